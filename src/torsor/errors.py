@@ -1,0 +1,29 @@
+"""What torsor raises. Every message says what was given, where, and what is allowed."""
+
+
+class TorsorError(Exception):
+    """Base of all errors that torsor raises on purpose."""
+
+
+class ModelError(TorsorError, ValueError):
+    """The description of a mechanism is not acceptable."""
+
+
+class AssemblyError(ModelError):
+    """No start that satisfies the constraints was found, or the constraints contradict each other."""
+
+
+class OptionError(TorsorError, ValueError):
+    """An option of a run or of a function is unknown or out of range."""
+
+
+class RunError(TorsorError, RuntimeError):
+    """An integration stopped early. `data` holds what was computed until then."""
+
+    def __init__(self, message, data=None):
+        super().__init__(message)
+        self.data = data
+
+
+class ResultError(TorsorError, OSError):
+    """A result file could not be read or written."""

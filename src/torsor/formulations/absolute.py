@@ -1,0 +1,174 @@
+"""Descriptor form on (R³×SO(3))ᴺ, index 1 (Zagreb thesis, ch. 2 and 3 [zagreb]; Aslanov et al., eq. 1 to 3 [aslanov]).
+
+    M v̇ − Gᵀ λ = f,        G v̇ = γ                                                               (1)
+    S λ = γ − G M⁻¹ f,     S = G M⁻¹ Gᵀ = Pᵀ L D Lᵀ P                                             (2)
+
+State: position and rotation of every body's centre of mass, ẋ in world axes, ω in body axes.
+f contains −ω × J ω. S is factored symbolically in a fill-reducing order; one factorisation serves accelerations and both
+projections:
+
+    δq = −M⁻¹ Gᵀ S⁻¹ g,    δv = −M⁻¹ Gᵀ S⁻¹ ψ            least change in the mass metric            (3)
+
+A pivot that vanishes against its diagonal (the rank of G has dropped at this configuration) is not divided through: its
+multiplier is set to zero, and the smallest ratio is handed on so that a run can report it.
+"""
+
+import casadi as ca
+import numpy as np
+
+from .. import quantity
+from ..lie import SO3, Product, Rn
+from ..quantity import time
+from ..registry import register
+from .base import Formulation
+from .lie_derivative import velocities
+from .loads import Loads
+from .meaning import Meaning
+from .outputs import Outputs
+from .rows import derive
+
+SINGULAR = 1e-13  # pivot / diagonal below which a row counts as dependent: rounding of S is about 1e-16
+
+
+@register("absolute")
+class Absolute(Formulation):
+    """Every body has its own six coordinates; joints are constraints."""
+
+    def __init__(self, model, metric="mass"):
+        super().__init__(model)
+        self.metric = metric
+        self.meaning = Meaning(model)
+        self.manifold = Product(*[g for b in model.bodies for g in ([Rn(3)] if b.particle else [Rn(3), SO3()])])
+        self.q = ca.vertcat(*[ca.vertcat(b.position) if b.particle else ca.vertcat(b.position, ca.vec(b.rotation)) for b in model.bodies])
+        self.v = ca.vertcat(*[velocities(b) for b in model.bodies])
+        self.turns = [(j, k) for j in model.joints for k in range(j.dof) if j.angular[k]]
+        self.p = ca.vertcat(*[p.symbol for p in model.parameters.values()], *[j.turn[k] for j, k in self.turns])
+        sizes = [velocities(b).shape[0] for b in model.bodies]
+        self.offset = dict(zip([id(b) for b in model.bodies], np.cumsum([0, *sizes])))
+        self.blocks = [b for b in (derive(c, self.meaning) for c in model.constraints) if b is not None]
+        self.rows = [row for block in self.blocks for row in block.rows()]
+        self.keep = list(range(len(self.rows)))
+        self.loads = Loads(model, self.meaning)
+
+    # assembly over all bodies and constraints
+
+    def jacobian(self):
+        """G of all declared rows, sparse."""
+        rows = []
+        for block in self.blocks:
+            parts = {self.offset[id(body)]: J for body, J in zip(block.bodies, block.G)}
+            at, pieces = 0, []
+            for start in sorted(parts):
+                pieces += [ca.SX(parts[start].shape[0], start - at), parts[start]]
+                at = start + parts[start].shape[1]
+            pieces.append(ca.SX(block.psi.shape[0], self.v.shape[0] - at))
+            rows.append(ca.horzcat(*pieces))
+        return ca.sparsify(ca.vertcat(*rows)) if rows else ca.SX(0, self.v.shape[0])
+
+    def stacked(self, what):
+        """g, psi or gamma of all declared rows."""
+        return ca.vertcat(*[getattr(block, what) for block in self.blocks]) if self.blocks else ca.SX(0, 1)
+
+    def inverse_mass(self):
+        """M⁻¹, block diagonal."""
+        blocks = []
+        for body in self.model.bodies:
+            blocks.append(ca.diag(ca.repmat(1 / body.mass, 3, 1)))
+            if not body.particle:
+                J = body.inertia
+                inverse = ca.SX(np.linalg.inv(quantity.numbers(J))) if J.is_constant() else ca.inv(J)
+                blocks.append(ca.sparsify(inverse))
+        return ca.diagcat(*blocks)
+
+    def forces(self):
+        """f: applied forces and −ω × J ω."""
+        parts = []
+        for body in self.model.bodies:
+            f = self.loads.on[id(body)]
+            if not body.particle:
+                w = body.angular_velocity
+                f = f - ca.vertcat(ca.SX.zeros(3), ca.cross(w, body.inertia @ w))
+            parts.append(f)
+        return ca.vertcat(*parts)
+
+    def kinetic_energy(self):
+        return sum((body.kinetic_energy() for body in self.model.bodies), ca.SX(0))
+
+    # kernels
+
+    def functions(self, baumgarte=False):
+        """The kernels of a run, by name, as CasADi functions."""
+        t, q, v, p = time, self.q, self.v, self.p
+        G, Minv = self.jacobian()[self.keep, :], self.inverse_mass()
+        metric = Minv if self.metric == "mass" else ca.SX.eye(v.shape[0])
+        found = {"factor": ca.Function("factor", [t, q, p], [self._factor(G, metric)])}
+        F = ca.SX.sym("F", found["factor"].size_out(0)[0])
+        g, psi, gamma = (self.stacked(what)[self.keep] for what in ("g", "psi", "gamma"))
+
+        own = found["factor"] if self.metric == "mass" else ca.Function("factor", [t, q, p], [self._factor(G, Minv)])
+        if self.metric != "mass":
+            found["factor_mass"] = own
+        E = F if self.metric == "mass" else ca.SX.sym("E", own.size_out(0)[0])
+        Ga, solve = self._factored(G.sparsity(), E)
+        f = self.forces()
+        inputs = [t, q, v, p, E]
+        if baumgarte:
+            alpha_beta = ca.SX.sym("alpha_beta", 2)
+            inputs.append(alpha_beta)
+            gamma = gamma - 2 * alpha_beta[0] * psi - alpha_beta[1] ** 2 * g
+        lam = solve(gamma - Ga @ (Minv @ f))  # (2)
+        a = Minv @ (f + Ga.T @ lam)  # (1)
+        imposed = ca.substitute(self.stacked("psi")[self.keep], v, ca.SX.zeros(v.shape))  # g_t: G v = −g_t
+        power = self.loads.power - ca.dot(lam, imposed)
+        found["accelerations"] = ca.Function("accelerations", inputs, [ca.densify(x) for x in (a, lam, power)])
+
+        Gp, solve = self._factored(G.sparsity(), F)
+        step = lambda residual: ca.densify(-(metric @ (Gp.T @ solve(residual))))  # (3)
+        found["positions"] = ca.Function("positions", [t, q, p, F], [step(g), ca.densify(g)])
+        found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [step(psi), ca.densify(psi)])
+        turns = [self.meaning.of(j.joint_coordinates()[k]) for j, k in self.turns]
+        found["turns"] = ca.Function("turns", [t, q, p], [ca.vertcat(*turns) if turns else ca.SX(0, 1)])
+        return {name: f.expand() if not f.is_a("SXFunction") else _shared(f) for name, f in found.items()}
+
+    def _factor(self, G, metric):
+        """G, L and D⁻¹ as one vector, and last the smallest ratio of a pivot to its diagonal."""
+        if not self.keep:
+            return ca.SX.ones(1)
+        S = ca.sparsify(G @ metric @ G.T)
+        D, LT, order = ca.ldl(S)
+        self._pattern, self._order = LT.sparsity(), order
+        diagonal = ca.diag(S)[order]
+        ratio = D / diagonal
+        inverse = ca.if_else(ratio > SINGULAR, 1 / D, 0)
+        return ca.vertcat(ca.densify(G.nz[:]), ca.densify(LT.nz[:]), inverse, ca.mmin(ratio))
+
+    def _factored(self, pattern, F):
+        """G and a solver with S, both read from a factor vector."""
+        n = len(self.keep)
+        if not n:
+            return ca.SX(0, self.v.shape[0]), lambda b: b
+        G = ca.SX(pattern, F[: pattern.nnz()])
+        L = self._pattern
+        LT = ca.SX(L, F[pattern.nnz() : pattern.nnz() + L.nnz()])
+        Dinv = F[pattern.nnz() + L.nnz() : -1]
+        upper = LT + ca.SX.eye(n)
+        back = np.argsort(self._order)
+        return G, lambda b: ca.solve(upper, Dinv * ca.solve(upper.T, ca.densify(b)[self._order]))[back.tolist()]
+
+    def examination(self):
+        """Functions on all declared rows, for the start and for the diagnosis of redundancy."""
+        t, q, v, p = time, self.q, self.v, self.p
+        return {
+            "g": ca.Function("g", [t, q, p], [self.stacked("g")]),
+            "psi": ca.Function("psi", [t, q, v, p], [self.stacked("psi")]),
+            "G": ca.Function("G", [t, q, p], [self.jacobian()]),
+            "Minv": ca.Function("Minv", [p], [self.inverse_mass()]),
+        }
+
+    def outputs(self, signals):
+        return Outputs(self, signals)
+
+
+def _shared(f):
+    """The same function with common subexpressions computed once."""
+    return ca.Function(f.name(), f.sx_in(), ca.cse(f.call(f.sx_in())))

@@ -1,0 +1,59 @@
+"""A fingerprint of a model: everything that its equations are made from, before anything is derived."""
+
+import hashlib
+import pathlib
+from functools import cache
+
+import casadi as ca
+
+from ..quantity import time
+from .rows import declared
+
+
+@cache
+def sources():
+    """Digest of the code that turns a description into equations: with it changes what a fingerprint stands for."""
+    root = pathlib.Path(__file__).parent.parent
+    files = [root / "quantity.py", root / "inertia.py"]
+    files += [f for folder in ("lie", "joints", "forces", "model", "formulations") for f in sorted((root / folder).glob("*.py"))]
+    digest = hashlib.sha256()
+    for f in files:
+        digest.update(f.read_bytes())
+    return digest.hexdigest()
+
+
+def fingerprint(model, signals):
+    """Hash of the declared equations, the start as given, and the names."""
+    symbols, expressions, names = [time], [], [sources(), ca.__version__, model.name]
+    symbols += [p.symbol for p in model.parameters.values()]
+    for ground in model.grounds:
+        symbols += ground.symbols
+        expressions += [ground.start_position, ground.start_rotation]
+        names.append(ground.name)
+    for body in model.bodies:
+        symbols += [*body.symbols, body.acceleration, body.angular_acceleration]
+        expressions += [body.mass, body.start_position, body.start_rotation]
+        for optional in (body.inertia, body.start_velocity, body.start_angular_velocity):
+            names.append(str(optional is None))
+            expressions += [] if optional is None else [optional]
+        names.append(body.name)
+    for c in model.constraints:
+        g, psi = declared(c)
+        expressions.append(g if g is not None else psi)
+        names += [c.name, c.key, str(g is None), *c.directions()]
+        symbols += [getattr(c, k) for k in ("reaction_force", "reaction_torque") if hasattr(c, k)]
+    for j in model.joints:
+        symbols += [j.coordinate, j.rate, j.turn]
+        expressions += [j.joint_coordinates(), j.joint_rates()]
+        for optional in (j.start, j.start_rate):
+            names.append(str(optional is None))
+            expressions += [] if optional is None else [optional]
+    for force in model.all_forces:
+        names += [force.name, force.key]
+        expressions += [x for x in (force.potential(), force.dissipation()) if x is not None]
+        expressions += [x for pair in force.efforts() for x in pair]
+    names += list(signals)
+    expressions += list(signals.values())
+    symbols = [s for s in symbols if s.numel()]
+    f = ca.Function("definition", [ca.vertcat(*[ca.vec(s) for s in symbols])], [ca.vertcat(*[ca.vec(ca.densify(ca.SX(e))) for e in expressions])])
+    return hashlib.sha256("\n".join([*names, f.serialize()]).encode()).hexdigest()

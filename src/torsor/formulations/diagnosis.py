@@ -1,0 +1,96 @@
+"""Which constraints are redundant, and which contradict each other.
+
+The rows of G are examined at several assembled configurations, so that an accidental position (all bars in line) does not
+count. A row is redundant where it is a combination of the rows before it in every one of them:
+
+    G_i = Σ c_j G_j        →  λ is not unique in the rows with c_j ≠ 0, and in row i                 (1)
+
+Müller and Terze, remark 5 [mueller]; Vlasenko, remark 2.4 [vlasenko].
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..errors import AssemblyError
+
+DEPENDENT = 1e-9  # squared sine of the angle between a row and the rows before it, below which it depends on them
+
+
+@dataclass
+class Diagnosis:
+    """What is known about the constraints of a model."""
+
+    rows: int
+    keep: list
+    redundant: list = field(default_factory=list)  # places of redundant rows
+    shared: list = field(default_factory=list)  # places of rows whose multiplier is not unique
+    freedom: int = 0  # degrees of freedom at a generic configuration
+    start_freedom: int = 0  # and at the start
+
+    def plain(self):
+        return dict(self.__dict__)
+
+
+def rank_of_rows(G, Minv):
+    """Rows that do not depend on the rows before them, and the smallest squared sine among them."""
+    S = G @ Minv @ G.T
+    size = np.sqrt(np.maximum(np.diag(S), 1e-300))
+    S = S / np.outer(size, size)
+    keep, least = [], 1.0
+    for i in range(len(S)):
+        pivot = S[i, i]
+        if pivot > DEPENDENT:
+            keep.append(i)
+            least = min(least, pivot)
+            if i + 1 < len(S):
+                c = S[i + 1 :, i]
+                S[i + 1 :, i + 1 :] -= np.outer(c, c / pivot)
+    return keep, least
+
+
+def diagnose(examiner, t, q, p, samples=3, seed=7):
+    """Examine the constraint matrix at the start and at sampled assembled configurations."""
+    G0, Minv = examiner.G(t, q, p), examiner.Minv(p)
+    n = G0.shape[0]
+    freedom = G0.shape[1]
+    if n == 0:
+        return Diagnosis(0, [], freedom=freedom, start_freedom=freedom)
+    at_start, least = rank_of_rows(G0, Minv)
+    best, where = (len(at_start), least, at_start), q
+    if len(at_start) < min(G0.shape):
+        random = np.random.default_rng(seed)
+        for k in range(samples):
+            sample = examiner.wander(t, q, p, random, 0.15 * (k + 1))
+            if sample is None:
+                continue
+            keep, least = rank_of_rows(examiner.G(t, sample, p), Minv)
+            if (len(keep), least) > best[:2] and len(keep) > best[0]:
+                best, where = (len(keep), least, keep), sample
+    keep = best[2]
+    redundant = sorted(set(range(n)) - set(keep))
+    shared = _shared(examiner.G(t, where, p), Minv, keep, redundant) if redundant else []
+    return Diagnosis(n, keep, redundant, shared, freedom - len(keep), freedom - len(at_start))
+
+
+def _shared(G, Minv, keep, redundant):
+    """Rows that take part in a dependency: (1)."""
+    K = G[keep]
+    S = K @ Minv @ K.T
+    c = np.linalg.solve(S, K @ Minv @ G[redundant].T)
+    weight = np.sqrt(np.diag(S))[:, None] / np.sqrt(np.einsum("ij,jk,ik->i", G[redundant], Minv, G[redundant]))[None, :]
+    taking_part = np.abs(c * weight).max(axis=1) > 1e-6
+    return sorted(set(np.array(keep)[taking_part].tolist()) | set(redundant))
+
+
+def refuse_contradictions(examiner, diagnosis, t, q, v, p, rows):
+    """Refuse redundant rows that ask for something else than the rows they depend on, at velocity level."""
+    psi = examiner.psi(t, q, v, p)
+    scale = examiner.speed(v)
+    wrong = [k for k in diagnosis.redundant if abs(psi[k]) > 1e-7 * scale]
+    if wrong:
+        names = "; ".join(f"{rows[k]} (off by {psi[k]:.3g})" for k in wrong[:5])
+        raise AssemblyError(
+            f"model {examiner.name!r}: contradictory constraints: {names}. These rows depend on the other constraints, "
+            "which prescribe a different velocity; remove them or make the prescribed motions agree."
+        )

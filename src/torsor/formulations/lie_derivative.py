@@ -1,0 +1,44 @@
+"""Derivatives along motions of bodies.
+
+    x → x + δx,  R → R (1 + δθ~)          dR/dδθₖ = R eₖ~                                         (1)
+    ė = ∂e/∂x ẋ + ∂e/∂R : R ω~ + ∂e/∂t                                                            (2)
+
+An expression of the bodies' position and rotation symbols is differentiated by the chain rule through (1), which keeps
+structural zeros and constants; nothing is perturbed and substituted back.
+"""
+
+import casadi as ca
+
+from ..quantity import time
+
+BASIS = [[(0, 0, 0), (0, 0, -1), (0, 1, 0)], [(0, 0, 1), (0, 0, 0), (-1, 0, 0)], [(0, -1, 0), (1, 0, 0), (0, 0, 0)]]
+
+
+def turned(R):
+    """vec of R eₖ~ for k = 0, 1, 2, as the columns of a 9x3 matrix."""
+    return ca.horzcat(*[ca.vec(R @ ca.sparsify(ca.SX(ca.DM(E)))) for E in BASIS])  # (1)
+
+
+def gradient(expression, body):
+    """∂e/∂(δx, δθ) of a column of expressions: a matrix with six columns, three for a particle."""
+    by_position = ca.jacobian(expression, body.position)
+    if body.particle:
+        return by_position
+    return ca.horzcat(by_position, ca.jacobian(expression, ca.vec(body.rotation)) @ turned(body.rotation))
+
+
+def velocities(body):
+    """(ẋ, ω) of a body, ẋ of a particle."""
+    return body.velocity if body.particle else ca.vertcat(body.velocity, body.angular_velocity)
+
+
+def rate(expression, bodies):
+    """ė along the motion of the bodies, their velocities held, and with time: (2)."""
+    arguments, directions = [time], [ca.SX(1)]
+    for body in bodies:
+        arguments.append(body.position)
+        directions.append(body.velocity)
+        if not body.particle:
+            arguments.append(ca.vec(body.rotation))
+            directions.append(turned(body.rotation) @ body.angular_velocity)
+    return ca.jtimes(expression, ca.vertcat(*arguments), ca.vertcat(*directions))  # (2)

@@ -1,0 +1,56 @@
+"""Generalised forces, energies and power of a model, from what its forces declare.
+
+    f = −∂U/∂(x, θ) − ∂D/∂v + Σ (∂u/∂v)ᵀ e                                                         (1)
+    P = −v·∂D/∂v + Σ u·e + ∂U/∂t           power that changes the energy T + U                      (2)
+"""
+
+import casadi as ca
+
+from ..errors import ModelError
+from ..quantity import time
+from .lie_derivative import gradient, velocities
+
+
+class Loads:
+    """Sum over all forces: `on[body]` the generalised force, `potential` U, `power` P."""
+
+    def __init__(self, model, meaning):
+        self.meaning = meaning
+        self.on = {id(body): ca.SX.zeros(velocities(body).shape[0]) for body in model.bodies}
+        self.potential, self.power = ca.SX(0), ca.SX(0)
+        for force in model.all_forces:
+            self._add(force)
+
+    def _add(self, force):
+        U, D = force.potential(), force.dissipation()
+        if U is not None:
+            U = self._understood(force, U)
+            self.potential += U
+            self.power += ca.jacobian(U, time)  # (2)
+            for body in self.meaning.bodies(U):
+                self.on[id(body)] -= gradient(U, body).T  # (1)
+        if D is not None:
+            D = self._understood(force, D)
+            for body in self.meaning.bodies(D):
+                v = velocities(body)
+                push = -ca.jacobian(D, v).T
+                self.on[id(body)] += push  # (1)
+                self.power += ca.dot(push, v)  # (2)
+        for velocity, effort in force.efforts():
+            u, e = self._understood(force, velocity), self._understood(force, effort)
+            self.power += ca.dot(u, e)  # (2)
+            for body in self.meaning.bodies(u):
+                J = ca.jacobian(u, velocities(body))
+                if ca.depends_on(ca.vec(J), velocities(body)):
+                    raise ModelError(f"{force.owner}: the velocity of an effort must be linear in the bodies' velocities")
+                self.on[id(body)] += J.T @ e  # (1)
+
+    def _understood(self, force, expression):
+        for s in ca.symvar(expression):
+            what = s.name().rsplit("_", 1)[0].rsplit(".", 1)[-1]
+            if what in ("acceleration", "angular_acceleration", "reaction_force", "reaction_torque"):
+                raise ModelError(
+                    f"{force.owner}: depends on {s.name()!r}; a force may be a function of time, poses, velocities, joint "
+                    "coordinates and rates, and parameters (an acceleration or a reaction follows from the forces)"
+                )
+        return self.meaning.of(expression)

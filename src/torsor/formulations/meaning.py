@@ -1,0 +1,74 @@
+"""What the symbols of a model stand for: joints in terms of bodies, grounds in terms of time."""
+
+import casadi as ca
+
+from ..errors import ModelError
+
+
+class Meaning:
+    """Expresses anything that is written in signals by the symbols of the moving bodies, time and parameters."""
+
+    def __init__(self, model):
+        self.model = model
+        self.owners = {}  # name of a scalar symbol -> body
+        for body in model.bodies:
+            for s in [s for block in body.symbols for s in ca.symvar(block)]:
+                self.owners[s.name()] = body
+        self.fixed = {}  # name of a scalar symbol -> expression of time
+        for ground in model.grounds:
+            self._fix(ground.symbols, ground.motion())
+        for body in model.bodies:
+            if body.particle:
+                self._fix([ca.vec(body.rotation), body.angular_velocity], [ca.SX.eye(3), ca.SX.zeros(3)])
+        self.of_joints = {}
+        for joint in model.joints:
+            for k, s in enumerate(ca.symvar(joint.coordinate)):
+                self.of_joints[s.name()] = (s, joint, "joint_coordinates", k)
+            for k, s in enumerate(ca.symvar(joint.rate)):
+                self.of_joints[s.name()] = (s, joint, "joint_rates", k)
+        self._joint_cache = {}
+
+    def _fix(self, symbols, values):
+        for block, value in zip(symbols, values):
+            for s, x in zip(ca.vertsplit(ca.vec(block)), ca.vertsplit(ca.densify(ca.vec(value)))):
+                self.fixed[s.name()] = (s, x)
+
+    def of(self, expression):
+        """The expression in symbols of moving bodies, time, parameters and turns."""
+        expression = ca.SX(expression)
+        free = ca.symvar(expression)
+        joint_parts = [self.of_joints[s.name()] for s in free if s.name() in self.of_joints]
+        if joint_parts:
+            values = [self._joint(joint, what)[k] for _, joint, what, k in joint_parts]
+            expression = ca.substitute(expression, ca.vertcat(*[p[0] for p in joint_parts]), ca.vertcat(*values))
+            free = ca.symvar(expression)
+        ends = [self.fixed[s.name()] for s in free if s.name() in self.fixed]
+        if ends:
+            expression = ca.substitute(expression, ca.vertcat(*[e[0] for e in ends]), ca.vertcat(*[e[1] for e in ends]))
+        return expression
+
+    def _joint(self, joint, what):
+        if (joint.name, what) not in self._joint_cache:
+            self._joint_cache[joint.name, what] = getattr(joint, what)()
+        return self._joint_cache[joint.name, what]
+
+    def bodies(self, expression):
+        """The moving bodies that occur in an expression, in the order of the model."""
+        found = {id(self.owners[s.name()]) for s in ca.symvar(expression) if s.name() in self.owners}
+        return [body for body in self.model.bodies if id(body) in found]
+
+    def needs_orientation(self, element, raw):
+        """Refuse a constraint or a force that uses the orientation of a particle."""
+        for s in ca.symvar(raw):
+            body = self.owners.get(s.name())
+            if body is not None and body.particle and s.name() in self.fixed:
+                if not _orientation_matters(raw, body):
+                    continue
+                raise ModelError(
+                    f"{element.owner}: needs the orientation of {body.name!r}, which is a particle (inertia 0); "
+                    "give it an inertia, or connect its centre with a distance or a spherical joint"
+                )
+
+
+def _orientation_matters(raw, body):
+    return ca.jacobian(raw, ca.vec(body.rotation)).nnz() > 0 or ca.jacobian(raw, body.angular_velocity).nnz() > 0

@@ -1,0 +1,119 @@
+"""Mass, centre of mass and inertia of standard shapes, and their composition.
+
+Shapes are solids of uniform density, centred at the origin, their axis along z unless `axis` says otherwise. Inertias
+add when they are given about one point (Steiner):
+
+    J = Σ Jₖ + mₖ (|dₖ|² I − dₖ dₖᵀ),      dₖ = cₖ − c,   m c = Σ mₖ cₖ                       (1)
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .errors import ModelError
+
+
+@dataclass(frozen=True, eq=False)
+class Inertia:
+    """Mass [kg], centre of mass [m] and inertia about it [kg m²], all in one frame."""
+
+    mass: float
+    tensor: np.ndarray
+    center: np.ndarray = (0.0, 0.0, 0.0)
+
+    def __post_init__(self):
+        object.__setattr__(self, "tensor", np.asarray(self.tensor, float))
+        object.__setattr__(self, "center", np.asarray(self.center, float))
+
+    def moved(self, at=(0, 0, 0), rotation=None):
+        """The same part placed elsewhere in the frame: rotated first, then shifted by `at`."""
+        R = np.eye(3) if rotation is None else np.asarray(rotation, float)
+        return Inertia(self.mass, R @ self.tensor @ R.T, R @ self.center + np.asarray(at, float))
+
+    def __add__(self, other):
+        mass = self.mass + other.mass
+        center = (self.mass * self.center + other.mass * other.center) / mass
+        tensor = np.zeros((3, 3))
+        for part in (self, other):
+            d = part.center - center
+            tensor += part.tensor + part.mass * (d @ d * np.eye(3) - np.outer(d, d))  # (1)
+        return Inertia(mass, tensor, center)
+
+
+_TURN = {"x": (2, 0, 1), "y": (1, 2, 0), "z": (0, 1, 2)}
+
+
+def _along(axis, across1, across2, along):
+    """Diagonal tensor with the moment `along` on the named axis."""
+    if axis not in _TURN:
+        raise ModelError(f"inertia: axis must be 'x', 'y' or 'z', got {axis!r}")
+    return np.diag([(across1, across2, along)[k] for k in _TURN[axis]])
+
+
+def _positive(**given):
+    for name, value in given.items():
+        if not (np.isfinite(value) and value > 0):
+            raise ModelError(f"inertia: {name} must be positive, got {value!r}")
+
+
+def box(mass, x, y, z):
+    """Cuboid with edges x, y, z."""
+    _positive(mass=mass, x=x, y=y, z=z)
+    return Inertia(mass, np.diag([y * y + z * z, x * x + z * z, x * x + y * y]) * mass / 12)
+
+
+def cylinder(mass, radius, height, axis="z", inner=0.0):
+    """Solid or hollow circular cylinder; `inner` is the radius of the bore."""
+    _positive(mass=mass, radius=radius, height=height)
+    if not 0 <= inner < radius:
+        raise ModelError(f"inertia: inner radius must lie in [0, radius), got {inner!r}")
+    r2 = radius**2 + inner**2
+    return Inertia(mass, _along(axis, mass * (3 * r2 + height**2) / 12, mass * (3 * r2 + height**2) / 12, mass * r2 / 2))
+
+
+def sphere(mass, radius, inner=0.0):
+    """Solid or hollow sphere."""
+    _positive(mass=mass, radius=radius)
+    if not 0 <= inner < radius:
+        raise ModelError(f"inertia: inner radius must lie in [0, radius), got {inner!r}")
+    return Inertia(mass, np.eye(3) * 0.4 * mass * (radius**5 - inner**5) / (radius**3 - inner**3))
+
+
+def rod(mass, length, axis="z"):
+    """Slender rod: no inertia about its own axis is lost, it is 1e-4 of the one across (a body must turn about it)."""
+    _positive(mass=mass, length=length)
+    across = mass * length**2 / 12
+    return Inertia(mass, _along(axis, across, across, 1e-4 * across))
+
+
+def disk(mass, radius, axis="z"):
+    """Thin circular disk."""
+    _positive(mass=mass, radius=radius)
+    return Inertia(mass, _along(axis, mass * radius**2 / 4, mass * radius**2 / 4, mass * radius**2 / 2))
+
+
+def cone(mass, radius, height, axis="z"):
+    """Solid circular cone, centred at its centre of mass (a quarter of the height above its base)."""
+    _positive(mass=mass, radius=radius, height=height)
+    across = mass * (3 / 20 * radius**2 + 3 / 80 * height**2)
+    return Inertia(mass, _along(axis, across, across, 0.3 * mass * radius**2))
+
+
+def point(mass, at=(0.0, 0.0, 0.0)):
+    """Point mass, to be composed with other parts."""
+    _positive(mass=mass)
+    return Inertia(mass, np.zeros((3, 3)), at)
+
+
+def check(tensor, owner, given):
+    """Refuse what no mass distribution has: asymmetric, not positive, or breaking the triangle inequality."""
+    if np.abs(tensor - tensor.T).max() > 1e-9 * max(np.abs(tensor).max(), 1e-300):
+        raise ModelError(f"{owner}: inertia must be symmetric, got {given}")
+    moments = np.linalg.eigvalsh((tensor + tensor.T) / 2)
+    if moments[0] <= 0:
+        raise ModelError(f"{owner}: principal moments of inertia must be positive, got {moments.tolist()}")
+    if moments[2] > (moments[0] + moments[1]) * (1 + 1e-6):
+        raise ModelError(
+            f"{owner}: impossible inertia, principal moments {moments.tolist()} break the triangle inequality "
+            "Jmax <= Jmin + Jmid"
+        )

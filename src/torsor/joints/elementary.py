@@ -1,0 +1,189 @@
+"""Elementary constraints, of which joints can be composed, and constraints that a user writes as an expression."""
+
+from dataclasses import dataclass, replace
+
+import casadi as ca
+
+from .. import quantity
+from ..errors import ModelError
+from ..lie import se3
+from ..registry import register
+from .base import Connection, Constraint, settle
+from .lower_pairs import TRANSLATIONS, direction, no_turn
+
+
+def on_plane(H, normal):
+    """Distance of the second frame's origin from a plane of the first through its origin: n·p."""
+    _, p = se3.split_pose(H)
+    return ca.dot(normal, p)
+
+
+def no_rotation(H, normals):
+    """Rows g with ġ = n·ω for two or three vectors n of the first frame, where ω is the relative angular velocity.
+
+    One such row alone is not integrable. Two leave the rotation about z = n₁ × n₂, three leave none:
+
+        two:    gₖ = (nₖ × z)·R z                                      (1)
+        three:  gₖ = nₖ·vee(R − Rᵀ)/2                                  (2)
+    """
+    R, _ = se3.split_pose(H)
+    if len(normals) == 3:
+        return ca.vertcat(*[ca.dot(n, no_turn(R)) for n in normals])  # (2)
+    z = ca.cross(*normals)
+    z = z / ca.sqrt(ca.sumsqr(z))
+    turned = R @ z
+    return ca.vertcat(*[ca.dot(ca.cross(n, z), turned) for n in normals])  # (1)
+
+
+@register("point-on-plane")
+@dataclass(frozen=True, eq=False)
+class PointOnPlane(Connection):
+    """A point of the second body stays on a plane of the first, whose normal is fixed in the first.
+
+        0 = n·p,       reaction on the second body: λ n                (1)
+
+    Aslanov, Kruglov and Yuditsev, eq. 4 to 23 [aslanov].
+    """
+
+    normal: tuple = (0, 0, 1)
+
+    def residual(self, H):
+        return on_plane(H, quantity.unit(self.normal, "normal", self.owner))  # (1)
+
+    def directions(self):
+        return [f"translation along {direction(quantity.unit(self.normal, 'normal', self.owner))}"]
+
+
+@register("no-rotation")
+@dataclass(frozen=True, eq=False)
+class NoRotation(Connection):
+    """No relative rotation about one, two or three vectors that are fixed in the first body.
+
+        0 = n·ω,       ω of the second body relative to the first, in axes of the first      (1)
+
+    Aslanov, Kruglov and Yuditsev, eq. 24 to 32 [aslanov]. One vector alone is a velocity-level (nonholonomic) constraint.
+    Given together, two vectors (a hinge about n₁ × n₂) or three are integrable and are kept at position level too.
+    """
+
+    about: tuple = ((0, 0, 1),)
+
+    def vectors(self):
+        rows = self.about if isinstance(self.about[0], (tuple, list)) else (self.about,)
+        if not 1 <= len(rows) <= 3:
+            raise ModelError(f"{self.owner}: give one to three vectors to `about`, got {quantity.show(self.about)}")
+        found = [quantity.unit(n, "about", self.owner) for n in rows]
+        spread = ca.det(ca.horzcat(*found).T @ ca.horzcat(*found))
+        if spread.is_constant() and float(spread) < 1e-12:
+            raise ModelError(f"{self.owner}: the vectors in `about` must be independent, got {quantity.show(self.about)}")
+        return found
+
+    def located(self):
+        self.vectors()
+        return super().located()
+
+    def position(self):
+        n = self.vectors()
+        return None if len(n) == 1 else no_rotation(self.relative_pose(), n)
+
+    def velocity(self):
+        n = self.vectors()
+        (R1, _), (R2, _) = self.ends()
+        angular, _ = se3.split(self.relative_twist())
+        return ca.dot(n[0], R1.T @ (R2 @ angular)) if len(n) == 1 else None  # (1)
+
+    def directions(self):
+        return [f"rotation about {direction(n)}" for n in self.vectors()]
+
+
+@register("fixed-point")
+@dataclass(frozen=True, eq=False)
+class FixedPoint(Connection):
+    """A point of the second body stays at a point of the first: 0 = p."""
+
+    anchored = True
+
+    def residual(self, H):
+        _, p = se3.split_pose(H)
+        return p
+
+    def directions(self):
+        return list(TRANSLATIONS)
+
+
+@register("distance")
+@dataclass(frozen=True, eq=False)
+class Distance(Connection):
+    """Two points keep their distance: a massless rod with a ball at each end.
+
+        0 = (p·p − l²) / 2l                                            (1)
+
+    points   instead of `point`: a world point of the first and one of the second body, in the reference configuration
+    length   l, by default the distance in the reference configuration   [m]
+    """
+
+    points: tuple | None = None
+    length: object = None
+
+    def located(self):
+        if self.placed is not None:
+            return self
+        if self.points is not None:
+            ends = [super(Distance, replace(self, point=p)).located().placed[k] for k, p in enumerate(self.points)]
+            settle(self, placed=tuple(ends))
+        else:
+            super().located()
+        if self.length is None:
+            starts = [
+                body.start_position + body.start_rotation @ se3.split_pose(local)[1]
+                for body, local in zip((self.first, self.second), self.placed)
+            ]
+            settle(self, length=ca.sqrt(ca.sumsqr(starts[1] - starts[0])))
+        length = quantity.scalar(self.length, "length", self.owner)
+        if length.is_constant() and float(length) <= 0:
+            raise ModelError(f"{self.owner}: length must be positive, got {float(length)!r}; give `points` that differ")
+        return self
+
+    def residual(self, H):
+        _, p = se3.split_pose(H)
+        length = quantity.scalar(self.length, "length", self.owner)
+        return (ca.sumsqr(p) - length**2) / (2 * length)  # (1)
+
+    def directions(self):
+        return ["distance"]
+
+
+@dataclass(frozen=True, eq=False)
+class Expression(Constraint):
+    """A constraint given as an expression of signals."""
+
+    expression: object = None
+
+    def rows(self):
+        given = self.expression
+        if isinstance(given, (list, tuple)):
+            given = ca.vertcat(*given)
+        if not isinstance(given, ca.SX) or given.shape[1] != 1 or given.shape[0] == 0:
+            raise ModelError(f"{self.owner}: expression must be signals kept at zero, got {quantity.show(self.expression)}")
+        return given
+
+    def located(self):
+        self.rows()
+        return self
+
+
+@register("holonomic")
+@dataclass(frozen=True, eq=False)
+class Holonomic(Expression):
+    """Any expression of positions, joint coordinates and time, kept at zero: 0 = g(x, R, t)."""
+
+    def position(self):
+        return self.rows()
+
+
+@register("nonholonomic")
+@dataclass(frozen=True, eq=False)
+class Nonholonomic(Expression):
+    """Any expression linear in the velocities, kept at zero: 0 = A(x, R, t) v + a(x, R, t)."""
+
+    def velocity(self):
+        return self.rows()

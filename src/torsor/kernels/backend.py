@@ -1,0 +1,43 @@
+"""What a backend is: it turns CasADi functions into images (bytes), and images into addresses.
+
+Rules for a new backend: what compile(functions) returns depends on the graphs, the backend's options and its target
+only; an image can be stored in a file and linked by another process on the same machine; a kernel has the signature
+
+    void kernel(double* in_0, …, double* in_{n-1}, double* out_0, …, double* out_{m-1}, double* work)
+
+where each array holds the structural nonzeros of one argument, column by column. No array may overlap another one.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass
+from typing import NamedTuple
+
+
+class Size(NamedTuple):
+    """How long a kernel's work array must be, and how many arithmetic operations the kernel has."""
+
+    work: int
+    instructions: int
+
+
+@dataclass(frozen=True)
+class Backend(ABC):
+    """A way to turn graphs into native code."""
+
+    kind = "backend"
+
+    @abstractmethod
+    def compile(self, functions):
+        """The images of a list of CasADi functions of scalars, and the size of each kernel."""
+
+    @abstractmethod
+    def link(self, images, count):
+        """The addresses of the `count` kernels in these images, and an object that must outlive them."""
+
+    @abstractmethod
+    def target(self):
+        """Text naming everything outside the graph that the images depend on: the machine and the library versions."""
+
+    def options(self):
+        """The options that this backend was made with, as plain data."""
+        return asdict(self)

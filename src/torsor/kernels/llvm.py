@@ -1,0 +1,118 @@
+"""Native code by LLVM, without a C compiler.
+
+The IR comes from `emit`. CasADi has already removed common subexpressions and the code is straight, so no optimisation
+passes run on it: code generation alone gives the same speed. Graphs of more than some thousand operations are
+compiled by several processes at once, because llvmlite holds a lock while it works.
+"""
+
+import ctypes
+import ctypes.util
+import sys
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+
+from ..registry import register
+from . import erfinv, worker
+from .backend import Backend, Size
+from .emit import LIBM, Table, emit
+
+# Parts are separate functions. Scheduling for the CPU's exact pipeline takes longer and does not run faster.
+ATTRIBUTES = 'attributes #0 = { noinline nounwind "tune-cpu"="generic" }\n'
+
+
+@register("llvm")
+@dataclass(frozen=True)
+class LLVM(Backend):
+    """Scalar code for the CPU of this machine.
+
+    contract   sums may be fused with products: faster, and more accurate, but not the bits of CasADi's own evaluation
+    level      effort of code generation, 0 to 3
+    part       lines of IR in one function; longer graphs are cut
+    share      operations for which one more process is worth starting
+    """
+
+    contract: bool = True
+    level: int = 2
+    part: int = 1500
+    share: int = 8_000
+
+    def compile(self, functions):
+        """Object code of all functions, and the size of each."""
+        table = Table(self.contract)
+        emitted = [emit(f, f"k{i}", table, self.part) for i, f in enumerate(functions)]
+        total = sum(e.instructions for e in emitted)
+        definitions = [d for e in emitted for d in e.definitions]
+        symbols = set().union(*(e.symbols for e in emitted))
+        processes = min(worker.available(), 1 + total // self.share)
+        texts = [module(group, symbols) for group in share_out(definitions, processes)]
+        return worker.compile_all(texts, self.level), [Size(e.work, e.instructions) for e in emitted]
+
+    def link(self, images, count):
+        """Addresses of the kernels k0, k1, … in object code."""
+        import llvmlite.binding as llvm
+
+        library = llvm.JITLibraryBuilder().add_current_process()
+        for image in images:
+            library.add_object_img(image)
+        for name, address in libm().items():
+            library.import_symbol(name, address)
+        for i in range(count):
+            library.export_symbol(f"k{i}")
+        owner = library.link(_engine(), f"torsor{next(_numbers)}")
+        return [owner[f"k{i}"] for i in range(count)], owner
+
+    def target(self):
+        """Versions, CPU and its features."""
+        import llvmlite
+
+        return f"llvmlite {llvmlite.__version__} {' '.join(worker.host())}"
+
+
+def share_out(definitions, processes):
+    """Definitions in as many groups of about equal length, the kernels themselves in the first."""
+    groups = [[] for _ in range(min(processes, len(definitions)))]
+    lengths = [0] * len(groups)
+    for definition in definitions:
+        shortest = lengths.index(min(lengths))
+        groups[shortest].append(definition)
+        lengths[shortest] += len(definition.text)
+    return groups or [[]]
+
+
+def module(definitions, symbols):
+    """The IR text of one module: declarations of what it calls, then its functions."""
+    symbols = set(symbols)
+    inverse = ("erfinv", 1) in symbols
+    if inverse:
+        symbols = (symbols | erfinv.SYMBOLS) - {("erfinv", 1)}
+    parts = [f"declare double @{name}({', '.join(['double'] * arity)}) nounwind memory(none)\n"
+             for name, arity in sorted(symbols)]
+    if inverse:
+        parts.append(erfinv.definition())
+    here = {d.name for d in definitions}
+    parts += [text for d in definitions for name, text in d.declarations.items() if name not in here]
+    parts += [d.text for d in definitions]
+    parts.append(ATTRIBUTES)
+    return "".join(parts)
+
+
+@cache
+def libm():
+    """Addresses of the C library's functions, by name: those of this process, as CasADi uses them."""
+    library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
+    if not hasattr(library, "erf"):
+        library = ctypes.CDLL(ctypes.util.find_library("m"))
+    return {name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value for name, _ in LIBM.values()}
+
+
+_numbers = count()
+
+
+@cache
+def _engine():
+    """The linker and loader of this process."""
+    import llvmlite.binding as llvm
+
+    worker.initialize()
+    return llvm.create_lljit_compiler(worker.machine(2))

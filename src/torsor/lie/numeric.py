@@ -1,0 +1,90 @@
+"""One definition serves symbols and numbers.
+
+Every function of this folder is written once, for CasADi matrices. If an argument is an SX or an MX, `returns` lets it
+through and the result is one too. If all are numbers (floats, lists, NumPy arrays, DM), it traces the function once
+for these shapes, evaluates the trace and answers with NumPy.
+"""
+
+from functools import wraps
+
+import casadi as ca
+import numpy as np
+
+_ARRAYS = (int, float, np.number, np.ndarray, list, tuple, ca.DM, ca.SX, ca.MX)
+
+_TO_NUMPY = {
+    "scalar": float,
+    "vector": lambda x: x.full().ravel(order="F"),
+    "matrix": lambda x: x.full(),
+}
+
+
+def symbol_type(*arguments):
+    """MX or SX if one of them occurs in the arguments, at any depth of lists and tuples, else None."""
+    found = None
+    for argument in arguments:
+        inner = type(argument) if isinstance(argument, (ca.SX, ca.MX)) else None
+        if isinstance(argument, (list, tuple)) or (isinstance(argument, np.ndarray) and argument.dtype == object):
+            inner = symbol_type(*argument)
+        if inner is ca.MX:
+            return ca.MX
+        found = found or inner
+    return found
+
+
+def as_matrix(argument, kind):
+    """A dense CasADi matrix of type `kind`; a flat list is a column, a list of lists a matrix by rows."""
+    if isinstance(argument, (ca.DM, ca.SX, ca.MX)):
+        return ca.densify(kind(argument))
+    if symbol_type(argument):
+        rows = (as_matrix(row, kind) for row in argument)
+        return ca.vertcat(*(row if row.is_scalar() else row.T for row in rows))
+    return kind(ca.DM(np.asarray(argument, dtype=float)))
+
+
+def _dense(results, kind):
+    """The results of a function as a list of dense matrices."""
+    return [ca.densify(kind(x)) for x in (results if isinstance(results, tuple) else (results,))]
+
+
+def returns(*shapes):
+    """Let a function that is written for CasADi matrices accept numbers and answer them with NumPy.
+
+    shapes  "scalar", "vector" or "matrix", one for each result of the function. A vector of numbers comes back with
+            shape (n,), a matrix with shape (m, n), a scalar as a float.
+    """
+
+    def decorate(function):
+        traces = {}
+
+        def trace(names, arguments, key):
+            if key not in traces:
+                inputs = [ca.SX.sym("x", x.shape) if isinstance(x, ca.DM) else x for x in arguments]
+                results = _call(function, names, inputs)
+                symbols = [x for x in inputs if isinstance(x, ca.SX)]
+                traces[key] = ca.Function(function.__name__, symbols, _dense(results, ca.SX))
+            return traces[key]
+
+        @wraps(function)
+        def serve(*args, **options):
+            names, arguments = tuple(options), (*args, *options.values())
+            kind = symbol_type(*arguments)
+            arguments = [as_matrix(x, kind or ca.DM) if isinstance(x, _ARRAYS) else x for x in arguments]
+            if kind:
+                results = _dense(_call(function, names, arguments), kind)
+            else:
+                key = (names, *(x.shape if isinstance(x, ca.DM) else x for x in arguments))
+                numbers = [x for x in arguments if isinstance(x, ca.DM)]
+                results = trace(names, arguments, key).call(numbers)
+                results = [_TO_NUMPY[shape](x) for shape, x in zip(shapes, results, strict=True)]
+            return results[0] if len(shapes) == 1 else tuple(results)
+
+        return serve
+
+    return decorate
+
+
+def _call(function, names, arguments):
+    """Call with the last arguments by name."""
+    count = len(arguments) - len(names)
+    return function(*arguments[:count], **dict(zip(names, arguments[count:], strict=True)))

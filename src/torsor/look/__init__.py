@@ -1,0 +1,1 @@
+"""Results: datasets, plots, files. Sees results only."""

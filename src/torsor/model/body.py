@@ -1,0 +1,151 @@
+"""Bodies and grounds: what has a pose."""
+
+import casadi as ca
+import numpy as np
+
+from .. import inertia as shapes
+from .. import quantity
+from ..errors import ModelError
+from ..lie import se3, so3
+
+
+class Placed:
+    """Something with a pose, and the signals that every formulation fills in.
+
+    position x [m], rotation R [-]            of the frame at the centre of mass, in the world
+    velocity ẋ [m/s], angular_velocity ω [rad/s]    world axes, body axes:  Ṙ = R ω~
+    """
+
+    def __init__(self, name):
+        self.name = name
+        self.position = ca.SX.sym(f"{name}.position", 3)
+        self.rotation = ca.SX.sym(f"{name}.rotation", 3, 3)
+        self.velocity = ca.SX.sym(f"{name}.velocity", 3)
+        self.angular_velocity = ca.SX.sym(f"{name}.angular_velocity", 3)
+        self.center = np.zeros(3)
+
+    @property
+    def symbols(self):
+        return [self.position, ca.vec(self.rotation), self.velocity, self.angular_velocity]
+
+    def point(self, local=(0, 0, 0)):
+        """Signal: world position of a point given in the body's own axes, from the origin of its frame."""
+        return self.position + self.rotation @ self._arm(local)
+
+    def velocity_of(self, local=(0, 0, 0)):
+        """Signal: world velocity of a point given in the body's own axes."""
+        return self.velocity + self.rotation @ ca.cross(self.angular_velocity, self._arm(local))
+
+    def direction(self, local):
+        """Signal: world components of a direction given in the body's own axes."""
+        return self.rotation @ quantity.vector(local, "direction", self.name)
+
+    def frame(self, at=(0, 0, 0), rotation=None):
+        """A frame fixed in this body, given in its own axes, for joints that are described locally."""
+        R = np.eye(3) if rotation is None else rotation
+        return Frame(self, se3.pose(quantity.rotation_matrix(R, "frame rotation", self.name), self._arm(at)))
+
+    def _arm(self, local):
+        return quantity.vector(local, "point", self.name) - self.center
+
+    def __repr__(self):
+        return f"<{type(self).__name__} {self.name!r}>"
+
+
+class Frame:
+    """A frame fixed in a body: `pose` is its 4x4 pose from the centre of mass, in body axes."""
+
+    def __init__(self, body, pose):
+        self.body, self.pose = body, pose
+
+
+class Ground(Placed):
+    """A body that is held, or moved as a given function of time.
+
+    `at` and `rotation` place it in the world; both may be expressions of time.
+    """
+
+    def __init__(self, name, at=(0, 0, 0), rotation=None):
+        super().__init__(name)
+        owner = f"ground {name!r}"
+        self.start_position = quantity.vector(at, "at", owner)
+        self.start_rotation = ca.SX.eye(3) if rotation is None else quantity.rotation_matrix(rotation, "rotation", owner)
+
+    def motion(self):
+        """Pose and velocity as functions of time: x(t), R(t), ẋ, ω with ω~ = Rᵀ Ṙ."""
+        x, R, t = self.start_position, self.start_rotation, quantity.time
+        rate = ca.reshape(ca.jacobian(ca.vec(R), t), 3, 3)
+        return ca.densify(x), ca.densify(R), ca.densify(ca.jacobian(x, t)), ca.densify(so3.vee(R.T @ rate))
+
+    @property
+    def moves(self):
+        x, R = self.start_position, self.start_rotation
+        return bool(ca.depends_on(ca.vertcat(x, ca.vec(R)), quantity.time))
+
+
+class Body(Placed):
+    """A rigid body: mass, inertia about the centre of mass in body axes, and where it starts.
+
+    at                start and reference position of the body's frame, which sits at the centre of mass unless
+                      `inertia` is a composed one with its centre elsewhere [m]
+    rotation          start and reference orientation: matrix, quaternion (scalar first) or rotation vector
+    velocity          of the centre of mass, world axes [m/s]; None: whatever the constraints leave, else at rest
+    angular_velocity  body axes [rad/s]; None: likewise
+    shape             how a viewer draws it; no influence on the motion
+
+    An inertia of exactly 0 makes a particle: it has a position and no orientation.
+    """
+
+    def __init__(
+        self, name, mass=None, inertia=None, at=(0, 0, 0), rotation=None, velocity=None, angular_velocity=None, shape=None
+    ):
+        super().__init__(name)
+        owner = f"body {name!r}"
+        self.shape = shape
+        if isinstance(inertia, shapes.Inertia):
+            if mass is not None and not np.isclose(float(mass), inertia.mass):
+                raise ModelError(f"{owner}: mass {mass!r} differs from the mass of its inertia, {inertia.mass!r}")
+            mass, self.center, inertia = inertia.mass, inertia.center, inertia.tensor
+        if mass is None or inertia is None:
+            missing = "mass" if mass is None else "inertia"
+            raise ModelError(
+                f"{owner}: {missing} is missing: give mass and inertia (3 principal moments, a 3x3 matrix, 0 for a "
+                "particle), or an inertia of torsor.inertia, which carries its mass"
+            )
+        self.mass = quantity.scalar(mass, "mass", owner)
+        if self.mass.is_constant() and float(self.mass) <= 0:
+            raise ModelError(f"{owner}: mass must be positive, got {mass!r}")
+        self.inertia = self._tensor(inertia, owner)
+        self.particle = self.inertia is None
+        R = ca.SX.eye(3) if rotation is None else quantity.rotation_matrix(rotation, "rotation", owner)
+        self.start_rotation = ca.densify(R)
+        self.start_position = quantity.vector(at, "at", owner) + R @ ca.SX(self.center)
+        self.start_velocity = None if velocity is None else quantity.vector(velocity, "velocity", owner)
+        self.start_angular_velocity = (
+            None if angular_velocity is None else quantity.vector(angular_velocity, "angular_velocity", owner)
+        )
+        if self.particle and angular_velocity is not None:
+            raise ModelError(f"{owner}: a particle (inertia 0) has no angular velocity, got {angular_velocity!r}")
+        self.acceleration = ca.SX.sym(f"{name}.acceleration", 3)
+        self.angular_acceleration = ca.SX.sym(f"{name}.angular_acceleration", 3)
+
+    @staticmethod
+    def _tensor(given, owner):
+        if isinstance(given, (int, float)) and given == 0:
+            return None
+        shape = given.shape if isinstance(given, (ca.SX, ca.DM)) else np.shape(np.asarray(given, dtype=object))
+        if shape in ((3,), (3, 1)):
+            J = ca.diag(quantity.vector(given, "inertia", owner))
+        else:
+            J = quantity.expression(given, 3, 3, "inertia (3 principal moments or a 3x3 matrix)", owner)
+        if J.is_constant():
+            if not quantity.numbers(J).any():
+                return None
+            shapes.check(quantity.numbers(J), owner, quantity.show(given))
+        return J
+
+    def kinetic_energy(self):
+        """Signal: T = ½ m |ẋ|² + ½ ωᵀ J ω  [J]."""
+        T = 0.5 * self.mass * ca.sumsqr(self.velocity)
+        w = self.angular_velocity
+        return T if self.particle else T + 0.5 * ca.dot(w, self.inertia @ w)

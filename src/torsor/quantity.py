@@ -1,0 +1,99 @@
+"""Numbers and expressions that a user gives, checked at the moment they are given.
+
+Every quantity of a model is a small CasADi SX: plain numbers are constants in it, parameters and signals stay symbols.
+`time` is the one symbol for time that all models share.
+"""
+
+import casadi as ca
+import numpy as np
+
+from .errors import ModelError
+
+time = ca.SX.sym("time")
+
+
+def show(value):
+    """A given value, short enough for a message."""
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def expression(value, rows, columns, what, owner):
+    """`value` as an SX of the given shape, or a ModelError that names `owner` and `what`."""
+    allowed = "a number" if rows * columns == 1 else f"{rows} numbers" if columns == 1 else f"a {rows}x{columns} matrix"
+    try:
+        if isinstance(value, (list, tuple)) and columns == 1:
+            result = ca.vertcat(*[ca.SX(x) for x in value])
+        elif isinstance(value, (list, tuple)):
+            result = ca.vertcat(*[ca.horzcat(*[ca.SX(x) for x in row]) for row in value])
+        elif isinstance(value, (bool, str)) or value is None:
+            raise TypeError
+        else:
+            result = ca.SX(value if isinstance(value, (ca.SX, ca.DM)) else np.asarray(value, float))
+    except (TypeError, ValueError, NotImplementedError, RuntimeError):
+        raise ModelError(f"{owner}: {what} must be {allowed} (numbers or expressions), got {show(value)}") from None
+    if result.shape != (rows, columns):
+        raise ModelError(f"{owner}: {what} must be {allowed}, got {show(value)}")
+    result = ca.densify(result)
+    for entry in result.nonzeros():
+        if entry.is_constant() and not np.isfinite(float(entry)):
+            raise ModelError(f"{owner}: {what} must be finite, got {show(value)}")
+    return result
+
+
+def scalar(value, what, owner):
+    return expression(value, 1, 1, what, owner)
+
+
+def vector(value, what, owner, size=3):
+    return expression(value, size, 1, what, owner)
+
+
+def rotation_matrix(value, what, owner):
+    """A rotation given as a 3x3 matrix, a quaternion (4, scalar first) or a rotation vector (3)."""
+    from .lie import so3
+
+    shape = value.shape if isinstance(value, (ca.SX, ca.DM)) else np.shape(np.asarray(value, dtype=object))
+    if shape in ((3, 3),):
+        R = expression(value, 3, 3, what, owner)
+    elif shape in ((4,), (4, 1)):
+        quaternion = vector(value, what, owner, 4)
+        R = so3.from_quaternion(quaternion / ca.sqrt(ca.sumsqr(quaternion)))
+    elif shape in ((3,), (3, 1)):
+        R = so3.exp(vector(value, what, owner))
+    else:
+        raise ModelError(
+            f"{owner}: {what} must be a 3x3 rotation matrix, a quaternion (4 numbers, scalar first) or a rotation "
+            f"vector (3 numbers), got {show(value)}"
+        )
+    if R.is_constant():
+        M = numbers(R)
+        if not np.all(np.isfinite(M)) or np.abs(M.T @ M - np.eye(3)).max() > 1e-6 or np.linalg.det(M) < 0:
+            raise ModelError(f"{owner}: {what} is not a rotation (orthogonal, determinant +1), got {show(value)}")
+        u, _, vt = np.linalg.svd(M)
+        clean = u @ vt
+        clean[np.abs(clean) < 1e-16] = 0.0
+        R = ca.SX(clean) if np.abs(M - clean).max() > 0 else ca.SX(M)
+        R = ca.densify(R)
+    return R
+
+
+def unit(value, what, owner):
+    """A direction, normalised; a zero vector is refused."""
+    direction = vector(value, what, owner)
+    if direction.is_constant():
+        length = float(np.linalg.norm(numbers(direction)))
+        if length < 1e-12:
+            raise ModelError(f"{owner}: {what} must not be zero, got {show(value)}")
+        return ca.densify(ca.SX(numbers(direction).ravel() / length))
+    return direction / ca.sqrt(ca.sumsqr(direction))
+
+
+def numbers(value, at=None):
+    """The numeric value of an expression, with the symbols in the mapping `at` (symbol name to value) filled in."""
+    value = ca.SX(value)
+    symbols = ca.symvar(value)
+    given = [] if not symbols else [float((at or {}).get(s.name(), 0.0 if s.name() == "time" else np.nan)) for s in symbols]
+    if not symbols:
+        return np.array(ca.evalf(value) if value.nnz() else ca.DM(value.shape[0], value.shape[1]), float).reshape(value.shape)
+    return np.array(ca.Function("value", symbols, [value])(*given), float).reshape(value.shape)

@@ -1,0 +1,38 @@
+"""One place that knows every registered joint, force, group, integrator, projection, formulation and backend.
+
+A base class names its `kind`; `@register("revolute")` files the class below it under that key. Model files, docs
+tables, contract tests and the command line iterate over `registered(kind)`.
+"""
+
+from difflib import get_close_matches
+
+from .errors import OptionError
+
+_TABLE: dict[str, dict[str, type]] = {}
+
+
+def register(key):
+    """File the decorated class under `key` in the table of its `kind`."""
+
+    def decorate(cls):
+        table = _TABLE.setdefault(cls.kind, {})
+        table[key] = cls
+        cls.key = key
+        return cls
+
+    return decorate
+
+
+def registered(kind):
+    """All registered classes of a kind, by key, in the order of their definition."""
+    return dict(_TABLE.get(kind, {}))
+
+
+def lookup(kind, key):
+    """The class registered as `key`, or an error that lists what is known."""
+    table = _TABLE.get(kind, {})
+    if key in table:
+        return table[key]
+    close = get_close_matches(str(key), table, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise OptionError(f"unknown {kind} {key!r}.{hint} Known: {', '.join(sorted(table))}.")

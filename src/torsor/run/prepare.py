@@ -1,0 +1,122 @@
+"""From a model to a system that is ready to run: derived, diagnosed, started and compiled, or taken from the cache."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+
+from .. import kernels
+from ..errors import ModelError
+from ..registry import lookup
+
+
+@dataclass
+class System:
+    """Everything a run needs, as plain data and kernels; no mechanics left in it."""
+
+    sizes: dict  # q, v, parameters, turns, multipliers, outputs
+    bodies: list
+    particles: list
+    joint_coordinates: list  # labels
+    connections: list  # names
+    rows: list  # (label, description) of all declared rows
+    keep: list
+    redundant: list
+    shared: list
+    freedom: int
+    start_freedom: int
+    linear: list  # 1 for a velocity that is a length per time, 0 for an angular one
+    length: float
+    layout: list  # (name, size) of the outputs
+    signals: list
+    t: float
+    q: list
+    v: list
+    p: list
+    changes: list
+    fingerprint: str
+    counts: dict = field(default_factory=dict)  # bodies, joints, loops
+
+
+def key_of(*parts):
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def prepare(model, formulation="absolute", map="exp", baumgarte=False, metric="mass", signals=None, parameters=None, t=0.0):
+    """A system and its kernels; the second time from the cache, without deriving anything."""
+    from ..formulations.definition import fingerprint
+
+    if not model.bodies:
+        raise ModelError(f"model {model.name!r} has no bodies")
+    cls = lookup("formulation", formulation)
+    signals = dict(model.signals) | dict(signals or {})
+    values = model.values(parameters)
+    model.seal()
+    mark = fingerprint(model, signals)
+    key = key_of("system", mark, values, t, formulation)
+    stored = kernels.cache.load(key, "system")
+    system = System(**json.loads(stored)) if stored else None
+    options = [map, baumgarte, metric]
+    built = kernels.load(key_of("kernels", mark, formulation, system.keep, options)) if system else None
+    if built is None:
+        system, built = _derive(model, cls, mark, options, signals, values, t, formulation)
+        kernels.cache.store(key, "system", json.dumps(asdict(system)).encode())
+    return system, built
+
+
+def _derive(model, cls, mark, options, signals, values, t, formulation):
+    from ..formulations import diagnosis as diagnoses
+    from ..formulations import start as starts
+    from ..formulations.examiner import Examiner
+    from ..formulations.outputs import coordinate_labels
+
+    map, baumgarte, metric = options
+    f = cls(model, metric=metric)
+    length = starts.model_length(model, values)
+    examiner = Examiner(f, length)
+    q, turns = starts.given_configuration(f, values)
+    p = np.concatenate([np.array(list(values.values())), turns])
+    _finite(model, f, q, p)
+    q, moved = examiner.assembled(t, q, p)
+    found = diagnoses.diagnose(examiner, t, q, p)
+    v, changes = starts.consistent_velocities(f, examiner, t, q, p, values)
+    diagnoses.refuse_contradictions(examiner, found, t, q, v, p, f.rows)
+    if moved > 1e-9 * length:
+        changes.insert(0, f"positions were assembled: something moved by up to {moved:.3g}")
+    f.keep = found.keep
+    outputs = f.outputs(signals)
+    functions = {**f.functions(baumgarte), **f.retractions(map), "outputs": outputs.function()}
+    built = kernels.build(functions, key=key_of("kernels", mark, formulation, f.keep, options))
+    p[len(values):] = built["turns"](np.array([t]), q, p)[0]
+    system = System(
+        sizes={"q": f.q.shape[0], "v": f.v.shape[0], "parameters": len(values), "turns": len(turns), "multipliers": len(f.keep)},
+        bodies=[b.name for b in model.bodies],
+        particles=[b.particle for b in model.bodies],
+        joint_coordinates=coordinate_labels(outputs.joints),
+        connections=[c.name for c in outputs.connections],
+        rows=[(row.label, str(row)) for row in f.rows],
+        keep=found.keep,
+        redundant=found.redundant,
+        shared=found.shared,
+        freedom=found.freedom,
+        start_freedom=found.start_freedom,
+        linear=[1 if k < 3 else 0 for b in model.bodies for k in range(3 if b.particle else 6)],
+        length=length,
+        layout=outputs.layout,
+        signals=list(signals),
+        t=t,
+        q=q.tolist(),
+        v=v.tolist(),
+        p=p.tolist(),
+        changes=changes,
+        fingerprint=mark,
+        counts={"bodies": len(model.bodies), "joints": len(model.joints)},
+    )
+    return system, built
+
+
+def _finite(model, f, q, p):
+    """Refuse a start that is not made of numbers."""
+    if not (np.all(np.isfinite(q)) and np.all(np.isfinite(p))):
+        raise ModelError(f"model {model.name!r}: the start contains values that are not finite numbers")

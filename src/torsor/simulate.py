@@ -1,0 +1,155 @@
+"""The one function that most users call."""
+
+import warnings
+
+import casadi as ca
+import numpy as np
+
+from . import quantity
+from .errors import OptionError, RunError
+from .model import Model
+from .registry import lookup
+from .run.projections import Projection
+
+MAPS = ("exp", "cayley")
+
+
+def simulate(
+    model: Model,
+    until: float,
+    outputs=200,
+    step: float | None = None,
+    method: str = "rkmk54",
+    formulation: str = "absolute",
+    projection: str | Projection = "least-squares",
+    tolerance: float = 1e-8,
+    map: str = "exp",
+    signals: dict | None = None,
+    parameters: dict | None = None,
+    progress: bool | None = None,
+):
+    """Simulate a model from time 0 and return an xarray.Dataset.
+
+    until        end time [s]
+    outputs      array of times, or a number of equal intervals from 0 to `until`
+    step         fixed step [s]; shortened so that outputs are met exactly. None: adaptive, for methods that can
+    method       key of an integrator, see `torsor.registered("integrator")`
+    formulation  "absolute"
+    projection   "least-squares", "baumgarte", "none", with options as in "baumgarte:alpha=20,beta=20", or a Projection
+    tolerance    relative error per step of adaptive methods
+    map          "exp" or "cayley": how a step in the algebra becomes one on the group
+    signals      further expressions to record, by name
+    parameters   values of parameters that differ from the model's
+    progress     show a bar after a second; None: if standard error is a terminal
+
+    A run that fails raises RunError, whose `data` holds what was computed; one that is interrupted returns it.
+    """
+    from .look.dataset import dataset
+    from .look.progress import Progress
+    from .run.prepare import prepare
+    from .run.runner import Runner
+
+    if not isinstance(model, Model):
+        raise OptionError(f"simulate: give a torsor.Model, got {quantity.show(model)}")
+    times = output_times(outputs, _positive(until, "until"))
+    integrator = lookup("integrator", method)
+    if step is not None:
+        _positive(step, "step")
+    elif integrator.embedded is None:
+        adaptive = ", ".join(repr(k) for k, c in _integrators().items() if c.embedded is not None)
+        raise OptionError(f"method {method!r} has no step-size control: give a positive `step`, or use {adaptive}")
+    if not (isinstance(tolerance, (int, float)) and 1e-14 <= tolerance <= 0.1):
+        raise OptionError(f"tolerance must lie between 1e-14 and 0.1, got {tolerance!r}")
+    if map not in MAPS:
+        raise OptionError(f"unknown map {map!r}. Known: {', '.join(MAPS)}.")
+    chosen = projection_of(projection)
+    named = _signals(model, signals)
+    system, built = prepare(model, formulation, map, chosen.baumgarte, chosen.metric, named, parameters)
+    bar = Progress(0.0, until, model.name, progress)
+    try:
+        trajectory = Runner(system, built, method, step, tolerance, chosen, times).run(bar)
+    finally:
+        bar.close()
+    options = {
+        "model": model.name, "until": float(until), "step": step, "method": method, "formulation": formulation,
+        "projection": repr(chosen), "tolerance": tolerance, "map": map, "parameters": model.values(parameters),
+    }  # fmt: skip
+    data = dataset(system, trajectory, options)
+    if trajectory.status == "interrupted":
+        warnings.warn(f"interrupted at t = {trajectory.reached:.6g} s; what was computed is returned", stacklevel=2)
+    elif trajectory.status != "finished":
+        raise RunError(
+            f"model {model.name!r}: stopped at t = {trajectory.reached:.6g} s of {until:g} s: {trajectory.status}. "
+            f"{trajectory.counts['steps']} steps, {len(trajectory.times)} outputs kept in `data` of this error.",
+            data,
+        )
+    return data
+
+
+def output_times(outputs, until):
+    """The times at which results are wanted, checked."""
+    if isinstance(outputs, (int, np.integer)) and not isinstance(outputs, bool):
+        if outputs < 1:
+            raise OptionError(f"outputs must be a positive number of intervals or an array of times, got {outputs!r}")
+        return np.linspace(0.0, until, int(outputs) + 1)
+    try:
+        times = np.atleast_1d(np.asarray(outputs, float))
+    except (TypeError, ValueError):
+        times = np.zeros(0)
+    if times.ndim != 1 or not times.size:
+        raise OptionError(f"outputs must be a number of intervals or an array of times, got {quantity.show(outputs)}")
+    if not np.all(np.isfinite(times)) or np.any(np.diff(times) <= 0):
+        raise OptionError("outputs: times must be finite and increase strictly")
+    if times[0] < 0:
+        raise OptionError(f"outputs: time {times[0]:g} lies before the start at 0")
+    if times[-1] > until:
+        raise OptionError(f"outputs: time {times[-1]:g} lies beyond the end, until = {until:g}")
+    return times
+
+
+def projection_of(given):
+    """A projection from its key, its key with options, or itself."""
+    if isinstance(given, Projection):
+        return given
+    key, _, rest = str(given).partition(":")
+    cls = lookup("projection", key)
+    options = {}
+    for item in filter(None, rest.split(",")):
+        name, equals, value = item.partition("=")
+        if not equals:
+            raise OptionError(f"projection {given!r}: write options as NAME=VALUE, got {item!r}")
+        try:
+            options[name.strip()] = float(value)
+        except ValueError:
+            options[name.strip()] = value.strip()
+    known = list(cls.__dataclass_fields__)
+    for name in options:
+        if name not in known:
+            raise OptionError(f"projection {key!r}: unknown option {name!r}. Known: {', '.join(known)}.")
+    return cls(**options)
+
+
+def _integrators():
+    from .registry import registered
+
+    return registered("integrator")
+
+
+def _positive(value, what):
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value < float("inf"):
+        raise OptionError(f"{what} must be a positive number of seconds, got {quantity.show(value)}")
+    return float(value)
+
+
+def _signals(model, signals):
+    """Signals as scalars: a vector signal is recorded by its components."""
+    found = {}
+    for name, expression in (signals or {}).items():
+        column = ca.vertcat(*expression) if isinstance(expression, (list, tuple)) else ca.SX(expression)
+        column = ca.vec(column)
+        for s in ca.symvar(column):
+            if s.name() not in model._symbols:
+                raise OptionError(f"signal {name!r}: {s.name()!r} does not belong to model {model.name!r}")
+        for k in range(column.shape[0]):
+            found[name if column.shape[0] == 1 else f"{name}[{k}]"] = column[k]
+    return found
