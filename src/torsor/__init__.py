@@ -41,6 +41,8 @@ _LAZY = {
     "simulate": ("simulate", "simulate"),
     "save": ("look.dataset", "save"),
     "load": ("look.dataset", "load"),
+    "plot": ("look.plots", "plot"),
+    "info": ("look.report", "describe"),
     "Baumgarte": ("run.projections", "Baumgarte"),
     "LeastSquares": ("run.projections", "LeastSquares"),
     "cases": ("cases", None),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from . import quantity
 from .errors import ModelError
 
 
@@ -22,15 +23,22 @@ class Inertia:
     center: np.ndarray = (0.0, 0.0, 0.0)
 
     def __post_init__(self):
-        object.__setattr__(self, "tensor", np.asarray(self.tensor, float))
-        object.__setattr__(self, "center", np.asarray(self.center, float))
+        _positive(mass=self.mass)
+        object.__setattr__(self, "tensor", _numbers(quantity.expression(self.tensor, 3, 3, "tensor", "inertia")))
+        object.__setattr__(self, "center", _numbers(quantity.vector(self.center, "center", "inertia")).ravel())
 
     def moved(self, at=(0, 0, 0), rotation=None):
-        """The same part placed elsewhere in the frame: rotated first, then shifted by `at`."""
-        R = np.eye(3) if rotation is None else np.asarray(rotation, float)
-        return Inertia(self.mass, R @ self.tensor @ R.T, R @ self.center + np.asarray(at, float))
+        """The same part placed elsewhere in the frame: rotated first, then shifted by `at`.
+
+        rotation   matrix, quaternion (scalar first) or rotation vector
+        """
+        R = np.eye(3) if rotation is None else _numbers(quantity.rotation_matrix(rotation, "rotation", "inertia"))
+        shift = _numbers(quantity.vector(at, "at", "inertia")).ravel()
+        return Inertia(self.mass, R @ self.tensor @ R.T, R @ self.center + shift)
 
     def __add__(self, other):
+        if not isinstance(other, Inertia):
+            return NotImplemented
         mass = self.mass + other.mass
         center = (self.mass * self.center + other.mass * other.center) / mass
         tensor = np.zeros((3, 3))
@@ -50,10 +58,21 @@ def _along(axis, across1, across2, along):
     return np.diag([(across1, across2, along)[k] for k in _TURN[axis]])
 
 
+def _numbers(expression):
+    if not expression.is_constant():
+        raise ModelError(f"inertia: shapes are made of numbers, got {quantity.show(expression)}; give a body its inertia directly")
+    return quantity.numbers(expression)
+
+
 def _positive(**given):
     for name, value in given.items():
-        if not (np.isfinite(value) and value > 0):
+        if not _numbers(quantity.scalar(value, name, "inertia")).item() > 0:
             raise ModelError(f"inertia: {name} must be positive, got {value!r}")
+
+
+def _bore(inner, radius):
+    if not 0 <= _numbers(quantity.scalar(inner, "inner radius", "inertia")).item() < radius:
+        raise ModelError(f"inertia: inner radius must lie in [0, radius), got {inner!r}")
 
 
 def box(mass, x, y, z):
@@ -65,8 +84,7 @@ def box(mass, x, y, z):
 def cylinder(mass, radius, height, axis="z", inner=0.0):
     """Solid or hollow circular cylinder; `inner` is the radius of the bore."""
     _positive(mass=mass, radius=radius, height=height)
-    if not 0 <= inner < radius:
-        raise ModelError(f"inertia: inner radius must lie in [0, radius), got {inner!r}")
+    _bore(inner, radius)
     r2 = radius**2 + inner**2
     return Inertia(mass, _along(axis, mass * (3 * r2 + height**2) / 12, mass * (3 * r2 + height**2) / 12, mass * r2 / 2))
 
@@ -74,8 +92,7 @@ def cylinder(mass, radius, height, axis="z", inner=0.0):
 def sphere(mass, radius, inner=0.0):
     """Solid or hollow sphere."""
     _positive(mass=mass, radius=radius)
-    if not 0 <= inner < radius:
-        raise ModelError(f"inertia: inner radius must lie in [0, radius), got {inner!r}")
+    _bore(inner, radius)
     return Inertia(mass, np.eye(3) * 0.4 * mass * (radius**5 - inner**5) / (radius**3 - inner**3))
 
 

@@ -22,23 +22,57 @@ def expression(value, rows, columns, what, owner):
     """`value` as an SX of the given shape, or a ModelError that names `owner` and `what`."""
     allowed = "a number" if rows * columns == 1 else f"{rows} numbers" if columns == 1 else f"a {rows}x{columns} matrix"
     try:
-        if isinstance(value, (list, tuple)) and columns == 1:
-            result = ca.vertcat(*[ca.SX(x) for x in value])
-        elif isinstance(value, (list, tuple)):
-            result = ca.vertcat(*[ca.horzcat(*[ca.SX(x) for x in row]) for row in value])
-        elif isinstance(value, (bool, str)) or value is None:
-            raise TypeError
-        else:
-            result = ca.SX(value if isinstance(value, (ca.SX, ca.DM)) else np.asarray(value, float))
-    except (TypeError, ValueError, NotImplementedError, RuntimeError):
+        result = _matrix(value)
+    except (TypeError, ValueError, NotImplementedError, RuntimeError, OverflowError):
         raise ModelError(f"{owner}: {what} must be {allowed} (numbers or expressions), got {show(value)}") from None
     if result.shape != (rows, columns):
         raise ModelError(f"{owner}: {what} must be {allowed}, got {show(value)}")
     result = ca.densify(result)
-    for entry in result.nonzeros():
-        if entry.is_constant() and not np.isfinite(float(entry)):
-            raise ModelError(f"{owner}: {what} must be finite, got {show(value)}")
+    if not finite(result):
+        raise ModelError(f"{owner}: {what} must be finite, got {show(value)}")
     return result
+
+
+def _matrix(value):
+    """A number, a list (a column), a list of lists (rows), an array or an expression as an SX."""
+    if isinstance(value, (bool, str)) or value is None:
+        raise TypeError
+    if isinstance(value, (ca.SX, ca.DM)):
+        return ca.SX(value)
+    if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.dtype == object and value.ndim):
+        parts = [_matrix(x) for x in value]
+        if all(x.is_scalar() for x in parts):
+            return ca.vertcat(*parts)
+        if any(x.shape != parts[0].shape or x.shape[1] != 1 for x in parts):
+            raise ValueError
+        return ca.horzcat(*parts).T
+    return ca.SX(np.asarray(value, float))
+
+
+def finite(value):
+    """False if a number in an expression, at any depth, is not one, or if an entry is infinite."""
+    entries = value.nonzeros()
+    if any(x.is_constant() and not np.isfinite(float(x)) for x in entries):
+        return False
+    if all(x.is_constant() or x.is_symbolic() for x in entries):
+        return True
+    f = ca.Function("expression", ca.symvar(value), [value])
+    return not any(
+        f.instruction_id(k) == ca.OP_CONST and np.isnan(f.instruction_constant(k)) for k in range(f.n_instructions())
+    )
+
+
+def key(value):
+    """A hashable stand-in for a constant, exact to the last bit; TypeError for anything that is no plain constant."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return repr(value)
+    if isinstance(value, (tuple, list)):
+        return tuple(key(x) for x in value)
+    if isinstance(value, (ca.SX, ca.DM)) and value.is_constant():
+        value = numbers(value)
+    if isinstance(value, (np.ndarray, np.number)) and value.dtype != object:
+        return (value.shape, value.dtype.str, value.tobytes())
+    raise TypeError(f"{show(value)} is not constant")
 
 
 def scalar(value, what, owner):
@@ -49,17 +83,25 @@ def vector(value, what, owner, size=3):
     return expression(value, size, 1, what, owner)
 
 
+def shape_of(value):
+    """Rows and columns of a given value, a list counting as a column; None if it has no shape."""
+    try:
+        return _matrix(value).shape
+    except (TypeError, ValueError, NotImplementedError, RuntimeError, OverflowError):
+        return None
+
+
 def rotation_matrix(value, what, owner):
     """A rotation given as a 3x3 matrix, a quaternion (4, scalar first) or a rotation vector (3)."""
     from .lie import so3
 
-    shape = value.shape if isinstance(value, (ca.SX, ca.DM)) else np.shape(np.asarray(value, dtype=object))
-    if shape in ((3, 3),):
+    shape = shape_of(value)
+    if shape == (3, 3):
         R = expression(value, 3, 3, what, owner)
-    elif shape in ((4,), (4, 1)):
+    elif shape == (4, 1):
         quaternion = vector(value, what, owner, 4)
         R = so3.from_quaternion(quaternion / ca.sqrt(ca.sumsqr(quaternion)))
-    elif shape in ((3,), (3, 1)):
+    elif shape == (3, 1):
         R = so3.exp(vector(value, what, owner))
     else:
         raise ModelError(
@@ -83,7 +125,7 @@ def unit(value, what, owner):
     direction = vector(value, what, owner)
     if direction.is_constant():
         length = float(np.linalg.norm(numbers(direction)))
-        if length < 1e-12:
+        if length == 0:
             raise ModelError(f"{owner}: {what} must not be zero, got {show(value)}")
         return ca.densify(ca.SX(numbers(direction).ravel() / length))
     return direction / ca.sqrt(ca.sumsqr(direction))
@@ -93,7 +135,7 @@ def numbers(value, at=None):
     """The numeric value of an expression, with the symbols in the mapping `at` (symbol name to value) filled in."""
     value = ca.SX(value)
     symbols = ca.symvar(value)
-    given = [] if not symbols else [float((at or {}).get(s.name(), 0.0 if s.name() == "time" else np.nan)) for s in symbols]
+    given = [float((at or {}).get(s.name(), 0.0 if s.name() == "time" else np.nan)) for s in symbols]
     if not symbols:
         return np.array(ca.evalf(value) if value.nnz() else ca.DM(value.shape[0], value.shape[1]), float).reshape(value.shape)
     return np.array(ca.Function("value", symbols, [value])(*given), float).reshape(value.shape)

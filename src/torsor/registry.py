@@ -31,7 +31,7 @@ def registered(kind):
 def lookup(kind, key):
     """The class registered as `key`, or an error that lists what is known."""
     table = _TABLE.get(kind, {})
-    if key in table:
+    if isinstance(key, str) and key in table:
         return table[key]
     close = get_close_matches(str(key), table, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""

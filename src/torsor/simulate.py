@@ -1,6 +1,8 @@
 """The one function that most users call."""
 
+import time as clock
 import warnings
+from collections.abc import Mapping
 
 import casadi as ca
 import numpy as np
@@ -58,23 +60,26 @@ def simulate(
     elif integrator.embedded is None:
         adaptive = ", ".join(repr(k) for k, c in _integrators().items() if c.embedded is not None)
         raise OptionError(f"method {method!r} has no step-size control: give a positive `step`, or use {adaptive}")
-    if not (isinstance(tolerance, (int, float)) and 1e-14 <= tolerance <= 0.1):
+    if not (isinstance(tolerance, (int, float, np.floating)) and 1e-14 <= tolerance <= 0.1):
         raise OptionError(f"tolerance must lie between 1e-14 and 0.1, got {tolerance!r}")
     if map not in MAPS:
         raise OptionError(f"unknown map {map!r}. Known: {', '.join(MAPS)}.")
     chosen = projection_of(projection)
     named = _signals(model, signals)
-    system, built = prepare(model, formulation, map, chosen.baumgarte, chosen.metric, named, parameters)
-    bar = Progress(0.0, until, model.name, progress)
+    bar, began = Progress(0.0, until, model.name, progress), clock.perf_counter()
+    bar.waiting("deriving and compiling the equations")
     try:
-        trajectory = Runner(system, built, method, step, tolerance, chosen, times).run(bar)
+        system, built = prepare(model, formulation, map, chosen.baumgarte, chosen.metric, named, parameters)
+        runner = Runner(system, built, method, step, tolerance, chosen, times)
+        prepared = clock.perf_counter() - began
+        trajectory = runner.run(bar)
     finally:
         bar.close()
     options = {
         "model": model.name, "until": float(until), "step": step, "method": method, "formulation": formulation,
-        "projection": repr(chosen), "tolerance": tolerance, "map": map, "parameters": model.values(parameters),
+        "projection": repr(chosen), "tolerance": float(tolerance), "map": map, "parameters": model.values(parameters),
     }  # fmt: skip
-    data = dataset(system, trajectory, options)
+    data = dataset(system, trajectory, options).assign_attrs(prepare_seconds=prepared)
     if trajectory.status == "interrupted":
         warnings.warn(f"interrupted at t = {trajectory.reached:.6g} s; what was computed is returned", stacklevel=2)
     elif trajectory.status != "finished":
@@ -93,7 +98,7 @@ def output_times(outputs, until):
             raise OptionError(f"outputs must be a positive number of intervals or an array of times, got {outputs!r}")
         return np.linspace(0.0, until, int(outputs) + 1)
     try:
-        times = np.atleast_1d(np.asarray(outputs, float))
+        times = np.zeros(0) if outputs is None or isinstance(outputs, bool) else np.atleast_1d(np.asarray(outputs, float))
     except (TypeError, ValueError):
         times = np.zeros(0)
     if times.ndim != 1 or not times.size:
@@ -143,12 +148,21 @@ def _positive(value, what):
 
 def _signals(model, signals):
     """Signals as scalars: a vector signal is recorded by its components."""
+    from .look.dataset import RESERVED
+
+    if not isinstance(signals or {}, Mapping):
+        raise OptionError(f"signals must be expressions by name, as in {{'height': body.position[2]}}, got {quantity.show(signals)}")
     found = {}
+    for name in [*model.signals, *(signals or {})]:
+        if not isinstance(name, str) or name in RESERVED:
+            raise OptionError(f"signal {name!r}: a result has a variable of that name already; choose another name")
     for name, expression in (signals or {}).items():
-        column = ca.vertcat(*expression) if isinstance(expression, (list, tuple)) else ca.SX(expression)
-        column = ca.vec(column)
+        try:
+            column = ca.vec(ca.vertcat(*expression) if isinstance(expression, (list, tuple)) else ca.SX(expression))
+        except (NotImplementedError, TypeError):
+            raise OptionError(f"signal {name!r}: must be an expression of signals, got {quantity.show(expression)}") from None
         for s in ca.symvar(column):
-            if s.name() not in model._symbols:
+            if not model.knows(s):
                 raise OptionError(f"signal {name!r}: {s.name()!r} does not belong to model {model.name!r}")
         for k in range(column.shape[0]):
             found[name if column.shape[0] == 1 else f"{name}[{k}]"] = column[k]

@@ -11,16 +11,14 @@ A force declares one or more of
 from dataclasses import dataclass
 
 from .. import quantity
-from ..errors import ModelError
+from ..element import MOTION, POSES, Element, Statement
 
 
 @dataclass(frozen=True, eq=False)
-class Force:
+class Force(Element):
     """Base of everything that pushes."""
 
-    kind = "force"
-
-    name: str
+    kind = key = "force"
 
     def potential(self):
         return None
@@ -31,18 +29,11 @@ class Force:
     def efforts(self):
         return []
 
-    def located(self):
-        """The element with its world-frame data turned into body-fixed data; called once, when it is added."""
-        return self
-
-    @property
-    def owner(self):
-        return f"{self.key} {self.name!r}"
-
-    def needs_body(self, body):
-        if not hasattr(body, "angular_velocity"):
-            raise ModelError(f"{self.owner}: {quantity.show(body)} is not a body; give a body of the model")
-        return body
+    def declared(self):
+        U, D, pairs = self.potential(), self.dissipation(), self.efforts()
+        found = [] if U is None else [Statement("its potential", U, POSES)]
+        found += [] if D is None else [Statement("its dissipation", D, MOTION)]
+        return found + [Statement("its effort", x, MOTION) for pair in pairs for x in pair]
 
 
 def local_point(body, point, owner, what="point"):

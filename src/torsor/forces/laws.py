@@ -5,17 +5,27 @@ from dataclasses import dataclass, field
 import casadi as ca
 
 from .. import quantity
-from ..errors import ModelError, OptionError
-from ..joints.base import Joint, settle
+from ..element import frame_poses, pair_of_points, settle
+from ..errors import ModelError
+from ..joints.base import Joint, existing_coordinate
 from ..registry import register
 from .base import Force, local_point
 
 AXES = ("world", "body")
 
 
-def _axes(element):
+def _axes(element, given):
+    """A vector given in the axes that `element.axes` names, in the world's: R F or, for the model's own, R₀ F."""
     if element.axes not in AXES:
-        raise OptionError(f"{element.owner}: axes must be 'world' or 'body', got {element.axes!r}")
+        raise ModelError(f"{element.owner}: axes must be 'world' or 'body', got {element.axes!r}")
+    return (element.body if element.axes == "body" else element.world).rotation @ given
+
+
+def _not_negative(element, *names):
+    for what in names:
+        value = quantity.scalar(getattr(element, what), what, element.owner)
+        if value.is_constant() and float(value) < 0:
+            raise ModelError(f"{element.owner}: {what} must not be negative, got {getattr(element, what)!r}")
 
 
 @register("gravity")
@@ -23,11 +33,12 @@ def _axes(element):
 class Gravity(Force):
     """Uniform gravity on every body: U = −Σ m g·x. A model has one, from its `gravity`."""
 
+    variants = (lambda scene: {"acceleration": (1, 2, -9.81), "bodies": (scene["first"], scene["second"])},)
     acceleration: tuple = (0, 0, 0)
     bodies: tuple = ()
 
     def potential(self):
-        g = quantity.vector(self.acceleration, "gravity", "model")
+        g = quantity.vector(self.acceleration, "acceleration", self.owner)
         return -sum((body.mass * ca.dot(g, body.position) for body in self.bodies), ca.SX(0))
 
 
@@ -37,9 +48,14 @@ class PointForce(Force):
     """A force at a point of a body; its components may be functions of any signals.
 
     point    where it acts, in the world, in the reference configuration; None: the centre of mass      [m]
-    force    three components, in world axes or in body axes                                            [N]
+    force    three components, in body axes or in the world axes of the model it is described in        [N]
     """
 
+    variants = (
+        {"force": (1, 2, 3)},
+        {"force": (1, 2, 3), "point": (0.3, 0.2, -0.5), "axes": "body"},
+        lambda scene: {"force": -3 * scene["body"].velocity * (1 + quantity.time), "point": (0.3, 0.2, -0.5)},
+    )
     body: object = None
     force: tuple = (0.0, 0.0, 0.0)
     point: tuple | None = None
@@ -47,36 +63,35 @@ class PointForce(Force):
     arm: object = field(default=None, repr=False)
 
     def located(self):
-        _axes(self)
-        self.needs_body(self.body)
-        quantity.vector(self.force, "force", self.owner)
         return self if self.arm is not None else settle(self, arm=local_point(self.body, self.point, self.owner))
 
     def efforts(self):
-        F, R, b = quantity.vector(self.force, "force", self.owner), self.body.rotation, self.body
-        velocity = b.velocity + R @ ca.cross(b.angular_velocity, self.arm)
-        return [(velocity, R @ F if self.axes == "body" else F)]
+        F, b = quantity.vector(self.force, "force", self.owner), self.body
+        velocity = b.velocity + b.rotation @ ca.cross(b.angular_velocity, self.arm)
+        return [(velocity, _axes(self, F))]
 
 
 @register("torque")
 @dataclass(frozen=True, eq=False)
 class Torque(Force):
-    """A torque on a body, in world axes or in body axes; its components may be functions of any signals   [N m]."""
+    """A torque on a body, in body axes or in the world axes of the model it is described in; its components may be
+    functions of any signals   [N m].
+    """
 
+    variants = (
+        {"torque": (1, 2, 3)},
+        {"torque": (1, 2, 3), "axes": "body"},
+        lambda scene: {"torque": -scene["body"].angular_velocity, "axes": "body"},
+    )
     body: object = None
     torque: tuple = (0.0, 0.0, 0.0)
     axes: str = "world"
 
-    def located(self):
-        _axes(self)
-        if getattr(self.needs_body(self.body), "particle", False):
-            raise ModelError(f"{self.owner}: body {self.body.name!r} is a particle (inertia 0) and takes no torque")
-        quantity.vector(self.torque, "torque", self.owner)
-        return self
-
     def efforts(self):
         T, b = quantity.vector(self.torque, "torque", self.owner), self.body
-        return [(b.angular_velocity if self.axes == "body" else b.rotation @ b.angular_velocity, T)]
+        if self.axes == "body":
+            return [(b.angular_velocity, T)]  # (R ω)·(R T)
+        return [(b.rotation @ b.angular_velocity, _axes(self, T))]
 
 
 @register("joint-force")
@@ -84,13 +99,13 @@ class Torque(Force):
 class JointForce(Force):
     """A force or torque along a joint coordinate, on the second body, with its reaction on the first   [N or N m]."""
 
+    variants = ({"value": 3.0}, lambda scene: {"value": ca.sin(scene["joint"].coordinate) - scene["joint"].rate})
     joint: Joint = None
     value: object = 0.0
     index: int = 0
 
     def located(self):
-        _coordinate(self)
-        quantity.scalar(self.value, "value", self.owner)
+        existing_coordinate(self)
         return self
 
     def efforts(self):
@@ -105,6 +120,7 @@ class CosineTorque(Force):
     Vlasenko, ch. 8 [vlasenko]: the motor of the manipulator.
     """
 
+    variants = ({}, {"amplitude": 2.0, "frequency": 0.3, "phase": 0.5})
     joint: Joint = None
     amplitude: object = 1.0
     frequency: object = 1.0
@@ -112,8 +128,7 @@ class CosineTorque(Force):
     index: int = 0
 
     def located(self):
-        _coordinate(self)
-        self.efforts()
+        existing_coordinate(self)
         return self
 
     def efforts(self):
@@ -132,8 +147,16 @@ class SpringDamper(Force):
 
     points   one world point of each body in the reference configuration, or `frames` of the two bodies
     length   l₀, by default the distance in the reference configuration   [m]
+
+    Where the two points meet, l = 0, the line between them has no direction and no force acts.
     """
 
+    variants = (
+        {"stiffness": 40.0, "damping": 2.0},
+        {"stiffness": 40.0, "damping": 2.0, "length": 0.2, "points": ((0.3, 0.1, 0.2), (1.2, -0.3, 0.4))},
+        {"stiffness": 40.0, "length": 0, "points": ((0, 0, 0), (1, 1, 1))},
+        {"stiffness": 40.0, "length": 1 + ca.sin(quantity.time), "points": ((0, 0, 0), (1, 1, 1))},
+    )
     first: object = None
     second: object = None
     points: tuple | None = None
@@ -146,24 +169,20 @@ class SpringDamper(Force):
     def located(self):
         if self.arms is not None:
             return self
-        for body in (self.first, self.second):
-            self.needs_body(body)
-        if self.first is self.second:
-            raise ModelError(f"{self.owner}: connects body {self.first.name!r} with itself; give two different bodies")
-        for what in ("stiffness", "damping"):
-            value = quantity.scalar(getattr(self, what), what, self.owner)
-            if value.is_constant() and float(value) < 0:
-                raise ModelError(f"{self.owner}: {what} must not be negative, got {getattr(self, what)!r}")
+        if self.frames is not None and self.points is not None:
+            raise ModelError(f"{self.owner}: give `points` or `frames`, not both")
+        _not_negative(self, "stiffness", "damping")
         bodies = (self.first, self.second)
         if self.frames is not None:
-            arms = tuple(frame.pose[:3, 3] for frame in self.frames)
+            arms = tuple(pose[:3, 3] for pose in frame_poses(self))
         else:
-            arms = tuple(local_point(b, p, self.owner) for b, p in zip(bodies, self.points or (None, None)))
+            arms = tuple(local_point(b, p, self.owner) for b, p in zip(bodies, pair_of_points(self)))
         settle(self, arms=arms)
         if self.length is None:
             ends = [b.start_position + b.start_rotation @ r for b, r in zip(bodies, arms)]
             settle(self, length=ca.sqrt(ca.sumsqr(ends[1] - ends[0])))
-        quantity.scalar(self.length, "length", self.owner)
+        else:
+            _not_negative(self, "length")
         return self
 
     def vector(self):
@@ -182,12 +201,14 @@ class SpringDamper(Force):
         d, _ = self.vector()
         if length.is_constant() and float(length) == 0:
             return 0.5 * k * ca.sumsqr(d)
-        return 0.5 * k * (ca.sqrt(ca.sumsqr(d)) - length) ** 2  # (1)
+        met = ca.sumsqr(d) == 0
+        return 0.5 * k * (ca.sqrt(ca.sumsqr(d) + met) - met - length) ** 2  # (1)
 
     def dissipation(self):
         c = quantity.scalar(self.damping, "damping", self.owner)
         d, rate = self.vector()
-        return None if c.is_zero() else 0.5 * c * ca.dot(d, rate) ** 2 / ca.sumsqr(d)  # (1)
+        met = ca.sumsqr(d) == 0
+        return None if c.is_zero() else 0.5 * c * ca.dot(d, rate) ** 2 / (ca.sumsqr(d) + met)  # (1)
 
 
 @register("torsion-spring")
@@ -198,6 +219,7 @@ class TorsionSpring(Force):
         U = ½ k (q − q₀)²,   D = ½ c q̇²                                (1)
     """
 
+    variants = ({"stiffness": 3.0, "damping": 0.4}, {"stiffness": 3.0, "rest": 40.0})
     joint: Joint = None
     stiffness: object = 0.0
     damping: object = 0.0
@@ -205,11 +227,8 @@ class TorsionSpring(Force):
     index: int = 0
 
     def located(self):
-        _coordinate(self)
-        for what in ("stiffness", "damping", "rest"):
-            value = quantity.scalar(getattr(self, what), what, self.owner)
-            if what != "rest" and value.is_constant() and float(value) < 0:
-                raise ModelError(f"{self.owner}: {what} must not be negative, got {getattr(self, what)!r}")
+        existing_coordinate(self)
+        _not_negative(self, "stiffness", "damping")
         return self
 
     def potential(self):
@@ -228,15 +247,16 @@ class EnergyForce(Force):
     velocities. The generalised forces −∂U/∂q and −∂D/∂v are derived.
     """
 
+    variants = (
+        lambda scene: {"energy": ca.sumsqr(scene["first"].point((0, 0, 1)) - scene["second"].position) ** 2},
+        lambda scene: {"energy": ca.cos(scene["joint"].coordinate), "dissipated": scene["joint"].rate ** 4},
+    )
     energy: object = None
     dissipated: object = None
 
     def located(self):
         if self.energy is None and self.dissipated is None:
             raise ModelError(f"{self.owner}: give `energy`, `dissipated` or both")
-        for value, what in ((self.energy, "energy"), (self.dissipated, "dissipated")):
-            if value is not None:
-                quantity.scalar(value, what, self.owner)
         return self
 
     def potential(self):
@@ -245,14 +265,3 @@ class EnergyForce(Force):
     def dissipation(self):
         return None if self.dissipated is None else quantity.scalar(self.dissipated, "dissipated", self.owner)
 
-
-def _coordinate(element):
-    """Refuse a joint coordinate that does not exist."""
-    joint, owner = element.joint, element.owner
-    if not isinstance(joint, Joint):
-        raise ModelError(f"{owner}: joint must be a joint of the model, got {quantity.show(joint)}")
-    if not (isinstance(element.index, int) and 0 <= element.index < joint.dof):
-        raise ModelError(
-            f"{owner}: joint {joint.name!r} has {joint.dof} coordinates, index must be 0 to {joint.dof - 1}, "
-            f"got {element.index!r}"
-        )

@@ -20,7 +20,7 @@ from .. import quantity
 from ..lie import SO3, Product, Rn
 from ..quantity import time
 from ..registry import register
-from .base import Formulation
+from .base import Formulation, shared
 from .lie_derivative import velocities
 from .loads import Loads
 from .meaning import Meaning
@@ -124,11 +124,12 @@ class Absolute(Formulation):
 
         Gp, solve = self._factored(G.sparsity(), F)
         step = lambda residual: ca.densify(-(metric @ (Gp.T @ solve(residual))))  # (3)
-        found["positions"] = ca.Function("positions", [t, q, p, F], [step(g), ca.densify(g)])
-        found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [step(psi), ca.densify(psi)])
-        turns = [self.meaning.of(j.joint_coordinates()[k]) for j, k in self.turns]
+        shifted = self.manifold.retract(q, step(g), "cayley")  # the result of a projection does not depend on the map
+        found["positions"] = ca.Function("positions", [t, q, p, F], [shifted, ca.densify(g)])
+        found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [v + step(psi), ca.densify(psi)])
+        turns = [self.meaning.coordinates(j)[k] for j, k in self.turns]
         found["turns"] = ca.Function("turns", [t, q, p], [ca.vertcat(*turns) if turns else ca.SX(0, 1)])
-        return {name: f.expand() if not f.is_a("SXFunction") else _shared(f) for name, f in found.items()}
+        return {name: shared(f) for name, f in found.items()}
 
     def _factor(self, G, metric):
         """G, L and D⁻¹ as one vector, and last the smallest ratio of a pivot to its diagonal."""
@@ -138,9 +139,8 @@ class Absolute(Formulation):
         D, LT, order = ca.ldl(S)
         self._pattern, self._order = LT.sparsity(), order
         diagonal = ca.diag(S)[order]
-        ratio = D / diagonal
-        inverse = ca.if_else(ratio > SINGULAR, 1 / D, 0)
-        return ca.vertcat(ca.densify(G.nz[:]), ca.densify(LT.nz[:]), inverse, ca.mmin(ratio))
+        inverse = ca.if_else(D > SINGULAR * diagonal, 1 / D, 0)
+        return ca.vertcat(ca.densify(G.nz[:]), ca.densify(LT.nz[:]), inverse, ca.mmin(D / diagonal))
 
     def _factored(self, pattern, F):
         """G and a solver with S, both read from a factor vector."""
@@ -168,7 +168,3 @@ class Absolute(Formulation):
     def outputs(self, signals):
         return Outputs(self, signals)
 
-
-def _shared(f):
-    """The same function with common subexpressions computed once."""
-    return ca.Function(f.name(), f.sx_in(), ca.cse(f.call(f.sx_in())))

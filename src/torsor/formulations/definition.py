@@ -7,19 +7,29 @@ from functools import cache
 import casadi as ca
 
 from ..quantity import time
-from .rows import declared
 
 
 @cache
 def sources():
     """Digest of the code that turns a description into equations: with it changes what a fingerprint stands for."""
     root = pathlib.Path(__file__).parent.parent
-    files = [root / "quantity.py", root / "inertia.py"]
+    files = [root / "quantity.py", root / "inertia.py", root / "element.py"]
     files += [f for folder in ("lie", "joints", "forces", "model", "formulations") for f in sorted((root / folder).glob("*.py"))]
     digest = hashlib.sha256()
     for f in files:
         digest.update(f.read_bytes())
     return digest.hexdigest()
+
+
+_DIGESTS: dict = {}
+
+
+def _digest(trace):
+    """Hash of a trace, kept with it."""
+    if id(trace) not in _DIGESTS:
+        text = "\n".join([trace.function.serialize(), str(trace.holonomic), *trace.directions])
+        _DIGESTS[id(trace)] = (trace, hashlib.sha256(text.encode()).hexdigest())
+    return _DIGESTS[id(trace)][1]
 
 
 def fingerprint(model, signals):
@@ -28,7 +38,7 @@ def fingerprint(model, signals):
     symbols += [p.symbol for p in model.parameters.values()]
     for ground in model.grounds:
         symbols += ground.symbols
-        expressions += [ground.start_position, ground.start_rotation]
+        expressions += ground.path
         names.append(ground.name)
     for body in model.bodies:
         symbols += [*body.symbols, body.acceleration, body.angular_acceleration]
@@ -38,13 +48,18 @@ def fingerprint(model, signals):
             expressions += [] if optional is None else [optional]
         names.append(body.name)
     for c in model.constraints:
-        g, psi = declared(c)
-        expressions.append(g if g is not None else psi)
-        names += [c.name, c.key, str(g is None), *c.directions()]
+        names += [c.name, c.key]
+        trace = c.traced()
+        if trace is None:
+            told = c.equations()
+            expressions += [x for x in (told.position, told.velocity, told.coordinates, told.rates) if x is not None]
+            names += [str(told.position is None), *told.directions]
+        else:
+            expressions += c.placed
+            names += [_digest(trace), c.first.name, c.second.name]
         symbols += [getattr(c, k) for k in ("reaction_force", "reaction_torque") if hasattr(c, k)]
     for j in model.joints:
         symbols += [j.coordinate, j.rate, j.turn]
-        expressions += [j.joint_coordinates(), j.joint_rates()]
         for optional in (j.start, j.start_rate):
             names.append(str(optional is None))
             expressions += [] if optional is None else [optional]

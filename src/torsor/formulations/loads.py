@@ -1,7 +1,7 @@
 """Generalised forces, energies and power of a model, from what its forces declare.
 
     f = −∂U/∂(x, θ) − ∂D/∂v + Σ (∂u/∂v)ᵀ e                                                         (1)
-    P = −v·∂D/∂v + Σ u·e + ∂U/∂t           power that changes the energy T + U                      (2)
+    P = −v·∂D/∂v + Σ (∂u/∂v v)·e + ∂U/∂t   power that changes the energy T + U                      (2)
 """
 
 import casadi as ca
@@ -24,33 +24,23 @@ class Loads:
     def _add(self, force):
         U, D = force.potential(), force.dissipation()
         if U is not None:
-            U = self._understood(force, U)
+            U = self.meaning.of(U)
             self.potential += U
             self.power += ca.jacobian(U, time)  # (2)
             for body in self.meaning.bodies(U):
                 self.on[id(body)] -= gradient(U, body).T  # (1)
         if D is not None:
-            D = self._understood(force, D)
+            D = self.meaning.of(D)
             for body in self.meaning.bodies(D):
                 v = velocities(body)
                 push = -ca.jacobian(D, v).T
                 self.on[id(body)] += push  # (1)
                 self.power += ca.dot(push, v)  # (2)
         for velocity, effort in force.efforts():
-            u, e = self._understood(force, velocity), self._understood(force, effort)
-            self.power += ca.dot(u, e)  # (2)
+            u, e = self.meaning.of(velocity), self.meaning.of(effort)
             for body in self.meaning.bodies(u):
-                J = ca.jacobian(u, velocities(body))
-                if ca.depends_on(ca.vec(J), velocities(body)):
+                J, v = ca.jacobian(u, velocities(body)), velocities(body)
+                if ca.depends_on(ca.vec(J), v):
                     raise ModelError(f"{force.owner}: the velocity of an effort must be linear in the bodies' velocities")
                 self.on[id(body)] += J.T @ e  # (1)
-
-    def _understood(self, force, expression):
-        for s in ca.symvar(expression):
-            what = s.name().rsplit("_", 1)[0].rsplit(".", 1)[-1]
-            if what in ("acceleration", "angular_acceleration", "reaction_force", "reaction_torque"):
-                raise ModelError(
-                    f"{force.owner}: depends on {s.name()!r}; a force may be a function of time, poses, velocities, joint "
-                    "coordinates and rates, and parameters (an acceleration or a reaction follows from the forces)"
-                )
-        return self.meaning.of(expression)
+                self.power += ca.dot(J @ v, e)  # (2)

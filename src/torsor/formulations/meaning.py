@@ -23,10 +23,10 @@ class Meaning:
         self.of_joints = {}
         for joint in model.joints:
             for k, s in enumerate(ca.symvar(joint.coordinate)):
-                self.of_joints[s.name()] = (s, joint, "joint_coordinates", k)
+                self.of_joints[s.name()] = (s, joint, "coordinates", k)
             for k, s in enumerate(ca.symvar(joint.rate)):
-                self.of_joints[s.name()] = (s, joint, "joint_rates", k)
-        self._joint_cache = {}
+                self.of_joints[s.name()] = (s, joint, "rates", k)
+        self._told = {}
 
     def _fix(self, symbols, values):
         for block, value in zip(symbols, values):
@@ -39,7 +39,7 @@ class Meaning:
         free = ca.symvar(expression)
         joint_parts = [self.of_joints[s.name()] for s in free if s.name() in self.of_joints]
         if joint_parts:
-            values = [self._joint(joint, what)[k] for _, joint, what, k in joint_parts]
+            values = [getattr(self.told(joint), what)[k] for _, joint, what, k in joint_parts]
             expression = ca.substitute(expression, ca.vertcat(*[p[0] for p in joint_parts]), ca.vertcat(*values))
             free = ca.symvar(expression)
         ends = [self.fixed[s.name()] for s in free if s.name() in self.fixed]
@@ -47,10 +47,17 @@ class Meaning:
             expression = ca.substitute(expression, ca.vertcat(*[e[0] for e in ends]), ca.vertcat(*[e[1] for e in ends]))
         return expression
 
-    def _joint(self, joint, what):
-        if (joint.name, what) not in self._joint_cache:
-            self._joint_cache[joint.name, what] = getattr(joint, what)()
-        return self._joint_cache[joint.name, what]
+    def told(self, joint):
+        """The equations of a joint, asked for once."""
+        if joint.name not in self._told:
+            self._told[joint.name] = joint.equations()
+        return self._told[joint.name]
+
+    def coordinates(self, joint):
+        return self.of(self.told(joint).coordinates)
+
+    def rates(self, joint):
+        return self.of(self.told(joint).rates)
 
     def bodies(self, expression):
         """The moving bodies that occur in an expression, in the order of the model."""

@@ -31,11 +31,10 @@ class Outputs:
 
     def _motion(self):
         """Joint coordinates q, velocities v and accelerations v̇ = ∂v/∂(ẋ, ω) a + (rate of v at held velocities)."""
-        of = self.meaning.of
-        q = ca.vertcat(*[of(j.joint_coordinates()) for j in self.joints], ca.SX(0, 1))
+        q = ca.vertcat(*[self.meaning.coordinates(j) for j in self.joints], ca.SX(0, 1))
         v, a = [], []
         for joint in self.joints:
-            speed = of(joint.joint_rates())
+            speed = self.meaning.rates(joint)
             bodies = self.meaning.bodies(speed)
             total = rate(speed, bodies) if bodies else ca.SX.zeros(speed.shape[0])
             for body in bodies:

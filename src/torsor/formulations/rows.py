@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from ..errors import ModelError
-from .lie_derivative import gradient, rate, velocities  # noqa: F401
+from .lie_derivative import rate, velocities
 
 
 @dataclass(frozen=True)
@@ -39,31 +39,25 @@ class Block:
     constraint: object
     holonomic: bool
     bodies: list
+    directions: list
     g: ca.SX
     psi: ca.SX
     G: list  # one matrix per body
     gamma: ca.SX
 
     def rows(self):
-        names = self.constraint.directions()
-        return [Row(self.constraint, k, names[k], self.holonomic) for k in range(self.psi.shape[0])]
-
-
-def declared(constraint):
-    """(g, ψ) as declared, one of them None."""
-    g = constraint.position()
-    return (g, None) if g is not None else (None, constraint.velocity())
+        return [Row(self.constraint, k, self.directions[k], self.holonomic) for k in range(self.psi.shape[0])]
 
 
 def derive(constraint, meaning):
     """All levels of one constraint, or None if it has no rows."""
-    g, psi = declared(constraint)
+    told = constraint.equations()
+    g, psi = told.position, told.velocity
     raw = g if g is not None else psi
     if raw is None:
         raise ModelError(f"{constraint.owner}: declares neither a position- nor a velocity-level equation")
     if raw.shape[0] == 0:
         return None
-    _refuse_unsuitable(constraint, raw)
     meaning.needs_orientation(constraint, raw)
     holonomic = g is not None
     first = meaning.of(raw)
@@ -77,11 +71,5 @@ def derive(constraint, meaning):
         level = "position" if holonomic else "velocity"
         raise ModelError(f"{constraint.owner}: a {level}-level constraint must be linear in the velocities")
     gamma = -rate(psi, bodies)  # (3)
-    return Block(constraint, holonomic, bodies, first if holonomic else ca.SX.zeros(raw.shape[0]), psi, G, gamma)
-
-
-def _refuse_unsuitable(constraint, raw):
-    for s in ca.symvar(raw):
-        what = s.name().rsplit("_", 1)[0].rsplit(".", 1)[-1]
-        if what in ("acceleration", "angular_acceleration", "reaction_force", "reaction_torque"):
-            raise ModelError(f"{constraint.owner}: a constraint cannot contain {s.name()!r}; use poses, velocities and time")
+    g = first if holonomic else ca.SX.zeros(raw.shape[0])
+    return Block(constraint, holonomic, bodies, told.directions, g, psi, G, gamma)

@@ -155,7 +155,7 @@ def _joint_rates(formulation, t, q, p, joints=None):
     chosen = [j for j in (formulation.model.joints if joints is None else joints) if j.dof]
     if not chosen:
         return np.zeros((0, formulation.v.shape[0]))
-    rates = ca.vertcat(*[formulation.meaning.of(j.joint_rates()) for j in chosen])
+    rates = ca.vertcat(*[formulation.meaning.rates(j) for j in chosen])
     J = ca.Function("J", [quantity.time, formulation.q, formulation.p], [ca.jacobian(rates, formulation.v)])
     return J(t, q, p).full()
 

@@ -14,29 +14,46 @@ Both joint frames sit at `point`, parallel to the world, in the reference config
 an axis has the same components in both. Frames given locally with `frames` replace `point`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import casadi as ca
+import numpy as np
 
 from .. import quantity
+from ..element import CONSTANT, DERIVED, MOTION, POSES, Element, Statement, frame_poses, settle
 from ..errors import ModelError
 from ..lie import se3
+from ..quantity import time
+
+NOT_IN_EQUATIONS = ("name", "first", "second", "point", "frames", "placed", "start", "start_rate")
+_TRACES: dict = {}
 
 
-def settle(element, **values):
-    """Write what an element worked out about itself when it was added."""
-    for name, value in values.items():
-        object.__setattr__(element, name, value)
-    return element
+class Trace(NamedTuple):
+    """The equations of one kind of connection, as a function."""
+
+    function: ca.Function
+    holonomic: bool
+    directions: list
+
+
+class Equations(NamedTuple):
+    """What a constraint says, in signals of bodies and time: g or ψ, and for a joint its coordinates and rates."""
+
+    position: object
+    velocity: object
+    directions: list
+    coordinates: object = None
+    rates: object = None
 
 
 @dataclass(frozen=True, eq=False)
-class Constraint:
+class Constraint(Element):
     """Base of everything that takes freedom away."""
 
-    kind = "constraint"
-
-    name: str
+    kind = key = "constraint"
 
     def position(self):
         """g, a column that is kept at zero, in signals of bodies and time; None for a velocity-level constraint."""
@@ -51,13 +68,24 @@ class Constraint:
         rows = self.position() if self.position() is not None else self.velocity()
         return [f"row {k}" for k in range(rows.shape[0])]
 
-    def located(self):
-        """The element with its world-frame data turned into body-fixed data; called once, when it is added."""
-        return self
+    def equations(self):
+        """All that is declared, at once."""
+        return Equations(self.position(), self.velocity(), self.directions())
 
-    @property
-    def owner(self):
-        return f"{self.key} {self.name!r}"
+    def traced(self):
+        """The trace that this element shares with all of its kind, see `Connection`; None where it has none."""
+        return None
+
+    def declared(self):
+        told = self.equations()
+        rows, allowed = (told.velocity, MOTION) if told.position is None else (told.position, POSES)
+        if not isinstance(rows, ca.SX) or rows.shape[1] != 1:
+            raise ModelError(f"{self.owner}: declares no column of equations, got {quantity.show(rows)}")
+        if rows.shape[0] != len(told.directions):
+            raise ModelError(f"{self.owner}: has {rows.shape[0]} rows and {len(told.directions)} directions; give one name per row")
+        found = [Statement("its equation", rows, allowed)]
+        derived = [x for x in (told.coordinates, told.rates) if x is not None]
+        return found + [Statement("a joint coordinate", x, DERIVED) for x in derived]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,22 +111,62 @@ class Connection(Constraint):
     def located(self):
         if self.placed is not None:
             return self
-        for body in (self.first, self.second):
-            if not hasattr(body, "rotation"):
-                raise ModelError(f"{self.owner}: {quantity.show(body)} is not a body; give bodies of the model")
-        if self.first is self.second:
-            raise ModelError(f"{self.owner}: connects body {self.first.name!r} with itself; give two different bodies")
         if self.frames is not None:
-            a, b = self.frames
-            if a.body is not self.first or b.body is not self.second:
-                raise ModelError(f"{self.owner}: frames must belong to {self.first.name!r} and {self.second.name!r}")
-            return settle(self, placed=(a.pose, b.pose))
+            if self.point is not None:
+                raise ModelError(f"{self.owner}: give `point` or `frames`, not both")
+            return settle(self, placed=frame_poses(self))
         where = self.second.start_position if self.point is None else quantity.vector(self.point, "point", self.owner)
         world = se3.pose(ca.SX.eye(3), where)
         local = [
             se3.inverse(se3.pose(body.start_rotation, body.start_position)) @ world for body in (self.first, self.second)
         ]
         return settle(self, placed=tuple(ca.densify(x) for x in local))
+
+    def traced(self):
+        """The equations as one function of two bodies' motions and the two frames, shared by all elements with the same
+        constants: a chain of a thousand equal hinges is traced once. None where a field is no constant, or where the
+        equations ask for more than motions and frames."""
+        try:
+            own = [quantity.key(getattr(self, f.name)) for f in fields(self) if f.name not in NOT_IN_EQUATIONS]
+        except TypeError:
+            return None
+        key = (type(self), *own)
+        if key not in _TRACES:
+            try:
+                _TRACES[key] = self._trace()
+            except (AttributeError, RuntimeError):
+                _TRACES[key] = None
+        return _TRACES[key]
+
+    def _trace(self):
+        motion = [("position", (3, 1)), ("rotation", (3, 3)), ("velocity", (3, 1)), ("angular_velocity", (3, 1))]
+        ends = [SimpleNamespace(**{k: ca.SX.sym(k, *shape) for k, shape in motion}) for _ in range(2)]
+        frames = tuple(ca.SX.sym("frame", 3, 4) for _ in range(2))
+        whole = tuple(ca.vertcat(f, ca.SX([[0, 0, 0, 1]])) for f in frames)
+        twin = replace(self, first=ends[0], second=ends[1], placed=whole)
+        told = Constraint.equations(twin) if not isinstance(self, Joint) else twin._told()
+        turn = twin.turn if isinstance(self, Joint) else ca.SX(0, 1)
+        rows = told.velocity if told.position is None else told.position
+        results = [rows, *(ca.SX(0, 1) if x is None else x for x in (told.coordinates, told.rates))]
+        inputs = [getattr(end, k) for end in ends for k, _ in motion]
+        function = ca.Function("equations", [*inputs, *frames, turn, time], results)
+        return Trace(function, told.position is not None, told.directions)
+
+    def equations(self):
+        trace = self.traced()
+        if trace is None:
+            return self._told()
+        bodies = [getattr(b, k) for b in (self.first, self.second) for k in ("position", "rotation", "velocity", "angular_velocity")]
+        turn = self.turn if isinstance(self, Joint) else ca.SX(0, 1)
+        rows, coordinates, rates = trace.function(*bodies, *(x[:3, :] for x in self.placed), turn, time)
+        g, psi = (rows, None) if trace.holonomic else (None, rows)
+        return Equations(g, psi, trace.directions, coordinates, rates)
+
+    def _told(self):
+        return Constraint.equations(self)
+
+    def declared(self):
+        return [Statement("its place", x, CONSTANT) for x in self.placed] + super().declared()
 
     def ends(self):
         """World rotation and position of both joint frames: (R₁, p₁), (R₂, p₂)."""
@@ -141,7 +209,7 @@ class Joint(Connection):
     start_rate   joint velocities at the start
     """
 
-    kind = "joint"
+    kind = key = "joint"
     dof = 0
     angular = ()  # one flag per coordinate: True for an angle that may turn many times
 
@@ -160,7 +228,21 @@ class Joint(Connection):
             if given is not None:
                 given = [given] if self.dof == 1 and not isinstance(given, (list, tuple, ca.SX)) else given
                 settle(self, **{what: quantity.vector(given, what, self.owner, self.dof)})
+        if len(self.angular) != self.dof:
+            raise ModelError(f"{self.owner}: `angular` needs one flag for each of its {self.dof} coordinates")
         return self
+
+    def declared(self):
+        found = super().declared()
+        found += [Statement(what, x, CONSTANT) for what in ("start", "start_rate") if (x := getattr(self, what)) is not None]
+        if self.traced() is None:
+            q = ca.SX.zeros(self.dof)
+            found.append(Statement("its geometry", ca.vertcat(ca.vec(self.pose(q)), ca.vec(self.motion(q))), CONSTANT))
+        return found
+
+    def _told(self):
+        told = Constraint.equations(self)
+        return told._replace(coordinates=self.joint_coordinates(), rates=self.joint_rates())
 
     def pose(self, q):
         raise NotImplementedError
@@ -190,3 +272,11 @@ class Joint(Connection):
     def first_axis(self, what="axis"):
         """The named direction as a unit vector."""
         return quantity.unit(getattr(self, what), what, self.owner)
+
+
+def existing_coordinate(element):
+    """Refuse the `index` of a coordinate that the `joint` of an element does not have."""
+    joint, index = element.joint, element.index
+    if not (isinstance(index, (int, np.integer)) and not isinstance(index, bool) and 0 <= index < joint.dof):
+        allowed = f"index must be 0 to {joint.dof - 1}" if joint.dof else "there is none to choose"
+        raise ModelError(f"{element.owner}: joint {joint.name!r} has {joint.dof} coordinates, {allowed}, got {index!r}")

@@ -1,14 +1,15 @@
 """Elementary constraints, of which joints can be composed, and constraints that a user writes as an expression."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import casadi as ca
 
 from .. import quantity
+from ..element import pair_of_points, settle
 from ..errors import ModelError
 from ..lie import se3
 from ..registry import register
-from .base import Connection, Constraint, settle
+from .base import Connection, Constraint
 from .lower_pairs import TRANSLATIONS, direction, no_turn
 
 
@@ -45,6 +46,7 @@ class PointOnPlane(Connection):
     Aslanov, Kruglov and Yuditsev, eq. 4 to 23 [aslanov].
     """
 
+    variants = ({}, {"normal": (1, -2, 0.5)})
     normal: tuple = (0, 0, 1)
 
     def residual(self, H):
@@ -65,21 +67,20 @@ class NoRotation(Connection):
     Given together, two vectors (a hinge about n₁ × n₂) or three are integrable and are kept at position level too.
     """
 
+    variants = ({}, {"about": (1, -2, 0.5)}, {"about": ((1, 0, 0.2), (0, 1, 1))}, {"about": ((1, 0, 0), (0, 1, 1), (1, 1, 1))})
     about: tuple = ((0, 0, 1),)
 
     def vectors(self):
-        rows = self.about if isinstance(self.about[0], (tuple, list)) else (self.about,)
-        if not 1 <= len(rows) <= 3:
+        shape = quantity.shape_of(self.about)
+        if shape not in ((3, 1), (1, 3), (2, 3), (3, 3)):
             raise ModelError(f"{self.owner}: give one to three vectors to `about`, got {quantity.show(self.about)}")
+        rows = quantity.expression(self.about, *shape, "about", self.owner)
+        rows = [rows] if shape == (3, 1) else [rows[k, :].T for k in range(shape[0])]
         found = [quantity.unit(n, "about", self.owner) for n in rows]
         spread = ca.det(ca.horzcat(*found).T @ ca.horzcat(*found))
         if spread.is_constant() and float(spread) < 1e-12:
             raise ModelError(f"{self.owner}: the vectors in `about` must be independent, got {quantity.show(self.about)}")
         return found
-
-    def located(self):
-        self.vectors()
-        return super().located()
 
     def position(self):
         n = self.vectors()
@@ -121,17 +122,20 @@ class Distance(Connection):
     length   l, by default the distance in the reference configuration   [m]
     """
 
+    variants = ({"points": ((0.3, 0.1, 0.2), (1.2, -0.3, 0.4))}, {"points": ((0, 0, 0), (1, 1, 1)), "length": 1.5})
     points: tuple | None = None
     length: object = None
 
     def located(self):
         if self.placed is not None:
             return self
+        super().located()
         if self.points is not None:
-            ends = [super(Distance, replace(self, point=p)).located().placed[k] for k, p in enumerate(self.points)]
-            settle(self, placed=tuple(ends))
-        else:
-            super().located()
+            if self.point is not None or self.frames is not None:
+                raise ModelError(f"{self.owner}: give one of `points`, `frames` and `point`")
+            places = [se3.pose(ca.SX.eye(3), p) for p in pair_of_points(self)]
+            bodies = [se3.pose(b.start_rotation, b.start_position) for b in (self.first, self.second)]
+            settle(self, placed=tuple(ca.densify(se3.inverse(H) @ P) for H, P in zip(bodies, places)))
         if self.length is None:
             starts = [
                 body.start_position + body.start_rotation @ se3.split_pose(local)[1]
@@ -143,10 +147,10 @@ class Distance(Connection):
             raise ModelError(f"{self.owner}: length must be positive, got {float(length)!r}; give `points` that differ")
         return self
 
-    def residual(self, H):
-        _, p = se3.split_pose(H)
+    def position(self):
+        (_, p1), (_, p2) = self.ends()
         length = quantity.scalar(self.length, "length", self.owner)
-        return (ca.sumsqr(p) - length**2) / (2 * length)  # (1)
+        return (ca.sumsqr(p2 - p1) - length**2) / (2 * length)  # (1)
 
     def directions(self):
         return ["distance"]
@@ -159,22 +163,21 @@ class Expression(Constraint):
     expression: object = None
 
     def rows(self):
-        given = self.expression
-        if isinstance(given, (list, tuple)):
-            given = ca.vertcat(*given)
-        if not isinstance(given, ca.SX) or given.shape[1] != 1 or given.shape[0] == 0:
+        shape = quantity.shape_of(self.expression)
+        if shape is None or shape[1] != 1 or shape[0] == 0:
             raise ModelError(f"{self.owner}: expression must be signals kept at zero, got {quantity.show(self.expression)}")
-        return given
-
-    def located(self):
-        self.rows()
-        return self
+        return quantity.expression(self.expression, *shape, "expression", self.owner)
 
 
 @register("holonomic")
 @dataclass(frozen=True, eq=False)
 class Holonomic(Expression):
     """Any expression of positions, joint coordinates and time, kept at zero: 0 = g(x, R, t)."""
+
+    variants = (
+        lambda scene: {"expression": ca.sumsqr(scene["second"].point((0, 0, 1)) - scene["first"].position) - 2},
+        lambda scene: {"expression": [scene["joint"].coordinate - ca.sin(quantity.time), scene["second"].position[1] ** 3]},
+    )
 
     def position(self):
         return self.rows()
@@ -184,6 +187,11 @@ class Holonomic(Expression):
 @dataclass(frozen=True, eq=False)
 class Nonholonomic(Expression):
     """Any expression linear in the velocities, kept at zero: 0 = A(x, R, t) v + a(x, R, t)."""
+
+    variants = (
+        lambda scene: {"expression": ca.dot(scene["first"].direction((0, 1, 0)), scene["first"].velocity)},
+        lambda scene: {"expression": scene["joint"].rate - quantity.time * scene["second"].velocity[0] + quantity.time},
+    )
 
     def velocity(self):
         return self.rows()

@@ -5,17 +5,24 @@ from dataclasses import dataclass
 import casadi as ca
 
 from .. import quantity
+from ..element import TIMED, Statement
 from ..errors import ModelError
 from ..registry import register
-from .base import Constraint, Joint
+from .base import Constraint, Joint, existing_coordinate
 from .lower_pairs import TRANSLATIONS, X, no_turn
 
 
-def of_time(value, size, what, owner):
+def of_time(value, what, owner):
     """An imposed value: an expression of time and parameters, or a function of time."""
-    given = value(quantity.time) if callable(value) and not isinstance(value, ca.SX) else value
-    given = [given] if size == 1 and not isinstance(given, (list, tuple)) else given
-    return quantity.vector(given, what, owner, size)
+    if not callable(value) or isinstance(value, ca.SX):
+        return value
+    try:
+        return value(quantity.time)
+    except Exception as error:
+        raise ModelError(
+            f"{owner}: {what} must be an expression of time or a function of it, written with casadi or numpy functions "
+            f"(sin, cos, ...); calling it with torsor.time failed: {error}"
+        ) from error
 
 
 @register("drive")
@@ -30,23 +37,20 @@ class Drive(Constraint):
     index   k, which coordinate of the joint
     """
 
+    variants = ({"value": 0.3}, {"value": lambda t: 2 * t + ca.sin(t)}, {"value": 20 * quantity.time**2})
     joint: Joint = None
     value: object = 0.0
     index: int = 0
 
     def located(self):
-        if not isinstance(self.joint, Joint):
-            raise ModelError(f"{self.owner}: joint must be a joint of the model, got {quantity.show(self.joint)}")
-        if not (isinstance(self.index, int) and 0 <= self.index < self.joint.dof):
-            raise ModelError(
-                f"{self.owner}: joint {self.joint.name!r} has {self.joint.dof} coordinates, index must be 0 to "
-                f"{self.joint.dof - 1}, got {self.index!r}"
-            )
-        self.target()
+        existing_coordinate(self)
         return self
 
     def target(self):
-        return of_time(self.value, 1, "value", self.owner)
+        return quantity.scalar(of_time(self.value, "value", self.owner), "value", self.owner)
+
+    def declared(self):
+        return [*super().declared(), Statement("value", self.target(), TIMED)]
 
     def position(self):
         return self.joint.coordinate[self.index] - self.target()  # (1)
@@ -58,18 +62,20 @@ class Drive(Constraint):
 @register("angular-velocity")
 @dataclass(frozen=True, eq=False)
 class AngularVelocity(Constraint):
-    """A body turns with a given angular velocity, in world axes: 0 = R ω − Ω(t)."""
+    """A body turns with a given angular velocity: 0 = R ω − Ω(t), in the world axes of the model it is described in."""
 
+    variants = ({}, {"value": (0.3, 2 * quantity.time, ca.sin(quantity.time))})
     body: object = None
     value: tuple = (0.0, 0.0, 0.0)
 
-    def located(self):
-        _needs_orientation(self)
-        of_time(self.value, 3, "value", self.owner)
-        return self
+    def target(self):
+        return quantity.vector(of_time(self.value, "value", self.owner), "value", self.owner)
+
+    def declared(self):
+        return [*super().declared(), Statement("value", self.target(), TIMED)]
 
     def velocity(self):
-        return self.body.rotation @ self.body.angular_velocity - of_time(self.value, 3, "value", self.owner)
+        return self.body.rotation @ self.body.angular_velocity - self.world.rotation @ self.target()
 
     def directions(self):
         return [f"angular velocity about {x}" for x in X]
@@ -81,34 +87,41 @@ class Motion(Constraint):
     """A body's whole motion is given: position (of its centre of mass) and orientation as functions of time.
 
         0 = x − x(t),    0 = vee(R(t)ᵀ R − Rᵀ R(t))/2                   (1)
+
+    at and rotation are seen in the world of the model that this is described in.
     """
 
+    variants = ({"at": (1, 0, quantity.time**2)}, {"rotation": lambda t: ca.vertcat(t, 0, 2 * t), "at": (0, 1, 0)})
     body: object = None
     at: object = None
     rotation: object = None
 
     def located(self):
-        _needs_orientation(self)
         if self.at is None and self.rotation is None:
             raise ModelError(f"{self.owner}: give `at`, `rotation` or both as functions of time")
-        self.position()
         return self
 
+    def targets(self):
+        """x(t) and R(t) in the axes of the model that this was described in; None where free."""
+        x, R = (of_time(getattr(self, what), what, self.owner) for what in ("at", "rotation"))
+        return (
+            None if x is None else quantity.vector(x, "at", self.owner),
+            None if R is None else quantity.rotation_matrix(R, "rotation", self.owner),
+        )
+
+    def declared(self):
+        return [*super().declared(), *(Statement("its motion", x, TIMED) for x in self.targets() if x is not None)]
+
     def position(self):
-        rows = []
-        if self.at is not None:
-            rows.append(self.body.position - of_time(self.at, 3, "at", self.owner))
-        if self.rotation is not None:
-            given = self.rotation(quantity.time) if callable(self.rotation) else self.rotation
-            target = quantity.rotation_matrix(given, "rotation", self.owner)
-            rows.append(no_turn(target.T @ self.body.rotation))
+        rows, world = [], self.world
+        x, R = self.targets()
+        if x is not None:
+            rows.append(self.body.position - (world.position + world.rotation @ x))
+        if R is not None:
+            rows.append(no_turn((world.rotation @ R).T @ self.body.rotation))
         return ca.vertcat(*rows)  # (1)
 
     def directions(self):
         shifts = TRANSLATIONS if self.at is not None else []
         return shifts + ([f"rotation about {x}" for x in X] if self.rotation is not None else [])
 
-
-def _needs_orientation(element):
-    if not hasattr(element.body, "angular_velocity"):
-        raise ModelError(f"{element.owner}: body must be a body of the model, got {quantity.show(element.body)}")

@@ -104,6 +104,7 @@ class Revolute(Joint):
     anchored = True
     dof = 1
     angular = (True,)
+    variants = ({}, {"axis": (1, -2, 0.5)})
     axis: tuple = (0, 0, 1)
 
     def pose(self, q):
@@ -136,6 +137,7 @@ class Prismatic(Joint):
 
     dof = 1
     angular = (False,)
+    variants = ({}, {"axis": (1, -2, 0.5)})
     axis: tuple = (0, 0, 1)
 
     def pose(self, q):
@@ -170,6 +172,7 @@ class Cylindrical(Joint):
 
     dof = 2
     angular = (True, False)
+    variants = ({}, {"axis": (1, -2, 0.5)})
     axis: tuple = (0, 0, 1)
 
     def pose(self, q):
@@ -209,6 +212,7 @@ class Screw(Joint):
 
     dof = 1
     angular = (False,)
+    variants = ({}, {"axis": (1, -2, 0.5), "pitch": -0.02}, {"axis": (0, 1, 0), "pitch": 30})
     axis: tuple = (0, 0, 1)
     pitch: object = 1.0
 
@@ -218,10 +222,6 @@ class Screw(Joint):
         if pitch.is_constant() and float(pitch) == 0:
             raise ModelError(f"{self.owner}: pitch must not be zero (a revolute joint has none), got {self.pitch!r}")
         return pitch / (2 * ca.pi)
-
-    def located(self):
-        self.lead  # noqa: B018  (refuses a pitch of zero at once)
-        return super().located()
 
     def pose(self, q):
         return se3.pose(so3.rotation(self.first_axis(), q), self.lead * q * self.first_axis())  # (1)
@@ -290,6 +290,7 @@ class Universal(Joint):
     anchored = True
     dof = 2
     angular = (True, True)
+    variants = ({}, {"axis": (1, -2, 0.5), "second_axis": (2, 1, 0)})
     axis: tuple = (1, 0, 0)
     second_axis: tuple = (0, 1, 0)
 
@@ -299,10 +300,6 @@ class Universal(Joint):
         if slant.is_constant() and abs(float(slant)) > 1e-9:
             raise ModelError(f"{self.owner}: axis and second_axis must be perpendicular, a·b = {float(slant):.3g}")
         return a, b
-
-    def located(self):
-        self.axes()
-        return super().located()
 
     def pose(self, q):
         a, b = self.axes()
@@ -342,6 +339,7 @@ class Planar(Joint):
 
     dof = 3
     angular = (False, False, True)
+    variants = ({}, {"axis": (1, -2, 0.5)})
     axis: tuple = (0, 0, 1)
 
     def pose(self, q):

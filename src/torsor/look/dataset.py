@@ -37,6 +37,7 @@ MEANING = {
     "position_drift": "largest residual of all position constraints, redundant ones included",
     "velocity_drift": "largest residual of all velocity constraints, redundant ones included",
 }
+RESERVED = {*UNITS, "reaction_unique", "time", "body", "axis", "row", "column", "joint_coordinate", "joint", "constraint"}
 
 
 def dataset(system, trajectory, options):
@@ -158,11 +159,22 @@ def manifest(system, trajectory, options):
     }  # fmt: skip
 
 
+def refuse_unwritable(path):
+    """An error where `save` could not write to `path`, as far as can be known before it does."""
+    folder = os.path.dirname(os.path.abspath(path))
+    refuse = lambda why: ResultError(f"cannot write {os.fspath(path)!r}: {why}")
+    if not os.path.isdir(folder):
+        raise refuse(f"there is no folder {folder!r}")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise refuse("it is not a regular file")
+    if not os.access(folder, os.W_OK):
+        raise refuse(f"folder {folder!r} is not writable")
+
+
 def save(data, path):
     """Write a result as NetCDF: to a temporary file first, so that no half-written file is left under its name."""
+    refuse_unwritable(path)
     folder = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise ResultError(f"cannot write {os.fspath(path)!r}: there is no folder {folder!r}")
     temporary = None
     try:
         handle, temporary = tempfile.mkstemp(suffix=".nc.part", dir=folder)
@@ -170,11 +182,12 @@ def save(data, path):
         data.to_netcdf(temporary, engine="netcdf4")
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
-    except (OSError, RuntimeError) as error:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
+    except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ResultError(f"cannot write {os.fspath(path)!r}: {reason}") from None
+    finally:  # also when interrupted
+        if temporary is not None and os.path.exists(temporary):
+            os.unlink(temporary)
 
 
 def load(path):

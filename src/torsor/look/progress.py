@@ -1,32 +1,75 @@
-"""A progress bar for runs that take longer than a second."""
+"""A progress display for work that takes longer than a second: a status while compiling, a bar while running.
+
+It writes to standard error, and stays silent where that is no terminal, unless `shown` forces it.
+"""
 
 import sys
+import threading
 import time as clock
+
+PATIENCE = 1.0  # seconds that pass before anything is shown
 
 
 class Progress:
-    """Called with the simulated time and the counts of a run; shows itself after one second, on a terminal."""
+    """Called with the simulated time and the counts of a run. `waiting` announces work whose end is not known."""
 
     def __init__(self, start, until, title, shown=None):
         self.start, self.until, self.title = start, until, title
-        self.shown = sys.stderr.isatty() if shown is None else shown
+        self.shown = sys.stderr.isatty() if shown is None else bool(shown)
+        self.forced = bool(shown)
         self.began = clock.perf_counter()
-        self.bar = self.task = None
+        self.bar = self.task = self.status = self.timer = None
+        self.lock = threading.Lock()
+
+    def waiting(self, what):
+        """Show `what` with a spinner, after a second, until the first call with a time or `close`."""
+        if self.shown:
+            self.timer = threading.Timer(PATIENCE, self._spin, [what])
+            self.timer.daemon = True
+            self.timer.start()
 
     def __call__(self, t, counts):
-        if not self.shown or clock.perf_counter() - self.began < 1.0:
+        if not self.shown:
+            return
+        self._still()
+        if clock.perf_counter() - self.began < PATIENCE:
             return
         if self.bar is None:
-            from rich.console import Console
             from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
             from rich.progress import Progress as Bar
 
             columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[info]}"), TimeRemainingColumn())
-            self.bar = Bar(*columns, console=Console(stderr=True), transient=True)
+            self.bar = Bar(*columns, console=self._console(), transient=True)
             self.bar.start()
             self.task = self.bar.add_task(self.title, total=self.until - self.start, info="")
         self.bar.update(self.task, completed=t - self.start, info=f"t = {t:.4g} s, {int(counts[0])} steps")
 
     def close(self):
+        self._still()
         if self.bar is not None:
             self.bar.stop()
+            self.bar = None
+
+    def _console(self):
+        from rich.console import Console
+
+        return Console(stderr=True, force_terminal=True if self.forced else None)
+
+    def _spin(self, what):
+        from rich.markup import escape
+
+        with self.lock:
+            if self.timer is not None:
+                self.status = self._console().status(f"{escape(self.title)}: {escape(what)}")
+                self.status.start()
+
+    def _still(self):
+        """End the spinner, or its wait."""
+        if self.timer is None:
+            return
+        self.timer.cancel()
+        with self.lock:
+            self.timer = None
+            if self.status is not None:
+                self.status.stop()
+                self.status = None

@@ -62,25 +62,40 @@ class Frame:
 class Ground(Placed):
     """A body that is held, or moved as a given function of time.
 
-    `at` and `rotation` place it in the world; both may be expressions of time.
+    `at` and `rotation` place it in the world; both may be expressions of time, x(t) and R(t). Points and axes of joints
+    that are attached to it are given for the reference configuration, where t = 0.
     """
 
     def __init__(self, name, at=(0, 0, 0), rotation=None):
         super().__init__(name)
-        owner = f"ground {name!r}"
-        self.start_position = quantity.vector(at, "at", owner)
-        self.start_rotation = ca.SX.eye(3) if rotation is None else quantity.rotation_matrix(rotation, "rotation", owner)
+        self.path = (
+            quantity.vector(at, "at", self.owner),
+            ca.SX.eye(3) if rotation is None else quantity.rotation_matrix(rotation, "rotation", self.owner),
+        )
+
+    @property
+    def owner(self):
+        return f"ground {self.name!r}"
+
+    @property
+    def path(self):
+        """x(t), R(t)."""
+        return self._path
+
+    @path.setter
+    def path(self, path):
+        self._path = tuple(ca.densify(x) for x in path)
+        self.start_position, self.start_rotation = (ca.substitute(x, quantity.time, 0) for x in self._path)
 
     def motion(self):
         """Pose and velocity as functions of time: x(t), R(t), ẋ, ω with ω~ = Rᵀ Ṙ."""
-        x, R, t = self.start_position, self.start_rotation, quantity.time
+        (x, R), t = self.path, quantity.time
         rate = ca.reshape(ca.jacobian(ca.vec(R), t), 3, 3)
-        return ca.densify(x), ca.densify(R), ca.densify(ca.jacobian(x, t)), ca.densify(so3.vee(R.T @ rate))
+        return x, R, ca.densify(ca.jacobian(x, t)), ca.densify(so3.vee(R.T @ rate))
 
     @property
     def moves(self):
-        x, R = self.start_position, self.start_rotation
-        return bool(ca.depends_on(ca.vertcat(x, ca.vec(R)), quantity.time))
+        return bool(ca.depends_on(ca.vertcat(*(ca.vec(x) for x in self.path)), quantity.time))
 
 
 class Body(Placed):
@@ -100,10 +115,11 @@ class Body(Placed):
         self, name, mass=None, inertia=None, at=(0, 0, 0), rotation=None, velocity=None, angular_velocity=None, shape=None
     ):
         super().__init__(name)
-        owner = f"body {name!r}"
+        owner = self.owner
         self.shape = shape
         if isinstance(inertia, shapes.Inertia):
-            if mass is not None and not np.isclose(float(mass), inertia.mass):
+            same = mass is None or quantity.scalar(mass, "mass", owner) - inertia.mass
+            if same is not True and not (same.is_constant() and abs(float(same)) <= 1e-9 * inertia.mass):
                 raise ModelError(f"{owner}: mass {mass!r} differs from the mass of its inertia, {inertia.mass!r}")
             mass, self.center, inertia = inertia.mass, inertia.center, inertia.tensor
         if mass is None or inertia is None:
@@ -113,10 +129,9 @@ class Body(Placed):
                 "particle), or an inertia of torsor.inertia, which carries its mass"
             )
         self.mass = quantity.scalar(mass, "mass", owner)
-        if self.mass.is_constant() and float(self.mass) <= 0:
-            raise ModelError(f"{owner}: mass must be positive, got {mass!r}")
         self.inertia = self._tensor(inertia, owner)
         self.particle = self.inertia is None
+        self.check()
         R = ca.SX.eye(3) if rotation is None else quantity.rotation_matrix(rotation, "rotation", owner)
         self.start_rotation = ca.densify(R)
         self.start_position = quantity.vector(at, "at", owner) + R @ ca.SX(self.center)
@@ -129,20 +144,38 @@ class Body(Placed):
         self.acceleration = ca.SX.sym(f"{name}.acceleration", 3)
         self.angular_acceleration = ca.SX.sym(f"{name}.angular_acceleration", 3)
 
+    @property
+    def owner(self):
+        return f"body {self.name!r}"
+
     @staticmethod
     def _tensor(given, owner):
+        """J as a matrix, None for a particle."""
         if isinstance(given, (int, float)) and given == 0:
             return None
-        shape = given.shape if isinstance(given, (ca.SX, ca.DM)) else np.shape(np.asarray(given, dtype=object))
-        if shape in ((3,), (3, 1)):
+        if quantity.shape_of(given) == (3, 1):
             J = ca.diag(quantity.vector(given, "inertia", owner))
         else:
-            J = quantity.expression(given, 3, 3, "inertia (3 principal moments or a 3x3 matrix)", owner)
-        if J.is_constant():
-            if not quantity.numbers(J).any():
-                return None
-            shapes.check(quantity.numbers(J), owner, quantity.show(given))
-        return J
+            J = quantity.expression(given, 3, 3, "inertia (3 principal moments or a 3x3 matrix, 0 for a particle)", owner)
+        return None if J.is_constant() and not quantity.numbers(J).any() else ca.densify(J)
+
+    def check(self, values=None):
+        """Refuse a mass or an inertia that no body has; those that depend on parameters with the values of a run."""
+        known = lambda x: x.is_constant() or values is not None
+        if known(self.mass) and not (mass := quantity.numbers(self.mass, values).item()) > 0:
+            raise ModelError(f"{self.owner}: mass must be positive, got {mass!r}")
+        if not self.particle and known(self.inertia):
+            tensor = quantity.numbers(self.inertia, values)
+            shapes.check(tensor, self.owner, tensor.tolist())
+
+    @property
+    def data(self):
+        """What the body is made of: expressions of numbers and parameters, by name."""
+        given = {
+            "mass": self.mass, "inertia": self.inertia, "at": self.start_position, "rotation": self.start_rotation,
+            "velocity": self.start_velocity, "angular_velocity": self.start_angular_velocity,
+        }  # fmt: skip
+        return {what: x for what, x in given.items() if x is not None}
 
     def kinetic_energy(self):
         """Signal: T = ½ m |ẋ|² + ½ ωᵀ J ω  [J]."""

@@ -6,9 +6,11 @@ from dataclasses import fields, replace
 import casadi as ca
 
 from .. import quantity
+from ..element import CONSTANT, settle
 from ..errors import ModelError
-from ..joints.base import settle
-from .body import Body, Frame, Ground
+from ..joints import Constraint
+from . import checks
+from .body import Body, Frame, Ground, Placed
 
 
 class Instance:
@@ -39,73 +41,144 @@ def transplant(parent, prefix, other, at, rotation, overrides):
     owner = f"instance {prefix!r}"
     R = ca.SX.eye(3) if rotation is None else quantity.rotation_matrix(rotation, "rotation", owner)
     shift = quantity.vector(at, "at", owner)
-    full = lambda name: f"{prefix}.{name}"
-    old, new = [], []  # symbols of the original and what stands for them in the copy
-    things = {}  # id of the original -> copy
+    for what, expression in (("at", shift), ("rotation", R)):
+        checks.contents(parent, owner, what, expression, CONSTANT)
+    copying = Copying(parent, prefix, other)
+    copying.parameters(overrides, owner)
+    copying.placed(shift, R)
+    copying.elements()
+    return copying.instances()
 
-    for name, parameter in other.parameters.items():
-        if name in overrides:
-            value = quantity.scalar(overrides[name], name, owner)
+
+class Copying:
+    """One transplantation: what stands for what.
+
+    An expression of signals keeps its meaning: the position and velocity of a body become those seen from the copy of
+    the component's ground, whose pose in the parent is (R₀, x₀):
+
+        x → R₀ᵀ (x − x₀),   R → R₀ᵀ R,   ẋ → R₀ᵀ ẋ,   ω → ω (body axes)                                  (1)
+    """
+
+    def __init__(self, parent, prefix, other):
+        self.parent, self.prefix, self.other = parent, prefix, other
+        self.old, self.new = [], []  # symbols of the original and what stands for them in the copy
+        self.things = {}  # id of the original -> copy
+
+    def name(self, name):
+        return f"{self.prefix}.{name}"
+
+    def stands(self, old, new):
+        self.old.append(old)
+        self.new.append(new)
+
+    def moved(self, expression):
+        """The expression in symbols of the parent."""
+        if not self.old or expression.is_constant():
+            return expression
+        return ca.substitute([ca.SX(expression)], self.old, self.new)[0]
+
+    def parameters(self, overrides, owner):
+        for name, parameter in self.other.parameters.items():
+            if name in overrides:
+                value = quantity.scalar(overrides[name], name, owner)
+                checks.contents(self.parent, owner, name, value, CONSTANT)
+                if value.is_constant():
+                    parameter.checked(float(value))
+            else:
+                entry = replace(parameter, name=self.name(name), symbol=ca.SX.sym(self.name(name)))
+                self.parent.parameters[entry.name] = self.parent._enter(entry.name, entry)
+                value, self.things[id(parameter)] = entry.symbol, entry
+            self.stands(parameter.symbol, value)
+
+    def placed(self, shift, R):
+        """Bodies and grounds, moved to where the component sits."""
+        parent, world = self.parent, None
+        for original in [*self.other.grounds, *self.other.bodies]:
+            twin = copy.copy(original)
+            Placed.__init__(twin, self.name(original.name))
+            twin.center = original.center
+            world = world or twin  # a model's own ground comes first
+            self.things[id(original)] = twin
+            if isinstance(twin, Ground):
+                x, turn = (self.moved(part) for part in original.path)
+                twin.path = (shift + R @ x, R @ turn)
+            else:
+                self._body(twin, original, shift, R)
+            self._signals(twin, original, world)
+            (parent.bodies if isinstance(twin, Body) else parent.grounds).append(twin)
+            parent._enter(twin.name, twin)
+
+    def _body(self, twin, original, shift, R):
+        twin.start_position = shift + R @ self.moved(original.start_position)
+        twin.start_rotation = R @ self.moved(original.start_rotation)
+        twin.mass = self.moved(original.mass)
+        twin.inertia = None if original.particle else ca.densify(self.moved(original.inertia))
+        for what, turn in (("start_velocity", R), ("start_angular_velocity", ca.SX.eye(3))):
+            given = getattr(original, what)
+            setattr(twin, what, None if given is None else turn @ self.moved(given))
+        for what in ("acceleration", "angular_acceleration"):
+            setattr(twin, what, ca.SX.sym(f"{twin.name}.{what}", 3))
+        twin.check()
+
+    def _signals(self, twin, original, world):
+        """What the motion of a thing looks like from the component's own ground: (1)."""
+        x, R, back = world.position, world.rotation, world.rotation.T
+        if twin is world:
+            seen = (ca.SX.zeros(3), ca.SX.eye(3), ca.SX.zeros(3), ca.SX.zeros(3))
         else:
-            entry = replace(parameter, name=full(name), symbol=ca.SX.sym(full(name)))
-            parent.parameters[full(name)] = parent._enter(full(name), entry)
-            value, things[id(parameter)] = entry.symbol, entry
-        old.append(parameter.symbol)
-        new.append(value)
+            seen = (back @ (twin.position - x), back @ twin.rotation, back @ twin.velocity, twin.angular_velocity)
+        for block, value in zip(original.symbols, seen):
+            self.stands(block, ca.vec(ca.densify(value)))
+        if isinstance(twin, Body):
+            self.stands(original.acceleration, R.T @ twin.acceleration)
+            self.stands(original.angular_acceleration, twin.angular_acceleration)
 
-    def moved(expression):
-        return ca.substitute([ca.SX(expression)], old, new)[0] if old and not expression.is_constant() else expression
-
-    for placed in [*other.grounds, *other.bodies]:
-        twin = copy.copy(placed)
-        fresh = Ground(full(placed.name)) if isinstance(placed, Ground) else Body(full(placed.name), 1, (1, 1, 1))
-        for k in ("name", "position", "rotation", "velocity", "angular_velocity", "acceleration", "angular_acceleration"):
-            if hasattr(fresh, k):
-                setattr(twin, k, getattr(fresh, k))
-        old += placed.symbols
-        new += twin.symbols
-        things[id(placed)] = twin
-        twin.start_position = shift + R @ moved(placed.start_position)
-        twin.start_rotation = R @ moved(placed.start_rotation)
-        if isinstance(placed, Body):
-            old += [placed.acceleration, placed.angular_acceleration]
-            new += [twin.acceleration, twin.angular_acceleration]
-            twin.mass = moved(placed.mass)
-            twin.inertia = None if placed.particle else moved(placed.inertia)
-            twin.start_velocity = None if placed.start_velocity is None else R @ moved(placed.start_velocity)
-        (parent.bodies if isinstance(twin, Body) else parent.grounds).append(twin)
-        parent._enter(twin.name, twin)
-
-    def remap(value):
-        """The counterpart of anything an element holds."""
-        if id(value) in things:
-            return things[id(value)]
+    def counterpart(self, value):
+        """The counterpart of anything that an element holds."""
+        if id(value) in self.things:
+            return self.things[id(value)]
         if isinstance(value, Frame):
-            return Frame(things[id(value.body)], moved(value.pose))
+            return Frame(self.things[id(value.body)], self.moved(value.pose))
         if isinstance(value, ca.SX):
-            return moved(value)
+            return self.moved(value)
         if isinstance(value, (tuple, list)):
-            return type(value)(remap(v) for v in value)
+            return type(value)(self.counterpart(v) for v in value)
         return value
 
-    for element, target in [(c, parent.constraints) for c in other.constraints] + [(f, parent.forces) for f in other.forces]:
-        twin = replace(element, **{f.name: remap(getattr(element, f.name)) for f in fields(element) if f.init})
-        settle(twin, name=full(element.name))
-        for k in ("coordinate", "rate", "turn", "reaction_force", "reaction_torque"):
-            if hasattr(element, k):
-                fresh = ca.SX.sym(f"{full(element.name)}.{k}", getattr(element, k).shape[0])
-                settle(twin, **{k: fresh})
-                old.append(getattr(element, k))
-                new.append(fresh)
-        things[id(element)] = twin
-        target.append(twin)
-        parent._enter(twin.name, twin)
-    for name, expression in other.signals.items():
-        parent.signals[full(name)] = moved(expression)
-        parent._enter(full(name), parent.signals[full(name)])
+    def elements(self):
+        """Constraints, forces and signals."""
+        parent, other = self.parent, self.other
+        back = self.things[id(other.ground)].rotation.T
+        for element in [*other.constraints, *other.forces]:
+            held = {f.name: self.counterpart(getattr(element, f.name)) for f in fields(element) if f.init}
+            twin = replace(element, **{**held, "name": self.name(element.name)})
+            settle(twin, world=self.things[id(element.world)])
+            for what in ("coordinate", "rate", "turn"):
+                if hasattr(element, what):
+                    self.stands(getattr(element, what), getattr(twin, what))
+            for what in ("reaction_force", "reaction_torque"):
+                if hasattr(element, what):
+                    self.stands(getattr(element, what), back @ getattr(twin, what))
+            self.things[id(element)] = twin
+            parent._enter(twin.name, twin)
+            checks.declaration(parent, twin)
+            (parent.constraints if isinstance(twin, Constraint) else parent.forces).append(twin)
+        for name, expression in other.signals.items():
+            parent.signals[self.name(name)] = parent._enter(self.name(name), self.moved(expression))
 
-    inner = {name: things[id(thing)] for name, thing in other._names.items() if id(thing) in things}
-    for name, thing in other._names.items():
-        if isinstance(thing, Instance):
-            parent._enter(full(name), thing)
-    return Instance(prefix, other.name, inner, {port: remap(thing) for port, thing in other.ports.items()})
+    def instances(self):
+        """The instance of the component, and in it those of the components that it consists of."""
+        for inner in [thing for thing in self.other._names.values() if isinstance(thing, Instance)]:
+            self.things[id(inner)] = Instance(
+                self.name(inner.name),
+                inner._model_name,
+                {path: self.counterpart(thing) for path, thing in inner._things.items()},
+                {port: self.counterpart(thing) for port, thing in inner._ports.items()},
+            )
+            self.parent._enter(self.name(inner.name), self.things[id(inner)])
+        things = {name: self.counterpart(thing) for name, thing in self.other._names.items() if self._has(thing)}
+        ports = {port: self.counterpart(thing) for port, thing in self.other.ports.items()}
+        return self.parent._enter(self.prefix, Instance(self.prefix, self.other.name, things, ports))
+
+    def _has(self, thing):
+        return isinstance(thing, ca.SX) or id(thing) in self.things

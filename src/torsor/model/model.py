@@ -2,15 +2,18 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 import casadi as ca
 
 from .. import quantity
+from ..element import CONSTANT, TIMED, settle
 from ..errors import ModelError
 from ..forces import Force, Gravity
 from ..joints import Constraint, Joint
+from . import checks
 from .body import Body, Ground
 from .include import Instance, transplant
 
@@ -24,6 +27,16 @@ class Parameter:
     name: str
     value: float
     symbol: ca.SX
+    positive: bool = False
+
+    def checked(self, value):
+        """`value` as a number that this parameter may have."""
+        given = quantity.scalar(value, "value", f"parameter {self.name!r}")
+        if not given.is_constant():
+            raise ModelError(f"parameter {self.name!r}: value must be a number, got {quantity.show(value)}")
+        if self.positive and float(given) <= 0:
+            raise ModelError(f"parameter {self.name!r}: must be positive, got {value!r}")
+        return float(given)
 
 
 class Model:
@@ -37,7 +50,6 @@ class Model:
 
     def __init__(self, name: str, gravity=(0.0, 0.0, 0.0)):
         self.name = self._checked(name, "model")
-        self.gravity = quantity.vector(gravity, "gravity", f"model {name!r}")
         self.ground = Ground("ground")
         self.grounds = [self.ground]
         self.bodies: list[Body] = []
@@ -47,11 +59,26 @@ class Model:
         self.signals: dict[str, ca.SX] = {}
         self.ports: dict[str, object] = {}
         self._names: dict[str, object] = {}
-        self._symbols = {"time"}
+        self._symbols: dict[int, str] = {quantity.time.element_hash(): "time"}  # identity of a symbol -> its kind
         self._compiled = False
         self._enter("ground", self.ground)
+        self.gravity = gravity
 
     # describe
+
+    @property
+    def gravity(self) -> ca.SX:
+        """Acceleration of gravity [m/s²], three numbers or expressions of time and parameters; may be set again."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, given):
+        owner = f"model {self.name!r}"
+        if self._compiled:
+            raise ModelError(f"{owner} has been compiled and cannot change; gravity stays as it was")
+        value = quantity.vector(given, "gravity", owner)
+        checks.contents(self, owner, "gravity", value, TIMED)
+        self._gravity = value
 
     def body(
         self, name: str, mass=None, inertia=None, at=(0, 0, 0), rotation=None, velocity=None, angular_velocity=None, shape=None
@@ -59,6 +86,8 @@ class Model:
         """Add a rigid body; see `torsor.Body` for what the arguments mean."""
         self._free(name, "body")
         body = Body(name, mass, inertia, at, rotation, velocity, angular_velocity, shape)
+        for what, expression in body.data.items():
+            checks.contents(self, body.owner, what, expression, CONSTANT)
         self.bodies.append(body)
         return self._enter(name, body)
 
@@ -70,15 +99,20 @@ class Model:
                 f"model {self.name!r}: cannot add {quantity.show(element)}; give a joint, a constraint, a force or a Ground"
             )
         self._free(element.name, getattr(element, "key", "ground"))
-        for body in (getattr(element, k, None) for k in ("first", "second", "body")):
-            if body is not None and hasattr(body, "rotation") and self._names.get(body.name) is not body:
-                raise ModelError(f"{element.owner}: body {body.name!r} does not belong to model {self.name!r}")
-        joint = getattr(element, "joint", None)
-        if isinstance(joint, Joint) and self._names.get(joint.name) is not joint:
-            raise ModelError(f"{element.owner}: joint {joint.name!r} does not belong to model {self.name!r}")
-        if not isinstance(element, Ground):
-            element = element.located()
-            self._known_symbols(element)
+        if isinstance(element, Ground):
+            for expression in element.path:
+                checks.contents(self, element.owner, "its motion", expression, TIMED)
+        else:
+            checks.members(self, element)
+            own = checks.symbols_of(element)
+            self._symbols.update(own)
+            try:
+                element = settle(element, world=self.ground).located()
+                checks.declaration(self, element)
+            except ModelError:
+                for symbol in own:
+                    del self._symbols[symbol]
+                raise
         where = self.constraints if isinstance(element, Constraint) else self.forces if isinstance(element, Force) else self.grounds
         where.append(element)
         return self._enter(element.name, element)
@@ -86,29 +120,38 @@ class Model:
     def parameter(self, name: str, value: float, positive=False) -> ca.SX:
         """A named number that stays a run-time input; returns its symbol, to be used in any quantity."""
         self._free(name, "parameter")
-        number = float(quantity.numbers(quantity.scalar(value, "value", f"parameter {name!r}")))
-        if positive and number <= 0:
-            raise ModelError(f"parameter {name!r}: must be positive, got {value!r}")
-        self.parameters[name] = Parameter(name, number, ca.SX.sym(name))
+        entry = Parameter(name, 0.0, ca.SX.sym(name), positive)
+        self.parameters[name] = replace(entry, value=entry.checked(value))
         self._enter(name, self.parameters[name])
         return self.parameters[name].symbol
 
     def signal(self, name: str, expression) -> ca.SX:
         """A named expression of time, state and multipliers that is recorded in every run."""
         self._free(name, "signal")
-        self.signals[name] = quantity.scalar(expression, "expression", f"signal {name!r}")
+        value = quantity.scalar(expression, "expression", f"signal {name!r}")
+        checks.contents(self, f"signal {name!r}", "expression", value, tuple(self._symbols.values()))
+        self.signals[name] = value
         self._enter(name, self.signals[name])
         return self.signals[name]
 
     def expose(self, port: str, thing) -> None:
-        """Make a body, a joint or a signal reachable from outside under the name of a port."""
+        """Make a body, a frame, a joint or a signal reachable from outside under the name of a port."""
         self._checked(port, "port")
         if port in self.ports:
             raise ModelError(f"model {self.name!r}: port {port!r} exists already")
+        checks.port(self, port, thing)
         self.ports[port] = thing
 
     def include(self, name: str, other: "Model", at=(0, 0, 0), rotation=None, **parameters) -> Instance:
-        """Place a copy of another model in this one, under its own name, with parameters overridden."""
+        """Place a copy of another model in this one, under its own name, with parameters overridden.
+
+        at, rotation   where the other model's world frame sits in this one
+        parameters     values of the other's parameters: numbers, or expressions of this model's parameters
+
+        The component keeps its meaning: what it says about world axes and world positions (forces, imposed motions,
+        expressions of signals) refers to its own world frame, and turns with it. Its gravity does not come along; this
+        model's acts on its bodies.
+        """
         self._free(name, "instance")
         if not isinstance(other, Model):
             raise ModelError(f"instance {name!r}: give a model to include, got {quantity.show(other)}")
@@ -118,8 +161,14 @@ class Model:
         if unknown:
             known = ", ".join(other.parameters) or "none"
             raise ModelError(f"instance {name!r}: unknown parameter {sorted(unknown)[0]!r} of {other.name!r}. Known: {known}.")
-        instance = transplant(self, name, other, at, rotation, parameters)
-        return self._enter(name, instance)
+        parts = ("grounds", "bodies", "constraints", "forces", "parameters", "signals", "_names", "_symbols")
+        before = {part: copy(getattr(self, part)) for part in parts}
+        try:
+            return transplant(self, name, other, at, rotation, parameters)
+        except ModelError:  # nothing of it stays
+            for part, kept in before.items():
+                setattr(self, part, kept)
+            raise
 
     # look up
 
@@ -153,11 +202,15 @@ class Model:
     def values(self, overrides: Mapping | None = None) -> dict[str, float]:
         """The parameters' values, some of them overridden."""
         values = {name: p.value for name, p in self.parameters.items()}
+        if not isinstance(overrides or {}, Mapping):
+            raise ModelError(f"model {self.name!r}: parameters must be values by name, got {quantity.show(overrides)}")
         for name, value in (overrides or {}).items():
             if name not in values:
                 known = ", ".join(values) or "none"
                 raise ModelError(f"model {self.name!r}: unknown parameter {name!r}. Known: {known}.")
-            values[name] = float(quantity.numbers(quantity.scalar(value, "value", f"parameter {name!r}")))
+            values[name] = self.parameters[name].checked(value)
+        for body in self.bodies:
+            body.check(values)
         return values
 
     def seal(self):
@@ -183,27 +236,11 @@ class Model:
 
     def _enter(self, name, thing):
         self._names[name] = thing
-        self._symbols.update(s.name() for block in _signals_of(thing) for s in ca.symvar(block))
+        if isinstance(thing, Parameter):
+            self._symbols[thing.symbol.element_hash()] = "parameter"
+        self._symbols.update(checks.symbols_of(thing))
         return thing
 
-    def _known_symbols(self, element):
-        """Refuse expressions of signals that are not this model's."""
-        known = self._symbols
-        expressions = [getattr(element, k, None) for k in ("expression", "value", "force", "torque", "energy", "dissipated")]
-        for given in expressions:
-            for part in given if isinstance(given, (list, tuple)) else [given]:
-                for s in ca.symvar(part) if isinstance(part, ca.SX) else []:
-                    if s.name() not in known:
-                        raise ModelError(f"{element.owner}: signal {s.name()!r} does not belong to model {self.name!r}")
-
-
-def _signals_of(thing):
-    """The symbols that an element brings into the model."""
-    if isinstance(thing, Instance):
-        return []
-    if isinstance(thing, Parameter):
-        return [thing.symbol]
-    kinds = ("position", "rotation", "velocity", "angular_velocity", "acceleration", "angular_acceleration") if isinstance(
-        thing, (Body, Ground)
-    ) else ("coordinate", "rate", "reaction_force", "reaction_torque")  # fmt: skip
-    return [getattr(thing, k) for k in kinds if isinstance(getattr(thing, k, None), ca.SX)]
+    def knows(self, symbol) -> bool:
+        """Whether a scalar symbol is one of this model's."""
+        return symbol.element_hash() in self._symbols

@@ -13,57 +13,79 @@ from ..kernels.calls import call
 RUNNING, FINISHED, NOT_FINITE, STEP_TOO_SMALL, NOT_PROJECTED = 0, 1, 2, 3, 4
 
 # Addresses of kernels; `factor` serves the projection, `factor_mass` the accelerations (often the same).
-Kernels = namedtuple("Kernels", "factor factor_mass accelerations positions velocities turns retract tidy differential outputs")
-
-# Scratch arrays. K, A: stage rates of configuration and velocity, P: stage powers.
-Scratch = namedtuple(
-    "Scratch", "t q0 q1 v1 u k F E a lam power K A P dq g dv psi turn ab work scale"
+Kernels = namedtuple(
+    "Kernels", "factor factor_mass accelerations positions velocities turns retract advance differential outputs stage"
 )
+
+# Scratch arrays. K, A: stage rates of configuration and velocity, P: stage powers. q and v have three buffers that rotate:
+# a kernel's result is read where it was written, since copying what was just stored stalls longer than most kernels run.
+Scratch = namedtuple("Scratch", "t q0 q1 q2 v0 v1 v2 u F E a lam power K A P g psi turn ab work scale")
 
 # What the run does: tableau, steps, projection, tolerances. All float64 or int64 arrays, so that one compiled loop serves.
 #   numbers: [step, tolerance, position tolerance, velocity tolerance, smallest step]
-#   choices: [adaptive, project, baumgarte, same factor for both, number of turns]
+#   choices: [adaptive, project, baumgarte, same factor for both, number of turns, stages as one kernel]
 Plan = namedtuple("Plan", "A b c estimate numbers choices linear order")
 
 # The state that survives between calls. counts: [steps, rejections, outputs written, evaluations, projections]
 #   values: [t, next step, work, smallest pivot ratio, largest position residual, largest velocity residual]
 State = namedtuple("State", "values counts q v p")
 
+INLINE = {"error_model": "numpy", "boundscheck": False, "forceinline": True}
 
-@njit(cache=True, error_model="numpy", boundscheck=False)
-def accelerate(k, s, plan, t, q, v, p, fresh):
+
+@njit(**INLINE)
+def copy(source, target):
+    """Plain copy of as many numbers as the target has; slices would cost more than most kernels."""
+    for i in range(target.size):
+        target[i] = source[i]
+
+
+@njit(**INLINE)
+def largest(x):
+    """Largest absolute value; not a number if any is not."""
+    worst = 0.0
+    for i in range(x.size):
+        y = abs(x[i])
+        if not y <= worst:
+            worst = y
+    return worst
+
+
+@njit(**INLINE)
+def accelerate(k, s, plan, t, q, v, p, fresh, a):
     """v̇, λ and power at a state; the factor is taken as it stands where `fresh` says that it belongs to q."""
     s.t[0] = t
     if not fresh:
         call(k.factor_mass, (s.t, q, p, s.E, s.work))
     if plan.choices[2] == 1:
-        call(k.accelerations, (s.t, q, v, p, s.E, s.ab, s.a, s.lam, s.power, s.work))
+        call(k.accelerations, (s.t, q, v, p, s.E, s.ab, a, s.lam, s.power, s.work))
     else:
-        call(k.accelerations, (s.t, q, v, p, s.E, s.a, s.lam, s.power, s.work))
+        call(k.accelerations, (s.t, q, v, p, s.E, a, s.lam, s.power, s.work))
 
 
-@njit(cache=True, error_model="numpy", boundscheck=False)
-def sweep(k, s, plan, t, h, q, v, p, fresh):
+@njit(**INLINE)
+def sweep(k, s, plan, t, h, q, v, p, fresh, q1, v1):
     """All stages of one step from (q, v); leaves the new state in q1, v1 and returns the work done."""
     stages, n = plan.b.size, v.size
-    for i in range(stages):
-        if i == 0:
-            s.v1[:] = v
-            accelerate(k, s, plan, t, q, v, p, fresh)
-            s.K[0, :] = v
+    copy(v, s.K[0])
+    accelerate(k, s, plan, t, q, v, p, fresh, s.A[0])
+    s.P[0] = s.power[0]
+    for i in range(1, stages):
+        for m in range(n):
+            du, dv = 0.0, 0.0
+            for j in range(i):
+                du += plan.A[i, j] * s.K[j, m]
+                dv += plan.A[i, j] * s.A[j, m]
+            s.u[m] = h * du
+            v1[m] = v[m] + h * dv
+        now = t + plan.c[i] * h
+        if plan.choices[5] == 1:
+            s.t[0] = now
+            call(k.stage, (s.t, q, s.u, v1, p, s.K[i], s.A[i], s.power, s.work))
         else:
-            for m in range(n):
-                du, dv = 0.0, 0.0
-                for j in range(i):
-                    du += plan.A[i, j] * s.K[j, m]
-                    dv += plan.A[i, j] * s.A[j, m]
-                s.u[m] = h * du
-                s.v1[m] = v[m] + h * dv
-            call(k.retract, (q, s.u, s.q1, s.work))
-            accelerate(k, s, plan, t + plan.c[i] * h, s.q1, s.v1, p, False)
-            call(k.differential, (s.u, s.v1, s.k, s.work))
-            s.K[i, :] = s.k
-        s.A[i, :] = s.a
+            call(k.retract, (q, s.u, q1, s.work))
+            accelerate(k, s, plan, now, q1, v1, p, False, s.A[i])
+            call(k.differential, (s.u, v1, s.K[i], s.work))
         s.P[i] = s.power[0]
     for m in range(n):
         du, dv = 0.0, 0.0
@@ -71,16 +93,15 @@ def sweep(k, s, plan, t, h, q, v, p, fresh):
             du += plan.b[j] * s.K[j, m]
             dv += plan.b[j] * s.A[j, m]
         s.u[m] = h * du
-        s.v1[m] = v[m] + h * dv
-    call(k.retract, (q, s.u, s.q0, s.work))
-    call(k.tidy, (s.q0, s.q1, s.work))
+        v1[m] = v[m] + h * dv
+    call(k.advance, (q, s.u, q1, s.work))
     gain = 0.0
     for j in range(stages):
         gain += plan.b[j] * s.P[j]
     return h * gain
 
 
-@njit(cache=True, error_model="numpy", boundscheck=False)
+@njit(**INLINE)
 def error_of(s, plan, h, v):
     """Largest component of the estimated error over its scale: lengths, angles, and speeds of either kind."""
     worst = 0.0
@@ -99,61 +120,47 @@ def error_of(s, plan, h, v):
     return worst / plan.numbers[1]
 
 
-@njit(cache=True, error_model="numpy", boundscheck=False)
-def largest(x):
-    worst = 0.0
-    for i in range(x.size):
-        y = abs(x[i])
-        if not y <= worst:  # also when y is not a number
-            worst = y
-    return worst
+@njit(**INLINE)
+def project_position(k, s, plan, state, q, other, p):
+    """Least squares onto the position constraints by simplified Newton steps between two buffers.
 
-
-@njit(cache=True, error_model="numpy", boundscheck=False)
-def project(k, s, plan, state, t, q, v, p):
-    """Least squares onto the constraints: positions by simplified Newton steps, then velocities. Returns success.
-
-    The factor at the first position serves all its corrections: their error is of second order in the residual.
+    The factor at the first position serves all corrections: their error is of second order in the residual. Returns how
+    often the buffers were swapped, −1 if it did not converge.
     """
-    s.t[0] = t
-    call(k.factor, (s.t, q, p, s.F, s.work))
     tolerance = plan.numbers[2]
-    moved = False
-    for iteration in range(20):
-        call(k.positions, (s.t, q, p, s.F, s.dq, s.g, s.work))
+    call(k.factor, (s.t, q, p, s.F, s.work))
+    for swaps in range(20):
+        call(k.positions, (s.t, q, p, s.F, other, s.g, s.work))
         residual = largest(s.g)
         if not np.isfinite(residual):
-            return False
-        if iteration == 0:
+            return -1
+        if swaps == 0:
             state.values[4] = max(state.values[4], residual)
         if residual <= tolerance:
-            break
-        if iteration > 4:  # slow: a factor of the present position
+            return swaps
+        if swaps > 4:  # slow: a factor of the present position
             call(k.factor, (s.t, q, p, s.F, s.work))
-            call(k.positions, (s.t, q, p, s.F, s.dq, s.g, s.work))
-        call(k.retract, (q, s.dq, s.q0, s.work))
-        q[:] = s.q0
-        moved = True
+            call(k.positions, (s.t, q, p, s.F, other, s.g, s.work))
+        q, other = other, q
         if residual <= 1e5 * tolerance:  # the next residual is of the order of its square
-            break
-        if iteration == 19:
-            return False
-    if moved:
-        call(k.factor, (s.t, q, p, s.F, s.work))
-    for iteration in range(3):
-        call(k.velocities, (s.t, q, v, p, s.F, s.dv, s.psi, s.work))
+            return swaps + 1
+    return -1
+
+
+@njit(**INLINE)
+def project_velocity(k, s, plan, state, q, v, other, p):
+    """Least squares onto the velocity constraints, with the factor of q. Returns how often the buffers were swapped."""
+    for swaps in range(3):
+        call(k.velocities, (s.t, q, v, p, s.F, other, s.psi, s.work))
         residual = largest(s.psi)
-        if iteration == 0:
+        if swaps == 0:
             state.values[5] = max(state.values[5], residual)
         if residual <= plan.numbers[3]:
-            break
-        for m in range(v.size):
-            v[m] += s.dv[m]
+            return swaps
+        v, other = other, v
         if residual <= 1e7 * plan.numbers[3]:
-            break
-    state.values[3] = min(state.values[3], s.F[s.F.size - 1])
-    state.counts[4] += 1
-    return True
+            return swaps + 1
+    return 3
 
 
 @njit(cache=True, error_model="numpy", boundscheck=False)
@@ -162,18 +169,22 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
     adaptive, projecting, same = plan.choices[0] == 1, plan.choices[1] == 1, plan.choices[3] == 1
     turns = plan.choices[4]
     first_turn = state.p.size - turns
-    fresh = False
+    fresh, status = False, RUNNING
+    q, q1, q2, v, v1, v2 = s.q0, s.q1, s.q2, s.v0, s.v1, s.v2
+    copy(state.q, q)
+    copy(state.v, v)
     for _ in range(budget):
         t = state.values[0]
         while state.counts[2] < times.size and t >= times[state.counts[2]]:
             i = state.counts[2]
-            out_q[i, :] = state.q
-            out_v[i, :] = state.v
-            out_p[i, :] = state.p
+            copy(q, out_q[i])
+            copy(v, out_v[i])
+            copy(state.p, out_p[i])
             out_w[i] = state.values[2]
             state.counts[2] += 1
         if state.counts[2] == times.size:
-            return FINISHED
+            status = FINISHED
+            break
 
         # step: equal parts of the way to the next output, or as long as the error allows
         way = times[state.counts[2]] - t
@@ -181,53 +192,67 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
         parts = np.ceil(way / h * (1 - 1e-9))
         last = parts <= 1.0
         h = way if last else way / parts if (not adaptive or parts <= 2.0) else h
-        gain = sweep(k, s, plan, t, h, state.q, state.v, state.p, fresh)
+        gain = sweep(k, s, plan, t, h, q, v, state.p, fresh, q1, v1)
         state.counts[3] += plan.b.size
         fresh = False
-        finite = np.isfinite(largest(s.v1)) and np.isfinite(largest(s.q1))
+        finite = np.isfinite(largest(v1)) and np.isfinite(largest(q1))
 
         if adaptive:
-            error = error_of(s, plan, h, state.v) if finite else np.inf
+            error = error_of(s, plan, h, v) if finite else np.inf
             factor = 0.9 * max(error, 1e-10) ** (-1.0 / plan.order[0])
             proposal = h * min(5.0, max(0.2, factor)) if np.isfinite(error) else 0.1 * h
             if not error <= 1.0:
                 state.values[1] = proposal
                 state.counts[1] += 1
                 if proposal < plan.numbers[4]:
-                    return STEP_TOO_SMALL if finite else NOT_FINITE
+                    status = STEP_TOO_SMALL if finite else NOT_FINITE
+                    break
                 continue
             if h >= 0.99 * state.values[1] or factor < 5.0:  # a step cut short to meet an output says little
                 state.values[1] = proposal
         elif not finite:
-            return NOT_FINITE
+            status = NOT_FINITE
+            break
 
         now = times[state.counts[2]] if last else t + h
+        s.t[0] = now
         if projecting:
-            if not project(k, s, plan, state, now, s.q1, s.v1, state.p):
+            swaps = project_position(k, s, plan, state, q1, q2, state.p)
+            if swaps < 0:
                 if not adaptive or 0.25 * h < plan.numbers[4]:
-                    return NOT_PROJECTED
+                    status = NOT_PROJECTED
+                    break
                 state.values[1] = 0.25 * h
                 state.counts[1] += 1
                 continue
+            if swaps % 2 == 1:
+                q1, q2 = q2, q1
+            if swaps > 0:
+                call(k.factor, (s.t, q1, state.p, s.F, s.work))
+            if project_velocity(k, s, plan, state, q1, v1, v2, state.p) % 2 == 1:
+                v1, v2 = v2, v1
+            state.values[3] = min(state.values[3], s.F[s.F.size - 1])
+            state.counts[4] += 1
             fresh = same
-        state.q[:] = s.q1
-        state.v[:] = s.v1
+        q, q1, v, v1 = q1, q, v1, v
         state.values[0] = now
         state.values[2] += gain
         state.counts[0] += 1
         if turns > 0:
-            s.t[0] = now
-            call(k.turns, (s.t, state.q, state.p, s.turn, s.work))
-            state.p[first_turn:] = s.turn[:turns]
-    return RUNNING
+            call(k.turns, (s.t, q, state.p, s.turn, s.work))
+            for m in range(turns):
+                state.p[first_turn + m] = s.turn[m]
+    copy(q, state.q)
+    copy(v, state.v)
+    return status
 
 
 @njit(cache=True, error_model="numpy", boundscheck=False)
 def evaluate(k, s, plan, times, out_q, out_v, out_p, accelerations, multipliers, outputs, row):
     """Accelerations, multipliers and all outputs at recorded states."""
     for i in range(times.size):
-        accelerate(k, s, plan, times[i], out_q[i], out_v[i], out_p[i], False)
+        accelerate(k, s, plan, times[i], out_q[i], out_v[i], out_p[i], False, s.a)
         call(k.outputs, (s.t, out_q[i], out_v[i], out_p[i], s.a, s.lam, row, s.work))
-        accelerations[i, :] = s.a
-        multipliers[i, :] = s.lam[: multipliers.shape[1]]
-        outputs[i, :] = row[: outputs.shape[1]]
+        copy(s.a, accelerations[i])
+        copy(s.lam, multipliers[i])
+        copy(row, outputs[i])

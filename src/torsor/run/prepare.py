@@ -67,6 +67,7 @@ def prepare(model, formulation="absolute", map="exp", baumgarte=False, metric="m
 
 def _derive(model, cls, mark, options, signals, values, t, formulation):
     from ..formulations import diagnosis as diagnoses
+    from ..formulations import fused_stage
     from ..formulations import start as starts
     from ..formulations.examiner import Examiner
     from ..formulations.outputs import coordinate_labels
@@ -87,6 +88,9 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
     f.keep = found.keep
     outputs = f.outputs(signals)
     functions = {**f.functions(baumgarte), **f.retractions(map), "outputs": outputs.function()}
+    stage = None if baumgarte else fused_stage(functions)
+    if stage is not None:
+        functions["stage"] = stage
     built = kernels.build(functions, key=key_of("kernels", mark, formulation, f.keep, options))
     p[len(values):] = built["turns"](np.array([t]), q, p)[0]
     system = System(

@@ -47,6 +47,7 @@ class Runner:
         address = {name: np.int64(kernel.address) for name, kernel in built.items()}
         same = "factor_mass" not in built
         address.setdefault("factor_mass", address["factor"])
+        address.setdefault("stage", np.int64(0))
         self.kernels = loop.Kernels(**{name: address[name] for name in loop.Kernels._fields})
         F = empty(built["factor"].size_out(0))
         work = empty(max(kernel.work_size for kernel in built.values()))
@@ -54,17 +55,17 @@ class Runner:
         self.plan = loop.Plan(
             A, b, c, estimate,
             np.array([step or 0.0, tolerance, 1e-13 * system.length, 1e-14 * max(speed, 1.0), 0.0]),
-            np.array([adaptive, projection.projects and n["multipliers"] > 0, projection.baumgarte, same, n["turns"]], np.int64),
+            np.array([adaptive, projection.projects and n["multipliers"] > 0, projection.baumgarte, same, n["turns"], "stage" in built], np.int64),
             np.array(system.linear, np.int64),
             np.array([lookup("integrator", method).order], float),
         )  # fmt: skip
         self.plan.numbers[4] = 1e-13 * max(1.0, abs(float(self.times[-1])))
         stages, nv, nq = len(b), n["v"], n["q"]
         self.scratch = loop.Scratch(
-            t=np.zeros(1), q0=empty(nq), q1=empty(nq), v1=empty(nv), u=empty(nv), k=empty(nv), F=F,
+            t=np.zeros(1), q0=empty(nq), q1=empty(nq), q2=empty(nq), v0=empty(nv), v1=empty(nv), v2=empty(nv), u=empty(nv), F=F,
             E=F if same else empty(built["factor_mass"].size_out(0)), a=empty(nv), lam=empty(n["multipliers"]), power=np.zeros(1),
-            K=np.zeros((stages, nv)), A=np.zeros((stages, nv)), P=np.zeros(stages), dq=empty(nv), g=empty(n["multipliers"]),
-            dv=empty(nv), psi=empty(n["multipliers"]), turn=empty(n["turns"]), ab=np.array(projection.gains(step), float),
+            K=np.zeros((stages, nv)), A=np.zeros((stages, nv)), P=np.zeros(stages), g=empty(n["multipliers"]),
+            psi=empty(n["multipliers"]), turn=empty(n["turns"]), ab=np.array(projection.gains(step), float),
             work=work, scale=np.array([system.length, 1.0, 0.0, 0.0]),
         )  # fmt: skip
         first = step if step else self._first_step(system, tolerance)
@@ -75,6 +76,7 @@ class Runner:
         m = len(self.times)
         self.out = (np.zeros((m, nq)), np.zeros((m, nv)), np.zeros((m, n["p"])), np.zeros(m))
         self.sizes = n
+        loop.march(self.kernels, self.scratch, self.plan, self.state, self.times, *self.out, 0)  # loaded before the clock runs
 
     def _first_step(self, system, tolerance):
         """A cautious first step from the size of the start velocities and accelerations."""

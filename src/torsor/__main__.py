@@ -1,0 +1,5 @@
+"""`python -m torsor` is the command line."""
+
+from .cli import main
+
+main()

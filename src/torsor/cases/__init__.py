@@ -1,0 +1,68 @@
+"""Mechanisms with known data: the seed cases and the benchmark problems of the field, each one file.
+
+    model = ts.cases.load("four-bar", n=10)
+    data = ts.simulate(model, **ts.cases.recommended("four-bar"))
+
+A new case is one file in this folder with one registered `Case`; names, command line and tests find it there.
+"""
+
+import inspect
+import pkgutil
+from functools import cache
+from importlib import import_module
+
+from ..errors import OptionError
+from ..model import Model
+from ..registry import lookup, registered
+from .base import Case
+
+__all__ = ["Case", "describe", "load", "names", "options", "recommended", "until"]
+
+
+@cache
+def _discover():
+    """Import every file of this folder once, so that its cases are registered."""
+    for module in pkgutil.iter_modules(__path__):
+        import_module(f".{module.name}", __name__)
+
+
+def _case(name):
+    _discover()
+    return lookup("case", name)
+
+
+def names() -> list[str]:
+    """The names of all cases, sorted."""
+    _discover()
+    return sorted(registered("case"))
+
+
+def load(name: str, **given) -> Model:
+    """A fresh model of the case; `given` are the case's own options, such as `n` of the four-bar."""
+    case, known = _case(name), options(name)
+    for option in given:
+        if option not in known:
+            allowed = ", ".join(known) or "none"
+            raise OptionError(f"case {name!r}: unknown option {option!r}. Known: {allowed}.")
+    return case.build(**given)
+
+
+def options(name: str) -> dict:
+    """The case's own options with their defaults."""
+    return {k: p.default for k, p in inspect.signature(_case(name).build).parameters.items()}
+
+
+def describe(name: str) -> str:
+    """One line: what it is, and where it comes from."""
+    case = _case(name)
+    return f"{case.title} ({case.source})"
+
+
+def until(name: str) -> float:
+    """How long the case runs [s]."""
+    return float(_case(name).until)
+
+
+def recommended(name: str) -> dict:
+    """Arguments of `simulate` that suit the case."""
+    return {"until": until(name), **_case(name).recommended}

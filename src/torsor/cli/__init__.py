@@ -1,0 +1,46 @@
+"""The command line. `main` turns every outcome into an exit status, and every mistake into one message."""
+
+import os
+import sys
+
+from ..errors import TorsorError
+
+DONE, BAD_INPUT, FAILED, INTERRUPTED = 0, 2, 3, 130
+
+
+def main(arguments=None):
+    """Run the command line and leave with its status: 0 done, 2 bad input, 3 integration failed, 130 interrupted."""
+    sys.exit(status_of(arguments))
+
+
+def status_of(arguments=None):
+    """The exit status of a command line."""
+    from .commands import app
+
+    try:
+        status = app(args=arguments, prog_name="torsor", standalone_mode=False)
+        sys.stdout.flush()
+        return status if isinstance(status, int) else DONE
+    except TorsorError as error:
+        return complain(error)
+    except (KeyboardInterrupt, EOFError):
+        return complain("interrupted", INTERRUPTED)
+    except BrokenPipeError:  # the reader of our output has gone: nobody to tell
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return DONE
+    except Exception as error:
+        if type(error).__name__ == "Abort":  # how the parser passes Ctrl-C on
+            return complain("interrupted", INTERRUPTED)
+        if not hasattr(error, "format_message"):
+            raise
+        message = error.format_message()
+        if not message or type(error).__name__ == "NoArgsIsHelpError":  # no command: the help was shown
+            return DONE
+        command = error.ctx.command_path if getattr(error, "ctx", None) else "torsor"
+        return complain(f"{message.rstrip('.')}. See `{command} --help`.")
+
+
+def complain(message, status=BAD_INPUT):
+    """One message on standard error."""
+    print(f"torsor: {message}", file=sys.stderr)
+    return status

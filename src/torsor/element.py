@@ -1,0 +1,93 @@
+"""What joints, constraints and forces have in common: a name, a moment when they join a model, and examples.
+
+An element tells everything that it says about a mechanism with `declared`, as statements: an expression, and what may
+occur in it. `Model.add` asks for them once and refuses what does not fit, so that no element checks this by itself.
+"""
+
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+from . import quantity
+from .errors import ModelError
+
+# what may occur in an expression, each including the one before
+CONSTANT = ("parameter",)
+TIMED = (*CONSTANT, "time")
+POSES = (*TIMED, "pose")
+MOTION = (*POSES, "velocity")
+DERIVED = (*MOTION, "orientation of a particle")  # follows from the motion, and is kept by nothing
+
+
+class Statement(NamedTuple):
+    """One expression that an element is made of."""
+
+    what: str
+    expression: object
+    allowed: tuple
+
+
+def settle(element, **values):
+    """Write what an element worked out about itself when it was added."""
+    for name, value in values.items():
+        object.__setattr__(element, name, value)
+    return element
+
+
+def frame_poses(element):
+    """Poses of the two `frames` of an element, which must be frames of its `first` and its `second` body."""
+    first, second, frames = element.first, element.second, element.frames
+    pair = isinstance(frames, (tuple, list)) and len(frames) == 2
+    if not pair or [getattr(f, "body", None) for f in frames] != [first, second]:
+        raise ModelError(
+            f"{element.owner}: frames must be a frame of {first.name!r} and a frame of {second.name!r} "
+            f"(body.frame(...)), got {quantity.show(frames)}"
+        )
+    return tuple(f.pose for f in frames)
+
+
+def pair_of_points(element):
+    """The two `points` of an element, or two times None."""
+    points = element.points
+    if points is None:
+        return (None, None)
+    if not isinstance(points, (tuple, list)) or len(points) != 2:
+        raise ModelError(
+            f"{element.owner}: points must be two points of 3 numbers, one of {element.first.name!r} and one of "
+            f"{element.second.name!r}, got {quantity.show(points)}"
+        )
+    return tuple(quantity.vector(p, "points", element.owner) for p in points)
+
+
+@dataclass(frozen=True, eq=False)
+class Element:
+    """Base of everything that is added to a model.
+
+    variants   arguments of example elements, for the contract tests: dictionaries, or functions of the scene (a
+               dictionary with first, second, body and joint) that return one
+    world      the ground of the model that the element was described in: what "world axes" and "world position" mean
+    """
+
+    key = "element"
+    variants = ({},)
+    world = None
+
+    name: str
+
+    def located(self):
+        """The element with its world-frame data turned into body-fixed data; called once, when it is added."""
+        return self
+
+    def declared(self):
+        """Everything that the element says, as statements."""
+        return []
+
+    @property
+    def owner(self):
+        return f"{self.key} {self.name!r}"
+
+    @classmethod
+    def examples(cls, scene, name="example"):
+        """One element per variant, with what the scene offers under the names of its fields."""
+        offered = {f.name: scene[f.name] for f in fields(cls) if f.name in scene}
+        chosen = [v(scene) if callable(v) else v for v in cls.variants]
+        return [cls(**{"name": name, **offered, **given}) for given in chosen]

@@ -1,0 +1,232 @@
+"""Figures of a result: energy, drift, coordinates, reactions, paths. Each takes a dataset and fills a figure.
+
+Many joints are drawn in groups, one row of panels and one legend per group, so that every line can be told from its
+neighbours; beyond `ROWS` groups the rest is left out, and the figure says so. `only` chooses.
+"""
+
+import numpy as np
+
+from ..errors import OptionError, ResultError
+
+GROUP, ROWS = 8, 6  # lines in a panel, rows of panels
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#b8860b", "#6a3d9a", "#555555")  # told apart by all readers
+BEYOND = 1e100  # values of a run that blew up, which no axis can show: left out
+PLANAR = 1e-6  # extent across a plane over the extent within it, below which a motion is drawn as planar
+
+
+def plot(data, what, only=None, figure=None):
+    """Draw one view of a result and return the Matplotlib figure; nothing is shown or saved.
+
+    data     result of `simulate` or `load`
+    what     "energy", "drift", "coordinates", "reactions" or "paths"
+    only     names of the joint coordinates, joints or bodies to draw; None: all
+    figure   a Matplotlib figure to draw into; None: a new one
+    """
+    if what not in VIEWS:
+        raise OptionError(f"unknown plot {what!r}. Known: {', '.join(VIEWS)}.")
+    if what not in available(data):
+        why = "output times" if not data.sizes.get("time") else _what_is_drawn(what)
+        raise ResultError(f"nothing to draw as {what!r}: the result holds no {why}")
+    if only is not None:
+        data = _chosen(data, what, [only] if isinstance(only, str) else list(only))
+    data = data.map(lambda x: x.where(np.abs(x) < BEYOND) if x.dtype.kind == "f" else x, keep_attrs=True)
+    if figure is None:
+        import matplotlib.pyplot as plt
+
+        figure = plt.figure(layout="constrained")
+    VIEWS[what](figure, data)
+    figure.suptitle(f"{data.attrs.get('model', 'result')}: {what}", fontsize=11)
+    return figure
+
+
+def available(data):
+    """The views that the result has data for."""
+    if not data.sizes.get("time"):
+        return []
+    return [what for what in VIEWS if what not in DRAWN or data.sizes.get(DRAWN[what])]
+
+
+# views
+
+
+def energy(figure, data):
+    """Kinetic, potential and total energy above; how far its change is from the work done below."""
+    figure.set_size_inches(8, 6)
+    top, low = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+    t, E, W = data["time"].values, data["energy"].values, data["work"].values
+    for k, (name, label) in enumerate([("kinetic_energy", "kinetic"), ("potential_energy", "potential"), ("energy", "total")]):
+        _line(top, t, data[name].values, label, COLORS[k], lw=2 if name == "energy" else 1.3)
+    if np.abs(W).max() > 0:
+        _line(top, t, E[0] + W - W[0], "start + work done", "black", ls=(0, (2, 3)), lw=1.3)
+    top.set_ylabel("energy [J]")
+    _legend(top)
+    _log(low, t, np.abs(E - E[0] - (W - W[0])), COLORS[1])
+    low.set_ylabel("|ΔE − work| [J]")
+    _time(low, t)
+    if "energy_balance_error" in data.attrs:
+        a = data.attrs
+        _note(low, f"largest {a['energy_balance_error']:.2e} J, relative {a['energy_balance_relative']:.2e}")
+
+
+def drift(figure, data):
+    """Largest constraint residual at position and at velocity level."""
+    figure.set_size_inches(8, 5)
+    t = data["time"].values
+    panels = figure.subplots(2, 1, sharex=True)
+    for ax, level, unit, color in zip(panels, ("position", "velocity"), ("m or rad", "m/s or rad/s"), COLORS):
+        values = data[f"{level}_drift"].values
+        _log(ax, t, values, color)
+        ax.set_ylabel(f"{level} residual\n[{unit}]")
+        _note(ax, f"largest {np.nanmax(values, initial=0.0):.2e}")
+    _time(panels[-1], t)
+
+
+def coordinates(figure, data):
+    """Joint coordinates on the left, their rates on the right."""
+    columns = [(_with_gaps(data), "coordinate [m or rad]"), (data["rate"].values, "rate [m/s or rad/s]")]
+    _grouped(figure, data, "joint_coordinate", columns)
+
+
+def reactions(figure, data):
+    """Magnitudes of the reaction forces on the left, torques on the right; dashed where they are not unique."""
+    size = lambda name: np.linalg.norm(data[name].values, axis=2)
+    forces, torques = size("reaction_force"), size("reaction_torque")
+    unique = data["reaction_unique"].values
+    largest = max(np.nanmax(forces, initial=0.0) * data.attrs.get("model_length", 1.0), np.nanmax(torques, initial=0.0))
+    _grouped(figure, data, "joint", [(forces, "force [N]"), (torques, "torque [N m]")], unique, rounding=1e-12 * largest)
+    if not unique.all():
+        figure.supxlabel("dashed: not unique, the constraints are redundant; one of many possible distributions", fontsize=9)
+
+
+def paths(figure, data):
+    """Paths of the centres of mass: from the open circle to the full one. In the plane where the motion is planar."""
+    x, names = data["position"].values, data["body"].values
+    extent = np.nanmax(np.nanmax(x, axis=0) - np.nanmin(x, axis=0), axis=0)
+    across = [k for k in (1, 0, 2) if extent[k] <= PLANAR * max(extent.max(), 1e-300)]
+    axes = [k for k in range(3) if not across or k != across[0]]
+    few = len(names) <= 2 * GROUP
+    wide, high = (np.nanmax(x[:, :, k]) - np.nanmin(x[:, :, k]) for k in (axes[0], axes[-1]))
+    figure.set_size_inches(8, 6.5 if len(axes) == 3 else np.clip(6.5 * high / max(wide, 1e-300) + 1, 3, 7))
+    ax = figure.add_subplot(projection="3d" if len(axes) == 3 else None)
+    colors = [_color(k) for k in range(len(names))] if few else _graded(len(names))
+    for b, name in enumerate(names):
+        path = [x[:, b, k] for k in axes]
+        style = {"color": colors[b], "lw": 1.4 if few else 0.9, "ls": "-" if b < GROUP or not few else "--"}
+        ax.plot(*path, label=str(name), **style)
+        ax.plot(*[[c[0]] for c in path], "o", mfc="none", mec=colors[b], ms=8 if few else 5)
+        ax.plot(*[[c[-1]] for c in path], "o", color=colors[b], ms=5 if few else 3)
+    for k, axis in zip(axes, "xyz"):
+        getattr(ax, f"set_{axis}label")(f"{'xyz'[k]} [m]")
+    ax.set_aspect("equal", adjustable="datalim" if len(axes) == 2 else "box")
+    note = "centres of mass, from the open circle to the full one"
+    if few:
+        figure.legend(*ax.get_legend_handles_labels(), loc="outside right upper", fontsize=8, frameon=False)
+    else:
+        note += f"; {len(names)} bodies, {names[0]} dark to {names[-1]} light"
+    _note(ax, note)
+    if len(axes) == 2:
+        ax.grid(alpha=0.25)
+    else:
+        ax.locator_params(nbins=5)
+
+
+VIEWS = {"energy": energy, "drift": drift, "coordinates": coordinates, "reactions": reactions, "paths": paths}
+DRAWN = {"coordinates": "joint_coordinate", "reactions": "joint", "paths": "body"}  # the dimension that a view needs
+
+
+# what the views have in common
+
+
+def _grouped(figure, data, dimension, columns, unique=None, rounding=0.0):
+    """Two columns of panels; every row draws up to GROUP lines and has its own legend. Rounding errors are not magnified."""
+    t, names = data["time"].values, [str(n) for n in data[dimension].values]
+    shown = names[: GROUP * ROWS]
+    rows = -(-len(shown) // GROUP)
+    figure.set_size_inches(10, max(3.6, 2.1 * rows + 0.6))
+    panels = figure.subplots(rows, 2, sharex=True, squeeze=False)
+    for r, row in enumerate(panels):
+        for ax, (values, label) in zip(row, columns):
+            for k in range(r * GROUP, min((r + 1) * GROUP, len(shown))):
+                loose = unique is not None and not unique[k]
+                _line(ax, t, values[:, k], names[k], _color(k), ls="--" if loose else "-", zorder=3 - 0.01 * k)
+            ax.set_ylabel(label)
+            ax.grid(alpha=0.25)
+            worst = np.nanmax(np.abs(values[:, r * GROUP : (r + 1) * GROUP]), initial=0.0)
+            if worst <= rounding:
+                ax.set(ylim=(-1, 1), yticks=[0])
+                _note(ax, f"zero to rounding, at most {worst:.0e}")
+        row[1].legend(loc="upper left", bbox_to_anchor=(1.02, 1.02), fontsize=8, frameon=False)
+    for ax in panels[-1]:
+        _time(ax, t)
+    if len(shown) < len(names):
+        _note(panels[0, 0], f"the first {len(shown)} of {len(names)}; `only` chooses others")
+
+
+def _with_gaps(data):
+    """Joint coordinates with gaps where a rotation vector jumps to its equal of opposite sign."""
+    q, dt = data["coordinate"].values.copy(), np.diff(data["time"].values)
+    joint = [str(name).split("[")[0] for name in data["joint_coordinate"].values]
+    for name in set(joint):
+        k = [i for i, other in enumerate(joint) if other == name]
+        fastest = np.abs(data["rate"].values[:, k]).max(axis=1)
+        jumps = np.abs(np.diff(q[:, k], axis=0)) > 0.5 + 5 * (dt * np.maximum(fastest[1:], fastest[:-1]))[:, None]
+        q[1:, k] = np.where(jumps, np.nan, q[1:, k])
+    return q
+
+
+def _line(ax, t, values, label, color, lw=1.3, **style):
+    marker = {"marker": ".", "ms": 5} if len(t) < 20 else {}
+    ax.plot(t, values, label=label, color=color, lw=lw, **marker, **style)
+    ax.grid(alpha=0.25)
+
+
+def _log(ax, t, values, color):
+    """A line on a logarithmic scale; zeros are gaps, and a line of nothing but zeros is said to be that."""
+    positive = np.where(values > 0, values, np.nan)
+    if np.all(np.isnan(positive)):
+        ax.set_yticks([])
+        ax.text(0.5, 0.5, "0 at every output", transform=ax.transAxes, ha="center", va="center", color="gray")
+        return
+    ax.set_yscale("log")
+    _line(ax, t, positive, None, color, lw=1)
+    low, high = np.nanmin(positive), np.nanmax(positive)
+    if high < 100 * low:  # at least two decades, so that noise does not look like a trend
+        ax.set_ylim(low / 10, high * 10)
+
+
+def _time(ax, t):
+    ax.set_xlabel("time [s]")
+    if len(t) > 1:
+        ax.set_xlim(t[0], t[-1])
+
+
+def _note(ax, text):
+    ax.set_title(text, loc="right", fontsize=8, color="0.35")
+
+
+def _legend(ax):
+    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=9, frameon=False)
+
+
+def _color(k):
+    return COLORS[k % len(COLORS)]
+
+
+def _graded(n):
+    from matplotlib import colormaps
+
+    return colormaps["viridis"](np.linspace(0.0, 0.92, n))
+
+
+def _what_is_drawn(what):
+    return {"coordinates": "joint coordinates", "reactions": "joints", "paths": "bodies"}.get(what, "output times")
+
+
+def _chosen(data, what, names):
+    if what not in DRAWN:
+        raise OptionError(f"plot {what!r} draws the whole model: `only` does not apply")
+    known = data[DRAWN[what]].values.tolist()
+    for name in names:
+        if name not in known:
+            raise OptionError(f"plot {what!r}: nothing called {name!r}. Known: {', '.join(known)}.")
+    return data.sel({DRAWN[what]: names})

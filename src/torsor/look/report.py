@@ -1,0 +1,206 @@
+"""What a model is and how a run went, as plain data and as text that a person can read."""
+
+import json
+import textwrap
+
+from .. import quantity
+from ..joints import Joint
+from ..joints.base import Connection
+from ..joints.imposed import Drive
+
+
+class Info(dict):
+    """The description of a model as a dictionary; `print` shows it as text."""
+
+    def __str__(self):
+        return text(self)
+
+
+def describe(model, formulation="absolute", parameters=None, progress=None):
+    """What a model consists of, its degrees of freedom, its loops and what is redundant in it.
+
+    Prepares the model as a run does (assembly, diagnosis, kernels), so that what is reported is what would be run.
+
+    >>> import torsor as ts
+    >>> model = ts.Model("pendulum", gravity=(0, 0, -9.81))
+    >>> bob = model.body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(1, 0, 0))
+    >>> hinge = model.add(ts.Revolute("hinge", model.ground, bob, axis=(0, 1, 0), point=(0, 0, 0)))
+    >>> ts.info(model)["degrees_of_freedom"]["generic"]
+    1
+    """
+    from ..errors import OptionError
+    from ..model import Model
+    from ..run.prepare import prepare
+    from .progress import Progress
+
+    if not isinstance(model, Model):
+        raise OptionError(f"info: give a torsor.Model, got {quantity.show(model)}")
+    wait = Progress(0.0, 1.0, model.name, progress)
+    wait.waiting("deriving and compiling the equations")
+    try:
+        system, built = prepare(model, formulation, parameters=parameters)
+    finally:
+        wait.close()
+    values = model.values(parameters)
+    row = lambda k: {"constraint": system.rows[k][0].rsplit("[", 1)[0], "direction": system.rows[k][1].split(": ", 1)[1]}
+    shared = [row(k) for k in system.shared]
+    return Info(
+        model=model.name,
+        gravity=quantity.numbers(model.gravity, values).ravel().tolist(),
+        bodies=[_body(b, values) for b in model.bodies],
+        joints=[_joint(c, system) for c in model.constraints],
+        forces=[{"name": f.name, "type": f.key} for f in model.forces],
+        degrees_of_freedom={
+            "gruebler": sum(3 if b.particle else 6 for b in model.bodies) - len(system.rows),
+            "generic": system.freedom,
+            "start": system.start_freedom,
+        },
+        loops=loops(model),
+        constraint_rows=len(system.rows),
+        redundant=[row(k) for k in system.redundant],
+        not_unique=list(dict.fromkeys(r["constraint"] for r in shared)),
+        parameters=values,
+        instructions={name: kernel.instructions for name, kernel in built.items()},
+        start_changes=list(system.changes),
+        length=system.length,
+    )
+
+
+def loops(model):
+    """Number of independent loops: connections − bodies − 1 + connected parts, with all grounds as one node.
+
+    Every joint is a connection. Elementary constraints between the same two bodies make one connection together, and none
+    beside a joint there: they compose a joint. What stops no motion (a free joint) connects nothing.
+    """
+    node = lambda body: 0 if body in model.grounds else 1 + model.bodies.index(body)
+    edges, composed = [], set()
+    for c in model.constraints:
+        if isinstance(c, Connection) and c.directions():
+            pair = frozenset((node(c.first), node(c.second)))
+            if isinstance(c, Joint):
+                edges.append(pair)
+            else:
+                composed.add(pair)
+    edges += [pair for pair in composed if pair not in edges]
+    leader = list(range(len(model.bodies) + 1))
+
+    def find(k):
+        while leader[k] != k:
+            k = leader[k]
+        return k
+
+    extra = 0
+    for pair in edges:
+        a, b = (find(k) for k in (*pair, *pair)[:2])
+        extra += a == b
+        leader[a] = b
+    return extra
+
+
+def _body(body, values):
+    return {"name": body.name, "mass": quantity.numbers(body.mass, values).item(), "particle": body.particle}
+
+
+def _joint(c, system):
+    rows = sum(label.rsplit("[", 1)[0] == c.name for label, _ in system.rows)
+    if isinstance(c, Connection):
+        between = [c.first.name, c.second.name]
+    elif isinstance(c, Drive):
+        between = [c.joint.name]
+    else:
+        between = [c.body.name] if hasattr(c, "body") else []
+    return {"name": c.name, "type": c.key, "between": between, "rows": rows, "dof": c.dof if isinstance(c, Joint) else None}
+
+
+def text(info):
+    """The description of a model for a person."""
+    count, freedom = len(info["bodies"]), info["degrees_of_freedom"]
+    lines = [f"{info['model']}: {_many(count, 'body', 'bodies')}, {_many(len(info['joints']), 'joint or constraint', 'joints and constraints')}"]
+    lines += ["", "bodies"] + table(
+        [(b["name"], f"{b['mass']:.6g} kg", "particle" if b["particle"] else "") for b in info["bodies"]]
+    )
+    if info["joints"]:
+        rows = [
+            (
+                j["name"], j["type"], " - ".join(j["between"]),
+                "" if j["dof"] is None else f"{j['dof']} free", f"{j['rows']} constrained",
+            )
+            for j in info["joints"]
+        ]  # fmt: skip
+        lines += ["", "joints and constraints"] + table(rows)
+    if info["forces"]:
+        lines += ["", "forces"] + table([(f["name"], f["type"]) for f in info["forces"]])
+    if info["parameters"]:
+        lines += ["", "parameters"] + table([(name, f"{value:.9g}") for name, value in info["parameters"].items()])
+    lines += ["", "degrees of freedom"]
+    lines += table([
+        ("generic", str(freedom["generic"])),
+        ("at the start", str(freedom["start"])),
+        ("by counting (Grübler)", str(freedom["gruebler"])),
+        ("independent loops", str(info["loops"])),
+        ("constraint equations", f"{info['constraint_rows']}, of which {len(info['redundant'])} redundant"),
+    ])  # fmt: skip
+    if info["redundant"]:
+        lines += ["", "redundant constraints, left out"]
+        lines += [f"  {r['constraint']}: {r['direction']}" for r in info["redundant"]]
+    if info["not_unique"]:
+        lines += ["", "reactions that are not unique", *_wrapped(info["not_unique"])]
+    if info["start_changes"]:
+        lines += ["", "changed at the start", *[f"  {change}" for change in info["start_changes"]]]
+    lines += ["", "kernels, operations"] + table([(name, f"{n:,}") for name, n in info["instructions"].items()])
+    return "\n".join(lines)
+
+
+def summary(data):
+    """How a run went, for a person: work, accuracy, and what was noticed about the model."""
+    a = data.attrs
+    options = json.loads(a["options"])
+    control = f"step {options['step']:g} s" if options["step"] is not None else f"tolerance {options['tolerance']:g}"
+    ending = "" if a["status"] == "finished" else f" of {options['until']:g} s"
+    rows = [
+        ("time", f"{a['time_reached']:g} s{ending} in {seconds(a['wall_seconds'])}, {data.sizes['time']} outputs"),
+        ("preparation", f"{seconds(a['prepare_seconds'])} (compile, or load from the cache)"),
+        ("method", f"{options['method']}, {control}, {options['map']} map, {options['formulation']}, {options['projection']}"),
+        ("steps", f"{a['steps']}, {a['rejections']} rejected, {a['evaluations']} evaluations"),
+        ("energy balance", f"error {a['energy_balance_error']:.2e} J, relative {a['energy_balance_relative']:.2e}"),
+        ("drift", f"position {a['position_drift_max']:.2e}, velocity {a['velocity_drift_max']:.2e}"),
+        ("orthogonality", f"{a['orthogonality']:.2e}"),
+        ("freedom", _many(a["degrees_of_freedom"], "degree", "degrees")),
+    ]
+    changes, redundant = json.loads(a["start_changes"]), json.loads(a["redundant_constraints"])
+    shared = data["joint"].values[~data["reaction_unique"].values].tolist()
+    rows += _listed("start", changes, "change to make it consistent", "changes to make it consistent")
+    rows += _listed("redundant", redundant, "constraint left out", "constraints left out")
+    if shared:
+        first, *rest = _wrapped([f"not unique in {len(shared)} of {data.sizes['joint']} joints: {shared[0]}", *shared[1:24]], "")
+        rows += [("reactions", first), *[("", f"  {line}") for line in rest]]
+        rows += [("", f"  and {len(shared) - 24} more")] if len(shared) > 24 else []
+    return "\n".join([f"{a['model']}: {a['status']}", *table(rows)])
+
+
+def seconds(value):
+    """A duration with a unit that suits it."""
+    return f"{1e3 * value:.3g} ms" if value < 1 else f"{value:.3g} s"
+
+
+def table(rows, indent="  "):
+    """Rows of text as aligned columns."""
+    columns = max((len(row) for row in rows), default=0)
+    width = [max(len(row[k]) for row in rows if k < len(row)) for k in range(columns)]
+    return [(indent + "  ".join(cell.ljust(width[k]) for k, cell in enumerate(row))).rstrip() for row in rows]
+
+
+def _many(n, one, several):
+    return f"{n} {one if n == 1 else several}"
+
+
+def _listed(label, items, one, several, shown=8):
+    """A count, the first items below it, and how many more there are."""
+    if not items:
+        return []
+    more = [("", f"  and {len(items) - shown} more")] if len(items) > shown else []
+    return [(label, _many(len(items), one, several)), *[("", f"  {item}") for item in items[:shown]], *more]
+
+
+def _wrapped(names, indent="  ", width=100):
+    return textwrap.wrap(", ".join(names), width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)

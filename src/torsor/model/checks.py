@@ -1,0 +1,99 @@
+"""What is checked at the moment something is added to a model, in one place for all elements."""
+
+import casadi as ca
+
+from .. import quantity
+from ..errors import ModelError, TorsorError
+from ..joints import Connection, Joint
+from .body import Body, Frame, Placed
+
+KINDS = {
+    Placed: {
+        "position": "pose", "rotation": "pose", "velocity": "velocity", "angular_velocity": "velocity",
+        "acceleration": "acceleration", "angular_acceleration": "acceleration",
+    },
+    Connection: {"reaction_force": "reaction", "reaction_torque": "reaction"},
+    Joint: {"coordinate": "pose", "turn": "pose", "rate": "velocity"},
+}  # fmt: skip
+WORDS = {"parameter": "parameters", "time": "time", "pose": "positions, rotations and joint coordinates", "velocity": "velocities"}
+
+
+def symbols_of(thing):
+    """The scalar symbols that a thing brings into a model, with their kind: {identity: kind}."""
+    found = {}
+    for cls, kinds in KINDS.items():
+        for name, kind in kinds.items() if isinstance(thing, cls) else ():
+            homeless = getattr(thing, "particle", False) and name in ("rotation", "angular_velocity")
+            block = getattr(thing, name, ca.SX(0, 1))
+            found.update({s.element_hash(): "orientation of a particle" if homeless else kind for s in ca.symvar(block)})
+    return found
+
+
+def members(model, element):
+    """Refuse bodies and joints that are none, belong to another model, or are the same one twice."""
+    owner = element.owner
+    for name in ("first", "second", "body"):
+        body = getattr(element, name, None)
+        if not hasattr(element, name):
+            continue
+        if not isinstance(body, Placed):
+            raise ModelError(f"{owner}: {name} must be a body of model {model.name!r}, got {quantity.show(body)}")
+        _belongs(model, owner, "body", body)
+    if hasattr(element, "joint"):
+        if not isinstance(element.joint, Joint):
+            raise ModelError(f"{owner}: joint must be a joint of model {model.name!r}, got {quantity.show(element.joint)}")
+        _belongs(model, owner, "joint", element.joint)
+    first, second = getattr(element, "first", None), getattr(element, "second", None)
+    if first is not None and first is second:
+        raise ModelError(f"{owner}: connects body {first.name!r} with itself; give two different bodies")
+    if first is not None and not isinstance(first, Body) and not isinstance(second, Body):
+        raise ModelError(f"{owner}: {first.name!r} and {second.name!r} are both grounds; one of the two must be a body")
+
+
+def _belongs(model, owner, what, thing):
+    if not any(thing is known for known in (model._names.get(thing.name),)):
+        raise ModelError(f"{owner}: {what} {thing.name!r} does not belong to model {model.name!r}")
+
+
+def declaration(model, element):
+    """Refuse an element whose equations cannot be written, or contain what they must not."""
+    try:
+        statements = element.declared()
+    except TorsorError:
+        raise
+    except Exception as error:
+        raise ModelError(f"{element.owner}: its equations cannot be written: {type(error).__name__}: {error}") from error
+    for what, expression, allowed in statements:
+        contents(model, element.owner, what, expression, allowed)
+
+
+def contents(model, owner, what, expression, allowed):
+    """Refuse symbols of other models, symbols that must not occur, and numbers that are none."""
+    if not isinstance(expression, ca.SX):
+        raise ModelError(f"{owner}: {what} must be an expression (casadi.SX), got {quantity.show(expression)}")
+    for s in ca.symvar(expression):
+        kind = model._symbols.get(s.element_hash())
+        if kind is None:
+            raise ModelError(f"{owner}: {what} contains {s.name()!r}, which does not belong to model {model.name!r}")
+        if kind == "orientation of a particle" and kind not in allowed:
+            raise ModelError(
+                f"{owner}: {what} contains {s.name()!r}, and a particle (inertia 0) has no orientation; give it an "
+                "inertia, or attach to its centre a force, a spring, a distance or a spherical joint"
+            )
+        if kind not in allowed:
+            words = ", ".join(WORDS[k] for k in allowed if k in WORDS)
+            raise ModelError(f"{owner}: {what} contains {s.name()!r}; it may contain numbers, {words} only")
+    if not quantity.finite(expression):
+        raise ModelError(f"{owner}: {what} contains a number that is not finite")
+
+
+def port(model, name, thing):
+    """Refuse a port that stands for nothing of the model."""
+    owned = thing.body if isinstance(thing, Frame) else thing
+    if isinstance(thing, ca.SX):
+        return contents(model, f"port {name!r}", "its signal", thing, (*WORDS, "acceleration", "reaction"))
+    if not any(owned is known for known in model._names.values()):
+        raise ModelError(
+            f"port {name!r}: give a body, a frame, a joint, an element or a signal of model {model.name!r}, "
+            f"got {quantity.show(thing)}"
+        )

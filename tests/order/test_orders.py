@@ -1,0 +1,72 @@
+"""Every registered integrator has its claimed order on the group, with the exponential and with the Cayley map."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor.run import integrators  # noqa: F401  registers them
+
+# run length [s], steps of the reference, and numbers of steps that lie in the asymptotic range, by order
+PROBLEMS = {
+    "free-body": (2.0, 6000, {1: (320, 640, 1280), 2: (160, 320, 640), 3: (80, 160, 320), 4: (40, 80, 160), 5: (20, 40)}),
+    "heavy-top": (0.1, 12000, {1: (3200, 6400), 2: (800, 1600, 3200), 3: (400, 800, 1600), 4: (200, 400, 800), 5: (100, 200)}),
+    "satellite-1": (30.0, 6000, {1: (320, 640, 1280), 2: (160, 320, 640), 3: (160, 320, 640), 4: (160, 320, 640), 5: (80, 160)}),
+}  # fmt: skip
+STATE = ("position", "rotation", "velocity", "angular_velocity")
+METHODS = ts.registered("integrator")
+
+
+def final_state(case, until, steps, method, map="exp"):
+    data = ts.simulate(ts.cases.load(case), until, outputs=[0.0, until], method=method, step=until / steps, map=map)
+    assert data.attrs["steps"] == steps
+    return np.concatenate([data[name].values[-1].ravel() for name in STATE])
+
+
+@cache
+def reference(case):
+    """The method of highest order at a step where its error is below rounding of the others' errors."""
+    until, steps, _ = PROBLEMS[case]
+    return final_state(case, until, steps, "rkmk54")
+
+
+@pytest.mark.parametrize("map", ["exp", "cayley"])
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("case", PROBLEMS)
+def test_error_falls_with_the_claimed_order_of_the_step(case, method, map):
+    until, _, counts = PROBLEMS[case]
+    order = METHODS[method].order
+    steps = counts[order]
+    errors = [np.abs(final_state(case, until, n, method, map) - reference(case)).max() for n in steps]
+    slope = -np.polyfit(np.log(steps), np.log(errors), 1)[0]
+    assert abs(slope - order) <= 0.15, f"errors {errors} at {steps} steps"
+
+
+def test_printed_scheme_without_the_differential_would_lose_its_order():
+    """The thesis's last step drops dexp⁻¹. With it left out, the classical tableau is of order 2 on a turning body: this
+    test shows that the order test above would see it."""
+    J, w0 = np.array([1.0, 2.0, 2.5]), np.array([0.2, 2.0, 0.1])
+    f = lambda w: -np.cross(w, J * w) / J
+
+    def hat(u):
+        return np.array([[0, -u[2], u[1]], [u[2], 0, -u[0]], [-u[1], u[0], 0]])
+
+    def exp(u):
+        a = np.linalg.norm(u)
+        return np.eye(3) + np.sin(a) / a * hat(u) + (1 - np.cos(a)) / a**2 * hat(u) @ hat(u) if a else np.eye(3)
+
+    def run(n, h):
+        R, w = np.eye(3), w0.copy()
+        for _ in range(n):
+            k1 = f(w)
+            k2 = f(w + h / 2 * k1)
+            k3 = f(w + h / 2 * k2)
+            k4 = f(w + h * k3)
+            mean = (w + 2 * (w + h / 2 * k1) + 2 * (w + h / 2 * k2) + (w + h * k3)) / 6
+            R, w = R @ exp(h * mean), w + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        return R
+
+    exact = ts.simulate(ts.cases.load("free-body"), 2.0, outputs=[0.0, 2.0], step=2 / 6000).rotation.values[-1, 0]
+    errors = [np.abs(run(n, 2.0 / n) - exact).max() for n in (160, 320)]
+    assert np.log2(errors[0] / errors[1]) < 2.5
