@@ -38,7 +38,8 @@ from .registry import register, registered
 __version__ = "0.1.0"
 
 _LAZY = {
-    "simulate": ("simulate", "simulate"),
+    "simulate": ("simulation", "simulate"),
+    "compile": ("run.dynamics", "compile"),
     "save": ("look.dataset", "save"),
     "load": ("look.dataset", "load"),
     "plot": ("look.plots", "plot"),

@@ -60,7 +60,9 @@ def _along(axis, across1, across2, along):
 
 def _numbers(expression):
     if not expression.is_constant():
-        raise ModelError(f"inertia: shapes are made of numbers, got {quantity.show(expression)}; give a body its inertia directly")
+        raise ModelError(
+            f"inertia: shapes are made of numbers, got {quantity.show(expression)}; give a body its inertia directly"
+        )
     return quantity.numbers(expression)
 
 
@@ -86,7 +88,9 @@ def cylinder(mass, radius, height, axis="z", inner=0.0):
     _positive(mass=mass, radius=radius, height=height)
     _bore(inner, radius)
     r2 = radius**2 + inner**2
-    return Inertia(mass, _along(axis, mass * (3 * r2 + height**2) / 12, mass * (3 * r2 + height**2) / 12, mass * r2 / 2))
+    return Inertia(
+        mass, _along(axis, mass * (3 * r2 + height**2) / 12, mass * (3 * r2 + height**2) / 12, mass * r2 / 2)
+    )
 
 
 def sphere(mass, radius, inner=0.0):

@@ -42,7 +42,7 @@ def _matrix(value):
     if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.dtype == object and value.ndim):
         parts = [_matrix(x) for x in value]
         if all(x.is_scalar() for x in parts):
-            return ca.vertcat(*parts)
+            return ca.vertcat(ca.SX(0, 1), *parts)
         if any(x.shape != parts[0].shape or x.shape[1] != 1 for x in parts):
             raise ValueError
         return ca.horzcat(*parts).T
@@ -51,8 +51,10 @@ def _matrix(value):
 
 def finite(value):
     """False if a number in an expression, at any depth, is not one, or if an entry is infinite."""
+    if value.is_constant():
+        return value.is_regular()
     entries = value.nonzeros()
-    if any(x.is_constant() and not np.isfinite(float(x)) for x in entries):
+    if any(x.is_constant() and not x.is_regular() for x in entries):
         return False
     if all(x.is_constant() or x.is_symbolic() for x in entries):
         return True
@@ -137,5 +139,5 @@ def numbers(value, at=None):
     symbols = ca.symvar(value)
     given = [float((at or {}).get(s.name(), 0.0 if s.name() == "time" else np.nan)) for s in symbols]
     if not symbols:
-        return np.array(ca.evalf(value) if value.nnz() else ca.DM(value.shape[0], value.shape[1]), float).reshape(value.shape)
+        return np.array(ca.DM(value), float).reshape(value.shape)
     return np.array(ca.Function("value", symbols, [value])(*given), float).reshape(value.shape)

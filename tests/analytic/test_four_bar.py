@@ -46,8 +46,8 @@ def test_cranks_pass_the_singular_position_and_come_round():
 def test_step_control_is_not_caught_by_the_singular_position(tolerance):
     """The error that counts is the one that projection leaves: steps stay as long as those of the one-dof motion."""
     data = ts.simulate(ts.cases.load("four-bar", n=10), 10.0, outputs=20, tolerance=tolerance)
-    assert data.attrs["rejections"] < 0.1 * data.attrs["steps"]
-    assert data.attrs["steps"] < 100 + 12 * tolerance**-0.2
+    tries = data.attrs["steps"] + data.attrs["rejections"]
+    assert tries < 100 + 12 * tolerance**-0.2  # order 5: a swing of 10 s takes about 10 tolerance^(-1/5) steps
 
 
 def test_forty_loops_keep_their_energy():

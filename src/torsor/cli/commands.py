@@ -11,19 +11,46 @@ from ..errors import OptionError, ResultError, RunError
 from ..registry import registered
 from . import BAD_INPUT, DONE, FAILED, INTERRUPTED, complain
 
-app = typer.Typer(name="torsor", add_completion=False, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
-
-Given = Annotated[str, typer.Argument(metavar="CASE|FILE", help="A case (see `torsor cases`), or a Python file that defines `model` or `build()`.")]
-Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the model, or an option of the case or of `build()`. Repeatable.")]  # fmt: skip
-Number = float | None
+app = typer.Typer(
+    name="torsor", add_completion=False, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
+)
 
 
-def option(*names, metavar, help):
-    return typer.Option(*names, metavar=metavar, help=help, show_default=False)
+def option(metavar, help, *names, parser=None):
+    return typer.Option(*names, metavar=metavar, help=help, show_default=False, parser=parser)
+
+
+def number(metavar, help):
+    return option(metavar, help, parser=_number)
+
+
+def _number(text):
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number") from None
 
 
 def _keys(kind):
     return ", ".join(registered(kind))
+
+
+SOURCE = typer.Argument(
+    metavar="CASE|FILE", help="A case (see `torsor cases`), or a Python file that defines `model` or `build()`."
+)
+SET = option("NAME=VALUE", "A parameter of the model, or an option of the case or of `build()`. Repeatable.", "--set")
+UNTIL = number("SECONDS", "End time. Default: what the case or the file says.")
+OUTPUTS = option("N|T1,T2,...", "Number of equal output intervals (default 200), or times.")
+STEP = number("SECONDS", "Fixed step. Default: adaptive.")
+METHOD = option("NAME", f"{_keys('integrator')}. Default: rkmk54, adaptive.")
+FORMULATION = option("NAME", "absolute (default).")
+PROJECTION = option("NAME", f"{_keys('projection')}; options as in baumgarte:alpha=20,beta=20. Default: least-squares.")
+MAP = option("NAME", "exp (default) or cayley.")
+TOLERANCE = number("NUMBER", "Relative error per step of adaptive methods. Default: 1e-8.")
+OUT = option("FILE.nc", "Write the result as NetCDF.")
+PLOT = option("DIR", "Write energy.png, drift.png, coordinates.png, reactions.png, paths.png.")
+RESULT = typer.Argument(metavar="FILE.nc", help="A result that `torsor run --out` or `torsor.save` wrote.")
+FOLDER = typer.Argument(metavar="DIR", help="Where the pictures go.")
 
 
 def _version(asked: bool):
@@ -34,29 +61,32 @@ def _version(asked: bool):
         raise typer.Exit()
 
 
+VERSION = typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+
+
 @app.callback()
-def everything(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")] = False):
+def everything(version: Annotated[bool, VERSION] = False):
     """Multibody dynamics on Lie groups."""
 
 
 @app.command()
 def run(
-    source: Given,
-    until: Annotated[Number, option(metavar="SECONDS", help="End time. Default: what the case or the file says.")] = None,
-    outputs: Annotated[str | None, option(metavar="N|T1,T2,...", help="Number of equal output intervals (default 200), or times.")] = None,
-    step: Annotated[Number, option(metavar="SECONDS", help="Fixed step. Default: adaptive.")] = None,
-    method: Annotated[str | None, option(metavar="NAME", help=f"{_keys('integrator')}. Default: rkmk54, adaptive.")] = None,
-    formulation: Annotated[str | None, option(metavar="NAME", help="absolute (default).")] = None,
-    projection: Annotated[str | None, option(metavar="NAME", help=f"{_keys('projection')}, with options as in baumgarte:alpha=20,beta=20. Default: least-squares.")] = None,  # fmt: skip
-    map: Annotated[str | None, option(metavar="NAME", help="exp (default) or cayley.")] = None,
-    tolerance: Annotated[Number, option(metavar="NUMBER", help="Relative error per step of adaptive methods. Default: 1e-8.")] = None,
-    set: Settings = None,
-    out: Annotated[str | None, option(metavar="FILE.nc", help="Write the result as NetCDF.")] = None,
-    plot: Annotated[str | None, option(metavar="DIR", help="Write energy.png, drift.png, coordinates.png, reactions.png, paths.png.")] = None,  # fmt: skip
+    source: Annotated[str, SOURCE],
+    until: Annotated[float | None, UNTIL] = None,
+    outputs: Annotated[str | None, OUTPUTS] = None,
+    step: Annotated[float | None, STEP] = None,
+    method: Annotated[str | None, METHOD] = None,
+    formulation: Annotated[str | None, FORMULATION] = None,
+    projection: Annotated[str | None, PROJECTION] = None,
+    map: Annotated[str | None, MAP] = None,
+    tolerance: Annotated[float | None, TOLERANCE] = None,
+    set: Annotated[list[str] | None, SET] = None,
+    out: Annotated[str | None, OUT] = None,
+    plot: Annotated[str | None, PLOT] = None,
 ):
     """Simulate a case or a model file, and report how accurate the result is."""
+    from .. import simulate
     from ..look import dataset, report
-    from ..simulate import simulate
     from .source import assignments, blamed, load
 
     given = {
@@ -72,7 +102,7 @@ def run(
     if plot is not None:
         _folder(plot)
 
-    status, trouble = DONE, None
+    status, trouble = DONE, None  # trouble: what to say at the end, after the summary
     with warnings.catch_warnings(), blamed(found.file):
         warnings.simplefilter("ignore")
         try:
@@ -80,7 +110,8 @@ def run(
         except RunError as error:
             data, status, trouble = error.data, FAILED, str(error).replace(" kept in `data` of this error", " kept")
     if data.attrs["status"] == "interrupted":
-        status, trouble = INTERRUPTED, f"interrupted at t = {data.attrs['time_reached']:.6g} s; what was computed is kept"
+        reached = data.attrs["time_reached"]
+        status, trouble = INTERRUPTED, f"interrupted at t = {reached:.6g} s; what was computed is kept"
 
     print(report.summary(data))
     try:
@@ -112,7 +143,7 @@ def cases():
 
 
 @app.command()
-def info(source: Given, set: Settings = None):
+def info(source: Annotated[str, SOURCE], set: Annotated[list[str] | None, SET] = None):
     """Describe a model: bodies, joints, degrees of freedom, loops, redundant constraints, kernels."""
     from ..look.report import describe
     from .source import assignments, blamed, load
@@ -123,10 +154,7 @@ def info(source: Given, set: Settings = None):
 
 
 @app.command()
-def plot(
-    result: Annotated[str, typer.Argument(metavar="FILE.nc", help="A result that `torsor run --out` or `torsor.save` wrote.")],
-    folder: Annotated[str, typer.Argument(metavar="DIR", help="Where the pictures go.")],
-):
+def plot(result: Annotated[str, RESULT], folder: Annotated[str, FOLDER]):
     """Draw a stored result: energy, drift, coordinates, reactions, paths."""
     from ..look.dataset import load
 

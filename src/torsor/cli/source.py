@@ -43,7 +43,8 @@ def number(text):
 
 
 def load(given, settings):
-    """The source that `given` names. `settings` go to the builder where it has an argument of that name, else to the model."""
+    """The source that `given` names. `settings` go to the builder where it has an argument of that name, else to the
+    model's parameters."""
     if given.endswith(".py") or os.path.isfile(given):
         return _file(given, settings)
     from .. import cases
@@ -77,8 +78,10 @@ def _file(path, settings):
         with blamed(path):
             model = builder(**ours)
     if not isinstance(model, Model):
-        what = "no `model` and no function `build()`" if model is None and builder is None else f"a {type(model).__name__}"
-        raise OptionError(f"{path}: must define `model`, a torsor.Model, or a function `build()` that returns one; found {what}")
+        missing = model is None and builder is None
+        found = "no `model` and no function `build()`" if missing else f"a {type(model).__name__}"
+        allowed = "`model`, a torsor.Model, or a function `build()` that returns one"
+        raise OptionError(f"{path}: must define {allowed}; found {found}")
     _known(model, theirs, options)
     end = names.get("until")
     return Source(model, theirs, {} if end is None else {"until": end}, path)
@@ -93,7 +96,8 @@ def _known(model, settings, options):
     known = [*options, *model.parameters]
     for name in settings:
         if name not in model.parameters:
-            raise OptionError(f"--set {name}: model {model.name!r} has nothing of that name to set. Known: {', '.join(known) or 'none'}.")
+            allowed = ", ".join(known) or "none"
+            raise OptionError(f"--set {name}: model {model.name!r} has nothing of that name to set. Known: {allowed}.")
 
 
 @contextmanager
@@ -105,7 +109,7 @@ def blamed(path):
     try:
         yield
     except SystemExit as error:
-        raise OptionError(f"{path}: called exit({'' if error.code is None else error.code!r}) before it defined a model") from None
+        raise OptionError(f"{path}: called exit({error.code!r}) before it defined a model") from None
     except SyntaxError as error:
         raise OptionError(f"{error.filename}:{error.lineno}: {type(error).__name__}: {error.msg}") from None
     except Exception as error:

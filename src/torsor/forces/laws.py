@@ -216,7 +216,7 @@ class SpringDamper(Force):
 class TorsionSpring(Force):
     """Spring and damper on a joint coordinate, angle (over many turns) or displacement.
 
-        U = ½ k (q − q₀)²,   D = ½ c q̇²                                (1)
+    U = ½ k (q − q₀)²,   D = ½ c q̇²                                (1)
     """
 
     variants = ({"stiffness": 3.0, "damping": 0.4}, {"stiffness": 3.0, "rest": 40.0})
@@ -232,7 +232,7 @@ class TorsionSpring(Force):
         return self
 
     def potential(self):
-        k, rest = quantity.scalar(self.stiffness, "stiffness", self.owner), quantity.scalar(self.rest, "rest", self.owner)
+        k, rest = (quantity.scalar(getattr(self, what), what, self.owner) for what in ("stiffness", "rest"))
         return 0.5 * k * (self.joint.coordinate[self.index] - rest) ** 2  # (1)
 
     def dissipation(self):
@@ -264,4 +264,3 @@ class EnergyForce(Force):
 
     def dissipation(self):
         return None if self.dissipated is None else quantity.scalar(self.dissipated, "dissipated", self.owner)
-

@@ -140,7 +140,7 @@ class Absolute(Formulation):
         self._pattern, self._order = LT.sparsity(), order
         diagonal = ca.diag(S)[order]
         inverse = ca.if_else(D > SINGULAR * diagonal, 1 / D, 0)
-        return ca.vertcat(ca.densify(G.nz[:]), ca.densify(LT.nz[:]), inverse, ca.mmin(D / diagonal))
+        return ca.vertcat(ca.vec(ca.densify(G.nz[:])), ca.vec(ca.densify(LT.nz[:])), inverse, ca.mmin(D / diagonal))
 
     def _factored(self, pattern, F):
         """G and a solver with S, both read from a factor vector."""

@@ -49,7 +49,7 @@ def rank_of_rows(G, Minv):
     return keep, least
 
 
-def diagnose(examiner, t, q, p, samples=3, seed=7):
+def diagnose(examiner, t, q, p, samples=2, seed=7):
     """Examine the constraint matrix at the start and at sampled assembled configurations."""
     G0, Minv = examiner.G(t, q, p), examiner.Minv(p)
     n = G0.shape[0]
@@ -61,7 +61,7 @@ def diagnose(examiner, t, q, p, samples=3, seed=7):
     if len(at_start) < min(G0.shape):
         random = np.random.default_rng(seed)
         for k in range(samples):
-            sample = examiner.wander(t, q, p, random, 0.15 * (k + 1))
+            sample = examiner.wander(t, q, p, random, 0.2 * (k + 1))
             if sample is None:
                 continue
             keep, least = rank_of_rows(examiner.G(t, sample, p), Minv)

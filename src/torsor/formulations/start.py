@@ -66,7 +66,7 @@ def _propagate(model, poses, values):
         A, B = (number(x) for x in joint.placed)
         H = se3.inverse(A) @ se3.inverse(reference[id(joint.first)]) @ reference[id(joint.second)] @ B
         if joint.start is not None:
-            H = number(joint.pose(ca.SX(number(joint.start)) if joint.dof > 1 else ca.SX(float(number(joint.start)[0, 0]))))
+            H = number(joint.pose(ca.SX(number(joint.start))))
         relative[joint.name] = A @ H @ se3.inverse(B)
     reached = {id(g) for g in model.grounds}
     waiting = list(model.joints)
@@ -133,21 +133,22 @@ def consistent_velocities(formulation, examiner, t, q, p, values):
 
 def _given(formulation, t, q, p, values):
     """Rows E v = e of what the user gave, with names."""
-    n, rows, e, names = formulation.v.shape[0], [], [], []
+    n, places, e, names = formulation.v.shape[0], [], [], []
     for body in formulation.model.bodies:
         at = formulation.offset[id(body)]
         for start, what, first in ((body.start_velocity, "velocity", 0), (body.start_angular_velocity, "angular_velocity", 3)):
             if start is not None:
                 for k, value in enumerate(quantity.numbers(start, values).ravel()):
-                    rows.append(np.eye(n)[at + first + k])
+                    places.append(at + first + k)
                     e.append(value)
                     names.append(f"{body.name}.{what}[{k}]")
     given = [j for j in formulation.model.joints if j.start_rate is not None]
     J = _joint_rates(formulation, t, q, p, given)
     rates = [x for j in given for x in quantity.numbers(j.start_rate, values).ravel()]
     labels = [f"{j.name}.rate[{k}]" for j in given for k in range(j.dof)]
-    rows += list(J)
-    return np.array(rows).reshape(-1, n), np.array(e + rates), names + labels
+    picked = np.zeros((len(places), n))
+    picked[np.arange(len(places)), places] = 1.0
+    return np.vstack([picked, J]), np.array(e + rates), names + labels
 
 
 def _joint_rates(formulation, t, q, p, joints=None):

@@ -28,6 +28,7 @@ from ..lie import se3
 from ..quantity import time
 
 NOT_IN_EQUATIONS = ("name", "first", "second", "point", "frames", "placed", "start", "start_rate")
+MOTIONS = (("position", (3, 1)), ("rotation", (3, 3)), ("velocity", (3, 1)), ("angular_velocity", (3, 1)))
 _TRACES: dict = {}
 
 
@@ -82,10 +83,18 @@ class Constraint(Element):
         if not isinstance(rows, ca.SX) or rows.shape[1] != 1:
             raise ModelError(f"{self.owner}: declares no column of equations, got {quantity.show(rows)}")
         if rows.shape[0] != len(told.directions):
-            raise ModelError(f"{self.owner}: has {rows.shape[0]} rows and {len(told.directions)} directions; give one name per row")
+            counts = f"{rows.shape[0]} rows and {len(told.directions)} directions"
+            raise ModelError(f"{self.owner}: has {counts}; give one name per row")
         found = [Statement("its equation", rows, allowed)]
         derived = [x for x in (told.coordinates, told.rates) if x is not None]
         return found + [Statement("a joint coordinate", x, DERIVED) for x in derived]
+
+
+def local_frame(body, where):
+    """Pose in a body, from its centre of mass, of a frame that sits at a world point, parallel to the world, in the
+    reference configuration: (R₀ᵀ, R₀ᵀ (p − x₀))."""
+    back = body.start_rotation.T
+    return ca.densify(ca.vertcat(ca.horzcat(back, back @ (where - body.start_position)), ca.SX([[0, 0, 0, 1]])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,11 +125,7 @@ class Connection(Constraint):
                 raise ModelError(f"{self.owner}: give `point` or `frames`, not both")
             return settle(self, placed=frame_poses(self))
         where = self.second.start_position if self.point is None else quantity.vector(self.point, "point", self.owner)
-        world = se3.pose(ca.SX.eye(3), where)
-        local = [
-            se3.inverse(se3.pose(body.start_rotation, body.start_position)) @ world for body in (self.first, self.second)
-        ]
-        return settle(self, placed=tuple(ca.densify(x) for x in local))
+        return settle(self, placed=tuple(local_frame(body, where) for body in (self.first, self.second)))
 
     def traced(self):
         """The equations as one function of two bodies' motions and the two frames, shared by all elements with the same
@@ -139,8 +144,7 @@ class Connection(Constraint):
         return _TRACES[key]
 
     def _trace(self):
-        motion = [("position", (3, 1)), ("rotation", (3, 3)), ("velocity", (3, 1)), ("angular_velocity", (3, 1))]
-        ends = [SimpleNamespace(**{k: ca.SX.sym(k, *shape) for k, shape in motion}) for _ in range(2)]
+        ends = [SimpleNamespace(**{k: ca.SX.sym(k, *shape) for k, shape in MOTIONS}) for _ in range(2)]
         frames = tuple(ca.SX.sym("frame", 3, 4) for _ in range(2))
         whole = tuple(ca.vertcat(f, ca.SX([[0, 0, 0, 1]])) for f in frames)
         twin = replace(self, first=ends[0], second=ends[1], placed=whole)
@@ -148,7 +152,7 @@ class Connection(Constraint):
         turn = twin.turn if isinstance(self, Joint) else ca.SX(0, 1)
         rows = told.velocity if told.position is None else told.position
         results = [rows, *(ca.SX(0, 1) if x is None else x for x in (told.coordinates, told.rates))]
-        inputs = [getattr(end, k) for end in ends for k, _ in motion]
+        inputs = [getattr(end, k) for end in ends for k, _ in MOTIONS]
         function = ca.Function("equations", [*inputs, *frames, turn, time], results)
         return Trace(function, told.position is not None, told.directions)
 
@@ -156,7 +160,7 @@ class Connection(Constraint):
         trace = self.traced()
         if trace is None:
             return self._told()
-        bodies = [getattr(b, k) for b in (self.first, self.second) for k in ("position", "rotation", "velocity", "angular_velocity")]
+        bodies = [getattr(b, k) for b in (self.first, self.second) for k, _ in MOTIONS]
         turn = self.turn if isinstance(self, Joint) else ca.SX(0, 1)
         rows, coordinates, rates = trace.function(*bodies, *(x[:3, :] for x in self.placed), turn, time)
         g, psi = (rows, None) if trace.holonomic else (None, rows)
@@ -212,6 +216,7 @@ class Joint(Connection):
     kind = key = "joint"
     dof = 0
     angular = ()  # one flag per coordinate: True for an angle that may turn many times
+    quasi = False  # True: velocities are not the rates of the coordinates, v ≠ q̇ away from q = 0
 
     start: object = None
     start_rate: object = None
@@ -234,7 +239,8 @@ class Joint(Connection):
 
     def declared(self):
         found = super().declared()
-        found += [Statement(what, x, CONSTANT) for what in ("start", "start_rate") if (x := getattr(self, what)) is not None]
+        starts = [(what, getattr(self, what)) for what in ("start", "start_rate")]
+        found += [Statement(what, x, CONSTANT) for what, x in starts if x is not None]
         if self.traced() is None:
             q = ca.SX.zeros(self.dof)
             found.append(Statement("its geometry", ca.vertcat(ca.vec(self.pose(q)), ca.vec(self.motion(q))), CONSTANT))

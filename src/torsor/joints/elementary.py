@@ -9,7 +9,7 @@ from ..element import pair_of_points, settle
 from ..errors import ModelError
 from ..lie import se3
 from ..registry import register
-from .base import Connection, Constraint
+from .base import Connection, Constraint, local_frame
 from .lower_pairs import TRANSLATIONS, direction, no_turn
 
 
@@ -63,11 +63,17 @@ class NoRotation(Connection):
 
         0 = n·ω,       ω of the second body relative to the first, in axes of the first      (1)
 
-    Aslanov, Kruglov and Yuditsev, eq. 24 to 32 [aslanov]. One vector alone is a velocity-level (nonholonomic) constraint.
-    Given together, two vectors (a hinge about n₁ × n₂) or three are integrable and are kept at position level too.
+    Aslanov, Kruglov and Yuditsev, eq. 24 to 32 [aslanov]. One vector alone is a velocity-level (nonholonomic)
+    constraint. Given together, two vectors (a hinge about n₁ × n₂) or three are integrable and are kept at position
+    level too.
     """
 
-    variants = ({}, {"about": (1, -2, 0.5)}, {"about": ((1, 0, 0.2), (0, 1, 1))}, {"about": ((1, 0, 0), (0, 1, 1), (1, 1, 1))})
+    variants = (
+        {},
+        {"about": (1, -2, 0.5)},
+        {"about": ((1, 0, 0.2), (0, 1, 1))},
+        {"about": ((1, 0, 0), (0, 1, 1), (1, 0, 1))},
+    )
     about: tuple = ((0, 0, 1),)
 
     def vectors(self):
@@ -79,7 +85,8 @@ class NoRotation(Connection):
         found = [quantity.unit(n, "about", self.owner) for n in rows]
         spread = ca.det(ca.horzcat(*found).T @ ca.horzcat(*found))
         if spread.is_constant() and float(spread) < 1e-12:
-            raise ModelError(f"{self.owner}: the vectors in `about` must be independent, got {quantity.show(self.about)}")
+            given = quantity.show(self.about)
+            raise ModelError(f"{self.owner}: the vectors in `about` must be independent, got {given}")
         return found
 
     def position(self):
@@ -133,9 +140,8 @@ class Distance(Connection):
         if self.points is not None:
             if self.point is not None or self.frames is not None:
                 raise ModelError(f"{self.owner}: give one of `points`, `frames` and `point`")
-            places = [se3.pose(ca.SX.eye(3), p) for p in pair_of_points(self)]
-            bodies = [se3.pose(b.start_rotation, b.start_position) for b in (self.first, self.second)]
-            settle(self, placed=tuple(ca.densify(se3.inverse(H) @ P) for H, P in zip(bodies, places)))
+            ends = zip((self.first, self.second), pair_of_points(self))
+            settle(self, placed=tuple(local_frame(body, p) for body, p in ends))
         if self.length is None:
             starts = [
                 body.start_position + body.start_rotation @ se3.split_pose(local)[1]
@@ -165,7 +171,8 @@ class Expression(Constraint):
     def rows(self):
         shape = quantity.shape_of(self.expression)
         if shape is None or shape[1] != 1 or shape[0] == 0:
-            raise ModelError(f"{self.owner}: expression must be signals kept at zero, got {quantity.show(self.expression)}")
+            given = quantity.show(self.expression)
+            raise ModelError(f"{self.owner}: expression must be signals kept at zero, got {given}")
         return quantity.expression(self.expression, *shape, "expression", self.owner)
 
 
@@ -176,7 +183,9 @@ class Holonomic(Expression):
 
     variants = (
         lambda scene: {"expression": ca.sumsqr(scene["second"].point((0, 0, 1)) - scene["first"].position) - 2},
-        lambda scene: {"expression": [scene["joint"].coordinate - ca.sin(quantity.time), scene["second"].position[1] ** 3]},
+        lambda scene: {
+            "expression": [scene["joint"].coordinate - ca.sin(quantity.time), scene["second"].position[1] ** 3]
+        },
     )
 
     def position(self):

@@ -20,8 +20,8 @@ def of_time(value, what, owner):
         return value(quantity.time)
     except Exception as error:
         raise ModelError(
-            f"{owner}: {what} must be an expression of time or a function of it, written with casadi or numpy functions "
-            f"(sin, cos, ...); calling it with torsor.time failed: {error}"
+            f"{owner}: {what} must be an expression of time or a function of it, written with casadi or numpy "
+            f"functions (sin, cos, ...); calling it with torsor.time failed: {error}"
         ) from error
 
 
@@ -124,4 +124,3 @@ class Motion(Constraint):
     def directions(self):
         shifts = TRANSLATIONS if self.at is not None else []
         return shifts + ([f"rotation about {x}" for x in X] if self.rotation is not None else [])
-

@@ -64,8 +64,8 @@ def direction(axis):
 class Fixed(Joint):
     """No relative motion: two bodies as one.
 
-        H = 1                                                          (1)
-        0 = p,  0 = vee(R − Rᵀ)/2                                      (2)
+    H = 1                                                          (1)
+    0 = p,  0 = vee(R − Rᵀ)/2                                      (2)
     """
 
     anchored = True
@@ -130,9 +130,9 @@ class Revolute(Joint):
 class Prismatic(Joint):
     """Translation along one axis.
 
-        H(q) = (1, q a)                                                (1)
-        V    = S v,           S = (0, a)                               (2)
-        0    = n₁·p,  0 = n₂·p,  0 = vee(R − Rᵀ)/2                     (3)
+    H(q) = (1, q a)                                                (1)
+    V    = S v,           S = (0, a)                               (2)
+    0    = n₁·p,  0 = n₂·p,  0 = vee(R − Rᵀ)/2                     (3)
     """
 
     dof = 1
@@ -165,9 +165,9 @@ class Prismatic(Joint):
 class Cylindrical(Joint):
     """Rotation about and translation along one axis: coordinates (angle, displacement).
 
-        H(q) = (exp(q₀ â), q₁ a)                                       (1)
-        V    = S v,           S = [(a, 0), (0, a)]                     (2)
-        0    = n₁·p,  0 = n₂·p,  0 = n₁·R a,  0 = n₂·R a               (3)
+    H(q) = (exp(q₀ â), q₁ a)                                       (1)
+    V    = S v,           S = [(a, 0), (0, a)]                     (2)
+    0    = n₁·p,  0 = n₂·p,  0 = n₁·R a,  0 = n₂·R a               (3)
     """
 
     dof = 2
@@ -250,14 +250,15 @@ class Screw(Joint):
 class Spherical(Joint):
     """Rotation about a common point; coordinates: rotation vector of R, velocities: relative angular velocity.
 
-        H(q) = (exp(q~), 0)                                            (1)
-        V    = S v,           S = (1, 0),   v = dexp(−q) q̇             (2)
-        0    = p                                                       (3)
+    H(q) = (exp(q~), 0)                                            (1)
+    V    = S v,           S = (1, 0),   v = dexp(−q) q̇             (2)
+    0    = p                                                       (3)
     """
 
     anchored = True
     dof = 3
     angular = (False, False, False)
+    quasi = True
 
     def pose(self, q):
         return se3.pose(so3.exp(q), ca.SX.zeros(3))  # (1)
@@ -282,9 +283,9 @@ class Spherical(Joint):
 class Universal(Joint):
     """Two crossing perpendicular axes: `axis` fixed in the first body, `second_axis` in the second (Hooke, Cardan).
 
-        H(q) = (exp(q₀ â) exp(q₁ b̂), 0)                                (1)
-        V    = S v,           S = [(exp(−q₁ b̂) a, 0), (b, 0)]          (2)
-        0    = p,  0 = a·R b                                           (3)
+    H(q) = (exp(q₀ â) exp(q₁ b̂), 0)                                (1)
+    V    = S v,           S = [(exp(−q₁ b̂) a, 0), (b, 0)]          (2)
+    0    = p,  0 = a·R b                                           (3)
     """
 
     anchored = True
@@ -332,9 +333,9 @@ class Universal(Joint):
 class Planar(Joint):
     """Motion in the plane normal to `axis`: coordinates (displacement along n₁, along n₂, angle).
 
-        H(q) = (exp(q₂ â), q₀ n₁ + q₁ n₂)                              (1)
-        V    = S v,   S = [(0, Rᵀ n₁), (0, Rᵀ n₂), (a, 0)]             (2)
-        0    = a·p,  0 = n₁·R a,  0 = n₂·R a                           (3)
+    H(q) = (exp(q₂ â), q₀ n₁ + q₁ n₂)                              (1)
+    V    = S v,   S = [(0, Rᵀ n₁), (0, Rᵀ n₂), (a, 0)]             (2)
+    0    = a·p,  0 = n₁·R a,  0 = n₂·R a                           (3)
     """
 
     dof = 3
@@ -370,12 +371,13 @@ class Planar(Joint):
 class Free(Joint):
     """No constraint: names the relative pose of two bodies. Coordinates: rotation vector, then position.
 
-        H(q) = (exp(q₀₁₂ ~), q₃₄₅)                                     (1)
-        V    = S v,   S = 1                                            (2)
+    H(q) = (exp(q₀₁₂ ~), q₃₄₅)                                     (1)
+    V    = S v,   S = 1                                            (2)
     """
 
     dof = 6
     angular = (False,) * 6
+    quasi = True
 
     def pose(self, q):
         return se3.pose(so3.exp(q[:3]), q[3:])  # (1)

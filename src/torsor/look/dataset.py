@@ -6,6 +6,7 @@ Variables and dimensions are those of docs/results.md; times are exactly those a
 import json
 import os
 import platform
+import shutil
 import tempfile
 
 import numpy as np
@@ -37,7 +38,8 @@ MEANING = {
     "position_drift": "largest residual of all position constraints, redundant ones included",
     "velocity_drift": "largest residual of all velocity constraints, redundant ones included",
 }
-RESERVED = {*UNITS, "reaction_unique", "time", "body", "axis", "row", "column", "joint_coordinate", "joint", "constraint"}
+DIMENSIONS = ("time", "body", "axis", "row", "column", "joint_coordinate", "joint", "constraint")
+RESERVED = {*UNITS, *DIMENSIONS, "reaction_unique"}  # names that a user's signal cannot have
 
 
 def dataset(system, trajectory, options):
@@ -183,7 +185,8 @@ def save(data, path):
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except (OSError, RuntimeError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+        full = shutil.disk_usage(folder).free < data.nbytes
+        reason = "no space left on the disk" if full else getattr(error, "strerror", None) or str(error)
         raise ResultError(f"cannot write {os.fspath(path)!r}: {reason}") from None
     finally:  # also when interrupted
         if temporary is not None and os.path.exists(temporary):
@@ -198,6 +201,9 @@ def load(path):
         raise ResultError(f"cannot read {os.fspath(path)!r}: there is no such file")
     try:
         with xr.open_dataset(path, engine="netcdf4") as data:
-            return data.load()
+            data.load()
     except (OSError, ValueError, RuntimeError) as error:
         raise ResultError(f"cannot read {os.fspath(path)!r}: not a NetCDF result file ({error})") from None
+    if "model_hash" not in data.attrs:
+        raise ResultError(f"cannot read {os.fspath(path)!r}: a NetCDF file, but not a result of torsor")
+    return data

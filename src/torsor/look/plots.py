@@ -9,7 +9,8 @@ import numpy as np
 from ..errors import OptionError, ResultError
 
 GROUP, ROWS = 8, 6  # lines in a panel, rows of panels
-COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#b8860b", "#6a3d9a", "#555555")  # told apart by all readers
+# colours that readers with any colour vision can tell apart
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#b8860b", "#6a3d9a", "#555555")
 BEYOND = 1e100  # values of a run that blew up, which no axis can show: left out
 PLANAR = 1e-6  # extent across a plane over the extent within it, below which a motion is drawn as planar
 
@@ -54,8 +55,9 @@ def energy(figure, data):
     figure.set_size_inches(8, 6)
     top, low = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
     t, E, W = data["time"].values, data["energy"].values, data["work"].values
-    for k, (name, label) in enumerate([("kinetic_energy", "kinetic"), ("potential_energy", "potential"), ("energy", "total")]):
-        _line(top, t, data[name].values, label, COLORS[k], lw=2 if name == "energy" else 1.3)
+    _line(top, t, data["kinetic_energy"].values, "kinetic", COLORS[0])
+    _line(top, t, data["potential_energy"].values, "potential", COLORS[1])
+    _line(top, t, E, "total", COLORS[2], lw=2)
     if np.abs(W).max() > 0:
         _line(top, t, E[0] + W - W[0], "start + work done", "black", ls=(0, (2, 3)), lw=1.3)
     top.set_ylabel("energy [J]")
@@ -93,9 +95,11 @@ def reactions(figure, data):
     forces, torques = size("reaction_force"), size("reaction_torque")
     unique = data["reaction_unique"].values
     largest = max(np.nanmax(forces, initial=0.0) * data.attrs.get("model_length", 1.0), np.nanmax(torques, initial=0.0))
-    _grouped(figure, data, "joint", [(forces, "force [N]"), (torques, "torque [N m]")], unique, rounding=1e-12 * largest)
+    columns = [(forces, "force [N]"), (torques, "torque [N m]")]
+    _grouped(figure, data, "joint", columns, unique, rounding=1e-12 * largest)
     if not unique.all():
-        figure.supxlabel("dashed: not unique, the constraints are redundant; one of many possible distributions", fontsize=9)
+        note = "dashed: not unique, the constraints are redundant; one of many possible distributions"
+        figure.supxlabel(note, fontsize=9)
 
 
 def paths(figure, data):
@@ -138,7 +142,10 @@ DRAWN = {"coordinates": "joint_coordinate", "reactions": "joint", "paths": "body
 
 
 def _grouped(figure, data, dimension, columns, unique=None, rounding=0.0):
-    """Two columns of panels; every row draws up to GROUP lines and has its own legend. Rounding errors are not magnified."""
+    """Two columns of panels; every row draws up to GROUP lines and has its own legend.
+
+    A panel that shows nothing above `rounding` says so instead of magnifying it.
+    """
     t, names = data["time"].values, [str(n) for n in data[dimension].values]
     shown = names[: GROUP * ROWS]
     rows = -(-len(shown) // GROUP)

@@ -38,7 +38,8 @@ class Progress:
             from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
             from rich.progress import Progress as Bar
 
-            columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[info]}"), TimeRemainingColumn())
+            text = [TextColumn("{task.description}"), TextColumn("{task.fields[info]}")]
+            columns = [text[0], BarColumn(), text[1], TimeRemainingColumn()]
             self.bar = Bar(*columns, console=self._console(), transient=True)
             self.bar.start()
             self.task = self.bar.add_task(self.title, total=self.until - self.start, info="")

@@ -42,8 +42,7 @@ def describe(model, formulation="absolute", parameters=None, progress=None):
     finally:
         wait.close()
     values = model.values(parameters)
-    row = lambda k: {"constraint": system.rows[k][0].rsplit("[", 1)[0], "direction": system.rows[k][1].split(": ", 1)[1]}
-    shared = [row(k) for k in system.shared]
+    rows = [{"constraint": label.rsplit("[", 1)[0], "direction": text.split(": ", 1)[1]} for label, text in system.rows]
     return Info(
         model=model.name,
         gravity=quantity.numbers(model.gravity, values).ravel().tolist(),
@@ -57,8 +56,8 @@ def describe(model, formulation="absolute", parameters=None, progress=None):
         },
         loops=loops(model),
         constraint_rows=len(system.rows),
-        redundant=[row(k) for k in system.redundant],
-        not_unique=list(dict.fromkeys(r["constraint"] for r in shared)),
+        redundant=[rows[k] for k in system.redundant],
+        not_unique=list(dict.fromkeys(rows[k]["constraint"] for k in system.shared)),
         parameters=values,
         instructions={name: kernel.instructions for name, kernel in built.items()},
         start_changes=list(system.changes),
@@ -69,32 +68,28 @@ def describe(model, formulation="absolute", parameters=None, progress=None):
 def loops(model):
     """Number of independent loops: connections − bodies − 1 + connected parts, with all grounds as one node.
 
-    Every joint is a connection. Elementary constraints between the same two bodies make one connection together, and none
-    beside a joint there: they compose a joint. What stops no motion (a free joint) connects nothing.
+    Every joint is a connection. Elementary constraints between the same two bodies make one connection together, and
+    none beside a joint there: they compose a joint. What stops no motion (a free joint) connects nothing.
     """
-    node = lambda body: 0 if body in model.grounds else 1 + model.bodies.index(body)
-    edges, composed = [], set()
+    node = {id(ground): 0 for ground in model.grounds} | {id(body): k for k, body in enumerate(model.bodies, start=1)}
+    joints, composed = [], set()
     for c in model.constraints:
         if isinstance(c, Connection) and c.directions():
-            pair = frozenset((node(c.first), node(c.second)))
-            if isinstance(c, Joint):
-                edges.append(pair)
-            else:
-                composed.add(pair)
-    edges += [pair for pair in composed if pair not in edges]
-    leader = list(range(len(model.bodies) + 1))
+            pair = tuple(sorted((node[id(c.first)], node[id(c.second)])))
+            joints.append(pair) if isinstance(c, Joint) else composed.add(pair)
+    leader = list(range(len(model.bodies) + 1))  # of the part that a node belongs to
 
     def find(k):
         while leader[k] != k:
-            k = leader[k]
+            leader[k] = k = leader[leader[k]]
         return k
 
-    extra = 0
-    for pair in edges:
-        a, b = (find(k) for k in (*pair, *pair)[:2])
-        extra += a == b
+    closing = 0
+    for first, second in [*joints, *(composed - set(joints))]:
+        a, b = find(first), find(second)
+        closing += a == b
         leader[a] = b
-    return extra
+    return closing
 
 
 def _body(body, values):
@@ -109,13 +104,15 @@ def _joint(c, system):
         between = [c.joint.name]
     else:
         between = [c.body.name] if hasattr(c, "body") else []
-    return {"name": c.name, "type": c.key, "between": between, "rows": rows, "dof": c.dof if isinstance(c, Joint) else None}
+    dof = c.dof if isinstance(c, Joint) else None
+    return {"name": c.name, "type": c.key, "between": between, "rows": rows, "dof": dof}
 
 
 def text(info):
     """The description of a model for a person."""
-    count, freedom = len(info["bodies"]), info["degrees_of_freedom"]
-    lines = [f"{info['model']}: {_many(count, 'body', 'bodies')}, {_many(len(info['joints']), 'joint or constraint', 'joints and constraints')}"]
+    freedom, bodies = info["degrees_of_freedom"], _many(len(info["bodies"]), "body", "bodies")
+    joints = _many(len(info["joints"]), "joint or constraint", "joints and constraints")
+    lines = [f"{info['model']}: {bodies}, {joints}"]
     lines += ["", "bodies"] + table(
         [(b["name"], f"{b['mass']:.6g} kg", "particle" if b["particle"] else "") for b in info["bodies"]]
     )
@@ -156,11 +153,14 @@ def summary(data):
     a = data.attrs
     options = json.loads(a["options"])
     control = f"step {options['step']:g} s" if options["step"] is not None else f"tolerance {options['tolerance']:g}"
+    chosen = ", ".join(
+        [options["method"], control, f"{options['map']} map", options["formulation"], options["projection"]]
+    )
     ending = "" if a["status"] == "finished" else f" of {options['until']:g} s"
     rows = [
         ("time", f"{a['time_reached']:g} s{ending} in {seconds(a['wall_seconds'])}, {data.sizes['time']} outputs"),
         ("preparation", f"{seconds(a['prepare_seconds'])} (compile, or load from the cache)"),
-        ("method", f"{options['method']}, {control}, {options['map']} map, {options['formulation']}, {options['projection']}"),
+        ("method", chosen),
         ("steps", f"{a['steps']}, {a['rejections']} rejected, {a['evaluations']} evaluations"),
         ("energy balance", f"error {a['energy_balance_error']:.2e} J, relative {a['energy_balance_relative']:.2e}"),
         ("drift", f"position {a['position_drift_max']:.2e}, velocity {a['velocity_drift_max']:.2e}"),
@@ -172,7 +172,8 @@ def summary(data):
     rows += _listed("start", changes, "change to make it consistent", "changes to make it consistent")
     rows += _listed("redundant", redundant, "constraint left out", "constraints left out")
     if shared:
-        first, *rest = _wrapped([f"not unique in {len(shared)} of {data.sizes['joint']} joints: {shared[0]}", *shared[1:24]], "")
+        opening = f"not unique in {len(shared)} of {data.sizes['joint']} joints: {shared[0]}"
+        first, *rest = _wrapped([opening, *shared[1:24]], "")
         rows += [("reactions", first), *[("", f"  {line}") for line in rest]]
         rows += [("", f"  and {len(shared) - 24} more")] if len(shared) > 24 else []
     return "\n".join([f"{a['model']}: {a['status']}", *table(rows)])
@@ -203,4 +204,5 @@ def _listed(label, items, one, several, shown=8):
 
 
 def _wrapped(names, indent="  ", width=100):
-    return textwrap.wrap(", ".join(names), width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+    indents = {"initial_indent": indent, "subsequent_indent": indent}
+    return textwrap.wrap(", ".join(names), width, break_on_hyphens=False, **indents)

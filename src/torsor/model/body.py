@@ -112,7 +112,15 @@ class Body(Placed):
     """
 
     def __init__(
-        self, name, mass=None, inertia=None, at=(0, 0, 0), rotation=None, velocity=None, angular_velocity=None, shape=None
+        self,
+        name,
+        mass=None,
+        inertia=None,
+        at=(0, 0, 0),
+        rotation=None,
+        velocity=None,
+        angular_velocity=None,
+        shape=None,
     ):
         super().__init__(name)
         owner = self.owner
@@ -156,7 +164,9 @@ class Body(Placed):
         if quantity.shape_of(given) == (3, 1):
             J = ca.diag(quantity.vector(given, "inertia", owner))
         else:
-            J = quantity.expression(given, 3, 3, "inertia (3 principal moments or a 3x3 matrix, 0 for a particle)", owner)
+            J = quantity.expression(
+                given, 3, 3, "inertia (3 principal moments or a 3x3 matrix, 0 for a particle)", owner
+            )
         return None if J.is_constant() and not quantity.numbers(J).any() else ca.densify(J)
 
     def check(self, values=None):

@@ -15,7 +15,12 @@ KINDS = {
     Connection: {"reaction_force": "reaction", "reaction_torque": "reaction"},
     Joint: {"coordinate": "pose", "turn": "pose", "rate": "velocity"},
 }  # fmt: skip
-WORDS = {"parameter": "parameters", "time": "time", "pose": "positions, rotations and joint coordinates", "velocity": "velocities"}
+WORDS = {
+    "parameter": "parameters",
+    "time": "time",
+    "pose": "positions, rotations and joint coordinates",
+    "velocity": "velocities",
+}
 
 
 def symbols_of(thing):
@@ -25,7 +30,9 @@ def symbols_of(thing):
         for name, kind in kinds.items() if isinstance(thing, cls) else ():
             homeless = getattr(thing, "particle", False) and name in ("rotation", "angular_velocity")
             block = getattr(thing, name, ca.SX(0, 1))
-            found.update({s.element_hash(): "orientation of a particle" if homeless else kind for s in ca.symvar(block)})
+            found.update(
+                {s.element_hash(): "orientation of a particle" if homeless else kind for s in ca.symvar(block)}
+            )
     return found
 
 
@@ -41,7 +48,9 @@ def members(model, element):
         _belongs(model, owner, "body", body)
     if hasattr(element, "joint"):
         if not isinstance(element.joint, Joint):
-            raise ModelError(f"{owner}: joint must be a joint of model {model.name!r}, got {quantity.show(element.joint)}")
+            raise ModelError(
+                f"{owner}: joint must be a joint of model {model.name!r}, got {quantity.show(element.joint)}"
+            )
         _belongs(model, owner, "joint", element.joint)
     first, second = getattr(element, "first", None), getattr(element, "second", None)
     if first is not None and first is second:
@@ -51,7 +60,7 @@ def members(model, element):
 
 
 def _belongs(model, owner, what, thing):
-    if not any(thing is known for known in (model._names.get(thing.name),)):
+    if model._names.get(thing.name) is not thing:
         raise ModelError(f"{owner}: {what} {thing.name!r} does not belong to model {model.name!r}")
 
 
@@ -62,7 +71,9 @@ def declaration(model, element):
     except TorsorError:
         raise
     except Exception as error:
-        raise ModelError(f"{element.owner}: its equations cannot be written: {type(error).__name__}: {error}") from error
+        raise ModelError(
+            f"{element.owner}: its equations cannot be written: {type(error).__name__}: {error}"
+        ) from error
     for what, expression, allowed in statements:
         contents(model, element.owner, what, expression, allowed)
 
@@ -71,7 +82,7 @@ def contents(model, owner, what, expression, allowed):
     """Refuse symbols of other models, symbols that must not occur, and numbers that are none."""
     if not isinstance(expression, ca.SX):
         raise ModelError(f"{owner}: {what} must be an expression (casadi.SX), got {quantity.show(expression)}")
-    for s in ca.symvar(expression):
+    for s in [] if expression.is_constant() else ca.symvar(expression):
         kind = model._symbols.get(s.element_hash())
         if kind is None:
             raise ModelError(f"{owner}: {what} contains {s.name()!r}, which does not belong to model {model.name!r}")

@@ -81,7 +81,15 @@ class Model:
         self._gravity = value
 
     def body(
-        self, name: str, mass=None, inertia=None, at=(0, 0, 0), rotation=None, velocity=None, angular_velocity=None, shape=None
+        self,
+        name: str,
+        mass=None,
+        inertia=None,
+        at=(0, 0, 0),
+        rotation=None,
+        velocity=None,
+        angular_velocity=None,
+        shape=None,
     ) -> Body:
         """Add a rigid body; see `torsor.Body` for what the arguments mean."""
         self._free(name, "body")
@@ -95,9 +103,8 @@ class Model:
         """Add a joint, a constraint, a force or a further ground, and return it."""
         known = (Constraint, Force, Ground)
         if not isinstance(element, known):
-            raise ModelError(
-                f"model {self.name!r}: cannot add {quantity.show(element)}; give a joint, a constraint, a force or a Ground"
-            )
+            given = quantity.show(element)
+            raise ModelError(f"model {self.name!r}: cannot add {given}; give a joint, a constraint, a force or a Ground")
         self._free(element.name, getattr(element, "key", "ground"))
         if isinstance(element, Ground):
             for expression in element.path:
@@ -113,8 +120,9 @@ class Model:
                 for symbol in own:
                     del self._symbols[symbol]
                 raise
-        where = self.constraints if isinstance(element, Constraint) else self.forces if isinstance(element, Force) else self.grounds
-        where.append(element)
+        for cls, where in ((Constraint, self.constraints), (Force, self.forces), (Ground, self.grounds)):
+            if isinstance(element, cls):
+                where.append(element)
         return self._enter(element.name, element)
 
     def parameter(self, name: str, value: float, positive=False) -> ca.SX:
@@ -160,7 +168,9 @@ class Model:
         unknown = set(parameters) - set(other.parameters)
         if unknown:
             known = ", ".join(other.parameters) or "none"
-            raise ModelError(f"instance {name!r}: unknown parameter {sorted(unknown)[0]!r} of {other.name!r}. Known: {known}.")
+            raise ModelError(
+                f"instance {name!r}: unknown parameter {sorted(unknown)[0]!r} of {other.name!r}. Known: {known}."
+            )
         parts = ("grounds", "bodies", "constraints", "forces", "parameters", "signals", "_names", "_symbols")
         before = {part: copy(getattr(self, part)) for part in parts}
         try:
@@ -197,7 +207,8 @@ class Model:
         return path in self._names
 
     def __repr__(self):
-        return f"<Model {self.name!r}: {len(self.bodies)} bodies, {len(self.constraints)} constraints, {len(self.forces)} forces>"
+        counts = f"{len(self.bodies)} bodies, {len(self.constraints)} constraints, {len(self.forces)} forces"
+        return f"<Model {self.name!r}: {counts}>"
 
     def values(self, overrides: Mapping | None = None) -> dict[str, float]:
         """The parameters' values, some of them overridden."""
@@ -209,7 +220,7 @@ class Model:
                 known = ", ".join(values) or "none"
                 raise ModelError(f"model {self.name!r}: unknown parameter {name!r}. Known: {known}.")
             values[name] = self.parameters[name].checked(value)
-        for body in self.bodies:
+        for body in self.bodies if values else ():  # without parameters everything was checked when it was added
             body.check(values)
         return values
 
@@ -232,7 +243,9 @@ class Model:
         if self._compiled:
             raise ModelError(f"model {self.name!r} has been compiled and cannot change; {what} {name!r} was not added")
         if name in self._names or name == "time":
-            raise ModelError(f"{what} {name!r}: model {self.name!r} has something of that name already; names must differ")
+            raise ModelError(
+                f"{what} {name!r}: model {self.name!r} has something of that name already; names must differ"
+            )
 
     def _enter(self, name, thing):
         self._names[name] = thing

@@ -3,9 +3,11 @@
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from .. import formulations as _formulations  # noqa: F401  (they register themselves)
 from .. import kernels
 from ..errors import ModelError
 from ..registry import lookup
@@ -45,19 +47,30 @@ def key_of(*parts):
 
 def prepare(model, formulation="absolute", map="exp", baumgarte=False, metric="mass", signals=None, parameters=None, t=0.0):
     """A system and its kernels; the second time from the cache, without deriving anything."""
-    from ..formulations.definition import fingerprint
-
     if not model.bodies:
         raise ModelError(f"model {model.name!r} has no bodies")
     cls = lookup("formulation", formulation)
-    signals = dict(model.signals) | dict(signals or {})
     values = model.values(parameters)
     model.seal()
+    extra = tuple((name, x.element_hash()) for name, x in (signals or {}).items())
+    kept, ask = _READY.setdefault(model, {}), (formulation, map, baumgarte, metric, extra, tuple(values.items()), t)
+    if ask not in kept:
+        signals = dict(model.signals) | dict(signals or {})
+        kept[ask] = _found(model, cls, formulation, [map, baumgarte, metric], signals, values, t)
+    return kept[ask]
+
+
+_READY: WeakKeyDictionary = WeakKeyDictionary()  # what was prepared in this process, per model: a model does not change
+
+
+def _found(model, cls, formulation, options, signals, values, t):
+    """From the cache on disk, or derived and stored there."""
+    from ..formulations.definition import fingerprint
+
     mark = fingerprint(model, signals)
     key = key_of("system", mark, values, t, formulation)
     stored = kernels.cache.load(key, "system")
     system = System(**json.loads(stored)) if stored else None
-    options = [map, baumgarte, metric]
     built = kernels.load(key_of("kernels", mark, formulation, system.keep, options)) if system else None
     if built is None:
         system, built = _derive(model, cls, mark, options, signals, values, t, formulation)

@@ -98,7 +98,7 @@ def output_times(outputs, until):
             raise OptionError(f"outputs must be a positive number of intervals or an array of times, got {outputs!r}")
         return np.linspace(0.0, until, int(outputs) + 1)
     try:
-        times = np.zeros(0) if outputs is None or isinstance(outputs, bool) else np.atleast_1d(np.asarray(outputs, float))
+        times = np.atleast_1d(np.asarray([] if outputs is None or isinstance(outputs, bool) else outputs, float))
     except (TypeError, ValueError):
         times = np.zeros(0)
     if times.ndim != 1 or not times.size:
@@ -151,7 +151,8 @@ def _signals(model, signals):
     from .look.dataset import RESERVED
 
     if not isinstance(signals or {}, Mapping):
-        raise OptionError(f"signals must be expressions by name, as in {{'height': body.position[2]}}, got {quantity.show(signals)}")
+        example = "{'height': body.position[2]}"
+        raise OptionError(f"signals must be expressions by name, as in {example}, got {quantity.show(signals)}")
     found = {}
     for name in [*model.signals, *(signals or {})]:
         if not isinstance(name, str) or name in RESERVED:
@@ -160,7 +161,8 @@ def _signals(model, signals):
         try:
             column = ca.vec(ca.vertcat(*expression) if isinstance(expression, (list, tuple)) else ca.SX(expression))
         except (NotImplementedError, TypeError):
-            raise OptionError(f"signal {name!r}: must be an expression of signals, got {quantity.show(expression)}") from None
+            given = quantity.show(expression)
+            raise OptionError(f"signal {name!r}: must be an expression of signals, got {given}") from None
         for s in ca.symvar(column):
             if not model.knows(s):
                 raise OptionError(f"signal {name!r}: {s.name()!r} does not belong to model {model.name!r}")

@@ -1,0 +1,65 @@
+"""Kernels of sample models: native code equals the reference, and the number of instructions is a tested number."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor import kernels
+
+CASES = ["three-link", "four-bar", "satellite-1", "satellite-2", "satellite-3", "heavy-top", "pendulum", "free-body"]
+
+# Arithmetic operations, as counted when the equations were last improved. A change that needs more must say why.
+INSTRUCTIONS = {
+    ("heavy-top", 0): {"factor": 57, "accelerations": 93, "stage": 294},
+    ("three-link", 0): {"factor": 1083, "accelerations": 911, "stage": 2358},
+    ("four-bar", 2): {"factor": 2262, "accelerations": 1504, "stage": 4358},
+    ("four-bar", 10): {"factor": 11350, "accelerations": 7064},
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_native_kernels_equal_the_reference_evaluation(case):
+    dynamics = ts.compile(ts.cases.load(case))
+    random = np.random.default_rng(5)
+    for name, f in dynamics.functions.items():
+        kernel = dynamics.kernels[name]
+        arguments = [0.5 + 0.4 * random.random(kernel.size_in(i)) for i in range(kernel.n_in)]
+        expected = [x.full().ravel(order="F") for x in f.call([ca.DM(a) for a in arguments])]
+        for got, want in zip(kernel(*arguments), expected):
+            # fused multiply-adds round once instead of twice; differences of large terms amplify that
+            assert np.allclose(got, want, rtol=1e-8, atol=1e-9 * (1 + np.abs(want).max(initial=0.0))), name
+
+
+def test_a_run_is_the_same_on_the_reference_backend():
+    """The whole loop on CasADi's virtual machine: an independent evaluation of every kernel along a trajectory."""
+    from torsor.run.prepare import prepare
+    from torsor.run.projections import LeastSquares
+    from torsor.run.runner import Runner
+
+    model = ts.cases.load("three-link")
+    system, native = prepare(model)
+    dynamics = ts.compile(model)
+    slow = kernels.build({**dynamics.functions}, backend="reference")
+    times = np.linspace(0, 0.2, 3)
+    run = lambda built: Runner(system, {**native, **built}, "rkmk4", 0.01, 1e-6, LeastSquares(), times).run()
+    without_stage = {k: v for k, v in native.items() if k != "stage"}
+    a = Runner(system, without_stage, "rkmk4", 0.01, 1e-6, LeastSquares(), times).run()
+    b = Runner(system, {**without_stage, **slow}, "rkmk4", 0.01, 1e-6, LeastSquares(), times).run()
+    c = run({})
+    assert np.abs(a.q - b.q).max() < 1e-12  # rounding, amplified over 20 steps
+    assert np.abs(a.q - c.q).max() < 1e-12  # the fused stage is the same mathematics
+
+
+@pytest.mark.parametrize("case, n", INSTRUCTIONS)
+def test_instruction_counts_do_not_grow(case, n):
+    model = ts.cases.load(case, n=n) if n else ts.cases.load(case)
+    counts = ts.compile(model).instructions
+    for name, limit in INSTRUCTIONS[case, n].items():
+        assert counts[name] <= limit, f"{name}: {counts[name]} instructions, {limit} allowed"
+
+
+def test_instructions_grow_linearly_with_the_number_of_loops():
+    count = lambda n: sum(ts.compile(ts.cases.load("four-bar", n=n)).instructions[k] for k in ("factor", "accelerations"))
+    small, large = count(4), count(8)
+    assert large / small < 2.05  # twice the loops, twice the work

@@ -1,0 +1,111 @@
+"""Contract of every projection: it reaches the constraints in a few steps and leaves a state that satisfies them alone."""
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor.run.prepare import prepare
+from torsor.simulation import projection_of
+
+CASES = ["three-link", "four-bar", "satellite-1", "heavy-top"]
+PROJECTING = [key for key, cls in ts.registered("projection").items() if cls.projects]
+
+
+def kernels(case, metric):
+    system, built = prepare(ts.cases.load(case), metric=metric)
+    return system, built, np.array([0.0]), np.array(system.q), np.array(system.v), np.array(system.p)
+
+
+def disturbed(built, q, v, size, seed=3):
+    random = np.random.default_rng(seed)
+    return built["retract"](q, size * random.standard_normal(len(v)))[0], v + size * random.standard_normal(len(v))
+
+
+def projected(built, t, q, v, p, steps):
+    for _ in range(steps):
+        q, _ = built["positions"](t, q, p, built["factor"](t, q, p)[0])
+    F = built["factor"](t, q, p)[0]
+    return q, built["velocities"](t, q, v, p, F)[0]
+
+
+@pytest.mark.parametrize("metric", ["mass", "plain"])
+@pytest.mark.parametrize("case", CASES)
+def test_a_disturbed_state_returns_to_the_constraints_in_a_few_steps(case, metric):
+    system, built, t, q, v, p = kernels(case, metric)
+    q, v = disturbed(built, q, v, 1e-3)
+    q, v = projected(built, t, q, v, p, 4)
+    F = built["factor"](t, q, p)[0]
+    # Newton from 1e-3 squares the error: 1e-6, 1e-12, rounding
+    assert np.abs(built["positions"](t, q, p, F)[1]).max() <= 1e-13 * system.length
+    assert np.abs(built["velocities"](t, q, v, p, F)[1]).max() <= 1e-12 * max(1.0, np.abs(v).max())
+
+
+@pytest.mark.parametrize("metric", ["mass", "plain"])
+@pytest.mark.parametrize("case", CASES)
+def test_a_state_on_the_constraints_is_not_moved(case, metric):
+    system, built, t, q, v, p = kernels(case, metric)
+    q1, v1 = projected(built, t, q, v, p, 1)
+    assert np.abs(q1 - q).max() <= 1e-14 * system.length
+    assert np.abs(v1 - v).max() <= 1e-13 * max(1.0, np.abs(v).max())
+
+
+@pytest.mark.parametrize("metric", ["mass", "plain"])
+def test_the_correction_of_velocities_is_the_least_in_its_metric(metric):
+    model = ts.cases.load("three-link")
+    system, built, t, q, v, p = kernels("three-link", metric)
+    _, w = disturbed(built, q, v, 1e-2)
+    corrected = built["velocities"](t, q, w, p, built["factor"](t, q, p)[0])[0]
+    f = ts.registered("formulation")["absolute"](model)
+    G = f.examination()["G"](0.0, q, p).full()
+    M = np.linalg.inv(f.examination()["Minv"](p).full()) if metric == "mass" else np.eye(len(w))
+    # least change with G (v + d) = 0 by an independent route: a dense KKT system
+    n, m = len(w), len(G)
+    kkt = np.block([[M, G.T], [G, np.zeros((m, m))]])
+    d = np.linalg.solve(kkt, np.concatenate([np.zeros(n), -G @ w]))[:n]
+    assert np.abs(corrected - w - d).max() <= 1e-12  # both are solved to rounding, condition about 1e2
+
+
+@pytest.mark.parametrize("key", PROJECTING)
+def test_every_output_of_a_projecting_run_satisfies_the_constraints(key):
+    data = ts.simulate(ts.cases.load("three-link"), 1.0, projection=key)
+    assert data.attrs["position_drift_max"] <= 1e-12 * data.attrs["model_length"]
+    assert data.attrs["velocity_drift_max"] <= 1e-12 * float(np.abs(data.velocity).max())
+
+
+def test_without_projection_the_constraints_drift_and_baumgarte_bounds_the_drift():
+    run = lambda projection: ts.simulate(
+        ts.cases.load("three-link"), 10.0, method="rkmk4", step=5e-3, projection=projection
+    ).attrs["position_drift_max"]
+    free, held = run("none"), run("baumgarte:alpha=20,beta=20")
+    assert free > 1e-7  # a step of 5 ms leaves an error that accumulates
+    assert held < 0.2 * free
+
+
+def test_baumgarte_terms_pull_at_the_given_rates():
+    """With α = β the residual of a held point follows g̈ + 2α ġ + α² g = 0, critically damped."""
+    alpha = 5.0
+    model = ts.Model("held")
+    body = model.body("body", mass=2.0, inertia=(1, 1, 1))
+    model.add(ts.PointOnPlane("plane", model.ground, body, point=(0, 0, 0), normal=(1, 0, 0)))
+    system, built = prepare(model, baumgarte=True)
+    q = np.array(system.q)
+    q[0], v = 0.1, np.array(system.v)
+    v[0] = -0.3
+    F = built["factor"](np.zeros(1), q, np.array(system.p))[0]
+    a = built["accelerations"](np.zeros(1), q, v, np.array(system.p), F, np.array([alpha, alpha]))[0]
+    assert a[0] == pytest.approx(-2 * alpha * v[0] - alpha**2 * q[0], abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("least-squares:metric=round", "mass"),
+        ("baumgarte:alpha=-1", "alpha"),
+        ("baumgarte:gamma=1", "Known: metric, alpha, beta"),
+        ("baumgarte:alpha", "NAME=VALUE"),
+        ("leastsquares", "least-squares"),
+    ],
+)
+def test_unknown_options_are_refused_by_name(text, words):
+    with pytest.raises(ts.OptionError, match=words):
+        projection_of(text)

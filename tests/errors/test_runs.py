@@ -1,0 +1,162 @@
+"""What a run refuses, and what it keeps when it ends early. Every message says what was given and what is allowed."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import torsor as ts
+
+NAN = float("nan")
+
+
+def pendulum(*drives):
+    model = ts.Model("pendulum", gravity=(0, 0, -9.81))
+    bob = model.body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(1, 0, 0))
+    hinge = model.add(ts.Revolute("hinge", model.ground, bob, point=(0, 0, 0), axis=(0, 1, 0)))
+    for k, motion in enumerate(drives):
+        model.add(ts.Drive(f"drive{k}", hinge, motion))
+    return model
+
+
+def stiff():
+    model = ts.Model("stiff")
+    bob = model.body("bob", mass=1.0, inertia=0, at=(1, 0, 0))
+    k = model.parameter("k", 1e8)
+    model.add(ts.EnergyForce("spring", energy=k * bob.position[0] ** 2 / 2))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "rk4"}, "unknown integrator 'rk4'.*Known: heun, kutta3, lie-euler, midpoint, rkmk4, rkmk54"),
+        ({"method": "rkmk45"}, "Did you mean"),
+        ({"method": None}, "unknown integrator None"),
+        ({"method": ["rkmk4"]}, "unknown integrator"),
+        ({"method": "rkmk4"}, "'rkmk4' has no step-size control: give a positive `step`, or use 'rkmk54'"),
+        ({"projection": "lsq"}, "unknown projection 'lsq'. Known: baumgarte, least-squares, none"),
+        ({"projection": "baumgarte:gamma=1"}, "'baumgarte': unknown option 'gamma'. Known: .*alpha, beta"),
+        ({"projection": "baumgarte:alpha"}, "write options as NAME=VALUE, got 'alpha'"),
+        ({"projection": "baumgarte:alpha=-1"}, "alpha must be a number >= 0"),
+        ({"projection": "baumgarte:alpha=nan"}, "alpha must be a number >= 0"),
+        ({"projection": "least-squares:metric=gold"}, "metric must be 'mass' or 'plain', got 'gold'"),
+        ({"formulation": "absolut"}, "unknown formulation 'absolut'. Did you mean 'absolute'.*Known: absolute"),
+        ({"map": "log"}, "unknown map 'log'. Known: exp, cayley"),
+        ({"step": 0.0}, "step must be a positive number of seconds, got 0.0"),
+        ({"step": -0.1}, "step must be a positive number of seconds, got -0.1"),
+        ({"step": NAN}, "step must be a positive number of seconds, got nan"),
+        ({"step": "small"}, "step must be a positive number of seconds, got 'small'"),
+        ({"tolerance": 0}, "tolerance must lie between 1e-14 and 0.1, got 0"),
+        ({"tolerance": 1.0}, "tolerance must lie between"),
+        ({"tolerance": NAN}, "tolerance must lie between"),
+        ({"tolerance": "tight"}, "tolerance must lie between"),
+        ({"until": 0}, "until must be a positive number of seconds, got 0"),
+        ({"until": -1.0}, "until must be a positive"),
+        ({"until": NAN}, "until must be a positive"),
+        ({"until": float("inf")}, "until must be a positive"),
+        ({"until": "10"}, "until must be a positive"),
+        ({"outputs": 0}, "positive number of intervals"),
+        ({"outputs": True}, "number of intervals or an array of times, got True"),
+        ({"outputs": []}, "number of intervals or an array of times"),
+        ({"outputs": "all"}, "number of intervals or an array of times, got 'all'"),
+        ({"outputs": [0.0, 1.5]}, "time 1.5 lies beyond the end, until = 1"),
+        ({"outputs": [-0.5, 1.0]}, "time -0.5 lies before the start"),
+        ({"outputs": [0.0, 0.5, 0.5]}, "increase strictly"),
+        ({"outputs": [0.0, 0.7, 0.5]}, "increase strictly"),
+        ({"outputs": [0.0, NAN]}, "must be finite"),
+        ({"parameters": {"length": 2}}, "unknown parameter 'length'. Known: none"),
+        ({"parameters": [2]}, "parameters must be values by name"),
+        ({"signals": {"energy": ts.time}}, "signal 'energy': a result has a variable of that name"),
+        ({"signals": {"height": "z"}}, "signal 'height': must be an expression"),
+        ({"signals": ["height"]}, "signals must be expressions by name"),
+        ({"signals": {"far": ca.SX.sym("elsewhere")}}, "'elsewhere' does not belong to model 'pendulum'"),
+    ],
+)  # fmt: skip
+def test_an_option_out_of_its_range_is_refused(options, message):
+    with pytest.raises((ts.OptionError, ts.ModelError), match=message):
+        ts.simulate(pendulum(), **{"until": 1.0, **options})
+
+
+def test_a_parameter_that_is_no_number_is_refused():
+    for value in (NAN, "much", None):
+        with pytest.raises(ts.ModelError, match="parameter 'k'"):
+            ts.simulate(stiff(), 1.0, parameters={"k": value})
+
+
+def test_what_is_no_model_is_refused():
+    with pytest.raises(ts.OptionError, match="give a torsor.Model, got 'pendulum'"):
+        ts.simulate("pendulum", 1.0)
+    with pytest.raises(ts.ModelError, match="model 'empty' has no bodies"):
+        ts.simulate(ts.Model("empty"), 1.0)
+
+
+def test_a_start_that_cannot_be_assembled_names_the_residuals():
+    model = pendulum()
+    bob = model["bob"]
+    frames = (model.ground.frame((5, 0, 0)), bob.frame())
+    model.add(ts.FixedPoint("pin", model.ground, bob, frames=frames))
+    with pytest.raises(ts.AssemblyError, match=r"cannot be assembled.*pin: translation along x \(-4\)"):
+        ts.simulate(model, 1.0)
+
+
+def test_drives_that_contradict_each_other_are_refused():
+    t = ts.time
+    with pytest.raises(ts.AssemblyError, match="drive1: coordinate 0 of hinge"):
+        ts.simulate(pendulum(t, t + 1), 1.0)
+    with pytest.raises(ts.AssemblyError, match="contradictory.*drive0: coordinate 0 of hinge.*drive1"):
+        ts.simulate(pendulum(t, 2 * t), 1.0)
+
+
+def test_drives_that_agree_are_accepted():
+    data = ts.simulate(pendulum(ts.time, ts.time), 1.0)
+    assert np.allclose(data["coordinate"][:, 0], data["time"], atol=1e-12)
+
+
+def test_a_run_that_blows_up_keeps_what_was_computed():
+    message = r"'stiff': stopped at t = .* s of 10 s: the state is no longer finite.*kept"
+    with pytest.raises(ts.RunError, match=message) as caught:
+        ts.simulate(stiff(), 10.0, step=0.01, method="rkmk4")
+    data = caught.value.data
+    assert 0 < data.sizes["time"] < 201
+    assert data.attrs["status"] == "the state is no longer finite"
+    assert float(data["position"][0, 0, 0]) == 1.0
+
+
+INTERRUPTED = """
+import sys, warnings
+import torsor as ts
+from torsor.run import runner
+
+sys.path.insert(0, sys.argv[1])
+from test_runs import pendulum
+
+march = runner.Runner.run
+
+def announced(self, progress=None):
+    print("running", flush=True)
+    return march(self, progress)
+
+runner.Runner.run = announced
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    data = ts.simulate(pendulum(), 1e8, outputs=1_000_000, step=0.1, method="rkmk4")
+print(data.attrs["status"], 0 < data.sizes["time"] < 1_000_001, said[0].message)
+"""
+
+
+def test_an_interrupted_run_returns_what_was_computed():
+    command = [sys.executable, "-c", INTERRUPTED, os.path.dirname(__file__)]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "running\n"
+    try:
+        child.wait(0.5)
+    except subprocess.TimeoutExpired:
+        child.send_signal(signal.SIGINT)
+    out, trouble = child.communicate(timeout=60)
+    assert child.returncode == 0, trouble
+    assert out.startswith("interrupted True interrupted at t = "), out

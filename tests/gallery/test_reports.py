@@ -1,0 +1,91 @@
+"""What is told about a model and about a run, and how its progress is shown."""
+
+import json
+import time
+
+import pytest
+
+import torsor as ts
+from torsor.look import progress
+from torsor.look.report import loops, summary
+
+
+def ring(count):
+    """Bodies in a row between two grounds: one loop."""
+    model = ts.Model("ring")
+    other = model.add(ts.Ground("wall", at=(count + 1, 0, 0)))
+    things = [
+        model.ground,
+        *[model.body(f"b{k}", mass=2.0, inertia=(1, 1, 1), at=(k + 0.5, 0, 0)) for k in range(count)],
+        other,
+    ]
+    for k, (a, b) in enumerate(zip(things, things[1:])):
+        model.add(ts.Spherical(f"ball{k}", a, b, point=(k, 0, 0)))
+    return model
+
+
+def test_loops_are_counted_over_all_grounds():
+    assert loops(ring(3)) == 1
+    assert loops(ts.cases.load("four-bar", n=5)) == 5
+    assert loops(ts.cases.load("free-body")) == loops(ts.cases.load("pendulum")) == 0
+
+
+def test_a_joint_composed_of_elementary_constraints_closes_no_loop():
+    model = ts.Model("composed")
+    body = model.body("body", mass=1.0, inertia=(1, 1, 1))
+    model.add(ts.FixedPoint("pin", model.ground, body, point=(0, 0, 1)))
+    model.add(ts.NoRotation("guide", model.ground, body, about=(0, 0, 1)))
+    model.add(ts.Free("named", model.ground, body))
+    assert loops(model) == 0
+    assert ts.info(model)["degrees_of_freedom"]["generic"] == 2
+
+
+def test_info_is_plain_data_and_text():
+    info = ts.info(ts.cases.load("four-bar", n=2))
+    assert info["degrees_of_freedom"] == {"gruebler": 5 * 6 - 7 * 5, "generic": 1, "start": 1}
+    assert info["loops"] == 2 and len(info["redundant"]) == 6
+    assert all(set(row) == {"constraint", "direction"} for row in info["redundant"])
+    assert info["instructions"]["accelerations"] > 0
+    assert json.loads(json.dumps(info)) == info
+    for part in ("5 bodies", "redundant constraints", "translation along z", "reactions that are not unique"):
+        assert part in str(info)
+    with pytest.raises(ts.OptionError, match="give a torsor.Model"):
+        ts.info("four-bar")
+
+
+def test_a_changed_start_is_reported_by_info_and_summary():
+    model = ts.Model("thrown", gravity=(0, 0, -9.81))
+    bob = model.body("bob", mass=1.0, inertia=(1, 1, 1), at=(1, 0, 0), velocity=(1, 0, 1))
+    model.add(ts.Revolute("hinge", model.ground, bob, point=(0, 0, 0), axis=(0, 1, 0)))
+    (change,) = ts.info(model)["start_changes"]
+    assert "bob.velocity[0]: 1 became 0" in change
+    assert change in summary(ts.simulate(model, 0.1))
+
+
+@pytest.fixture
+def patient(monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE", 0.02)
+
+
+def shown(capsys, forced):
+    bar = progress.Progress(0.0, 10.0, "model", forced)
+    bar.waiting("compiling")
+    time.sleep(0.1)
+    bar(5.0, [123])
+    bar.close()
+    out, text = capsys.readouterr()
+    assert out == ""
+    return text
+
+
+def test_progress_goes_to_standard_error(capsys, patient):
+    text = shown(capsys, True)
+    assert "compiling" in text and "123 steps" in text and "t = 5 s" in text
+
+
+def test_progress_is_silent_where_there_is_no_terminal(capsys, patient):
+    assert shown(capsys, None) == shown(capsys, False) == ""
+
+
+def test_short_work_shows_no_progress(capsys):
+    assert shown(capsys, True) == ""
