@@ -38,7 +38,7 @@ def rotations(n):
     for i in range(n):
         c, s = ca.cos(q[i]), ca.sin(q[i])
         R = ca.SX.eye(3)
-        R[i % 2:i % 2 + 2, i % 2:i % 2 + 2] = ca.blockcat([[c, -s], [s, c]])
+        R[i % 2 : i % 2 + 2, i % 2 : i % 2 + 2] = ca.blockcat([[c, -s], [s, c]])
         X = ca.blockcat([[R, ca.SX(3, 3)], [ca.skew([0.1, 0.2, 0.3]) @ R, R]])
         column = M[:, i % 3]
         out.append(v[i] / column[i % 3])
@@ -74,9 +74,11 @@ def measure(f, arrays, backend):
     load("bench", backend=backend)
     loaded = perf_counter()
     seconds, n = run_time(kernel, *arrays), emitted.instructions
-    print(f"{f.name():14} {n:10,d} {1e6 * (printed - start) / n:12.2f} {1e6 * (built - printed) / n:13.1f} "
-          f"{built - printed:9.2f} {1e3 * (loaded - built):10.2f} {1e9 * seconds / n:12.3f} {1e6 * seconds:11.1f}",
-          flush=True)
+    print(
+        f"{f.name():14} {n:10,d} {1e6 * (printed - start) / n:12.2f} {1e6 * (built - printed) / n:13.1f} "
+        f"{built - printed:9.2f} {1e3 * (loaded - built):10.2f} {1e9 * seconds / n:12.3f} {1e6 * seconds:11.1f}",
+        flush=True,
+    )
 
 
 def main():
@@ -90,8 +92,15 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TORSOR_CACHE"] = folder
         build({"warm": rotations(2)[0]}, backend=backend)
-        for f, arrays in (rotations(7), rotations(30), rotations(100), factorisation(30, 29), factorisation(100, 8),
-                          factorisation(100, 16), factorisation(150, 20)):
+        for f, arrays in (
+            rotations(7),
+            rotations(30),
+            rotations(100),
+            factorisation(30, 29),
+            factorisation(100, 8),
+            factorisation(100, 16),
+            factorisation(150, 20),
+        ):
             measure(f, arrays, backend)
 
 

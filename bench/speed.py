@@ -53,18 +53,24 @@ def four_bar(python):
                 break
         fixed, _, run = best(model, until=10.0, outputs=20, method="rkmk4", step=0.02)
         per_step[n] = fixed / run.attrs["steps"]
-        print(f"  N = {n}: rkmk54, tolerance {tolerance:g}: {loop * 1e3:.2f} ms (whole call {whole * 1e3:.1f} ms), error {error:.1e} J;"
-              f" rkmk4, h = 0.02: {fixed * 1e3:.2f} ms, error {float(np.abs(run.energy - run.energy[0]).max()):.1e} J")
+        print(
+            f"  N = {n}: rkmk54, tolerance {tolerance:g}: {loop * 1e3:.2f} ms (whole call {whole * 1e3:.1f} ms), error {error:.1e} J;"
+            f" rkmk4, h = 0.02: {fixed * 1e3:.2f} ms, error {float(np.abs(run.energy - run.energy[0]).max()):.1e} J"
+        )
         if python and n > 2:
             for script in ("fourbar_pinocchio.py", "fourbar_mujoco.py"):
                 record = peer(python, script, n)
                 if record:
                     met = "" if record["energy_error"] < 1e-3 else " (error not met)"
-                    print(f"    {record['peer']}: {record['seconds'] * 1e3:.0f} ms at h = {record['step']}{met}:"
-                          f" torsor {record['seconds'] / loop:.0f} times faster, whole call {record['seconds'] / whole:.0f} times")
+                    print(
+                        f"    {record['peer']}: {record['seconds'] * 1e3:.0f} ms at h = {record['step']}{met}:"
+                        f" torsor {record['seconds'] / loop:.0f} times faster, whole call {record['seconds'] / whole:.0f} times"
+                    )
     growth = per_step[40] / per_step[2] / ((2 * 40 + 1) / 5)
-    print(f"  cost per rkmk4 step: {', '.join(f'N = {n}: {t * 1e6:.1f} us' for n, t in per_step.items())};"
-          f" growth per body from N = 2 to N = 40: {growth:.2f} (bar 1.3)")
+    print(
+        f"  cost per rkmk4 step: {', '.join(f'N = {n}: {t * 1e6:.1f} us' for n, t in per_step.items())};"
+        f" growth per body from N = 2 to N = 40: {growth:.2f} (bar 1.3)"
+    )
 
 
 def heavy_top(python):
@@ -76,7 +82,9 @@ def heavy_top(python):
     for script in ("top_exudyn.py", "top_mujoco.py") if python else ():
         record = peer(python, script)
         if record:
-            print(f"    {record['peer']}: {record['microseconds']:.2f} us: torsor {record['microseconds'] / own:.1f} times faster")
+            print(
+                f"    {record['peer']}: {record['microseconds']:.2f} us: torsor {record['microseconds'] / own:.1f} times faster"
+            )
 
 
 def satellite():
@@ -97,13 +105,23 @@ print(time.perf_counter() - start)
 def first_answer():
     print("\nFirst answer, seconds from `import torsor`, in fresh processes")
     jobs = [
-        ("three-link, 10 s run", FIRST.format(case="three-link", options="", action="ts.simulate(model, 10.0)"), "8 and 1"),
-        ("N = 40 four-bar, compiled", FIRST.format(case="four-bar", options=", n=40", action="ts.compile(model)"), "10 and 0.5"),
+        (
+            "three-link, 10 s run",
+            FIRST.format(case="three-link", options="", action="ts.simulate(model, 10.0)"),
+            "8 and 1",
+        ),
+        (
+            "N = 40 four-bar, compiled",
+            FIRST.format(case="four-bar", options=", n=40", action="ts.compile(model)"),
+            "10 and 0.5",
+        ),
     ]
     for title, code, bars in jobs:
         with tempfile.TemporaryDirectory() as cache:
             env = dict(os.environ, TORSOR_CACHE=cache + "/t", NUMBA_CACHE_DIR=cache + "/n")
-            run = lambda: float(subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout)
+            run = lambda: float(
+                subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout
+            )
             cold, warm = run(), min(run() for _ in range(5))
         print(f"  {title}: cold {cold:.2f}, warm {warm:.2f} (bars: {bars})")
 

@@ -28,7 +28,12 @@ def build(n, h):
         crank.add_joint(name=f"crank{i}", type=mujoco.mjtJoint.mjJNT_HINGE, axis=(0, 0, 1))
         if i < n:
             coupler = crank.add_body(
-                name=f"coupler{i}", pos=(0, 1, 0), mass=1, ipos=(0.5, 0, 0), inertia=(1e-4, rod, rod), explicitinertial=True
+                name=f"coupler{i}",
+                pos=(0, 1, 0),
+                mass=1,
+                ipos=(0.5, 0, 0),
+                inertia=(1e-4, rod, rod),
+                explicitinertial=True,
             )
             coupler.add_joint(name=f"coupler{i}", type=mujoco.mjtJoint.mjJNT_HINGE, axis=(0, 0, 1))
     for i in range(n):
@@ -66,6 +71,8 @@ if __name__ == "__main__":
         wall, error = run(n, h)
         if error < 1e-3 and wall < 3:
             wall = min(wall, run(n, h)[0])
-        print(json.dumps({"peer": "MuJoCo RK4, connect", "step": h, "seconds": wall, "energy_error": error}), flush=True)
+        print(
+            json.dumps({"peer": "MuJoCo RK4, connect", "step": h, "seconds": wall, "energy_error": error}), flush=True
+        )
         if error < 1e-3:
             break

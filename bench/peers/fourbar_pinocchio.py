@@ -22,7 +22,9 @@ def build(n):
     for i in range(n + 1):
         place = pin.SE3(np.eye(3), np.array([float(i), 0, 0]))
         j = model.addJoint(0, pin.JointModelRZ(), place, f"crank{i}")
-        model.appendBodyToJoint(j, pin.Inertia(1.0, np.array([0, 0.5, 0]), np.diag([rod, 1e-4, rod])), pin.SE3.Identity())
+        model.appendBodyToJoint(
+            j, pin.Inertia(1.0, np.array([0, 0.5, 0]), np.diag([rod, 1e-4, rod])), pin.SE3.Identity()
+        )
         cranks.append(j)
         if i < n:
             place = pin.SE3(np.eye(3), np.array([0, 1.0, 0]))
@@ -40,7 +42,13 @@ def run(n, h, span=10.0):
     place = lambda x, y: pin.SE3(np.eye(3), np.array([x, y, 0.0]))
     for i, c in enumerate(couplers):
         closure = pin.RigidConstraintModel(
-            pin.ContactType.CONTACT_3D, model, c, place(1.0, 0.0), cranks[i + 1], place(0.0, 1.0), pin.ReferenceFrame.LOCAL
+            pin.ContactType.CONTACT_3D,
+            model,
+            c,
+            place(1.0, 0.0),
+            cranks[i + 1],
+            place(0.0, 1.0),
+            pin.ReferenceFrame.LOCAL,
         )
         kp, kd = 1 / (20 * h) ** 2, 2 / (20 * h)
         if hasattr(closure, "corrector"):
@@ -88,6 +96,11 @@ if __name__ == "__main__":
         wall, error = run(n, h)
         if error < 1e-3:
             wall = min(wall, *(run(n, h)[0] for _ in range(2)))
-        print(json.dumps({"peer": "Pinocchio constraintDynamics, RK4", "step": h, "seconds": wall, "energy_error": error}), flush=True)
+        print(
+            json.dumps(
+                {"peer": "Pinocchio constraintDynamics, RK4", "step": h, "seconds": wall, "energy_error": error}
+            ),
+            flush=True,
+        )
         if error < 1e-3:
             break

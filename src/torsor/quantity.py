@@ -4,6 +4,8 @@ Every quantity of a model is a small CasADi SX: plain numbers are constants in i
 `time` is the one symbol for time that all models share.
 """
 
+import re
+
 import casadi as ca
 import numpy as np
 
@@ -77,6 +79,11 @@ def key(value):
     raise TypeError(f"{show(value)} is not constant")
 
 
+def symbol(name, *shape):
+    """A new symbol; CasADi would take commas and brackets in its name for a list of names."""
+    return ca.SX.sym(re.sub(r"[^\w.-]", "_", str(name)), *shape)
+
+
 def scalar(value, what, owner):
     return expression(value, 1, 1, what, owner)
 
@@ -102,6 +109,8 @@ def rotation_matrix(value, what, owner):
         R = expression(value, 3, 3, what, owner)
     elif shape == (4, 1):
         quaternion = vector(value, what, owner, 4)
+        if all(x.is_zero() for x in quaternion.nonzeros()):
+            raise ModelError(f"{owner}: {what} must not be the quaternion zero")
         R = so3.from_quaternion(quaternion / ca.sqrt(ca.sumsqr(quaternion)))
     elif shape == (3, 1):
         R = so3.exp(vector(value, what, owner))

@@ -88,6 +88,14 @@ def simulate(
             f"{trajectory.counts['steps']} steps, {len(trajectory.times)} outputs kept in `data` of this error.",
             data,
         )
+    elif chosen.projects and system.redundant and data.attrs["position_drift_max"] > 1e-7 * system.length:
+        names = "; ".join(system.rows[k][1] for k in system.redundant[:5])
+        raise RunError(
+            f"model {model.name!r}: contradictory constraints: {names} were taken for redundant at the start, but are "
+            f"violated by up to {data.attrs['position_drift_max']:.3g} later, although all other constraints hold; make the "
+            "prescribed motions agree. The run is kept in `data` of this error.",
+            data,
+        )
     return data
 
 

@@ -42,9 +42,11 @@ def attitude(t):
 
     def about_momentum(time):
         L = J * body_rates(time) / MOMENTUM
-        rate = lambda s: (lambda w: MOMENTUM * (J[0] * w[0] ** 2 + J[1] * w[1] ** 2) / ((J[0] * w[0]) ** 2 + (J[1] * w[1]) ** 2))(
-            body_rates(s)
-        )
+
+        def rate(s):
+            w = body_rates(s)[:2]
+            return MOMENTUM * (J[:2] @ w**2) / (J[:2] ** 2 @ w**2)
+
         phi = sum(quad(rate, a, min(a + 1, time), epsabs=1e-13, epsrel=1e-13)[0] for a in np.arange(0.0, time, 1.0))
         return turn("z", phi) @ turn("x", np.arccos(L[2])) @ turn("z", np.arctan2(L[0], L[1]))
 

@@ -21,7 +21,8 @@ import torsor as ts
 L1, L2, L3 = 2.4, 1.5, 1.5
 M3, M4 = 60.0, 11.0
 J3 = np.diag([M3 * (0.1**2 + L3**2) / 12] * 2 + [M3 * 0.1**2 / 6])
-J4 = np.diag([M4 * (0.2**2 + 0.1**2 + 0.3**2) / 12] * 2 + [M4 * (0.2**2 + 0.1**2) / 6])  # square sleeve: outer, bore, length
+# square sleeve: outer width, bore, length
+J4 = np.diag([M4 * (0.2**2 + 0.1**2 + 0.3**2) / 12] * 2 + [M4 * (0.2**2 + 0.1**2) / 6])
 MOTIONS = {
     1: ((0, 0, 2 * pi / 60), (pi / 120, 0, 0), (0, 25.0, 0), True),
     2: ((0, 0, 2 * pi / 60), (pi / 120, 0, 0), (0, 0, -0.014), False),
@@ -60,6 +61,7 @@ def reduced(motion, times):
         z3, z4 = L3 / 2, L3 / 2 + s
         F = R @ force
         torque = -0.00058 * J3[0, 0] + force[1] * (slider(t)[0] + L3 / 2)
+
         # residuals of both equations are affine in the unknown (φ̈, s̈): evaluate at three points and solve
         def residual(ddphi, dds):
             alpha = ddphi * e + bias

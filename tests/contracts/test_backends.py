@@ -16,12 +16,43 @@ from torsor.registry import registered
 
 BACKENDS = sorted(registered("backend"))
 # Contraction is the only freedom a backend takes, so without it the bits are the same.
-EXACT = [LLVM(contract=False), LLVM(contract=False, level=0), LLVM(contract=False, level=3),
-         *(cls() for key, cls in registered("backend").items() if key != "llvm")]
+EXACT = [
+    LLVM(contract=False),
+    LLVM(contract=False, level=0),
+    LLVM(contract=False, level=3),
+    *(cls() for key, cls in registered("backend").items() if key != "llvm"),
+]
 
 TINY, LEAST, MOST = 2.2250738585072014e-308, 5e-324, 1.7976931348623157e308
-GRID = [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, -0.5, 0.3, -0.71, 0.85, 3.7, -2.6, 1e-9, 1e3, -1e6, 710.0, -745.0,
-        LEAST, -LEAST, TINY, -TINY, TINY / 3, MOST, -MOST, np.inf, -np.inf, np.nan]
+GRID = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    2.0,
+    0.5,
+    -0.5,
+    0.3,
+    -0.71,
+    0.85,
+    3.7,
+    -2.6,
+    1e-9,
+    1e3,
+    -1e6,
+    710.0,
+    -745.0,
+    LEAST,
+    -LEAST,
+    TINY,
+    -TINY,
+    TINY / 3,
+    MOST,
+    -MOST,
+    np.inf,
+    -np.inf,
+    np.nan,
+]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -49,8 +80,10 @@ def agree(f, *arrays, backend=EXACT[0]):
     return all(map(same_bits, kernel(*arrays), truth(f, *arrays)))
 
 
-TWO = set("ADD SUB MUL DIV POW CONSTPOW FMOD REMAINDER ATAN2 HYPOT COPYSIGN LT LE EQ NE AND OR IF_ELSE_ZERO FMIN FMAX "
-          "PRINTME LIFT".split())
+TWO = set(
+    "ADD SUB MUL DIV POW CONSTPOW FMOD REMAINDER ATAN2 HYPOT COPYSIGN LT LE EQ NE AND OR IF_ELSE_ZERO FMIN FMAX "
+    "PRINTME LIFT".split()
+)
 # CasADi replaces these when it makes the node; a constant power is tested with its constant below.
 NEVER_ALONE = {"ASSIGN", "LIFT", "CONSTPOW"}
 
@@ -94,8 +127,19 @@ def test_a_graph_of_nothing_but_outputs_is_cut_too():
 @pytest.mark.parametrize("backend", EXACT, ids=str)
 def test_operations_on_constants_have_the_bits_of_the_reference(backend):
     x = ca.SX.sym("x")
-    outputs = [x + 0.1, x / 3, 7 - x, x * np.nan, ca.fmin(x, np.inf), ca.atan2(1e-320, x), ca.power(2.5, x), x - np.pi,
-               x**3, x**0.5, x**-1.7]
+    outputs = [
+        x + 0.1,
+        x / 3,
+        7 - x,
+        x * np.nan,
+        ca.fmin(x, np.inf),
+        ca.atan2(1e-320, x),
+        ca.power(2.5, x),
+        x - np.pi,
+        x**3,
+        x**0.5,
+        x**-1.7,
+    ]
     f = ca.Function("f", [x], [ca.vertcat(*outputs)])
     assert ca.OP_CONSTPOW in {f.instruction_id(k) for k in range(f.n_instructions())}
     assert all(agree(f, [value], backend=backend) for value in GRID)
@@ -204,8 +248,9 @@ class TestArguments:
 
     def test_several_functions_share_a_library(self, backend):
         x = ca.SX.sym("x", 2)
-        library = build({"one": ca.Function("f", [x], [ca.sin(x)]), "two words": ca.Function("f", [x], [x + 1])},
-                        backend=backend)
+        library = build(
+            {"one": ca.Function("f", [x], [ca.sin(x)]), "two words": ca.Function("f", [x], [x + 1])}, backend=backend
+        )
         assert list(library) == ["one", "two words"]
         assert list(library["two words"](np.zeros(2))[0]) == [1, 1]
         assert library["one"].instructions == 2

@@ -60,6 +60,8 @@ def test_instruction_counts_do_not_grow(case, n):
 
 
 def test_instructions_grow_linearly_with_the_number_of_loops():
-    count = lambda n: sum(ts.compile(ts.cases.load("four-bar", n=n)).instructions[k] for k in ("factor", "accelerations"))
+    count = lambda n: sum(
+        ts.compile(ts.cases.load("four-bar", n=n)).instructions[k] for k in ("factor", "accelerations")
+    )
     small, large = count(4), count(8)
     assert large / small < 2.05  # twice the loops, twice the work

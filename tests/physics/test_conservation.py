@@ -16,7 +16,9 @@ def floating_chain():
     ]  # fmt: skip
     model.add(ts.Revolute("hinge", bodies[0], bodies[1], point=(0.5, 0, 0), axis=(0.2, 1, 0.3), start_rate=1.5))
     model.add(ts.Spherical("ball", bodies[1], bodies[2], point=(1.5, 0, 0), start_rate=(0.3, -2, 1)))
-    model.add(ts.SpringDamper("spring", bodies[0], bodies[2], points=((0, 0.2, 0), (2, 0.3, 0)), stiffness=30.0, length=1.7))
+    model.add(
+        ts.SpringDamper("spring", bodies[0], bodies[2], points=((0, 0.2, 0), (2, 0.3, 0)), stiffness=30.0, length=1.7)
+    )
     return model
 
 

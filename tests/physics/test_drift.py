@@ -25,7 +25,9 @@ def orthogonality(data):
 @pytest.mark.parametrize("case", CASES)
 def test_projection_keeps_every_case_on_its_constraints(case, metric):
     model = ts.cases.load(case)
-    data = ts.simulate(model, ts.cases.until(case), outputs=100, projection=ts.LeastSquares(metric=metric), tolerance=1e-9)
+    data = ts.simulate(
+        model, ts.cases.until(case), outputs=100, projection=ts.LeastSquares(metric=metric), tolerance=1e-9
+    )
     position, velocity = relative_drift(data)
     assert position <= ROUNDING
     assert velocity <= ROUNDING
@@ -43,7 +45,9 @@ def test_projection_keeps_coarse_fixed_steps_on_their_constraints(case, map):
 def test_projection_does_not_cost_the_accuracy_of_the_motion():
     """Both metrics change a step by less than its own error: the runs agree to the tolerance they were made with."""
     runs = [
-        ts.simulate(ts.cases.load("three-link"), 3.0, outputs=30, projection=ts.LeastSquares(metric=metric), tolerance=1e-11)
+        ts.simulate(
+            ts.cases.load("three-link"), 3.0, outputs=30, projection=ts.LeastSquares(metric=metric), tolerance=1e-11
+        )
         for metric in ("mass", "plain")
     ]
     assert np.abs(runs[0].position.values - runs[1].position.values).max() < 1e-8
@@ -64,7 +68,9 @@ def test_twenty_thousand_projected_steps_do_not_drift():
 
 
 def drift_of(projection, until=10.0, step=0.005):
-    data = ts.simulate(ts.cases.load("three-link"), until, outputs=100, method="rkmk4", step=step, projection=projection)
+    data = ts.simulate(
+        ts.cases.load("three-link"), until, outputs=100, method="rkmk4", step=step, projection=projection
+    )
     return data.position_drift.values
 
 

@@ -43,7 +43,9 @@ def test_a_damper_takes_what_the_energy_loses():
     model, body, hinge = arm()
     model.add(ts.TorsionSpring("grease", hinge, stiffness=3.0, damping=0.8))
     model.add(
-        ts.SpringDamper("strut", model.ground, body, points=((0.2, 0, -1), (0.8, 0, 0)), stiffness=40.0, damping=5.0, length=1.0)
+        ts.SpringDamper(
+            "strut", model.ground, body, points=((0.2, 0, -1), (0.8, 0, 0)), stiffness=40.0, damping=5.0, length=1.0
+        )
     )
     data = ts.simulate(model, 6.0, outputs=60, tolerance=1e-11)
     assert np.all(np.diff(data.energy.values) <= 1e-9)  # it never rises

@@ -53,8 +53,13 @@ def bits(outputs):
 def start(code, **environment):
     """Another Python at work on `code`."""
     path = os.pathsep.join(filter(None, [str(SOURCE), os.environ.get("PYTHONPATH")]))
-    return subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path, **environment},
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": path, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def answer(process):
@@ -141,8 +146,12 @@ def test_two_processes_may_compile_the_same_at_once():
     assert first["bits"] == second["bits"] == bits(load("k")["f"](X, Y))
 
 
-DAMAGE = {"cut": lambda data: data[:len(data) // 2], "empty": lambda data: b"", "zeros": lambda data: bytes(len(data)),
-          "end lost": lambda data: data[:-100] + bytes(100)}
+DAMAGE = {
+    "cut": lambda data: data[: len(data) // 2],
+    "empty": lambda data: b"",
+    "zeros": lambda data: bytes(len(data)),
+    "end lost": lambda data: data[:-100] + bytes(100),
+}
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())

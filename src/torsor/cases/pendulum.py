@@ -1,6 +1,8 @@
 """A point mass on a massless rod, in closed form: the first problem of the benchmark library.
 
-    θ̈ = −(g/l) sin θ,   θ(0) = π/2,  θ̇(0) = 0          θ from the lowest position                    (1)
+With θ from the lowest position:
+
+    θ̈ = −(g/l) sin θ,   θ(0) = π/2,  θ̇(0) = 0                              (1)
 """
 
 import torsor as ts

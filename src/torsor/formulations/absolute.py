@@ -8,6 +8,7 @@ f contains −ω × J ω. S is factored symbolically in a fill-reducing order; o
 projections:
 
     δq = −M⁻¹ Gᵀ S⁻¹ g,    δv = −M⁻¹ Gᵀ S⁻¹ ψ            least change in the mass metric            (3)
+    e ← e − M⁻¹ Gᵀ S⁻¹ G e                               the part of an error that a projection leaves (4)
 
 A pivot that vanishes against its diagonal (the rank of G has dropped at this configuration) is not divided through: its
 multiplier is set to zero, and the smallest ratio is handed on so that a run can report it.
@@ -39,7 +40,12 @@ class Absolute(Formulation):
         self.metric = metric
         self.meaning = Meaning(model)
         self.manifold = Product(*[g for b in model.bodies for g in ([Rn(3)] if b.particle else [Rn(3), SO3()])])
-        self.q = ca.vertcat(*[ca.vertcat(b.position) if b.particle else ca.vertcat(b.position, ca.vec(b.rotation)) for b in model.bodies])
+        self.q = ca.vertcat(
+            *[
+                ca.vertcat(b.position) if b.particle else ca.vertcat(b.position, ca.vec(b.rotation))
+                for b in model.bodies
+            ]
+        )
         self.v = ca.vertcat(*[velocities(b) for b in model.bodies])
         self.turns = [(j, k) for j in model.joints for k in range(j.dof) if j.angular[k]]
         self.p = ca.vertcat(*[p.symbol for p in model.parameters.values()], *[j.turn[k] for j, k in self.turns])
@@ -127,6 +133,8 @@ class Absolute(Formulation):
         shifted = self.manifold.retract(q, step(g), "cayley")  # the result of a projection does not depend on the map
         found["positions"] = ca.Function("positions", [t, q, p, F], [shifted, ca.densify(g)])
         found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [v + step(psi), ca.densify(psi)])
+        e = ca.SX.sym("e", v.shape[0])
+        found["tangent"] = ca.Function("tangent", [p, F, e], [e + step(Gp @ e)])  # (4)
         turns = [self.meaning.coordinates(j)[k] for j, k in self.turns]
         found["turns"] = ca.Function("turns", [t, q, p], [ca.vertcat(*turns) if turns else ca.SX(0, 1)])
         return {name: shared(f) for name, f in found.items()}
@@ -161,10 +169,10 @@ class Absolute(Formulation):
         return {
             "g": ca.Function("g", [t, q, p], [self.stacked("g")]),
             "psi": ca.Function("psi", [t, q, v, p], [self.stacked("psi")]),
+            "gamma": ca.Function("gamma", [t, q, v, p], [self.stacked("gamma")]),
             "G": ca.Function("G", [t, q, p], [self.jacobian()]),
             "Minv": ca.Function("Minv", [p], [self.inverse_mass()]),
         }
 
     def outputs(self, signals):
         return Outputs(self, signals)
-

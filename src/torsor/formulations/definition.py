@@ -14,7 +14,11 @@ def sources():
     """Digest of the code that turns a description into equations: with it changes what a fingerprint stands for."""
     root = pathlib.Path(__file__).parent.parent
     files = [root / "quantity.py", root / "inertia.py", root / "element.py"]
-    files += [f for folder in ("lie", "joints", "forces", "model", "formulations") for f in sorted((root / folder).glob("*.py"))]
+    files += [
+        f
+        for folder in ("lie", "joints", "forces", "model", "formulations")
+        for f in sorted((root / folder).glob("*.py"))
+    ]
     digest = hashlib.sha256()
     for f in files:
         digest.update(f.read_bytes())
@@ -70,5 +74,9 @@ def fingerprint(model, signals):
     names += list(signals)
     expressions += list(signals.values())
     symbols = [s for s in symbols if s.numel()]
-    f = ca.Function("definition", [ca.vertcat(*[ca.vec(s) for s in symbols])], [ca.vertcat(*[ca.vec(ca.densify(ca.SX(e))) for e in expressions])])
+    f = ca.Function(
+        "definition",
+        [ca.vertcat(*[ca.vec(s) for s in symbols])],
+        [ca.vertcat(*[ca.vec(ca.densify(ca.SX(e))) for e in expressions])],
+    )
     return hashlib.sha256("\n".join([*names, f.serialize()]).encode()).hexdigest()

@@ -84,13 +84,24 @@ def _shared(G, Minv, keep, redundant):
 
 
 def refuse_contradictions(examiner, diagnosis, t, q, v, p, rows):
-    """Refuse redundant rows that ask for something else than the rows they depend on, at velocity level."""
-    psi = examiner.psi(t, q, v, p)
-    scale = examiner.speed(v)
-    wrong = [k for k in diagnosis.redundant if abs(psi[k]) > 1e-7 * scale]
-    if wrong:
-        names = "; ".join(f"{rows[k]} (off by {psi[k]:.3g})" for k in wrong[:5])
-        raise AssemblyError(
-            f"model {examiner.name!r}: contradictory constraints: {names}. These rows depend on the other constraints, "
-            "which prescribe a different velocity; remove them or make the prescribed motions agree."
-        )
+    """Refuse redundant rows that ask for another velocity or acceleration than the rows they depend on."""
+    if not diagnosis.redundant:
+        return
+    velocity = examiner.psi(t, q, v, p)[diagnosis.redundant]
+    G, Minv, gamma = examiner.G(t, q, p), examiner.Minv(p), examiner.gamma(t, q, v, p)
+    K = G[diagnosis.keep]
+    S = K @ Minv @ K.T
+    S += 1e-13 * np.trace(S) / len(S) * np.eye(len(S))
+    a = Minv @ K.T @ np.linalg.solve(S, gamma[diagnosis.keep])
+    acceleration = G[diagnosis.redundant] @ a - gamma[diagnosis.redundant]
+    for off, what, scale in (
+        (velocity, "velocity", examiner.speed(v)),
+        (acceleration, "acceleration", max(1.0, np.abs(a).max(), np.abs(gamma).max())),
+    ):
+        wrong = [(diagnosis.redundant[k], x) for k, x in enumerate(off) if abs(x) > 1e-6 * scale]
+        if wrong:
+            names = "; ".join(f"{rows[k]} (off by {x:.3g})" for k, x in wrong[:5])
+            raise AssemblyError(
+                f"model {examiner.name!r}: contradictory constraints: {names}. These rows depend on the other constraints, "
+                f"which prescribe a different {what}; remove them or make the prescribed motions agree."
+            )

@@ -25,6 +25,9 @@ class Examiner:
     def psi(self, t, q, v, p):
         return self._f["psi"](t, q, v, p).full().ravel()
 
+    def gamma(self, t, q, v, p):
+        return self._f["gamma"](t, q, v, p).full().ravel()
+
     def G(self, t, q, p):
         return self._f["G"](t, q, p).full()
 

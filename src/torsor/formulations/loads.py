@@ -1,7 +1,7 @@
 """Generalised forces, energies and power of a model, from what its forces declare.
 
-    f = −∂U/∂(x, θ) − ∂D/∂v + Σ (∂u/∂v)ᵀ e                                                         (1)
-    P = −v·∂D/∂v + Σ (∂u/∂v v)·e + ∂U/∂t   power that changes the energy T + U                      (2)
+f = −∂U/∂(x, θ) − ∂D/∂v + Σ (∂u/∂v)ᵀ e                                                         (1)
+P = −v·∂D/∂v + Σ (∂u/∂v v)·e + ∂U/∂t   power that changes the energy T + U                      (2)
 """
 
 import casadi as ca
@@ -41,6 +41,8 @@ class Loads:
             for body in self.meaning.bodies(u):
                 J, v = ca.jacobian(u, velocities(body)), velocities(body)
                 if ca.depends_on(ca.vec(J), v):
-                    raise ModelError(f"{force.owner}: the velocity of an effort must be linear in the bodies' velocities")
+                    raise ModelError(
+                        f"{force.owner}: the velocity of an effort must be linear in the bodies' velocities"
+                    )
                 self.on[id(body)] += J.T @ e  # (1)
                 self.power += ca.dot(J @ v, e)  # (2)

@@ -4,6 +4,7 @@ import casadi as ca
 
 from ..joints import Joint
 from ..joints.base import Connection
+from ..lie import se3
 from ..quantity import time
 from .lie_derivative import rate, velocities
 
@@ -63,7 +64,9 @@ class Outputs:
             F, T = ca.SX.zeros(3), ca.SX.zeros(3)
             if c.name in found:
                 block, start = found[c.name]
-                lam = ca.vertcat(*[self.lam[kept[start + k]] if start + k in kept else 0 for k in range(block.psi.shape[0])])
+                lam = ca.vertcat(
+                    *[self.lam[kept[start + k]] if start + k in kept else 0 for k in range(block.psi.shape[0])]
+                )
                 sign, body = (1, c.second) if c.second in block.bodies else (-1, c.first)
                 W = sign * (block.G[block.bodies.index(body)].T @ lam)
                 p = self.meaning.of(c.ends()[1][1])
@@ -93,7 +96,7 @@ class Outputs:
             new += [self.a[at : at + 3], ca.SX.zeros(3) if body.particle else self.a[at + 3 : at + 6]]
         for c in self.connections:
             old += [c.reaction_force, c.reaction_torque]
-            new += list(self.reactions[c.name])
+            new += [ca.densify(x) for x in self.reactions[c.name]]
         rows = []
         for expression in signals.values():
             expression = ca.substitute([ca.SX(expression)], old, new)[0] if old else expression
@@ -104,3 +107,9 @@ class Outputs:
 def coordinate_labels(joints):
     """One label per joint coordinate: the joint's name, with [k] where it has several."""
     return [j.name if j.dof == 1 else f"{j.name}[{k}]" for j in joints if isinstance(j, Joint) for k in range(j.dof)]
+
+
+def coordinate_units(joint):
+    """Unit of each joint coordinate: "rad" where its motion turns something, else "m"."""
+    angular, _ = se3.split(joint.motion(ca.SX.zeros(joint.dof)))
+    return ["m" if all(x.is_zero() for x in ca.vertsplit(angular[:, k])) else "rad" for k in range(joint.dof)]

@@ -33,7 +33,9 @@ def model_length(model, values):
     """Size of a model [m]: the largest distance between things it mentions, at least a small number."""
     points = [quantity.numbers(b.start_position, values).ravel() for b in [*model.bodies, *model.grounds]]
     for c in model.constraints:
-        for body, local in zip((getattr(c, "first", None), getattr(c, "second", None)), getattr(c, "placed", None) or ()):
+        for body, local in zip(
+            (getattr(c, "first", None), getattr(c, "second", None)), getattr(c, "placed", None) or ()
+        ):
             at = body.start_position + body.start_rotation @ se3.split_pose(local)[1]
             points.append(quantity.numbers(at, values).ravel())
     points = np.array(points)
@@ -127,7 +129,9 @@ def consistent_velocities(formulation, examiner, t, q, p, values):
             "the start; remove one of them or make the prescribed motions agree."
         )
     tolerance = 1e-9 * examiner.speed(v)
-    changes = [f"{names[k]}: {e[k]:.6g} became {e[k] - r:.6g}" for k, r in enumerate(residuals[1]) if abs(r) > tolerance]
+    changes = [
+        f"{names[k]}: {e[k]:.6g} became {e[k] - r:.6g}" for k, r in enumerate(residuals[1]) if abs(r) > tolerance
+    ]
     return v, changes
 
 
@@ -136,7 +140,10 @@ def _given(formulation, t, q, p, values):
     n, places, e, names = formulation.v.shape[0], [], [], []
     for body in formulation.model.bodies:
         at = formulation.offset[id(body)]
-        for start, what, first in ((body.start_velocity, "velocity", 0), (body.start_angular_velocity, "angular_velocity", 3)):
+        for start, what, first in (
+            (body.start_velocity, "velocity", 0),
+            (body.start_angular_velocity, "angular_velocity", 3),
+        ):
             if start is not None:
                 for k, value in enumerate(quantity.numbers(start, values).ravel()):
                     places.append(at + first + k)
@@ -173,4 +180,3 @@ def _levels(levels, n):
             free = free @ Vt[r:].T
         residuals.append(b - A @ x if len(A) else np.zeros(0))
     return x, residuals
-

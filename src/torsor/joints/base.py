@@ -85,6 +85,8 @@ class Constraint(Element):
         if rows.shape[0] != len(told.directions):
             counts = f"{rows.shape[0]} rows and {len(told.directions)} directions"
             raise ModelError(f"{self.owner}: has {counts}; give one name per row")
+        if any(row.is_constant() for row in ca.vertsplit(rows)):
+            raise ModelError(f"{self.owner}: each equation must contain a body's motion or a joint's coordinate")
         found = [Statement("its equation", rows, allowed)]
         derived = [x for x in (told.coordinates, told.rates) if x is not None]
         return found + [Statement("a joint coordinate", x, DERIVED) for x in derived]
@@ -114,7 +116,7 @@ class Connection(Constraint):
     placed: tuple | None = field(default=None, repr=False)
 
     def __post_init__(self):
-        signal = lambda what, size: ca.SX.sym(f"{self.name}.{what}", size)
+        signal = lambda what, size: quantity.symbol(f"{self.name}.{what}", size)
         settle(self, reaction_force=signal("reaction_force", 3), reaction_torque=signal("reaction_torque", 3))
 
     def located(self):
@@ -224,7 +226,7 @@ class Joint(Connection):
     def __post_init__(self):
         super().__post_init__()
         for what in ("coordinate", "rate", "turn"):
-            settle(self, **{what: ca.SX.sym(f"{self.name}.{what}", self.dof)})
+            settle(self, **{what: quantity.symbol(f"{self.name}.{what}", self.dof)})
 
     def located(self):
         super().located()

@@ -17,12 +17,15 @@ def of_time(value, what, owner):
     if not callable(value) or isinstance(value, ca.SX):
         return value
     try:
-        return value(quantity.time)
+        result, reason = value(quantity.time), "it returned nan"
     except Exception as error:
+        result, reason = float("nan"), str(error)
+    if isinstance(result, float) and result != result:  # math.sin and the like take a symbol for nan
         raise ModelError(
             f"{owner}: {what} must be an expression of time or a function of it, written with casadi or numpy "
-            f"functions (sin, cos, ...); calling it with torsor.time failed: {error}"
-        ) from error
+            f"functions (sin, cos, ...); calling it with torsor.time failed: {reason}"
+        )
+    return result
 
 
 @register("drive")

@@ -1,9 +1,9 @@
 """Graphs to native code. This folder knows nothing of mechanics.
 
-    library = build({"f": casadi.Function(…)})     compile, or take from the cache
-    library["f"](x, y)                             evaluate from NumPy
-    library["f"].address                           for compiled loops: `torsor.kernels.calls.call`
-    load(key)                                      what was built under this key, without tracing
+library = build({"f": casadi.Function(…)})     compile, or take from the cache
+library["f"](x, y)                             evaluate from NumPy
+library["f"].address                           for compiled loops: `torsor.kernels.calls.call`
+load(key)                                      what was built under this key, without tracing
 """
 
 from . import cache, llvm, reference  # noqa: F401  (the backends register themselves)

@@ -31,8 +31,9 @@ def call(typingctx, address, arrays):
     def code(context, builder, signature, values):
         location, items = values
         structures = cgutils.unpack_tuple(builder, items, len(arrays))
-        pointers = [context.make_array(kind)(context, builder, structure).data
-                    for kind, structure in zip(arrays, structures)]
+        pointers = [
+            context.make_array(kind)(context, builder, structure).data for kind, structure in zip(arrays, structures)
+        ]
         function = ir.FunctionType(ir.VoidType(), [p.type for p in pointers])
         wide = context.cast(builder, location, address, types.intp)
         builder.call(builder.inttoptr(wide, function.as_pointer()), pointers)

@@ -16,14 +16,28 @@ from ..errors import OptionError
 BINARY = {"ADD": "fadd", "SUB": "fsub", "MUL": "fmul", "DIV": "fdiv"}
 
 # Operations that are one function of the C library, with the number of their arguments.
-LIBM = {name.upper(): (name, 1) for name in (
-    "exp log sin cos tan asin acos atan erf sinh cosh tanh asinh acosh atanh log1p expm1".split())}
-LIBM |= {"POW": ("pow", 2), "CONSTPOW": ("pow", 2), "FMOD": ("fmod", 2), "REMAINDER": ("remainder", 2),
-         "ATAN2": ("atan2", 2), "HYPOT": ("hypot", 2)}
+LIBM = {
+    name.upper(): (name, 1)
+    for name in ("exp log sin cos tan asin acos atan erf sinh cosh tanh asinh acosh atanh log1p expm1".split())
+}
+LIBM |= {
+    "POW": ("pow", 2),
+    "CONSTPOW": ("pow", 2),
+    "FMOD": ("fmod", 2),
+    "REMAINDER": ("remainder", 2),
+    "ATAN2": ("atan2", 2),
+    "HYPOT": ("hypot", 2),
+}
 
 # Operations that LLVM knows itself and that are exact, so that every implementation gives the same bits.
-INTRINSIC = {"SQRT": ("llvm.sqrt.f64", 1), "FABS": ("llvm.fabs.f64", 1), "FLOOR": ("llvm.floor.f64", 1),
-             "CEIL": ("llvm.ceil.f64", 1), "COPYSIGN": ("llvm.copysign.f64", 2), "ERFINV": ("erfinv", 1)}
+INTRINSIC = {
+    "SQRT": ("llvm.sqrt.f64", 1),
+    "FABS": ("llvm.fabs.f64", 1),
+    "FLOOR": ("llvm.floor.f64", 1),
+    "CEIL": ("llvm.ceil.f64", 1),
+    "COPYSIGN": ("llvm.copysign.f64", 2),
+    "ERFINV": ("erfinv", 1),
+}
 
 # The others, as IR in the operands {x} and {y}, the result {r} and temporaries {t}a, {t}b, …; {flags} are the flags
 # of products and sums. fmin and fmax return the other operand when one is not a number, the first when they are equal.
@@ -40,16 +54,16 @@ TEMPLATES = {
     "NE": "{t}a = fcmp une double {x}, {y}\n{r} = uitofp i1 {t}a to double\n",
     "NOT": "{t}a = fcmp oeq double {x}, 0.0\n{r} = uitofp i1 {t}a to double\n",
     "AND": "{t}a = fcmp une double {x}, 0.0\n{t}b = fcmp une double {y}, 0.0\n{t}c = and i1 {t}a, {t}b\n"
-           "{r} = uitofp i1 {t}c to double\n",
+    "{r} = uitofp i1 {t}c to double\n",
     "OR": "{t}a = fcmp une double {x}, 0.0\n{t}b = fcmp une double {y}, 0.0\n{t}c = or i1 {t}a, {t}b\n"
-          "{r} = uitofp i1 {t}c to double\n",
+    "{r} = uitofp i1 {t}c to double\n",
     "IF_ELSE_ZERO": "{t}a = fcmp oeq double {x}, 0.0\n{r} = select i1 {t}a, double 0.0, double {y}\n",
     "SIGN": "{t}a = fcmp ogt double {x}, 0.0\n{t}b = select i1 {t}a, double 1.0, double {x}\n"
-            "{t}c = fcmp olt double {x}, 0.0\n{r} = select i1 {t}c, double -1.0, double {t}b\n",
+    "{t}c = fcmp olt double {x}, 0.0\n{r} = select i1 {t}c, double -1.0, double {t}b\n",
     "FMIN": "{t}a = fcmp ole double {x}, {y}\n{t}b = fcmp uno double {y}, {y}\n{t}c = or i1 {t}a, {t}b\n"
-            "{r} = select i1 {t}c, double {x}, double {y}\n",
+    "{r} = select i1 {t}c, double {x}, double {y}\n",
     "FMAX": "{t}a = fcmp oge double {x}, {y}\n{t}b = fcmp uno double {y}, {y}\n{t}c = or i1 {t}a, {t}b\n"
-            "{r} = select i1 {t}c, double {x}, double {y}\n",
+    "{r} = select i1 {t}c, double {x}, double {y}\n",
     "ASSIGN": "{r} = fadd double {x}, -0.0\n",
     "PRINTME": "{r} = fadd double {x}, -0.0\n",
     "LIFT": "{r} = fadd double {x}, -0.0\n",
@@ -67,8 +81,11 @@ def hexadecimal(value):
 def walk(function):
     """The instructions one by one: operation number, operand cells, result cells."""
     count = range(function.n_instructions())
-    return zip(map(function.instruction_id, count), map(function.instruction_input, count),
-               map(function.instruction_output, count))
+    return zip(
+        map(function.instruction_id, count),
+        map(function.instruction_input, count),
+        map(function.instruction_output, count),
+    )
 
 
 class Table:
@@ -92,8 +109,10 @@ class Table:
         if op in self.templates:
             return self.templates[op].format(r=f"%{n}", t=f"%t{n}", x=arguments[0], y=arguments[-1])
         if op not in self.calls:
-            raise OptionError(f"no native code for {self.names.get(op, op)}: free variables and calls to other "
-                              "functions must be removed from a graph before it is compiled.")
+            raise OptionError(
+                f"no native code for {self.names.get(op, op)}: free variables and calls to other "
+                "functions must be removed from a graph before it is compiled."
+            )
         callee, arity = self.calls[op]
         symbols.add((callee, arity))
         return f"%{n} = call double @{callee}({', '.join('double ' + x for x in arguments[:arity])})\n"
@@ -140,8 +159,10 @@ def emit(function, symbol, table, part):
             source = "w", slot
         loads += 1
         names[cell] = name = f"%l{loads}"
-        lines.append(f"%p{loads} = getelementptr double, ptr %{source[0]}, i64 {source[1]}\n"
-                     f"{name} = load double, ptr %p{loads}\n")
+        lines.append(
+            f"%p{loads} = getelementptr double, ptr %{source[0]}, i64 {source[1]}\n"
+            f"{name} = load double, ptr %p{loads}\n"
+        )
         return name
 
     for k, (op, operand, result) in enumerate(walk(function)):
@@ -155,8 +176,7 @@ def emit(function, symbol, table, part):
             continue
         if op == table.output:
             x = names.get(operand[0]) or fetch(operand[0])
-            lines.append(f"%o{k} = getelementptr double, ptr %b{cell}, i64 {result[1]}\n"
-                         f"store double {x}, ptr %o{k}\n")
+            lines.append(f"%o{k} = getelementptr double, ptr %b{cell}, i64 {result[1]}\nstore double {x}, ptr %o{k}\n")
         else:
             head = binary.get(op)
             if head is not None:

@@ -1,8 +1,8 @@
 """The inverse error function as LLVM IR: rational approximations and two Newton steps, exactly as CasADi computes it.
 
-    y₀ = x P(x²)/Q(x²)                        for |x| < 0.7                      (1)
-    y₀ = ± R(z)/S(z),  z = √(-log((1 ∓ x)/2))  beyond                             (2)
-    y ← y - (erf(y) - x) / (2/√π · exp(-y²))   twice, except for x < -0.7         (3)
+y₀ = x P(x²)/Q(x²)                        for |x| < 0.7                      (1)
+y₀ = ± R(z)/S(z),  z = √(-log((1 ∓ x)/2))  beyond                             (2)
+y ← y - (erf(y) - x) / (2/√π · exp(-y²))   twice, except for x < -0.7         (3)
 """
 
 from math import pi, sqrt

@@ -77,8 +77,10 @@ class Kernel:
         array = np.asarray(array)
         size = self._in[i]["size"]
         if array.dtype != np.float64 or array.size != size:
-            raise OptionError(f"kernel {self.name!r}, input {i} ({self.names_in[i]}): "
-                              f"{size} float64 values are needed, not {array.size} of type {array.dtype}.")
+            raise OptionError(
+                f"kernel {self.name!r}, input {i} ({self.names_in[i]}): "
+                f"{size} float64 values are needed, not {array.size} of type {array.dtype}."
+            )
         return np.ascontiguousarray(array.ravel(order="F"))
 
     def __repr__(self):
@@ -90,8 +92,12 @@ class Library(dict):
 
     def __init__(self, backend, images, descriptions):
         addresses, owner = backend.link(images, len(descriptions))
-        super().__init__({name: Kernel(name, address, description, owner)
-                          for (name, description), address in zip(descriptions.items(), addresses)})
+        super().__init__(
+            {
+                name: Kernel(name, address, description, owner)
+                for (name, description), address in zip(descriptions.items(), addresses)
+            }
+        )
 
 
 def build(functions, backend="llvm", key=None, **options):
@@ -145,7 +151,7 @@ def _stored(graph, backend):
     try:
         header = json.loads(header)
         ends = list(accumulate(header["images"]))
-        images = [body[end - length:end] for end, length in zip(ends, header["images"])]
+        images = [body[end - length : end] for end, length in zip(ends, header["images"])]
         return Library(backend, images, header["kernels"])
     except (ValueError, KeyError, RuntimeError):
         return None
@@ -158,9 +164,13 @@ def _keep(graph, backend, images, descriptions):
 
 def _describe(f, size):
     """What a kernel must know about itself, as plain data."""
-    return {"names_in": f.name_in(), "names_out": f.name_out(), **size._asdict(),
-            "in": [_argument(f.sparsity_in(i)) for i in range(f.n_in())],
-            "out": [_argument(f.sparsity_out(i)) for i in range(f.n_out())]}
+    return {
+        "names_in": f.name_in(),
+        "names_out": f.name_out(),
+        **size._asdict(),
+        "in": [_argument(f.sparsity_in(i)) for i in range(f.n_in())],
+        "out": [_argument(f.sparsity_out(i)) for i in range(f.n_out())],
+    }
 
 
 def _argument(sparsity):

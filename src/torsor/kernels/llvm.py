@@ -86,8 +86,10 @@ def module(definitions, symbols):
     inverse = ("erfinv", 1) in symbols
     if inverse:
         symbols = (symbols | erfinv.SYMBOLS) - {("erfinv", 1)}
-    parts = [f"declare double @{name}({', '.join(['double'] * arity)}) nounwind memory(none)\n"
-             for name, arity in sorted(symbols)]
+    parts = [
+        f"declare double @{name}({', '.join(['double'] * arity)}) nounwind memory(none)\n"
+        for name, arity in sorted(symbols)
+    ]
     if inverse:
         parts.append(erfinv.definition())
     here = {d.name for d in definitions}

@@ -42,12 +42,14 @@ def _callback(f):
     buffer, evaluate = f.buffer()
 
     def call(*pointers):
-        views = [memoryview((ctypes.c_double * size).from_address(p)).cast("B").cast("d") if size else None
-                 for size, p in zip(inputs + outputs, pointers)]
-        for i, view in enumerate(views[:len(inputs)]):
+        views = [
+            memoryview((ctypes.c_double * size).from_address(p)).cast("B").cast("d") if size else None
+            for size, p in zip(inputs + outputs, pointers)
+        ]
+        for i, view in enumerate(views[: len(inputs)]):
             if view is not None:
                 buffer.set_arg(i, view)
-        for i, view in enumerate(views[len(inputs):]):
+        for i, view in enumerate(views[len(inputs) :]):
             if view is not None:
                 buffer.set_res(i, view)
         evaluate()

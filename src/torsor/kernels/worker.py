@@ -35,8 +35,9 @@ def machine(level):
     import llvmlite.binding as llvm
 
     triple, cpu, features = host()
-    return llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features, opt=level, reloc="pic",
-                                                                 codemodel="small")
+    return llvm.Target.from_triple(triple).create_target_machine(
+        cpu=cpu, features=features, opt=level, reloc="pic", codemodel="small"
+    )
 
 
 def compile_one(text, level):
@@ -70,9 +71,13 @@ def _start(text, level, files):
         source, target = (files.enter_context(tempfile.TemporaryFile()) for _ in range(2))
         source.write(text.encode())
         source.seek(0)
-        process = subprocess.Popen([sys.executable, "-P", __file__, str(level)], stdin=source, stdout=target,
-                                   stderr=subprocess.DEVNULL,
-                                   env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+        process = subprocess.Popen(
+            [sys.executable, "-P", __file__, str(level)],
+            stdin=source,
+            stdout=target,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
     except (OSError, ValueError, TypeError):
         return None
     return process, target

@@ -39,7 +39,7 @@ def twist(angular=None, linear=None):
 @returns("vector", "vector")
 def split(V):
     """Angular and linear part of a twist or wrench."""
-    return V[:3], V[3:]
+    return V[:3, :], V[3:, :]
 
 
 @returns("matrix")

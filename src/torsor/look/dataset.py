@@ -27,7 +27,7 @@ MEANING = {
     "rotation": "body axes to world axes",
     "angular_velocity": "body axes",
     "angular_acceleration": "body axes",
-    "coordinate": "joint coordinates; angles are counted over full turns",
+    "coordinate": "joint coordinates; single angles are counted over full turns, three-dimensional rotations are rotation vectors",
     "rate": "joint velocities",
     "coordinate_acceleration": "time derivative of the joint velocities",
     "reaction_force": "on the second body, world axes",
@@ -90,6 +90,7 @@ def dataset(system, trajectory, options):
         "row": ["x", "y", "z"],
         "column": ["x", "y", "z"],
         "joint_coordinate": np.array(system.joint_coordinates, dtype=str),
+        "coordinate_unit": (("joint_coordinate",), np.array(system.coordinate_units, dtype=str)),
         "joint": np.array(system.connections, dtype=str),
         "constraint": np.array([system.rows[k][0] for k in system.keep], dtype=str),
     }

@@ -18,10 +18,10 @@ class Placed:
 
     def __init__(self, name):
         self.name = name
-        self.position = ca.SX.sym(f"{name}.position", 3)
-        self.rotation = ca.SX.sym(f"{name}.rotation", 3, 3)
-        self.velocity = ca.SX.sym(f"{name}.velocity", 3)
-        self.angular_velocity = ca.SX.sym(f"{name}.angular_velocity", 3)
+        self.position = quantity.symbol(f"{name}.position", 3)
+        self.rotation = quantity.symbol(f"{name}.rotation", 3, 3)
+        self.velocity = quantity.symbol(f"{name}.velocity", 3)
+        self.angular_velocity = quantity.symbol(f"{name}.angular_velocity", 3)
         self.center = np.zeros(3)
 
     @property
@@ -149,8 +149,8 @@ class Body(Placed):
         )
         if self.particle and angular_velocity is not None:
             raise ModelError(f"{owner}: a particle (inertia 0) has no angular velocity, got {angular_velocity!r}")
-        self.acceleration = ca.SX.sym(f"{name}.acceleration", 3)
-        self.angular_acceleration = ca.SX.sym(f"{name}.angular_acceleration", 3)
+        self.acceleration = quantity.symbol(f"{name}.acceleration", 3)
+        self.angular_acceleration = quantity.symbol(f"{name}.angular_acceleration", 3)
 
     @property
     def owner(self):

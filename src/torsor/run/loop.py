@@ -14,12 +14,12 @@ RUNNING, FINISHED, NOT_FINITE, STEP_TOO_SMALL, NOT_PROJECTED = 0, 1, 2, 3, 4
 
 # Addresses of kernels; `factor` serves the projection, `factor_mass` the accelerations (often the same).
 Kernels = namedtuple(
-    "Kernels", "factor factor_mass accelerations positions velocities turns retract advance differential outputs stage"
+    "Kernels", "factor factor_mass accelerations positions velocities tangent turns retract advance differential outputs stage"
 )
 
 # Scratch arrays. K, A: stage rates of configuration and velocity, P: stage powers. q and v have three buffers that rotate:
 # a kernel's result is read where it was written, since copying what was just stored stalls longer than most kernels run.
-Scratch = namedtuple("Scratch", "t q0 q1 q2 v0 v1 v2 u F E a lam power K A P g psi turn ab work scale")
+Scratch = namedtuple("Scratch", "t q0 q1 q2 v0 v1 v2 u eu ev tu tv F E a lam power K A P g psi turn ab work scale")
 
 # What the run does: tableau, steps, projection, tolerances. All float64 or int64 arrays, so that one compiled loop serves.
 #   numbers: [step, tolerance, position tolerance, velocity tolerance, smallest step]
@@ -102,22 +102,42 @@ def sweep(k, s, plan, t, h, q, v, p, fresh, q1, v1):
 
 
 @njit(**INLINE)
-def error_of(s, plan, h, v):
-    """Largest component of the estimated error over its scale: lengths, angles, and speeds of either kind."""
-    worst = 0.0
-    for m in range(v.size):
+def error_of(k, s, plan, h, v, p, projecting):
+    """Largest component of the estimated error over its scale: lengths, angles, and speeds of either kind.
+
+    Where the step is projected, what the projection takes away is no error: only the admissible part counts. Without this
+    a step would be judged by noise where the constraints are nearly dependent.
+    """
+    n = v.size
+    for m in range(n):
         eu, ev = 0.0, 0.0
         for j in range(plan.b.size):
             eu += plan.estimate[j] * s.K[j, m]
             ev += plan.estimate[j] * s.A[j, m]
+        s.eu[m] = h * eu
+        s.ev[m] = h * ev
+    du, dv = s.eu, s.ev
+    if projecting:
+        call(k.tangent, (p, s.F, s.eu, s.tu, s.work))
+        call(k.tangent, (p, s.F, s.ev, s.tv, s.work))
+        du, dv = s.tu, s.tv
+    worst = 0.0
+    for m in range(n):
         kind = 0 if plan.linear[m] == 1 else 1
         speed = abs(v[m]) + h * abs(s.A[0, m])
         if speed > s.scale[2 + kind]:
             s.scale[2 + kind] = speed
-        worst = max(worst, abs(h * eu) / s.scale[kind])
+        worst = max(worst, abs(du[m]) / s.scale[kind])
         if s.scale[2 + kind] > 0.0:
-            worst = max(worst, abs(h * ev) / s.scale[2 + kind])
+            worst = max(worst, abs(dv[m]) / s.scale[2 + kind])
     return worst / plan.numbers[1]
+
+
+@njit(**INLINE)
+def dips(pivot, before):
+    """Whether the constraints are nearly dependent here and were not before: a singular position, better stepped over than
+    landed on, since a projection there magnifies rounding."""
+    return pivot < 1e-5 and pivot < 0.01 * before
 
 
 @njit(**INLINE)
@@ -128,7 +148,6 @@ def project_position(k, s, plan, state, q, other, p):
     often the buffers were swapped, −1 if it did not converge.
     """
     tolerance = plan.numbers[2]
-    call(k.factor, (s.t, q, p, s.F, s.work))
     for swaps in range(20):
         call(k.positions, (s.t, q, p, s.F, other, s.g, s.work))
         residual = largest(s.g)
@@ -169,7 +188,7 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
     adaptive, projecting, same = plan.choices[0] == 1, plan.choices[1] == 1, plan.choices[3] == 1
     turns = plan.choices[4]
     first_turn = state.p.size - turns
-    fresh, status = False, RUNNING
+    fresh, status, pivot, dodged = False, RUNNING, 0.0, 0
     q, q1, q2, v, v1, v2 = s.q0, s.q1, s.q2, s.v0, s.v1, s.v2
     copy(state.q, q)
     copy(state.v, v)
@@ -197,10 +216,19 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
         fresh = False
         finite = np.isfinite(largest(v1)) and np.isfinite(largest(q1))
 
+        now = times[state.counts[2]] if last else t + h
+        s.t[0] = now
+        if projecting and finite:
+            call(k.factor, (s.t, q1, state.p, s.F, s.work))
         if adaptive:
-            error = error_of(s, plan, h, v) if finite else np.inf
+            error = error_of(k, s, plan, h, v, state.p, projecting) if finite else np.inf
             factor = 0.9 * max(error, 1e-10) ** (-1.0 / plan.order[0])
             proposal = h * min(5.0, max(0.2, factor)) if np.isfinite(error) else 0.1 * h
+            if error <= 1.0 and projecting and not last and dodged < 6 and dips(s.F[s.F.size - 1], pivot):
+                state.values[1] = 0.8 * h
+                state.counts[1] += 1
+                dodged += 1
+                continue
             if not error <= 1.0:
                 state.values[1] = proposal
                 state.counts[1] += 1
@@ -214,8 +242,6 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
             status = NOT_FINITE
             break
 
-        now = times[state.counts[2]] if last else t + h
-        s.t[0] = now
         if projecting:
             swaps = project_position(k, s, plan, state, q1, q2, state.p)
             if swaps < 0:
@@ -231,7 +257,8 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
                 call(k.factor, (s.t, q1, state.p, s.F, s.work))
             if project_velocity(k, s, plan, state, q1, v1, v2, state.p) % 2 == 1:
                 v1, v2 = v2, v1
-            state.values[3] = min(state.values[3], s.F[s.F.size - 1])
+            pivot, dodged = s.F[s.F.size - 1], 0
+            state.values[3] = min(state.values[3], pivot)
             state.counts[4] += 1
             fresh = same
         q, q1, v, v1 = q1, q, v1, v

@@ -21,6 +21,7 @@ class System:
     bodies: list
     particles: list
     joint_coordinates: list  # labels
+    coordinate_units: list  # "rad" or "m" each
     connections: list  # names
     rows: list  # (label, description) of all declared rows
     keep: list
@@ -45,7 +46,9 @@ def key_of(*parts):
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def prepare(model, formulation="absolute", map="exp", baumgarte=False, metric="mass", signals=None, parameters=None, t=0.0):
+def prepare(
+    model, formulation="absolute", map="exp", baumgarte=False, metric="mass", signals=None, parameters=None, t=0.0
+):
     """A system and its kernels; the second time from the cache, without deriving anything."""
     if not model.bodies:
         raise ModelError(f"model {model.name!r} has no bodies")
@@ -68,7 +71,7 @@ def _found(model, cls, formulation, options, signals, values, t):
     from ..formulations.definition import fingerprint
 
     mark = fingerprint(model, signals)
-    key = key_of("system", mark, values, t, formulation)
+    key = key_of("system", mark, values, t, formulation, sorted(System.__dataclass_fields__))
     stored = kernels.cache.load(key, "system")
     system = System(**json.loads(stored)) if stored else None
     built = kernels.load(key_of("kernels", mark, formulation, system.keep, options)) if system else None
@@ -83,7 +86,7 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
     from ..formulations import fused_stage
     from ..formulations import start as starts
     from ..formulations.examiner import Examiner
-    from ..formulations.outputs import coordinate_labels
+    from ..formulations.outputs import coordinate_labels, coordinate_units
 
     map, baumgarte, metric = options
     f = cls(model, metric=metric)
@@ -105,12 +108,19 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
     if stage is not None:
         functions["stage"] = stage
     built = kernels.build(functions, key=key_of("kernels", mark, formulation, f.keep, options))
-    p[len(values):] = built["turns"](np.array([t]), q, p)[0]
+    p[len(values) :] = built["turns"](np.array([t]), q, p)[0]
     system = System(
-        sizes={"q": f.q.shape[0], "v": f.v.shape[0], "parameters": len(values), "turns": len(turns), "multipliers": len(f.keep)},
+        sizes={
+            "q": f.q.shape[0],
+            "v": f.v.shape[0],
+            "parameters": len(values),
+            "turns": len(turns),
+            "multipliers": len(f.keep),
+        },
         bodies=[b.name for b in model.bodies],
         particles=[b.particle for b in model.bodies],
         joint_coordinates=coordinate_labels(outputs.joints),
+        coordinate_units=[unit for j in outputs.joints for unit in coordinate_units(j)],
         connections=[c.name for c in outputs.connections],
         rows=[(row.label, str(row)) for row in f.rows],
         keep=found.keep,

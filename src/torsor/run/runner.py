@@ -62,7 +62,7 @@ class Runner:
         self.plan.numbers[4] = 1e-13 * max(1.0, abs(float(self.times[-1])))
         stages, nv, nq = len(b), n["v"], n["q"]
         self.scratch = loop.Scratch(
-            t=np.zeros(1), q0=empty(nq), q1=empty(nq), q2=empty(nq), v0=empty(nv), v1=empty(nv), v2=empty(nv), u=empty(nv), F=F,
+            t=np.zeros(1), q0=empty(nq), q1=empty(nq), q2=empty(nq), v0=empty(nv), v1=empty(nv), v2=empty(nv), u=empty(nv), eu=empty(nv), ev=empty(nv), tu=empty(nv), tv=empty(nv), F=F,
             E=F if same else empty(built["factor_mass"].size_out(0)), a=empty(nv), lam=empty(n["multipliers"]), power=np.zeros(1),
             K=np.zeros((stages, nv)), A=np.zeros((stages, nv)), P=np.zeros(stages), g=empty(n["multipliers"]),
             psi=empty(n["multipliers"]), turn=empty(n["turns"]), ab=np.array(projection.gains(step), float),
@@ -76,7 +76,8 @@ class Runner:
         m = len(self.times)
         self.out = (np.zeros((m, nq)), np.zeros((m, nv)), np.zeros((m, n["p"])), np.zeros(m))
         self.sizes = n
-        loop.march(self.kernels, self.scratch, self.plan, self.state, self.times, *self.out, 0)  # loaded before the clock runs
+        # no steps yet: the loop is compiled or loaded before the clock of the run starts
+        loop.march(self.kernels, self.scratch, self.plan, self.state, self.times, *self.out, 0)
 
     def _first_step(self, system, tolerance):
         """A cautious first step from the size of the start velocities and accelerations."""
@@ -91,7 +92,9 @@ class Runner:
         try:
             while status == self.loop.RUNNING:
                 before = clock.perf_counter()
-                status = self.loop.march(self.kernels, self.scratch, self.plan, self.state, self.times, *self.out, budget)
+                status = self.loop.march(
+                    self.kernels, self.scratch, self.plan, self.state, self.times, *self.out, budget
+                )
                 taken = clock.perf_counter() - before
                 budget = int(min(10_000_000, max(64, budget * min(4.0, 0.1 / max(taken, 1e-6)))))
                 if progress is not None:
@@ -101,6 +104,11 @@ class Runner:
         wall = clock.perf_counter() - start
         if status in STATUS:
             message = STATUS[status]
+            if self.state.values[3] < 1e-9:
+                message += (
+                    f" (the constraints were nearly dependent on the way, smallest pivot {self.state.values[3]:.1e}: the "
+                    "mechanism passes a singular position; a larger tolerance steps over it)"
+                )
         return self._collect(message, wall)
 
     def _collect(self, message, wall):
@@ -111,11 +119,15 @@ class Runner:
         multipliers = np.zeros((done, self.sizes["multipliers"]))
         outputs = np.zeros((done, self.sizes["outputs"]))
         row = np.zeros(max(self.sizes["outputs"], 1))
-        self.loop.evaluate(self.kernels, self.scratch, self.plan, times, q, v, p, accelerations, multipliers, outputs, row)
+        self.loop.evaluate(
+            self.kernels, self.scratch, self.plan, times, q, v, p, accelerations, multipliers, outputs, row
+        )
         steps, rejections, _, evaluations, projections = (int(x) for x in self.state.counts)
         values = self.state.values
         counts = {
             "steps": steps, "rejections": rejections, "evaluations": evaluations, "projections": projections,
             "smallest_pivot": float(values[3]), "corrected_position": float(values[4]), "corrected_velocity": float(values[5]),
         }  # fmt: skip
-        return Trajectory(times, q, v, p, work, accelerations, multipliers, outputs, counts, message, float(values[0]), wall)
+        return Trajectory(
+            times, q, v, p, work, accelerations, multipliers, outputs, counts, message, float(values[0]), wall
+        )
