@@ -42,7 +42,10 @@ def system(model, name):
     G = ca.SX.zeros(block.psi.shape[0], f.v.shape[0])
     for start, part in zip(at, block.G):
         G[:, start : start + part.shape[1]] = part
-    made = {k: ca.Function(k, inputs, [ca.densify(fill(e))]) for k, e in (("g", block.g), ("psi", block.psi), ("G", G), ("gamma", block.gamma))}
+    made = {
+        k: ca.Function(k, inputs, [ca.densify(fill(e))])
+        for k, e in (("g", block.g), ("psi", block.psi), ("G", G), ("gamma", block.gamma))
+    }
     call = {k: (lambda t, q, v, F=F: F(t, q, v).full()) for k, F in made.items()}
     q, u = ca.SX.sym("q", f.manifold.size), ca.SX.sym("u", f.manifold.dimension)
     step = ca.Function("step", [q, u], [f.manifold.retract(q, u)])
@@ -85,7 +88,9 @@ def test_jacobian_is_the_lie_derivative_of_the_residual(rows):
 
 def test_velocity_level_is_linear_in_the_velocities(rows):
     q, v = state()
-    np.testing.assert_allclose(rows.psi(0.3, q, v), rows.G(0.3, q, v) @ v[:, None] + rows.psi(0.3, q, 0 * v), atol=ROUNDING)
+    np.testing.assert_allclose(
+        rows.psi(0.3, q, v), rows.G(0.3, q, v) @ v[:, None] + rows.psi(0.3, q, 0 * v), atol=ROUNDING
+    )
 
 
 def test_gamma_is_minus_the_rate_of_the_velocity_level_along_a_free_motion(rows):
@@ -115,7 +120,9 @@ def parts(q, v, joint):
 def test_point_on_plane_is_equations_16_to_19_of_aslanov():
     model, offered = scene()
     n = np.array([1, -2, 0.5]) / np.linalg.norm([1, -2, 0.5])
-    c = model.add(ts.PointOnPlane("example", offered["first"], offered["second"], point=(0.2, 0.4, 0.1), normal=(1, -2, 0.5)))
+    c = model.add(
+        ts.PointOnPlane("example", offered["first"], offered["second"], point=(0.2, 0.4, 0.1), normal=(1, -2, 0.5))
+    )
     rows, (q, v) = system(model, "example"), state()
     A, w, local, rho_j, rho_0, rate_0 = parts(q, v, c)
     n_i, rho_i = local[0][:3, :3] @ n, A[0].T @ rho_0
@@ -170,7 +177,9 @@ def test_multiplier_of_a_plane_is_the_force_on_the_second_body():
     model.add(ts.PointOnPlane("plane", model.ground, block, normal=tuple(n)))
     data = ts.simulate(model, 0.5, outputs=2)
     np.testing.assert_allclose(data["multiplier"].values, 20 * np.cos(tilt), rtol=1e-12)
-    np.testing.assert_allclose(data["reaction_force"].values[:, 0], np.tile(20 * np.cos(tilt) * n, (3, 1)), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        data["reaction_force"].values[:, 0], np.tile(20 * np.cos(tilt) * n, (3, 1)), rtol=1e-12, atol=1e-12
+    )
 
 
 def test_multiplier_of_no_rotation_is_the_torque_on_the_second_body():

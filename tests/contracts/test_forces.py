@@ -167,7 +167,9 @@ def test_a_cosine_torque_drives_a_wheel():
     w, t = 2 * np.pi * f, data["time"].values
     rate = a / 0.5 / w * (np.sin(w * t + phase) - np.sin(phase))
     np.testing.assert_allclose(data["rate"].values[:, 0], rate, atol=1e-8)
-    np.testing.assert_allclose(data["coordinate_acceleration"].values[:, 0], a / 0.5 * np.cos(w * t + phase), atol=1e-12)
+    np.testing.assert_allclose(
+        data["coordinate_acceleration"].values[:, 0], a / 0.5 * np.cos(w * t + phase), atol=1e-12
+    )
 
 
 def test_a_force_may_be_any_function_of_signals():

@@ -64,7 +64,12 @@ def evaluated(joint, q):
     H = joint.pose(ca.SX(q))
     u = ca.SX.sym("u", 6)
     residual = joint.residual(ca.SX(ca.evalf(H)) @ se3.exp(u))
-    return ca.evalf(H).full(), value(joint.motion(ca.SX(q)), u, 0), value(residual, u, 0), value(ca.jacobian(residual, u), u, 0)
+    return (
+        ca.evalf(H).full(),
+        value(joint.motion(ca.SX(q)), u, 0),
+        value(residual, u, 0),
+        value(ca.jacobian(residual, u), u, 0),
+    )
 
 
 def test_residual_vanishes_on_the_free_motions(joint):

@@ -104,7 +104,9 @@ class Model:
         known = (Constraint, Force, Ground)
         if not isinstance(element, known):
             given = quantity.show(element)
-            raise ModelError(f"model {self.name!r}: cannot add {given}; give a joint, a constraint, a force or a Ground")
+            raise ModelError(
+                f"model {self.name!r}: cannot add {given}; give a joint, a constraint, a force or a Ground"
+            )
         self._free(element.name, getattr(element, "key", "ground"))
         if isinstance(element, Ground):
             for expression in element.path:

@@ -121,15 +121,19 @@ def error_of(k, s, plan, h, v, p, projecting):
         call(k.tangent, (p, s.F, s.eu, s.tu, s.work))
         call(k.tangent, (p, s.F, s.ev, s.tv, s.work))
         du, dv = s.tu, s.tv
+    for m in range(n):
+        kind = 0 if plan.linear[m] == 1 else 1
+        s.scale[2 + kind] = max(s.scale[2 + kind], abs(v[m]) + h * abs(s.A[0, m]))
+    # where nothing turns (or nothing moves along), speeds of that kind are rounding of the others: keep it below the tolerance
+    length, noise = s.scale[0], 1e-14 / plan.numbers[1]
+    linear, angular = max(s.scale[2], noise * s.scale[3] * length), max(s.scale[3], noise * s.scale[2] / length)
     worst = 0.0
     for m in range(n):
         kind = 0 if plan.linear[m] == 1 else 1
-        speed = abs(v[m]) + h * abs(s.A[0, m])
-        if speed > s.scale[2 + kind]:
-            s.scale[2 + kind] = speed
+        speed = linear if kind == 0 else angular
         worst = max(worst, abs(du[m]) / s.scale[kind])
-        if s.scale[2 + kind] > 0.0:
-            worst = max(worst, abs(dv[m]) / s.scale[2 + kind])
+        if speed > 0.0:
+            worst = max(worst, abs(dv[m]) / speed)
     return worst / plan.numbers[1]
 
 
@@ -161,7 +165,7 @@ def project_position(k, s, plan, state, q, other, p):
             call(k.factor, (s.t, q, p, s.F, s.work))
             call(k.positions, (s.t, q, p, s.F, other, s.g, s.work))
         q, other = other, q
-        if residual <= 1e5 * tolerance:  # the next residual is of the order of its square
+        if residual <= 1e7 * tolerance:  # the next residual is of the order of its square
             return swaps + 1
     return -1
 

@@ -54,7 +54,7 @@ class Runner:
         speed = max(1e-3 * system.length, np.abs(system.v).max(initial=0.0))
         self.plan = loop.Plan(
             A, b, c, estimate,
-            np.array([step or 0.0, tolerance, 1e-13 * system.length, 1e-14 * max(speed, 1.0), 0.0]),
+            np.array([step or 0.0, tolerance, 1e-15 * system.length, 1e-14 * max(speed, 1.0), 0.0]),
             np.array([adaptive, projection.projects and n["multipliers"] > 0, projection.baumgarte, same, n["turns"], "stage" in built], np.int64),
             np.array(system.linear, np.int64),
             np.array([lookup("integrator", method).order], float),

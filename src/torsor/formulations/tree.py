@@ -1,0 +1,163 @@
+"""Kinematics of a tree: every joint as rotation, arm, motion subspace and bias, and every body from the root outward.
+
+The frame of a body sits at the joint that carries it; with data in one world frame it is parallel to the world in the
+reference configuration, so that a fixed transform between two joints is a constant arm (Müller and Terze, sec. 2.3.3).
+
+    R_c = R_p E,     o_c = o_p + R_p d                     pose of a child, (E, d) from the joint's H(q)      (1)
+    ω_c = Eᵀ ω_p + S_ω v                                                                                     (2)
+    α_c = Eᵀ α_p + S_ω v̇ + b_ω,      b_ω = (Eᵀ ω_p) × S_ω v + Ṡ_ω v                                           (3)
+    a_c = Eᵀ (a_p + α_p × d) + S_v v̇ + b_v                                                                   (4)
+          b_v = Eᵀ ω_p × (ω_p × d) + 2 Eᵀ ω_p × S_v v + S_ω v × S_v v + Ṡ_v v
+
+with the true acceleration a of the origin: no linear velocity is needed.
+"""
+
+import casadi as ca
+import numpy as np
+
+from .. import quantity
+from ..lie import SE3, SO3, Rn, se3
+from . import spatial
+
+
+class Link:
+    """One body of the tree with its joint, as expressions of the joint's own coordinates x and velocities v."""
+
+    def __init__(self, branch, parent):
+        self.branch, self.parent = branch, parent
+        self.body, self.joint = branch.body, branch.joint
+        self.group = _group(self.joint)
+        name = self.joint.name
+        self.x = ca.SX.sym(f"{name}.x", self.group.size)
+        self.v = ca.SX.sym(f"{name}.v", self.group.dimension)
+        # frames: `inner` on the body, `outer` on its parent; both from the respective centre of mass
+        outer, inner = self.joint.placed[::-1] if branch.reversed else self.joint.placed
+        self.inner = inner
+        fixed = outer if parent is None else se3.inverse(parent.inner) @ outer
+        H, S = self._joint_motion()
+        whole = ca.sparsify(fixed @ H)
+        self.E, self.d = ca.sparsify(whole[:3, :3]), ca.sparsify(whole[:3, 3])  # (1)
+        self.S_w, self.S_v = ca.sparsify(S[:3, :]), ca.sparsify(S[3:, :])
+        self.spin, self.slide = self.S_w @ self.v, self.S_v @ self.v
+        self.spin_bias, self.slide_bias = self._bias()
+
+    def _joint_motion(self):
+        """H(x) and S(x) of the body's frame in its parent's, whichever way the joint was drawn."""
+        joint, group, x = self.joint, self.group, self.x
+        if isinstance(group, Rn):
+            H = joint.pose(x)
+            S = _true_motion(joint, x, H)
+        else:
+            H = se3.pose(group.matrix(x), ca.SX.zeros(3)) if isinstance(group, SO3) else group.matrix(x)
+            S = joint.motion(ca.SX.zeros(group.dimension))
+        if self.branch.reversed:
+            S = -(se3.Ad(H) @ S)
+            H = se3.inverse(H)
+        return H, S
+
+    def _bias(self):
+        """Ṡ_ω v and Ṡ_v v."""
+        S = ca.vertcat(self.S_w, self.S_v)
+        if not ca.depends_on(S, self.x):
+            return ca.SX(3, 1), ca.SX(3, 1)
+        moved = _rates(self.group, self.x, self.v)
+        total = ca.sparsify(ca.jtimes(S @ self.v, self.x, moved))
+        return total[:3], total[3:]
+
+    def rates(self):
+        """ẋ of the stored coordinates, from v."""
+        return _rates(self.group, self.x, self.v)
+
+
+def _group(joint):
+    """The group of a joint's motions: rotations and rigid motions as such, all others by their coordinates."""
+    return {"spherical": SO3(), "free": SE3()}.get(joint.key) or Rn(joint.dof)
+
+
+def _rates(group, x, v):
+    """ẋ for a group element x and its body velocity v: derivative of x · exp(s v) at s = 0."""
+    s = ca.SX.sym("s")
+    return ca.substitute(ca.jacobian(group.retract(x, s * v, "cayley"), s), s, 0)
+
+
+def _true_motion(joint, x, H):
+    """S with V = S ẋ: the declared one where it is that, else the derivative of the pose."""
+    if joint.dof == 0:
+        return ca.SX(6, 0)
+    R, p = H[:3, :3], H[:3, 3]
+    columns = []
+    for k in range(joint.dof):
+        dR = ca.reshape(ca.jacobian(ca.vec(R), x[k]), 3, 3)
+        W = R.T @ dR
+        columns.append(ca.vertcat(W[2, 1], W[0, 2], W[1, 0], R.T @ ca.jacobian(p, x[k])))
+    traced, declared = ca.horzcat(*columns), joint.motion(x)
+    random = np.random.default_rng(1)
+    free = [s for s in ca.symvar(ca.horzcat(traced, declared)) if s.name() not in {e.name() for e in ca.symvar(x)}]
+    f = ca.Function("S", [x, ca.vertcat(*free) if free else ca.SX(0, 1)], [traced - declared])
+    off = max(np.abs(f(random.standard_normal(joint.dof), random.random(len(free))).full()).max() for _ in range(3))
+    return declared if off < 1e-12 else traced
+
+
+def body_inertia(link):
+    """Inertia of a link's body about the origin of its frame, in its axes."""
+    body = link.body
+    R, p = link.inner[:3, :3], link.inner[:3, 3]  # frame in the body: centre of mass in the frame is −Rᵀ p
+    tensor = ca.SX.zeros(3, 3) if body.particle else body.inertia
+    return spatial.rigid(body.mass, ca.sparsify(-(R.T @ p)), ca.sparsify(R.T @ tensor @ R)), ca.sparsify(-(R.T @ p))
+
+
+class Root:
+    """A ground as the start of a recursion: its pose and motion as functions of time, and gravity as an acceleration.
+
+    Falling with −g instead of pulling every body saves the gravity forces.
+    """
+
+    def __init__(self, ground, gravity):
+        t = quantity.time
+        self.position, self.rotation, velocity, w = ground.motion()
+        self.w = ca.sparsify(w)
+        self.alpha = ca.sparsify(ca.jacobian(w, t))
+        self.velocity = ca.sparsify(velocity)
+        self.a = ca.sparsify(self.rotation.T @ (ca.jacobian(velocity, t) - gravity))
+
+
+class Motion:
+    """Positions and velocities of all links, from the roots outward: (1), (2), and world poses where they are asked for."""
+
+    def __init__(self, links, roots):
+        self.links, self.roots = links, roots
+        self.w, self.R, self.o, self.u = {}, {}, {}, {}
+        for link in links:
+            base = self.base(link)
+            wp = base.w if link.parent is None else self.w[id(link.parent)]
+            Rp = base.rotation if link.parent is None else self.R[id(link.parent)]
+            op = base.position if link.parent is None else self.o[id(link.parent)]
+            up = base.velocity if link.parent is None else self.u[id(link.parent)]
+            k = id(link)
+            self.w[k] = link.E.T @ wp + link.spin  # (2)
+            self.R[k] = Rp @ link.E  # (1)
+            self.o[k] = op + Rp @ link.d
+            self.u[k] = up + Rp @ spatial.cross(wp, link.d) + self.R[k] @ link.slide
+
+    def base(self, link):
+        """The root that a first link hangs on."""
+        joint = link.joint
+        return self.roots[id(joint.second if link.branch.reversed else joint.first)] if link.parent is None else None
+
+    def biases(self, link):
+        """b_ω, b_v of a link: (3), (4)."""
+        wp = self.base(link).w if link.parent is None else self.w[id(link.parent)]
+        carried = link.E.T @ wp
+        swing = spatial.cross(wp, spatial.cross(wp, link.d))
+        b_w = spatial.cross(carried, link.spin) + link.spin_bias
+        b_v = link.E.T @ swing + spatial.cross(2 * carried + link.spin, link.slide) + link.slide_bias
+        return b_w, b_v
+
+    def body(self, link):
+        """Pose and velocity of a link's body at its centre of mass: x, R, ẋ (world axes), ω (body axes)."""
+        k, inner = id(link), link.inner
+        Q = inner[:3, :3]  # link axes in body axes
+        c = -(Q.T @ inner[:3, 3])  # centre of mass in the link's frame
+        x = self.o[k] + self.R[k] @ c
+        velocity = self.u[k] + self.R[k] @ spatial.cross(self.w[k], c)
+        return x, self.R[k] @ Q.T, velocity, Q @ self.w[k]

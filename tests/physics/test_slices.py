@@ -1,0 +1,27 @@
+"""A run is marched in slices whose length depends on the clock; the result must not."""
+
+import numpy as np
+
+import torsor as ts
+from torsor.run.prepare import prepare
+from torsor.run.projections import LeastSquares
+from torsor.run.runner import Runner
+
+
+def marched(system, kernels, budget):
+    runner = Runner(system, kernels, "rkmk54", None, 1e-11, LeastSquares(), np.linspace(0.0, 10.0, 201))
+    status = runner.loop.RUNNING
+    while status == runner.loop.RUNNING:
+        status = runner.loop.march(
+            runner.kernels, runner.scratch, runner.plan, runner.state, runner.times, *runner.out, budget
+        )
+    assert status == runner.loop.FINISHED
+    return np.concatenate([x.ravel() for x in runner.out])
+
+
+def test_a_run_is_bit_for_bit_the_same_however_it_is_sliced():
+    """Through the singular positions of ten loops, where steps are refused for more than one reason."""
+    system, kernels = prepare(ts.cases.load("four-bar", n=10))
+    whole = marched(system, kernels, 10**6)
+    for budget in (1, 7):
+        np.testing.assert_array_equal(marched(system, kernels, budget), whole)
