@@ -2,7 +2,8 @@
 
     python bench/speed.py --peers ENV/bin/python        ENV: an environment with pin, mujoco and exudyn
 
-Times are process CPU time, best of several; kernels are compiled beforehand. Without --peers only torsor is measured.
+Best of several; torsor's time is that of its loop and of the whole call, peers' is process CPU time; kernels are compiled
+beforehand. Without --peers only torsor is measured.
 """
 
 import argparse
@@ -54,8 +55,9 @@ def four_bar(python):
         fixed, _, run = best(model, until=10.0, outputs=20, method="rkmk4", step=0.02)
         per_step[n] = fixed / run.attrs["steps"]
         print(
-            f"  N = {n}: rkmk54, tolerance {tolerance:g}: {loop * 1e3:.2f} ms (whole call {whole * 1e3:.1f} ms), error {error:.1e} J;"
-            f" rkmk4, h = 0.02: {fixed * 1e3:.2f} ms, error {float(np.abs(run.energy - run.energy[0]).max()):.1e} J"
+            f"  N = {n}: rkmk54, tolerance {tolerance:g}: {loop * 1e3:.2f} ms (whole call {whole * 1e3:.1f} ms),"
+            f" error {error:.1e} J;"
+            f" rkmk4, 0.02 s: {fixed * 1e3:.2f} ms, error {float(np.abs(run.energy - run.energy[0]).max()):.1e} J"
         )
         if python and n > 2:
             for script in ("fourbar_pinocchio.py", "fourbar_mujoco.py"):
@@ -102,6 +104,12 @@ print(time.perf_counter() - start)
 """
 
 
+def seconds(code, env):
+    """What a fresh process prints."""
+    command = [sys.executable, "-c", code]
+    return float(subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout)
+
+
 def first_answer():
     print("\nFirst answer, seconds from `import torsor`, in fresh processes")
     jobs = [
@@ -119,10 +127,7 @@ def first_answer():
     for title, code, bars in jobs:
         with tempfile.TemporaryDirectory() as cache:
             env = dict(os.environ, TORSOR_CACHE=cache + "/t", NUMBA_CACHE_DIR=cache + "/n")
-            run = lambda: float(
-                subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout
-            )
-            cold, warm = run(), min(run() for _ in range(5))
+            cold, warm = seconds(code, env), min(seconds(code, env) for _ in range(5))
         print(f"  {title}: cold {cold:.2f}, warm {warm:.2f} (bars: {bars})")
 
 

@@ -15,6 +15,7 @@ ORDER = [
     {"joints"},
     {"forces"},
     {"model"},
+    {"exchange"},
     {"formulations"},
     {"kernels"},
     {"run"},

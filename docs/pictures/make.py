@@ -1,6 +1,6 @@
-"""Draws every picture of the documentation anew, next to this file.
+"""Draws every picture of the documentation anew, next to this file: python docs/pictures/make.py [NAME ...]
 
-    python docs/pictures/make.py [NAME ...]         NAME: three-link, drift, four-bar, ...; none: all
+NAME is three-link, drift, four-bar and so on; without any, all are drawn.
 """
 
 import pathlib
@@ -34,7 +34,7 @@ def three_link():
     """The mechanism at equal intervals of time, and its energies."""
     data = ts.simulate(ts.cases.load("three-link"), 10.0, outputs=1000)
     figure = plt.figure(figsize=(9, 3.8))
-    left, right = figure.add_axes((0.0, 0.02, 0.5, 0.92), projection="3d"), figure.add_axes((0.59, 0.15, 0.39, 0.74))
+    left, right = figure.add_axes((-0.03, 0.02, 0.54, 0.9), projection="3d"), figure.add_axes((0.63, 0.14, 0.35, 0.74))
     last = 150  # outputs drawn: 1.5 s
     chain = [np.zeros((1001, 3))] + [ends(data, f"link{k}", (0.5, 0, 0)) for k in (1, 2, 3)]
     for i in range(0, last + 1, 10):
@@ -43,7 +43,8 @@ def three_link():
     x, y, z = chain[3][: last + 1].T
     left.plot(x, z, y, color="0.6", lw=0.8)
     left.plot([0], [0], [0], "s", color="black", ms=6)
-    left.set(xlabel="x [m]", ylabel="z [m]", zlabel="y [m]")
+    left.set(xlabel="x [m]", ylabel="z [m]")
+    left.set_zlabel("y [m]", labelpad=-3)
     left.set_aspect("equal")
     left.set_box_aspect(left.get_box_aspect(), zoom=1.25)
     left.view_init(18, -62)

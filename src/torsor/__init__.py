@@ -1,9 +1,9 @@
 """torsor: multibody dynamics on Lie groups.
 
-    import torsor as ts
-    model = ts.Model("pendulum", gravity=(0, 0, -9.81))
-    ...
-    data = ts.simulate(model, until=10)
+import torsor as ts
+model = ts.Model("pendulum", gravity=(0, 0, -9.81))
+...
+data = ts.simulate(model, until=10)
 """
 
 from . import inertia

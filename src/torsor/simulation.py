@@ -24,7 +24,7 @@ def simulate(
     method: str = "rkmk54",
     formulation: str = "absolute",
     projection: str | Projection = "least-squares",
-    tolerance: float = 1e-8,
+    tolerance: float = 1e-9,
     map: str = "exp",
     signals: dict | None = None,
     parameters: dict | None = None,

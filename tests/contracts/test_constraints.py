@@ -107,7 +107,7 @@ def test_one_direction_per_row(rows):
 
 
 def parts(q, v, joint):
-    """A, ρ, ω, r, ṙ of both bodies in the notation of [aslanov]; n given in the joint frame of the first body."""
+    """A, ρ, ω, r, ṙ of both bodies in the notation of [aslanov2011]; n given in the joint frame of the first body."""
     A = [q[3:12].reshape(3, 3).T, q[15:24].reshape(3, 3).T]
     r, speed, w = (q[:3], q[12:15]), (v[:3], v[6:9]), (v[3:6], v[9:12])
     local = [np.array(ca.evalf(x)) for x in joint.placed]
@@ -206,7 +206,7 @@ def hinge(model, name, first, second, point, axis):
 
 
 def composed(model, name, first, second, point, axis):
-    """Three points on planes and no rotation about two vectors across the axis: table 1 of [aslanov]."""
+    """Three points on planes and no rotation about two vectors across the axis: table 1 of [aslanov2011]."""
     across = np.linalg.svd(np.array([axis]))[2][1:]
     for k, n in enumerate(np.eye(3)):
         model.add(ts.PointOnPlane(f"{name}-{k}", first, second, point=point, normal=tuple(n)))

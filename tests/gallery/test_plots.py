@@ -30,7 +30,7 @@ def many(loop):
     import xarray as xr
 
     copies = xr.concat([loop] * 20, "joint", data_vars="minimal", coords="minimal", compat="override", join="override")
-    copies = copies.drop_vars(["coordinate", "rate", "coordinate_acceleration", "joint_coordinate"])
+    copies = copies.drop_vars(["coordinate", "rate", "coordinate_acceleration", "joint_coordinate", "coordinate_unit"])
     wide = [loop[["coordinate", "rate"]]] * 20
     return copies.merge(
         xr.concat(wide, "joint_coordinate", data_vars="minimal", coords="minimal", compat="override", join="override")

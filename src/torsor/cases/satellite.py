@@ -3,8 +3,8 @@
     s(t) = 0.02 t − 0.0007 t²/2                               slider along z of the slider rod, motions 1 and 3   (1)
     L(t) = −0.00058 Jx₃ + F₄y (s(t) + L₃/2)                   torque about x between base rod and slider rod      (2)
 
-Masses and dimensions are those of the document where it gives them; d1, L1, m4, a and L4 are chosen (shared/cases.md).
-[zagreb], ch. 4.
+Masses and dimensions are those of the document where it gives them; d1, L1, m4, a and L4 are chosen.
+[zenzerovic2012], ch. 4.
 """
 
 from math import pi
@@ -74,7 +74,7 @@ def satellite(motion):
 @register("satellite")
 class Satellite(Case):
     title = "satellite with a manipulator, motion=1, 2 or 3"
-    source = "Zagreb thesis, ch. 4, document 000"
+    source = "Zagreb thesis, ch. 4"
     until = 60.0
     recommended = {"outputs": 600}
 
@@ -86,7 +86,7 @@ class Satellite(Case):
 @register("satellite-1")
 class Satellite1(Case):
     title = "satellite with a manipulator, hull and base rod turning about one axis each, slider driven"
-    source = "Zagreb thesis, ch. 4, motion 1, document 000"
+    source = "Zagreb thesis, ch. 4, motion 1"
     until = 60.0
     recommended = {"outputs": 600}
 
@@ -98,7 +98,7 @@ class Satellite1(Case):
 @register("satellite-2")
 class Satellite2(Case):
     title = "satellite with a manipulator, the slider's drive has failed"
-    source = "Zagreb thesis, ch. 4, motion 2, document 000"
+    source = "Zagreb thesis, ch. 4, motion 2"
     until = 60.0
     recommended = {"outputs": 600}
 
@@ -110,7 +110,7 @@ class Satellite2(Case):
 @register("satellite-3")
 class Satellite3(Case):
     title = "satellite with a manipulator, hull and base rod in general rotation, slider driven"
-    source = "Zagreb thesis, ch. 4, motion 3, document 000"
+    source = "Zagreb thesis, ch. 4, motion 3"
     until = 60.0
     recommended = {"outputs": 600}
 

@@ -3,7 +3,7 @@
     spherical:  0 = x·p,  0 = y·p,  0 = z·p                             p: second frame in the first's axes    (1)
     hinge:      (1), and no rotation about x and y of the first body                                           (2)
 
-[aslanov], sec. 4, eq. 34 to 40.
+[aslanov2011], sec. 4, eq. 34 to 40.
 """
 
 from dataclasses import dataclass
@@ -78,12 +78,12 @@ class Hinge(ts.Joint):
 @register("three-link")
 class ThreeLink(Case):
     title = "spatial three-link mechanism of point-on-plane and no-rotation constraints"
-    source = "Aslanov, Kruglov and Yuditsev, sec. 4, document 002"
+    source = "Aslanov, Kruglov and Yuditsev, sec. 4"
     until = 10.0
 
     @staticmethod
     def build():
-        """Links along +x from the origin, turning together about y; start and gravity are chosen (shared/cases.md)."""
+        """Links along +x from the origin, turning together about y; start and gravity are chosen."""
         model = ts.Model("three-link", gravity=(0, -9.81, 0))
         rate = 2.0
         links = [

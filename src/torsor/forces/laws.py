@@ -34,7 +34,7 @@ class Gravity(Force):
     """Uniform gravity on every body: U = −Σ m g·x. A model has one, from its `gravity`."""
 
     variants = (lambda scene: {"acceleration": (1, 2, -9.81), "bodies": (scene["first"], scene["second"])},)
-    acceleration: tuple = (0, 0, 0)
+    acceleration: object = (0, 0, 0)
     bodies: tuple = ()
 
     def potential(self):
@@ -117,7 +117,7 @@ class JointForce(Force):
 class CosineTorque(Force):
     """τ = amplitude cos(2π frequency t + phase) along a joint coordinate, with its reaction.
 
-    Vlasenko, ch. 8 [vlasenko]: the motor of the manipulator.
+    Vlasenko, ch. 8 [vlasenko2006]: the motor of the manipulator.
     """
 
     variants = ({}, {"amplitude": 2.0, "frequency": 0.3, "phase": 0.5})

@@ -1,4 +1,4 @@
-"""Descriptor form on (R³×SO(3))ᴺ, index 1 (Zagreb thesis, ch. 2 and 3 [zagreb]; Aslanov et al., eq. 1 to 3 [aslanov]).
+"""Descriptor form on (R³×SO(3))ᴺ, index 1 (Zagreb thesis, eq. 1.8 [zenzerovic2012]; Aslanov et al., eq. 1 to 3 [aslanov2011]).
 
     M v̇ − Gᵀ λ = f,        G v̇ = γ                                                               (1)
     S λ = γ − G M⁻¹ f,     S = G M⁻¹ Gᵀ = Pᵀ L D Lᵀ P                                             (2)

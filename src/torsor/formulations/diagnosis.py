@@ -5,7 +5,7 @@ count. A row is redundant where it is a combination of the rows before it in eve
 
     G_i = Σ c_j G_j        →  λ is not unique in the rows with c_j ≠ 0, and in row i                 (1)
 
-Müller and Terze, remark 5 [mueller]; Vlasenko, remark 2.4 [vlasenko].
+Müller and Terze, remark 5 [mueller2009]; Vlasenko, remark 2.4 [vlasenko2006].
 """
 
 from dataclasses import dataclass, field

@@ -55,7 +55,7 @@ def turned(inertia, R):
 def shifted(inertia, d):
     """The same inertia about a point from which d leads to the present origin.
 
-        a = a' − d × α',  n' = n + d × f:     M' = M,  H' = H + d~ M,  J' = J + d~ Hᵀ − H' d~          (2)
+    a = a' − d × α',  n' = n + d × f:     M' = M,  H' = H + d~ M,  J' = J + d~ Hᵀ − H' d~          (2)
     """
     J, H, M = inertia
     D = skew(d)

@@ -110,11 +110,11 @@ def consistent_velocities(formulation, examiner, t, q, p, values):
     model, n = formulation.model, formulation.v.shape[0]
     E, e, names = _given(formulation, t, q, p, values)
     g_t = examiner.psi(t, q, np.zeros(n), p)
-    whole = np.zeros(n)
+    whole, alone = np.zeros(n), np.zeros(n, bool)
     for row, value in zip(E, e):
         if np.count_nonzero(row) == 1:
-            whole[row != 0] = value
-    complete = len(E) >= n and np.linalg.matrix_rank(E) == n if n <= 60 else len(E) >= n
+            whole[row != 0], alone[row != 0] = value, True
+    complete = alone.all() and np.array_equal(E @ whole, e)  # each velocity was given by itself, and once
     if complete and np.abs(examiner.psi(t, q, whole, p)).max(initial=0) <= 1e-12 * examiner.speed(whole):
         return whole, []
     G = examiner.G(t, q, p)

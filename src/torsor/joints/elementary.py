@@ -43,7 +43,7 @@ class PointOnPlane(Connection):
 
         0 = n·p,       reaction on the second body: λ n                (1)
 
-    Aslanov, Kruglov and Yuditsev, eq. 4 to 23 [aslanov].
+    Aslanov, Kruglov and Yuditsev, eq. 4 to 23 [aslanov2011].
     """
 
     variants = ({}, {"normal": (1, -2, 0.5)})
@@ -63,7 +63,7 @@ class NoRotation(Connection):
 
         0 = n·ω,       ω of the second body relative to the first, in axes of the first      (1)
 
-    Aslanov, Kruglov and Yuditsev, eq. 24 to 32 [aslanov]. One vector alone is a velocity-level (nonholonomic)
+    Aslanov, Kruglov and Yuditsev, eq. 24 to 32 [aslanov2011]. One vector alone is a velocity-level (nonholonomic)
     constraint. Given together, two vectors (a hinge about n₁ × n₂) or three are integrable and are kept at position
     level too.
     """

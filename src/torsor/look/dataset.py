@@ -49,7 +49,9 @@ def dataset(system, trajectory, options):
     n, bodies = len(trajectory.times), len(system.bodies)
     variables = {}
     x, R = np.zeros((n, bodies, 3)), np.tile(np.eye(3), (n, bodies, 1, 1))
-    split = {k: np.zeros((n, bodies, 3)) for k in ("velocity", "angular_velocity", "acceleration", "angular_acceleration")}
+    split = {
+        k: np.zeros((n, bodies, 3)) for k in ("velocity", "angular_velocity", "acceleration", "angular_acceleration")
+    }
     at_q = at_v = 0
     for b, particle in enumerate(system.particles):
         x[:, b] = trajectory.q[:, at_q : at_q + 3]

@@ -195,7 +195,7 @@ class Model:
     @property
     def all_forces(self) -> list[Force]:
         """The forces and, where there is any, gravity."""
-        heavy = not all(x.is_zero() for x in self.gravity.nonzeros())
+        heavy = not ca.sparsify(self.gravity).nnz() == 0
         return ([Gravity("gravity", self.gravity, tuple(self.bodies))] if heavy else []) + self.forces
 
     def __getitem__(self, path: str):

@@ -3,7 +3,7 @@
 A spanning tree carries the joint coordinates; the joints that are left close loops ("cut joints"). The tree is grown level
 by level from the root, so that loops stay short, and within a level joints with few free motions come first, so that what
 is cut has few constraints. A body that no joint holds hangs on the root by a free joint. Müller and Terze, sec. 2.1
-[mueller].
+[mueller2009].
 """
 
 from dataclasses import dataclass

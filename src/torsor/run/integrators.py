@@ -1,11 +1,11 @@
 """Integrators as data: a Runge–Kutta–Munthe-Kaas method is its tableau.
 
     uᵢ = h Σⱼ aᵢⱼ kⱼ,   qᵢ = q · exp(uᵢ),   vᵢ = v + h Σⱼ aᵢⱼ v̇ⱼ                                  (1)
-    kᵢ = dexp⁻¹(uᵢ) vᵢ,  v̇ᵢ = f(t + cᵢ h, qᵢ, vᵢ)                                                 (2)
+    kᵢ = dexp⁻¹(−uᵢ) vᵢ,  v̇ᵢ = f(t + cᵢ h, qᵢ, vᵢ)                                                 (2)
     q ← q · exp(h Σ bᵢ kᵢ),   v ← v + h Σ bᵢ v̇ᵢ                                                   (3)
 
 with the exponential or the Cayley map. The full differential in (2) gives every tableau its classical order on the group
-(Munthe-Kaas; the thesis prints its last step without it, [zagreb], alg. 2, which costs the order).
+(Munthe-Kaas; the thesis prints step 7 without it, [zenzerovic2012], sec. 3.3.3, which leaves order 2 in the rotations).
 """
 
 import numpy as np
@@ -37,7 +37,7 @@ class Integrator:
 
 @register("lie-euler")
 class LieEuler(Integrator):
-    """Lie-group Euler: one evaluation per step, order 1. For comparison and for drafts. [zagreb], sec. 3.1."""
+    """Lie-group Euler: one evaluation per step, order 1. For comparison and for drafts. [zenzerovic2012], sec. 3.3.2."""
 
     order = 1
     A = ((),)
@@ -73,7 +73,7 @@ class Kutta3(Integrator):
 
 @register("rkmk4")
 class RKMK4(Integrator):
-    """The classical method of order 4 on the group: the workhorse for a fixed step. [zagreb], sec. 3.2."""
+    """The classical method of order 4 on the group: the workhorse for a fixed step. [zenzerovic2012], sec. 3.3.3."""
 
     order = 4
     A = ((), (1 / 2,), (0, 1 / 2), (0, 0, 1))

@@ -10,11 +10,13 @@ from numba import njit
 
 from ..kernels.calls import call
 
+COARSE = 1e-3  # error of a step, relative to the model's size, from which the projection surely finds back
 RUNNING, FINISHED, NOT_FINITE, STEP_TOO_SMALL, NOT_PROJECTED = 0, 1, 2, 3, 4
 
 # Addresses of kernels; `factor` serves the projection, `factor_mass` the accelerations (often the same).
 Kernels = namedtuple(
-    "Kernels", "factor factor_mass accelerations positions velocities tangent turns retract advance differential outputs stage"
+    "Kernels",
+    "factor factor_mass accelerations positions velocities tangent turns retract advance differential outputs stage",
 )
 
 # Scratch arrays. K, A: stage rates of configuration and velocity, P: stage powers. q and v have three buffers that rotate:
@@ -22,12 +24,13 @@ Kernels = namedtuple(
 Scratch = namedtuple("Scratch", "t q0 q1 q2 v0 v1 v2 u eu ev tu tv F E a lam power K A P g psi turn ab work scale")
 
 # What the run does: tableau, steps, projection, tolerances. All float64 or int64 arrays, so that one compiled loop serves.
-#   numbers: [step, tolerance, position tolerance, velocity tolerance, smallest step]
+#   numbers: [step, tolerance, position tolerance, velocity tolerance, smallest step, whole mass, whole inertia]
 #   choices: [adaptive, project, baumgarte, same factor for both, number of turns, stages as one kernel]
 Plan = namedtuple("Plan", "A b c estimate numbers choices linear order")
 
-# The state that survives between calls. counts: [steps, rejections, outputs written, evaluations, projections]
-#   values: [t, next step, work, smallest pivot ratio, largest position residual, largest velocity residual]
+# The state that survives between calls. counts: [steps, rejections, outputs written, evaluations, projections,
+#   times in a row that a singular position was dodged]
+#   values: [t, next step, work, smallest pivot ratio, largest position residual, largest velocity residual, pivot ratio]
 State = namedtuple("State", "values counts q v p")
 
 INLINE = {"error_model": "numpy", "boundscheck": False, "forceinline": True}
@@ -102,7 +105,7 @@ def sweep(k, s, plan, t, h, q, v, p, fresh, q1, v1):
 
 
 @njit(**INLINE)
-def error_of(k, s, plan, h, v, p, projecting):
+def error_of(k, s, plan, h, v, p, projecting, work):
     """Largest component of the estimated error over its scale: lengths, angles, and speeds of either kind.
 
     Where the step is projected, what the projection takes away is no error: only the admissible part counts. Without this
@@ -134,7 +137,18 @@ def error_of(k, s, plan, h, v, p, projecting):
         worst = max(worst, abs(du[m]) / s.scale[kind])
         if speed > 0.0:
             worst = max(worst, abs(dv[m]) / speed)
-    return worst / plan.numbers[1]
+    # as a whole the step must only stay where the projection finds back; and the work of drives and forces counts too
+    coarse, fault = 0.0, 0.0
+    most = max(abs(work), plan.numbers[5] * s.scale[2] ** 2 + plan.numbers[6] * s.scale[3] ** 2)
+    for m in range(n):
+        coarse = max(coarse, abs(s.eu[m]) / s.scale[0 if plan.linear[m] == 1 else 1])
+    for j in range(plan.b.size):
+        fault += plan.estimate[j] * s.P[j]
+        most = max(most, h * abs(s.P[j]))
+    s.scale[4] = max(s.scale[4], most)
+    if s.scale[4] > 0.0:
+        worst = max(worst, abs(h * fault) / s.scale[4])
+    return max(worst / plan.numbers[1], coarse / COARSE)
 
 
 @njit(**INLINE)
@@ -192,7 +206,7 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
     adaptive, projecting, same = plan.choices[0] == 1, plan.choices[1] == 1, plan.choices[3] == 1
     turns = plan.choices[4]
     first_turn = state.p.size - turns
-    fresh, status, pivot, dodged = False, RUNNING, 0.0, 0
+    fresh, status = False, RUNNING
     q, q1, q2, v, v1, v2 = s.q0, s.q1, s.q2, s.v0, s.v1, s.v2
     copy(state.q, q)
     copy(state.v, v)
@@ -225,13 +239,19 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
         if projecting and finite:
             call(k.factor, (s.t, q1, state.p, s.F, s.work))
         if adaptive:
-            error = error_of(k, s, plan, h, v, state.p, projecting) if finite else np.inf
+            error = error_of(k, s, plan, h, v, state.p, projecting, state.values[2]) if finite else np.inf
             factor = 0.9 * max(error, 1e-10) ** (-1.0 / plan.order[0])
             proposal = h * min(5.0, max(0.2, factor)) if np.isfinite(error) else 0.1 * h
-            if error <= 1.0 and projecting and not last and dodged < 6 and dips(s.F[s.F.size - 1], pivot):
+            if (
+                error <= 1.0
+                and projecting
+                and not last
+                and state.counts[5] < 6
+                and dips(s.F[s.F.size - 1], state.values[6])
+            ):
                 state.values[1] = 0.8 * h
                 state.counts[1] += 1
-                dodged += 1
+                state.counts[5] += 1
                 continue
             if not error <= 1.0:
                 state.values[1] = proposal
@@ -261,8 +281,8 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
                 call(k.factor, (s.t, q1, state.p, s.F, s.work))
             if project_velocity(k, s, plan, state, q1, v1, v2, state.p) % 2 == 1:
                 v1, v2 = v2, v1
-            pivot, dodged = s.F[s.F.size - 1], 0
-            state.values[3] = min(state.values[3], pivot)
+            state.values[6], state.counts[5] = s.F[s.F.size - 1], 0
+            state.values[3] = min(state.values[3], state.values[6])
             state.counts[4] += 1
             fresh = same
         q, q1, v, v1 = q1, q, v1, v

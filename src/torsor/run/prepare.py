@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .. import formulations as _formulations  # noqa: F401  (they register themselves)
-from .. import kernels
+from .. import kernels, quantity
 from ..errors import ModelError
 from ..registry import lookup
 
@@ -31,6 +31,8 @@ class System:
     start_freedom: int
     linear: list  # 1 for a velocity that is a length per time, 0 for an angular one
     length: float
+    mass: float  # of all bodies together, and the sum of their moments of inertia: what energies are measured against
+    inertia: float
     layout: list  # (name, size) of the outputs
     signals: list
     t: float
@@ -130,6 +132,8 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
         start_freedom=found.start_freedom,
         linear=[1 if k < 3 else 0 for b in model.bodies for k in range(3 if b.particle else 6)],
         length=length,
+        mass=sum(quantity.numbers(b.mass, values).item() for b in model.bodies),
+        inertia=sum(float(np.trace(quantity.numbers(b.inertia, values))) for b in model.bodies if not b.particle),
         layout=outputs.layout,
         signals=list(signals),
         t=t,

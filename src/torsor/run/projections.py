@@ -33,7 +33,7 @@ class NoProjection(Projection):
 @register("baumgarte")
 @dataclass(frozen=True)
 class Baumgarte(Projection):
-    """G v̇ = γ − 2α ψ − β² g: the drift decays instead of growing, but does not vanish ([aslanov], eq. 33).
+    """G v̇ = γ − 2α ψ − β² g: the drift decays instead of growing, but does not vanish ([aslanov2011], eq. 33).
 
     alpha, beta   gains [1/s]; α = β is critically damped; a velocity-level constraint has the term in α alone
     """
@@ -57,6 +57,6 @@ class Baumgarte(Projection):
 @dataclass(frozen=True)
 class LeastSquares(Projection):
     """After each step the least change, in the mass metric or the plain one, that satisfies the position constraints to
-    rounding, then the velocity constraints; the default ([zagreb], ch. 3.3)."""
+    rounding, then the velocity constraints; the default ([zenzerovic2012], sec. 3.4)."""
 
     projects = True

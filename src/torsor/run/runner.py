@@ -52,25 +52,27 @@ class Runner:
         F = empty(built["factor"].size_out(0))
         work = empty(max(kernel.work_size for kernel in built.values()))
         speed = max(1e-3 * system.length, np.abs(system.v).max(initial=0.0))
+        numbers = [step or 0.0, tolerance, 1e-15 * system.length, 1e-14 * max(speed, 1.0)]
+        numbers += [1e-13 * max(1.0, abs(float(self.times[-1]))), system.mass, system.inertia]
+        projecting = projection.projects and n["multipliers"] > 0
+        choices = [adaptive, projecting, projection.baumgarte, same, n["turns"], "stage" in built]
+        order = lookup("integrator", method).order
         self.plan = loop.Plan(
-            A, b, c, estimate,
-            np.array([step or 0.0, tolerance, 1e-15 * system.length, 1e-14 * max(speed, 1.0), 0.0]),
-            np.array([adaptive, projection.projects and n["multipliers"] > 0, projection.baumgarte, same, n["turns"], "stage" in built], np.int64),
-            np.array(system.linear, np.int64),
-            np.array([lookup("integrator", method).order], float),
+            A, b, c, estimate, np.array(numbers), np.array(choices, np.int64), np.array(system.linear, np.int64),
+            np.array([order], float),
         )  # fmt: skip
-        self.plan.numbers[4] = 1e-13 * max(1.0, abs(float(self.times[-1])))
-        stages, nv, nq = len(b), n["v"], n["q"]
+        stages, nv, nq, nl = len(b), n["v"], n["q"], n["multipliers"]
         self.scratch = loop.Scratch(
-            t=np.zeros(1), q0=empty(nq), q1=empty(nq), q2=empty(nq), v0=empty(nv), v1=empty(nv), v2=empty(nv), u=empty(nv), eu=empty(nv), ev=empty(nv), tu=empty(nv), tv=empty(nv), F=F,
-            E=F if same else empty(built["factor_mass"].size_out(0)), a=empty(nv), lam=empty(n["multipliers"]), power=np.zeros(1),
-            K=np.zeros((stages, nv)), A=np.zeros((stages, nv)), P=np.zeros(stages), g=empty(n["multipliers"]),
-            psi=empty(n["multipliers"]), turn=empty(n["turns"]), ab=np.array(projection.gains(step), float),
-            work=work, scale=np.array([system.length, 1.0, 0.0, 0.0]),
+            t=np.zeros(1), F=F, E=F if same else empty(built["factor_mass"].size_out(0)), work=work, power=np.zeros(1),
+            K=np.zeros((stages, nv)), A=np.zeros((stages, nv)), P=np.zeros(stages), turn=empty(n["turns"]),
+            ab=np.array(projection.gains(step), float), scale=np.array([system.length, 1.0, 0.0, 0.0, 0.0]),
+            **{name: empty(nq) for name in ("q0", "q1", "q2")},
+            **{name: empty(nv) for name in ("v0", "v1", "v2", "u", "eu", "ev", "tu", "tv", "a")},
+            **{name: empty(nl) for name in ("lam", "g", "psi")},
         )  # fmt: skip
         first = step if step else self._first_step(system, tolerance)
         self.state = loop.State(
-            np.array([system.t, first, 0.0, 1.0, 0.0, 0.0]), np.zeros(5, np.int64),
+            np.array([system.t, first, 0.0, 1.0, 0.0, 0.0, 0.0]), np.zeros(6, np.int64),
             np.array(system.q), np.array(system.v), np.array(system.p),
         )  # fmt: skip
         m = len(self.times)
@@ -122,7 +124,7 @@ class Runner:
         self.loop.evaluate(
             self.kernels, self.scratch, self.plan, times, q, v, p, accelerations, multipliers, outputs, row
         )
-        steps, rejections, _, evaluations, projections = (int(x) for x in self.state.counts)
+        steps, rejections, _, evaluations, projections, _ = (int(x) for x in self.state.counts)
         values = self.state.values
         counts = {
             "steps": steps, "rejections": rejections, "evaluations": evaluations, "projections": projections,

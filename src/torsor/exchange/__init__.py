@@ -1,0 +1,20 @@
+"""Mechanisms that other programs describe: URDF and MJCF files read into a `Model`."""
+
+from .reader import read
+from .result import Imported, ImportedJoint, Note, Placement, Visual
+
+__all__ = ["Imported", "ImportedJoint", "Note", "Placement", "Visual", "read", "read_mjcf", "read_urdf"]
+
+
+def read_urdf(path, **options):
+    """Read a URDF file; see `torsor.exchange.urdf.read_urdf`."""
+    from .urdf import read_urdf
+
+    return read_urdf(path, **options)
+
+
+def read_mjcf(path, **options):
+    """Read an MJCF file; see `torsor.exchange.mjcf.read_mjcf`."""
+    from .mjcf import read_mjcf
+
+    return read_mjcf(path, **options)

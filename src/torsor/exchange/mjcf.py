@@ -1,0 +1,239 @@
+"""MJCF, through MuJoCo's own compiler: defaults, includes, inertias from shapes and frames are resolved by it.
+
+MuJoCo counts a joint's coordinate from its `ref`, torsor from the configuration that the file shows: q_file = q + ref.
+"""
+
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import ModelError
+from . import document
+from .assemble import assemble
+from .shapes import Shapes
+from .tree import Coupling, Link, Motion, Part, Tie, Tree
+
+KINDS = ("free", "ball", "slide", "hinge")  # mjtJoint
+LISTS = (
+    ("actuators", "actuator", "not simulated"),
+    ("tendons", "tendon", "not simulated"),
+    ("flexes", "flex", "deformable bodies are not simulated"),
+    ("skins", "skin", "not drawn"),
+    ("pairs", "contact pair", "contact is not simulated"),
+    ("excludes", "contact exclude", "contact is not simulated"),
+    ("plugins", "plugin", "not simulated"),
+    ("sensors", "sensor", "not recorded; use signals"),
+    ("keys", "keyframe", "not used; give `start`"),
+    ("sites", "site", "not kept"),
+    ("cameras", "camera", "not kept"),
+    ("lights", "light", "not kept"),
+    ("numerics", "numeric", "not kept"),
+    ("texts", "text", "not kept"),
+    ("tuples", "tuple", "not kept"),
+)
+
+
+def read_mjcf(path, *, gravity=None, start=None, start_rate=None, merge_fixed=True, strict=True):
+    """The mechanism that an MJCF file describes.
+
+    gravity            None: the file's [m/s²]
+    start, start_rate  joint coordinates and velocities at the start, by joint name, as torsor counts them: displacement
+                       from what the file shows; a ball joint's are a rotation vector, a free joint's that and a position
+    merge_fixed        False: bodies without joints stay bodies of their own, held by `Fixed`
+    strict             False: impossible inertias are repaired and reported; True: they are errors
+
+    Returns an `Imported`. Needs MuJoCo: pip install torsor[mjcf].
+    """
+    root = document.parse(path)
+    if root.tag != "mujoco":
+        raise ModelError(f"{root.where}: an MJCF file has the root element <mujoco>, got <{root.tag}>")
+    _check_includes(root)
+    try:
+        import mujoco
+    except ImportError:
+        raise ModelError(f"{path}: reading MJCF needs MuJoCo: pip install torsor[mjcf]") from None
+    try:
+        with warnings.catch_warnings(record=True) as doubts:
+            warnings.simplefilter("always")
+            spec = mujoco.MjSpec.from_file(root.file)
+            compiled = spec.compile()
+    except (ValueError, RuntimeError, OSError) as error:
+        message = " ".join(str(error).split())
+        line = re.search(r"line (\d+)", message)
+        raise ModelError(f"{root.file}{':' + line[1] if line else ''}: MuJoCo refuses it: {message}") from None
+    reader = Reader(mujoco, spec, compiled, root.file)
+    tree = reader.tree()
+    for doubt in doubts:
+        tree.note("questionable", "mujoco", " ".join(str(doubt.message).split()), root.file)
+    tree.set_start(start, start_rate)
+    return assemble(tree, reader.gravity if gravity is None else gravity, merge_fixed, strict)
+
+
+def _check_includes(root):
+    """Parse what the file includes as carefully as the file itself, before anything else opens it."""
+    seen, waiting = {str(Path(root.file).resolve())}, [root]
+    while waiting:
+        element = waiting.pop()
+        waiting += element.children
+        if element.tag == "include":
+            file = Path(root.file).resolve().parent / element.text("file")
+            if not file.is_file():
+                raise element.error(f"there is no file {str(file)!r}")
+            if str(file) not in seen:
+                seen.add(str(file))
+                waiting.append(document.parse(file))
+
+
+def finite(owner, *values):
+    """Refuse what MuJoCo lets through: nan, and numbers that no machine has."""
+    if not all((np.abs(value) < document.HUGE).all() for value in values):
+        raise ModelError(f"{owner}: its numbers must be finite")
+
+
+class Reader:
+    """A compiled MuJoCo model, turned into a tree."""
+
+    def __init__(self, mujoco, spec, compiled, file):
+        self.mj, self.spec, self.m, self.file = mujoco, spec, compiled, file
+        self.data = mujoco.MjData(compiled)
+        mujoco.mj_kinematics(compiled, self.data)
+        self.out = Tree(spec.modelname or "model", file)
+        self.off = lambda flag: bool(compiled.opt.disableflags & int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}")))
+        self.bodies = ["world"] + [self._name("body", k) for k in range(1, compiled.nbody)]
+        self.joints = [self._name("joint", k) for k in range(compiled.njnt)]
+
+    @property
+    def gravity(self):
+        return (0.0, 0.0, 0.0) if self.off("GRAVITY") else tuple(self.m.opt.gravity)
+
+    def _name(self, what, k):
+        return getattr(self.m, what)(k).name or f"{what}_{k}"
+
+    def _where(self, elements, k):
+        """file:line of the element with number k."""
+        info = next((e.info for e in elements if e.id == k), "") or ""
+        line = re.search(r"line (\d+)", info)
+        return f"{self.file}:{line[1]}" if line else self.file
+
+    def tree(self):
+        shapes = Shapes(self.mj, self.spec, self.m, self.out, self._where)
+        for k, name in enumerate(self.bodies):
+            link = self._link(k, name)
+            link.visuals = shapes.of_body(k, name)
+            self.out.links[name] = link
+        for k in range(self.m.neq):
+            self._equality(k)
+        self._left_out()
+        return self.out
+
+    # bodies
+
+    def _link(self, k, name):
+        m, where = self.m, self._where(self.spec.bodies, k)
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = self.data.xmat[k].reshape(3, 3), self.data.xpos[k]
+        link = Link(name, self.bodies[m.body_parentid[k]] if k else None, pose, where)
+        finite(f"{where}: body {name!r}", pose, m.body_mass[k], m.body_ipos[k], m.body_iquat[k], m.body_inertia[k])
+        if m.body_mass[k] > 0:
+            R = self._matrix(m.body_iquat[k])
+            tensor = R @ np.diag(m.body_inertia[k]) @ R.T
+            link.parts = [Part(float(m.body_mass[k]), m.body_ipos[k].copy(), tensor, name, where)]
+        first = m.body_jntadr[k]
+        link.motions = [self._motion(j) for j in range(first, first + m.body_jntnum[k])]
+        if m.body_gravcomp[k]:
+            message = f"gravcomp {m.body_gravcomp[k]:g} is not simulated"
+            self.out.note("ignored", f"gravcomp of body {name!r}", message, where)
+        if m.body_mocapid[k] >= 0:
+            self.out.note("approximated", f"body {name!r}", "mocap: held where the file shows it", where)
+        return link
+
+    def _matrix(self, quaternion):
+        R = np.zeros(9)
+        self.mj.mju_quat2Mat(R, np.asarray(quaternion, float))
+        return R.reshape(3, 3)
+
+    # joints
+
+    def _motion(self, j):
+        m, name, where = self.m, self.joints[j], self._where(self.spec.joints, j)
+        kind, dof, at = KINDS[m.jnt_type[j]], m.jnt_dofadr[j], m.jnt_qposadr[j]
+        motion = Motion(name, kind, self.data.xaxis[j].copy(), self.data.xanchor[j].copy(), where)
+        motion.stiffness = 0.0 if self.off("SPRING") else float(m.jnt_stiffness[j])
+        motion.damping = 0.0 if self.off("DAMPER") else float(m.dof_damping[dof])
+        finite(f"{where}: joint {name!r}", motion.axis, motion.point, motion.stiffness, motion.damping)
+        said = lambda kind, what, message: self.out.note(kind, f"{what} of joint {name!r}", message, where)
+        if motion.dof == 1:
+            ref = float(m.qpos0[at])
+            motion.rest = float(m.qpos_spring[at]) - ref
+            finite(f"{where}: joint {name!r}", ref, motion.rest)
+            if ref:
+                said("renamed", "ref", f"the coordinate counts from here: {ref:g} of the file is 0 of the model")
+            if m.jnt_limited[j]:
+                motion.limits = dict(zip(("lower", "upper"), (m.jnt_range[j] - ref).tolist()))
+        elif m.jnt_limited[j]:
+            motion.limits = dict(zip(("lower", "upper"), m.jnt_range[j].tolist()))
+        if motion.limits:
+            said("ignored", "range", "kept in `limits`, not simulated")
+        if m.jnt_actfrclimited[j]:
+            motion.limits["effort"] = float(np.abs(m.jnt_actfrcrange[j]).max())
+        for what, value in (("armature", m.dof_armature[dof]), ("frictionloss", m.dof_frictionloss[dof])):
+            if value:
+                said("ignored", what, f"{what} {value:g} is not simulated")
+        curved = [getattr(m, a)[k] for a, k in (("jnt_stiffnesspoly", j), ("dof_dampingpoly", dof)) if hasattr(m, a)]
+        if any(np.any(x) for x in curved):
+            said("approximated", "stiffness or damping", "only the linear part is simulated")
+        if hasattr(m, "jnt_springyield") and m.jnt_springyield[j]:
+            said("ignored", "springyield", "not simulated")
+        return motion
+
+    # constraints
+
+    def _equality(self, k):
+        m, mj = self.m, self.mj
+        where, kind, data = self._where(self.spec.equalities, k), int(m.eq_type[k]), m.eq_data[k]
+        name = m.equality(k).name or f"equality_{k}"
+        finite(f"{where}: equality {name!r}", data)
+        element, first, second = f"equality {name!r}", m.eq_obj1id[k], m.eq_obj2id[k]
+        if not m.eq_active0[k] or self.off("EQUALITY"):
+            self.out.note("ignored", element, "it is not active", where)
+            return
+        connect, weld, joint = (int(getattr(mj.mjtEq, f"mjEQ_{what}")) for what in ("CONNECT", "WELD", "JOINT"))
+        if kind == joint:
+            leader = self.joints[second] if second >= 0 else None
+            coefficients = tuple(float(a) for a in data[:5])
+            self.out.couplings.append(Coupling(name, self.joints[first], leader, coefficients, where))
+        elif kind in (connect, weld):
+            links, poses = self._ends(k, first, second, data, kind == weld)
+            self.out.ties.append(Tie(name, kind == weld, links, poses, where))
+        else:
+            self.out.note("unsupported", element, "only connect, weld and joint are simulated", where)
+            return
+        self.out.note("approximated", element, "soft in MuJoCo, kept exactly here", where)
+
+    def _ends(self, k, first, second, data, weld):
+        """The two links and the frames in them that are kept together."""
+        m, poses = self.m, [np.eye(4), np.eye(4)]
+        if int(m.eq_objtype[k]) == int(self.mj.mjtObj.mjOBJ_SITE):
+            for pose, site in zip(poses, (first, second)):
+                pose[:3, :3], pose[:3, 3] = self._matrix(m.site_quat[site]), m.site_pos[site]
+            first, second = m.site_bodyid[first], m.site_bodyid[second]
+        elif weld:
+            # a point of the second body, where it is in the first, and the second's orientation in the first
+            poses[1][:3, 3], poses[0][:3, 3] = data[:3], data[3:6]
+            poses[0][:3, :3] = self._matrix(data[6:10])
+        else:
+            poses[0][:3, 3], poses[1][:3, 3] = data[:3], data[3:6]
+        return (self.bodies[first], self.bodies[second]), tuple(poses)
+
+    def _left_out(self):
+        for attribute, what, message in LISTS:
+            for k, element in enumerate(getattr(self.spec, attribute, ())):
+                name = getattr(element, "name", "") or f"{what}_{k}"
+                line = re.search(r"line (\d+)", getattr(element, "info", "") or "")
+                self.out.note("ignored", f"{what} {name!r}", message, f"{self.file}:{line[1]}" if line else self.file)
+        option = self.m.opt
+        for what, given in (("density", option.density), ("viscosity", option.viscosity), ("wind", option.wind)):
+            if np.any(given):
+                self.out.note("ignored", f"option {what}", "forces of the medium are not simulated", self.file)

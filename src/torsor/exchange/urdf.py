@@ -1,0 +1,300 @@
+"""URDF: links and joints with frames relative to each other, laid out in the world in the zero configuration.
+
+    H_child = H_parent H_origin,      H_origin = (R_z(yaw) R_y(pitch) R_x(roll), xyz)              (1)
+
+The child's frame is the joint's frame: a hinge turns about an axis through its origin, given in its axes.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..errors import ModelError
+from ..lie.euler import from_euler
+from ..quantity import show
+from . import document, meshes
+from .assemble import assemble
+from .result import Visual
+from .tree import Coupling, Link, Motion, Part, Tree
+
+KINDS = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide", "floating": "free", "planar": "planar"}
+BASES = ("fixed", "free")
+ROUND = (("radius", 1), ("length", 1))
+SIZES = {"box": (("size", 3),), "sphere": (("radius", 1),), "cylinder": ROUND, "capsule": ROUND}
+
+
+def read_urdf(
+    path,
+    *,
+    base="fixed",
+    packages=None,
+    gravity=(0, 0, -9.81),
+    start=None,
+    start_rate=None,
+    merge_fixed=True,
+    strict=True,
+):
+    """The mechanism that a URDF file describes.
+
+    base               "fixed": the root link is held in the world; "free": it moves freely, its joint is called "base"
+    packages           folders of package:// names, by name; others are looked for beside the file and above it
+    gravity            in world axes [m/s²]
+    start, start_rate  joint coordinates and velocities at the start, by joint name [rad, m]; six for "base": rotation
+                       vector and position of the root link
+    merge_fixed        False: links on fixed joints stay bodies of their own, held by `Fixed`
+    strict             False: joints that move nothing with mass are held, and impossible inertias are repaired; both are
+                       reported. True: they are errors
+
+    Returns an `Imported`.
+    """
+    if base not in BASES:
+        raise ModelError(f"{path}: base must be 'fixed' or 'free', got {base!r}")
+    if packages is not None and not isinstance(packages, Mapping):
+        raise ModelError(f"{path}: packages must be folders by name, got {show(packages)}")
+    root = document.parse(path)
+    if root.tag != "robot":
+        raise ModelError(f"{root.where}: a URDF file has the root element <robot>, got <{root.tag}>")
+    tree = Reader(root, packages).tree(base)
+    tree.set_start(start, start_rate)
+    return assemble(tree, gravity, merge_fixed, strict)
+
+
+class Reader:
+    """The elements of one file, turned into a tree."""
+
+    def __init__(self, root, packages):
+        self.root = root
+        self.out = Tree(root.attributes.get("name", "robot"), root.file)
+        self.packages = packages
+        self.missing = set()
+        self._refuse_macros()
+        self.links, self.joints = self._named("link"), self._named("joint")
+        if not self.links:
+            raise ModelError(f"{root.where}: {root.label}: has no links")
+        self.colours = {m.attributes.get("name"): self._colour(m) for m in root.all("material")}
+        for element in root.children:
+            if element.tag not in ("link", "joint", "material"):
+                self.out.note("ignored", element.label, "not a part of the mechanism", element.where)
+
+    def _refuse_macros(self):
+        for element in [self.root, *self.root.children]:
+            if element.tag.startswith("xacro:"):
+                raise element.error("this is a xacro file; run xacro first and read its result")
+
+    def _named(self, tag):
+        found = {}
+        for element in self.root.all(tag):
+            name = element.text("name")
+            if name in found:
+                raise element.error(f"the name is taken already, in line {found[name].line}")
+            found[name] = element
+        return found
+
+    # topology
+
+    def tree(self, base):
+        ends = {name: self._ends(joint) for name, joint in self.joints.items()}
+        above = {}  # link -> the joint that carries it
+        for name, (_, child) in ends.items():
+            if child in above:
+                message = f"link {child!r} is the child of joint {above[child]!r} already; URDF has no closed loops"
+                raise self.joints[name].error(message)
+            above[child] = name
+        roots = [name for name in self.links if name not in above]
+        if not roots:
+            first = self.joints[above[next(iter(self.links))]]
+            raise first.error("the joints go round in a circle: every link is the child of another one")
+        if len(roots) > 1:
+            names = ", ".join(repr(name) for name in roots)
+            raise self.links[roots[1]].error(f"a robot has one root link, these have no parent: {names}")
+        below = {}
+        for name, (parent, _) in ends.items():
+            below.setdefault(parent, []).append(name)
+        poses, waiting = {roots[0]: np.eye(4)}, [roots[0]]
+        while waiting:  # parents first
+            parent = waiting.pop(0)
+            self._link(parent, poses[parent], above.get(parent), ends)
+            for joint in below.get(parent, []):
+                child = ends[joint][1]
+                poses[child] = poses[parent] @ origin(self.joints[joint], self.joints[joint])  # (1)
+                waiting.append(child)
+        lost = [name for name in self.links if name not in poses]
+        if lost:
+            raise self.joints[above[lost[0]]].error(f"link {lost[0]!r} and its parents go round in a circle")
+        self._free_base(base, roots[0])
+        self._mimics()
+        return self.out
+
+    def _ends(self, joint):
+        ends = []
+        for tag in ("parent", "child"):
+            element = joint.one(tag)
+            if element is None:
+                raise joint.error(f"has no <{tag}>")
+            link = element.text("link", joint)
+            if link not in self.links:
+                raise joint.error(f"its {tag} is link {link!r}, which does not exist (line {element.line})")
+            ends.append(link)
+        if ends[0] == ends[1]:
+            raise joint.error(f"connects link {ends[0]!r} to itself")
+        return ends
+
+    def _free_base(self, base, root):
+        if base == "free":
+            name = "base"
+            while name in self.joints:
+                name += "_free"
+            link = self.out.links[root]
+            link.motions = [Motion(name, "free", np.zeros(3), np.zeros(3), link.where)]
+
+    # links
+
+    def _link(self, name, pose, joint, ends):
+        element = self.links[name]
+        link = Link(name, ends[joint][0] if joint else None, pose, element.where)
+        link.parts = self._inertial(element)
+        for child in element.children:
+            if child.tag == "visual":
+                link.visuals += self._visual(child, element)
+            elif child.tag not in ("inertial", "collision"):
+                self.out.note(
+                    "ignored", f"{child.label} of {element.label}", "not a part of the mechanism", child.where
+                )
+        shapes = element.all("collision")
+        if shapes:
+            message = f"{len(shapes)} collision shape{'s' * (len(shapes) > 1)}: contact is not simulated"
+            self.out.note("ignored", f"collision of {element.label}", message, shapes[0].where)
+        if joint:
+            self._joint(joint, pose, link)
+        self.out.links[name] = link
+
+    def _inertial(self, link):
+        inertial = link.one("inertial")
+        if inertial is None:
+            return []
+        given, tensor = inertial.one("mass", link), inertial.one("inertia", link)
+        if given is None or tensor is None:
+            raise link.error(f"its <inertial> (line {inertial.line}) needs <mass> and <inertia>")
+        mass = given.number("value", owner=link)
+        if mass < 0:
+            raise link.error(f"mass must not be negative, got {mass!r} (line {given.line})")
+        xx, yy, zz = (tensor.number(k, owner=link) for k in ("ixx", "iyy", "izz"))
+        xy, xz, yz = (tensor.number(k, 0.0, owner=link) for k in ("ixy", "ixz", "iyz"))
+        J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        if mass == 0:
+            if J.any():
+                self.out.note("ignored", f"inertia of {link.label}", "its mass is zero", tensor.where)
+            return []
+        H = origin(inertial, link)
+        R = H[:3, :3]
+        return [Part(mass, H[:3, 3], R @ J @ R.T, link.attributes["name"], inertial.where)]
+
+    # joints
+
+    def _joint(self, name, pose, link):
+        element = self.joints[name]
+        kind = element.text("type")
+        for child in element.children:
+            if child.tag not in ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"):
+                self.out.note("ignored", f"{child.label} of {element.label}", "not simulated", child.where)
+        if kind == "fixed":
+            link.fixed_by = name
+            return
+        if kind not in KINDS:
+            raise element.error(f"unknown type {kind!r}. Known: fixed, {', '.join(KINDS)}.")
+        axis = pose[:3, :3] @ self._axis(element, kind)
+        motion = Motion(name, KINDS[kind], axis, pose[:3, 3], element.where, limits=self._limits(element))
+        dynamics = element.one("dynamics")
+        if dynamics is not None:
+            motion.damping = dynamics.number("damping", 0.0, owner=element)
+            if motion.damping < 0:
+                raise element.error(f"damping must not be negative, got {motion.damping!r} (line {dynamics.line})")
+            if dynamics.number("friction", 0.0, owner=element):
+                message = f"friction {dynamics.attributes['friction']} is not simulated"
+                self.out.note("ignored", f"friction of {element.label}", message, dynamics.where)
+            for other in set(dynamics.attributes) - {"damping", "friction"}:
+                self.out.note("ignored", f"{other} of {element.label}", "not a part of URDF", dynamics.where)
+        link.motions = [motion]
+
+    def _axis(self, joint, kind):
+        element = joint.one("axis")
+        axis = np.array([1.0, 0.0, 0.0]) if element is None else element.numbers("xyz", 3, (1, 0, 0), joint)
+        length = np.linalg.norm(axis)
+        if kind == "floating":
+            return axis
+        if length == 0:
+            raise joint.error(f"its axis is zero (line {element.line})")
+        return axis / length
+
+    def _limits(self, joint):
+        element = joint.one("limit")
+        if element is None:
+            return {}
+        known = ("lower", "upper", "effort", "velocity")
+        found = {k: element.number(k, owner=joint, infinite=True) for k in known if k in element.attributes}
+        if found:
+            self.out.note("ignored", f"limit of {joint.label}", "kept in `limits`, not simulated", element.where)
+        return found
+
+    def _mimics(self):
+        motions = self.out.motions
+        for name, joint in self.joints.items():
+            element = joint.one("mimic")
+            if element is None:
+                continue
+            leader = element.text("joint", joint)
+            if leader not in self.joints:
+                raise joint.error(f"mimics joint {leader!r}, which does not exist (line {element.line})")
+            if leader == name:
+                raise joint.error(f"mimics itself (line {element.line})")
+            factor, offset = (element.number(k, d, owner=joint) for k, d in (("multiplier", 1.0), ("offset", 0.0)))
+            if name not in motions:
+                self.out.note("ignored", f"mimic of {joint.label}", "the joint is fixed", element.where)
+                continue
+            self.out.couplings.append(Coupling(f"{name}_mimic", name, leader, (offset, factor), element.where))
+
+    # shapes
+
+    def _visual(self, visual, link):
+        geometry = visual.one("geometry", link)
+        shape = geometry.children[0] if geometry is not None and geometry.children else None
+        if shape is None:
+            self.out.note("ignored", f"visual of {link.label}", "has no geometry", visual.where)
+            return []
+        H, colour = origin(visual, link), self._material(visual, link)
+        made = {"at": H[:3, 3], "rotation": H[:3, :3], "colour": colour}
+        if shape.tag == "mesh":
+            uri = shape.text("filename", link)
+            file = meshes.find(uri, self.root.file, self.packages)
+            if file is None and uri not in self.missing:
+                self.missing.add(uri)
+                self.out.note("missing", f"mesh {uri!r} of {link.label}", "no such file", shape.where)
+            return [Visual("mesh", size=tuple(shape.numbers("scale", 3, (1, 1, 1), link)), file=file, uri=uri, **made)]
+        if shape.tag not in SIZES:
+            self.out.note("unsupported", f"{shape.tag} of {link.label}", "unknown shape, not drawn", shape.where)
+            return []
+        size = [x for what, count in SIZES[shape.tag] for x in shape.numbers(what, count, owner=link)]
+        return [Visual(shape.tag, size=tuple(size), **made)]
+
+    def _material(self, visual, link):
+        material = visual.one("material", link)
+        if material is None:
+            return None
+        return self._colour(material, link) or self.colours.get(material.attributes.get("name"))
+
+    def _colour(self, material, owner=None):
+        if material.all("texture"):
+            self.out.note("ignored", f"texture of {(owner or material).label}", "not drawn", material.where)
+        colour = material.one("color", owner)
+        return None if colour is None else tuple(colour.numbers("rgba", 4, owner=owner))
+
+
+def origin(element, owner):
+    """The pose in the <origin> of an element: xyz and roll, pitch, yaw about fixed axes."""
+    given = element.one("origin", owner)
+    H = np.eye(4)
+    if given is not None:
+        roll, pitch, yaw = given.numbers("rpy", 3, (0, 0, 0), owner)
+        H[:3, 3] = given.numbers("xyz", 3, (0, 0, 0), owner)
+        H[:3, :3] = from_euler((yaw, pitch, roll), "321")  # (1)
+    return H

@@ -1,0 +1,86 @@
+"""The tables of the documentation are complete: what is registered is mentioned, and what is cited is in the bibliography."""
+
+import inspect
+import pathlib
+import re
+
+import pytest
+
+import torsor as ts
+from torsor import cases
+from torsor import run as _run  # noqa: F401  registers integrators and projections
+from torsor.formulations import absolute as _absolute  # noqa: F401  registers the formulation
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+PAGES = {page.name: page.read_text() for page in (ROOT / "docs").glob("*.md")}
+WHERE = {
+    "joint": "describe.md", "constraint": "describe.md", "force": "describe.md", "integrator": "choose.md",
+    "projection": "choose.md", "formulation": "choose.md",
+}  # fmt: skip
+
+
+def ours(kind):
+    """Registered classes of the package; other tests and pages may register their own."""
+    return {key: cls for key, cls in ts.registered(kind).items() if cls.__module__.startswith("torsor.")}
+
+
+@pytest.mark.parametrize("kind", WHERE)
+def test_every_registered_kind_has_a_row_in_its_table(kind):
+    rows = [line for line in PAGES[WHERE[kind]].splitlines() if line.startswith("| `")]
+    documented = {row.split("`")[1] for row in rows}
+    assert ours(kind)
+    assert set(ours(kind)) <= documented
+
+
+def test_orders_in_the_table_are_those_of_the_methods():
+    for key, method in ours("integrator").items():
+        row = next(line for line in PAGES["choose.md"].splitlines() if line.startswith(f"| `{key}` |"))
+        order, evaluations = (cell.strip() for cell in row.split("|")[2:4])
+        assert int(order.split("(")[0]) == method.order
+        assert int(evaluations) == len(method.b)
+
+
+def test_the_default_tolerance_is_the_one_that_is_documented():
+    default = inspect.signature(ts.simulate).parameters["tolerance"].default
+    stated = re.search(r"`tolerance=([\d.e-]+)`", PAGES["choose.md"]).group(1)
+    assert float(stated) == default
+
+
+def test_every_case_has_a_section_in_the_gallery():
+    titles = " ".join(line for line in PAGES["gallery.md"].splitlines() if line.startswith("## "))
+    for name in cases.names():
+        assert re.search(rf"\b{name}\b(?!-)", titles), name
+
+
+def test_every_result_variable_and_attribute_is_documented():
+    data = ts.simulate(ts.cases.load("pendulum"), 0.1, outputs=1)
+    for name in [*data.data_vars, *data.attrs, "coordinate_unit"]:
+        assert f"`{name}`" in PAGES["results.md"], name
+
+
+def test_every_citation_is_in_the_bibliography():
+    known = set(re.findall(r"^@\w+\{(\w+),", (ROOT / "docs" / "references.bib").read_text(), re.M))
+    texts = [*PAGES.values(), *(f.read_text() for f in (ROOT / "src").rglob("*.py"))]
+    cited = {key for text in texts for key in re.findall(r"[\[;] ?([a-z]+(?:19|20)\d\d)(?=[\];,])", text)}
+    assert cited <= known, cited - known
+    assert known <= cited | {"terze2011"}  # the thesis's own source, for further reading
+
+
+def test_every_picture_exists_and_is_small():
+    for name, text in [*PAGES.items(), ("README.md", (ROOT / "README.md").read_text())]:
+        for path in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text):
+            picture = (ROOT if name == "README.md" else ROOT / "docs") / path
+            assert picture.is_file(), f"{name}: {path}"
+            assert picture.stat().st_size < 150_000, path
+
+
+def test_links_between_pages_lead_somewhere():
+    for name, text in [*PAGES.items(), ("README.md", (ROOT / "README.md").read_text())]:
+        folder = ROOT if name == "README.md" else ROOT / "docs"
+        for path, anchor in re.findall(r"(?<!!)\[[^\]]+\]\((?!http)([^)#]*)(?:#([\w-]+))?\)", text):
+            target = folder / path if path else folder / name
+            assert target.exists(), f"{name}: {path}"
+            if anchor:
+                titles = re.findall(r"^#+ (.+)$", target.read_text(), re.M)
+                slugs = [re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") for t in titles]
+                assert anchor in slugs, f"{name}: {path}#{anchor}"
