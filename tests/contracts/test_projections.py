@@ -57,7 +57,7 @@ def test_the_correction_of_velocities_is_the_least_in_its_metric(metric):
     corrected = built["velocities"](t, q, w, p, built["factor"](t, q, p)[0])[0]
     f = ts.registered("formulation")["absolute"](model)
     G = f.examination()["G"](0.0, q, p).full()
-    M = np.linalg.inv(f.examination()["Minv"](p).full()) if metric == "mass" else np.eye(len(w))
+    M = np.linalg.inv(f.examination()["Minv"](q, p).full()) if metric == "mass" else np.eye(len(w))
     # least change with G (v + d) = 0 by an independent route: a dense KKT system
     n, m = len(w), len(G)
     kkt = np.block([[M, G.T], [G, np.zeros((m, m))]])

@@ -43,7 +43,11 @@ class Peer:
     """MuJoCo's model of a robot, at a state that is given joint by joint."""
 
     def __init__(self, xml):
-        self.model = mujoco.MjModel.from_xml_string(xml)
+        mujoco.set_mju_user_warning(lambda message: None)  # it would write a log file
+        try:
+            self.model = mujoco.MjModel.from_xml_string(xml)
+        finally:
+            mujoco.set_mju_user_warning(None)
         self.data = mujoco.MjData(self.model)
         self.joints = [self.model.joint(k) for k in range(self.model.njnt)]
 

@@ -83,6 +83,25 @@ def test_accelerations_equal_those_of_mujoco_for_every_kind_of_joint(tmp_path):
     assert np.abs(dynamics.accelerations().reshape(-1, 6) - reference).max() < 1e-11 * np.abs(reference).max()
 
 
+def test_hinges_that_start_in_gimbal_lock_are_a_ball_without_angles(tmp_path):
+    """Axes z, x, z: where the second angle is zero, the first and the third cannot be told apart; the motion can."""
+    hinges = "".join(f'<joint name="{n}" axis="{a}"/>' for n, a in (("z1", "0 0 1"), ("x", "1 0 0"), ("z2", "0 0 1")))
+    text = f"""<mujoco><worldbody><body name="top">{hinges}<inertial pos="0 0 1" mass="1" diaginertia=".2 .3 .1"/></body>
+      </worldbody></mujoco>"""
+    q, v = {"z1": 0.3, "x": 0.8, "z2": -1.0}, {"z1": 1.0, "x": -2.0, "z2": 30.0}
+    imported = read(write(tmp_path / "top.xml", text), start=q, start_rate=v)
+    peer = Peer(text)
+    peer.set(q, v)
+    dynamics, expected = ts.compile(imported.model), peer.body("top")
+    assert np.allclose(dynamics.q[:3], expected[0], atol=1e-13)
+    assert np.allclose(dynamics.accelerations(), np.concatenate(expected[2:]), rtol=1e-11, atol=1e-11)
+    assert imported.joints["x"].coordinate is None and isinstance(imported.joints["x"].joint, ts.Spherical)
+    assert sum(note.kind == "approximated" for note in imported.report) == 3
+    assert any(
+        note.kind == "questionable" and "singular" in note.message for note in imported.report
+    )  # MuJoCo's own words
+
+
 LOOP = """
 <mujoco>
   <option gravity="0 0 -9.81"/>

@@ -54,21 +54,31 @@ def read_mjcf(path, *, gravity=None, start=None, start_rate=None, merge_fixed=Tr
         import mujoco
     except ImportError:
         raise ModelError(f"{path}: reading MJCF needs MuJoCo: pip install torsor[mjcf]") from None
+    spec, compiled, doubts = _compiled(mujoco, root.file)
+    reader = Reader(mujoco, spec, compiled, root.file)
+    tree = reader.tree()
+    for doubt in doubts:
+        tree.note("questionable", "mujoco", " ".join(doubt.split()), root.file)
+    tree.set_start(start, start_rate)
+    return assemble(tree, reader.gravity if gravity is None else gravity, merge_fixed, strict)
+
+
+def _compiled(mujoco, file):
+    """MuJoCo's description and model of a file, and what it warns about (otherwise it would write a file of its own)."""
+    doubts, before = [], mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(doubts.append)
     try:
-        with warnings.catch_warnings(record=True) as doubts:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            spec = mujoco.MjSpec.from_file(root.file)
+            spec = mujoco.MjSpec.from_file(file)
             compiled = spec.compile()
     except (ValueError, RuntimeError, OSError) as error:
         message = " ".join(str(error).split())
         line = re.search(r"line (\d+)", message)
-        raise ModelError(f"{root.file}{':' + line[1] if line else ''}: MuJoCo refuses it: {message}") from None
-    reader = Reader(mujoco, spec, compiled, root.file)
-    tree = reader.tree()
-    for doubt in doubts:
-        tree.note("questionable", "mujoco", " ".join(str(doubt.message).split()), root.file)
-    tree.set_start(start, start_rate)
-    return assemble(tree, reader.gravity if gravity is None else gravity, merge_fixed, strict)
+        raise ModelError(f"{file}{':' + line[1] if line else ''}: MuJoCo refuses it: {message}") from None
+    finally:
+        mujoco.set_mju_user_warning(before)
+    return spec, compiled, [*doubts, *(str(warning.message) for warning in caught)]
 
 
 def _check_includes(root):

@@ -2,5 +2,6 @@
 
 from .absolute import Absolute
 from .base import Formulation, fused_stage
+from .relative import Relative
 
-__all__ = ["Absolute", "Formulation", "fused_stage"]
+__all__ = ["Absolute", "Formulation", "Relative", "fused_stage"]

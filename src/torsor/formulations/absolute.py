@@ -25,7 +25,7 @@ from .base import Formulation, shared
 from .lie_derivative import velocities
 from .loads import Loads
 from .meaning import Meaning
-from .outputs import Outputs
+from .outputs import Outputs, joint_motion_of_bodies
 from .rows import derive
 
 SINGULAR = 1e-13  # pivot / diagonal below which a row counts as dependent: rounding of S is about 1e-16
@@ -171,8 +171,57 @@ class Absolute(Formulation):
             "psi": ca.Function("psi", [t, q, v, p], [self.stacked("psi")]),
             "gamma": ca.Function("gamma", [t, q, v, p], [self.stacked("gamma")]),
             "G": ca.Function("G", [t, q, p], [self.jacobian()]),
-            "Minv": ca.Function("Minv", [p], [self.inverse_mass()]),
+            "Minv": ca.Function("Minv", [q, p], [self.inverse_mass()]),
         }
+
+    # what results are made of
 
     def outputs(self, signals):
         return Outputs(self, signals)
+
+    @property
+    def all_rows(self):
+        """Where residuals of every declared constraint and the potential energy are found, in the bodies' symbols."""
+        return self
+
+    def adopt(self, t, q, v, p):
+        """The state that corresponds to one in absolute coordinates: itself."""
+        return q, v, p
+
+    def in_state(self, expression, a):
+        """The bodies' symbols are the state; their accelerations are parts of a."""
+        old, new = [], []
+        for body in self.model.bodies:
+            at = self.offset[id(body)]
+            old += [body.acceleration, body.angular_acceleration]
+            new += [a[at : at + 3], ca.SX.zeros(3) if body.particle else a[at + 3 : at + 6]]
+        return ca.substitute([expression], old, new)[0]
+
+    def joint_motion(self, joint, a):
+        return joint_motion_of_bodies(joint, self.meaning)
+
+    def reaction(self, connection, lam, a):
+        """Force and torque on the second body, at the connection's frame there, in world axes.
+
+        F = G_xᵀ λ,    T = R G_θᵀ λ − (p − x) × F                       (5)
+        """
+        start = 0
+        for block in self.blocks:
+            if block.constraint is connection:
+                break
+            start += block.psi.shape[0]
+        else:
+            return ca.SX.zeros(3), ca.SX.zeros(3)
+        kept = {row: k for k, row in enumerate(self.keep)}
+        size = range(block.psi.shape[0])
+        own = ca.vertcat(*[lam[kept[start + k]] if start + k in kept else 0 for k in size])
+        sign, body = (1, connection.second) if connection.second in block.bodies else (-1, connection.first)
+        W = sign * (block.G[block.bodies.index(body)].T @ own)
+        p = self.meaning.of(connection.ends()[1][1])
+        F = W[:3]
+        about_center = ca.SX.zeros(3) if body.particle else body.rotation @ W[3:]
+        return F, about_center - ca.cross(p - body.position, F)  # (5)
+
+    def linear(self):
+        """1 for every velocity that is a length per time, 0 for an angular one."""
+        return [1 if k < 3 else 0 for b in self.model.bodies for k in range(3 if b.particle else 6)]

@@ -51,7 +51,7 @@ def rank_of_rows(G, Minv):
 
 def diagnose(examiner, t, q, p, samples=2, seed=7):
     """Examine the constraint matrix at the start and at sampled assembled configurations."""
-    G0, Minv = examiner.G(t, q, p), examiner.Minv(p)
+    G0, Minv = examiner.G(t, q, p), examiner.Minv(q, p)
     n = G0.shape[0]
     freedom = G0.shape[1]
     if n == 0:
@@ -78,7 +78,8 @@ def _shared(G, Minv, keep, redundant):
     K = G[keep]
     S = K @ Minv @ K.T
     c = np.linalg.solve(S, K @ Minv @ G[redundant].T)
-    weight = np.sqrt(np.diag(S))[:, None] / np.sqrt(np.einsum("ij,jk,ik->i", G[redundant], Minv, G[redundant]))[None, :]
+    length = np.sqrt(np.einsum("ij,jk,ik->i", G[redundant], Minv, G[redundant]))
+    weight = np.sqrt(np.diag(S))[:, None] / np.where(length > 0, length, np.inf)[None, :]  # an empty row shares nothing
     taking_part = np.abs(c * weight).max(axis=1) > 1e-6
     return sorted(set(np.array(keep)[taking_part].tolist()) | set(redundant))
 
@@ -88,7 +89,7 @@ def refuse_contradictions(examiner, diagnosis, t, q, v, p, rows):
     if not diagnosis.redundant:
         return
     velocity = examiner.psi(t, q, v, p)[diagnosis.redundant]
-    G, Minv, gamma = examiner.G(t, q, p), examiner.Minv(p), examiner.gamma(t, q, v, p)
+    G, Minv, gamma = examiner.G(t, q, p), examiner.Minv(q, p), examiner.gamma(t, q, v, p)
     K = G[diagnosis.keep]
     S = K @ Minv @ K.T
     S += 1e-13 * np.trace(S) / len(S) * np.eye(len(S))

@@ -31,8 +31,8 @@ class Examiner:
     def G(self, t, q, p):
         return self._f["G"](t, q, p).full()
 
-    def Minv(self, p):
-        return self._f["Minv"](p).full()
+    def Minv(self, q, p):
+        return self._f["Minv"](q, p).full()
 
     def move(self, q, u):
         return self._retract(q, u).full().ravel()
@@ -43,10 +43,12 @@ class Examiner:
 
     def assemble(self, t, q, p):
         """Newton on g = 0, each step the least change in the mass metric. Returns q, and how far it moved; None if it fails."""
-        Minv = self.Minv(p)
+        Minv = self.Minv(q, p)
         weight = np.where(self.holonomic, 1.0, 0.0)
         residual = np.abs(self.g(t, q, p)).max(initial=0.0)
         moved = 0.0
+        if not len(weight):
+            return q, moved
         for _ in range(60):
             if not np.isfinite(residual):
                 return None, moved
@@ -85,11 +87,12 @@ class Examiner:
 
     def wander(self, t, q, p, random, far):
         """A nearby assembled configuration in a random admissible direction, or None."""
-        G, Minv = self.G(t, q, p), self.Minv(p)
+        G, Minv = self.G(t, q, p), self.Minv(q, p)
         r = random.standard_normal(G.shape[1])
-        S = G @ Minv @ G.T
-        S += 1e-12 * np.trace(S) / len(S) * np.eye(len(S))
-        r -= Minv @ G.T @ np.linalg.solve(S, G @ r)
+        if len(G):
+            S = G @ Minv @ G.T
+            S += 1e-12 * np.trace(S) / len(S) * np.eye(len(S))
+            r -= Minv @ G.T @ np.linalg.solve(S, G @ r)
         size = np.abs(r).max()
         if size < 1e-9:
             return None

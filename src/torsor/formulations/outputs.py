@@ -10,7 +10,11 @@ from .lie_derivative import rate, velocities
 
 
 class Outputs:
-    """One function (t, q, v, p, a, λ) → a flat vector, and `layout`, which names its parts: (name, size)."""
+    """One function (t, q, v, p, a, λ) → a flat vector, and `layout`, which names its parts: (name, size).
+
+    Everything is written in the bodies' symbols, accelerations included; the formulation then says what they are in its
+    state (`in_state`), what a joint's motion is (`joint_motion`), and which wrench a connection transmits (`reaction`).
+    """
 
     def __init__(self, formulation, signals):
         self.f = formulation
@@ -19,7 +23,8 @@ class Outputs:
         self.lam = ca.SX.sym("lam", len(formulation.keep))
         self.joints = [j for j in self.model.joints if j.dof]
         self.connections = [c for c in self.model.constraints if isinstance(c, Connection)]
-        self.parts = dict(self._motion())
+        self.parts = dict(self._bodies())
+        self.parts.update(self._motion())
         self.parts.update(self._reactions())
         self.parts.update(self._scalars())
         self.parts["signals"] = self._signals(signals)
@@ -27,81 +32,61 @@ class Outputs:
 
     def function(self):
         f = self.f
-        flat = ca.densify(ca.vertcat(*self.parts.values()))
-        return ca.Function("outputs", [time, f.q, f.v, f.p, self.a, self.lam], [ca.cse(flat)])
+        flat = f.in_state(ca.densify(ca.vertcat(*self.parts.values())), self.a)
+        return ca.Function("outputs", [time, f.q, f.v, f.p, self.a, self.lam], [ca.cse(ca.densify(flat))])
+
+    def _bodies(self):
+        of = self.meaning.of
+        for what in ("position", "rotation", "velocity", "angular_velocity"):
+            yield what, ca.vertcat(*[of(ca.vec(getattr(body, what))) for body in self.model.bodies])
+        for what in ("acceleration", "angular_acceleration"):
+            yield what, ca.vertcat(*[getattr(body, what) for body in self.model.bodies])
 
     def _motion(self):
-        """Joint coordinates q, velocities v and accelerations v̇ = ∂v/∂(ẋ, ω) a + (rate of v at held velocities)."""
-        q = ca.vertcat(*[self.meaning.coordinates(j) for j in self.joints], ca.SX(0, 1))
-        v, a = [], []
-        for joint in self.joints:
-            speed = self.meaning.rates(joint)
-            bodies = self.meaning.bodies(speed)
-            total = rate(speed, bodies) if bodies else ca.SX.zeros(speed.shape[0])
-            for body in bodies:
-                at = self.f.offset[id(body)]
-                n = velocities(body).shape[0]
-                total += ca.jacobian(speed, velocities(body)) @ self.a[at : at + n]
-            v.append(speed)
-            a.append(total)
-        yield "coordinate", q
-        yield "rate", ca.vertcat(*v, ca.SX(0, 1))
-        yield "coordinate_acceleration", ca.vertcat(*a, ca.SX(0, 1))
+        """Joint coordinates, velocities and accelerations."""
+        motions = [self.f.joint_motion(joint, self.a) for joint in self.joints]
+        for k, what in enumerate(("coordinate", "rate", "coordinate_acceleration")):
+            yield what, ca.vertcat(*[motion[k] for motion in motions], ca.SX(0, 1))
 
     def _reactions(self):
-        """Force and torque that each connection exerts on its second body, at its frame there, in world axes.
-
-        F = G_xᵀ λ,    T = R G_θᵀ λ − (p − x) × F                       (1)
-        """
-        kept = {row: k for k, row in enumerate(self.f.keep)}
-        start = 0
-        found = {}
-        for block in self.f.blocks:
-            found[block.constraint.name] = (block, start)
-            start += block.psi.shape[0]
-        forces, torques = [], []
-        for c in self.connections:
-            F, T = ca.SX.zeros(3), ca.SX.zeros(3)
-            if c.name in found:
-                block, start = found[c.name]
-                lam = ca.vertcat(
-                    *[self.lam[kept[start + k]] if start + k in kept else 0 for k in range(block.psi.shape[0])]
-                )
-                sign, body = (1, c.second) if c.second in block.bodies else (-1, c.first)
-                W = sign * (block.G[block.bodies.index(body)].T @ lam)
-                p = self.meaning.of(c.ends()[1][1])
-                F = W[:3]
-                about_center = ca.SX.zeros(3) if body.particle else body.rotation @ W[3:]
-                T = about_center - ca.cross(p - body.position, F)  # (1)
-            forces.append(F)
-            torques.append(T)
-        self.reactions = dict(zip([c.name for c in self.connections], zip(forces, torques)))
-        yield "reaction_force", ca.vertcat(*forces, ca.SX(0, 1))
-        yield "reaction_torque", ca.vertcat(*torques, ca.SX(0, 1))
+        """Force and torque that each connection exerts on its second body, at its frame there, in world axes."""
+        found = [self.f.reaction(c, self.lam, self.a) for c in self.connections]
+        self.reactions = dict(zip([c.name for c in self.connections], found))
+        yield "reaction_force", ca.vertcat(*[ca.densify(F) for F, _ in found], ca.SX(0, 1))
+        yield "reaction_torque", ca.vertcat(*[ca.densify(T) for _, T in found], ca.SX(0, 1))
 
     def _scalars(self):
         largest = lambda column: ca.mmax(ca.fabs(ca.densify(column))) if column.shape[0] else ca.SX(0)
-        T, U = self.f.kinetic_energy(), self.f.loads.potential
+        T, U = self.f.kinetic_energy(), self.f.all_rows.loads.potential
         yield "kinetic_energy", T
         yield "potential_energy", U
-        yield "position_drift", largest(self.f.stacked("g"))
-        yield "velocity_drift", largest(self.f.stacked("psi"))
+        yield "position_drift", largest(self.f.all_rows.stacked("g"))
+        yield "velocity_drift", largest(self.f.all_rows.stacked("psi"))
 
     def _signals(self, signals):
-        """A user's signals, with accelerations and reactions filled in."""
-        old, new = [], []
-        for body in self.model.bodies:
-            at = self.f.offset[id(body)]
-            old += [body.acceleration, body.angular_acceleration]
-            new += [self.a[at : at + 3], ca.SX.zeros(3) if body.particle else self.a[at + 3 : at + 6]]
-        for c in self.connections:
-            old += [c.reaction_force, c.reaction_torque]
-            new += [ca.densify(x) for x in self.reactions[c.name]]
+        """A user's signals, with reactions filled in."""
+        old = [x for c in self.connections for x in (c.reaction_force, c.reaction_torque)]
+        new = [ca.densify(x) for c in self.connections for x in self.reactions[c.name]]
         rows = []
         for expression in signals.values():
             expression = ca.substitute([ca.SX(expression)], old, new)[0] if old else expression
             rows.append(self.meaning.of(expression))
         return ca.vertcat(*rows, ca.SX(0, 1))
+
+
+def joint_motion_of_bodies(joint, meaning):
+    """q, v and v̇ = ∂v/∂(ẋ, ω) a + (rate of v at held velocities) of a joint, in symbols of its bodies."""
+    speed = meaning.rates(joint)
+    bodies = meaning.bodies(speed)
+    total = rate(speed, bodies) if bodies else ca.SX.zeros(speed.shape[0])
+    for body in bodies:
+        total += ca.jacobian(speed, velocities(body)) @ accelerations(body)
+    return meaning.coordinates(joint), speed, total
+
+
+def accelerations(body):
+    """(ẍ, ω̇) of a body, ẍ of a particle."""
+    return body.acceleration if body.particle else ca.vertcat(body.acceleration, body.angular_acceleration)
 
 
 def coordinate_labels(joints):

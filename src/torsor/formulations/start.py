@@ -118,7 +118,7 @@ def consistent_velocities(formulation, examiner, t, q, p, values):
     if complete and np.abs(examiner.psi(t, q, whole, p)).max(initial=0) <= 1e-12 * examiner.speed(whole):
         return whole, []
     G = examiner.G(t, q, p)
-    root = np.linalg.cholesky(np.linalg.inv(examiner.Minv(p)))
+    root = np.linalg.cholesky(np.linalg.inv(examiner.Minv(q, p)))
     rates = _joint_rates(formulation, t, q, p)
     v, residuals = _levels([(G, -g_t), (E, e), (rates, np.zeros(len(rates))), (root.T, np.zeros(n))], n)
     wrong = np.abs(residuals[0]) > 1e-9 * examiner.speed(v)

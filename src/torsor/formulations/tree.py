@@ -46,10 +46,10 @@ class Link:
         joint, group, x = self.joint, self.group, self.x
         if isinstance(group, Rn):
             H = joint.pose(x)
-            S = _true_motion(joint, x, H)
+            S, self.declared = _true_motion(joint, x, H)
         else:
             H = se3.pose(group.matrix(x), ca.SX.zeros(3)) if isinstance(group, SO3) else group.matrix(x)
-            S = joint.motion(ca.SX.zeros(group.dimension))
+            S, self.declared = joint.motion(ca.SX.zeros(group.dimension)), True
         if self.branch.reversed:
             S = -(se3.Ad(H) @ S)
             H = se3.inverse(H)
@@ -83,7 +83,7 @@ def _rates(group, x, v):
 def _true_motion(joint, x, H):
     """S with V = S ẋ: the declared one where it is that, else the derivative of the pose."""
     if joint.dof == 0:
-        return ca.SX(6, 0)
+        return ca.SX(6, 0), True
     R, p = H[:3, :3], H[:3, 3]
     columns = []
     for k in range(joint.dof):
@@ -95,7 +95,7 @@ def _true_motion(joint, x, H):
     free = [s for s in ca.symvar(ca.horzcat(traced, declared)) if s.name() not in {e.name() for e in ca.symvar(x)}]
     f = ca.Function("S", [x, ca.vertcat(*free) if free else ca.SX(0, 1)], [traced - declared])
     off = max(np.abs(f(random.standard_normal(joint.dof), random.random(len(free))).full()).max() for _ in range(3))
-    return declared if off < 1e-12 else traced
+    return (declared, True) if off < 1e-12 else (traced, False)
 
 
 def body_inertia(link):

@@ -42,36 +42,24 @@ DIMENSIONS = ("time", "body", "axis", "row", "column", "joint_coordinate", "join
 RESERVED = {*UNITS, *DIMENSIONS, "reaction_unique"}  # names that a user's signal cannot have
 
 
+MOTION = ("position", "velocity", "angular_velocity", "acceleration", "angular_acceleration")
+
+
 def dataset(system, trajectory, options):
     """The dataset of a run."""
     import xarray as xr
 
     n, bodies = len(trajectory.times), len(system.bodies)
     variables = {}
-    x, R = np.zeros((n, bodies, 3)), np.tile(np.eye(3), (n, bodies, 1, 1))
-    split = {
-        k: np.zeros((n, bodies, 3)) for k in ("velocity", "angular_velocity", "acceleration", "angular_acceleration")
-    }
-    at_q = at_v = 0
-    for b, particle in enumerate(system.particles):
-        x[:, b] = trajectory.q[:, at_q : at_q + 3]
-        split["velocity"][:, b] = trajectory.v[:, at_v : at_v + 3]
-        split["acceleration"][:, b] = trajectory.accelerations[:, at_v : at_v + 3]
-        at_q, at_v = at_q + 3, at_v + 3
-        if not particle:
-            R[:, b] = trajectory.q[:, at_q : at_q + 9].reshape(n, 3, 3).transpose(0, 2, 1)
-            split["angular_velocity"][:, b] = trajectory.v[:, at_v : at_v + 3]
-            split["angular_acceleration"][:, b] = trajectory.accelerations[:, at_v : at_v + 3]
-            at_q, at_v = at_q + 9, at_v + 3
-    variables["position"] = (("time", "body", "axis"), x)
-    variables["rotation"] = (("time", "body", "row", "column"), R)
-    for name, values in split.items():
-        variables[name] = (("time", "body", "axis"), values)
     at = 0
     for name, size in system.layout:
         part = trajectory.outputs[:, at : at + size]
         at += size
-        if name in ("coordinate", "rate", "coordinate_acceleration"):
+        if name == "rotation":  # stored column by column
+            variables[name] = (("time", "body", "row", "column"), part.reshape(n, bodies, 3, 3).transpose(0, 1, 3, 2))
+        elif name in MOTION:
+            variables[name] = (("time", "body", "axis"), part.reshape(n, bodies, 3))
+        elif name in ("coordinate", "rate", "coordinate_acceleration"):
             variables[name] = (("time", "joint_coordinate"), part)
         elif name in ("reaction_force", "reaction_torque"):
             variables[name] = (("time", "joint", "axis"), part.reshape(n, size // 3, 3))

@@ -17,7 +17,7 @@ class Dynamics:
     """
 
     def __init__(self, model, formulation="absolute", map="exp", parameters=None):
-        self.model, self.formulation = model, formulation
+        self.model, self.formulation, self.map = model, formulation, map
         self.system, self.kernels = prepare(model, formulation, map, parameters=parameters)
         self.q, self.v, self.p = (np.array(x) for x in (self.system.q, self.system.v, self.system.p))
 
@@ -51,13 +51,32 @@ class Dynamics:
         return {name: kernel.instructions for name, kernel in self.kernels.items()}
 
     @cached_property
-    def functions(self):
-        """The kernels as casadi.Function objects, derived anew."""
+    def formulation_object(self):
+        """The equations behind the kernels, derived anew, with the rows in use chosen."""
         from ..registry import lookup
 
         f = lookup("formulation", self.formulation)(self.model)
         f.keep = self.system.keep
-        return {**f.functions(), **f.retractions("exp")}
+        return f
+
+    @cached_property
+    def functions(self):
+        """The kernels as casadi.Function objects."""
+        f = self.formulation_object
+        return {**f.functions(), **f.retractions(self.map)}
+
+    def body_accelerations(self, q=None, v=None, t=0.0, p=None):
+        """ẍ (world axes) and ω̇ (body axes) of all bodies, body by body, whatever the coordinates are."""
+        a, lam, _ = self._solve(q, v, t, p)
+        t, q, v, p = self._state(q, v, t, p)
+        flat = self.kernels["outputs"](t, q, v, p, a, lam)[0]
+        found, at = {}, 0
+        for name, size in self.system.layout:
+            found[name] = (
+                flat[at : at + size].reshape(-1, 3) if name.endswith("acceleration") and size % 3 == 0 else None
+            )
+            at += size
+        return np.hstack([found["acceleration"], found["angular_acceleration"]]).ravel()
 
     def _solve(self, q, v, t, p):
         t, q, v, p = self._state(q, v, t, p)

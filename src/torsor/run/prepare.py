@@ -85,7 +85,7 @@ def _found(model, cls, formulation, options, signals, values, t):
 
 def _derive(model, cls, mark, options, signals, values, t, formulation):
     from ..formulations import diagnosis as diagnoses
-    from ..formulations import fused_stage
+    from ..formulations import Absolute, fused_stage
     from ..formulations import start as starts
     from ..formulations.examiner import Examiner
     from ..formulations.outputs import coordinate_labels, coordinate_units
@@ -93,16 +93,20 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
     map, baumgarte, metric = options
     f = cls(model, metric=metric)
     length = starts.model_length(model, values)
-    examiner = Examiner(f, length)
-    q, turns = starts.given_configuration(f, values)
+    absolute = f if isinstance(f, Absolute) else f.absolute
+    examiner = Examiner(absolute, length)
+    q, turns = starts.given_configuration(absolute, values)
     p = np.concatenate([np.array(list(values.values())), turns])
-    _finite(model, f, q, p)
+    _finite(model, q, p)
     q, moved = examiner.assembled(t, q, p)
     found = diagnoses.diagnose(examiner, t, q, p)
-    v, changes = starts.consistent_velocities(f, examiner, t, q, p, values)
-    diagnoses.refuse_contradictions(examiner, found, t, q, v, p, f.rows)
+    v, changes = starts.consistent_velocities(absolute, examiner, t, q, p, values)
+    diagnoses.refuse_contradictions(examiner, found, t, q, v, p, absolute.rows)
     if moved > 1e-9 * length:
         changes.insert(0, f"positions were assembled: something moved by up to {moved:.3g}")
+    if f is not absolute:
+        q, v, p = f.adopt(t, q, v, p)
+        found = diagnoses.diagnose(Examiner(f, length), t, q, p)
     f.keep = found.keep
     outputs = f.outputs(signals)
     functions = {**f.functions(baumgarte), **f.retractions(map), "outputs": outputs.function()}
@@ -110,13 +114,14 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
     if stage is not None:
         functions["stage"] = stage
     built = kernels.build(functions, key=key_of("kernels", mark, formulation, f.keep, options))
-    p[len(values) :] = built["turns"](np.array([t]), q, p)[0]
+    if f.turns:
+        p[len(values) :] = built["turns"](np.array([t]), q, p)[0]
     system = System(
         sizes={
             "q": f.q.shape[0],
             "v": f.v.shape[0],
             "parameters": len(values),
-            "turns": len(turns),
+            "turns": len(f.turns),
             "multipliers": len(f.keep),
         },
         bodies=[b.name for b in model.bodies],
@@ -130,7 +135,7 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
         shared=found.shared,
         freedom=found.freedom,
         start_freedom=found.start_freedom,
-        linear=[1 if k < 3 else 0 for b in model.bodies for k in range(3 if b.particle else 6)],
+        linear=f.linear(),
         length=length,
         mass=sum(quantity.numbers(b.mass, values).item() for b in model.bodies),
         inertia=sum(float(np.trace(quantity.numbers(b.inertia, values))) for b in model.bodies if not b.particle),
@@ -147,7 +152,7 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
     return system, built
 
 
-def _finite(model, f, q, p):
+def _finite(model, q, p):
     """Refuse a start that is not made of numbers."""
     if not (np.all(np.isfinite(q)) and np.all(np.isfinite(p))):
         raise ModelError(f"model {model.name!r}: the start contains values that are not finite numbers")

@@ -1,0 +1,385 @@
+"""Joint coordinates on a spanning tree, loops closed by the constraints of cut joints (Müller and Terze [mueller2009]).
+
+Without constraints the accelerations come from the articulated-body recursion, which grows linearly with the tree. With
+constraints (cut joints, imposed motions, constraints of a user)
+
+    M v̇ + h = τ + Gᵀ λ,     G v̇ = γ                                                               (1)
+    S λ = γ − G M⁻¹ (τ − h),    S = G M⁻¹ Gᵀ,     M = Lᵀ D L without fill                         (2)
+
+with M from composite bodies, factored in the order tips before roots, and h from the recursion of Newton and Euler
+(eq. 49 to 52 there). Spherical and free joints are rotations and rigid motions as such, so that no position is singular.
+"""
+
+import casadi as ca
+import numpy as np
+
+from ..errors import ModelError
+from ..lie import SE3, SO3, Product, Rn, so3
+from ..model.topology import spanning_tree
+from ..quantity import time
+from ..registry import register
+from . import recursions
+from .absolute import SINGULAR, Absolute
+from .base import Formulation, shared
+from .loads import Loads
+from .meaning import Meaning
+from .outputs import Outputs, joint_motion_of_bodies
+from .rows import Block
+from .tree import Link, Motion, Root
+
+
+class TreeMeaning(Meaning):
+    """As in absolute coordinates, but the coordinates of tree joints are state, not functions of the bodies' poses."""
+
+    def __init__(self, model, links):
+        super().__init__(model)
+        self.links = {link.joint.name: link for link in links}
+        for joint in model.joints:
+            link = self.links.get(joint.name)
+            if link is not None and isinstance(link.group, Rn) and link.declared:
+                for symbol, state in ((joint.coordinate, link.x), (joint.rate, link.v)):
+                    for s, x in zip(ca.vertsplit(symbol), ca.vertsplit(state)):
+                        self.of_joints.pop(s.name(), None)
+                        self.fixed[s.name()] = (s, x)
+
+
+@register("relative")
+class Relative(Formulation):
+    """Joint coordinates: fewer unknowns, no constraints in trees, the fastest choice for open chains and robots."""
+
+    def __init__(self, model, metric="mass"):
+        super().__init__(model)
+        particle = next((b for b in model.bodies if b.particle), None)
+        if particle is not None:
+            raise ModelError(
+                f"body {particle.name!r} is a particle (inertia 0); the relative formulation needs bodies with an "
+                "orientation: give it an inertia, or use formulation='absolute'"
+            )
+        self.metric = metric
+        self.absolute = Absolute(model)
+        self.topology = spanning_tree(model)
+        self.links, by_body = [], {}
+        for branch in self.topology.branches:
+            link = Link(branch, None if branch.parent is None else by_body[id(branch.parent)])
+            by_body[id(branch.body)] = link
+            self.links.append(link)
+        self.link_of = by_body
+        self.motion = Motion(self.links, {id(g): Root(g, model.gravity) for g in model.grounds})
+        self.meaning = TreeMeaning(model, self.links)
+        self.manifold = Product(*[link.group for link in self.links])
+        self.q = ca.vertcat(*[link.x for link in self.links])
+        self.v = ca.vertcat(*[link.v for link in self.links])
+        sizes = [link.v.shape[0] for link in self.links]
+        self.offset = dict(zip([id(link) for link in self.links], np.cumsum([0, *sizes])))
+        tree = {id(link.joint) for link in self.links if isinstance(link.group, Rn) and link.declared}
+        self.turns = [(j, k) for j in model.joints for k in range(j.dof) if j.angular[k] and id(j) not in tree]
+        self.p = ca.vertcat(*[p.symbol for p in model.parameters.values()], *[j.turn[k] for j, k in self.turns])
+        self._bodies()
+        self.blocks = [b for b in map(self._derive, self._constraints()) if b is not None]
+        self.rows = [row for block in self.blocks for row in block.rows()]
+        self.keep = list(range(len(self.rows)))
+        self.loads = Loads(model, self.meaning, along=self.links, without=("gravity",))
+
+    # from bodies to joints
+
+    def _bodies(self):
+        """What the bodies' symbols are in joint coordinates."""
+        self.body_symbols, self.body_values = [], []
+        for link in self.links:
+            for symbol, value in zip(link.body.symbols, self.motion.body(link)):
+                self.body_symbols.append(ca.vec(symbol))
+                self.body_values.append(ca.vec(ca.densify(value)))
+
+    def placed(self, expression):
+        """An expression of the bodies' symbols as one of the joint coordinates and velocities."""
+        return ca.substitute([expression], self.body_symbols, self.body_values)[0]
+
+    def rate(self, expression):
+        """ė along the motion, velocities held, and with time."""
+        along = ca.vertcat(*[link.rates() for link in self.links])
+        return ca.jtimes(expression, ca.vertcat(self.q, time), ca.vertcat(along, 1))
+
+    def _constraints(self):
+        tree = {id(link.joint) for link in self.links}
+        return [c for c in self.model.constraints if id(c) not in tree]
+
+    def _derive(self, constraint):
+        """All levels of one constraint in joint coordinates, or None if it has no rows."""
+        told = constraint.equations()
+        holonomic = told.position is not None
+        raw = told.position if holonomic else told.velocity
+        if raw.shape[0] == 0:
+            return None
+        first = self.placed(self.meaning.of(raw))
+        psi = self.rate(first) if holonomic else first
+        G = ca.jacobian(psi, self.v)
+        gamma = -self.rate(psi)
+        return Block(
+            constraint,
+            holonomic,
+            [],
+            told.directions,
+            first if holonomic else ca.SX.zeros(raw.shape[0]),
+            psi,
+            [G],
+            gamma,
+        )
+
+    def jacobian(self):
+        if not self.blocks:
+            return ca.SX(0, self.v.shape[0])
+        return ca.sparsify(ca.vertcat(*[block.G[0] for block in self.blocks]))
+
+    def stacked(self, what):
+        return ca.vertcat(*[getattr(block, what) for block in self.blocks]) if self.blocks else ca.SX(0, 1)
+
+    # dynamics
+
+    def wrenches(self):
+        """Applied forces on the links, in their frames, from what acts on the bodies."""
+        found = {}
+        for link in self.links:
+            f = self.loads.on[id(link.body)]
+            if not ca.sparsify(f).nnz():
+                continue
+            Q, p = link.inner[:3, :3], link.inner[:3, 3]
+            force = self.motion.R[id(link)].T @ f[:3]
+            found[id(link)] = (Q.T @ f[3:] + ca.cross(-(Q.T @ p), force), force)
+        return found
+
+    def driving(self):
+        """Generalised forces τ along the joints."""
+        return {id(link): self.loads.along[id(link)] for link in self.links}
+
+    def free_accelerations(self):
+        """v̇ without constraints, by the articulated-body recursion."""
+        rates = recursions.articulated(self.motion, self.wrenches(), self.driving())
+        return self.placed(ca.vertcat(*[rates[id(link)] for link in self.links]))
+
+    def mass_matrix(self):
+        return recursions.mass_matrix(self.motion)
+
+    def bias(self):
+        """h − τ: what has to be overcome at v̇ = 0, applied forces included."""
+        rest = {id(link): ca.SX.zeros(link.v.shape[0]) for link in self.links}
+        h, tau = recursions.inverse_dynamics(self.motion, rest, self.wrenches()), self.driving()
+        return self.placed(ca.vertcat(*[h[id(link)] - tau[id(link)] for link in self.links]))
+
+    def power(self, lam):
+        imposed = ca.substitute(self.stacked("psi")[self.keep], self.v, ca.SX.zeros(self.v.shape))
+        return self.placed(self.absolute.loads.power) - ca.dot(lam, imposed) - self._pushed()
+
+    def _pushed(self):
+        """Power that moving grounds take from the tree joints is part of the balance: not known without reactions."""
+        moving = [g.name for g in self.model.grounds if g.moves]
+        if moving and any(link.parent is None for link in self.links):
+            raise ModelError(
+                f"ground {moving[0]!r} moves; the energy balance of the relative formulation covers resting grounds only: "
+                "use formulation='absolute'"
+            )
+        return 0
+
+    def functions(self, baumgarte=False):
+        """The kernels of a run, by name, as CasADi functions."""
+        t, q, v, p = time, self.q, self.v, self.p
+        constrained = bool(self.keep)
+        found = {"factor": ca.Function("factor", [t, q, p], [self._factor() if constrained else ca.SX.ones(1)])}
+        F = ca.SX.sym("F", found["factor"].size_out(0)[0])
+        g, psi, gamma = (self.stacked(what)[self.keep] for what in ("g", "psi", "gamma"))
+        inputs = [t, q, v, p, F]
+        if constrained:
+            G, solve, settle = self._factored(F)
+            if baumgarte:
+                gains = ca.SX.sym("alpha_beta", 2)
+                inputs.append(gains)
+                gamma = gamma - 2 * gains[0] * psi - gains[1] ** 2 * g
+            free = -settle(self.bias())
+            lam = solve(gamma - G @ free)  # (2)
+            a = free + settle(G.T @ lam)
+            step = lambda residual: ca.densify(-settle(G.T @ solve(residual)))
+        else:
+            inputs += [ca.SX.sym("alpha_beta", 2)] if baumgarte else []
+            a, lam = self.free_accelerations(), ca.SX(0, 1)
+            step = lambda residual: ca.SX.zeros(v.shape[0])
+        found["accelerations"] = ca.Function(
+            "accelerations", inputs, [ca.densify(x) for x in (a, lam, self.power(lam))]
+        )
+        e = ca.SX.sym("e", v.shape[0])
+        shifted = self.manifold.retract(q, step(g), "cayley") if constrained else q
+        found["positions"] = ca.Function("positions", [t, q, p, F], [shifted, ca.densify(g)])
+        found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [v + step(psi), ca.densify(psi)])
+        found["tangent"] = ca.Function("tangent", [p, F, e], [e + (step(G @ e) if constrained else 0)])
+        turns = [self.placed(self.meaning.coordinates(j)[k]) for j, k in self.turns]
+        found["turns"] = ca.Function("turns", [t, q, p], [ca.vertcat(*turns, ca.SX(0, 1))])
+        return {name: shared(f) for name, f in found.items()}
+
+    def _factor(self):
+        """G, the factors of M and of S as one vector, and last the smallest ratio of a pivot to its diagonal."""
+        G = self.jacobian()[self.keep, :]
+        if self.metric == "plain":
+            M, order = ca.SX.eye(self.v.shape[0]), list(range(self.v.shape[0]))
+        else:
+            M, order = self.mass_matrix(), list(range(self.v.shape[0]))[::-1]  # tips first: no fill
+        D, LT, _ = ca.ldl(M[order, order], False)
+        self._mass_pattern, self._mass_order = LT.sparsity(), order
+        Y = ca.sparsify(ca.solve((LT + ca.SX.eye(len(order))).T, ca.sparsify(G[:, order].T)))
+        S = ca.sparsify(Y.T @ (Y * ca.repmat(1 / D, 1, Y.shape[1])))
+        E, RT, places = ca.ldl(S)
+        self._pattern, self._places, self._jacobian_pattern = RT.sparsity(), places, G.sparsity()
+        diagonal = ca.diag(S)[places]
+        inverse = ca.if_else(E > SINGULAR * diagonal, 1 / E, 0)
+        parts = (G.nz[:], LT.nz[:], 1 / D, RT.nz[:], inverse)
+        return ca.vertcat(*[ca.densify(x) for x in parts], ca.mmin(ca.densify(E / diagonal)))
+
+    def _factored(self, F):
+        """G, a solver with S and one with M, read from a factor vector."""
+        n, m, at = self.v.shape[0], len(self.keep), 0
+        read = []
+        for size in (self._jacobian_pattern.nnz(), self._mass_pattern.nnz(), n, self._pattern.nnz(), m):
+            read.append(F[at : at + size])
+            at += size
+        G = ca.SX(self._jacobian_pattern, read[0])
+        mass = ca.SX(self._mass_pattern, read[1]) + ca.SX.eye(n)
+        loop = ca.SX(self._pattern, read[3]) + ca.SX.eye(m)
+        return G, _solver(loop, read[4], self._places), _solver(mass, read[2], self._mass_order)
+
+    def examination(self):
+        t, q, v, p = time, self.q, self.v, self.p
+        M = self.mass_matrix()
+        return {
+            "g": ca.Function("g", [t, q, p], [self.stacked("g")]),
+            "psi": ca.Function("psi", [t, q, v, p], [self.stacked("psi")]),
+            "gamma": ca.Function("gamma", [t, q, v, p], [self.stacked("gamma")]),
+            "G": ca.Function("G", [t, q, p], [self.jacobian()]),
+            "Minv": ca.Function("Minv", [q, p], [ca.inv(ca.densify(M))]),
+        }
+
+    # start and results
+
+    def adopt(self, t, q, v, p):
+        """The state that corresponds to one in absolute coordinates."""
+        of = self.absolute.meaning.of
+        xs, vs = [], []
+        for link in self.links:
+            joint = link.joint
+            H, V = of(joint.relative_pose()), of(joint.relative_twist())
+            if isinstance(link.group, SO3):
+                xs.append(ca.vec(H[:3, :3]))
+                vs.append(V[:3])
+            elif isinstance(link.group, SE3):
+                xs.append(ca.vertcat(ca.vec(H[:3, :3]), H[:3, 3]))
+                vs.append(V)
+            else:
+                known = self.absolute.meaning
+                xs.append(known.coordinates(joint) if joint.dof else ca.SX(0, 1))
+                rates = known.rates(joint) if link.declared else _coordinate_rates(link, V, xs[-1])
+                vs.append(rates if joint.dof else ca.SX(0, 1))
+        a = self.absolute
+        f = ca.Function("adopt", [time, a.q, a.v, a.p], [ca.vertcat(*xs), ca.vertcat(*vs)])
+        own_q, own_v = (x.full().ravel() for x in f(t, q, v, p))
+        turned = {(j.name, k): p[len(self.model.parameters) + i] for i, (j, k) in enumerate(a.turns)}
+        turns = [turned[j.name, k] for j, k in self.turns]
+        return own_q, own_v, np.concatenate([p[: len(self.model.parameters)], turns])
+
+    def outputs(self, signals):
+        return Outputs(self, signals)
+
+    @property
+    def all_rows(self):
+        """Residuals of every declared constraint in the bodies' symbols, tree joints included."""
+        return self.absolute
+
+    def kinetic_energy(self):
+        return self.absolute.kinetic_energy()
+
+    def in_state(self, expression, a):
+        old, new = list(self.body_symbols), list(self.body_values)
+        along = ca.vertcat(*[link.rates() for link in self.links])
+        for link in self.links:
+            x, R, velocity, w = self.motion.body(link)
+            for symbol, moving in ((link.body.acceleration, velocity), (link.body.angular_acceleration, w)):
+                inputs = ca.vertcat(self.q, self.v, time)
+                old.append(symbol)
+                new.append(ca.densify(ca.jtimes(moving, inputs, ca.vertcat(along, a, 1))))
+        return ca.substitute([expression], old, new)[0]
+
+    def joint_motion(self, joint, a):
+        link = self.meaning.links.get(joint.name)
+        if link is None or not link.declared:
+            return joint_motion_of_bodies(joint, self.absolute.meaning)
+        at = self.offset[id(link)]
+        if isinstance(link.group, Rn):
+            q = link.x
+        else:
+            R = ca.reshape(link.x[:9], 3, 3)
+            q = so3.log(R) if isinstance(link.group, SO3) else ca.vertcat(so3.log(R), link.x[9:])
+        return q, link.v, a[at : at + link.v.shape[0]]
+
+    def reaction(self, connection, lam, a):
+        """Wrench through a tree joint: what all bodies beyond it need, less what is applied to them.
+
+        F = Σ (m ẍ − f),   T = Σ (R (J ω̇ + ω × J ω) − R n + (x − p) × (m ẍ − f))                     (3)
+        """
+        link = self.meaning.links.get(connection.name)
+        if link is None or link.joint is not connection:
+            return self._cut_reaction(connection, lam)
+        p = self.absolute.meaning.of(connection.ends()[1][1])
+        F, T = ca.SX.zeros(3), ca.SX.zeros(3)
+        for other in self.links:
+            if connection not in self.topology.path(other.body):
+                continue
+            body = other.body
+            w, J = body.angular_velocity, body.inertia
+            applied = self.absolute.loads.on[id(body)] + self._constraint_wrench(body, lam)
+            net = body.mass * body.acceleration - applied[:3]
+            spin = J @ body.angular_acceleration + ca.cross(w, J @ w) - applied[3:]
+            F += net
+            T += body.rotation @ spin + ca.cross(body.position - p, net)  # (3)
+        sign = -1 if link.branch.reversed else 1
+        return sign * F, sign * T
+
+    def _kept_multipliers(self, constraint, lam):
+        """λ of a constraint's rows, zero where a row was redundant; None for a constraint without rows here."""
+        kept, start = {row: k for k, row in enumerate(self.keep)}, 0
+        for block in self.blocks:
+            if block.constraint is constraint:
+                rows = range(start, start + block.psi.shape[0])
+                return ca.vertcat(*[lam[kept[k]] if k in kept else 0 for k in rows])
+            start += block.psi.shape[0]
+        return None
+
+    def _constraint_wrench(self, body, lam):
+        """Gᵀ λ on a body from all constraints that are not tree joints."""
+        total = ca.SX.zeros(6)
+        for block in self.absolute.blocks:
+            own = self._kept_multipliers(block.constraint, lam)
+            if own is not None and body in block.bodies:
+                total += block.G[block.bodies.index(body)].T @ own
+        return total
+
+    def _cut_reaction(self, connection, lam):
+        own = self._kept_multipliers(connection, lam)
+        block = next((b for b in self.absolute.blocks if b.constraint is connection), None)
+        if own is None or block is None:
+            return ca.SX.zeros(3), ca.SX.zeros(3)
+        sign, body = (1, connection.second) if connection.second in block.bodies else (-1, connection.first)
+        W = sign * (block.G[block.bodies.index(body)].T @ own)
+        p = self.absolute.meaning.of(connection.ends()[1][1])
+        return W[:3], body.rotation @ W[3:] - ca.cross(p - body.position, W[:3])
+
+    def linear(self):
+        return [
+            1 if not ca.sparsify(link.S_w[:, k]).nnz() else 0 for link in self.links for k in range(link.v.shape[0])
+        ]
+
+
+def _solver(upper, inverse, order):
+    """x = A⁻¹ b for A[order, order] = Uᵀ D U."""
+    back = np.argsort(order).tolist()
+    return lambda b: ca.solve(upper, inverse * ca.solve(upper.T, ca.densify(b)[order]))[back]
+
+
+def _coordinate_rates(link, V, q):
+    """q̇ of a joint whose declared velocities are not the rates of its coordinates."""
+    S = ca.substitute(ca.vertcat(link.S_w, link.S_v), link.x, q)
+    return ca.solve(S.T @ S, S.T @ V)

@@ -1,0 +1,59 @@
+"""Contract of every formulation: on every case that it can express, all bodies accelerate as in every other."""
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor.formulations.examiner import Examiner
+
+STATES = 50
+OTHERS = [key for key in ts.registered("formulation") if key != "absolute"]
+CASES = [name for name in ts.cases.names() if name not in ("satellite", "pendulum")]  # an alias; a particle
+
+
+def consistent_states(case, count=STATES, seed=11):
+    """A model and random states that satisfy its constraints, in absolute coordinates."""
+    model = ts.cases.load(case)
+    dynamics = ts.compile(model)
+    f = ts.registered("formulation")["absolute"](model)
+    examiner = Examiner(f, dynamics.system.length)
+    random = np.random.default_rng(seed)
+    q = dynamics.q
+    for k in range(count):
+        wandered = examiner.wander(0.0, q, dynamics.p, random, 0.3)
+        q = q if wandered is None else wandered
+        v = dynamics.v + random.standard_normal(len(dynamics.v))
+        q, v = dynamics.projected(q, v)
+        yield model, dynamics, q, v, k
+
+
+@pytest.mark.parametrize("key", OTHERS)
+@pytest.mark.parametrize("case", CASES)
+def test_all_bodies_accelerate_alike(case, key):
+    worst = 0.0
+    for model, absolute, q, v, k in consistent_states(case):
+        if k == 0:
+            other = ts.compile(model, formulation=key)
+            f = other.formulation_object
+        expected = absolute.accelerations(q, v)
+        x, u, p = f.adopt(0.0, q, v, absolute.p)
+        got = other.body_accelerations(x, u, p=p)
+        worst = max(worst, np.abs(got - expected).max() / max(1.0, np.abs(expected).max()))
+    assert worst < 1e-10  # rounding, times the condition of the mass matrix and of the loops (up to 1e4)
+
+
+@pytest.mark.parametrize("key", OTHERS)
+@pytest.mark.parametrize("case", CASES)
+def test_results_agree_in_every_formulation(case, key):
+    """Bodies, joints, reactions and energies of a short run, adaptive: to the tolerance, not to rounding."""
+    model = ts.cases.load(case)
+    span = min(ts.cases.until(case), 1.0)
+    one = ts.simulate(model, span, outputs=20, tolerance=1e-11)
+    two = ts.simulate(model, span, outputs=20, tolerance=1e-11, formulation=key)
+    for name in ("position", "rotation", "velocity", "angular_velocity", "coordinate", "rate", "energy", "work"):
+        a, b = one[name].values, two[name].values
+        assert np.abs(a - b).max(initial=0.0) < 1e-7 * (1 + np.abs(a).max(initial=0.0)), name
+    unique = one["reaction_unique"].values & two["reaction_unique"].values
+    for name in ("reaction_force", "reaction_torque"):
+        a, b = one[name].values[:, unique], two[name].values[:, unique]
+        assert np.abs(a - b).max(initial=0.0) < 1e-6 * (1 + np.abs(a).max(initial=0.0)), name
