@@ -11,8 +11,10 @@ from .errors import AssemblyError, ModelError, OptionError, ResultError, RunErro
 from .forces import CosineTorque, EnergyForce, Force, JointForce, PointForce, SpringDamper, Torque, TorsionSpring
 from .joints import (
     AngularVelocity,
+    ConservedMomentum,
     Constraint,
     Cylindrical,
+    DiskOnPlane,
     Distance,
     Drive,
     Fixed,
@@ -20,6 +22,7 @@ from .joints import (
     Free,
     Holonomic,
     Joint,
+    KnifeEdge,
     Motion,
     Nonholonomic,
     NoRotation,
@@ -27,9 +30,13 @@ from .joints import (
     PointOnPlane,
     Prismatic,
     Revolute,
+    RollingDisk,
+    RollingSphere,
     Screw,
     Spherical,
     Universal,
+    Wheel,
+    angular_momentum,
 )
 from .model import Body, Ground, Model, Parameter
 from .quantity import time
@@ -44,6 +51,7 @@ _LAZY = {
     "load": ("look.dataset", "load"),
     "plot": ("look.plots", "plot"),
     "info": ("look.report", "describe"),
+    "plot_graph": ("look.graph", "plot_graph"),
     "Baumgarte": ("run.projections", "Baumgarte"),
     "LeastSquares": ("run.projections", "LeastSquares"),
     "cases": ("cases", None),

@@ -48,7 +48,7 @@ def simulate(
     """
     from .look.dataset import dataset
     from .look.progress import Progress
-    from .run.prepare import prepare
+    from .run.prepare import prepare, rechosen
     from .run.runner import Runner
 
     if not isinstance(model, Model):
@@ -70,7 +70,10 @@ def simulate(
     bar.waiting("deriving and compiling the equations")
     try:
         system, built = prepare(model, formulation, map, chosen.baumgarte, chosen.metric, named, parameters)
-        runner = Runner(system, built, method, step, tolerance, chosen, times)
+        ways = [map, chosen.baumgarte, chosen.metric]
+        every = dict(model.signals) | named
+        renew = lambda t, q, p: rechosen(model, system, formulation, ways, every, t, q, p)
+        runner = Runner(system, built, method, step, tolerance, chosen, times, renew)
         prepared = clock.perf_counter() - began
         trajectory = runner.run(bar)
     finally:
@@ -88,6 +91,14 @@ def simulate(
             f"{trajectory.counts['steps']} steps, {len(trajectory.times)} outputs kept in `data` of this error.",
             data,
         )
+    elif jumped := _jumped(model, system, data, parameters):
+        joint, when = jumped
+        raise RunError(
+            f"model {model.name!r}: {joint.owner} came together the wrong way round before t = {when:.6g} s: its constraints hold, "
+            "but an axis points the other way, or a part is turned by 180 degrees; take smaller steps. The run is kept in "
+            "`data` of this error.",
+            data,
+        )
     elif chosen.projects and system.redundant and data.attrs["position_drift_max"] > 1e-7 * system.length:
         names = "; ".join(system.rows[k][1] for k in system.redundant[:5])
         raise RunError(
@@ -97,6 +108,24 @@ def simulate(
             data,
         )
     return data
+
+
+def _jumped(model, system, data, parameters):
+    """The first joint of a loop whose residual vanishes in a position that the joint cannot reach, and when."""
+    from .formulations.genuine import JUMPED, impostors
+    from .model.topology import spanning_tree
+
+    cut = spanning_tree(model).cut
+    if not cut:
+        return None
+    names = data["body"].values.tolist()
+    rotation, position = (
+        {name: data[what].values[:, k] for k, name in enumerate(names)} for what in ("rotation", "position")
+    )
+    times = data["time"].values
+    found = impostors(cut, model.values(parameters), system.length, JUMPED, times, rotation, position)
+    first = min(found, key=lambda one: one[1], default=None)
+    return None if first is None else (first[0], float(times[first[1]]))
 
 
 def output_times(outputs, until):

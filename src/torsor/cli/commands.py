@@ -48,6 +48,7 @@ PROJECTION = option("NAME", f"{_keys('projection')}; options as in baumgarte:alp
 MAP = option("NAME", "exp (default) or cayley.")
 TOLERANCE = number("NUMBER", "Relative error per step of adaptive methods. Default: 1e-9.")
 OUT = option("FILE.nc", "Write the result as NetCDF.")
+GRAPH = option("FILE.png", "Draw the graph of bodies and joints.", "--plot")
 PLOT = option("DIR", "Write energy.png, drift.png, coordinates.png, reactions.png, paths.png.")
 RESULT = typer.Argument(metavar="FILE.nc", help="A result that `torsor run --out` or `torsor.save` wrote.")
 FOLDER = typer.Argument(metavar="DIR", help="Where the pictures go.")
@@ -143,14 +144,26 @@ def cases():
 
 
 @app.command()
-def info(source: Annotated[str, SOURCE], set: Annotated[list[str] | None, SET] = None):
-    """Describe a model: bodies, joints, degrees of freedom, loops, redundant constraints, kernels."""
+def info(
+    source: Annotated[str, SOURCE],
+    set: Annotated[list[str] | None, SET] = None,
+    plot: Annotated[str | None, GRAPH] = None,
+):
+    """Describe a model: bodies, joints, degrees of freedom, topology, redundant constraints, kernels."""
     from ..look.report import describe
     from .source import assignments, blamed, load
 
     found = load(source, assignments(set))
     with blamed(found.file):
         print(describe(found.model, parameters=found.parameters))
+    if plot is not None:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        from ..look.graph import plot_graph
+
+        _written(plot_graph(found.model), plot)
+        print(f"\ndrawn  {plot}")
 
 
 @app.command()
@@ -185,19 +198,23 @@ def _draw(data, folder):
     import matplotlib
 
     matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     from ..look.plots import available, plot
 
     written = []
     for what in available(data):
-        figure = plot(data, what)
         path = os.path.join(folder, f"{what}.png")
-        try:
-            figure.savefig(path, dpi=130)
-        except OSError as error:
-            raise ResultError(f"cannot write {path!r}: {error.strerror}") from None
-        finally:
-            plt.close(figure)
+        _written(plot(data, what), path)
         written.append(path)
     return ", ".join(written) or "nothing: the result holds no output times"
+
+
+def _written(figure, path):
+    """Save a figure and let go of it."""
+    import matplotlib.pyplot as plt
+
+    try:
+        figure.savefig(path, dpi=130)
+    except (OSError, ValueError) as error:  # a folder that is not there; a format that is none
+        raise ResultError(f"cannot write {path!r}: {getattr(error, 'strerror', None) or error}") from None
+    finally:
+        plt.close(figure)

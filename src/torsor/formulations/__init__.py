@@ -3,5 +3,6 @@
 from .absolute import Absolute
 from .base import Formulation, fused_stage
 from .relative import Relative
+from .woronetz import Woronetz
 
-__all__ = ["Absolute", "Formulation", "Relative", "fused_stage"]
+__all__ = ["Absolute", "Formulation", "Relative", "Woronetz", "fused_stage"]

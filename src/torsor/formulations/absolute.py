@@ -22,22 +22,20 @@ from ..lie import SO3, Product, Rn
 from ..quantity import time
 from ..registry import register
 from .base import Formulation, shared
+from .factor import SINGULAR, solver
 from .lie_derivative import velocities
 from .loads import Loads
 from .meaning import Meaning
 from .outputs import Outputs, joint_motion_of_bodies
 from .rows import derive
 
-SINGULAR = 1e-13  # pivot / diagonal below which a row counts as dependent: rounding of S is about 1e-16
-
 
 @register("absolute")
 class Absolute(Formulation):
     """Every body has its own six coordinates; joints are constraints."""
 
-    def __init__(self, model, metric="mass"):
+    def __init__(self, model):
         super().__init__(model)
-        self.metric = metric
         self.meaning = Meaning(model)
         self.manifold = Product(*[g for b in model.bodies for g in ([Rn(3)] if b.particle else [Rn(3), SO3()])])
         self.q = ca.vertcat(
@@ -106,35 +104,31 @@ class Absolute(Formulation):
         """The kernels of a run, by name, as CasADi functions."""
         t, q, v, p = time, self.q, self.v, self.p
         G, Minv = self.jacobian()[self.keep, :], self.inverse_mass()
-        metric = Minv if self.metric == "mass" else ca.SX.eye(v.shape[0])
-        found = {"factor": ca.Function("factor", [t, q, p], [self._factor(G, metric)])}
+        found = {"factor": ca.Function("factor", [t, q, p], [self.conditioned(self._factor(G, Minv), G)])}
         F = ca.SX.sym("F", found["factor"].size_out(0)[0])
         g, psi, gamma = (self.stacked(what)[self.keep] for what in ("g", "psi", "gamma"))
-
-        own = found["factor"] if self.metric == "mass" else ca.Function("factor", [t, q, p], [self._factor(G, Minv)])
-        if self.metric != "mass":
-            found["factor_mass"] = own
-        E = F if self.metric == "mass" else ca.SX.sym("E", own.size_out(0)[0])
-        Ga, solve = self._factored(G.sparsity(), E)
+        Gf, solve = self._factored(G.sparsity(), F)
         f = self.forces()
-        inputs = [t, q, v, p, E]
+        inputs = [t, q, v, p, F]
         if baumgarte:
-            alpha_beta = ca.SX.sym("alpha_beta", 2)
-            inputs.append(alpha_beta)
-            gamma = gamma - 2 * alpha_beta[0] * psi - alpha_beta[1] ** 2 * g
-        lam = solve(gamma - Ga @ (Minv @ f))  # (2)
-        a = Minv @ (f + Ga.T @ lam)  # (1)
+            gains = ca.SX.sym("alpha_beta", 2)
+            inputs.append(gains)
+            gamma = gamma - 2 * gains[0] * psi - gains[1] ** 2 * g
+        lam = solve(gamma - Gf @ (Minv @ f))  # (2)
+        a = Minv @ (f + Gf.T @ lam)  # (1)
         imposed = ca.substitute(self.stacked("psi")[self.keep], v, ca.SX.zeros(v.shape))  # g_t: G v = −g_t
         power = self.loads.power - ca.dot(lam, imposed)
         found["accelerations"] = ca.Function("accelerations", inputs, [ca.densify(x) for x in (a, lam, power)])
 
-        Gp, solve = self._factored(G.sparsity(), F)
-        step = lambda residual: ca.densify(-(metric @ (Gp.T @ solve(residual))))  # (3)
-        shifted = self.manifold.retract(q, step(g), "cayley")  # the result of a projection does not depend on the map
-        found["positions"] = ca.Function("positions", [t, q, p, F], [shifted, ca.densify(g)])
-        found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [v + step(psi), ca.densify(psi)])
+        step = lambda residual: ca.densify(-(Minv @ (Gf.T @ solve(residual))))  # (3)
         e = ca.SX.sym("e", v.shape[0])
-        found["tangent"] = ca.Function("tangent", [p, F, e], [e + step(Gp @ e)])  # (4)
+        found["tangent"] = ca.Function("tangent", [p, F, e], [e + step(Gf @ e)])  # (4)
+        at_position, at_velocity = self.corrections(step, G, g, psi)
+        shifted = self.manifold.retract(
+            q, at_position, "cayley"
+        )  # the result of a projection does not depend on the map
+        found["positions"] = ca.Function("positions", [t, q, p, F], [shifted, ca.densify(g)])
+        found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [v + at_velocity, ca.densify(psi)])
         turns = [self.meaning.coordinates(j)[k] for j, k in self.turns]
         found["turns"] = ca.Function("turns", [t, q, p], [ca.vertcat(*turns) if turns else ca.SX(0, 1)])
         return {name: shared(f) for name, f in found.items()}
@@ -159,9 +153,7 @@ class Absolute(Formulation):
         L = self._pattern
         LT = ca.SX(L, F[pattern.nnz() : pattern.nnz() + L.nnz()])
         Dinv = F[pattern.nnz() + L.nnz() : -1]
-        upper = LT + ca.SX.eye(n)
-        back = np.argsort(self._order)
-        return G, lambda b: ca.solve(upper, Dinv * ca.solve(upper.T, ca.densify(b)[self._order]))[back.tolist()]
+        return G, solver(LT + ca.SX.eye(n), Dinv, self._order)
 
     def examination(self):
         """Functions on all declared rows, for the start and for the diagnosis of redundancy."""
@@ -221,6 +213,11 @@ class Absolute(Formulation):
         F = W[:3]
         about_center = ca.SX.zeros(3) if body.particle else body.rotation @ W[3:]
         return F, about_center - ca.cross(p - body.position, F)  # (5)
+
+    def coordinate_names(self):
+        """One name per velocity: the body, and the axis along which it moves or about which it turns."""
+        axes = ("x", "y", "z", "about x", "about y", "about z")
+        return [f"{b.name} {axis}" for b in self.model.bodies for axis in axes[: 3 if b.particle else 6]]
 
     def linear(self):
         """1 for every velocity that is a length per time, 0 for an angular one."""

@@ -10,6 +10,8 @@ outputs(signals)         everything a result holds
 
 import casadi as ca
 
+from .factor import conditioning, correction, inverse_metrics
+
 FUSED = 5000  # instructions up to which the parts of a stage become one kernel
 
 
@@ -17,9 +19,35 @@ class Formulation:
     """Base of all formulations: one class in one file."""
 
     kind = "formulation"
+    watches = False
 
     def __init__(self, model):
         self.model = model
+        self.dependent = []  # velocities that follow from the others, in formulations that split them
+        self.metric = "mass"  # of projections; "plain", or dependent coordinates for positions and velocities
+
+    def choose(self, examiner, t, q, p):
+        """Choose what depends on what at a configuration; nothing to choose here."""
+
+    def multipliers(self, lam, a):
+        """The multipliers that results show."""
+        return lam
+
+    def corrections(self, step, G, g, psi):
+        """How positions and velocities are corrected: both by `step` in the mass metric, or in a metric of their own,
+        factored inside their kernels. Returns the two corrections, of g and of ψ."""
+        if self.metric == "mass" or not self.keep:
+            return step(g), step(psi)
+        W_q, W_v = inverse_metrics(self.metric, self.v.shape[0])
+        held = [k for k, row in enumerate(self.keep) if self.rows[row].holonomic]
+        at_position = correction(G[held, :], W_q)(g[held]) if held else ca.SX.zeros(self.v.shape[0])
+        return at_position, correction(G, W_v)(psi)
+
+    def conditioned(self, factor, G):
+        """A factor vector whose last entry tells how well a partition is conditioned, where one is in use."""
+        if not isinstance(self.metric, tuple) or not self.keep:
+            return factor
+        return ca.vertcat(factor[:-1], conditioning(G, inverse_metrics(self.metric, self.v.shape[0])[1]))
 
     def retractions(self, map):
         """The manifold's own kernels: a step along a group direction, plain and tidied, and the correction dexp⁻¹."""
@@ -39,8 +67,7 @@ def fused_stage(kernels):
     Same equations, one graph: what passes between the parts stays in registers. Worth it for small models, where calls
     and memory cost as much as arithmetic; `None` for large ones, whose parts are compiled once and called in turn.
     """
-    factor = kernels.get("factor_mass", kernels["factor"])
-    accelerations = kernels["accelerations"]
+    factor, accelerations = kernels["factor"], kernels["accelerations"]
     if factor.n_instructions() + accelerations.n_instructions() > FUSED:
         return None
     t, q, v, p = (ca.SX.sym(f"x{i}", *accelerations.size_in(i)) for i in range(4))

@@ -25,6 +25,8 @@ class Outputs:
         self.connections = [c for c in self.model.constraints if isinstance(c, Connection)]
         self.parts = dict(self._bodies())
         self.parts.update(self._motion())
+        self.forces = formulation.multipliers(self.lam, self.a)
+        self.parts["multiplier"] = ca.densify(self.forces)
         self.parts.update(self._reactions())
         self.parts.update(self._scalars())
         self.parts["signals"] = self._signals(signals)
@@ -50,7 +52,7 @@ class Outputs:
 
     def _reactions(self):
         """Force and torque that each connection exerts on its second body, at its frame there, in world axes."""
-        found = [self.f.reaction(c, self.lam, self.a) for c in self.connections]
+        found = [self.f.reaction(c, self.forces, self.a) for c in self.connections]
         self.reactions = dict(zip([c.name for c in self.connections], found))
         yield "reaction_force", ca.vertcat(*[ca.densify(F) for F, _ in found], ca.SX(0, 1))
         yield "reaction_torque", ca.vertcat(*[ca.densify(T) for _, T in found], ca.SX(0, 1))

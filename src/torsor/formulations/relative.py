@@ -19,8 +19,9 @@ from ..model.topology import spanning_tree
 from ..quantity import time
 from ..registry import register
 from . import recursions
-from .absolute import SINGULAR, Absolute
+from .absolute import Absolute
 from .base import Formulation, shared
+from .factor import Factor
 from .loads import Loads
 from .meaning import Meaning
 from .outputs import Outputs, joint_motion_of_bodies
@@ -47,7 +48,7 @@ class TreeMeaning(Meaning):
 class Relative(Formulation):
     """Joint coordinates: fewer unknowns, no constraints in trees, the fastest choice for open chains and robots."""
 
-    def __init__(self, model, metric="mass"):
+    def __init__(self, model):
         super().__init__(model)
         particle = next((b for b in model.bodies if b.particle), None)
         if particle is not None:
@@ -55,7 +56,7 @@ class Relative(Formulation):
                 f"body {particle.name!r} is a particle (inertia 0); the relative formulation needs bodies with an "
                 "orientation: give it an inertia, or use formulation='absolute'"
             )
-        self.metric = metric
+        self._wrenches = None
         self.absolute = Absolute(model)
         self.topology = spanning_tree(model)
         self.links, by_body = [], {}
@@ -183,65 +184,37 @@ class Relative(Formulation):
         """The kernels of a run, by name, as CasADi functions."""
         t, q, v, p = time, self.q, self.v, self.p
         constrained = bool(self.keep)
-        found = {"factor": ca.Function("factor", [t, q, p], [self._factor() if constrained else ca.SX.ones(1)])}
-        F = ca.SX.sym("F", found["factor"].size_out(0)[0])
         g, psi, gamma = (self.stacked(what)[self.keep] for what in ("g", "psi", "gamma"))
+        mass = Factor(self.jacobian()[self.keep, :], self.mass_matrix()) if constrained else None
+        factor = self.conditioned(mass.vector(), self.jacobian()[self.keep, :]) if constrained else ca.SX.ones(1)
+        found = {"factor": ca.Function("factor", [t, q, p], [factor])}
+        F = ca.SX.sym("F", found["factor"].size_out(0)[0])
         inputs = [t, q, v, p, F]
+        if baumgarte:
+            gains = ca.SX.sym("alpha_beta", 2)
+            inputs.append(gains)
+            gamma = gamma - 2 * gains[0] * psi - gains[1] ** 2 * g
         if constrained:
-            G, solve, settle = self._factored(F)
-            if baumgarte:
-                gains = ca.SX.sym("alpha_beta", 2)
-                inputs.append(gains)
-                gamma = gamma - 2 * gains[0] * psi - gains[1] ** 2 * g
+            G, solve, settle = mass.read(F)
             free = -settle(self.bias())
             lam = solve(gamma - G @ free)  # (2)
             a = free + settle(G.T @ lam)
             step = lambda residual: ca.densify(-settle(G.T @ solve(residual)))
         else:
-            inputs += [ca.SX.sym("alpha_beta", 2)] if baumgarte else []
             a, lam = self.free_accelerations(), ca.SX(0, 1)
             step = lambda residual: ca.SX.zeros(v.shape[0])
         found["accelerations"] = ca.Function(
             "accelerations", inputs, [ca.densify(x) for x in (a, lam, self.power(lam))]
         )
         e = ca.SX.sym("e", v.shape[0])
-        shifted = self.manifold.retract(q, step(g), "cayley") if constrained else q
-        found["positions"] = ca.Function("positions", [t, q, p, F], [shifted, ca.densify(g)])
-        found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [v + step(psi), ca.densify(psi)])
         found["tangent"] = ca.Function("tangent", [p, F, e], [e + (step(G @ e) if constrained else 0)])
+        at_position, at_velocity = self.corrections(step, self.jacobian()[self.keep, :], g, psi)
+        shifted = self.manifold.retract(q, at_position, "cayley") if constrained else q
+        found["positions"] = ca.Function("positions", [t, q, p, F], [shifted, ca.densify(g)])
+        found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [v + at_velocity, ca.densify(psi)])
         turns = [self.placed(self.meaning.coordinates(j)[k]) for j, k in self.turns]
         found["turns"] = ca.Function("turns", [t, q, p], [ca.vertcat(*turns, ca.SX(0, 1))])
         return {name: shared(f) for name, f in found.items()}
-
-    def _factor(self):
-        """G, the factors of M and of S as one vector, and last the smallest ratio of a pivot to its diagonal."""
-        G = self.jacobian()[self.keep, :]
-        if self.metric == "plain":
-            M, order = ca.SX.eye(self.v.shape[0]), list(range(self.v.shape[0]))
-        else:
-            M, order = self.mass_matrix(), list(range(self.v.shape[0]))[::-1]  # tips first: no fill
-        D, LT, _ = ca.ldl(M[order, order], False)
-        self._mass_pattern, self._mass_order = LT.sparsity(), order
-        Y = ca.sparsify(ca.solve((LT + ca.SX.eye(len(order))).T, ca.sparsify(G[:, order].T)))
-        S = ca.sparsify(Y.T @ (Y * ca.repmat(1 / D, 1, Y.shape[1])))
-        E, RT, places = ca.ldl(S)
-        self._pattern, self._places, self._jacobian_pattern = RT.sparsity(), places, G.sparsity()
-        diagonal = ca.diag(S)[places]
-        inverse = ca.if_else(E > SINGULAR * diagonal, 1 / E, 0)
-        parts = (G.nz[:], LT.nz[:], 1 / D, RT.nz[:], inverse)
-        return ca.vertcat(*[ca.densify(x) for x in parts], ca.mmin(ca.densify(E / diagonal)))
-
-    def _factored(self, F):
-        """G, a solver with S and one with M, read from a factor vector."""
-        n, m, at = self.v.shape[0], len(self.keep), 0
-        read = []
-        for size in (self._jacobian_pattern.nnz(), self._mass_pattern.nnz(), n, self._pattern.nnz(), m):
-            read.append(F[at : at + size])
-            at += size
-        G = ca.SX(self._jacobian_pattern, read[0])
-        mass = ca.SX(self._mass_pattern, read[1]) + ca.SX.eye(n)
-        loop = ca.SX(self._pattern, read[3]) + ca.SX.eye(m)
-        return G, _solver(loop, read[4], self._places), _solver(mass, read[2], self._mass_order)
 
     def examination(self):
         t, q, v, p = time, self.q, self.v, self.p
@@ -293,15 +266,12 @@ class Relative(Formulation):
         return self.absolute.kinetic_energy()
 
     def in_state(self, expression, a):
-        old, new = list(self.body_symbols), list(self.body_values)
+        moving = [x for link in self.links for x in self.motion.body(link)[2:]]
+        symbols = [x for link in self.links for x in (link.body.acceleration, link.body.angular_acceleration)]
         along = ca.vertcat(*[link.rates() for link in self.links])
-        for link in self.links:
-            x, R, velocity, w = self.motion.body(link)
-            for symbol, moving in ((link.body.acceleration, velocity), (link.body.angular_acceleration, w)):
-                inputs = ca.vertcat(self.q, self.v, time)
-                old.append(symbol)
-                new.append(ca.densify(ca.jtimes(moving, inputs, ca.vertcat(along, a, 1))))
-        return ca.substitute([expression], old, new)[0]
+        total = ca.jtimes(ca.vertcat(*moving), ca.vertcat(self.q, self.v, time), ca.vertcat(along, a, 1))
+        old = [*self.body_symbols, ca.vertcat(*symbols)]
+        return ca.substitute([expression], old, [*self.body_values, ca.densify(total)])[0]
 
     def joint_motion(self, joint, a):
         link = self.meaning.links.get(joint.name)
@@ -323,20 +293,29 @@ class Relative(Formulation):
         link = self.meaning.links.get(connection.name)
         if link is None or link.joint is not connection:
             return self._cut_reaction(connection, lam)
+        F, T = self._transmitted(lam)[id(link)]
         p = self.absolute.meaning.of(connection.ends()[1][1])
-        F, T = ca.SX.zeros(3), ca.SX.zeros(3)
-        for other in self.links:
-            if connection not in self.topology.path(other.body):
-                continue
-            body = other.body
-            w, J = body.angular_velocity, body.inertia
-            applied = self.absolute.loads.on[id(body)] + self._constraint_wrench(body, lam)
-            net = body.mass * body.acceleration - applied[:3]
-            spin = J @ body.angular_acceleration + ca.cross(w, J @ w) - applied[3:]
-            F += net
-            T += body.rotation @ spin + ca.cross(body.position - p, net)  # (3)
         sign = -1 if link.branch.reversed else 1
-        return sign * F, sign * T
+        return sign * F, sign * (T - ca.cross(p, F))
+
+    def _transmitted(self, lam):
+        """Wrench that every tree joint hands on to its body and all beyond, about the world's origin: (3)."""
+        if self._wrenches is None or self._wrenches[0] is not lam:
+            found = {}
+            for link in reversed(self.links):
+                body = link.body
+                w, J = body.angular_velocity, body.inertia
+                applied = self.absolute.loads.on[id(body)] + self._constraint_wrench(body, lam)
+                net = body.mass * body.acceleration - applied[:3]
+                spin = J @ body.angular_acceleration + ca.cross(w, J @ w) - applied[3:]
+                F, T = found.get(id(link), (0, 0))
+                F, T = F + net, T + body.rotation @ spin + ca.cross(body.position, net)
+                found[id(link)] = (F, T)
+                if link.parent is not None:
+                    F0, T0 = found.get(id(link.parent), (0, 0))
+                    found[id(link.parent)] = (F0 + F, T0 + T)
+            self._wrenches = (lam, found)
+        return self._wrenches[1]
 
     def _kept_multipliers(self, constraint, lam):
         """λ of a constraint's rows, zero where a row was redundant; None for a constraint without rows here."""
@@ -367,16 +346,15 @@ class Relative(Formulation):
         p = self.absolute.meaning.of(connection.ends()[1][1])
         return W[:3], body.rotation @ W[3:] - ca.cross(p - body.position, W[:3])
 
+    def coordinate_names(self):
+        """One name per velocity: the joint, with its place where it has several."""
+        names = [(link.joint.name, link.v.shape[0]) for link in self.links]
+        return [name if n == 1 else f"{name}[{k}]" for name, n in names for k in range(n)]
+
     def linear(self):
         return [
             1 if not ca.sparsify(link.S_w[:, k]).nnz() else 0 for link in self.links for k in range(link.v.shape[0])
         ]
-
-
-def _solver(upper, inverse, order):
-    """x = A⁻¹ b for A[order, order] = Uᵀ D U."""
-    back = np.argsort(order).tolist()
-    return lambda b: ca.solve(upper, inverse * ca.solve(upper.T, ca.densify(b)[order]))[back]
 
 
 def _coordinate_rates(link, V, q):

@@ -63,6 +63,8 @@ def dataset(system, trajectory, options):
             variables[name] = (("time", "joint_coordinate"), part)
         elif name in ("reaction_force", "reaction_torque"):
             variables[name] = (("time", "joint", "axis"), part.reshape(n, size // 3, 3))
+        elif name == "multiplier":
+            variables[name] = (("time", "constraint"), part)
         elif name == "signals":
             for k, signal in enumerate(system.signals):
                 variables[signal] = (("time",), part[:, k])
@@ -70,7 +72,6 @@ def dataset(system, trajectory, options):
             variables[name] = (("time",), part[:, 0])
     variables["energy"] = (("time",), variables["kinetic_energy"][1] + variables["potential_energy"][1])
     variables["work"] = (("time",), trajectory.work)
-    variables["multiplier"] = (("time", "constraint"), trajectory.multipliers)
     shared = {system.rows[k][0].rsplit("[", 1)[0] for k in system.shared}
     variables["reaction_unique"] = (("joint",), np.array([name not in shared for name in system.connections], bool))
     coordinates = {
@@ -116,6 +117,7 @@ def certificate(system, trajectory, data):
         "steps": counts["steps"],
         "rejections": counts["rejections"],
         "evaluations": counts["evaluations"],
+        "choices": counts["choices"],
         "smallest_pivot": counts["smallest_pivot"],
         "position_corrected_max": counts["corrected_position"],
         "velocity_corrected_max": counts["corrected_velocity"],

@@ -29,7 +29,9 @@ def describe(model, formulation="absolute", parameters=None, progress=None):
     1
     """
     from ..errors import OptionError
+    from ..formulations.integrability import integrability
     from ..model import Model
+    from ..model.topology import outline
     from ..run.prepare import prepare
     from .progress import Progress
 
@@ -42,21 +44,24 @@ def describe(model, formulation="absolute", parameters=None, progress=None):
     finally:
         wait.close()
     values = model.values(parameters)
+    declared = [(c, len(c.equations().directions)) for c in model.constraints]
     rows = [{"constraint": label.rsplit("[", 1)[0], "direction": text.split(": ", 1)[1]} for label, text in system.rows]
     return Info(
         model=model.name,
         gravity=quantity.numbers(model.gravity, values).ravel().tolist(),
         bodies=[_body(b, values) for b in model.bodies],
-        joints=[_joint(c, system) for c in model.constraints],
+        joints=[_joint(c, count) for c, count in declared],
         forces=[{"name": f.name, "type": f.key} for f in model.forces],
         degrees_of_freedom={
-            "gruebler": sum(3 if b.particle else 6 for b in model.bodies) - len(system.rows),
+            "gruebler": sum(3 if b.particle else 6 for b in model.bodies) - sum(count for *_, count in declared),
             "generic": system.freedom,
             "start": system.start_freedom,
         },
         loops=loops(model),
+        topology=outline(model),
         constraint_rows=len(system.rows),
         redundant=[rows[k] for k in system.redundant],
+        velocity_level=[_verdict(v) for v in integrability(model, values)],
         not_unique=list(dict.fromkeys(rows[k]["constraint"] for k in system.shared)),
         parameters=values,
         instructions={name: kernel.instructions for name, kernel in built.items()},
@@ -96,16 +101,25 @@ def _body(body, values):
     return {"name": body.name, "mass": quantity.numbers(body.mass, values).item(), "particle": body.particle}
 
 
-def _joint(c, system):
-    rows = sum(label.rsplit("[", 1)[0] == c.name for label, _ in system.rows)
+def _joint(c, rows):
     if isinstance(c, Connection):
         between = [c.first.name, c.second.name]
     elif isinstance(c, Drive):
         between = [c.joint.name]
     else:
-        between = [c.body.name] if hasattr(c, "body") else []
+        between = [b.name for b in getattr(c, "bodies", ())] or ([c.body.name] if hasattr(c, "body") else [])
     dof = c.dof if isinstance(c, Joint) else None
     return {"name": c.name, "type": c.key, "between": between, "rows": rows, "dof": dof}
+
+
+def _verdict(v):
+    if v.alone:
+        meaning = "integrable (holonomic)"
+    elif v.integrable:
+        meaning = "integrable (holonomic) together with " + ", ".join(name for name in v.together if name != v.name)
+    else:
+        meaning = "nonholonomic"
+    return {"constraint": v.name, "rows": v.rows, "integrable": v.integrable, "meaning": meaning}
 
 
 def text(info):
@@ -137,6 +151,10 @@ def text(info):
         ("independent loops", str(info["loops"])),
         ("constraint equations", f"{info['constraint_rows']}, of which {len(info['redundant'])} redundant"),
     ])  # fmt: skip
+    lines += ["", "topology", *_topology(info["topology"])]
+    if info["velocity_level"]:
+        rows = [(v["constraint"], _many(v["rows"], "row", "rows"), v["meaning"]) for v in info["velocity_level"]]
+        lines += ["", "velocity-level constraints"] + table(rows)
     if info["redundant"]:
         lines += ["", "redundant constraints, left out"]
         lines += [f"  {r['constraint']}: {r['direction']}" for r in info["redundant"]]
@@ -146,6 +164,26 @@ def text(info):
         lines += ["", "changed at the start", *[f"  {change}" for change in info["start_changes"]]]
     lines += ["", "kernels, operations"] + table([(name, f"{n:,}") for name, n in info["instructions"].items()])
     return "\n".join(lines)
+
+
+def _topology(graph, shown=40):
+    """The spanning tree, the loops, and what hangs on nothing."""
+    tree, parts = graph["tree"], graph["trees"]
+    lines = table([
+        (f"{'  ' * (b['depth'] - 1)}{b['body']}", "free" if b["joint"] is None else f"by {b['joint']}",
+         "" if b["joint"] is None else f"on {b['parent']}" + (" (reversed)" if b["reversed"] else ""))
+        for b in tree[:shown]
+    ])  # fmt: skip
+    lines += [f"  and {len(tree) - shown} more bodies"] if len(tree) > shown else []
+    for loop in graph["loops"][:shown]:
+        lines += _wrapped([f"loop: {loop[0]}", *loop[1:-1], f"{loop[-1]} (cut)"])
+    lines += [f"  and {len(graph['loops']) - shown} more loops"] if len(graph["loops"]) > shown else []
+    if len(parts) > 1:
+        lines.append(f"  {len(parts)} separate parts")
+    floating = [part["bodies"][0] for part in parts if not part["grounds"] and part["bodies"][0] not in graph["unheld"]]
+    for what, names in (("floating, no ground holds the part of", floating), ("held by nothing", graph["unheld"])):
+        lines += _wrapped([f"{what}: {names[0]}", *names[1:]]) if names else []
+    return lines
 
 
 def summary(data):

@@ -7,8 +7,12 @@ is cut has few constraints. A body that no joint holds hangs on the root by a fr
 """
 
 from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
 
 from ..joints import Free, Joint
+from ..joints.base import Connection
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,56 +32,139 @@ class Topology:
     branches: list
     cut: list
 
+    @cached_property
+    def by_body(self):
+        """The branch of each body, by its identity."""
+        return {id(branch.body): branch for branch in self.branches}
+
     def path(self, body):
         """Joints from the root to a body."""
-        by_body = {id(b.body): b for b in self.branches}
         found = []
-        while body is not None and id(body) in by_body:
-            found.append(by_body[id(body)].joint)
-            body = by_body[id(body)].parent
+        while body is not None and id(body) in self.by_body:
+            found.append(self.by_body[id(body)].joint)
+            body = self.by_body[id(body)].parent
         return found[::-1]
 
     def loops(self):
-        """For each cut joint, the joints of its fundamental loop, the cut one last."""
+        """For each cut joint, the joints of its fundamental loop in the order round it, the cut one last."""
         found = []
         for joint in self.cut:
             one, two = self.path(joint.first), self.path(joint.second)
-            apart = [j for j in one if j not in two] + [j for j in two if j not in one]
-            found.append([*apart, joint])
+            shared = {id(j) for j in one} & {id(j) for j in two}
+            found.append([*[j for j in [*two[::-1], *one] if id(j) not in shared], joint])
         return found
 
 
 def spanning_tree(model):
     """The topology of a model; free joints that it adds belong to no model and have no rows."""
-    grounds = {id(g) for g in model.grounds}
+    grounds = {id(ground) for ground in model.grounds}
     inside = lambda body: id(body) in grounds
+    touching = _touching(model, lambda body: None if inside(body) else id(body))
+    place = {id(joint): k for k, joint in enumerate(model.joints)}
     branches, used, reached, level = [], set(), set(), [None]
-    ends = lambda j: ((j.first, j.second, False), (j.second, j.first, True))
-    while True:
-        grown = []
-        for joint in sorted(model.joints, key=lambda j: j.dof):
-            if id(joint) in used:
-                continue
-            for near, far, backward in ends(joint):
-                here = inside(near) if level == [None] else any(near is b for b in level)
-                if here and not inside(far) and id(far) not in reached:
-                    branches.append(Branch(far, joint, None if inside(near) else near, backward))
+    loose = iter(sorted(model.bodies, key=lambda b: -len(touching.get(id(b), ()))))  # most joints first
+    while level:
+        grown, current = [], set(level)
+        near = {id(joint): joint for at in level for joint in touching.get(at, ())}
+        for joint in sorted(near.values(), key=lambda j: (j.dof, place[id(j)])):
+            for here, far, backward in ((joint.first, joint.second, False), (joint.second, joint.first, True)):
+                at = None if inside(here) else id(here)
+                if at in current and id(joint) not in used and not inside(far) and id(far) not in reached:
+                    branches.append(Branch(far, joint, None if at is None else here, backward))
                     used.add(id(joint))
                     reached.add(id(far))
-                    grown.append(far)
-                    break
+                    grown.append(id(far))
         level = grown
         if not level:
-            loose = next((b for b in _heaviest_first(model) if id(b) not in reached), None)
-            if loose is None:
-                break
-            branches.append(Branch(loose, Free(f"{loose.name}.free", model.ground, loose).located(), None, False))
-            reached.add(id(loose))
-            level = [loose]
+            root = next((b for b in loose if id(b) not in reached), None)
+            if root is not None:
+                branches.append(Branch(root, Free(f"{root.name}.free", model.ground, root).located(), None, False))
+                reached.add(id(root))
+                level = [id(root)]
     cut = [j for j in model.joints if id(j) not in used and not (inside(j.first) and inside(j.second))]
     return Topology(branches, cut)
 
 
-def _heaviest_first(model):
-    """Bodies in the order in which a floating tree would take its root: most joints first."""
-    return sorted(model.bodies, key=lambda b: -sum(b in (j.first, j.second) for j in model.joints))
+def _touching(model, mark):
+    """The joints at each body, by its mark."""
+    found = {}
+    for joint in model.joints:
+        for at in {mark(joint.first), mark(joint.second)}:
+            found.setdefault(at, []).append(joint)
+    return found
+
+
+def outline(model):
+    """The graph of a model as plain data: names only.
+
+    joints    each with the bodies it leads from and to, and whether it is in the tree or closes a loop ("cut")
+    tree      each body with the body or ground that it hangs on, the joint that carries it (None: nothing does, it is free),
+              whether that joint counts from the body to its parent, and its depth
+    loops     the joints of each fundamental loop, the cut one last
+    trees     the connected parts: their bodies, the grounds that hold them (none: floating), and their cut joints
+    unheld    bodies that no joint and no constraint touches
+    """
+    topology, names = spanning_tree(model), {id(j) for j in model.joints}
+    cut, depth, rows = {id(j) for j in topology.cut}, {}, []
+    for branch in topology.branches:
+        known = id(branch.joint) in names
+        near = branch.joint.second if branch.reversed else branch.joint.first
+        depth[id(branch.body)] = 1 + depth.get(id(branch.parent), 0)
+        rows.append({
+            "body": branch.body.name, "parent": near.name if known else None,
+            "joint": branch.joint.name if known else None, "reversed": branch.reversed, "depth": depth[id(branch.body)],
+        })  # fmt: skip
+    return {
+        "joints": [
+            {"name": j.name, "type": j.key, "from": j.first.name, "to": j.second.name, "cut": id(j) in cut}
+            for j in model.joints
+        ],
+        "tree": rows,
+        "loops": [[j.name for j in loop] for loop in topology.loops()],
+        "trees": _parts(model, topology),
+        "unheld": _unheld(model),
+    }
+
+
+def _parts(model, topology):
+    """Bodies that hang together by joints or by constraints between two bodies, and what holds them."""
+    links = [c for c in model.constraints if isinstance(c, Connection) and c.directions()]
+    links += [j for j in model.joints if not j.directions()]
+    grounds, leader = {id(g) for g in model.grounds}, {id(b): id(b) for b in model.bodies}
+
+    def find(k):
+        while leader[k] != k:
+            leader[k] = k = leader[leader[k]]
+        return k
+
+    for link in links:
+        ends = [id(b) for b in (link.first, link.second)]
+        if not grounds & set(ends):
+            leader[find(ends[0])] = find(ends[1])
+    parts = {}
+    for body in model.bodies:
+        parts.setdefault(find(id(body)), {"bodies": [], "grounds": [], "cut": []})["bodies"].append(body.name)
+    for link in links:
+        inner = [id(b) for b in (link.first, link.second) if id(b) not in grounds]
+        part = parts[find(inner[0])]
+        held = [b.name for b in (link.first, link.second) if id(b) in grounds and link.directions()]
+        part["grounds"] += [name for name in held if name not in part["grounds"]]
+        part["cut"] += [link.name] if any(link is j for j in topology.cut) else []
+    return list(parts.values())
+
+
+def _unheld(model):
+    """Names of bodies that no equation contains."""
+    held, rest = set(), []
+    for c in model.constraints:
+        if not isinstance(c, Connection):
+            told = c.equations()
+            rest.append(told.velocity if told.position is None else told.position)
+        elif c.directions():
+            held |= {id(c.first), id(c.second)}
+    symbols = {s.element_hash() for rows in rest for s in ca.symvar(rows)}
+    occurs = lambda blocks: any(s.element_hash() in symbols for block in blocks for s in ca.symvar(block))
+    for joint in model.joints if symbols else ():
+        if occurs([joint.coordinate, joint.rate]):
+            held |= {id(joint.first), id(joint.second)}
+    return [b.name for b in model.bodies if id(b) not in held and not (symbols and occurs(b.symbols))]

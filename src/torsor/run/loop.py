@@ -11,21 +11,23 @@ from numba import njit
 from ..kernels.calls import call
 
 COARSE = 1e-3  # error of a step, relative to the model's size, from which the projection surely finds back
-RUNNING, FINISHED, NOT_FINITE, STEP_TOO_SMALL, NOT_PROJECTED = 0, 1, 2, 3, 4
+RUNNING, FINISHED, NOT_FINITE, STEP_TOO_SMALL, NOT_PROJECTED, ILL_CHOSEN = 0, 1, 2, 3, 4, 5
 
-# Addresses of kernels; `factor` serves the projection, `factor_mass` the accelerations (often the same).
+# Addresses of kernels; one factorisation serves accelerations and projections.
 Kernels = namedtuple(
     "Kernels",
-    "factor factor_mass accelerations positions velocities tangent turns retract advance differential outputs stage",
+    "factor accelerations positions velocities tangent turns retract advance differential outputs stage",
 )
 
 # Scratch arrays. K, A: stage rates of configuration and velocity, P: stage powers. q and v have three buffers that rotate:
 # a kernel's result is read where it was written, since copying what was just stored stalls longer than most kernels run.
-Scratch = namedtuple("Scratch", "t q0 q1 q2 v0 v1 v2 u eu ev tu tv F E a lam power K A P g psi turn ab work scale")
+Scratch = namedtuple("Scratch", "t q0 q1 q2 v0 v1 v2 u eu ev tu tv F a lam power K A P g psi turn ab work scale")
 
 # What the run does: tableau, steps, projection, tolerances. All float64 or int64 arrays, so that one compiled loop serves.
-#   numbers: [step, tolerance, position tolerance, velocity tolerance, smallest step, whole mass, whole inertia]
-#   choices: [adaptive, project, baumgarte, same factor for both, number of turns, stages as one kernel]
+#   numbers: [step, tolerance, position tolerance, velocity tolerance, smallest step, whole mass, whole inertia,
+#   conditioning below which dependent velocities are chosen anew]
+#   choices: [adaptive, project, baumgarte, number of turns, stages as one kernel,
+#   choice of dependent velocities to be watched]
 Plan = namedtuple("Plan", "A b c estimate numbers choices linear order")
 
 # The state that survives between calls. counts: [steps, rejections, outputs written, evaluations, projections,
@@ -59,11 +61,11 @@ def accelerate(k, s, plan, t, q, v, p, fresh, a):
     """v̇, λ and power at a state; the factor is taken as it stands where `fresh` says that it belongs to q."""
     s.t[0] = t
     if not fresh:
-        call(k.factor_mass, (s.t, q, p, s.E, s.work))
+        call(k.factor, (s.t, q, p, s.F, s.work))
     if plan.choices[2] == 1:
-        call(k.accelerations, (s.t, q, v, p, s.E, s.ab, a, s.lam, s.power, s.work))
+        call(k.accelerations, (s.t, q, v, p, s.F, s.ab, a, s.lam, s.power, s.work))
     else:
-        call(k.accelerations, (s.t, q, v, p, s.E, a, s.lam, s.power, s.work))
+        call(k.accelerations, (s.t, q, v, p, s.F, a, s.lam, s.power, s.work))
 
 
 @njit(**INLINE)
@@ -82,7 +84,7 @@ def sweep(k, s, plan, t, h, q, v, p, fresh, q1, v1):
             s.u[m] = h * du
             v1[m] = v[m] + h * dv
         now = t + plan.c[i] * h
-        if plan.choices[5] == 1:
+        if plan.choices[4] == 1:
             s.t[0] = now
             call(k.stage, (s.t, q, s.u, v1, p, s.K[i], s.A[i], s.power, s.work))
         else:
@@ -203,8 +205,8 @@ def project_velocity(k, s, plan, state, q, v, other, p):
 @njit(cache=True, error_model="numpy", boundscheck=False)
 def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
     """Take at most `budget` steps; write the state at every output time that is reached. Returns a status."""
-    adaptive, projecting, same = plan.choices[0] == 1, plan.choices[1] == 1, plan.choices[3] == 1
-    turns = plan.choices[4]
+    adaptive, projecting = plan.choices[0] == 1, plan.choices[1] == 1
+    turns = plan.choices[3]
     first_turn = state.p.size - turns
     fresh, status = False, RUNNING
     q, q1, q2, v, v1, v2 = s.q0, s.q1, s.q2, s.v0, s.v1, s.v2
@@ -284,7 +286,7 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
             state.values[6], state.counts[5] = s.F[s.F.size - 1], 0
             state.values[3] = min(state.values[3], state.values[6])
             state.counts[4] += 1
-            fresh = same
+            fresh = True
         q, q1, v, v1 = q1, q, v1, v
         state.values[0] = now
         state.values[2] += gain
@@ -293,6 +295,13 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
             call(k.turns, (s.t, q, state.p, s.turn, s.work))
             for m in range(turns):
                 state.p[first_turn + m] = s.turn[m]
+        if plan.choices[5] == 1:
+            if not fresh:
+                call(k.factor, (s.t, q, state.p, s.F, s.work))
+                fresh = True
+            if s.F[s.F.size - 1] < plan.numbers[7]:
+                status = ILL_CHOSEN
+                break
     copy(q, state.q)
     copy(v, state.v)
     return status

@@ -25,10 +25,13 @@ class System:
     connections: list  # names
     rows: list  # (label, description) of all declared rows
     keep: list
+    dependent: list  # places of dependent coordinates, where a formulation or a projection splits them
+    watches: bool  # whether that choice has to be watched
     redundant: list
     shared: list
     freedom: int
     start_freedom: int
+    partition: dict  # dependent coordinates and their measures, where a run asks for them
     linear: list  # 1 for a velocity that is a length per time, 0 for an angular one
     length: float
     mass: float  # of all bodies together, and the sum of their moments of inertia: what energies are measured against
@@ -58,7 +61,10 @@ def prepare(
     values = model.values(parameters)
     model.seal()
     extra = tuple((name, x.element_hash()) for name, x in (signals or {}).items())
-    kept, ask = _READY.setdefault(model, {}), (formulation, map, baumgarte, metric, extra, tuple(values.items()), t)
+    kept, ask = (
+        _READY.setdefault(model, {}),
+        (formulation, map, baumgarte, repr(metric), extra, tuple(values.items()), t),
+    )
     if ask not in kept:
         signals = dict(model.signals) | dict(signals or {})
         kept[ask] = _found(model, cls, formulation, [map, baumgarte, metric], signals, values, t)
@@ -73,10 +79,10 @@ def _found(model, cls, formulation, options, signals, values, t):
     from ..formulations.definition import fingerprint
 
     mark = fingerprint(model, signals)
-    key = key_of("system", mark, values, t, formulation, sorted(System.__dataclass_fields__))
+    key = key_of("system", mark, values, t, formulation, options[2], sorted(System.__dataclass_fields__))
     stored = kernels.cache.load(key, "system")
     system = System(**json.loads(stored)) if stored else None
-    built = kernels.load(key_of("kernels", mark, formulation, system.keep, options)) if system else None
+    built = kernels.load(_kernel_key(mark, formulation, system.keep, system.dependent, options)) if system else None
     if built is None:
         system, built = _derive(model, cls, mark, options, signals, values, t, formulation)
         kernels.cache.store(key, "system", json.dumps(asdict(system)).encode())
@@ -84,14 +90,16 @@ def _found(model, cls, formulation, options, signals, values, t):
 
 
 def _derive(model, cls, mark, options, signals, values, t, formulation):
+    from ..formulations import Absolute
     from ..formulations import diagnosis as diagnoses
-    from ..formulations import Absolute, fused_stage
     from ..formulations import start as starts
     from ..formulations.examiner import Examiner
+    from ..formulations.genuine import refuse_impostors
     from ..formulations.outputs import coordinate_labels, coordinate_units
+    from ..formulations.partition import choose
 
     map, baumgarte, metric = options
-    f = cls(model, metric=metric)
+    f = cls(model)
     length = starts.model_length(model, values)
     absolute = f if isinstance(f, Absolute) else f.absolute
     examiner = Examiner(absolute, length)
@@ -99,6 +107,7 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
     p = np.concatenate([np.array(list(values.values())), turns])
     _finite(model, q, p)
     q, moved = examiner.assembled(t, q, p)
+    refuse_impostors(absolute, length, t, q, values)
     found = diagnoses.diagnose(examiner, t, q, p)
     v, changes = starts.consistent_velocities(absolute, examiner, t, q, p, values)
     diagnoses.refuse_contradictions(examiner, found, t, q, v, p, absolute.rows)
@@ -108,12 +117,12 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
         q, v, p = f.adopt(t, q, v, p)
         found = diagnoses.diagnose(Examiner(f, length), t, q, p)
     f.keep = found.keep
+    partition = choose(f, Examiner(f, length), t, q, p, metric) if isinstance(metric, list) else {}
+    f.metric = (partition["positions"], partition["velocities"]) if partition else metric
+    f.choose(Examiner(f, length), t, q, p)
     outputs = f.outputs(signals)
-    functions = {**f.functions(baumgarte), **f.retractions(map), "outputs": outputs.function()}
-    stage = None if baumgarte else fused_stage(functions)
-    if stage is not None:
-        functions["stage"] = stage
-    built = kernels.build(functions, key=key_of("kernels", mark, formulation, f.keep, options))
+    chosen = [*f.metric, f.dependent] if partition else [f.dependent]
+    built = _build(f, outputs, mark, formulation, options, chosen)
     if f.turns:
         p[len(values) :] = built["turns"](np.array([t]), q, p)[0]
     system = System(
@@ -131,10 +140,13 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
         connections=[c.name for c in outputs.connections],
         rows=[(row.label, str(row)) for row in f.rows],
         keep=found.keep,
+        dependent=chosen,
+        watches=bool(f.keep) and (f.watches or bool(partition)),
         redundant=found.redundant,
         shared=found.shared,
         freedom=found.freedom,
         start_freedom=found.start_freedom,
+        partition=partition,
         linear=f.linear(),
         length=length,
         mass=sum(quantity.numbers(b.mass, values).item() for b in model.bodies),
@@ -150,6 +162,42 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
         counts={"bodies": len(model.bodies), "joints": len(model.joints)},
     )
     return system, built
+
+
+def _build(f, outputs, mark, formulation, options, chosen):
+    """Kernels of a formulation whose rows and dependent velocities are chosen."""
+    from ..formulations import fused_stage
+
+    map, baumgarte, _ = options
+    functions = {**f.functions(baumgarte), **f.retractions(map), "outputs": outputs.function()}
+    stage = None if baumgarte else fused_stage(functions)
+    if stage is not None:
+        functions["stage"] = stage
+    return kernels.build(functions, key=_kernel_key(mark, formulation, f.keep, chosen, options))
+
+
+def _kernel_key(mark, formulation, keep, dependent, options):
+    return key_of("kernels", mark, formulation, keep, dependent, options)
+
+
+def rechosen(model, system, formulation, options, signals, t, q, p):
+    """Kernels with the dependent coordinates that are best here, and which these are."""
+    from ..formulations.examiner import Examiner
+    from ..formulations.partition import choose
+
+    f = lookup("formulation", formulation)(model)
+    f.keep = system.keep
+    examiner = Examiner(f, system.length)
+    f.metric, chosen = options[2], []
+    if system.partition:
+        partition = choose(f, examiner, t, q, p, options[2])
+        f.metric = chosen = (partition["positions"], partition["velocities"])
+    f.choose(examiner, t, q, p)
+    chosen = [*chosen, f.dependent]
+    built = kernels.load(_kernel_key(system.fingerprint, formulation, f.keep, chosen, options))
+    if built is None:
+        built = _build(f, f.outputs(signals), system.fingerprint, formulation, options, chosen)
+    return built, chosen
 
 
 def _finite(model, q, p):

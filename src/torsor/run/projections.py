@@ -13,11 +13,7 @@ class Projection:
     kind = "projection"
     projects = False
     baumgarte = False
-    metric: str = "mass"
-
-    def __post_init__(self):
-        if self.metric not in ("mass", "plain"):
-            raise OptionError(f"projection {self.key!r}: metric must be 'mass' or 'plain', got {self.metric!r}")
+    metric = "mass"
 
     def gains(self, step):
         """α and β of Baumgarte's terms [1/s]."""
@@ -43,7 +39,6 @@ class Baumgarte(Projection):
     beta: float = 10.0
 
     def __post_init__(self):
-        super().__post_init__()
         for name in ("alpha", "beta"):
             value = getattr(self, name)
             if not (isinstance(value, (int, float)) and 0 <= value < float("inf")):
@@ -60,3 +55,27 @@ class LeastSquares(Projection):
     rounding, then the velocity constraints; the default ([zenzerovic2012], sec. 3.4)."""
 
     projects = True
+    metric: str = "mass"
+
+    def __post_init__(self):
+        if self.metric not in ("mass", "plain"):
+            raise OptionError(f"projection {self.key!r}: metric must be 'mass' or 'plain', got {self.metric!r}")
+
+
+@register("partition")
+@dataclass(frozen=True)
+class Partition(Projection):
+    """After each step only dependent coordinates are changed, apart for positions and velocities; they are chosen by the
+    relative length of their projection on the constraint subspace in the mass metric ([mueller2009], sec. 5.3), or given.
+
+    positions, velocities   names or places of the dependent coordinates; None: the best ones at the start
+    """
+
+    projects = True
+    positions: tuple | None = None
+    velocities: tuple | None = None
+
+    @property
+    def metric(self):
+        part = lambda names: None if names is None else list(names)
+        return [part(self.positions), part(self.velocities)]

@@ -36,26 +36,24 @@ class Trajectory:
 class Runner:
     """One run of one system."""
 
-    def __init__(self, system, built, method, step, tolerance, projection: Projection, times):
+    def __init__(self, system, built, method, step, tolerance, projection: Projection, times, renew=None):
         from . import loop
 
+        self.choices = 0
         self.loop, self.system, self.times = loop, system, np.asarray(times, float)
         A, b, c, estimate = (np.ascontiguousarray(x) for x in lookup("integrator", method).tableau())
         adaptive = step is None
         n = {**system.sizes, "p": len(system.p), "outputs": sum(size for _, size in system.layout)}
         empty = lambda size: np.zeros(max(size, 1))
-        address = {name: np.int64(kernel.address) for name, kernel in built.items()}
-        same = "factor_mass" not in built
-        address.setdefault("factor_mass", address["factor"])
-        address.setdefault("stage", np.int64(0))
-        self.kernels = loop.Kernels(**{name: address[name] for name in loop.Kernels._fields})
+        self.renew, self.dependent = renew, system.dependent
+        self._take(built)
         F = empty(built["factor"].size_out(0))
         work = empty(max(kernel.work_size for kernel in built.values()))
         speed = max(1e-3 * system.length, np.abs(system.v).max(initial=0.0))
         numbers = [step or 0.0, tolerance, 1e-15 * system.length, 1e-14 * max(speed, 1.0)]
-        numbers += [1e-13 * max(1.0, abs(float(self.times[-1]))), system.mass, system.inertia]
+        numbers += [1e-13 * max(1.0, abs(float(self.times[-1]))), system.mass, system.inertia, 1e-4]
         projecting = projection.projects and n["multipliers"] > 0
-        choices = [adaptive, projecting, projection.baumgarte, same, n["turns"], "stage" in built]
+        choices = [adaptive, projecting, projection.baumgarte, n["turns"], "stage" in built, system.watches]
         order = lookup("integrator", method).order
         self.plan = loop.Plan(
             A, b, c, estimate, np.array(numbers), np.array(choices, np.int64), np.array(system.linear, np.int64),
@@ -63,7 +61,7 @@ class Runner:
         )  # fmt: skip
         stages, nv, nq, nl = len(b), n["v"], n["q"], n["multipliers"]
         self.scratch = loop.Scratch(
-            t=np.zeros(1), F=F, E=F if same else empty(built["factor_mass"].size_out(0)), work=work, power=np.zeros(1),
+            t=np.zeros(1), F=F, work=work, power=np.zeros(1),
             K=np.zeros((stages, nv)), A=np.zeros((stages, nv)), P=np.zeros(stages), turn=empty(n["turns"]),
             ab=np.array(projection.gains(step), float), scale=np.array([system.length, 1.0, 0.0, 0.0, 0.0]),
             **{name: empty(nq) for name in ("q0", "q1", "q2")},
@@ -78,8 +76,35 @@ class Runner:
         m = len(self.times)
         self.out = (np.zeros((m, nq)), np.zeros((m, nv)), np.zeros((m, n["p"])), np.zeros(m))
         self.sizes = n
+        if system.watches:
+            self._watch()
         # no steps yet: the loop is compiled or loaded before the clock of the run starts
         loop.march(self.kernels, self.scratch, self.plan, self.state, self.times, *self.out, 0)
+
+    def _take(self, built):
+        """Use these kernels from now on."""
+        self.built = built
+        address = {name: np.int64(kernel.address) for name, kernel in built.items()}
+        address.setdefault("stage", np.int64(0))
+        self.kernels = self.loop.Kernels(**{name: address[name] for name in self.loop.Kernels._fields})
+
+    def _watch(self):
+        """Dependent velocities are chosen anew when they are conditioned much worse than where they were chosen."""
+        t = self.state.values[:1].copy()
+        self.plan.numbers[7] = 0.02 * self.built["factor"](t, self.state.q, self.state.p)[0][-1]
+
+    def _choose_anew(self):
+        """Other dependent velocities, and kernels for them; the same ones again are watched less closely."""
+        built, dependent = self.renew(self.state.values[0], self.state.q, self.state.p)
+        if dependent == self.dependent:
+            self._watch()
+            return
+        self.dependent, self.choices = dependent, self.choices + 1
+        self._take(built)
+        size = max(1, built["factor"].size_out(0))
+        work = max(1, max(kernel.work_size for kernel in built.values()))
+        self.scratch = self.scratch._replace(F=np.zeros(size), work=np.zeros(work))
+        self._watch()
 
     def _first_step(self, system, tolerance):
         """A cautious first step from the size of the start velocities and accelerations."""
@@ -97,6 +122,9 @@ class Runner:
                 status = self.loop.march(
                     self.kernels, self.scratch, self.plan, self.state, self.times, *self.out, budget
                 )
+                if status == self.loop.ILL_CHOSEN:
+                    self._choose_anew()
+                    status = self.loop.RUNNING
                 taken = clock.perf_counter() - before
                 budget = int(min(10_000_000, max(64, budget * min(4.0, 0.1 / max(taken, 1e-6)))))
                 if progress is not None:
@@ -127,7 +155,7 @@ class Runner:
         steps, rejections, _, evaluations, projections, _ = (int(x) for x in self.state.counts)
         values = self.state.values
         counts = {
-            "steps": steps, "rejections": rejections, "evaluations": evaluations, "projections": projections,
+            "steps": steps, "rejections": rejections, "evaluations": evaluations, "projections": projections, "choices": self.choices,
             "smallest_pivot": float(values[3]), "corrected_position": float(values[4]), "corrected_velocity": float(values[5]),
         }  # fmt: skip
         return Trajectory(

@@ -1,0 +1,82 @@
+"""Factorisations that kernels share: of a mass matrix, and of the constraint space seen through it.
+
+    M = Lᵀ D L,    S = G M⁻¹ Gᵀ = Pᵀ R E Rᵀ P                                                          (1)
+
+A pivot of S that vanishes against its diagonal is not divided through: its multiplier is zero.
+"""
+
+import casadi as ca
+import numpy as np
+
+SINGULAR = 1e-13  # pivot / diagonal below which a row counts as dependent: rounding of S is about 1e-16
+
+
+class Factor:
+    """G, the factors of M and of S as one vector, and solvers that read it."""
+
+    def __init__(self, G, M):
+        n = M.shape[0]
+        self.order = list(range(n))[::-1]  # tips before roots: no fill
+        self.G, self.n = G, n
+        self.D, self.LT, _ = ca.ldl(M[self.order, self.order], False)
+        Y = ca.sparsify(ca.solve((self.LT + ca.SX.eye(n)).T, ca.sparsify(G[:, self.order].T)))
+        S = ca.sparsify(Y.T @ (Y * ca.repmat(1 / self.D, 1, Y.shape[1])))
+        self.E, self.RT, self.places = ca.ldl(S)
+        self.diagonal = ca.diag(S)[self.places]
+
+    def vector(self):
+        """All nonzeros, and last the smallest pivot against the largest diagonal: in joint coordinates a row may vanish as a
+        whole where a mechanism is singular."""
+        largest = ca.mmax(ca.densify(self.diagonal))
+        inverse = ca.if_else(self.E > SINGULAR * largest, 1 / self.E, 0)
+        parts = (self.G.nz[:], self.LT.nz[:], 1 / self.D, self.RT.nz[:], inverse)
+        return ca.densify(ca.vertcat(*[ca.densify(x) for x in parts], ca.mmin(ca.densify(self.E)) / largest))
+
+    def read(self, F):
+        """G, a solver with S and one with M, from a factor vector."""
+        at, read = 0, []
+        for size in (self.G.nnz(), self.LT.nnz(), self.n, self.RT.nnz(), self.G.shape[0]):
+            read.append(F[at : at + size])
+            at += size
+        mass = ca.SX(self.LT.sparsity(), read[1]) + ca.SX.eye(self.n)
+        loop = ca.SX(self.RT.sparsity(), read[3]) + ca.SX.eye(self.G.shape[0])
+        return ca.SX(self.G.sparsity(), read[0]), solver(loop, read[4], self.places), solver(mass, read[2], self.order)
+
+
+def solver(upper, inverse, order):
+    """x = A⁻¹ b for A[order, order] = Uᵀ D U."""
+    back = np.argsort(order).tolist()
+    return lambda b: ca.solve(upper, inverse * ca.solve(upper.T, ca.densify(b)[order]))[back]
+
+
+def correction(G, inverse_metric):
+    """Least change that removes a residual, −W Gᵀ (G W Gᵀ)⁻¹ r, factored on the spot."""
+    S = ca.sparsify(G @ inverse_metric @ G.T)
+    E, RT, places = ca.ldl(S)
+    inverse = ca.if_else(E > SINGULAR * ca.diag(S)[places], 1 / E, 0)
+    solve = solver(RT + ca.SX.eye(S.shape[0]), inverse, places)
+    return lambda residual: ca.densify(-(inverse_metric @ (G.T @ solve(residual))))
+
+
+def conditioning(G, inverse_metric):
+    """Smallest pivot of G W Gᵀ against its largest diagonal."""
+    S = ca.sparsify(G @ inverse_metric @ G.T)
+    E, _, _ = ca.ldl(S)
+    return ca.mmin(ca.densify(E)) / ca.mmax(ca.densify(ca.diag(S)))
+
+
+def inverse_metrics(metric, n):
+    """Inverse metrics for positions and for velocities: the plain one, or those of a partition.
+
+    A partition names the dependent coordinates: only they are changed, which is the limit of a metric in which the others
+    weigh infinitely much. Müller and Terze, sec. 5.3 [mueller2009].
+    """
+    if metric == "plain":
+        return ca.SX.eye(n), ca.SX.eye(n)
+    chosen = []
+    for dependent in metric:
+        W = ca.SX(n, n)
+        for k in dependent:
+            W[k, k] = 1
+        chosen.append(ca.sparsify(W))
+    return tuple(chosen)

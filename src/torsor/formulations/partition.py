@@ -1,0 +1,76 @@
+"""Which coordinates should depend on the others: a measure, and a choice (Müller and Terze, sec. 5.3.2 [mueller2009]).
+
+The measure of a coordinate is the squared length of its direction projected onto the constraint subspace, relative to the
+direction itself, in the mass metric:
+
+    Δᵢ = eᵢᵀ Gᵀ S⁻¹ G eᵢ / Mᵢᵢ,     S = G M⁻¹ Gᵀ                    (eq. 67)                              (1)
+
+1: the coordinate moves straight off the constraints, a good dependent one; 0: along them. Coordinates are taken greedily,
+each time the one whose direction is longest after what the chosen ones already span has been taken away.
+"""
+
+import numpy as np
+
+from ..errors import OptionError
+
+
+def measure(G, Minv):
+    """Δ of every coordinate: (1)."""
+    M = np.linalg.inv(Minv)
+    S = G @ Minv @ G.T
+    return np.einsum("ij,ij->j", G, np.linalg.solve(S, G)) / np.diag(M)
+
+
+def best(G, Minv):
+    """Dependent coordinates, as many as there are rows, by the measure."""
+    M = np.linalg.inv(Minv)
+    L = np.linalg.cholesky(G @ Minv @ G.T)
+    A = np.linalg.solve(L, G) / np.sqrt(np.diag(M))  # columns whose squared lengths are the measure
+    chosen = []
+    for _ in range(len(G)):
+        lengths = np.einsum("ij,ij->j", A, A)
+        lengths[chosen] = -1.0
+        k = int(np.argmax(lengths))
+        chosen.append(k)
+        direction = A[:, k] / np.linalg.norm(A[:, k])
+        A = A - np.outer(direction, direction @ A)
+    return sorted(chosen)
+
+
+def given(names, known, rows, G, owner):
+    """A choice that a user forces, by names or places; refused if it is singular."""
+    places = []
+    for name in names:
+        if isinstance(name, (int, np.integer)) and 0 <= name < len(known):
+            places.append(int(name))
+        elif name in known:
+            places.append(known.index(name))
+        else:
+            raise OptionError(f"{owner}: unknown coordinate {name!r}. Known: {', '.join(known)}.")
+    if len(set(places)) != rows:
+        raise OptionError(
+            f"{owner}: {rows} different dependent coordinates are needed, got {len(set(places))}: {names}"
+        )
+    if rows and np.linalg.cond(G[:, places]) > 1e10:
+        raise OptionError(
+            f"{owner}: the coordinates {', '.join(known[k] for k in places)} cannot be computed from the others at the "
+            "start: this partition is singular; choose others"
+        )
+    return sorted(places)
+
+
+def choose(f, examiner, t, q, p, wanted):
+    """Dependent coordinates for positions and for velocities, chosen or forced, with the measure of all."""
+    G, Minv = examiner.G(t, q, p)[f.keep], examiner.Minv(q, p)
+    held = np.array([f.rows[k].holonomic for k in f.keep], bool)
+    known, parts, measures = f.coordinate_names(), [], []
+    for what, rows, names in (("positions", G[held], wanted[0]), ("velocities", G, wanted[1])):
+        if not len(rows):
+            parts.append([])
+            measures.append([0.0] * len(known))
+            continue
+        measures.append(measure(rows, Minv).tolist())
+        parts.append(
+            best(rows, Minv) if names is None else given(names, known, len(rows), rows, f"partition of {what}")
+        )
+    return {"positions": parts[0], "velocities": parts[1], "measures": measures, "names": known}
