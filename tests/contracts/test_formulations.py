@@ -47,7 +47,7 @@ def test_all_bodies_accelerate_alike(case, key):
 def test_results_agree_in_every_formulation(case, key):
     """Bodies, joints, reactions and energies of a short run, adaptive: to the tolerance, not to rounding."""
     model = ts.cases.load(case)
-    span = min(ts.cases.until(case), 1.0)
+    span = min(ts.cases.until(case), 0.6)  # the four-bar meets its first singular position at 0.71 s
     one = ts.simulate(model, span, outputs=20, tolerance=1e-11)
     two = ts.simulate(model, span, outputs=20, tolerance=1e-11, formulation=key)
     for name in ("position", "rotation", "velocity", "angular_velocity", "coordinate", "rate", "energy", "work"):

@@ -53,6 +53,66 @@ def test_info_is_plain_data_and_text():
         ts.info("four-bar")
 
 
+def test_info_tells_tree_loops_and_the_level_of_constraints():
+    model = ring(3)
+    loose = model.body("loose", mass=1.0, inertia=(1, 1, 1), at=(0, 5, 0))
+    tail = model.body("tail", mass=1.0, inertia=(1, 1, 1), at=(0, 6, 0))
+    model.add(ts.KnifeEdge("blade", loose, tail))
+    info = ts.info(model)
+    (loop,) = info["topology"]["loops"]
+    assert sorted(loop) == ["ball0", "ball1", "ball2", "ball3"]
+    assert info["velocity_level"] == [
+        {"constraint": "blade", "rows": 1, "integrable": False, "meaning": "nonholonomic"}
+    ]
+    text = str(info)
+    for part in (
+        "by ball0",
+        "on wall (reversed)",
+        "(cut)",
+        "2 separate parts",
+        "floating",
+        "blade  1 row  nonholonomic",
+    ):
+        assert part in text, part
+    assert json.loads(json.dumps(info)) == info
+
+
+def test_counted_freedom_does_not_depend_on_the_formulation():
+    """Rows of tree joints are no constraints in joint coordinates; Grübler counts them all the same."""
+    counts = [ts.info(ring(2), formulation=f)["degrees_of_freedom"]["gruebler"] for f in ("absolute", "relative")]
+    assert counts == [12 - 9, 12 - 9]
+
+
+def test_the_graph_has_every_body_and_every_joint_and_dashes_what_is_cut():
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    model = ring(3)
+    figure = ts.plot_graph(model)
+    (axes,) = figure.axes
+    written = {t.get_text() for t in axes.texts}
+    assert {"ground", "wall", "b0", "b1", "b2", *(f"ball{k}" for k in range(4))} <= written
+    arrows = [t.arrow_patch for t in axes.texts if getattr(t, "arrow_patch", None) is not None]
+    assert sum(arrow.get_linestyle() == "solid" or arrow.get_linestyle() == "-" for arrow in arrows) == 3
+    assert len(arrows) == 4
+    plt.close(figure)
+    with pytest.raises(ts.OptionError, match="give a torsor.Model"):
+        ts.plot_graph("ring")
+
+
+def test_bodies_stand_below_what_carries_them_and_beside_each_other():
+    from torsor.look.graph import layout
+    from torsor.model.topology import outline
+
+    model = ts.cases.load("four-bar", n=3)
+    tree = outline(model)["tree"]
+    place = layout(tree, ["ground"])
+    assert all(place[row["body"]][1] == place[row["parent"]][1] + 1 for row in tree)
+    assert len(set(place.values())) == len(place) == len(model.bodies) + 1
+
+
 def test_a_changed_start_is_reported_by_info_and_summary():
     model = ts.Model("thrown", gravity=(0, 0, -9.81))
     bob = model.body("bob", mass=1.0, inertia=(1, 1, 1), at=(1, 0, 0), velocity=(1, 0, 1))

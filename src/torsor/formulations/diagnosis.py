@@ -35,8 +35,9 @@ class Diagnosis:
 def rank_of_rows(G, Minv):
     """Rows that do not depend on the rows before them, and the smallest squared sine among them."""
     S = G @ Minv @ G.T
-    size = np.sqrt(np.maximum(np.diag(S), 1e-300))
-    S = S / np.outer(size, size)
+    size = np.sqrt(np.maximum(np.diag(S), 0.0))
+    empty = size <= 1e-9 * size.max(initial=0.0)  # a row that says nothing in these coordinates, but for rounding
+    S = S / np.outer(np.where(empty, np.inf, size), np.where(empty, np.inf, size))
     keep, least = [], 1.0
     for i in range(len(S)):
         pivot = S[i, i]

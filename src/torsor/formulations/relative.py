@@ -90,6 +90,9 @@ class Relative(Formulation):
             for symbol, value in zip(link.body.symbols, self.motion.body(link)):
                 self.body_symbols.append(ca.vec(symbol))
                 self.body_values.append(ca.vec(ca.densify(value)))
+            if link.joint.dof and isinstance(link.group, Rn) and link.declared:  # its turns are in its own coordinate
+                self.body_symbols.append(link.joint.turn)
+                self.body_values.append(link.x)
 
     def placed(self, expression):
         """An expression of the bodies' symbols as one of the joint coordinates and velocities."""

@@ -31,7 +31,11 @@ class Woronetz(Relative):
 
     def choose(self, examiner, t, q, p):
         """The best dependent velocities at a configuration."""
-        self.dependent = best(examiner.G(t, q, p)[self.keep], examiner.Minv(q, p)) if self.keep else []
+        if self.keep:
+            G = examiner.G(t, q, p)[self.keep]
+            places = best(G, examiner.Minv(q, p))
+            rows, columns = pivoting(G[:, places])
+            self.dependent = [[places[k] for k in columns], rows]
 
     def _newton_euler(self, rates):
         """M v̇ + h − τ for given v̇."""
@@ -46,16 +50,17 @@ class Woronetz(Relative):
             return super().functions(baumgarte)
         t, q, v, p = time, self.q, self.v, self.p
         n, m = v.shape[0], len(self.keep)
-        D, I = self.dependent, [k for k in range(n) if k not in self.dependent]
+        D, order = self.dependent
+        I = [k for k in range(n) if k not in D]
         g, psi, gamma = (self.stacked(what)[self.keep] for what in ("g", "psi", "gamma"))
         G = self.jacobian()[self.keep, :]
-        square = Square(G[:, D])
+        square = Square(G[:, D], order, list(range(m)))
         tie = ca.sparsify(-square.solve(ca.densify(G[:, I])))  # v_D = tie v_I + …
         N = ca.SX(n, n - m)
         N[D, :], N[I, :] = tie, ca.SX.eye(n - m)
         N = ca.sparsify(N)
         A = ca.sparsify(N.T @ self.mass_matrix() @ N)
-        pivots, LT, order = ca.ldl(A)
+        pivots, LT, places = ca.ldl(A)
         parts = [ca.densify(x) for x in (tie.nz[:], LT.nz[:], 1 / pivots, *square.parts())]
         sizes = [x.shape[0] for x in parts]
         factor = ca.densify(ca.vertcat(*parts, square.ratio()))
@@ -66,7 +71,7 @@ class Woronetz(Relative):
         N = ca.SX(n, n - m)
         N[D, :], N[I, :] = ca.SX(tie.sparsity(), read[0]), ca.SX.eye(n - m)
         N = ca.sparsify(N)
-        reduced = solver(ca.SX(LT.sparsity(), read[1]) + ca.SX.eye(n - m), read[2], order)
+        reduced = solver(ca.SX(LT.sparsity(), read[1]) + ca.SX.eye(n - m), read[2], places)
         back = square.reader(read[3:])
         inputs = [t, q, v, p, F]
         if baumgarte:
@@ -97,36 +102,68 @@ class Woronetz(Relative):
         if not self.keep:
             return lam
         G = self.jacobian()[self.keep, :]
-        return Square(G[:, self.dependent]).solve_transposed(self._newton_euler(a)[self.dependent])
+        D, order = self.dependent
+        return Square(G[:, D], order, list(range(len(D)))).solve_transposed(self._newton_euler(a)[D])
 
 
 class Square:
-    """Solutions with a square matrix A through A Aᵀ = Pᵀ L D Lᵀ P:  A⁻¹ b = Aᵀ (A Aᵀ)⁻¹ b."""
+    """Solutions with a square matrix by A[rows, columns] = L U, in an order of pivots that was good where it was chosen."""
 
-    def __init__(self, A):
-        self.A = ca.sparsify(A)
-        B = ca.sparsify(self.A @ self.A.T)
-        self.D, self.LT, self.order = ca.ldl(B)
-        self.diagonal = ca.diag(B)[self.order]
-        self._normal = solver(self.LT + ca.SX.eye(B.shape[0]), 1 / self.D, self.order)
+    def __init__(self, A, rows, columns):
+        self.rows, self.columns = rows, columns
+        U = [[A[i, j] for j in columns] for i in rows]
+        n = len(rows)
+        L = [[ca.SX(0)] * n for _ in range(n)]
+        for k in range(n):
+            for i in range(k + 1, n):
+                if not U[i][k].is_zero():
+                    L[i][k] = U[i][k] / U[k][k]
+                    for j in range(k, n):
+                        if not U[k][j].is_zero():
+                            U[i][j] = U[i][j] - L[i][k] * U[k][j]
+                    U[i][k] = ca.SX(0)
+        stacked = lambda T: ca.sparsify(ca.vertcat(*[ca.horzcat(*row) for row in T])) if n else ca.SX(0, 0)
+        self._set(ca.tril(stacked(L), False), ca.triu(stacked(U)))
+
+    def _set(self, lower, upper):
+        self.lower, self.upper = ca.sparsify(lower), ca.sparsify(upper)
+        self._L = self.lower + ca.SX.eye(self.lower.shape[0])
 
     def parts(self):
-        return self.A.nz[:], self.LT.nz[:], 1 / self.D
+        return self.lower.nz[:], self.upper.nz[:]
 
     def ratio(self):
-        """Smallest pivot against the largest diagonal: a row may vanish as a whole in joint coordinates."""
-        return ca.mmin(ca.densify(self.D)) / ca.mmax(ca.densify(self.diagonal))
+        """Smallest pivot against the largest, squared as in the other formulations: how well the choice is conditioned."""
+        pivots = ca.fabs(ca.densify(ca.diag(self.upper)))
+        return (ca.mmin(pivots) / ca.mmax(pivots)) ** 2
 
     def reader(self, read):
         """The same solver on stored numbers."""
         twin = object.__new__(Square)
-        twin.A = ca.SX(self.A.sparsity(), read[0])
-        twin._normal = solver(ca.SX(self.LT.sparsity(), read[1]) + ca.SX.eye(self.A.shape[0]), read[2], self.order)
+        twin.rows, twin.columns = self.rows, self.columns
+        twin._set(ca.SX(self.lower.sparsity(), read[0]), ca.SX(self.upper.sparsity(), read[1]))
         return twin
 
     def solve(self, b):
-        columns = [self._normal(b[:, k]) for k in range(b.shape[1])]
-        return self.A.T @ ca.horzcat(*columns)
+        """A⁻¹ b, for one or several columns."""
+        x = ca.solve(self.upper, ca.solve(self._L, ca.densify(b)[self.rows, :]))
+        return x[np.argsort(self.columns).tolist(), :]
 
     def solve_transposed(self, b):
-        return self._normal(self.A @ b)
+        """A⁻ᵀ b."""
+        x = ca.solve(self._L.T, ca.solve(self.upper.T, ca.densify(b)[self.columns, :]))
+        return x[np.argsort(self.rows).tolist(), :]
+
+
+def pivoting(A):
+    """Order of rows and columns by full pivoting."""
+    A, n = np.array(A, float), len(A)
+    rows, columns = list(range(n)), list(range(n))
+    for k in range(n):
+        i, j = np.unravel_index(np.argmax(np.abs(A[k:, k:])), (n - k, n - k))
+        i, j = i + k, j + k
+        A[[k, i]], rows[k], rows[i] = A[[i, k]], rows[i], rows[k]
+        A[:, [k, j]], columns[k], columns[j] = A[:, [j, k]], columns[j], columns[k]
+        if k + 1 < n and A[k, k] != 0:
+            A[k + 1 :, k:] -= np.outer(A[k + 1 :, k] / A[k, k], A[k, k:])
+    return rows, columns

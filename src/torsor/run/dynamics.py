@@ -14,6 +14,9 @@ class Dynamics:
     q, v, p        the consistent start: configuration, velocities, parameters followed by joint angles near which turns count
     kernels        the compiled library, by name, each callable and with its `instructions`
     functions      the same as casadi.Function, by name
+    coordinates    names of the velocities, in their order
+
+    In joint coordinates also `mass_matrix`, `coriolis`, `gravity`, `forward_dynamics`, `inverse_dynamics`, `body_jacobian`.
     """
 
     def __init__(self, model, formulation="absolute", map="exp", parameters=None):
@@ -44,6 +47,10 @@ class Dynamics:
                 break
             q = moved
         return q, self.kernels["velocities"](t, q, v, p, self._factor(t, q, p))[0]
+
+    @property
+    def coordinates(self):
+        return self.formulation_object.coordinate_names()
 
     @property
     def instructions(self):
@@ -77,6 +84,61 @@ class Dynamics:
             )
             at += size
         return np.hstack([found["acceleration"], found["angular_acceleration"]]).ravel()
+
+    # joint coordinates
+
+    @cached_property
+    def matrix_functions(self):
+        """Mass and Coriolis matrix, gravity, forward and inverse dynamics, Jacobians, as casadi.Function, by name."""
+        from ..formulations import matrices
+
+        return matrices.functions(self.formulation_object)
+
+    @cached_property
+    def _matrices(self):
+        from .. import kernels
+
+        return kernels.build(self.matrix_functions)
+
+    def mass_matrix(self, q=None, p=None):
+        """M(q)."""
+        _, q, v, p = self._state(q, None, 0.0, p)
+        return self._matrices["mass_matrix"](q, p)[0].reshape(v.size, v.size).T
+
+    def coriolis(self, q=None, v=None, p=None):
+        """C(q, v) with Ṁ − 2 C skew-symmetric."""
+        _, q, v, p = self._state(q, v, 0.0, p)
+        return self._matrices["coriolis"](q, v, p)[0].reshape(v.size, v.size).T
+
+    def gravity(self, q=None, p=None):
+        """g(q): joint forces that hold the tree at rest."""
+        _, q, _, p = self._state(q, None, 0.0, p)
+        return self._matrices["gravity"](q, p)[0]
+
+    def inverse_dynamics(self, q=None, v=None, a=None, t=0.0, p=None):
+        """Joint forces, beyond the model's own, that produce accelerations a (recursive Newton–Euler; loops left open)."""
+        t, q, v, p = self._state(q, v, t, p)
+        return self._matrices["inverse_dynamics"](t, q, v, self._velocity_like(a, "a"), p)[0]
+
+    def forward_dynamics(self, q=None, v=None, tau=None, t=0.0, p=None):
+        """v̇ under the model's forces and further joint forces tau, constraints included."""
+        t, q, v, p = self._state(q, v, t, p)
+        return self._matrices["forward_dynamics"](t, q, v, self._velocity_like(tau, "tau"), p)[0]
+
+    def body_jacobian(self, name, q=None, p=None):
+        """J of one body: (ẋ, ω) = J v, in world and in body axes."""
+        if name not in self.system.bodies:
+            raise OptionError(f"unknown body {name!r}. Known: {', '.join(self.system.bodies)}.")
+        _, q, v, p = self._state(q, None, 0.0, p)
+        whole = self._matrices["body_jacobian"](q, p)[0].reshape(v.size, -1).T
+        k = self.system.bodies.index(name)
+        return whole[6 * k : 6 * k + 6]
+
+    def _velocity_like(self, given, name):
+        array = np.zeros(self.v.size) if given is None else np.asarray(given, float).ravel()
+        if array.size != self.v.size:
+            raise OptionError(f"{name} must have {self.v.size} numbers, got {array.size}")
+        return array
 
     def _solve(self, q, v, t, p):
         t, q, v, p = self._state(q, v, t, p)

@@ -1,0 +1,89 @@
+"""The quantities of robot dynamics in joint coordinates: mass and Coriolis matrix, gravity, forward and inverse dynamics.
+
+    M v̇ + C v + g = τ + Gᵀ λ                                                                        (1)
+    M = Σ Jᵀ diag(m 1, Θ) J,     C = Σ Jᵀ (diag(m 1, Θ) J̇ + diag(0, −(Θ ω)~) J)                       (2)
+
+J maps v to (ẋ, ω) of a body. Ṁ − 2 C is skew-symmetric, since the gyroscopic part is (Müller and Terze, eq. 52
+[mueller2009]).
+"""
+
+import casadi as ca
+
+from ..errors import OptionError
+from ..quantity import time
+from . import recursions
+from .base import shared
+from .factor import Factor
+
+
+def functions(f):
+    """All of them for a formulation in joint coordinates, by name."""
+    if not hasattr(f, "motion"):
+        raise OptionError(f"formulation {f.key!r} has no joint coordinates: use 'relative' or 'woronetz'")
+    t, q, v, p = time, f.q, f.v, f.p
+    n = v.shape[0]
+    a, tau = ca.SX.sym("a", n), ca.SX.sym("tau", n)
+    still = lambda x: ca.substitute(x, v, ca.SX.zeros(n))
+    need = ca.densify(_needed(f, a))
+    results = {
+        "mass_matrix": ([q, p], ca.densify(f.mass_matrix())),
+        "coriolis": ([q, v, p], ca.densify(coriolis(f))),
+        "gravity": ([q, p], still(ca.densify(_weight(f)))),
+        "inverse_dynamics": ([t, q, v, a, p], need),
+        "forward_dynamics": ([t, q, v, tau, p], ca.densify(_forward(f, tau))),
+        "body_jacobian": ([q, p], ca.densify(jacobian(f))),
+    }
+    return {name: shared(ca.Function(name, inputs, [result])) for name, (inputs, result) in results.items()}
+
+
+def jacobian(f):
+    """J of all bodies, body by body in the order of the model: ẋ (world axes) and ω (body axes)."""
+    rows = []
+    for body in f.model.bodies:
+        _, _, velocity, w = f.motion.body(f.link_of[id(body)])
+        rows.append(ca.vertcat(velocity, w))
+    return ca.jacobian(ca.vertcat(*rows), f.v)
+
+
+def coriolis(f):
+    """C(q, v): (2)."""
+    J = ca.densify(jacobian(f))
+    along = ca.vertcat(*[link.rates() for link in f.links])
+    rate = ca.reshape(ca.jtimes(ca.vec(J), f.q, along), *J.shape)
+    total = ca.SX.zeros(f.v.shape[0], f.v.shape[0])
+    for k, body in enumerate(f.model.bodies):
+        linear, angular = J[6 * k : 6 * k + 3, :], J[6 * k + 3 : 6 * k + 6, :]
+        linear_rate, angular_rate = rate[6 * k : 6 * k + 3, :], rate[6 * k + 3 : 6 * k + 6, :]
+        gyro = -ca.skew(body.inertia @ (angular @ f.v))
+        total += body.mass * (linear.T @ linear_rate) + angular.T @ (body.inertia @ angular_rate + gyro @ angular)
+    return total
+
+
+def _rows(f, x):
+    return {id(link): x[f.offset[id(link)] : f.offset[id(link)] + link.v.shape[0]] for link in f.links}
+
+
+def _needed(f, a):
+    """τ beyond what the model's own forces give: M v̇ + h − applied."""
+    need, driving = recursions.inverse_dynamics(f.motion, _rows(f, a), f.wrenches()), f.driving()
+    return f.placed(ca.vertcat(*[need[id(link)] - driving[id(link)] for link in f.links]))
+
+
+def _weight(f):
+    """g(q): what holds the tree at rest against gravity alone."""
+    rest = {id(link): ca.SX.zeros(link.v.shape[0]) for link in f.links}
+    need = recursions.inverse_dynamics(f.motion, rest, {})
+    return ca.vertcat(*[need[id(link)] for link in f.links])
+
+
+def _forward(f, tau):
+    """v̇ under the model's forces and further joint forces τ, constraints included."""
+    if not f.keep:
+        extra, given = f.driving(), _rows(f, tau)
+        pushed = {k: extra[k] + given[k] for k in extra}
+        rates = recursions.articulated(f.motion, f.wrenches(), pushed)
+        return f.placed(ca.vertcat(*[rates[id(link)] for link in f.links]))
+    factor = Factor(f.jacobian()[f.keep, :], f.mass_matrix())
+    G, solve, settle = factor.read(factor.vector())
+    free = settle(tau - f.bias())
+    return free + settle(G.T @ solve(f.stacked("gamma")[f.keep] - G @ free))

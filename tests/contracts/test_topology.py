@@ -1,0 +1,255 @@
+"""The graph of a model: tree, loops, mobility, integrability, and joints that are assembled as the joints that they are."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor.formulations.genuine import JUMPED, departure, impostors
+from torsor.formulations.integrability import integrability
+from torsor.lie import so3
+from torsor.model.topology import outline, spanning_tree
+
+MASS = {"mass": 1.0, "inertia": (1.0, 1.1, 1.2)}
+
+
+def chain(count, closed=False):
+    model = ts.Model("chain")
+    bodies = [model.body(f"b{k}", at=(k + 0.5, 0, 0), **MASS) for k in range(count)]
+    for k, (a, b) in enumerate(zip([model.ground, *bodies], bodies)):
+        model.add(ts.Revolute(f"j{k}", a, b, point=(k, 0, 0)))
+    if closed:
+        model.add(ts.Spherical("last", bodies[-1], model.ground, point=(count, 0, 0)))
+    return model
+
+
+# spanning tree
+
+
+@pytest.mark.parametrize("case", [name for name in ts.cases.names() if name != "satellite"])
+def test_every_body_has_one_branch_and_parents_come_first(case):
+    model = ts.cases.load(case)
+    tree = spanning_tree(model)
+    seen = {id(None)}
+    for branch in tree.branches:
+        assert id(branch.parent) in seen
+        seen.add(id(branch.body))
+    assert len(tree.branches) == len(model.bodies) == len(seen) - 1
+
+
+def test_every_joint_is_in_the_tree_or_closes_one_loop():
+    """Loops = joints − tree joints (Euler); each loop holds exactly one cut joint and is a closed walk."""
+    model = ts.cases.load("four-bar", n=6)
+    tree = spanning_tree(model)
+    carried = [b.joint for b in tree.branches if b.joint in model.joints]
+    assert len(carried) + len(tree.cut) == len(model.joints)
+    for loop, cut in zip(tree.loops(), tree.cut):
+        assert [j for j in loop if j in tree.cut] == [cut] and loop[-1] is cut
+        ends = [{_node(model, j.first), _node(model, j.second)} for j in loop]
+        assert all(ends[k] & ends[(k + 1) % len(ends)] for k in range(len(ends)))
+        assert len(loop) == 4  # crank, coupler, crank and the cut: the shortest there are
+
+
+def _node(model, body):
+    return "ground" if body in model.grounds else body.name
+
+
+def test_a_loop_is_cut_where_both_ways_from_the_ground_meet():
+    tree = spanning_tree(chain(5, closed=True))
+    assert max(row["depth"] for row in outline(chain(5, closed=True))["tree"]) == 3
+    assert [j.name for j in tree.cut] == ["j3"] or [j.name for j in tree.cut] == ["j2"]
+
+
+def test_within_a_level_joints_with_few_freedoms_carry():
+    model = ts.Model("choice")
+    body = model.body("body", **MASS)
+    model.add(ts.Spherical("ball", model.ground, body, point=(0, 0, 1)))
+    model.add(ts.Revolute("hinge", model.ground, body, point=(0, 0, 0)))
+    assert [j.name for j in spanning_tree(model).cut] == ["ball"]
+
+
+def test_long_chains_are_sorted_in_linear_time():
+    """A thousand links: a quadratic search took a second, this takes milliseconds; the bar leaves room for a busy machine."""
+    import time
+
+    model = ts.Model("long")
+    before = model.ground
+    for k in range(1000):
+        body = model.body(f"b{k}", at=(k, 0, 0), **MASS)
+        model.add(ts.Spherical(f"j{k}", before, body, point=(k, 0, 0)))
+        before = body
+    began = time.perf_counter()
+    assert len(spanning_tree(model).branches) == 1000
+    assert time.perf_counter() - began < 0.5
+
+
+def test_grounds_parts_floating_trees_and_unheld_bodies_are_told_apart():
+    model = ts.Model("many")
+    wall = model.add(ts.Ground("wall", at=(4, 0, 0)))
+    one, two, three, four, five, six = (model.body(f"b{k}", at=(k, 0, 0), **MASS) for k in range(6))
+    model.add(ts.Revolute("a", model.ground, one))
+    model.add(ts.Revolute("b", two, wall))  # counts from the body to its ground: reversed
+    model.add(ts.Spherical("c", three, four))
+    model.add(ts.Motion("driven", five, at=(ts.time, 0, 0)))
+    graph = outline(model)
+    assert [part["grounds"] for part in graph["trees"]] == [["ground"], ["wall"], [], [], []]
+    assert [part["bodies"] for part in graph["trees"]][2] == ["b2", "b3"]
+    assert graph["unheld"] == ["b5"]
+    rows = {row["body"]: row for row in graph["tree"]}
+    assert rows["b1"]["parent"] == "wall" and rows["b1"]["reversed"]
+    assert rows["b2"]["joint"] is None and rows["b3"]["parent"] == "b2" and rows["b3"]["depth"] == 2
+    assert graph["loops"] == []
+
+
+@pytest.mark.parametrize("formulation", ts.registered("formulation"))
+def test_mobility_is_the_same_in_every_formulation(formulation):
+    info = ts.info(ts.cases.load("four-bar", n=2), formulation=formulation)
+    assert info["degrees_of_freedom"] == {"gruebler": -5, "generic": 1, "start": 1}
+
+
+# integrability
+
+
+def verdicts(model):
+    return {v.name: (v.alone, v.integrable) for v in integrability(model)}
+
+
+def free_body(name="scene"):
+    model = ts.Model(name)
+    body = model.body("body", mass=1.3, inertia=(1, 2, 2.5), at=(1, 0.2, 0), rotation=(0.3, 0.2, 0.5))
+    return model, body
+
+
+def test_the_rates_of_a_hinge_are_integrable():
+    """d/dt of what a revolute joint keeps at zero, declared at velocity level; the rotation rows in two forms."""
+    model, body = free_body()
+    arm = body.start_rotation.T @ -body.start_position
+    w = body.rotation @ body.angular_velocity
+    model.add(ts.Nonholonomic("point", body.velocity + body.rotation @ ca.cross(body.angular_velocity, arm)))
+    model.add(ts.Nonholonomic("axis", w[:2]))
+    assert verdicts(model) == {"point": (True, True), "axis": (True, True)}
+
+
+def test_one_forbidden_rotation_is_not_integrable_two_are():
+    """[aslanov2011], eq. 24: n·ω = 0 is not the rate of anything, as SO(3) does not commute; ω along z = n₁ × n₂ is."""
+    model, body = free_body()
+    model.add(ts.NoRotation("one", model.ground, body, about=(0, 0, 1)))
+    assert verdicts(model) == {"one": (False, False)}
+    model, body = free_body()
+    model.add(ts.NoRotation("one", model.ground, body, about=(0, 0, 1)))
+    model.add(ts.NoRotation("two", model.ground, body, about=(1, 0, 0.3)))
+    other = model.body("other", at=(3, 0, 0), **MASS)
+    model.add(ts.KnifeEdge("blade", model.ground, other))
+    assert verdicts(model) == {"one": (False, True), "two": (False, True), "blade": (False, False)}
+    assert ts.info(model)["velocity_level"][0]["meaning"] == "integrable (holonomic) together with two"
+
+
+def test_an_edge_is_integrable_only_where_it_cannot_turn():
+    model, body = free_body()
+    model.add(ts.KnifeEdge("blade", model.ground, body))
+    assert verdicts(model) == {"blade": (False, False)}
+    model, body = free_body()
+    model.add(ts.KnifeEdge("blade", model.ground, body))
+    model.add(ts.NoRotation("held", model.ground, body, about=((1, 0, 0), (0, 1, 0), (0, 0, 1))))
+    assert verdicts(model) == {"blade": (True, True)}
+
+
+def test_rolling_is_integrable_in_a_plane_only():
+    """A disk that stays upright and straight rolls along a line: x = r φ. Free to turn, it is the nonholonomic example."""
+    for held, expected in ((False, False), (True, True)):
+        model = ts.Model("disk")
+        disk = model.body("disk", inertia=ts.inertia.disk(1.0, 0.2, axis="y"), at=(0, 0, 0.2))
+        model.add(ts.RollingDisk("roll", model.ground, disk, radius=0.2))
+        if held:
+            model.add(ts.NoRotation("straight", model.ground, disk, about=((1, 0, 0), (0, 0, 1))))
+        assert verdicts(model) == {"roll": (expected, expected)}
+
+
+@pytest.mark.parametrize("links, value, expected", [(2, 0.0, True), (2, 0.4, False), (3, 0.0, False)])
+def test_angular_momentum_is_integrable_for_two_bodies_at_rest_only(links, value, expected):
+    """With one joint angle the orientation follows from it where L = 0; with two it depends on the way (a falling cat), and
+    with L ≠ 0 on time spent in each shape."""
+    model = ts.Model("cat")
+    bodies = [model.body(f"b{k}", at=(k, 0, 0), **MASS) for k in range(links)]
+    model.add(ts.Planar("plane", model.ground, bodies[0]))
+    for k, (a, b) in enumerate(zip(bodies, bodies[1:])):
+        model.add(ts.Revolute(f"j{k}", a, b, point=(k + 0.5, 0, 0)))
+    model.add(ts.ConservedMomentum("L", tuple(bodies), value=value))
+    assert verdicts(model) == {"L": (expected, expected)}
+
+
+def test_an_imposed_angular_velocity_is_integrable_with_time():
+    """Three rows leave one direction in (rotation, time): the orientation is a function of time."""
+    model, body = free_body()
+    model.add(ts.AngularVelocity("turn", body, value=(0.3, 2 * ts.time, ca.sin(ts.time))))
+    assert verdicts(model) == {"turn": (True, True)}
+
+
+def test_models_without_velocity_level_constraints_have_nothing_to_test():
+    assert integrability(chain(2)) == [] and ts.info(chain(2))["velocity_level"] == []
+
+
+# joints that are what they say
+
+
+@pytest.mark.parametrize("key", ts.registered("joint"))
+def test_every_position_that_a_joint_reaches_is_genuine(key):
+    """pose(coordinates(H)) = H for H = pose(q), to rounding."""
+    cls, random = ts.registered("joint")[key], np.random.default_rng(4)
+    if not cls.__module__.startswith("torsor."):
+        pytest.skip("registered by a page of the documentation, which proves its own joint")
+    model = ts.Model("scene")
+    first, second = (model.body(name, **MASS) for name in ("first", "second"))
+    for joint in cls.examples({"first": first, "second": second}):
+        q = ca.DM(random.uniform(-1, 1, joint.dof))
+        H = np.array(ca.evalf(joint.pose(ca.SX(q))))[:3]
+        assert max(float(x) for x in departure(joint, {})(H)) < 1e-13
+
+
+def flipped(cls, turn, **options):
+    """A body that sits near a root of the joint's residual that the joint cannot reach."""
+    model = ts.Model("flipped", gravity=(0, 0, -9.81))
+    body = model.body("body", at=(0.5, 0, 0), rotation=turn, **MASS)
+    model.add(cls("joint", model.ground, body, frames=(model.ground.frame(), body.frame((-0.5, 0, 0))), **options))
+    return model
+
+
+@pytest.mark.parametrize("formulation", ts.registered("formulation"))
+def test_a_hinge_whose_axis_points_the_other_way_is_refused(formulation):
+    """[mueller2009], remark 4: n₁·R a = n₂·R a = 0 holds for R a = −a too."""
+    with pytest.raises(ts.AssemblyError, match="wrong way round: revolute 'joint' between 'ground' and 'body'"):
+        ts.simulate(flipped(ts.Revolute, (np.pi - 0.2, 0.1, 0.05)), 0.1, formulation=formulation)
+    # any angle about the axis is fine
+    ts.simulate(flipped(ts.Revolute, (0.2, 0.1, 2.0)), 0.01, formulation=formulation)
+
+
+@pytest.mark.parametrize("cls", [ts.Cylindrical, ts.Planar, ts.Screw])
+def test_an_axis_that_flips_is_refused_in_every_joint_that_has_one(cls):
+    with pytest.raises(ts.AssemblyError, match="wrong way round"):
+        ts.info(flipped(cls, (np.pi - 0.1, 0.05, 0)))
+
+
+@pytest.mark.parametrize("cls", [ts.Fixed, ts.Prismatic])
+def test_a_half_turn_of_what_must_not_turn_is_refused(cls):
+    """vee(R − Rᵀ) vanishes for every rotation by π, where its rank is not even full."""
+    with pytest.raises(ts.AssemblyError, match="wrong way round|cannot be assembled"):
+        ts.info(flipped(cls, (np.pi - 1e-7, 0, 0)))
+
+
+def test_a_jump_of_a_loop_joint_is_found_in_a_trajectory():
+    """A hinge of which the second body turns over between the second and the third output."""
+    model = chain(2)
+    joint = model.joints[1]
+    upright, over = np.eye(3), so3.exp(np.array([np.pi, 0, 0]))
+    rotation = {"b0": np.array([upright] * 4), "b1": np.array([upright, upright, over, over])}
+    position = {"b0": np.tile([0.5, 0, 0], (4, 1)), "b1": np.tile([1.5, 0, 0], (4, 1))}
+    ((found, first, off),) = impostors([joint], {}, 1.0, JUMPED, np.arange(4.0), rotation, position)
+    assert found is joint and first == 2 and off == pytest.approx(2.0)
+
+
+def test_a_run_that_ends_with_a_flipped_loop_is_an_error(monkeypatch):
+    """The check of a run names the joint and keeps the data; a limit below rounding makes any run fail it."""
+    monkeypatch.setattr("torsor.formulations.genuine.JUMPED", -1.0)
+    with pytest.raises(ts.RunError, match="came together the wrong way round") as caught:
+        ts.simulate(ts.cases.load("four-bar", n=1), 0.01, outputs=2)
+    assert caught.value.data.sizes["time"] == 3
