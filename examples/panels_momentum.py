@@ -33,7 +33,9 @@ def main(picture="panels_momentum.png"):
     reference = run(tolerance=1e-12)
     start = float(reference["momentum"][0])
     figure, (drift, hub) = plt.subplots(2, 1, figsize=(9, 7), sharex=True, layout="constrained")
-    print(f"{'momentum':<10}{'coordinates':>12}{'drift of H / H0':>18}{'energy error [J]':>18}{'hub angle off [rad]':>21}")
+    print(
+        f"{'momentum':<10}{'coordinates':>12}{'drift of H / H0':>18}{'energy error [J]':>18}{'hub angle off [rad]':>21}"
+    )
     for (imposed, formulation), colour in CHOICES.items():
         options = {"method": "lie-euler", "step": STEP, "formulation": formulation}
         data = run(start if imposed else None, **options)

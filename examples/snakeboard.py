@@ -1,5 +1,7 @@
 """The snakeboard of document 001, sec. 5.4.2: its path, its steering, and how well its wheels do not slip.
 
+It travels by steering: the boards turn against each other, and the wheels, which cannot slip, make a path of it.
+
     python examples/snakeboard.py [picture.png]
 """
 

@@ -40,7 +40,7 @@ def test_angles_and_rates_follow_lagranges_equations(formulation):
     data = ts.simulate(ts.cases.load("platform"), 4.0, outputs=40, tolerance=1e-14, formulation=formulation)
     q, v = independent(data.time.values)
     error = np.abs(data.coordinate.values - q).max(axis=1)
-    assert error[:21].max() < 1e-9 and error.max() < 1e-6  # chaotic: an error of 1e-13 grows by 1e3 in 2 s, by 1e6 in 4 s
+    assert error[:21].max() < 1e-9 and error.max() < 1e-6  # chaotic: 1e-13 grows by 1e3 in 2 s, by 1e6 in 4 s
     assert np.abs(data.rate.values - v).max() < 1e-5  # rates are ten times faster than angles
 
 

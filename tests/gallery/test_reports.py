@@ -102,6 +102,17 @@ def test_the_graph_has_every_body_and_every_joint_and_dashes_what_is_cut():
         ts.plot_graph("ring")
 
 
+def test_the_graph_is_drawn_from_the_command_line(tmp_path, capsys):
+    from torsor.cli import status_of
+
+    path = tmp_path / "graph.png"
+    assert status_of(["info", "four-bar", "--set", "n=1", "--plot", str(path)]) == 0
+    assert path.read_bytes()[:4] == b"\x89PNG" and "loop: " in capsys.readouterr().out
+    for wrong in (tmp_path / "none" / "graph.png", tmp_path / "graph.nonsense"):
+        assert status_of(["info", "four-bar", "--set", "n=1", "--plot", str(wrong)]) == 2
+        assert "cannot write" in capsys.readouterr().err
+
+
 def test_bodies_stand_below_what_carries_them_and_beside_each_other():
     from torsor.look.graph import layout
     from torsor.model.topology import outline

@@ -6,7 +6,7 @@ relative velocity of its origin and the relative angular velocity, in axes of th
 
     u(r) = v + ω × r            relative velocity of the point of the second body that is r away from p          (1)
 
-Sharp edge, rolling disk and sphere: Neimark and Fufaev, ch. I to III [neimark1972].
+Sharp edge, rolling disk and sphere: Neimark and Fufaev [neimark1972].
 """
 
 from dataclasses import dataclass
@@ -81,6 +81,7 @@ class Wheel(Connection):
 
     def located(self):
         super().located()
+        quantity.unit(self.normal, "normal", self.owner)
         if self.radius is not None:
             positive(self, "radius")
             upright(self)
