@@ -1,6 +1,6 @@
 """The snakeboard of document 001, sec. 5.4.2: its path, its steering, and how well its wheels do not slip.
 
-It travels by steering: the boards turn against each other, and the wheels, which cannot slip, make a path of it.
+A force along the coupler drives it; the boards, steered against each other, make it wind, since their wheels cannot slip.
 
     python examples/snakeboard.py [picture.png]
 """

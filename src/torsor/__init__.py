@@ -49,11 +49,13 @@ _LAZY = {
     "compile": ("run.dynamics", "compile"),
     "save": ("look.dataset", "save"),
     "load": ("look.dataset", "load"),
+    "read": ("exchange", "read"),
     "plot": ("look.plots", "plot"),
     "info": ("look.report", "describe"),
     "plot_graph": ("look.graph", "plot_graph"),
     "Baumgarte": ("run.projections", "Baumgarte"),
     "LeastSquares": ("run.projections", "LeastSquares"),
+    "Partition": ("run.projections", "Partition"),
     "cases": ("cases", None),
 }
 

@@ -10,15 +10,34 @@ BODIES = {
     "satellite-1": ["hull", "base_rod", "slider_rod", "slider"],
     "three-link": ["link1", "link2", "link3"],
     "four-bar": ["crank0", "crank1", "crank2", "coupler0", "coupler1"],
-}
+    "platform": ["table1", "table2", "table3"],
+    "manipulator": [f"link{k}.{part}" for k in (1, 2, 3) for part in ("motor.housing", "motor.rotor", "beam")],
+    "panels": ["hub", *(f"{wing}{k}" for wing in ("right", "left") for k in (1, 2, 3, 4))],
+    "snakeboard": ["A", "B", "C", "D"],
+    "car": [
+        "car_body", *(f"{side}{part}" for side in ("left", "right")
+                      for part in (".beam", ".damper.piston", ".damper.cylinder", "_wheel.ring")),
+    ],
+    "andrews": [f"K{k}" for k in range(1, 8)],
+    "bricard": [f"rod{k}" for k in range(1, 6)],
+}  # fmt: skip
 JOINTS = {
     "satellite-1": ["pivot", "shoulder", "elbow", "slide"],
     "three-link": ["A", "B", "C"],
     "four-bar": ["A0", "A1", "A2", "B0", "C0", "B1", "C1"],
-}
+    "platform": ["joint1", "joint2", "joint3"],
+    "manipulator": [x for k in (1, 2, 3) for x in (f"link{k}.motor.shaft", f"link{k}.clamp", f"mount{k}")],
+    "panels": ["plane", *(f"{wing}_hinge{k}" for wing in ("right", "left") for k in (1, 2, 3, 4))],
+    "snakeboard": ["plane", "pin_A", "pin_C", "pin_D"],
+    "car": ["guide", *(f"{side}{joint}" for side in ("left", "right")
+                       for joint in (".damper.slide", ".foot", "_pivot", "_head", "_axle"))],
+    "andrews": ["O", "K1_K2", "P3", "P4", "P6", "K4_K5", "A5", "K6_K7", "A7", "B"],
+    "bricard": [f"P{k}" for k in range(6)],
+}  # fmt: skip
 FREEDOM = {
     "satellite-1": 1, "satellite-2": 2, "satellite-3": 1, "three-link": 7, "four-bar": 1, "heavy-top": 3, "free-body": 6,
-    "pendulum": 2,
+    "pendulum": 2, "platform": 3, "manipulator": 3, "panels": 11, "snakeboard": 4, "car": 6, "andrews": 1, "bricard": 1,
+    "slider-crank": 1, "governor": 4, "cart-pole": 2, "chain": 7,
 }  # fmt: skip
 
 
@@ -37,7 +56,10 @@ def test_every_case_says_what_it_is_and_where_it_comes_from(case):
 
 
 def test_seed_and_benchmark_cases_are_there():
-    wanted = "satellite satellite-1 satellite-2 satellite-3 three-link pendulum four-bar heavy-top free-body"
+    wanted = (
+        "satellite satellite-1 satellite-2 satellite-3 three-link platform manipulator panels snakeboard car "
+        "pendulum four-bar heavy-top free-body andrews bricard slider-crank governor cart-pole chain"
+    )
     assert set(wanted.split()) <= set(ts.cases.names())
     assert ts.cases.names() == sorted(ts.cases.names())
 
@@ -48,6 +70,18 @@ def test_bodies_and_joints_have_their_agreed_names(case):
     assert [b.name for b in model.bodies] == BODIES[case]
     connections = [c.name for c in model.constraints if hasattr(c, "placed")]
     assert connections == JOINTS[case]
+
+
+def test_the_wheels_of_the_snakeboard_have_their_agreed_names():
+    model = ts.cases.load("snakeboard")
+    assert [c.name for c in model.constraints if not hasattr(c, "placed")] == ["wheel_A", "wheel_C"]
+
+
+def test_components_are_reached_by_the_names_of_their_hierarchy():
+    car, arm = ts.cases.load("car"), ts.cases.load("manipulator")
+    assert car["left"].beam is car["left.beam"] and car["left.damper"].piston is car["left.damper.piston"]
+    assert car["right_wheel"].ring is car["right_wheel.ring"]
+    assert arm["link2"].beam is arm["link2.beam"] and arm["link2.motor"].rotor is arm["link2.motor.rotor"]
 
 
 @pytest.mark.parametrize("case", FREEDOM)

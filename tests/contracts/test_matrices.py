@@ -56,6 +56,18 @@ def test_the_equation_of_motion_adds_up(case):
     assert np.abs(M @ a + C @ v + g - need).max() < 1e-11 * (1 + np.abs(need).max())
 
 
+@pytest.mark.parametrize(("case", "body"), [("chain", "link4"), ("car", "left_wheel.ring"), ("three-link", "link3")])
+def test_derivatives_of_the_jacobian_are_lie_brackets(case, body):
+    """Against central differences along every coordinate direction: good to h² and to rounding / h."""
+    found, q, _, _, _ = dynamics(case)
+    K, D = found.jacobian_derivative(body, q)
+    h, n = 1e-6, found.v.size
+    for b in range(n):
+        move = lambda s, b=b: found.kernels["retract"](q, s * h * np.eye(n)[b])[0]
+        ahead, behind = (found.jacobian_derivative(body, move(s))[0] for s in (1, -1))
+        assert np.abs((ahead - behind) / (2 * h) - D[:, :, b]).max() < 1e-8 * (1 + np.abs(K).max())
+
+
 def test_kernels_stay_below_their_instruction_counts():
     """Symmetric matrices are computed once and transformed block by block: bars 1,300 at 7 links and 7,800 at 30."""
     for links, limit in ((7, 1155), (30, 7062)):

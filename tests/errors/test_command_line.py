@@ -40,6 +40,17 @@ bob = model.body("bob", mass=1.0, inertia=0, at=(1, 0, 0))
 model.add(ts.EnergyForce("spring", energy=1e8 * bob.position[0] ** 2 / 2))
 until = 10
 """
+ROBOT = """
+<robot name="arm">
+  <link name="base"/>
+  <link name="upper">
+    <inertial><origin xyz="0 0 0.25"/><mass value="2"/><inertia ixx="0.01" iyy="0.01" izz="0.001"/></inertial>
+  </link>
+  <joint name="shoulder" type="revolute">
+    <parent link="base"/><child link="upper"/><axis xyz="0 1 0"/><dynamics friction="0.05"/>
+  </joint>
+</robot>
+"""
 EMPTY = "import torsor as ts\nmodel = ts.Model('m')\n"
 PICTURES = {"energy.png", "drift.png", "coordinates.png", "reactions.png", "paths.png"}
 
@@ -105,6 +116,29 @@ def test_a_case_runs_by_its_name(torsor):
     assert status == 0 and "0.5 s in" in text
 
 
+def test_a_robot_runs_from_its_file_and_what_is_left_out_is_told(torsor, tmp_path):
+    (tmp_path / "arm.urdf").write_text(ROBOT)
+    status, text, told = torsor("run arm.urdf --until 0.2 --formulation relative")
+    assert status == 0 and "arm: finished" in text
+    assert told.startswith("arm.urdf: 1 note on") and "friction" in told and told.count("\n") == 2
+    status, text, told = torsor("info arm.urdf")
+    assert status == 0 and "shoulder" in text and "friction" in told
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (ROBOT.replace("</robot>", ""), ("broken.urdf:",)),
+        (ROBOT.replace('"upper"/>', '"lower"/>'), ("broken.urdf:", "lower")),
+        (ROBOT.replace("robot", "machine"), ("broken.urdf:", "<machine>", "<robot>")),
+        (ROBOT, ("broken.urdf: does not say how long to run: give --until",)),
+    ],
+)
+def test_a_broken_robot_ends_with_one_message(torsor, tmp_path, text, words):
+    (tmp_path / "broken.urdf").write_text(text)
+    refused(torsor("run broken.urdf"), *words)
+
+
 def test_the_table_of_cases_has_every_case(torsor):
     status, text, _ = torsor("cases")
     assert status == 0
@@ -125,6 +159,7 @@ def test_info_names_what_is_redundant(torsor):
     [
         ("run nothing", ("'nothing' is neither a case nor a file", "four-bar")),
         ("run nothing.py", ("cannot read 'nothing.py'", "No such file")),
+        ("run nothing.urdf", ("nothing.urdf",)),
         ("run .", ("'.' is a folder",)),
         ("run", ("Missing argument", "torsor run --help")),
         ("walk", ("No such command 'walk'",)),

@@ -1,12 +1,14 @@
 """The commands: what is typed, turned into calls of the package."""
 
 import os
+import sys
 import warnings
 from typing import Annotated
 
 import typer
 
-from .. import run as _run  # noqa: F401  registers integrators and projections, whose names the help lists
+from .. import formulations as _formulations  # noqa: F401  registers them: the help lists their names
+from .. import run as _run  # noqa: F401  registers integrators and projections, likewise
 from ..errors import OptionError, ResultError, RunError
 from ..registry import registered
 from . import BAD_INPUT, DONE, FAILED, INTERRUPTED, complain
@@ -36,14 +38,15 @@ def _keys(kind):
 
 
 SOURCE = typer.Argument(
-    metavar="CASE|FILE", help="A case (see `torsor cases`), or a Python file that defines `model` or `build()`."
+    metavar="CASE|FILE",
+    help="A case (see `torsor cases`), a Python file that defines `model` or `build()`, or a robot (FILE.urdf, MJCF: FILE.xml).",
 )
 SET = option("NAME=VALUE", "A parameter of the model, or an option of the case or of `build()`. Repeatable.", "--set")
 UNTIL = number("SECONDS", "End time. Default: what the case or the file says.")
 OUTPUTS = option("N|T1,T2,...", "Number of equal output intervals (default 200), or times.")
 STEP = number("SECONDS", "Fixed step. Default: adaptive.")
 METHOD = option("NAME", f"{_keys('integrator')}. Default: rkmk54, adaptive.")
-FORMULATION = option("NAME", "absolute (default).")
+FORMULATION = option("NAME", f"{_keys('formulation')}. Default: absolute.")
 PROJECTION = option("NAME", f"{_keys('projection')}; options as in baumgarte:alpha=20,beta=20. Default: least-squares.")
 MAP = option("NAME", "exp (default) or cayley.")
 TOLERANCE = number("NUMBER", "Relative error per step of adaptive methods. Default: 1e-9.")
@@ -97,12 +100,14 @@ def run(
     found = load(source, assignments(set))
     arguments = found.recommended | {k: v for k, v in given.items() if v is not None}
     if "until" not in arguments:
-        raise OptionError(f"{source}: does not say how long to run: define `until` in it, or give --until SECONDS")
+        way = "" if found.file is None else "define `until` in it, or "
+        raise OptionError(f"{source}: does not say how long to run: {way}give --until SECONDS")
     if out is not None:  # a long run must not end with the discovery that its result cannot be kept
         dataset.refuse_unwritable(out)
     if plot is not None:
         _folder(plot)
 
+    _tell(source, found.notes)
     status, trouble = DONE, None  # trouble: what to say at the end, after the summary
     with warnings.catch_warnings(), blamed(found.file):
         warnings.simplefilter("ignore")
@@ -154,6 +159,7 @@ def info(
     from .source import assignments, blamed, load
 
     found = load(source, assignments(set))
+    _tell(source, found.notes)
     with blamed(found.file):
         print(describe(found.model, parameters=found.parameters))
     if plot is not None:
@@ -174,6 +180,19 @@ def plot(result: Annotated[str, RESULT], folder: Annotated[str, FOLDER]):
     data = load(result)
     _folder(folder)
     print(_draw(data, folder))
+
+
+def _tell(source, notes, shown=3):
+    """What an imported model does not say as its file does: how many notes, and the first ones, on standard error."""
+    if notes:
+        more = [f"  and {len(notes) - shown} more: `torsor.read({source!r}).report`"] if len(notes) > shown else []
+        count = f"{len(notes)} note{'s' if len(notes) > 1 else ''}"
+        lines = [
+            f"{source}: {count} on what the model leaves out or changes",
+            *(f"  {n}" for n in notes[:shown]),
+            *more,
+        ]
+        print("\n".join(lines), file=sys.stderr)
 
 
 def _outputs(text):

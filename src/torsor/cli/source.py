@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from ..errors import OptionError, TorsorError
 from ..model import Model
 
+ROBOTS = (".urdf", ".xml", ".mjcf")
+
 
 @dataclass
 class Source:
@@ -19,6 +21,7 @@ class Source:
     parameters: dict = field(default_factory=dict)
     recommended: dict = field(default_factory=dict)
     file: str | None = None
+    notes: list = field(default_factory=list)
 
 
 def assignments(items):
@@ -45,18 +48,29 @@ def number(text):
 def load(given, settings):
     """The source that `given` names. `settings` go to the builder where it has an argument of that name, else to the
     model's parameters."""
+    if given.lower().endswith(ROBOTS):
+        return _robot(given, settings)
     if given.endswith(".py") or os.path.isfile(given):
         return _file(given, settings)
     from .. import cases
 
     if given not in cases.names():
         if os.path.isdir(given):
-            raise OptionError(f"{given!r} is a folder; give a case or a Python file")
+            raise OptionError(f"{given!r} is a folder; give a case, or a Python, URDF or MJCF file")
         raise OptionError(f"{given!r} is neither a case nor a file. Cases: {', '.join(cases.names())}.")
     ours, theirs = _split(settings, cases.options(given))
     model = cases.load(given, **ours)
     _known(model, theirs, cases.options(given))
     return Source(model, theirs, cases.recommended(given))
+
+
+def _robot(path, settings):
+    """A URDF or MJCF file; `notes` say what of it the model does not hold."""
+    from ..exchange import read
+
+    found = read(path)
+    _known(found.model, settings, {})
+    return Source(found.model, settings, notes=found.report)
 
 
 def _file(path, settings):

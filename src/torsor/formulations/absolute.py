@@ -22,7 +22,7 @@ from ..lie import SO3, Product, Rn
 from ..quantity import time
 from ..registry import register
 from .base import Formulation, shared
-from .factor import SINGULAR, solver
+from .factor import SINGULAR, column, solver
 from .lie_derivative import velocities
 from .loads import Loads
 from .meaning import Meaning
@@ -142,7 +142,7 @@ class Absolute(Formulation):
         self._pattern, self._order = LT.sparsity(), order
         diagonal = ca.diag(S)[order]
         inverse = ca.if_else(D > SINGULAR * diagonal, 1 / D, 0)
-        return ca.vertcat(ca.vec(ca.densify(G.nz[:])), ca.vec(ca.densify(LT.nz[:])), inverse, ca.mmin(D / diagonal))
+        return ca.densify(ca.vertcat(column(G), column(LT), inverse, ca.mmin(D / diagonal)))
 
     def _factored(self, pattern, F):
         """G and a solver with S, both read from a factor vector."""

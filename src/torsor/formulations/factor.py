@@ -29,7 +29,7 @@ class Factor:
         whole where a mechanism is singular."""
         largest = ca.mmax(ca.densify(self.diagonal))
         inverse = ca.if_else(self.E > SINGULAR * largest, 1 / self.E, 0)
-        parts = (self.G.nz[:], self.LT.nz[:], 1 / self.D, self.RT.nz[:], inverse)
+        parts = (column(self.G), column(self.LT), 1 / self.D, column(self.RT), inverse)
         return ca.densify(ca.vertcat(*[ca.densify(x) for x in parts], ca.mmin(ca.densify(self.E)) / largest))
 
     def read(self, F):
@@ -41,6 +41,11 @@ class Factor:
         mass = ca.SX(self.LT.sparsity(), read[1]) + ca.SX.eye(self.n)
         loop = ca.SX(self.RT.sparsity(), read[3]) + ca.SX.eye(self.G.shape[0])
         return ca.SX(self.G.sparsity(), read[0]), solver(loop, read[4], self.places), solver(mass, read[2], self.order)
+
+
+def column(A):
+    """The nonzeros of a matrix as a column; `A.nz[:]` is a row where A has one row, and a zero where A is 1x1 and empty."""
+    return ca.vertcat(ca.SX(0, 1), *A.nonzeros())
 
 
 def solver(upper, inverse, order):

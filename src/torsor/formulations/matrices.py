@@ -10,6 +10,7 @@ J maps v to (ẋ, ω) of a body. Ṁ − 2 C is skew-symmetric, since the gyrosc
 import casadi as ca
 
 from ..errors import OptionError
+from ..lie import se3
 from ..quantity import time
 from . import recursions
 from .base import shared
@@ -43,6 +44,41 @@ def jacobian(f):
         _, _, velocity, w = f.motion.body(f.link_of[id(body)])
         rows.append(ca.vertcat(velocity, w))
     return ca.jacobian(ca.vertcat(*rows), f.v)
+
+
+def derivative_functions(f, body):
+    """Twist Jacobian of one body and its partial derivatives, by name."""
+    if not hasattr(f, "motion"):
+        raise OptionError(f"formulation {f.key!r} has no joint coordinates: use 'relative' or 'woronetz'")
+    found = {"twist_jacobian": twist_jacobian(f, body), "jacobian_derivative": jacobian_derivative(f, body)}
+    return {name: shared(ca.Function(name, [f.q, f.p], [ca.densify(x)])) for name, x in found.items()}
+
+
+def twist_jacobian(f, body):
+    """K of one body: its twist (angular first, at its centre of mass, in its own axes) is K v."""
+    _, R, velocity, w = f.motion.body(f.link_of[id(body)])
+    return ca.densify(ca.jacobian(ca.vertcat(w, R.T @ velocity), f.v))
+
+
+def jacobian_derivative(f, body):
+    """∂K_a/∂q_b of one body by Lie brackets, as a matrix (6, n·n) with column a + n b:
+
+    ∂_b K_a = [K_a, K_b] where b follows a on the way from the root to the body, else 0   (Müller and Terze, sec. 3.4)   (3)
+    """
+    K, n = twist_jacobian(f, body), f.v.shape[0]
+    path, link = [], f.link_of[id(body)]
+    while link is not None:
+        at = f.offset[id(link)]
+        own = range(at, at + link.v.shape[0])
+        path = ([*own] if link.declared and not hasattr(link.group, "matrix") else [[*own]]) + path
+        link = link.parent
+    columns = {}
+    for place, b in enumerate(path):  # a block of rotations or rigid motions has no order inside
+        for a in path[:place]:
+            for i in a if isinstance(a, list) else [a]:
+                for j in b if isinstance(b, list) else [b]:
+                    columns[i + n * j] = se3.ad(K[:, i]) @ K[:, j]  # (3)
+    return ca.horzcat(*[columns.get(k, ca.SX.zeros(6)) for k in range(n * n)])
 
 
 def coriolis(f):

@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import ModelError
-from ..lie import SE3, SO3, Product, Rn, so3
+from ..lie import SE3, SO3, Product, Rn, se3, so3
 from ..model.topology import spanning_tree
 from ..quantity import time
 from ..registry import register
@@ -48,6 +48,8 @@ class TreeMeaning(Meaning):
 class Relative(Formulation):
     """Joint coordinates: fewer unknowns, no constraints in trees, the fastest choice for open chains and robots."""
 
+    first_kind = False  # canonical coordinates of the second kind; joints on SO(3) and SE(3) as such
+
     def __init__(self, model):
         super().__init__(model)
         particle = next((b for b in model.bodies if b.particle), None)
@@ -56,12 +58,19 @@ class Relative(Formulation):
                 f"body {particle.name!r} is a particle (inertia 0); the relative formulation needs bodies with an "
                 "orientation: give it an inertia, or use formulation='absolute'"
             )
+        moving = next((g for g in model.grounds if g.moves), None)
+        if moving is not None and any(moving in (j.first, j.second) for j in model.joints):
+            raise ModelError(
+                f"ground {moving.name!r} moves and carries a joint; the energy balance of joint coordinates covers resting "
+                "grounds only: use formulation='absolute'"
+            )
         self._wrenches = None
         self.absolute = Absolute(model)
         self.topology = spanning_tree(model)
         self.links, by_body = [], {}
         for branch in self.topology.branches:
-            link = Link(branch, None if branch.parent is None else by_body[id(branch.parent)])
+            above = None if branch.parent is None else by_body[id(branch.parent)]
+            link = Link(branch, above, self.first_kind)
             by_body[id(branch.body)] = link
             self.links.append(link)
         self.link_of = by_body
@@ -171,17 +180,7 @@ class Relative(Formulation):
 
     def power(self, lam):
         imposed = ca.substitute(self.stacked("psi")[self.keep], self.v, ca.SX.zeros(self.v.shape))
-        return self.placed(self.absolute.loads.power) - ca.dot(lam, imposed) - self._pushed()
-
-    def _pushed(self):
-        """Power that moving grounds take from the tree joints is part of the balance: not known without reactions."""
-        moving = [g.name for g in self.model.grounds if g.moves]
-        if moving and any(link.parent is None for link in self.links):
-            raise ModelError(
-                f"ground {moving[0]!r} moves; the energy balance of the relative formulation covers resting grounds only: "
-                "use formulation='absolute'"
-            )
-        return 0
+        return self.placed(self.absolute.loads.power) - ca.dot(lam, imposed)
 
     def functions(self, baumgarte=False):
         """The kernels of a run, by name, as CasADi functions."""
@@ -247,7 +246,10 @@ class Relative(Formulation):
                 vs.append(V)
             else:
                 known = self.absolute.meaning
-                xs.append(known.coordinates(joint) if joint.dof else ca.SX(0, 1))
+                if link.first_kind:
+                    xs.append(_first_kind_coordinates(link, H))
+                else:
+                    xs.append(known.coordinates(joint) if joint.dof else ca.SX(0, 1))
                 rates = known.rates(joint) if link.declared else _coordinate_rates(link, V, xs[-1])
                 vs.append(rates if joint.dof else ca.SX(0, 1))
         a = self.absolute
@@ -358,6 +360,20 @@ class Relative(Formulation):
         return [
             1 if not ca.sparsify(link.S_w[:, k]).nnz() else 0 for link in self.links for k in range(link.v.shape[0])
         ]
+
+
+@register("relative-first")
+class RelativeFirstKind(Relative):
+    """As relative, with canonical coordinates of the first kind for joints of several motions: spherical and free joints by
+    their rotation vector, which is singular after a full turn. For comparison; [mueller2009], sec. 2.3.2."""
+
+    first_kind = True
+
+
+def _first_kind_coordinates(link, H):
+    """x with exp(ξ x) = H, by the logarithm."""
+    S = link.screws()
+    return ca.solve(S.T @ S, S.T @ se3.log(H))
 
 
 def _coordinate_rates(link, V, q):

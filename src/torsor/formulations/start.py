@@ -129,10 +129,27 @@ def consistent_velocities(formulation, examiner, t, q, p, values):
             "the start; remove one of them or make the prescribed motions agree."
         )
     tolerance = 1e-9 * examiner.speed(v)
-    changes = [
-        f"{names[k]}: {e[k]:.6g} became {e[k] - r:.6g}" for k, r in enumerate(residuals[1]) if abs(r) > tolerance
-    ]
-    return v, changes
+    lost = np.abs(residuals[1]) > tolerance
+    if lost.any():
+        _refuse_slipping(formulation, examiner, G, g_t, E, e, names, lost, v)
+    return v, [f"{names[k]}: {e[k]:.6g} became {e[k] - residuals[1][k]:.6g}" for k in np.flatnonzero(lost)]
+
+
+def _refuse_slipping(formulation, examiner, G, g_t, E, e, names, lost, v):
+    """Refuse given velocities that the position-level constraints allow and a velocity-level one forbids."""
+    held = examiner.holonomic
+    if held.all():
+        return
+    w, residuals = _levels([(G[held], -g_t[held]), (E, e)], G.shape[1])
+    if np.abs(residuals[1]).max(initial=0.0) > 1e-9 * examiner.speed(w):
+        return  # they contradict each other or the joints anyway: the least change is made and reported
+    broken = np.abs(G @ w + g_t) > 1e-9 * examiner.speed(w)
+    rows = "; ".join(f"{formulation.rows[k]} (off by {(G[k] @ w + g_t[k]):.3g})" for k in np.flatnonzero(broken)[:5])
+    given = ", ".join(names[k] for k in np.flatnonzero(lost)[:5])
+    raise AssemblyError(
+        f"model {formulation.model.name!r}: the given velocities ({given}) contradict velocity-level constraints: {rows}. "
+        "Give velocities that satisfy them, or leave them out."
+    )
 
 
 def _given(formulation, t, q, p, values):

@@ -10,6 +10,9 @@ reference configuration, so that a fixed transform between two joints is a const
           b_v = Eᵀ ω_p × (ω_p × d) + 2 Eᵀ ω_p × S_v v + S_ω v × S_v v + Ṡ_v v
 
 with the true acceleration a of the origin: no linear velocity is needed.
+
+Coordinates are canonical ones of the second kind, H = exp(ξ₁ q₁) exp(ξ₂ q₂) …, or, for joints whose motions form a group,
+on demand of the first kind, H = exp(ξ₁ q₁ + ξ₂ q₂ + …) (5): Müller and Terze, sec. 2.3.2 [mueller2009].
 """
 
 import casadi as ca
@@ -19,14 +22,17 @@ from .. import quantity
 from ..lie import SE3, SO3, Rn, se3
 from . import spatial
 
+SUBGROUPS = ("cylindrical", "planar", "spherical", "free")  # joints with several motions that form a group
+
 
 class Link:
     """One body of the tree with its joint, as expressions of the joint's own coordinates x and velocities v."""
 
-    def __init__(self, branch, parent):
+    def __init__(self, branch, parent, first_kind=False):
         self.branch, self.parent = branch, parent
         self.body, self.joint = branch.body, branch.joint
-        self.group = _group(self.joint)
+        self.first_kind = first_kind and self.joint.dof > 1 and self.joint.key in SUBGROUPS
+        self.group = Rn(self.joint.dof) if self.first_kind else _group(self.joint)
         name = self.joint.name
         self.x = ca.SX.sym(f"{name}.x", self.group.size)
         self.v = ca.SX.sym(f"{name}.v", self.group.dimension)
@@ -44,7 +50,10 @@ class Link:
     def _joint_motion(self):
         """H(x) and S(x) of the body's frame in its parent's, whichever way the joint was drawn."""
         joint, group, x = self.joint, self.group, self.x
-        if isinstance(group, Rn):
+        if self.first_kind:
+            H = se3.exp(self.screws() @ x)  # (5)
+            S, self.declared = _traced_motion(x, H), False
+        elif isinstance(group, Rn):
             H = joint.pose(x)
             S, self.declared = _true_motion(joint, x, H)
         else:
@@ -54,6 +63,10 @@ class Link:
             S = -(se3.Ad(H) @ S)
             H = se3.inverse(H)
         return H, S
+
+    def screws(self):
+        """The joint's free motions in its reference position."""
+        return self.joint.motion(ca.SX.zeros(self.joint.dof))
 
     def _bias(self):
         """Ṡ_ω v and Ṡ_v v."""
@@ -80,17 +93,21 @@ def _rates(group, x, v):
     return ca.substitute(ca.jacobian(group.retract(x, s * v, "cayley"), s), s, 0)
 
 
+def _traced_motion(x, H):
+    """S with V = S ẋ, from the derivative of the pose."""
+    R, p = H[:3, :3], H[:3, 3]
+    columns = []
+    for k in range(x.shape[0]):
+        W = R.T @ ca.reshape(ca.jacobian(ca.vec(R), x[k]), 3, 3)
+        columns.append(ca.vertcat(W[2, 1], W[0, 2], W[1, 0], R.T @ ca.jacobian(p, x[k])))
+    return ca.horzcat(*columns)
+
+
 def _true_motion(joint, x, H):
     """S with V = S ẋ: the declared one where it is that, else the derivative of the pose."""
     if joint.dof == 0:
         return ca.SX(6, 0), True
-    R, p = H[:3, :3], H[:3, 3]
-    columns = []
-    for k in range(joint.dof):
-        dR = ca.reshape(ca.jacobian(ca.vec(R), x[k]), 3, 3)
-        W = R.T @ dR
-        columns.append(ca.vertcat(W[2, 1], W[0, 2], W[1, 0], R.T @ ca.jacobian(p, x[k])))
-    traced, declared = ca.horzcat(*columns), joint.motion(x)
+    traced, declared = _traced_motion(x, H), joint.motion(x)
     random = np.random.default_rng(1)
     free = [s for s in ca.symvar(ca.horzcat(traced, declared)) if s.name() not in {e.name() for e in ca.symvar(x)}]
     f = ca.Function("S", [x, ca.vertcat(*free) if free else ca.SX(0, 1)], [traced - declared])

@@ -18,7 +18,7 @@ from ..quantity import time
 from ..registry import register
 from . import recursions
 from .base import shared
-from .factor import Factor, solver
+from .factor import Factor, column, solver
 from .partition import best
 from .relative import Relative
 
@@ -46,7 +46,7 @@ class Woronetz(Relative):
         return self.placed(ca.vertcat(*[need[id(link)] - tau[id(link)] for link in self.links]))
 
     def functions(self, baumgarte=False):
-        if not self.keep:
+        if not self.keep or len(self.keep) == self.v.shape[0]:  # nothing depends, or everything does
             return super().functions(baumgarte)
         t, q, v, p = time, self.q, self.v, self.p
         n, m = v.shape[0], len(self.keep)
@@ -61,7 +61,7 @@ class Woronetz(Relative):
         N = ca.sparsify(N)
         A = ca.sparsify(N.T @ self.mass_matrix() @ N)
         pivots, LT, places = ca.ldl(A)
-        parts = [ca.densify(x) for x in (tie.nz[:], LT.nz[:], 1 / pivots, *square.parts())]
+        parts = [ca.densify(x) for x in (column(tie), column(LT), 1 / pivots, *square.parts())]
         sizes = [x.shape[0] for x in parts]
         factor = ca.densify(ca.vertcat(*parts, square.ratio()))
         found = {"factor": ca.Function("factor", [t, q, p], [factor])}
@@ -99,7 +99,7 @@ class Woronetz(Relative):
 
     def multipliers(self, lam, a):
         """λ recovered from the accelerations: (4)."""
-        if not self.keep:
+        if not self.keep or len(self.keep) == self.v.shape[0]:
             return lam
         G = self.jacobian()[self.keep, :]
         D, order = self.dependent
@@ -130,7 +130,7 @@ class Square:
         self._L = self.lower + ca.SX.eye(self.lower.shape[0])
 
     def parts(self):
-        return self.lower.nz[:], self.upper.nz[:]
+        return column(self.lower), column(self.upper)
 
     def ratio(self):
         """Smallest pivot against the largest, squared as in the other formulations: how well the choice is conditioned."""

@@ -22,6 +22,7 @@ class Dynamics:
     def __init__(self, model, formulation="absolute", map="exp", parameters=None):
         self.model, self.formulation, self.map = model, formulation, map
         self.system, self.kernels = prepare(model, formulation, map, parameters=parameters)
+        self._derivatives = {}
         self.q, self.v, self.p = (np.array(x) for x in (self.system.q, self.system.v, self.system.p))
 
     def accelerations(self, q=None, v=None, t=0.0, p=None):
@@ -85,6 +86,23 @@ class Dynamics:
             at += size
         return np.hstack([found["acceleration"], found["angular_acceleration"]]).ravel()
 
+    def partition_measure(self, q=None, t=0.0, p=None):
+        """How straight each coordinate leads off the constraints, 0 to 1, for positions and for velocities: a good dependent
+        coordinate has a large measure. `names`, `positions`, `velocities`."""
+        from ..formulations.partition import measure
+
+        t, q, _, p = self._state(q, None, t, p)
+        f = self.formulation_object
+        G, Minv = self._examiner.G(t, q, p)[f.keep], self._examiner.Minv(q, p)
+        held = np.array([f.rows[k].holonomic for k in f.keep], bool)
+        return {"names": f.coordinate_names(), "positions": measure(G[held], Minv), "velocities": measure(G, Minv)}
+
+    @cached_property
+    def _examiner(self):
+        from ..formulations.examiner import Examiner
+
+        return Examiner(self.formulation_object, self.system.length)
+
     # joint coordinates
 
     @cached_property
@@ -133,6 +151,22 @@ class Dynamics:
         whole = self._matrices["body_jacobian"](q, p)[0].reshape(v.size, -1).T
         k = self.system.bodies.index(name)
         return whole[6 * k : 6 * k + 6]
+
+    def jacobian_derivative(self, name, q=None, p=None):
+        """Twist Jacobian K of one body (angular first, own axes) and D with D[:, a, b] = ∂K_a/∂q_b, by Lie brackets."""
+        from .. import kernels
+        from ..formulations import matrices
+
+        f = self.formulation_object
+        if name not in self.system.bodies:
+            raise OptionError(f"unknown body {name!r}. Known: {', '.join(self.system.bodies)}.")
+        if name not in self._derivatives:
+            body = self.model[name]
+            self._derivatives[name] = kernels.build(matrices.derivative_functions(f, body))
+        _, q, v, p = self._state(q, None, 0.0, p)
+        built, n = self._derivatives[name], v.size
+        K = built["twist_jacobian"](q, p)[0].reshape(n, 6).T
+        return K, built["jacobian_derivative"](q, p)[0].reshape(n, n, 6).transpose(2, 1, 0)
 
     def _velocity_like(self, given, name):
         array = np.zeros(self.v.size) if given is None else np.asarray(given, float).ravel()

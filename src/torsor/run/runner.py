@@ -155,7 +155,8 @@ class Runner:
         steps, rejections, _, evaluations, projections, _ = (int(x) for x in self.state.counts)
         values = self.state.values
         counts = {
-            "steps": steps, "rejections": rejections, "evaluations": evaluations, "projections": projections, "choices": self.choices,
+            "steps": steps, "rejections": rejections, "evaluations": evaluations, "projections": projections,
+            "choices": self.choices,
             "smallest_pivot": float(values[3]), "corrected_position": float(values[4]), "corrected_velocity": float(values[5]),
         }  # fmt: skip
         return Trajectory(
