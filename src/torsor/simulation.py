@@ -36,8 +36,9 @@ def simulate(
     outputs      array of times, or a number of equal intervals from 0 to `until`
     step         fixed step [s]; shortened so that outputs are met exactly. None: adaptive, for methods that can
     method       key of an integrator, see `torsor.registered("integrator")`
-    formulation  "absolute"
-    projection   "least-squares", "baumgarte", "none", with options as in "baumgarte:alpha=20,beta=20", or a Projection
+    formulation  "absolute", "relative", "woronetz" …, see `torsor.registered("formulation")`
+    projection   "least-squares", "partition", "baumgarte", "none", with options as in "baumgarte:alpha=20,beta=20", or a
+                 Projection
     tolerance    relative error per step of adaptive methods
     map          "exp" or "cayley": how a step in the algebra becomes one on the group
     signals      further expressions to record, by name
@@ -164,6 +165,8 @@ def projection_of(given):
             options[name.strip()] = float(value)
         except ValueError:
             options[name.strip()] = value.strip()
+        if name.strip() in ("positions", "velocities"):  # names of coordinates, joined by +
+            options[name.strip()] = tuple(part.strip() for part in value.split("+"))
     known = list(cls.__dataclass_fields__)
     for name in options:
         if name not in known:

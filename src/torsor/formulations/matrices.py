@@ -64,6 +64,8 @@ def jacobian_derivative(f, body):
     """∂K_a/∂q_b of one body by Lie brackets, as a matrix (6, n·n) with column a + n b:
 
     ∂_b K_a = [K_a, K_b] where b follows a on the way from the root to the body, else 0   (Müller and Terze, sec. 3.4)   (3)
+
+    Inside a joint whose coordinates are no product of exponentials the derivative is taken as such.
     """
     K, n = twist_jacobian(f, body), f.v.shape[0]
     path, link = [], f.link_of[id(body)]
@@ -73,6 +75,11 @@ def jacobian_derivative(f, body):
         path = ([*own] if link.declared and not hasattr(link.group, "matrix") else [[*own]]) + path
         link = link.parent
     columns = {}
+    for link in f.links:
+        if not link.declared:
+            for i in range(f.offset[id(link)], f.offset[id(link)] + link.v.shape[0]):
+                for k in range(link.v.shape[0]):
+                    columns[i + n * (f.offset[id(link)] + k)] = ca.jacobian(K[:, i], link.x[k])
     for place, b in enumerate(path):  # a block of rotations or rigid motions has no order inside
         for a in path[:place]:
             for i in a if isinstance(a, list) else [a]:

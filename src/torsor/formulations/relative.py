@@ -250,7 +250,7 @@ class Relative(Formulation):
                     xs.append(_first_kind_coordinates(link, H))
                 else:
                     xs.append(known.coordinates(joint) if joint.dof else ca.SX(0, 1))
-                rates = known.rates(joint) if link.declared else _coordinate_rates(link, V, xs[-1])
+                rates = known.rates(joint) if link.declared else _coordinate_rates(link, V, xs[-1], H)
                 vs.append(rates if joint.dof else ca.SX(0, 1))
         a = self.absolute
         f = ca.Function("adopt", [time, a.q, a.v, a.p], [ca.vertcat(*xs), ca.vertcat(*vs)])
@@ -376,7 +376,8 @@ def _first_kind_coordinates(link, H):
     return ca.solve(S.T @ S, S.T @ se3.log(H))
 
 
-def _coordinate_rates(link, V, q):
-    """q̇ of a joint whose declared velocities are not the rates of its coordinates."""
+def _coordinate_rates(link, V, q, H):
+    """q̇ of a joint whose declared velocities are not the rates of its coordinates, from the twist of its second frame."""
     S = ca.substitute(ca.vertcat(link.S_w, link.S_v), link.x, q)
-    return ca.solve(S.T @ S, S.T @ V)
+    own = -(se3.Ad(H) @ V) if link.branch.reversed else V  # the link may be the joint's first body
+    return ca.solve(S.T @ S, S.T @ own)

@@ -22,7 +22,7 @@ from .. import quantity
 from ..lie import SE3, SO3, Rn, se3
 from . import spatial
 
-SUBGROUPS = ("cylindrical", "planar", "spherical", "free")  # joints with several motions that form a group
+SUBGROUPS = ("cylindrical", "planar")  # besides rotations and rigid motions: joints whose motions form a group
 
 
 class Link:
@@ -31,8 +31,9 @@ class Link:
     def __init__(self, branch, parent, first_kind=False):
         self.branch, self.parent = branch, parent
         self.body, self.joint = branch.body, branch.joint
-        self.first_kind = first_kind and self.joint.dof > 1 and self.joint.key in SUBGROUPS
-        self.group = Rn(self.joint.dof) if self.first_kind else _group(self.joint)
+        self.group = _group(self.joint)
+        self.first_kind = first_kind and (self.joint.key in SUBGROUPS or not isinstance(self.group, Rn))
+        self.group = Rn(self.joint.dof) if self.first_kind else self.group
         name = self.joint.name
         self.x = ca.SX.sym(f"{name}.x", self.group.size)
         self.v = ca.SX.sym(f"{name}.v", self.group.dimension)
@@ -83,8 +84,13 @@ class Link:
 
 
 def _group(joint):
-    """The group of a joint's motions: rotations and rigid motions as such, all others by their coordinates."""
-    return {"spherical": SO3(), "free": SE3()}.get(joint.key) or Rn(joint.dof)
+    """The group of a joint's motions: rotations and rigid motions as such, recognised by their constant motion subspace,
+    whoever wrote the joint; all others by their coordinates."""
+    if joint.dof in (3, 6):
+        S = joint.motion(ca.SX.sym("q", joint.dof))
+        if S.is_constant() and not ca.sparsify(S - ca.SX.eye(6)[:, : joint.dof]).nnz():
+            return SO3() if joint.dof == 3 else SE3()
+    return Rn(joint.dof)
 
 
 def _rates(group, x, v):

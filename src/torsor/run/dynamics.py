@@ -64,7 +64,7 @@ class Dynamics:
         from ..registry import lookup
 
         f = lookup("formulation", self.formulation)(self.model)
-        f.keep = self.system.keep
+        f.keep, f.dependent = self.system.keep, self.system.dependent[-1]
         return f
 
     @cached_property
