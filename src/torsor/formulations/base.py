@@ -47,7 +47,10 @@ class Formulation:
         """A factor vector whose last entry tells how well a partition is conditioned, where one is in use."""
         if not isinstance(self.metric, tuple) or not self.keep:
             return factor
-        return ca.vertcat(factor[:-1], conditioning(G, inverse_metrics(self.metric, self.v.shape[0])[1]))
+        W_q, W_v = inverse_metrics(self.metric, self.v.shape[0])
+        held = [k for k, row in enumerate(self.keep) if self.rows[row].holonomic]
+        worst = conditioning(G, W_v)
+        return ca.vertcat(factor[:-1], ca.fmin(worst, conditioning(G[held, :], W_q)) if held else worst)
 
     def retractions(self, map):
         """The manifold's own kernels: a step along a group direction, plain and tidied, and the correction dexp⁻¹."""

@@ -64,10 +64,9 @@ def correction(G, inverse_metric):
 
 
 def conditioning(G, inverse_metric):
-    """Smallest pivot of G W Gᵀ against its largest diagonal."""
-    S = ca.sparsify(G @ inverse_metric @ G.T)
-    E, _, _ = ca.ldl(S)
-    return ca.mmin(ca.densify(E)) / ca.mmax(ca.densify(ca.diag(S)))
+    """Smallest pivot of G W Gᵀ against the largest squared row of G: how well a choice of coordinates fits the rows."""
+    E, _, _ = ca.ldl(ca.sparsify(G @ inverse_metric @ G.T))
+    return ca.mmin(ca.densify(E)) / ca.mmax(ca.densify(ca.diag(G @ G.T)))
 
 
 def inverse_metrics(metric, n):

@@ -41,7 +41,7 @@ def given(names, known, rows, G, owner):
     """A choice that a user forces, by names or places; refused if it is singular."""
     places = []
     for name in names:
-        if isinstance(name, (int, np.integer)) and 0 <= name < len(known):
+        if isinstance(name, (int, np.integer)) and not isinstance(name, bool) and 0 <= name < len(known):
             places.append(int(name))
         elif name in known:
             places.append(known.index(name))

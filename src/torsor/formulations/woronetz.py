@@ -63,7 +63,7 @@ class Woronetz(Relative):
         pivots, LT, places = ca.ldl(A)
         parts = [ca.densify(x) for x in (column(tie), column(LT), 1 / pivots, *square.parts())]
         sizes = [x.shape[0] for x in parts]
-        factor = ca.densify(ca.vertcat(*parts, square.ratio()))
+        factor = ca.densify(ca.vertcat(*parts, square.smallest() ** 2 / ca.mmax(ca.densify(ca.diag(G @ G.T)))))
         found = {"factor": ca.Function("factor", [t, q, p], [factor])}
 
         F = ca.SX.sym("F", factor.shape[0])
@@ -132,10 +132,9 @@ class Square:
     def parts(self):
         return column(self.lower), column(self.upper)
 
-    def ratio(self):
-        """Smallest pivot against the largest, squared as in the other formulations: how well the choice is conditioned."""
-        pivots = ca.fabs(ca.densify(ca.diag(self.upper)))
-        return (ca.mmin(pivots) / ca.mmax(pivots)) ** 2
+    def smallest(self):
+        """The smallest pivot."""
+        return ca.mmin(ca.fabs(ca.densify(ca.diag(self.upper))))
 
     def reader(self, read):
         """The same solver on stored numbers."""

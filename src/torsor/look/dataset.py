@@ -144,6 +144,7 @@ def manifest(system, trajectory, options):
         "degrees_of_freedom": system.freedom,
         "redundant_constraints": json.dumps([system.rows[k][1] for k in system.redundant]),
         "start_changes": json.dumps(system.changes),
+        "dependent": json.dumps(_dependent(system)),
         "options": json.dumps(options),
         "torsor": __version__,
         "versions": json.dumps({
@@ -164,6 +165,12 @@ def refuse_unwritable(path):
         raise refuse("it is not a regular file")
     if not os.access(folder, os.W_OK):
         raise refuse(f"folder {folder!r} is not writable")
+
+
+def _dependent(system):
+    """Names of the dependent coordinates at the start, where a projection by partition chose them."""
+    part = system.partition
+    return {what: [part["names"][k] for k in part[what]] for what in ("positions", "velocities")} if part else {}
 
 
 def save(data, path):

@@ -21,7 +21,7 @@ Kernels = namedtuple(
 
 # Scratch arrays. K, A: stage rates of configuration and velocity, P: stage powers. q and v have three buffers that rotate:
 # a kernel's result is read where it was written, since copying what was just stored stalls longer than most kernels run.
-Scratch = namedtuple("Scratch", "t q0 q1 q2 v0 v1 v2 u eu ev tu tv F a lam power K A P g psi turn ab work scale")
+Scratch = namedtuple("Scratch", "t q0 q1 q2 trial v0 v1 v2 u eu ev tu tv F a lam power K A P g psi turn ab work scale")
 
 # What the run does: tableau, steps, projection, tolerances. All float64 or int64 arrays, so that one compiled loop serves.
 #   numbers: [step, tolerance, position tolerance, velocity tolerance, smallest step, whole mass, whole inertia,
@@ -268,6 +268,10 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
             status = NOT_FINITE
             break
 
+        if projecting and plan.choices[5] == 1 and s.F[s.F.size - 1] < plan.numbers[7]:
+            copy(q1, s.trial)  # before a projection with this choice does harm: the step is repeated with another
+            status = ILL_CHOSEN
+            break
         if projecting:
             swaps = project_position(k, s, plan, state, q1, q2, state.p)
             if swaps < 0:
@@ -295,11 +299,11 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
             call(k.turns, (s.t, q, state.p, s.turn, s.work))
             for m in range(turns):
                 state.p[first_turn + m] = s.turn[m]
-        if plan.choices[5] == 1:
-            if not fresh:
-                call(k.factor, (s.t, q, state.p, s.F, s.work))
-                fresh = True
+        if plan.choices[5] == 1 and not projecting:
+            call(k.factor, (s.t, q, state.p, s.F, s.work))
+            fresh = True
             if s.F[s.F.size - 1] < plan.numbers[7]:
+                copy(q, s.trial)
                 status = ILL_CHOSEN
                 break
     copy(q, state.q)

@@ -75,6 +75,15 @@ class Partition(Projection):
     positions: tuple | None = None
     velocities: tuple | None = None
 
+    def __post_init__(self):
+        for what in ("positions", "velocities"):
+            names = getattr(self, what)
+            if names is not None and (isinstance(names, str) or not hasattr(names, "__iter__")):
+                raise OptionError(f"projection 'partition': {what} must be several names or places, got {names!r}")
+            if names is not None:
+                plain = tuple(x if isinstance(x, (str, bool)) else int(x) for x in names)
+                object.__setattr__(self, what, plain)
+
     @property
     def metric(self):
         part = lambda names: None if names is None else list(names)

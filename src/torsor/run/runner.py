@@ -64,7 +64,7 @@ class Runner:
             t=np.zeros(1), F=F, work=work, power=np.zeros(1),
             K=np.zeros((stages, nv)), A=np.zeros((stages, nv)), P=np.zeros(stages), turn=empty(n["turns"]),
             ab=np.array(projection.gains(step), float), scale=np.array([system.length, 1.0, 0.0, 0.0, 0.0]),
-            **{name: empty(nq) for name in ("q0", "q1", "q2")},
+            **{name: empty(nq) for name in ("q0", "q1", "q2", "trial")},
             **{name: empty(nv) for name in ("v0", "v1", "v2", "u", "eu", "ev", "tu", "tv", "a")},
             **{name: empty(nl) for name in ("lam", "g", "psi")},
         )  # fmt: skip
@@ -77,7 +77,7 @@ class Runner:
         self.out = (np.zeros((m, nq)), np.zeros((m, nv)), np.zeros((m, n["p"])), np.zeros(m))
         self.sizes = n
         if system.watches:
-            self._watch()
+            self._watch(self.state.q)
         # no steps yet: the loop is compiled or loaded before the clock of the run starts
         loop.march(self.kernels, self.scratch, self.plan, self.state, self.times, *self.out, 0)
 
@@ -88,23 +88,24 @@ class Runner:
         address.setdefault("stage", np.int64(0))
         self.kernels = self.loop.Kernels(**{name: address[name] for name in self.loop.Kernels._fields})
 
-    def _watch(self):
-        """Dependent velocities are chosen anew when they are conditioned much worse than where they were chosen."""
+    def _watch(self, q):
+        """Dependent coordinates are chosen anew when they are conditioned much worse than where they were chosen."""
         t = self.state.values[:1].copy()
-        self.plan.numbers[7] = 0.02 * self.built["factor"](t, self.state.q, self.state.p)[0][-1]
+        self.plan.numbers[7] = 0.02 * self.built["factor"](t, q, self.state.p)[0][-1]
 
     def _choose_anew(self):
-        """Other dependent velocities, and kernels for them; the same ones again are watched less closely."""
-        built, dependent = self.renew(self.state.values[0], self.state.q, self.state.p)
+        """Other dependent coordinates, and kernels for them; where the same ones are best, more is put up with."""
+        trial = self.scratch.trial[: self.state.q.size].copy()
+        built, dependent = self.renew(self.state.values[0], trial, self.state.p)
         if dependent == self.dependent:
-            self._watch()
+            self.plan.numbers[7] *= 0.1
             return
         self.dependent, self.choices = dependent, self.choices + 1
         self._take(built)
         size = max(1, built["factor"].size_out(0))
         work = max(1, max(kernel.work_size for kernel in built.values()))
         self.scratch = self.scratch._replace(F=np.zeros(size), work=np.zeros(work))
-        self._watch()
+        self._watch(trial)
 
     def _first_step(self, system, tolerance):
         """A cautious first step from the size of the start velocities and accelerations."""
