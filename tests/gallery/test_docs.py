@@ -12,8 +12,10 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.S | re.M)
 
 @pytest.mark.parametrize("page", [p for p in PAGES if BLOCK.search(p.read_text())], ids=lambda p: p.name)
 def test_every_python_block_runs(page, tmp_path, monkeypatch):
-    from torsor import registry
+    import torsor as ts
+    from torsor import registry, simulation  # noqa: F401  (registers integrators, projections, formulations)
 
+    ts.cases.names()  # and the cases: what is registered late must not be taken back below
     monkeypatch.chdir(tmp_path)
     kept = {kind: dict(table) for kind, table in registry._TABLE.items()}
     names: dict = {"__name__": "docs"}
