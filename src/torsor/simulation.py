@@ -120,10 +120,12 @@ def _jumped(model, system, data, parameters):
     if not cut:
         return None
     names = data["body"].values.tolist()
+    some = np.unique(np.linspace(0, data.sizes["time"] - 1, 9).astype(int))  # what has jumped does not jump back
+    arrays = {what: data[what].values[some] for what in ("rotation", "position")}
     rotation, position = (
-        {name: data[what].values[:, k] for k, name in enumerate(names)} for what in ("rotation", "position")
+        {name: arrays[what][:, k] for k, name in enumerate(names)} for what in ("rotation", "position")
     )
-    times = data["time"].values
+    times = data["time"].values[some]
     found = impostors(cut, model.values(parameters), system.length, JUMPED, times, rotation, position)
     first = min(found, key=lambda one: one[1], default=None)
     return None if first is None else (first[0], float(times[first[1]]))
