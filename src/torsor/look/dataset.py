@@ -72,8 +72,8 @@ def dataset(system, trajectory, options):
             variables[name] = (("time",), part[:, 0])
     variables["energy"] = (("time",), variables["kinetic_energy"][1] + variables["potential_energy"][1])
     variables["work"] = (("time",), trajectory.work)
-    shared = {system.rows[k][0].rsplit("[", 1)[0] for k in system.shared}
-    variables["reaction_unique"] = (("joint",), np.array([name not in shared for name in system.connections], bool))
+    unique = [name not in system.shared for name in system.connections]
+    variables["reaction_unique"] = (("joint",), np.array(unique, bool))
     coordinates = {
         "time": trajectory.times,
         "body": np.array(system.bodies, dtype=str),

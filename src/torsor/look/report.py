@@ -62,7 +62,7 @@ def describe(model, formulation="absolute", parameters=None, progress=None):
         constraint_rows=len(system.rows),
         redundant=[rows[k] for k in system.redundant],
         velocity_level=[_verdict(v) for v in integrability(model, values)],
-        not_unique=list(dict.fromkeys(rows[k]["constraint"] for k in system.shared)),
+        not_unique=list(system.shared),
         parameters=values,
         instructions={name: kernel.instructions for name, kernel in built.items()},
         start_changes=list(system.changes),

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import pathlib
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -28,7 +30,7 @@ class System:
     dependent: list  # places of dependent coordinates, where a formulation or a projection splits them
     watches: bool  # whether that choice has to be watched
     redundant: list
-    shared: list
+    shared: list  # names of constraints whose reactions are not unique
     freedom: int
     start_freedom: int
     partition: dict  # dependent coordinates and their measures, where a run asks for them
@@ -45,6 +47,12 @@ class System:
     changes: list
     fingerprint: str
     counts: dict = field(default_factory=dict)  # bodies, joints, loops
+
+
+@cache
+def _own_source():
+    """Digest of this file, with which the meaning of a stored System changes."""
+    return hashlib.sha256(pathlib.Path(__file__).read_bytes()).hexdigest()
 
 
 def key_of(*parts):
@@ -79,7 +87,7 @@ def _found(model, cls, formulation, options, signals, values, t):
     from ..formulations.definition import fingerprint
 
     mark = fingerprint(model, signals)
-    key = key_of("system", mark, values, t, formulation, options[2], sorted(System.__dataclass_fields__))
+    key = key_of("system", mark, values, t, formulation, options[2], _own_source())
     stored = kernels.cache.load(key, "system")
     system = System(**json.loads(stored)) if stored else None
     built = kernels.load(_kernel_key(mark, formulation, system.keep, system.dependent, options)) if system else None
@@ -113,6 +121,7 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
     diagnoses.refuse_contradictions(examiner, found, t, q, v, p, absolute.rows)
     if moved > 1e-9 * length:
         changes.insert(0, f"positions were assembled: something moved by up to {moved:.3g}")
+    shared = list(dict.fromkeys(absolute.rows[k].constraint.name for k in found.shared))  # in whatever coordinates
     if f is not absolute:
         q, v, p = f.adopt(t, q, v, p)
         found = diagnoses.diagnose(Examiner(f, length), t, q, p)
@@ -143,7 +152,7 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
         dependent=chosen,
         watches=bool(f.keep) and (f.watches or bool(partition)),
         redundant=found.redundant,
-        shared=found.shared,
+        shared=shared,
         freedom=found.freedom,
         start_freedom=found.start_freedom,
         partition=partition,
