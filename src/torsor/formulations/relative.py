@@ -58,12 +58,6 @@ class Relative(Formulation):
                 f"body {particle.name!r} is a particle (inertia 0); the relative formulation needs bodies with an "
                 "orientation: give it an inertia, or use formulation='absolute'"
             )
-        moving = next((g for g in model.grounds if g.moves), None)
-        if moving is not None and any(moving in (j.first, j.second) for j in model.joints):
-            raise ModelError(
-                f"ground {moving.name!r} moves and carries a joint; the energy balance of joint coordinates covers resting "
-                "grounds only: use formulation='absolute'"
-            )
         self._wrenches = None
         self.absolute = Absolute(model)
         self.topology = spanning_tree(model)
@@ -148,11 +142,12 @@ class Relative(Formulation):
 
     # dynamics
 
-    def wrenches(self):
-        """Applied forces on the links, in their frames, from what acts on the bodies."""
+    def wrenches(self, lam=None):
+        """Applied forces on the links, in their frames, from what acts on the bodies; with multipliers, constraints too."""
         found = {}
         for link in self.links:
             f = self.loads.on[id(link.body)]
+            f = f if lam is None else f + self._constraint_wrench(link.body, lam)
             if not ca.sparsify(f).nnz():
                 continue
             Q, p = link.inner[:3, :3], link.inner[:3, 3]
@@ -178,9 +173,26 @@ class Relative(Formulation):
         h, tau = recursions.inverse_dynamics(self.motion, rest, self.wrenches()), self.driving()
         return self.placed(ca.vertcat(*[h[id(link)] - tau[id(link)] for link in self.links]))
 
-    def power(self, lam):
-        imposed = ca.substitute(self.stacked("psi")[self.keep], self.v, ca.SX.zeros(self.v.shape))
-        return self.placed(self.absolute.loads.power) - ca.dot(lam, imposed)
+    def _imposed(self):
+        """Velocities that the constraints prescribe with all bodies at rest: g_t of G v = −g_t, bodies' velocities in v."""
+        known = {id(block.constraint): block.psi for block in self.absolute.blocks}
+        rows = ca.vertcat(*[known[id(block.constraint)] for block in self.blocks], ca.SX(0, 1))
+        rest = ca.substitute(rows, self.absolute.v, ca.SX.zeros(self.absolute.v.shape))
+        return self.placed(rest)
+
+    def power(self, lam, a):
+        """Power of forces without potential, of imposed motions, and of moving grounds through the joints they carry."""
+        total = self.placed(self.absolute.loads.power) - ca.dot(lam, self._imposed()[self.keep])
+        firsts = [link for link in self.links if link.parent is None]
+        moving = [link for link in firsts if self.motion.base(link).moves]
+        if moving:
+            at = self.offset
+            rates = {id(link): a[at[id(link)] : at[id(link)] + link.v.shape[0]] for link in self.links}
+            pushed = recursions.root_wrenches(self.motion, rates, self.wrenches(lam))
+            for link in moving:
+                base, (n, f) = self.motion.base(link), pushed[id(link)]
+                total += self.placed(ca.dot(n, base.w) + ca.dot(f, base.rotation.T @ base.velocity))
+        return total
 
     def functions(self, baumgarte=False):
         """The kernels of a run, by name, as CasADi functions."""
@@ -206,7 +218,7 @@ class Relative(Formulation):
             a, lam = self.free_accelerations(), ca.SX(0, 1)
             step = lambda residual: ca.SX.zeros(v.shape[0])
         found["accelerations"] = ca.Function(
-            "accelerations", inputs, [ca.densify(x) for x in (a, lam, self.power(lam))]
+            "accelerations", inputs, [ca.densify(x) for x in (a, lam, self.power(lam, a))]
         )
         e = ca.SX.sym("e", v.shape[0])
         found["tangent"] = ca.Function("tangent", [p, F, e], [e + (step(G @ e) if constrained else 0)])

@@ -137,6 +137,7 @@ class Root:
 
     def __init__(self, ground, gravity):
         t = quantity.time
+        self.moves = ground.moves
         self.position, self.rotation, velocity, w = ground.motion()
         self.w = ca.sparsify(w)
         self.alpha = ca.sparsify(ca.jacobian(w, t))

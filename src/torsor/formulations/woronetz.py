@@ -82,7 +82,7 @@ class Woronetz(Relative):
         c[D] = back.solve(gamma)  # (2)
         a = c - N @ reduced(N.T @ self._newton_euler(c))  # (3)
         lam = back.solve_transposed(self._newton_euler(a)[D])  # (4), used only where motions are imposed
-        results = (a, ca.SX.zeros(m), self.power(lam))
+        results = (a, ca.SX.zeros(m), self.power(lam, a))
         found["accelerations"] = ca.Function("accelerations", inputs, [ca.densify(x) for x in results])
         e = ca.SX.sym("e", n)
         found["tangent"] = ca.Function("tangent", [p, F, e], [N @ e[I]])
