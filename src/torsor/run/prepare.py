@@ -128,7 +128,8 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
     f.keep = found.keep
     partition = choose(f, Examiner(f, length), t, q, p, metric) if isinstance(metric, list) else {}
     f.metric = (partition["positions"], partition["velocities"]) if partition else metric
-    f.choose(Examiner(f, length), t, q, p)
+    if f.watches:
+        f.choose(Examiner(f, length), t, q, p)
     outputs = f.outputs(signals)
     chosen = [*f.metric, f.dependent] if partition else [f.dependent]
     built = _build(f, outputs, mark, formulation, options, chosen)
