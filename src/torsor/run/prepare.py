@@ -3,7 +3,7 @@
 import hashlib
 import json
 import pathlib
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cache
 from weakref import WeakKeyDictionary
 
@@ -21,7 +21,6 @@ class System:
 
     sizes: dict  # q, v, parameters, turns, multipliers, outputs
     bodies: list
-    particles: list
     joint_coordinates: list  # labels
     coordinate_units: list  # "rad" or "m" each
     connections: list  # names
@@ -46,7 +45,6 @@ class System:
     p: list
     changes: list
     fingerprint: str
-    counts: dict = field(default_factory=dict)  # bodies, joints, loops
 
 
 @cache
@@ -144,7 +142,6 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
             "multipliers": len(f.keep),
         },
         bodies=[b.name for b in model.bodies],
-        particles=[b.particle for b in model.bodies],
         joint_coordinates=coordinate_labels(outputs.joints),
         coordinate_units=[unit for j in outputs.joints for unit in coordinate_units(j)],
         connections=[c.name for c in outputs.connections],
@@ -169,7 +166,6 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
         p=p.tolist(),
         changes=changes,
         fingerprint=mark,
-        counts={"bodies": len(model.bodies), "joints": len(model.joints)},
     )
     return system, built
 
