@@ -11,7 +11,7 @@ SOURCE = pathlib.Path(__file__).parent.parent / "src" / "torsor"
 ORDER = [
     {"errors", "registry"},
     {"lie"},
-    {"quantity", "inertia", "element"},
+    {"quantity", "inertia", "element", "event", "action"},
     {"joints"},
     {"forces"},
     {"model"},

@@ -7,12 +7,28 @@ data = ts.simulate(model, until=10)
 """
 
 from . import inertia
+from .action import Action, assign, end, engage, enter, record, release, strike, switch
 from .errors import AssemblyError, ModelError, OptionError, ResultError, RunError, TorsorError
-from .forces import CosineTorque, EnergyForce, Force, JointForce, PointForce, SpringDamper, Torque, TorsionSpring
+from .event import Event, crossing, falling, rising
+from .forces import (
+    Breakable,
+    Clutch,
+    CosineTorque,
+    EnergyForce,
+    Force,
+    Friction,
+    JointForce,
+    PointForce,
+    SpringDamper,
+    Torque,
+    TorsionSpring,
+)
 from .joints import (
     AngularVelocity,
+    Backlash,
     ConservedMomentum,
     Constraint,
+    Contact,
     Cylindrical,
     DiskOnPlane,
     Distance,
@@ -23,6 +39,8 @@ from .joints import (
     Holonomic,
     Joint,
     KnifeEdge,
+    Limit,
+    Lock,
     Motion,
     Nonholonomic,
     NoRotation,
@@ -33,8 +51,10 @@ from .joints import (
     RollingDisk,
     RollingSphere,
     Screw,
+    Slot,
     Spherical,
     Universal,
+    Weld,
     Wheel,
     angular_momentum,
 )

@@ -12,9 +12,11 @@ from .errors import ModelError
 
 # what may occur in an expression, each including the one before
 CONSTANT = ("parameter",)
-TIMED = (*CONSTANT, "time")
+TIMED = (*CONSTANT, "time", "memory")
 POSES = (*TIMED, "pose")
 MOTION = (*POSES, "velocity")
+LOADED = (*MOTION, "reaction")
+ANYTHING = (*LOADED, "acceleration")
 DERIVED = (*MOTION, "orientation of a particle")  # follows from the motion, and is kept by nothing
 
 
@@ -65,11 +67,15 @@ class Element:
     variants   arguments of example elements, for the contract tests: dictionaries, or functions of the scene (a
                dictionary with first, second, body and joint) that return one
     world      the ground of the model that the element was described in: what "world axes" and "world position" mean
+    active     the memory that tells whether the element acts; part of a model only where events switch the element
+    starts_active   whether it acts from the start where nothing else is said
     """
 
     key = "element"
     variants = ({},)
     world = None
+    active = None
+    starts_active = True
 
     name: str
 
@@ -79,6 +85,14 @@ class Element:
 
     def declared(self):
         """Everything that the element says, as statements."""
+        return []
+
+    def memories(self):
+        """Numbers that the element remembers while it runs."""
+        return []
+
+    def events(self):
+        """Events that belong to the element."""
         return []
 
     @property
@@ -91,3 +105,10 @@ class Element:
         offered = {f.name: scene[f.name] for f in fields(cls) if f.name in scene}
         chosen = [v(scene) if callable(v) else v for v in cls.variants]
         return [cls(**{"name": name, **offered, **given}) for given in chosen]
+
+
+@dataclass(frozen=True, eq=False)
+class Rule(Element):
+    """Base of elements that only watch: they bring events, and neither equations nor forces."""
+
+    kind = key = "rule"

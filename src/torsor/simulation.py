@@ -14,6 +14,7 @@ from .registry import lookup
 from .run.projections import Projection
 
 MAPS = ("exp", "cayley")
+TOLERANCE, LOCATING = 1e-9, 1e-11  # default tolerances; the time of an event is as exact as the motion that leads to it
 
 
 def simulate(
@@ -24,7 +25,7 @@ def simulate(
     method: str = "rkmk54",
     formulation: str = "absolute",
     projection: str | Projection = "least-squares",
-    tolerance: float = 1e-9,
+    tolerance: float | None = None,
     map: str = "exp",
     signals: dict | None = None,
     parameters: dict | None = None,
@@ -39,7 +40,7 @@ def simulate(
     formulation  "absolute", "relative", "woronetz" …, see `torsor.registered("formulation")`
     projection   "least-squares", "partition", "baumgarte", "none", with options as in "baumgarte:alpha=20,beta=20", or a
                  Projection
-    tolerance    relative error per step of adaptive methods
+    tolerance    relative error per step of adaptive methods; None: 1e-9, and 1e-11 where events are to be located
     map          "exp" or "cayley": how a step in the algebra becomes one on the group
     signals      further expressions to record, by name
     parameters   values of parameters that differ from the model's
@@ -49,7 +50,7 @@ def simulate(
     """
     from .look.dataset import dataset
     from .look.progress import Progress
-    from .run.prepare import prepare, rechosen
+    from .run.prepare import changes_structure, prepare, rechosen
     from .run.runner import Runner
 
     if not isinstance(model, Model):
@@ -61,6 +62,8 @@ def simulate(
     elif integrator.embedded is None:
         adaptive = ", ".join(repr(k) for k, c in _integrators().items() if c.embedded is not None)
         raise OptionError(f"method {method!r} has no step-size control: give a positive `step`, or use {adaptive}")
+    if tolerance is None:
+        tolerance = LOCATING if model.events else TOLERANCE
     if not (isinstance(tolerance, (int, float, np.floating)) and 1e-14 <= tolerance <= 0.1):
         raise OptionError(f"tolerance must lie between 1e-14 and 0.1, got {tolerance!r}")
     if map not in MAPS:
@@ -73,10 +76,19 @@ def simulate(
         system, built = prepare(model, formulation, map, chosen.baumgarte, chosen.metric, named, parameters)
         ways = [map, chosen.baumgarte, chosen.metric]
         every = dict(model.signals) | named
-        renew = lambda t, q, p: rechosen(model, system, formulation, ways, every, t, q, p)
-        runner = Runner(system, built, method, step, tolerance, chosen, times, renew)
+        manner = (method, step, tolerance, chosen, float(until))
+        if changes_structure(model):
+            from .run.event_runner import EventRunner
+            from .run.structures import Structures
+
+            structures = Structures(model, system, built, formulation, ways, every, model.values(parameters))
+            runner = EventRunner(structures, system, built, *manner)
+        else:
+            renew = lambda t, q, p: rechosen(model, system, formulation, ways, every, t, q, p)
+            runner = Runner(system, built, *manner, renew)
+        runner.begin(times)
         prepared = clock.perf_counter() - began
-        trajectory = runner.run(bar)
+        trajectory = runner.collect(runner.run(bar))
     finally:
         bar.close()
     options = {
@@ -86,7 +98,7 @@ def simulate(
     data = dataset(system, trajectory, options).assign_attrs(prepare_seconds=prepared)
     if trajectory.status == "interrupted":
         warnings.warn(f"interrupted at t = {trajectory.reached:.6g} s; what was computed is returned", stacklevel=2)
-    elif trajectory.status != "finished":
+    elif not trajectory.complete:
         raise RunError(
             f"model {model.name!r}: stopped at t = {trajectory.reached:.6g} s of {until:g} s: {trajectory.status}. "
             f"{trajectory.counts['steps']} steps, {len(trajectory.times)} outputs kept in `data` of this error.",
@@ -116,7 +128,8 @@ def _jumped(model, system, data, parameters):
     from .formulations.genuine import JUMPED, impostors
     from .model.topology import spanning_tree
 
-    cut = spanning_tree(model).cut
+    switched = {id(element) for element in model.switched}  # these may be anywhere while they are released
+    cut = [joint for joint in spanning_tree(model).cut if id(joint) not in switched]
     if not cut:
         return None
     names = data["body"].values.tolist()

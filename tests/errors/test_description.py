@@ -145,7 +145,7 @@ def test_signals_of_other_models_and_of_the_wrong_kind_are_refused():
     refused(lambda: model.signal("bad", stranger.position[0]), "signal 'bad'", "does not belong")
     refused(lambda: model.add(ts.Holonomic("bad", b.velocity[0])), "'bad'", "'first.velocity_0'")
     refused(lambda: model.add(ts.EnergyForce("bad", energy=b.velocity[0] ** 2)), "'bad'", "potential", "velocity_0")
-    refused(lambda: model.add(ts.PointForce("bad", b, force=b.acceleration)), "'bad'", "'first.acceleration_0'")
+    refused(lambda: model.add(ts.EnergyForce("bad", dissipated=b.acceleration[0] ** 2)), "'bad'", "acceleration_0")
     refused(lambda: model.add(ts.Nonholonomic("bad", s["joint"].reaction_force[0])), "'bad'", "reaction_force_0")
     refused(lambda: model.add(ts.Drive("bad", s["joint"], value=b.position[0])), "'bad'", "value", "time")
     refused(lambda: model.add(ts.Revolute("bad", b, s["second"], axis=(0, ts.time, 1))), "'bad'", "'time'")

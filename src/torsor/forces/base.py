@@ -6,12 +6,15 @@ A force declares one or more of
     dissipation()   D, a scalar of velocities: the generalised force is −∂D/∂v                                [W]
     efforts()       pairs (velocity, effort): the generalised force is Σ (∂velocity/∂v)ᵀ effort, its power is
                     Σ velocity·effort; the velocity is a signal that is linear in the bodies' velocities       [W]
+
+An effort may depend on any signal, also on reactions, multipliers and accelerations, which depend on it in turn: kernels
+solve for such efforts (`formulations/implicit.py`).
 """
 
 from dataclasses import dataclass
 
 from .. import quantity
-from ..element import MOTION, POSES, Element, Statement
+from ..element import ANYTHING, MOTION, POSES, Element, Statement
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,6 +22,7 @@ class Force(Element):
     """Base of everything that pushes."""
 
     kind = key = "force"
+    gated = True  # events that switch it switch its whole effect; False: it tells itself when it acts
 
     def potential(self):
         return None
@@ -33,7 +37,8 @@ class Force(Element):
         U, D, pairs = self.potential(), self.dissipation(), self.efforts()
         found = [] if U is None else [Statement("its potential", U, POSES)]
         found += [] if D is None else [Statement("its dissipation", D, MOTION)]
-        return found + [Statement("its effort", x, MOTION) for pair in pairs for x in pair]
+        found += [Statement("the velocity of its effort", u, MOTION) for u, _ in pairs]
+        return found + [Statement("its effort", e, ANYTHING) for _, e in pairs]
 
 
 def local_point(body, point, owner, what="point"):

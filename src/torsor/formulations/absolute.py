@@ -10,6 +10,8 @@ projections:
     δq = −M⁻¹ Gᵀ S⁻¹ g,    δv = −M⁻¹ Gᵀ S⁻¹ ψ            least change in the mass metric            (3)
     e ← e − M⁻¹ Gᵀ S⁻¹ G e                               the part of an error that a projection leaves (4)
 
+and the impulses Λ = −S⁻¹ r with the jump δv = M⁻¹ Gᵀ Λ that changes G v by −r.
+
 A pivot that vanishes against its diagonal (the rank of G has dropped at this configuration) is not divided through: its
 multiplier is set to zero, and the smallest ratio is handed on so that a run can report it.
 """
@@ -23,10 +25,11 @@ from ..quantity import time
 from ..registry import register
 from .base import Formulation, shared
 from .factor import SINGULAR, column, solver
+from .implicit import closed
 from .lie_derivative import velocities
 from .loads import Loads
 from .meaning import Meaning
-from .outputs import Outputs, joint_motion_of_bodies
+from .outputs import joint_motion_of_bodies
 from .rows import derive
 
 
@@ -46,12 +49,12 @@ class Absolute(Formulation):
         )
         self.v = ca.vertcat(*[velocities(b) for b in model.bodies])
         self.turns = [(j, k) for j in model.joints for k in range(j.dof) if j.angular[k]]
-        self.p = ca.vertcat(*[p.symbol for p in model.parameters.values()], *[j.turn[k] for j, k in self.turns])
+        self.p = ca.vertcat(*model.inputs, *[j.turn[k] for j, k in self.turns])
         sizes = [velocities(b).shape[0] for b in model.bodies]
         self.offset = dict(zip([id(b) for b in model.bodies], np.cumsum([0, *sizes])))
         self.blocks = [b for b in (derive(c, self.meaning) for c in model.constraints) if b is not None]
         self.rows = [row for block in self.blocks for row in block.rows()]
-        self.keep = list(range(len(self.rows)))
+        self.keep = self.active_rows()
         self.loads = Loads(model, self.meaning)
 
     # assembly over all bodies and constraints
@@ -106,7 +109,7 @@ class Absolute(Formulation):
         G, Minv = self.jacobian()[self.keep, :], self.inverse_mass()
         found = {"factor": ca.Function("factor", [t, q, p], [self.conditioned(self._factor(G, Minv), G)])}
         F = ca.SX.sym("F", found["factor"].size_out(0)[0])
-        g, psi, gamma = (self.stacked(what)[self.keep] for what in ("g", "psi", "gamma"))
+        g, psi, gamma = (self.stacked(what)[self.keep, :] for what in ("g", "psi", "gamma"))
         Gf, solve = self._factored(G.sparsity(), F)
         f = self.forces()
         inputs = [t, q, v, p, F]
@@ -116,9 +119,16 @@ class Absolute(Formulation):
             gamma = gamma - 2 * gains[0] * psi - gains[1] ** 2 * g
         lam = solve(gamma - Gf @ (Minv @ f))  # (2)
         a = Minv @ (f + Gf.T @ lam)  # (1)
-        imposed = ca.substitute(self.stacked("psi")[self.keep], v, ca.SX.zeros(v.shape))  # g_t: G v = −g_t
+        imposed = ca.substitute(self.stacked("psi")[self.keep, :], v, ca.SX.zeros(v.shape))  # g_t: G v = −g_t
         power = self.loads.power - ca.dot(lam, imposed)
-        found["accelerations"] = ca.Function("accelerations", inputs, [ca.densify(x) for x in (a, lam, power)])
+        a, lam, power, efforts = closed(self, a, lam, power)
+        results = [ca.densify(x) for x in (a, ca.vertcat(lam, efforts), power)]
+        found["accelerations"] = ca.Function("accelerations", inputs, results)
+        r = ca.SX.sym("r", len(self.keep))
+        jump = -solve(r)  # Λ = −S⁻¹ r
+        found["impulse"] = ca.Function(
+            "impulse", [t, q, p, F, r], [ca.densify(x) for x in (Minv @ (Gf.T @ jump), jump)]
+        )
 
         step = lambda residual: ca.densify(-(Minv @ (Gf.T @ solve(residual))))  # (3)
         e = ca.SX.sym("e", v.shape[0])
@@ -168,9 +178,6 @@ class Absolute(Formulation):
 
     # what results are made of
 
-    def outputs(self, signals):
-        return Outputs(self, signals)
-
     @property
     def all_rows(self):
         """Where residuals of every declared constraint and the potential energy are found, in the bodies' symbols."""
@@ -197,16 +204,10 @@ class Absolute(Formulation):
 
         F = G_xᵀ λ,    T = R G_θᵀ λ − (p − x) × F                       (5)
         """
-        start = 0
-        for block in self.blocks:
-            if block.constraint is connection:
-                break
-            start += block.psi.shape[0]
-        else:
+        block = next((b for b in self.blocks if b.constraint is connection), None)
+        if block is None:
             return ca.SX.zeros(3), ca.SX.zeros(3)
-        kept = {row: k for k, row in enumerate(self.keep)}
-        size = range(block.psi.shape[0])
-        own = ca.vertcat(*[lam[kept[start + k]] if start + k in kept else 0 for k in size])
+        own = self.kept_multipliers(connection, lam)
         sign, body = (1, connection.second) if connection.second in block.bodies else (-1, connection.first)
         W = sign * (block.G[block.bodies.index(body)].T @ own)
         p = self.meaning.of(connection.ends()[1][1])

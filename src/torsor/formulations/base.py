@@ -3,14 +3,21 @@
 manifold                 group on which the configuration lives (blocks of Rᵏ, SO(3), SE(3))
 q, v, p                  symbols of configuration, velocity, and parameters followed by turn counters
 rows, keep               declared constraint rows, and which of them the kernels use
-functions()              factor, accelerations, positions, velocities, turns: functions of flat vectors
+released                 constraints that do not hold at present: one formulation serves every structure of a model
+functions()              factor, accelerations, impulse, positions, velocities, turns: functions of flat vectors
 examination()            residuals and Jacobian of all declared rows, for the start and the diagnosis
 outputs(signals)         everything a result holds
+watching(name, column)   any column of signals, as a function of the state, accelerations and multipliers
 """
+
+from functools import cached_property
 
 import casadi as ca
 
+from ..errors import ModelError
+from ..quantity import time
 from .factor import conditioning, correction, inverse_metrics
+from .outputs import Outputs, watching
 
 FUSED = 5000  # instructions up to which the parts of a stage become one kernel
 
@@ -25,13 +32,76 @@ class Formulation:
         self.model = model
         self.dependent = []  # velocities that follow from the others, in formulations that split them
         self.metric = "mass"  # of projections; "plain", or dependent coordinates for positions and velocities
+        self.released = {id(e) for e in model.switched if e.active.value == 0.0}
+
+    # structures
+
+    def active_rows(self):
+        """Places of the rows whose constraints hold at present."""
+        return [k for k, row in enumerate(self.rows) if id(row.constraint) not in self.released]
+
+    def release(self, constraints):
+        """From now on exactly these constraints do not hold; which rows depend on others has to be found anew."""
+        known = {id(element) for element in self.model.switched}
+        for c in constraints:
+            if id(c) not in known:
+                raise ModelError(f"{c.owner}: no event engages or releases it, so that it always holds")
+        self.released = {id(c) for c in constraints}
+        self.keep, self.dependent = self.active_rows(), []
+
+    @cached_property
+    def examined(self):
+        """`examination()`, derived once: it is the same for every structure."""
+        return self.examination()
+
+    @cached_property
+    def _rows_of(self):
+        """Places of the rows of every constraint that has rows here."""
+        places = {}
+        for k, row in enumerate(self.rows):
+            places.setdefault(id(row.constraint), []).append(k)
+        return places
 
     def choose(self, examiner, t, q, p):
         """Choose what depends on what at a configuration; nothing to choose here."""
 
     def multipliers(self, lam, a):
-        """The multipliers that results show."""
-        return lam
+        """The multipliers that results show, of the rows in use."""
+        return lam[: len(self.keep)]
+
+    def kept_multipliers(self, constraint, lam):
+        """λ of a constraint's rows, zero where a row is not in use; None for a constraint without rows here."""
+        if id(constraint) not in self._rows_of:
+            return None
+        kept = {row: k for k, row in enumerate(self.keep)}
+        return ca.vertcat(*[lam[kept[k]] if k in kept else 0 for k in self._rows_of[id(constraint)]])
+
+    def multiplier_of(self, constraint, lam, a):
+        """λ of a constraint's rows, whether these are rows of the formulation or not."""
+        own = self.kept_multipliers(constraint, lam)
+        return ca.SX.zeros(constraint.multiplier.shape) if own is None else own
+
+    @property
+    def implicit(self):
+        """How many efforts depend on reactions or accelerations: they follow λ in what `accelerations` hands on."""
+        return self.loads.size
+
+    # results
+
+    def outputs(self, signals):
+        return Outputs(self, signals)
+
+    def watching(self, name, column):
+        """A column of signals as a function (t, q, v, p, a, λ) of that name."""
+        return watching(self, name, column)
+
+    def energies(self):
+        """Kinetic and potential energy, as a function (t, q, v, p)."""
+        both = ca.vertcat(self.kinetic_energy(), self.all_rows.loads.potential)
+        found = self.in_state(both, ca.SX.zeros(self.v.shape[0]))
+        return shared(ca.Function("energies", [time, self.q, self.v, self.p], [ca.densify(found)]))
+
+    # projections
 
     def corrections(self, step, G, g, psi):
         """How positions and velocities are corrected: both by `step` in the mass metric, or in a metric of their own,

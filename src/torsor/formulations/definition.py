@@ -7,13 +7,14 @@ from functools import cache
 import casadi as ca
 
 from ..quantity import time
+from .reading import REACTIONS
 
 
 @cache
 def sources():
     """Digest of the code that turns a description into equations: with it changes what a fingerprint stands for."""
     root = pathlib.Path(__file__).parent.parent
-    files = [root / "quantity.py", root / "inertia.py", root / "element.py"]
+    files = [root / f"{name}.py" for name in ("quantity", "inertia", "element", "event", "action")]
     files += [
         f
         for folder in ("lie", "joints", "forces", "model", "formulations")
@@ -36,10 +37,23 @@ def _digest(trace):
     return _DIGESTS[id(trace)][1]
 
 
+def _occasions(model):
+    """Names and expressions of everything that may change while a model runs."""
+    yield ["switched", *[element.name for element in model.switched]], []
+    yield ["memories", *[f"{m.name}={m.value!r}" for m in model.memories]], []
+    for event in model.events:
+        w = event.watch
+        during = [f"{memory.name}={value!r}" for memory, value in event.during]
+        yield ["event", event.name, str((w.state, w.strict, w.both, event.settles)), *during, event.accumulate], [w.phi]
+        for step in [step for action in event.actions for step in action.steps(model)]:
+            target = getattr(step.target, "name", step.target)
+            yield ["step", step.kind, str(target), str(len(step.values))], list(step.values)
+
+
 def fingerprint(model, signals):
     """Hash of the declared equations, the start as given, and the names."""
     symbols, expressions, names = [time], [], [sources(), ca.__version__, model.name]
-    symbols += [p.symbol for p in model.parameters.values()]
+    symbols += model.inputs
     for ground in model.grounds:
         symbols += ground.symbols
         expressions += ground.path
@@ -61,7 +75,7 @@ def fingerprint(model, signals):
         else:
             expressions += c.placed
             names += [_digest(trace), c.first.name, c.second.name]
-        symbols += [getattr(c, k) for k in ("reaction_force", "reaction_torque") if hasattr(c, k)]
+        symbols += [getattr(c, k) for k in REACTIONS if getattr(c, k, None) is not None]
     for j in model.joints:
         symbols += [j.coordinate, j.rate, j.turn]
         for optional in (j.start, j.start_rate):
@@ -71,6 +85,9 @@ def fingerprint(model, signals):
         names += [force.name, force.key]
         expressions += [x for x in (force.potential(), force.dissipation()) if x is not None]
         expressions += [x for pair in force.efforts() for x in pair]
+    for what, told in _occasions(model):
+        names += what
+        expressions += told
     names += list(signals)
     expressions += list(signals.values())
     symbols = [s for s in symbols if s.numel()]

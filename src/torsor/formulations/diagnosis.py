@@ -21,8 +21,8 @@ DEPENDENT = 1e-9  # squared sine of the angle between a row and the rows before 
 class Diagnosis:
     """What is known about the constraints of a model."""
 
-    rows: int
-    keep: list
+    rows: int  # how many hold
+    keep: list  # places of the rows in use, among all declared ones
     redundant: list = field(default_factory=list)  # places of redundant rows
     shared: list = field(default_factory=list)  # places of rows whose multiplier is not unique
     freedom: int = 0  # degrees of freedom at a generic configuration
@@ -71,7 +71,9 @@ def diagnose(examiner, t, q, p, samples=2, seed=7):
     keep = best[2]
     redundant = sorted(set(range(n)) - set(keep))
     shared = _shared(examiner.G(t, where, p), Minv, keep, redundant) if redundant else []
-    return Diagnosis(n, keep, redundant, shared, freedom - len(keep), freedom - len(at_start))
+    declared = lambda places: [examiner.places[k] for k in places]
+    known = (declared(keep), declared(redundant), declared(shared))
+    return Diagnosis(n, *known, freedom - len(keep), freedom - len(at_start))
 
 
 def _shared(G, Minv, keep, redundant):
@@ -89,18 +91,18 @@ def refuse_contradictions(examiner, diagnosis, t, q, v, p, rows):
     """Refuse redundant rows that ask for another velocity or acceleration than the rows they depend on."""
     if not diagnosis.redundant:
         return
-    velocity = examiner.psi(t, q, v, p)[diagnosis.redundant]
-    G, Minv, gamma = examiner.G(t, q, p), examiner.Minv(q, p), examiner.gamma(t, q, v, p)
-    K = G[diagnosis.keep]
+    keep, redundant = diagnosis.keep, diagnosis.redundant
+    velocity, gamma = examiner.psi(t, q, v, p, redundant), examiner.gamma(t, q, v, p)
+    K, Minv = examiner.G(t, q, p, keep), examiner.Minv(q, p)
     S = K @ Minv @ K.T
     S += 1e-13 * np.trace(S) / len(S) * np.eye(len(S))
-    a = Minv @ K.T @ np.linalg.solve(S, gamma[diagnosis.keep])
-    acceleration = G[diagnosis.redundant] @ a - gamma[diagnosis.redundant]
+    a = Minv @ K.T @ np.linalg.solve(S, examiner.gamma(t, q, v, p, keep))
+    acceleration = examiner.G(t, q, p, redundant) @ a - examiner.gamma(t, q, v, p, redundant)
     for off, what, scale in (
         (velocity, "velocity", examiner.speed(v)),
         (acceleration, "acceleration", max(1.0, np.abs(a).max(), np.abs(gamma).max())),
     ):
-        wrong = [(diagnosis.redundant[k], x) for k, x in enumerate(off) if abs(x) > 1e-6 * scale]
+        wrong = [(redundant[k], x) for k, x in enumerate(off) if abs(x) > 1e-6 * scale]
         if wrong:
             names = "; ".join(f"{rows[k]} (off by {x:.3g})" for k, x in wrong[:5])
             raise AssemblyError(

@@ -7,29 +7,33 @@ from ..errors import AssemblyError
 
 
 class Examiner:
-    """Evaluates all declared rows with NumPy; used before a run, not during it."""
+    """Evaluates the rows that hold at present with NumPy; used before a run and where its structure changes.
+
+    places   where these rows stand among all declared ones; residuals and G of others are had by naming their places
+    """
 
     def __init__(self, formulation, length):
         self.name = formulation.model.name
-        self.rows = formulation.rows
+        self.places = formulation.active_rows()
+        self.rows = [formulation.rows[k] for k in self.places]
         self.length = length  # size of the model: what a small residual is measured against
-        self._f = formulation.examination()
+        self._f = formulation.examined
         q, u = ca.SX.sym("q", formulation.manifold.size), ca.SX.sym("u", formulation.manifold.dimension)
         moved = formulation.manifold.tidy(formulation.manifold.retract(q, u))
         self._retract = ca.Function("retract", [q, u], [moved])
         self.holonomic = np.array([row.holonomic for row in self.rows], bool)
 
-    def g(self, t, q, p):
-        return self._f["g"](t, q, p).full().ravel()
+    def g(self, t, q, p, places=None):
+        return self._f["g"](t, q, p).full().ravel()[self.places if places is None else places]
 
-    def psi(self, t, q, v, p):
-        return self._f["psi"](t, q, v, p).full().ravel()
+    def psi(self, t, q, v, p, places=None):
+        return self._f["psi"](t, q, v, p).full().ravel()[self.places if places is None else places]
 
-    def gamma(self, t, q, v, p):
-        return self._f["gamma"](t, q, v, p).full().ravel()
+    def gamma(self, t, q, v, p, places=None):
+        return self._f["gamma"](t, q, v, p).full().ravel()[self.places if places is None else places]
 
-    def G(self, t, q, p):
-        return self._f["G"](t, q, p).full()
+    def G(self, t, q, p, places=None):
+        return self._f["G"](t, q, p).full()[self.places if places is None else places]
 
     def Minv(self, q, p):
         return self._f["Minv"](q, p).full()

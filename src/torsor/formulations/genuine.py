@@ -77,7 +77,8 @@ def refuse_impostors(formulation, length, t, q, values):
         turned = np.eye(3) if body.particle else q[at + 3 : at + 12].reshape(3, 3, order="F")
         rotation[body.name] = turned[None]
         at += 3 if body.particle else 12
-    found = impostors(model.joints, values, length, ASSEMBLED, [t], rotation, position)
+    holding = [joint for joint in model.joints if id(joint) not in formulation.released]
+    found = impostors(holding, values, length, ASSEMBLED, [t], rotation, position)
     if found:
         names = "; ".join(
             f"{joint.owner} between {joint.first.name!r} and {joint.second.name!r}" for joint, *_ in found[:5]

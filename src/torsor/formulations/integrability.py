@@ -47,9 +47,11 @@ def integrability(model, values=None, t=0.0, samples=2, seed=5):
         return []
     values = model.values() if values is None else values
     f = Absolute(model)
+    f.blocks = [b for b in f.blocks if id(b.constraint) not in f.released]  # what holds at the start
+    f.rows = [row for block in f.blocks for row in block.rows()]
     examiner = Examiner(f, model_length(model, values))
     q, turns = given_configuration(f, values)
-    p = np.concatenate([np.array(list(values.values())), turns])
+    p = np.concatenate([np.array(model.input_values(values)), turns])
     q, _ = examiner.assembled(t, q, p)
     random = np.random.default_rng(seed)
     wandered = [examiner.wander(t, q, p, random, 0.2 * (k + 1)) for k in range(samples)]

@@ -2,32 +2,56 @@
 
 f = −∂U/∂(x, θ) − ∂D/∂v + Σ (∂u/∂v)ᵀ e                                                         (1)
 P = −v·∂D/∂v + Σ (∂u/∂v v)·e + ∂U/∂t   power that changes the energy T + U                      (2)
+
+A force that events switch is multiplied with the memory that says whether it acts. An effort that depends on reactions or
+accelerations stands here as an unknown, see `implicit.py`.
 """
 
 import casadi as ca
 
 from ..errors import ModelError
 from ..quantity import time
+from .implicit import loaded_symbols
 from .lie_derivative import gradient, velocities
 
 
 class Loads:
     """Sum over all forces: `on[body]` the generalised force, `along[link]` the one along joint coordinates that are state,
-    `potential` U, `power` P."""
+    `potential` U, `power` P.
 
-    def __init__(self, model, meaning, along=(), without=()):
+    unknowns   (y, e) of every effort e of signals that is implicit, by force and place; `like` hands on those of other loads
+    """
+
+    def __init__(self, model, meaning, along=(), without=(), like=None):
         self.meaning, self.links = meaning, along
         self.on = {id(body): ca.SX.zeros(velocities(body).shape[0]) for body in model.bodies}
         self.along = {id(link): ca.SX.zeros(link.v.shape[0]) for link in along}
         self.potential, self.power = ca.SX(0), ca.SX(0)
+        self.unknowns = {} if like is None else like.unknowns
+        self._switched = {id(element) for element in model.switched}
+        self._loaded = loaded_symbols(model) if model.forces else set()
         for force in model.all_forces:
             if force.key not in without:
                 self._add(force)
 
+    @property
+    def size(self):
+        """Number of scalar unknowns."""
+        return sum(y.shape[0] for y, _ in self.unknowns.values())
+
+    def unknown(self):
+        """All unknowns, as one column."""
+        return ca.vertcat(*[y for y, _ in self.unknowns.values()], ca.SX(0, 1))
+
+    def definitions(self):
+        """What they are, in signals."""
+        return ca.vertcat(*[e for _, e in self.unknowns.values()], ca.SX(0, 1))
+
     def _add(self, force):
         U, D = force.potential(), force.dissipation()
+        gate = force.active.symbol if force.gated and id(force) in self._switched else 1
         if U is not None:
-            U = self.meaning.of(U)
+            U = gate * self.meaning.of(U)
             self.potential += U
             self.power += ca.jacobian(U, time)  # (2)
             for body in self.meaning.bodies(U):
@@ -35,7 +59,7 @@ class Loads:
             for link in self._links(U, "x"):
                 self.along[id(link)] -= ca.jacobian(U, link.x).T
         if D is not None:
-            D = self.meaning.of(D)
+            D = gate * self.meaning.of(D)
             for body in self.meaning.bodies(D):
                 v = velocities(body)
                 push = -ca.jacobian(D, v).T
@@ -43,8 +67,8 @@ class Loads:
                 self.power += ca.dot(push, v)  # (2)
             for link in self._links(D, "v"):
                 self.along[id(link)] -= ca.jacobian(D, link.v).T
-        for velocity, effort in force.efforts():
-            u, e = self.meaning.of(velocity), self.meaning.of(effort)
+        for place, (velocity, effort) in enumerate(force.efforts()):
+            u, e = self.meaning.of(velocity), self._effort(force, place, gate * effort)
             for body in self.meaning.bodies(u):
                 J, v = ca.jacobian(u, velocities(body)), velocities(body)
                 if ca.depends_on(ca.vec(J), v):
@@ -55,6 +79,15 @@ class Loads:
                 self.power += ca.dot(J @ v, e)  # (2)
             for link in self._links(u, "v"):
                 self.along[id(link)] += ca.jacobian(u, link.v).T @ e
+
+    def _effort(self, force, place, effort):
+        """An effort in symbols of the bodies, or the unknown that stands for it."""
+        if not any(s.element_hash() in self._loaded for s in ca.symvar(effort)):
+            return self.meaning.of(effort)
+        key = (id(force), place)
+        if key not in self.unknowns:
+            self.unknowns[key] = (ca.SX.sym(f"effort{len(self.unknowns)}", effort.shape[0]), ca.densify(effort))
+        return self.unknowns[key][0]
 
     def _links(self, expression, what):
         """Links whose own coordinates or velocities occur in an expression."""

@@ -21,6 +21,11 @@ def functions(f):
     """All of them for a formulation in joint coordinates, by name."""
     if not hasattr(f, "motion"):
         raise OptionError(f"formulation {f.key!r} has no joint coordinates: use 'relative' or 'woronetz'")
+    if f.implicit:
+        raise OptionError(
+            f"model {f.model.name!r} has forces that depend on reactions or accelerations (dry friction): its forward and "
+            "inverse dynamics with further joint forces are not available; use accelerations()"
+        )
     t, q, v, p = time, f.q, f.v, f.p
     n = v.shape[0]
     a, tau = ca.SX.sym("a", n), ca.SX.sym("tau", n)

@@ -7,6 +7,31 @@ from ..joints.base import Connection
 from ..lie import se3
 from ..quantity import time
 from .lie_derivative import rate, velocities
+from .reading import Reading
+
+
+class Given:
+    """What functions of signals are given besides the state: symbols of v̇, and of λ followed by the implicit efforts."""
+
+    def __init__(self, formulation):
+        self.f = formulation
+        self.a = ca.SX.sym("a", formulation.v.shape[0])
+        self.lam = ca.SX.sym("lam", len(formulation.keep) + formulation.implicit)
+        self.reading = Reading(formulation, self.a, formulation.multipliers(self.lam, self.a))
+
+    def function(self, name, column):
+        """A column in symbols of the bodies as a function (t, q, v, p, a, λ)."""
+        f, inputs = self.f, [time, self.f.q, self.f.v, self.f.p, self.a, self.lam]
+        flat = f.in_state(ca.densify(column), self.a)
+        if f.implicit:
+            flat = ca.substitute(flat, f.loads.unknown(), self.lam[len(f.keep) :])
+        return ca.Function(name, inputs, [ca.cse(ca.densify(flat))])
+
+
+def watching(formulation, name, column):
+    """A column of signals as a function (t, q, v, p, a, λ) of that name."""
+    given = Given(formulation)
+    return given.function(name, given.reading.of(column))
 
 
 class Outputs:
@@ -19,23 +44,22 @@ class Outputs:
     def __init__(self, formulation, signals):
         self.f = formulation
         self.model, self.meaning = formulation.model, formulation.meaning
-        self.a = ca.SX.sym("a", formulation.v.shape[0])
-        self.lam = ca.SX.sym("lam", len(formulation.keep))
+        self.given = Given(formulation)
+        self.reading = self.given.reading
         self.joints = [j for j in self.model.joints if j.dof]
         self.connections = [c for c in self.model.constraints if isinstance(c, Connection)]
         self.parts = dict(self._bodies())
         self.parts.update(self._motion())
-        self.forces = formulation.multipliers(self.lam, self.a)
-        self.parts["multiplier"] = ca.densify(self.forces)
+        kept = {row: k for k, row in enumerate(formulation.keep)}
+        lam = [self.reading.lam[kept[k]] if k in kept else 0 for k in range(len(formulation.rows))]
+        self.parts["multiplier"] = ca.densify(ca.vertcat(*lam, ca.SX(0, 1)))
         self.parts.update(self._reactions())
         self.parts.update(self._scalars())
-        self.parts["signals"] = self._signals(signals)
+        self.parts["signals"] = self.reading.of(ca.vertcat(*signals.values(), ca.SX(0, 1)))
         self.layout = [(name, expression.shape[0]) for name, expression in self.parts.items()]
 
     def function(self):
-        f = self.f
-        flat = f.in_state(ca.densify(ca.vertcat(*self.parts.values())), self.a)
-        return ca.Function("outputs", [time, f.q, f.v, f.p, self.a, self.lam], [ca.cse(ca.densify(flat))])
+        return self.given.function("outputs", ca.vertcat(*self.parts.values()))
 
     def _bodies(self):
         of = self.meaning.of
@@ -46,34 +70,34 @@ class Outputs:
 
     def _motion(self):
         """Joint coordinates, velocities and accelerations."""
-        motions = [self.f.joint_motion(joint, self.a) for joint in self.joints]
+        motions = [self.f.joint_motion(joint, self.given.a) for joint in self.joints]
         for k, what in enumerate(("coordinate", "rate", "coordinate_acceleration")):
             yield what, ca.vertcat(*[motion[k] for motion in motions], ca.SX(0, 1))
 
     def _reactions(self):
         """Force and torque that each connection exerts on its second body, at its frame there, in world axes."""
-        found = [self.f.reaction(c, self.forces, self.a) for c in self.connections]
-        self.reactions = dict(zip([c.name for c in self.connections], found))
-        yield "reaction_force", ca.vertcat(*[ca.densify(F) for F, _ in found], ca.SX(0, 1))
-        yield "reaction_torque", ca.vertcat(*[ca.densify(T) for _, T in found], ca.SX(0, 1))
+        found = [self.reading.reaction(c) for c in self.connections]
+        yield "reaction_force", ca.vertcat(*[F for F, _ in found], ca.SX(0, 1))
+        yield "reaction_torque", ca.vertcat(*[T for _, T in found], ca.SX(0, 1))
 
     def _scalars(self):
         largest = lambda column: ca.mmax(ca.fabs(ca.densify(column))) if column.shape[0] else ca.SX(0)
         T, U = self.f.kinetic_energy(), self.f.all_rows.loads.potential
+        holding = lambda what: self.f.all_rows.stacked(what)[self.f.all_rows.active_rows(), :]
         yield "kinetic_energy", T
         yield "potential_energy", U
-        yield "position_drift", largest(self.f.all_rows.stacked("g"))
-        yield "velocity_drift", largest(self.f.all_rows.stacked("psi"))
+        yield "position_drift", largest(holding("g"))
+        yield "velocity_drift", largest(holding("psi"))
 
-    def _signals(self, signals):
-        """A user's signals, with reactions filled in."""
-        old = [x for c in self.connections for x in (c.reaction_force, c.reaction_torque)]
-        new = [ca.densify(x) for c in self.connections for x in self.reactions[c.name]]
-        rows = []
-        for expression in signals.values():
-            expression = ca.substitute([ca.SX(expression)], old, new)[0] if old else expression
-            rows.append(self.meaning.of(expression))
-        return ca.vertcat(*rows, ca.SX(0, 1))
+
+def time_derivative(formulation, signal):
+    """ė of a signal of time, poses and velocities, in symbols of the bodies: ∂e/∂(ẋ, ω) a + (rate at held velocities)."""
+    e = formulation.all_rows.meaning.of(signal)
+    bodies = formulation.all_rows.meaning.bodies(e)
+    total = rate(e, bodies)
+    for body in bodies:
+        total += ca.jacobian(e, velocities(body)) @ accelerations(body)
+    return total
 
 
 def joint_motion_of_bodies(joint, meaning):

@@ -61,7 +61,7 @@ def given(names, known, rows, G, owner):
 
 def choose(f, examiner, t, q, p, wanted):
     """Dependent coordinates for positions and for velocities, chosen or forced, with the measure of all."""
-    G, Minv = examiner.G(t, q, p)[f.keep], examiner.Minv(q, p)
+    G, Minv = examiner.G(t, q, p, f.keep), examiner.Minv(q, p)
     held = np.array([f.rows[k].holonomic for k in f.keep], bool)
     known, parts, measures = f.coordinate_names(), [], []
     for what, rows, names in (("positions", G[held], wanted[0]), ("velocities", G, wanted[1])):

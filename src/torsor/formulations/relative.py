@@ -22,10 +22,12 @@ from . import recursions
 from .absolute import Absolute
 from .base import Formulation, shared
 from .factor import Factor
+from .implicit import closed
 from .loads import Loads
 from .meaning import Meaning
-from .outputs import Outputs, joint_motion_of_bodies
+from .outputs import joint_motion_of_bodies
 from .rows import Block
+from .transmission import Transmission
 from .tree import Link, Motion, Root
 
 
@@ -45,7 +47,7 @@ class TreeMeaning(Meaning):
 
 
 @register("relative")
-class Relative(Formulation):
+class Relative(Transmission, Formulation):
     """Joint coordinates: fewer unknowns, no constraints in trees, the fastest choice for open chains and robots."""
 
     first_kind = False  # canonical coordinates of the second kind; joints on SO(3) and SE(3) as such
@@ -58,7 +60,6 @@ class Relative(Formulation):
                 f"body {particle.name!r} is a particle (inertia 0); the relative formulation needs bodies with an "
                 "orientation: give it an inertia, or use formulation='absolute'"
             )
-        self._wrenches = None
         self.absolute = Absolute(model)
         self.topology = spanning_tree(model)
         self.links, by_body = [], {}
@@ -77,12 +78,17 @@ class Relative(Formulation):
         self.offset = dict(zip([id(link) for link in self.links], np.cumsum([0, *sizes])))
         tree = {id(link.joint) for link in self.links if isinstance(link.group, Rn) and link.declared}
         self.turns = [(j, k) for j in model.joints for k in range(j.dof) if j.angular[k] and id(j) not in tree]
-        self.p = ca.vertcat(*[p.symbol for p in model.parameters.values()], *[j.turn[k] for j, k in self.turns])
+        self.p = ca.vertcat(*model.inputs, *[j.turn[k] for j, k in self.turns])
         self._bodies()
         self.blocks = [b for b in map(self._derive, self._constraints()) if b is not None]
         self.rows = [row for block in self.blocks for row in block.rows()]
-        self.keep = list(range(len(self.rows)))
-        self.loads = Loads(model, self.meaning, along=self.links, without=("gravity",))
+        self.keep = self.active_rows()
+        self.loads = Loads(model, self.meaning, along=self.links, without=("gravity",), like=self.absolute.loads)
+
+    def release(self, constraints):
+        super().release(constraints)
+        self.absolute.release(constraints)
+        self._wrenches = None
 
     # from bodies to joints
 
@@ -147,7 +153,7 @@ class Relative(Formulation):
         found = {}
         for link in self.links:
             f = self.loads.on[id(link.body)]
-            f = f if lam is None else f + self._constraint_wrench(link.body, lam)
+            f = f if lam is None else f + self.constraint_wrench(link.body, lam)
             if not ca.sparsify(f).nnz():
                 continue
             Q, p = link.inner[:3, :3], link.inner[:3, 3]
@@ -182,7 +188,7 @@ class Relative(Formulation):
 
     def power(self, lam, a):
         """Power of forces without potential, of imposed motions, and of moving grounds through the joints they carry."""
-        total = self.placed(self.absolute.loads.power) - ca.dot(lam, self._imposed()[self.keep])
+        total = self.placed(self.absolute.loads.power) - ca.dot(lam, self._imposed()[self.keep, :])
         firsts = [link for link in self.links if link.parent is None]
         moving = [link for link in firsts if self.motion.base(link).moves]
         if moving:
@@ -198,7 +204,7 @@ class Relative(Formulation):
         """The kernels of a run, by name, as CasADi functions."""
         t, q, v, p = time, self.q, self.v, self.p
         constrained = bool(self.keep)
-        g, psi, gamma = (self.stacked(what)[self.keep] for what in ("g", "psi", "gamma"))
+        g, psi, gamma = (self.stacked(what)[self.keep, :] for what in ("g", "psi", "gamma"))
         mass = Factor(self.jacobian()[self.keep, :], self.mass_matrix()) if constrained else None
         factor = self.conditioned(mass.vector(), self.jacobian()[self.keep, :]) if constrained else ca.SX.ones(1)
         found = {"factor": ca.Function("factor", [t, q, p], [factor])}
@@ -217,9 +223,12 @@ class Relative(Formulation):
         else:
             a, lam = self.free_accelerations(), ca.SX(0, 1)
             step = lambda residual: ca.SX.zeros(v.shape[0])
-        found["accelerations"] = ca.Function(
-            "accelerations", inputs, [ca.densify(x) for x in (a, lam, self.power(lam, a))]
-        )
+            solve = lambda residual: residual
+        a, lam, power, efforts = closed(self, a, lam, self.power(lam, a))
+        results = [ca.densify(x) for x in (a, ca.vertcat(lam, efforts), power)]
+        found["accelerations"] = ca.Function("accelerations", inputs, results)
+        r = ca.SX.sym("r", len(self.keep))
+        found["impulse"] = ca.Function("impulse", [t, q, p, F, r], [step(r), ca.densify(-solve(r))])
         e = ca.SX.sym("e", v.shape[0])
         found["tangent"] = ca.Function("tangent", [p, F, e], [e + (step(G @ e) if constrained else 0)])
         at_position, at_velocity = self.corrections(step, self.jacobian()[self.keep, :], g, psi)
@@ -267,12 +276,10 @@ class Relative(Formulation):
         a = self.absolute
         f = ca.Function("adopt", [time, a.q, a.v, a.p], [ca.vertcat(*xs), ca.vertcat(*vs)])
         own_q, own_v = (x.full().ravel() for x in f(t, q, v, p))
-        turned = {(j.name, k): p[len(self.model.parameters) + i] for i, (j, k) in enumerate(a.turns)}
+        inputs = len(self.model.inputs)
+        turned = {(j.name, k): p[inputs + i] for i, (j, k) in enumerate(a.turns)}
         turns = [turned[j.name, k] for j, k in self.turns]
-        return own_q, own_v, np.concatenate([p[: len(self.model.parameters)], turns])
-
-    def outputs(self, signals):
-        return Outputs(self, signals)
+        return own_q, own_v, np.concatenate([p[:inputs], turns])
 
     @property
     def all_rows(self):
@@ -301,67 +308,6 @@ class Relative(Formulation):
             R = ca.reshape(link.x[:9], 3, 3)
             q = so3.log(R) if isinstance(link.group, SO3) else ca.vertcat(so3.log(R), link.x[9:])
         return q, link.v, a[at : at + link.v.shape[0]]
-
-    def reaction(self, connection, lam, a):
-        """Wrench through a tree joint: what all bodies beyond it need, less what is applied to them.
-
-        F = Σ (m ẍ − f),   T = Σ (R (J ω̇ + ω × J ω) − R n + (x − p) × (m ẍ − f))                     (3)
-        """
-        link = self.meaning.links.get(connection.name)
-        if link is None or link.joint is not connection:
-            return self._cut_reaction(connection, lam)
-        F, T = self._transmitted(lam)[id(link)]
-        p = self.absolute.meaning.of(connection.ends()[1][1])
-        sign = -1 if link.branch.reversed else 1
-        return sign * F, sign * (T - ca.cross(p, F))
-
-    def _transmitted(self, lam):
-        """Wrench that every tree joint hands on to its body and all beyond, about the world's origin: (3)."""
-        if self._wrenches is None or self._wrenches[0] is not lam:
-            found = {}
-            for link in reversed(self.links):
-                body = link.body
-                w, J = body.angular_velocity, body.inertia
-                applied = self.absolute.loads.on[id(body)] + self._constraint_wrench(body, lam)
-                net = body.mass * body.acceleration - applied[:3]
-                spin = J @ body.angular_acceleration + ca.cross(w, J @ w) - applied[3:]
-                F, T = found.get(id(link), (0, 0))
-                F, T = F + net, T + body.rotation @ spin + ca.cross(body.position, net)
-                found[id(link)] = (F, T)
-                if link.parent is not None:
-                    F0, T0 = found.get(id(link.parent), (0, 0))
-                    found[id(link.parent)] = (F0 + F, T0 + T)
-            self._wrenches = (lam, found)
-        return self._wrenches[1]
-
-    def _kept_multipliers(self, constraint, lam):
-        """λ of a constraint's rows, zero where a row was redundant; None for a constraint without rows here."""
-        kept, start = {row: k for k, row in enumerate(self.keep)}, 0
-        for block in self.blocks:
-            if block.constraint is constraint:
-                rows = range(start, start + block.psi.shape[0])
-                return ca.vertcat(*[lam[kept[k]] if k in kept else 0 for k in rows])
-            start += block.psi.shape[0]
-        return None
-
-    def _constraint_wrench(self, body, lam):
-        """Gᵀ λ on a body from all constraints that are not tree joints."""
-        total = ca.SX.zeros(6)
-        for block in self.absolute.blocks:
-            own = self._kept_multipliers(block.constraint, lam)
-            if own is not None and body in block.bodies:
-                total += block.G[block.bodies.index(body)].T @ own
-        return total
-
-    def _cut_reaction(self, connection, lam):
-        own = self._kept_multipliers(connection, lam)
-        block = next((b for b in self.absolute.blocks if b.constraint is connection), None)
-        if own is None or block is None:
-            return ca.SX.zeros(3), ca.SX.zeros(3)
-        sign, body = (1, connection.second) if connection.second in block.bodies else (-1, connection.first)
-        W = sign * (block.G[block.bodies.index(body)].T @ own)
-        p = self.absolute.meaning.of(connection.ends()[1][1])
-        return W[:3], body.rotation @ W[3:] - ca.cross(p - body.position, W[:3])
 
     def coordinate_names(self):
         """One name per velocity: the joint, with its place where it has several."""

@@ -50,8 +50,9 @@ def given_configuration(formulation, values):
         id(b): se3.pose(quantity.numbers(b.start_rotation, values), quantity.numbers(b.start_position, values).ravel())
         for b in [*model.grounds, *model.bodies]
     }
-    if any(j.start is not None for j in model.joints):
-        _propagate(model, poses, values)
+    holding = [j for j in model.joints if id(j) not in formulation.released]
+    if any(j.start is not None for j in holding):
+        _propagate(model, holding, poses, values)
     parts = []
     for body in model.bodies:
         R, x = se3.split_pose(poses[id(body)])
@@ -59,19 +60,19 @@ def given_configuration(formulation, values):
     return np.concatenate(parts) if parts else np.zeros(0), _first_turns(formulation, values)
 
 
-def _propagate(model, poses, values):
+def _propagate(model, joints, poses, values):
     """Move bodies so that joints have their start coordinates, outward from the grounds."""
     reference = dict(poses)
     number = lambda x: quantity.numbers(x, values)
     relative = {}
-    for joint in model.joints:
+    for joint in joints:
         A, B = (number(x) for x in joint.placed)
         H = se3.inverse(A) @ se3.inverse(reference[id(joint.first)]) @ reference[id(joint.second)] @ B
         if joint.start is not None:
             H = number(joint.pose(ca.SX(number(joint.start))))
         relative[joint.name] = A @ H @ se3.inverse(B)
     reached = {id(g) for g in model.grounds}
-    waiting = list(model.joints)
+    waiting = list(joints)
     while True:
         ready = next((j for j in waiting if (id(j.first) in reached) != (id(j.second) in reached)), None)
         if ready is None:  # a tree that hangs on nothing starts from its first body
@@ -93,7 +94,10 @@ def _first_turns(formulation, values):
     """Values near which the joint angles start: given ones, driven ones, else zero."""
     from ..joints import Drive
 
-    driven = {(c.joint.name, c.index): c.target() for c in formulation.model.constraints if isinstance(c, Drive)}
+    model = formulation.model
+    values = values | {m.symbol.name(): m.value for m in model.memories}
+    drives = [c for c in model.constraints if isinstance(c, Drive) and id(c) not in formulation.released]
+    driven = {(c.joint.name, c.index): c.target() for c in drives}
     turns = []
     for joint, k in formulation.turns:
         if joint.start is not None:
@@ -119,11 +123,11 @@ def consistent_velocities(formulation, examiner, t, q, p, values):
         return whole, []
     G = examiner.G(t, q, p)
     root = np.linalg.cholesky(np.linalg.inv(examiner.Minv(q, p)))
-    rates = _joint_rates(formulation, t, q, p)
+    rates = _joint_rates(formulation, t, q, p, [j for j in model.joints if id(j) not in formulation.released])
     v, residuals = _levels([(G, -g_t), (E, e), (rates, np.zeros(len(rates))), (root.T, np.zeros(n))], n)
     wrong = np.abs(residuals[0]) > 1e-9 * examiner.speed(v)
     if wrong.any():
-        what = "; ".join(f"{formulation.rows[k]} (off by {residuals[0][k]:.3g})" for k in np.flatnonzero(wrong)[:5])
+        what = "; ".join(f"{examiner.rows[k]} (off by {residuals[0][k]:.3g})" for k in np.flatnonzero(wrong)[:5])
         raise AssemblyError(
             f"model {model.name!r}: contradictory prescribed velocities: {what}. No velocities satisfy all constraints at "
             "the start; remove one of them or make the prescribed motions agree."
@@ -144,7 +148,7 @@ def _refuse_slipping(formulation, examiner, G, g_t, E, e, names, lost, v):
     if np.abs(residuals[1]).max(initial=0.0) > 1e-9 * examiner.speed(w):
         return  # they contradict each other or the joints anyway: the least change is made and reported
     broken = np.abs(G @ w + g_t) > 1e-9 * examiner.speed(w)
-    rows = "; ".join(f"{formulation.rows[k]} (off by {(G[k] @ w + g_t[k]):.3g})" for k in np.flatnonzero(broken)[:5])
+    rows = "; ".join(f"{examiner.rows[k]} (off by {(G[k] @ w + g_t[k]):.3g})" for k in np.flatnonzero(broken)[:5])
     given = ", ".join(names[k] for k in np.flatnonzero(lost)[:5])
     raise AssemblyError(
         f"model {formulation.model.name!r}: the given velocities ({given}) contradict velocity-level constraints: {rows}. "
@@ -175,9 +179,9 @@ def _given(formulation, t, q, p, values):
     return np.vstack([picked, J]), np.array(e + rates), names + labels
 
 
-def _joint_rates(formulation, t, q, p, joints=None):
+def _joint_rates(formulation, t, q, p, joints):
     """∂(joint velocities)/∂v."""
-    chosen = [j for j in (formulation.model.joints if joints is None else joints) if j.dof]
+    chosen = [j for j in joints if j.dof]
     if not chosen:
         return np.zeros((0, formulation.v.shape[0]))
     rates = ca.vertcat(*[formulation.meaning.rates(j) for j in chosen])

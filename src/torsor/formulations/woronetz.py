@@ -19,6 +19,7 @@ from ..registry import register
 from . import recursions
 from .base import shared
 from .factor import Factor, column, solver
+from .implicit import closed
 from .partition import best
 from .relative import Relative
 
@@ -32,7 +33,7 @@ class Woronetz(Relative):
     def choose(self, examiner, t, q, p):
         """The best dependent velocities at a configuration."""
         if self.keep:
-            G = examiner.G(t, q, p)[self.keep]
+            G = examiner.G(t, q, p, self.keep)
             places = best(G, examiner.Minv(q, p))
             rows, columns = pivoting(G[:, places])
             self.dependent = [[places[k] for k in columns], rows]
@@ -52,7 +53,7 @@ class Woronetz(Relative):
         n, m = v.shape[0], len(self.keep)
         D, order = self.dependent
         I = [k for k in range(n) if k not in D]
-        g, psi, gamma = (self.stacked(what)[self.keep] for what in ("g", "psi", "gamma"))
+        g, psi, gamma = (self.stacked(what)[self.keep, :] for what in ("g", "psi", "gamma"))
         G = self.jacobian()[self.keep, :]
         square = Square(G[:, D], order, list(range(m)))
         tie = ca.sparsify(-square.solve(ca.densify(G[:, I])))  # v_D = tie v_I + …
@@ -82,13 +83,16 @@ class Woronetz(Relative):
         c[D] = back.solve(gamma)  # (2)
         a = c - N @ reduced(N.T @ self._newton_euler(c))  # (3)
         lam = back.solve_transposed(self._newton_euler(a)[D])  # (4), used only where motions are imposed
-        results = (a, ca.SX.zeros(m), self.power(lam, a))
+        a, _, power, efforts = closed(self, a, lam, self.power(lam, a))
+        results = (a, ca.vertcat(ca.SX.zeros(m), efforts), power)
         found["accelerations"] = ca.Function("accelerations", inputs, [ca.densify(x) for x in results])
         e = ca.SX.sym("e", n)
         found["tangent"] = ca.Function("tangent", [p, F, e], [N @ e[I]])
         mass = Factor(G, self.mass_matrix())
         Gm, solve, settle = mass.read(mass.vector())
         step = lambda residual: ca.densify(-settle(Gm.T @ solve(residual)))
+        r = ca.SX.sym("r", m)
+        found["impulse"] = ca.Function("impulse", [t, q, p, F, r], [step(r), ca.densify(-solve(r))])
         at_position, at_velocity = self.corrections(step, G, g, psi)
         shifted = self.manifold.retract(q, at_position, "cayley")
         found["positions"] = ca.Function("positions", [t, q, p, F], [shifted, ca.densify(g)])
@@ -100,7 +104,7 @@ class Woronetz(Relative):
     def multipliers(self, lam, a):
         """λ recovered from the accelerations: (4)."""
         if not self.keep or len(self.keep) == self.v.shape[0]:
-            return lam
+            return super().multipliers(lam, a)
         G = self.jacobian()[self.keep, :]
         D, order = self.dependent
         return Square(G[:, D], order, list(range(len(D)))).solve_transposed(self._newton_euler(a)[D])

@@ -5,11 +5,12 @@ from .conserved import ConservedMomentum, angular_momentum
 from .elementary import Distance, FixedPoint, Holonomic, Nonholonomic, NoRotation, PointOnPlane, no_rotation, on_plane
 from .imposed import AngularVelocity, Drive, Motion
 from .lower_pairs import Cylindrical, Fixed, Free, Planar, Prismatic, Revolute, Screw, Spherical, Universal
+from .onesided import Backlash, Contact, Limit, Lock, OneSided, Slot, Weld
 from .rolling import DiskOnPlane, KnifeEdge, RollingDisk, RollingSphere, Wheel
 
 __all__ = [
-    "AngularVelocity", "Connection", "ConservedMomentum", "Constraint", "Cylindrical", "DiskOnPlane", "Distance", "Drive",
-    "Fixed", "FixedPoint", "Free", "Holonomic", "Joint", "KnifeEdge", "Motion", "NoRotation", "Nonholonomic", "Planar",
-    "PointOnPlane", "Prismatic", "Revolute", "RollingDisk", "RollingSphere", "Screw", "Spherical", "Universal", "Wheel",
-    "angular_momentum", "no_rotation", "on_plane",
+    "AngularVelocity", "Backlash", "Connection", "ConservedMomentum", "Constraint", "Contact", "Cylindrical", "DiskOnPlane",
+    "Distance", "Drive", "Fixed", "FixedPoint", "Free", "Holonomic", "Joint", "KnifeEdge", "Limit", "Lock", "Motion",
+    "NoRotation", "Nonholonomic", "OneSided", "Planar", "PointOnPlane", "Prismatic", "Revolute", "RollingDisk",
+    "RollingSphere", "Screw", "Slot", "Spherical", "Universal", "Weld", "Wheel", "angular_momentum", "no_rotation", "on_plane",
 ]  # fmt: skip

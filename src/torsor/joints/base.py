@@ -55,6 +55,7 @@ class Constraint(Element):
     """Base of everything that takes freedom away."""
 
     kind = key = "constraint"
+    multiplier = None  # signal: one multiplier per row
 
     def position(self):
         """g, a column that is kept at zero, in signals of bodies and time; None for a velocity-level constraint."""
@@ -76,6 +77,10 @@ class Constraint(Element):
     def traced(self):
         """The trace that this element shares with all of its kind, see `Connection`; None where it has none."""
         return None
+
+    def captures(self):
+        """Pairs (memory, expression): what the constraint takes note of at the instant when it is engaged."""
+        return []
 
     def declared(self):
         told = self.equations()
@@ -282,9 +287,9 @@ class Joint(Connection):
         return quantity.unit(getattr(self, what), what, self.owner)
 
 
-def existing_coordinate(element):
+def existing_coordinate(element, which="joint", place="index"):
     """Refuse the `index` of a coordinate that the `joint` of an element does not have."""
-    joint, index = element.joint, element.index
+    joint, index = getattr(element, which), getattr(element, place)
     if not (isinstance(index, (int, np.integer)) and not isinstance(index, bool) and 0 <= index < joint.dof):
-        allowed = f"index must be 0 to {joint.dof - 1}" if joint.dof else "there is none to choose"
+        allowed = f"{place} must be 0 to {joint.dof - 1}" if joint.dof else "there is none to choose"
         raise ModelError(f"{element.owner}: joint {joint.name!r} has {joint.dof} coordinates, {allowed}, got {index!r}")

@@ -18,7 +18,8 @@ UNITS = {
     "angular_acceleration": "rad/s2", "coordinate": "m or rad", "rate": "m/s or rad/s",
     "coordinate_acceleration": "m/s2 or rad/s2", "reaction_force": "N", "reaction_torque": "N m",
     "multiplier": "N or N m", "kinetic_energy": "J", "potential_energy": "J", "energy": "J", "work": "J",
-    "position_drift": "m or rad", "velocity_drift": "m/s or rad/s",
+    "position_drift": "m or rad", "velocity_drift": "m/s or rad/s", "energy_by_events": "J",
+    "event_time": "s", "event_energy": "J", "event_impulse": "N s or N m s",
 }  # fmt: skip
 MEANING = {
     "position": "centre of mass, world axes",
@@ -37,9 +38,13 @@ MEANING = {
     "work": "of all forces without potential and of imposed motions, since the start",
     "position_drift": "largest residual of all position constraints, redundant ones included",
     "velocity_drift": "largest residual of all velocity constraints, redundant ones included",
+    "energy_by_events": "change of the energy by events (impacts, engagements, switched forces) since the start",
+    "event_time": "when each event happened",
+    "event_energy": "change of the energy at each event; negative: lost",
+    "event_impulse": "impulses of the constraint rows at each event",
 }
-DIMENSIONS = ("time", "body", "axis", "row", "column", "joint_coordinate", "joint", "constraint")
-RESERVED = {*UNITS, *DIMENSIONS, "reaction_unique"}  # names that a user's signal cannot have
+DIMENSIONS = ("time", "body", "axis", "row", "column", "joint_coordinate", "joint", "constraint", "event")
+RESERVED = {*UNITS, *DIMENSIONS, "reaction_unique", "event_name"}  # names that a user's signal cannot have
 
 
 MOTION = ("position", "velocity", "angular_velocity", "acceleration", "angular_acceleration")
@@ -64,7 +69,7 @@ def dataset(system, trajectory, options):
         elif name in ("reaction_force", "reaction_torque"):
             variables[name] = (("time", "joint", "axis"), part.reshape(n, size // 3, 3))
         elif name == "multiplier":
-            variables[name] = (("time", "constraint"), part)
+            variables[name] = (("time", "constraint"), part[:, trajectory.used])
         elif name == "signals":
             for k, signal in enumerate(system.signals):
                 variables[signal] = (("time",), part[:, k])
@@ -72,6 +77,7 @@ def dataset(system, trajectory, options):
             variables[name] = (("time",), part[:, 0])
     variables["energy"] = (("time",), variables["kinetic_energy"][1] + variables["potential_energy"][1])
     variables["work"] = (("time",), trajectory.work)
+    variables |= _events(trajectory)
     unique = [name not in system.shared for name in system.connections]
     variables["reaction_unique"] = (("joint",), np.array(unique, bool))
     coordinates = {
@@ -83,7 +89,7 @@ def dataset(system, trajectory, options):
         "joint_coordinate": np.array(system.joint_coordinates, dtype=str),
         "coordinate_unit": (("joint_coordinate",), np.array(system.coordinate_units, dtype=str)),
         "joint": np.array(system.connections, dtype=str),
-        "constraint": np.array([system.rows[k][0] for k in system.keep], dtype=str),
+        "constraint": np.array([system.rows[k][0] for k in trajectory.used], dtype=str),
     }
     data = xr.Dataset(variables, coordinates)
     for name in data.variables:
@@ -96,12 +102,28 @@ def dataset(system, trajectory, options):
     return data
 
 
+def _events(trajectory):
+    """What happened between the outputs."""
+    log = trajectory.events
+    if not log:
+        return {}
+    return {
+        "energy_by_events": (("time",), trajectory.events_energy),
+        "event_time": (("event",), log["time"]),
+        "event_name": (("event",), log["name"]),
+        "event_energy": (("event",), log["energy"]),
+        "event_impulse": (("event", "constraint"), log["impulse"][:, trajectory.used]),
+        **{label: (("event",), values) for label, values in log["recorded"].items()},
+    }
+
+
 def certificate(system, trajectory, data):
     """How accurate the run was, as numbers."""
     E, W = data["energy"].values, data["work"].values
     T, U = data["kinetic_energy"].values, data["potential_energy"].values
     R = data["rotation"].values
     counts = trajectory.counts
+    W = W + trajectory.events_energy  # what events took from the energy or gave to it is accounted for
     balance = float(np.abs(E - E[0] - (W - W[0])).max()) if len(E) else 0.0
     turnover = float(max(T.max(), np.ptp(U))) if len(E) else 0.0
     gram = np.einsum("tbji,tbjk->tbik", R, R) - np.eye(3)
@@ -110,7 +132,7 @@ def certificate(system, trajectory, data):
         "position_drift_max": worst("position_drift"),
         "velocity_drift_max": worst("velocity_drift"),
         "energy_change": float(E[-1] - E[0]) if len(E) else 0.0,
-        "work_done": float(W[-1] - W[0]) if len(E) else 0.0,
+        "work_done": float(data["work"].values[-1] - data["work"].values[0]) if len(E) else 0.0,
         "energy_balance_error": balance,
         "energy_balance_relative": balance / turnover if turnover > 0 else 0.0,
         "orthogonality": float(np.linalg.norm(gram, axis=(2, 3)).max()) if gram.size else 0.0,
@@ -118,11 +140,18 @@ def certificate(system, trajectory, data):
         "rejections": counts["rejections"],
         "evaluations": counts["evaluations"],
         "choices": counts["choices"],
+        "structures": counts["structures"],
+        **_events_certificate(trajectory),
         "smallest_pivot": counts["smallest_pivot"],
         "position_corrected_max": counts["corrected_position"],
         "velocity_corrected_max": counts["corrected_velocity"],
         "model_length": system.length,
     }
+
+
+def _events_certificate(trajectory):
+    log = trajectory.events
+    return {"events": len(log["time"]), "energy_of_events": float(log["energy"].sum())} if log else {}
 
 
 def manifest(system, trajectory, options):

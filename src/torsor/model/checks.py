@@ -4,7 +4,8 @@ import casadi as ca
 
 from .. import quantity
 from ..errors import ModelError, TorsorError
-from ..joints import Connection, Joint
+from ..element import ANYTHING
+from ..joints import Connection, Constraint, Joint
 from .body import Body, Frame, Placed
 
 KINDS = {
@@ -12,6 +13,7 @@ KINDS = {
         "position": "pose", "rotation": "pose", "velocity": "velocity", "angular_velocity": "velocity",
         "acceleration": "acceleration", "angular_acceleration": "acceleration",
     },
+    Constraint: {"multiplier": "reaction"},
     Connection: {"reaction_force": "reaction", "reaction_torque": "reaction"},
     Joint: {"coordinate": "pose", "turn": "pose", "rate": "velocity"},
 }  # fmt: skip
@@ -20,6 +22,8 @@ WORDS = {
     "time": "time",
     "pose": "positions, rotations and joint coordinates",
     "velocity": "velocities",
+    "reaction": "reactions",
+    "acceleration": "accelerations",
 }
 
 
@@ -29,7 +33,8 @@ def symbols_of(thing):
     for cls, kinds in KINDS.items():
         for name, kind in kinds.items() if isinstance(thing, cls) else ():
             homeless = getattr(thing, "particle", False) and name in ("rotation", "angular_velocity")
-            block = getattr(thing, name, ca.SX(0, 1))
+            block = getattr(thing, name, None)
+            block = ca.SX(0, 1) if block is None else block
             found.update(
                 {s.element_hash(): "orientation of a particle" if homeless else kind for s in ca.symvar(block)}
             )
@@ -46,12 +51,13 @@ def members(model, element):
         if not isinstance(body, Placed):
             raise ModelError(f"{owner}: {name} must be a body of model {model.name!r}, got {quantity.show(body)}")
         _belongs(model, owner, "body", body)
-    if hasattr(element, "joint"):
-        if not isinstance(element.joint, Joint):
-            raise ModelError(
-                f"{owner}: joint must be a joint of model {model.name!r}, got {quantity.show(element.joint)}"
-            )
-        _belongs(model, owner, "joint", element.joint)
+    for name, cls in (("joint", Joint), ("other", Joint), ("on", Constraint), ("connection", Connection)):
+        given = getattr(element, name, None)
+        if hasattr(element, name):
+            kind = {Joint: "joint", Constraint: "joint or contact", Connection: "joint or connection"}[cls]
+            if not isinstance(given, cls):
+                raise ModelError(f"{owner}: {name} must be a {kind} of model {model.name!r}, got {quantity.show(given)}")
+            _belongs(model, owner, kind, given)
     first, second = getattr(element, "first", None), getattr(element, "second", None)
     if first is not None and first is second:
         raise ModelError(f"{owner}: connects body {first.name!r} with itself; give two different bodies")
@@ -102,7 +108,7 @@ def port(model, name, thing):
     """Refuse a port that stands for nothing of the model."""
     owned = thing.body if isinstance(thing, Frame) else thing
     if isinstance(thing, ca.SX):
-        return contents(model, f"port {name!r}", "its signal", thing, (*WORDS, "acceleration", "reaction"))
+        return contents(model, f"port {name!r}", "its signal", thing, ANYTHING)
     if not any(owned is known for known in model._names.values()):
         raise ModelError(
             f"port {name!r}: give a body, a frame, a joint, an element or a signal of model {model.name!r}, "

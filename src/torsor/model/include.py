@@ -6,8 +6,10 @@ from dataclasses import fields, replace
 import casadi as ca
 
 from .. import quantity
-from ..element import CONSTANT, settle
+from ..element import CONSTANT, Rule, settle
 from ..errors import ModelError
+from ..event import Memory, Mode
+from ..forces import Force
 from ..joints import Constraint
 from . import checks
 from .body import Body, Frame, Ground, Placed
@@ -46,7 +48,9 @@ def transplant(parent, prefix, other, at, rotation, overrides):
     copying = Copying(parent, prefix, other)
     copying.parameters(overrides, owner)
     copying.placed(shift, R)
+    copying.memories()
     copying.elements()
+    copying.events()
     return copying.instances()
 
 
@@ -149,10 +153,15 @@ class Copying:
         """Constraints, forces and signals."""
         parent, other = self.parent, self.other
         back = self.things[id(other.ground)].rotation.T
-        for element in [*other.constraints, *other.forces]:
+        every = {id(e): e for e in [*other.constraints, *other.forces, *other.rules]}  # dry friction is two of them
+        for element in every.values():
             held = {f.name: self.counterpart(getattr(element, f.name)) for f in fields(element) if f.init}
             twin = replace(element, **{**held, "name": self.name(element.name)})
             settle(twin, world=self.things[id(element.world)])
+            parent._prepare(twin, None if element.active.value == element.starts_active else bool(element.active.value))
+            for old, new in zip([element.active, *element.memories()], [twin.active, *twin.memories()]):
+                self.stands(old.symbol, new.symbol)
+                self.things[id(old)] = new
             for what in ("coordinate", "rate", "turn"):
                 if hasattr(element, what):
                     self.stands(getattr(element, what), getattr(twin, what))
@@ -162,9 +171,61 @@ class Copying:
             self.things[id(element)] = twin
             parent._enter(twin.name, twin)
             checks.declaration(parent, twin)
-            (parent.constraints if isinstance(twin, Constraint) else parent.forces).append(twin)
+            parent._settle(twin)
+            parent._symbols.update(checks.symbols_of(twin))
+            if isinstance(twin, Constraint):
+                self.stands(element.multiplier, twin.multiplier)
+            for cls, where in ((Constraint, parent.constraints), (Force, parent.forces), (Rule, parent.rules)):
+                where += [twin] if isinstance(twin, cls) else []
+            parent._occasions_of(twin)
         for name, expression in other.signals.items():
             parent.signals[self.name(name)] = parent._enter(self.name(name), self.moved(expression))
+
+    def memories(self):
+        """Machines, and what events remember, before anything uses them; what elements remember comes with them."""
+        owned = {id(m) for e in [*self.other.constraints, *self.other.forces] for m in e.memories()}
+        for machine in self.other.machines.values():
+            twin = self.parent.modes_of(self.name(machine.name), machine.names)
+            self.things[id(machine)] = twin
+            self.things[id(machine.memory)] = twin.memory
+            self.stands(machine.memory.symbol, twin.memory.symbol)
+        for memory in self.other.memory.values():
+            if id(memory) not in self.things and id(memory) not in owned:
+                self.things[id(memory)] = self.parent._remember(Memory(self.name(memory.name), memory.value))
+                self.stands(memory.symbol, self.things[id(memory)].symbol)
+
+    def events(self):
+        """Events that a user gave; those of elements came with them."""
+        for event in self.other.events:
+            if event.source is not None:
+                continue
+            twin = replace(
+                event,
+                name=self.name(event.name),
+                watch=replace(event.watch, phi=self.moved(event.watch.phi)),
+                actions=tuple(self._action(a) for a in event.actions),
+                during=tuple((self.things[id(m)], value) for m, value in event.during),
+                remembered={what: self.things[id(m)] for what, m in event.remembered.items()},
+            )
+            self.things[id(event)] = self.parent._occasion(twin)
+
+    def _action(self, action):
+        held = {f.name: getattr(action, f.name) for f in fields(action)}
+        held["targets"] = tuple(self._target(x) for x in action.targets)
+        return replace(action, **{k: self.counterpart(x) if k != "targets" else x for k, x in held.items()})
+
+    def _target(self, target):
+        """What an action acts on: an element, a mode, a memory, or a parameter by its name or symbol."""
+        if isinstance(target, Mode):
+            return self.things[id(target.machine)][target.name]
+        parameter = self.other.parameters.get(target) if isinstance(target, str) else None
+        if parameter is None:
+            return self.counterpart(target)
+        if id(parameter) not in self.things:
+            raise ModelError(
+                f"instance {self.prefix!r}: parameter {target!r} is assigned by an event and cannot be overridden"
+            )
+        return self.things[id(parameter)].name
 
     def instances(self):
         """The instance of the component, and in it those of the components that it consists of."""

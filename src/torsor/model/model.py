@@ -9,13 +9,15 @@ from difflib import get_close_matches
 import casadi as ca
 
 from .. import quantity
-from ..element import CONSTANT, TIMED, settle
+from ..element import CONSTANT, TIMED, Rule, settle
 from ..errors import ModelError
+from ..event import Event, Memory, Modes
 from ..forces import Force, Gravity
 from ..joints import Constraint, Joint
 from . import checks
 from .body import Body, Ground
 from .include import Instance, transplant
+from .occasions import Occasions
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 
@@ -39,7 +41,7 @@ class Parameter:
         return float(given)
 
 
-class Model:
+class Model(Occasions):
     """A mechanism, described in one world frame in its reference configuration.
 
     >>> import torsor as ts
@@ -55,8 +57,12 @@ class Model:
         self.bodies: list[Body] = []
         self.constraints: list[Constraint] = []
         self.forces: list[Force] = []
+        self.rules: list[Rule] = []
         self.parameters: dict[str, Parameter] = {}
         self.signals: dict[str, ca.SX] = {}
+        self.memory: dict[str, Memory] = {}
+        self.events: list[Event] = []
+        self.machines: dict[str, Modes] = {}
         self.ports: dict[str, object] = {}
         self._names: dict[str, object] = {}
         self._symbols: dict[int, str] = {quantity.time.element_hash(): "time"}  # identity of a symbol -> its kind
@@ -99,13 +105,14 @@ class Model:
         self.bodies.append(body)
         return self._enter(name, body)
 
-    def add(self, element):
-        """Add a joint, a constraint, a force or a further ground, and return it."""
-        known = (Constraint, Force, Ground)
+    def add(self, element, active=None):
+        """Add a joint, a constraint, a force, a rule or a further ground, and return it; `active=False`: it does not act
+        until an event engages it."""
+        known = (Constraint, Force, Ground, Rule)
         if not isinstance(element, known):
             given = quantity.show(element)
             raise ModelError(
-                f"model {self.name!r}: cannot add {given}; give a joint, a constraint, a force or a Ground"
+                f"model {self.name!r}: cannot add {given}; give a joint, a constraint, a force, a rule or a Ground"
             )
         self._free(element.name, getattr(element, "key", "ground"))
         if isinstance(element, Ground):
@@ -113,19 +120,23 @@ class Model:
                 checks.contents(self, element.owner, "its motion", expression, TIMED)
         else:
             checks.members(self, element)
-            own = checks.symbols_of(element)
-            self._symbols.update(own)
+            before = dict(self._symbols)
+            self._symbols.update(checks.symbols_of(element))
             try:
                 element = settle(element, world=self.ground).located()
+                self._prepare(element, active)
                 checks.declaration(self, element)
+                self._settle(element)
             except ModelError:
-                for symbol in own:
-                    del self._symbols[symbol]
+                self._symbols = before
                 raise
-        for cls, where in ((Constraint, self.constraints), (Force, self.forces), (Ground, self.grounds)):
+        for cls, where in ((Constraint, self.constraints), (Force, self.forces), (Ground, self.grounds), (Rule, self.rules)):
             if isinstance(element, cls):
                 where.append(element)
-        return self._enter(element.name, element)
+        self._enter(element.name, element)
+        if not isinstance(element, Ground):
+            self._occasions_of(element)
+        return element
 
     def parameter(self, name: str, value: float, positive=False) -> ca.SX:
         """A named number that stays a run-time input; returns its symbol, to be used in any quantity."""
@@ -173,7 +184,8 @@ class Model:
             raise ModelError(
                 f"instance {name!r}: unknown parameter {sorted(unknown)[0]!r} of {other.name!r}. Known: {known}."
             )
-        parts = ("grounds", "bodies", "constraints", "forces", "parameters", "signals", "_names", "_symbols")
+        parts = ("grounds", "bodies", "constraints", "forces", "parameters", "signals", "memory", "events", "machines", "rules")
+        parts += ("_names", "_symbols")
         before = {part: copy(getattr(self, part)) for part in parts}
         try:
             return transplant(self, name, other, at, rotation, parameters)
@@ -253,8 +265,14 @@ class Model:
         self._names[name] = thing
         if isinstance(thing, Parameter):
             self._symbols[thing.symbol.element_hash()] = "parameter"
+        if isinstance(thing, Memory):
+            self._symbols[thing.symbol.element_hash()] = "memory"
         self._symbols.update(checks.symbols_of(thing))
         return thing
+
+    def kind_of(self, symbol) -> str | None:
+        """What a scalar symbol stands for: "pose", "velocity", "reaction" …; None: it is not one of this model's."""
+        return self._symbols.get(symbol.element_hash())
 
     def knows(self, symbol) -> bool:
         """Whether a scalar symbol is one of this model's."""

@@ -2,8 +2,8 @@
 
 A spanning tree carries the joint coordinates; the joints that are left close loops ("cut joints"). The tree is grown level
 by level from the root, so that loops stay short, and within a level joints with few free motions come first, so that what
-is cut has few constraints. A body that no joint holds hangs on the root by a free joint. Müller and Terze, sec. 2.1
-[mueller2009].
+is cut has few constraints. A body that no joint holds hangs on the root by a free joint. A joint that events engage or
+release carries no coordinates and is cut, so that the coordinates never change. Müller and Terze, sec. 2.1 [mueller2009].
 """
 
 from dataclasses import dataclass
@@ -59,7 +59,9 @@ def spanning_tree(model):
     """The topology of a model; free joints that it adds belong to no model and have no rows."""
     grounds = {id(ground) for ground in model.grounds}
     inside = lambda body: id(body) in grounds
-    touching = _touching(model, lambda body: None if inside(body) else id(body))
+    switched = {id(element) for element in model.switched}
+    fixed = [joint for joint in model.joints if id(joint) not in switched]
+    touching = _touching(fixed, lambda body: None if inside(body) else id(body))
     place = {id(joint): k for k, joint in enumerate(model.joints)}
     branches, used, reached, level = [], set(), set(), [None]
     loose = iter(sorted(model.bodies, key=lambda b: -len(touching.get(id(b), ()))))  # most joints first
@@ -85,10 +87,10 @@ def spanning_tree(model):
     return Topology(branches, cut)
 
 
-def _touching(model, mark):
+def _touching(joints, mark):
     """The joints at each body, by its mark."""
     found = {}
-    for joint in model.joints:
+    for joint in joints:
         for at in {mark(joint.first), mark(joint.second)}:
             found.setdefault(at, []).append(joint)
     return found

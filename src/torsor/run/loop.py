@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from ..kernels.calls import call
+from .compiled import INLINE, MERGED, loop
 
 COARSE = 1e-3  # error of a step, relative to the model's size, from which the projection surely finds back
 RUNNING, FINISHED, NOT_FINITE, STEP_TOO_SMALL, NOT_PROJECTED, ILL_CHOSEN = 0, 1, 2, 3, 4, 5
@@ -27,16 +28,13 @@ Scratch = namedtuple("Scratch", "t q0 q1 q2 trial v0 v1 v2 u eu ev tu tv F a lam
 #   numbers: [step, tolerance, position tolerance, velocity tolerance, smallest step, whole mass, whole inertia,
 #   conditioning below which dependent velocities are chosen anew]
 #   choices: [adaptive, project, baumgarte, number of turns, stages as one kernel,
-#   choice of dependent velocities to be watched]
+#   choice of dependent velocities to be watched, place of the pivot ratio in F, rows in use]
 Plan = namedtuple("Plan", "A b c estimate numbers choices linear order")
 
 # The state that survives between calls. counts: [steps, rejections, outputs written, evaluations, projections,
 #   times in a row that a singular position was dodged]
 #   values: [t, next step, work, smallest pivot ratio, largest position residual, largest velocity residual, pivot ratio]
 State = namedtuple("State", "values counts q v p")
-
-INLINE = {"error_model": "numpy", "boundscheck": False, "forceinline": True}
-MERGED = {"error_model": "numpy", "boundscheck": False, "inline": "always"}  # compiles faster, runs a little slower
 
 
 @njit(**MERGED)
@@ -47,10 +45,10 @@ def copy(source, target):
 
 
 @njit(**INLINE)
-def largest(x):
-    """Largest absolute value; not a number if any is not."""
+def largest(x, n):
+    """Largest absolute value of the first n; not a number if any is not."""
     worst = 0.0
-    for i in range(x.size):
+    for i in range(n):
         y = abs(x[i])
         if not y <= worst:
             worst = y
@@ -171,7 +169,7 @@ def project_position(k, s, plan, state, q, other, p):
     tolerance = plan.numbers[2]
     for swaps in range(20):
         call(k.positions, (s.t, q, p, s.F, other, s.g, s.work))
-        residual = largest(s.g)
+        residual = largest(s.g, plan.choices[7])
         if not np.isfinite(residual):
             return -1
         if swaps == 0:
@@ -192,7 +190,7 @@ def project_velocity(k, s, plan, state, q, v, other, p):
     """Least squares onto the velocity constraints, with the factor of q. Returns how often the buffers were swapped."""
     for swaps in range(3):
         call(k.velocities, (s.t, q, v, p, s.F, other, s.psi, s.work))
-        residual = largest(s.psi)
+        residual = largest(s.psi, plan.choices[7])
         if swaps == 0:
             state.values[5] = max(state.values[5], residual)
         if residual <= plan.numbers[3]:
@@ -203,7 +201,7 @@ def project_velocity(k, s, plan, state, q, v, other, p):
     return 3
 
 
-@njit(cache=True, error_model="numpy", boundscheck=False)
+@loop
 def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
     """Take at most `budget` steps; write the state at every output time that is reached. Returns a status."""
     adaptive, projecting = plan.choices[0] == 1, plan.choices[1] == 1
@@ -235,7 +233,7 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
         gain = sweep(k, s, plan, t, h, q, v, state.p, fresh, q1, v1)
         state.counts[3] += plan.b.size
         fresh = times.size < 0
-        finite = np.isfinite(largest(v1)) and np.isfinite(largest(q1))
+        finite = np.isfinite(largest(v1, v1.size)) and np.isfinite(largest(q1, q1.size))
 
         now = times[state.counts[2]] if last else t + h
         s.t[0] = now
@@ -250,7 +248,7 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
                 and projecting
                 and not last
                 and state.counts[5] < 6
-                and dips(s.F[s.F.size - 1], state.values[6])
+                and dips(s.F[plan.choices[6]], state.values[6])
             ):
                 state.values[1] = 0.8 * h
                 state.counts[1] += 1
@@ -269,7 +267,7 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
             status = NOT_FINITE
             break
 
-        if projecting and plan.choices[5] == 1 and s.F[s.F.size - 1] < plan.numbers[7]:
+        if projecting and plan.choices[5] == 1 and s.F[plan.choices[6]] < plan.numbers[7]:
             copy(q1, s.trial)  # before a projection with this choice does harm: the step is repeated with another
             status = ILL_CHOSEN
             break
@@ -288,7 +286,7 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
                 call(k.factor, (s.t, q1, state.p, s.F, s.work))
             if project_velocity(k, s, plan, state, q1, v1, v2, state.p) % 2 == 1:
                 v1, v2 = v2, v1
-            state.values[6], state.counts[5] = s.F[s.F.size - 1], 0
+            state.values[6], state.counts[5] = s.F[plan.choices[6]], 0
             state.values[3] = min(state.values[3], state.values[6])
             state.counts[4] += 1
             fresh = times.size >= 0
@@ -303,7 +301,7 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
         if plan.choices[5] == 1 and not projecting:
             call(k.factor, (s.t, q, state.p, s.F, s.work))
             fresh = times.size >= 0
-            if s.F[s.F.size - 1] < plan.numbers[7]:
+            if s.F[plan.choices[6]] < plan.numbers[7]:
                 copy(q, s.trial)
                 status = ILL_CHOSEN
                 break
@@ -312,12 +310,10 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
     return status
 
 
-@njit(cache=True, error_model="numpy", boundscheck=False)
-def evaluate(k, s, plan, times, out_q, out_v, out_p, accelerations, multipliers, outputs, row):
-    """Accelerations, multipliers and all outputs at recorded states."""
-    for i in range(times.size):
+@loop
+def evaluate(k, s, plan, times, out_q, out_v, out_p, rows, outputs, row):
+    """All outputs at the recorded states that `rows` names."""
+    for i in rows:
         accelerate(k, s, plan, times[i], out_q[i], out_v[i], out_p[i], times.size < 0, s.a)
         call(k.outputs, (s.t, out_q[i], out_v[i], out_p[i], s.a, s.lam, row, s.work))
-        copy(s.a, accelerations[i])
-        copy(s.lam, multipliers[i])
         copy(row, outputs[i])

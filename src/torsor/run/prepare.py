@@ -7,12 +7,14 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from weakref import WeakKeyDictionary
 
+import casadi as ca
 import numpy as np
 
 from .. import formulations as _formulations  # noqa: F401  (they register themselves)
 from .. import kernels, quantity
 from ..errors import ModelError
 from ..registry import lookup
+from .program import Approach, lowered
 
 
 @dataclass
@@ -49,8 +51,10 @@ class System:
 
 @cache
 def _own_source():
-    """Digest of this file, with which the meaning of a stored System changes."""
-    return hashlib.sha256(pathlib.Path(__file__).read_bytes()).hexdigest()
+    """Digest of the files with which the meaning of a stored System and of its kernels changes."""
+    here = pathlib.Path(__file__).parent
+    files = [here / name for name in ("prepare.py", "program.py", "structures.py", "switch.py")]
+    return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
 
 
 def key_of(*parts):
@@ -88,7 +92,7 @@ def _found(model, cls, formulation, options, signals, values, t):
     key = key_of("system", mark, values, t, formulation, options[2], _own_source())
     stored = kernels.cache.load(key, "system")
     system = System(**json.loads(stored)) if stored else None
-    built = kernels.load(_kernel_key(mark, formulation, system.keep, system.dependent, options)) if system else None
+    built = kernels.load(kernel_key(mark, formulation, system.keep, system.dependent, options)) if system else None
     if built is None:
         system, built = _derive(model, cls, mark, options, signals, values, t, formulation)
         kernels.cache.store(key, "system", json.dumps(asdict(system)).encode())
@@ -110,7 +114,8 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
     absolute = f if isinstance(f, Absolute) else f.absolute
     examiner = Examiner(absolute, length)
     q, turns = starts.given_configuration(absolute, values)
-    p = np.concatenate([np.array(list(values.values())), turns])
+    inputs = model.input_values(values)
+    p = np.concatenate([np.array(inputs), turns])
     _finite(model, q, p)
     q, moved = examiner.assembled(t, q, p)
     refuse_impostors(absolute, length, t, q, values)
@@ -130,14 +135,15 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
         f.choose(Examiner(f, length), t, q, p)
     outputs = f.outputs(signals)
     chosen = [*f.metric, f.dependent] if partition else [f.dependent]
-    built = _build(f, outputs, mark, formulation, options, chosen)
+    program = lowered(model, [row.label for row in f.rows]) if changes_structure(model) else None
+    built = build(f, signals, program, kernel_key(mark, formulation, f.keep, chosen, options), options)
     if f.turns:
-        p[len(values) :] = built["turns"](np.array([t]), q, p)[0]
+        p[len(inputs) :] = built["turns"](np.array([t]), q, p)[0]
     system = System(
         sizes={
             "q": f.q.shape[0],
             "v": f.v.shape[0],
-            "parameters": len(values),
+            "parameters": len(inputs),
             "turns": len(f.turns),
             "multipliers": len(f.keep),
         },
@@ -170,19 +176,43 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
     return system, built
 
 
-def _build(f, outputs, mark, formulation, options, chosen):
-    """Kernels of a formulation whose rows and dependent velocities are chosen."""
+def changes_structure(model):
+    """Whether anything happens in a model besides motion."""
+    return bool(model.events or model.switched)
+
+
+def build(f, signals, program, key, options):
+    """Kernels of a formulation whose rows and dependent velocities are chosen; with a program, those of its events too."""
     from ..formulations import fused_stage
+    from ..formulations.outputs import time_derivative
 
     map, baumgarte, _ = options
-    functions = {**f.functions(baumgarte), **f.retractions(map), "outputs": outputs.function()}
+    functions = {**f.functions(baumgarte), **f.retractions(map), "outputs": f.outputs(signals).function()}
     stage = None if baumgarte else fused_stage(functions)
     if stage is not None:
         functions["stage"] = stage
-    return kernels.build(functions, key=_kernel_key(mark, formulation, f.keep, chosen, options))
+    if program is None:
+        del functions["impulse"]
+    else:
+        smooth = program.arrays["events"][:, 7]
+        rates = [time_derivative(f, phi) if has else ca.SX(0) for phi, has in zip(program.guards, smooth)]
+        columns = {"guards": [*program.guards, *rates], "slots": [_slot(f, x) for x in program.slots]}
+        functions |= {name: f.watching(name, ca.vertcat(*column, ca.SX(0, 1))) for name, column in columns.items()}
+        functions["energies"] = f.energies()
+    return kernels.build(functions, key=key)
 
 
-def _kernel_key(mark, formulation, keep, dependent, options):
+def _slot(f, slot):
+    """An expression that events take a number from; the relative acceleration of a constraint is G v̇ − γ."""
+    from ..formulations.outputs import accelerations
+
+    if not isinstance(slot, Approach):
+        return slot
+    block = next(b for b in f.all_rows.blocks if b.constraint is slot.constraint)
+    return sum((G @ accelerations(body) for body, G in zip(block.bodies, block.G)), -block.gamma)
+
+
+def kernel_key(mark, formulation, keep, dependent, options):
     return key_of("kernels", mark, formulation, keep, dependent, options)
 
 
@@ -200,10 +230,8 @@ def rechosen(model, system, formulation, options, signals, t, q, p):
         f.metric = chosen = (partition["positions"], partition["velocities"])
     f.choose(examiner, t, q, p)
     chosen = [*chosen, f.dependent]
-    built = kernels.load(_kernel_key(system.fingerprint, formulation, f.keep, chosen, options))
-    if built is None:
-        built = _build(f, f.outputs(signals), system.fingerprint, formulation, options, chosen)
-    return built, chosen
+    key = kernel_key(system.fingerprint, formulation, f.keep, chosen, options)
+    return kernels.load(key) or build(f, signals, None, key, options), chosen
 
 
 def _finite(model, q, p):

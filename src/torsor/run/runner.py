@@ -1,7 +1,7 @@
 """Runs a prepared system: builds the arrays of the compiled loop, calls it in slices, keeps what was computed."""
 
 import time as clock
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -17,76 +17,82 @@ STATUS = {
 
 @dataclass
 class Trajectory:
-    """Raw results: states at output times, and what was derived from them."""
+    """Raw results: states at output times, what was derived from them, and the events in between."""
 
     times: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
     p: np.ndarray
     work: np.ndarray
-    accelerations: np.ndarray
-    multipliers: np.ndarray
+    events_energy: np.ndarray  # changed by events so far, at output times
     outputs: np.ndarray
     counts: dict
-    status: str  # "finished", "interrupted" or what went wrong
+    status: str  # "finished", "interrupted", "ended by …" or what went wrong
     reached: float
     wall: float
+    used: list  # rows in use at any time
+    events: dict = field(default_factory=dict)  # time, event, energy, impulse, slots
+
+    @property
+    def complete(self):
+        return self.status == "finished" or self.status.startswith("ended")
 
 
 class Runner:
-    """One run of one system."""
+    """One run of one system; `begin` gives it the times that are wanted, once or in several portions."""
 
-    def __init__(self, system, built, method, step, tolerance, projection: Projection, times, renew=None):
+    def __init__(self, system, built, method, step, tolerance, projection: Projection, until, renew=None):
         from . import loop
 
-        self.choices = 0
-        self.loop, self.system, self.times = loop, system, np.asarray(times, float)
+        self.choices, self.wall = 0, 0.0
+        self.loop, self.system = loop, system
         A, b, c, estimate = (np.ascontiguousarray(x) for x in lookup("integrator", method).tableau())
         adaptive = step is None
         n = {**system.sizes, "p": len(system.p), "outputs": sum(size for _, size in system.layout)}
-        empty = lambda size: np.zeros(max(size, 1))
+        self.sizes = n
         self.renew, self.dependent = renew, system.dependent
-        self._take(built)
-        F = empty(built["factor"].size_out(0))
-        work = empty(max(kernel.work_size for kernel in built.values()))
         speed = max(1e-3 * system.length, np.abs(system.v).max(initial=0.0))
         numbers = [step or 0.0, tolerance, 1e-15 * system.length, 1e-14 * max(speed, 1.0)]
-        numbers += [1e-13 * max(1.0, abs(float(self.times[-1]))), system.mass, system.inertia, 1e-4]
+        numbers += [1e-13 * max(1.0, abs(until)), system.mass, system.inertia, 1e-4]
         projecting = projection.projects and n["multipliers"] > 0
         choices = [adaptive, projecting, projection.baumgarte, n["turns"], "stage" in built, system.watches]
+        choices += [max(built["factor"].size_out(0), 1) - 1, n["multipliers"], projection.projects]
         order = lookup("integrator", method).order
         self.plan = loop.Plan(
             A, b, c, estimate, np.array(numbers), np.array(choices, np.int64), np.array(system.linear, np.int64),
             np.array([order], float),
         )  # fmt: skip
-        stages, nv, nq, nl = len(b), n["v"], n["q"], n["multipliers"]
-        self.scratch = loop.Scratch(
-            t=np.zeros(1), F=F, work=work, power=np.zeros(1),
-            K=np.zeros((stages, nv)), A=np.zeros((stages, nv)), P=np.zeros(stages), turn=empty(n["turns"]),
-            ab=np.array(projection.gains(step), float), scale=np.array([system.length, 1.0, 0.0, 0.0, 0.0]),
-            **{name: empty(nq) for name in ("q0", "q1", "q2", "trial")},
-            **{name: empty(nv) for name in ("v0", "v1", "v2", "u", "eu", "ev", "tu", "tv", "a")},
-            **{name: empty(nl) for name in ("lam", "g", "psi")},
-        )  # fmt: skip
-        first = step if step else self._first_step(system, tolerance)
+        self._scratch(len(b), projection.gains(step))
+        self._take(built)
+        first = step if step else self._first_step(system, tolerance, until)
         self.state = loop.State(
             np.array([system.t, first, 0.0, 1.0, 0.0, 0.0, 0.0]), np.zeros(6, np.int64),
             np.array(system.q), np.array(system.v), np.array(system.p),
         )  # fmt: skip
-        m = len(self.times)
-        self.out = (np.zeros((m, nq)), np.zeros((m, nv)), np.zeros((m, n["p"])), np.zeros(m))
-        self.sizes = n
         if system.watches:
             self._watch(self.state.q)
-        # no steps yet: the loop is compiled or loaded before the clock of the run starts
-        loop.march(self.kernels, self.scratch, self.plan, self.state, self.times, *self.out, 0)
+
+    def _scratch(self, stages, gains):
+        nq, nv = self.sizes["q"], self.sizes["v"]
+        empty = lambda size: np.zeros(max(size, 1))
+        self.scratch = self.loop.Scratch(
+            t=np.zeros(1), power=np.zeros(1), ab=np.array(gains, float),
+            K=np.zeros((stages, nv)), A=np.zeros((stages, nv)), P=np.zeros(stages), turn=empty(self.sizes["turns"]),
+            scale=np.array([self.system.length, 1.0, 0.0, 0.0, 0.0]),
+            **{name: empty(nq) for name in ("q0", "q1", "q2", "trial")},
+            **{name: empty(nv) for name in ("v0", "v1", "v2", "u", "eu", "ev", "tu", "tv", "a")},
+            **{name: empty(0) for name in ("F", "work", "lam", "g", "psi")},
+        )  # fmt: skip
 
     def _take(self, built):
-        """Use these kernels from now on."""
+        """Use these kernels from now on, with scratch arrays that are large enough for them."""
         self.built = built
-        address = {name: np.int64(kernel.address) for name, kernel in built.items()}
-        address.setdefault("stage", np.int64(0))
-        self.kernels = self.loop.Kernels(**{name: address[name] for name in self.loop.Kernels._fields})
+        self.kernels = self.loop.Kernels(**addresses(built, self.loop.Kernels._fields))
+        need = {
+            "F": built["factor"].size_out(0), "work": max(kernel.work_size for kernel in built.values()),
+            "lam": built["accelerations"].size_out(1), "g": built["positions"].size_out(1),
+            "psi": built["velocities"].size_out(1),
+        }  # fmt: skip
+        larger = {k: np.zeros(size) for k, size in need.items() if size > getattr(self.scratch, k).size}
+        self.scratch = self.scratch._replace(**larger)
 
     def _watch(self, q):
         """Dependent coordinates are chosen anew when they are conditioned much worse than where they were chosen."""
@@ -102,64 +108,110 @@ class Runner:
             return
         self.dependent, self.choices = dependent, self.choices + 1
         self._take(built)
-        size = max(1, built["factor"].size_out(0))
-        work = max(1, max(kernel.work_size for kernel in built.values()))
-        self.scratch = self.scratch._replace(F=np.zeros(size), work=np.zeros(work))
+        self.plan.choices[6] = max(built["factor"].size_out(0), 1) - 1
         self._watch(trial)
 
-    def _first_step(self, system, tolerance):
+    def _first_step(self, system, tolerance, until):
         """A cautious first step from the size of the start velocities and accelerations."""
         fastest = max(np.abs(system.v).max(initial=0.0) / max(system.length, 1.0), 1e-3)
-        span = float(self.times[-1]) - system.t
+        span = until - system.t
         return min(span, 0.1 * tolerance**0.2 / fastest) if span > 0 else 1.0
 
-    def run(self, progress=None):
-        """March through all outputs; an interruption or a failure keeps what was reached."""
+    def begin(self, times):
+        """These are the times at which results are wanted next."""
+        self.times, m = np.asarray(times, float), len(times)
+        self.out = (np.zeros((m, self.sizes["q"])), np.zeros((m, self.sizes["v"])), np.zeros((m, self.sizes["p"])))
+        self.out += (np.zeros(m), np.zeros(m))
+        self._start_writing()
+        self._advance(0)  # no steps yet: the loop is compiled or loaded before the clock of the run starts
+
+    def _start_writing(self):
+        self.state.counts[2] = 0
+
+    def _advance(self, budget):
+        """Some steps. Returns a status."""
+        return self.loop.march(
+            self.kernels, self.scratch, self.plan, self.state, self.times, *self.out[:4], budget
+        )  # fmt: skip
+
+    def _answer(self, status):
+        """What a status asks for beyond going on. Returns RUNNING where that could be done."""
+        if status != self.loop.ILL_CHOSEN:
+            return status
+        self._choose_anew()
+        return self.loop.RUNNING
+
+    @property
+    def written(self):
+        """Outputs reached so far of those asked for."""
+        return int(self.state.counts[2])
+
+    def run(self, progress=None, stop=None):
+        """March through all outputs; an interruption or a failure keeps what was reached. Returns a message.
+
+        progress, stop   called between slices: with time and counts; to ask whether to stop here ("paused")
+        """
         start, budget, status = clock.perf_counter(), 256, self.loop.RUNNING
-        message = "finished"
+        message = None
         try:
-            while status == self.loop.RUNNING:
+            while status == self.loop.RUNNING and message is None:
                 before = clock.perf_counter()
-                status = self.loop.march(
-                    self.kernels, self.scratch, self.plan, self.state, self.times, *self.out, budget
-                )
-                if status == self.loop.ILL_CHOSEN:
-                    self._choose_anew()
-                    status = self.loop.RUNNING
+                status = self._answer(self._advance(budget))
                 taken = clock.perf_counter() - before
                 budget = int(min(10_000_000, max(64, budget * min(4.0, 0.1 / max(taken, 1e-6)))))
                 if progress is not None:
                     progress(self.state.values[0], self.state.counts)
+                if stop is not None and status == self.loop.RUNNING and stop():
+                    message = "paused"
         except KeyboardInterrupt:
             message = "interrupted"
-        wall = clock.perf_counter() - start
-        if status in STATUS:
-            message = STATUS[status]
-            if self.state.values[3] < 1e-9:
-                message += (
-                    f" (the constraints were nearly dependent on the way, smallest pivot {self.state.values[3]:.1e}: the "
-                    "mechanism passes a singular position; a larger tolerance steps over it)"
-                )
-        return self._collect(message, wall)
+        self.wall += clock.perf_counter() - start
+        return message or self._message(status)
 
-    def _collect(self, message, wall):
-        done = int(self.state.counts[2])
+    def _message(self, status):
+        if status == self.loop.FINISHED:
+            return "finished"
+        message = STATUS[status]
+        if self.state.values[3] < 1e-9:
+            message += (
+                f" (the constraints were nearly dependent on the way, smallest pivot {self.state.values[3]:.1e}: the "
+                "mechanism passes a singular position; a larger tolerance steps over it)"
+            )
+        return message
+
+    def collect(self, message):
+        """What was reached of the times asked for."""
+        done = self.written
         times = self.times[:done]
-        q, v, p, work = (x[:done] for x in self.out)
-        accelerations = np.zeros((done, self.sizes["v"]))
-        multipliers = np.zeros((done, self.sizes["multipliers"]))
+        q, v, p, work, changed = (x[:done] for x in self.out)
         outputs = np.zeros((done, self.sizes["outputs"]))
-        row = np.zeros(max(self.sizes["outputs"], 1))
-        self.loop.evaluate(
-            self.kernels, self.scratch, self.plan, times, q, v, p, accelerations, multipliers, outputs, row
-        )
+        self._evaluate(times, q, v, p, outputs)
+        return Trajectory(
+            times, p, work, changed, outputs, self.counts(), message, float(self.state.values[0]), self.wall,
+            self._rows_used(), self._events(),
+        )  # fmt: skip
+
+    def counts(self):
         steps, rejections, _, evaluations, projections, _ = (int(x) for x in self.state.counts)
         values = self.state.values
-        counts = {
+        return {
             "steps": steps, "rejections": rejections, "evaluations": evaluations, "projections": projections,
-            "choices": self.choices,
+            "choices": self.choices, "structures": 1,
             "smallest_pivot": float(values[3]), "corrected_position": float(values[4]), "corrected_velocity": float(values[5]),
         }  # fmt: skip
-        return Trajectory(
-            times, q, v, p, work, accelerations, multipliers, outputs, counts, message, float(values[0]), wall
-        )
+
+    def _evaluate(self, times, q, v, p, outputs):
+        row = np.zeros(max(self.sizes["outputs"], 1))
+        every = np.arange(len(times))
+        self.loop.evaluate(self.kernels, self.scratch, self.plan, times, q, v, p, every, outputs, row)
+
+    def _rows_used(self):
+        return list(self.system.keep)
+
+    def _events(self):
+        return {}
+
+
+def addresses(built, names):
+    """Addresses of kernels by name; 0 for one that is not there."""
+    return {name: np.int64(built[name].address if name in built else 0) for name in names}

@@ -1,0 +1,251 @@
+"""Dry friction: sticking is a constraint, sliding is a force, and what lies between them are events.
+
+    sticks:   0 = u,            as long as |λ| ≤ c_s                                                    (1)
+    slides:   f = −c u/|u|,     as long as u does not vanish                                            (2)
+
+u is the sliding velocity, c the friction force that sliding meets and c_s ≥ c the largest one that sticking can bear. Where
+c depends on reactions, and they on friction, the kernels solve for both. Vlasenko, sec. 9.2.2 [vlasenko2006].
+"""
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from .. import quantity
+from ..action import Assign, Land, Release
+from ..element import Rule, settle
+from ..errors import ModelError
+from ..event import Event, Memory, Watch
+from ..joints import Constraint
+from ..joints.base import Connection, Joint, existing_coordinate
+from ..joints.onesided import Contact
+from ..registry import register
+from .base import Force
+
+
+@dataclass(frozen=True, eq=False)
+class DryFriction(Constraint, Force):
+    """Base: declares `sliding`, `kinetic` and `holding`; `host` is a contact without which there is none of it.
+
+    slip        memory: 1 while it slides
+    direction   memories: the way in which it slides, for the instant at which the speed is zero
+    active      of the constraint (1)
+    """
+
+    starts_active = False
+    gated = False
+    parts = 1
+
+    def __post_init__(self):
+        named = lambda k: Memory(f"{self.name}.direction{k}", float(k == 0))
+        settle(self, slip=Memory(f"{self.name}.slip"), direction=tuple(named(k) for k in range(self.parts)))
+
+    @property
+    def host(self):
+        return None
+
+    def sliding(self):
+        """u, a column of velocities."""
+        raise NotImplementedError
+
+    def kinetic(self):
+        """c of (2)."""
+        raise NotImplementedError
+
+    def holding(self):
+        """c_s of (1)."""
+        raise NotImplementedError
+
+    def memories(self):
+        return [self.slip, *self.direction]
+
+    def velocity(self):
+        return self.sliding()  # (1)
+
+    def directions(self):
+        return ["sliding"] if self.parts == 1 else [f"sliding along tangent {k}" for k in range(self.parts)]
+
+    def speed(self):
+        return ca.sqrt(ca.sumsqr(self.sliding()))
+
+    def heading(self):
+        """u/|u|."""
+        return self.sliding() / self.speed()
+
+    def efforts(self):
+        u, before = self.sliding(), ca.vertcat(*[m.symbol for m in self.direction])
+        way = before if self.parts == 1 else ca.if_else(ca.sumsqr(u) > 0, self.heading(), before)
+        return [(u, -self.slip.symbol * self.kinetic() * way)]  # (2)
+
+    def declared(self):
+        return [*Constraint.declared(self), *Force.declared(self)]
+
+    def events(self):
+        lam, there = self.multiplier, [] if self.host is None else [(self.host.active, 1.0)]
+        force = ca.sqrt(ca.sumsqr(lam))
+        way = [Assign((m,), -lam[k] / force) for k, m in enumerate(self.direction)]
+        ahead = ca.dot(self.sliding(), ca.vertcat(*[m.symbol for m in self.direction]))
+        return [
+            Event(f"{self.name}.stick", Watch(ahead), (Land((self,)),), (*there, (self.slip, 1.0)), settles=True),
+            Event(
+                f"{self.name}.slide", Watch(self.holding() - force, state=True),
+                (*way, Assign((self.slip,), 1.0), Release((self,))), (*there, (self.active, 1.0)), settles=True,
+            ),
+        ]  # fmt: skip
+
+
+def _coefficient(element, what, value):
+    given = quantity.scalar(value, what, element.owner)
+    if given.is_constant() and float(given) < 0:
+        raise ModelError(f"{element.owner}: {what} must not be negative, got {quantity.show(value)}")
+    return given
+
+
+def _not_below(element, small, large):
+    """Refuse a static value below the kinetic one."""
+    a, b = (quantity.scalar(getattr(element, x), x, element.owner) for x in (small, large))
+    if a.is_constant() and b.is_constant() and float(b) < float(a):
+        raise ModelError(f"{element.owner}: {large} must not be below {small}, got {float(b):g} and {float(a):g}")
+
+
+@register("friction")
+@dataclass(frozen=True, eq=False)
+class Friction(DryFriction):
+    """Coulomb friction in a joint or in a contact.
+
+        c = μ N r,     c_s = μ_s N r                                   (1)
+
+    on            the joint or the contact
+    coefficient   μ of sliding; a number or an expression of signals   [-]
+    static        μ_s of sticking, not below μ; None: μ                [-]
+    normal        N; None: the force in the contact, the size of the joint's reaction force          [N]
+    radius        r of a bearing: friction torque over friction force; 1 where something slides      [m]
+    index         which coordinate of the joint
+    """
+
+    variants = (
+        lambda scene: {"on": scene["joint"], "coefficient": 0.3, "static": 0.4, "radius": 0.05},
+        lambda scene: {"on": scene["joint"], "coefficient": 0.3, "normal": 20.0, "radius": 0.05},
+    )
+    on: object = None
+    coefficient: object = 0.0
+    static: object = None
+    normal: object = None
+    radius: object = None
+    index: int = 0
+
+    @property
+    def parts(self):
+        return 2 if isinstance(self.on, Contact) else 1
+
+    @property
+    def host(self):
+        return self.on if isinstance(self.on, Contact) else None
+
+    def located(self):
+        if isinstance(self.on, Joint):
+            existing_coordinate(settle(self, joint=self.on))
+            turns = self.on.angular[self.index]
+            if turns and self.radius is None:
+                raise ModelError(f"{self.owner}: joint {self.on.name!r} turns; give the `radius` of its bearing")
+        elif not isinstance(self.on, Contact):
+            raise ModelError(f"{self.owner}: on must be a joint or a contact, got {quantity.show(self.on)}")
+        _coefficient(self, "coefficient", self.coefficient)
+        if self.static is not None:
+            _coefficient(self, "static", self.static)
+            _not_below(self, "coefficient", "static")
+        return self
+
+    def sliding(self):
+        return self.on.sliding() if self.host is not None else self.on.rate[self.index]
+
+    def load(self):
+        """N r."""
+        if self.normal is not None:
+            N = quantity.scalar(self.normal, "normal", self.owner)
+        else:
+            F = self.on.reaction_force
+            N = self.on.load() if self.host is not None else ca.sqrt(ca.sumsqr(F))
+        return N if self.radius is None else N * quantity.scalar(self.radius, "radius", self.owner)
+
+    def kinetic(self):
+        return quantity.scalar(self.coefficient, "coefficient", self.owner) * self.load()  # (1)
+
+    def holding(self):
+        mu = self.coefficient if self.static is None else self.static
+        return quantity.scalar(mu, "static", self.owner) * self.load()  # (1)
+
+
+@register("clutch")
+@dataclass(frozen=True, eq=False)
+class Clutch(DryFriction):
+    """A friction clutch or brake between two bodies that turn about a common axis.
+
+        u = a·(ω₂ − ω₁)                                                (1)
+
+    first, second   the bodies; a ground as the first makes it a brake
+    axis            a, in the world, in the reference configuration; fixed in the first body       [-]
+    torque          that it transmits while it slips; an expression of signals: 0 is open          [N m]
+    static          largest torque that it holds; None: the same                                   [N m]
+    """
+
+    variants = ({"torque": 3.0}, {"axis": (1, 0, 0), "torque": 3.0, "static": 4.0})
+    first: object = None
+    second: object = None
+    axis: tuple = (0, 0, 1)
+    torque: object = 0.0
+    static: object = None
+
+    def located(self):
+        _coefficient(self, "torque", self.torque)
+        if self.static is not None:
+            _not_below(self, "torque", "static")
+        return self
+
+    def sliding(self):
+        a = self.first.start_rotation.T @ quantity.unit(self.axis, "axis", self.owner)
+        turn = self.second.rotation @ self.second.angular_velocity - self.first.rotation @ self.first.angular_velocity
+        return ca.dot(self.first.rotation @ a, turn)  # (1)
+
+    def kinetic(self):
+        return quantity.scalar(self.torque, "torque", self.owner)
+
+    def holding(self):
+        return quantity.scalar(self.torque if self.static is None else self.static, "static", self.owner)
+
+
+@register("breakable")
+@dataclass(frozen=True, eq=False)
+class Breakable(Rule):
+    """A joint or a connection breaks where its reaction exceeds a limit: it is released for good.
+
+    connection      the joint
+    force, torque   largest reaction that it bears; None: any          [N, N m]
+    """
+
+    variants = (
+        lambda scene: {"connection": scene["joint"], "force": 100.0},
+        lambda scene: {"connection": scene["joint"], "force": 100.0, "torque": 10.0},
+    )
+    connection: Connection = None
+    force: object = None
+    torque: object = None
+
+    def located(self):
+        for what in ("force", "torque"):
+            limit = getattr(self, what)
+            if limit is not None and not _coefficient(self, what, limit).is_constant():
+                continue
+            if limit is not None and float(_coefficient(self, what, limit)) == 0:
+                raise ModelError(f"{self.owner}: {what} must be positive, got {limit!r}")
+        if self.force is None and self.torque is None:
+            raise ModelError(f"{self.owner}: give a largest `force`, a largest `torque` or both")
+        return self
+
+    def events(self):
+        c, margins = self.connection, []
+        for limit, reaction in ((self.force, c.reaction_force), (self.torque, c.reaction_torque)):
+            if limit is not None:
+                margins.append(quantity.scalar(limit, "limit", self.owner) - ca.sqrt(ca.sumsqr(reaction)))
+        phi = margins[0] if len(margins) == 1 else ca.fmin(*margins)
+        return [Event(f"{self.name}.break", Watch(phi, state=True), (Release((c,)),), ((c.active, 1.0),))]

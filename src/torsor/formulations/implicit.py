@@ -1,0 +1,65 @@
+"""Efforts that depend on reactions or accelerations, such as dry friction: an algebraic loop, closed by Newton's method.
+
+Each of these efforts is an unknown y with its definition y = e(r), where r are the reactions and accelerations in it.
+Accelerations, multipliers and therefore r are affine in y, so that the loop is as small as there are such efforts:
+
+    r(y) = r₀ + R y                                                                                   (1)
+    ρ(y) = y − e(r₀ + R y) = 0,     (1 − ∂e/∂r R) Δy = −ρ                                             (2)
+
+One step solves (2) where e is affine in r; else a fixed number of steps from y = e(r₀). A loop without a solution (a guide
+that jams: the friction grows faster than what it holds back) makes the accelerations NaN.
+"""
+
+import casadi as ca
+
+from .reading import REACTIONS, Reading
+
+STEPS = 6  # of Newton's method, which doubles the correct digits with each
+CLOSED = 1e-8  # residual of (2) over the size of y, above which there is no solution
+JAMMED = 1e10  # size of y over that of e(r₀), above which there is none but for rounding
+FINITE = 1e300  # a slope beyond this is none: that of a length at zero
+
+
+def loaded_symbols(model):
+    """Identities of the scalar symbols that make an effort implicit: reactions, multipliers, accelerations."""
+    blocks = [getattr(c, what, None) for c in model.constraints for what in REACTIONS]
+    blocks += [x for body in model.bodies for x in (body.acceleration, body.angular_acceleration)]
+    return {s.element_hash() for block in blocks if block is not None for s in block.nonzeros()}
+
+
+def closed(f, a, lam, power):
+    """Accelerations, multipliers and power with the implicit efforts solved for, and these efforts."""
+    if not f.implicit:
+        return a, lam, power, ca.SX(0, 1)
+    y, e = f.loads.unknown(), f.loads.definitions()
+    # what the definitions contain, as functions of y
+    loaded = loaded_symbols(f.model)
+    symbols = ca.vertcat(*[s for s in ca.symvar(e) if s.element_hash() in loaded])
+    r = ca.SX.sym("r", symbols.shape[0])
+    e = f.in_state(f.meaning.of(ca.substitute(e, symbols, r)), ca.SX.zeros(a.shape))
+    values = f.in_state(Reading(f, a, lam).of(symbols), a)
+    everything = ca.densify(ca.vertcat(a, lam, power, values))
+    offset, slope = ca.substitute(everything, y, ca.SX.zeros(y.shape)), ca.sparsify(ca.jacobian(everything, y))
+    n = everything.shape[0] - r.shape[0]
+    r0, R = ca.densify(offset[n:]), slope[n:, :]  # (1)
+    found, largest = _solution(e, r, r0, R), lambda x: ca.mmax(ca.fabs(ca.densify(x)))
+    size, first = ca.fmax(1, largest(found)), ca.fmax(1, largest(ca.substitute(e, r, r0)))
+    residual = largest(found - ca.substitute(e, r, ca.densify(r0 + R @ found)))
+    good = ca.logic_and(residual <= CLOSED * size, size <= JAMMED * first)
+    results = offset[:n] + slope[:n, :] @ found
+    at, m = a.shape[0], lam.shape[0]
+    return results[:at] + ca.if_else(good, 0, ca.SX.nan()), results[at : at + m], results[at + m :], found
+
+
+def _solution(e, r, r0, R):
+    """y by Newton's method: (2)."""
+    slope = ca.jacobian(e, r)
+    affine = not ca.depends_on(slope, r)
+    if not affine:
+        slope = ca.if_else(ca.fabs(slope) < FINITE, slope, 0)
+    y = ca.substitute(e, r, r0)
+    for _ in range(1 if affine else STEPS):
+        at = ca.densify(r0 + R @ y)
+        J = ca.SX.eye(y.shape[0]) - ca.substitute(slope, r, at) @ R
+        y = y - ca.solve(ca.densify(J), y - ca.substitute(e, r, at))
+    return y

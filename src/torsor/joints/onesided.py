@@ -1,0 +1,317 @@
+"""Constraints that push and cannot pull: contacts, stops, slots, backlash.
+
+A one-sided constraint declares gaps, each of which must not become negative:
+
+    gap ≥ 0,    λ ≥ 0,    gap λ = 0                                                                      (1)
+
+While it is open it is watched: where a gap closes, the velocities jump with a coefficient of restitution, and unless it
+rebounds the constraint is engaged, 0 = gap. While it is closed its multiplier λ is watched: where it would pull, it is
+released. Both are events, located as any other; [aslanov2011], sec. 5, where λ ≤ 0 releases a contact.
+"""
+
+from dataclasses import dataclass, field
+
+import casadi as ca
+
+from .. import quantity
+from ..action import Release, Strike
+from ..element import settle
+from ..errors import ModelError
+from ..event import Event, Memory, Watch
+from ..lie import se3
+from ..registry import register
+from .base import Connection, Constraint, Joint, existing_coordinate
+from .elementary import on_plane
+from .lower_pairs import direction, normals
+
+NAMES = {1: ("touch",), 2: ("lower", "upper")}
+
+
+@dataclass(frozen=True, eq=False)
+class OneSided(Constraint):
+    """Base of constraints with one or two gaps, of which at most one is closed at a time.
+
+    restitution   speed after an impact over the speed before it, 0 to 1; a number or an expression of parameters
+    """
+
+    starts_active = False
+    restitution: object = field(default=0.0, kw_only=True)
+
+    def __post_init__(self):
+        if hasattr(super(), "__post_init__"):
+            super().__post_init__()
+        count = len(NAMES[2]) if self.two_sided() else 1
+        settle(self, sides=tuple(Memory(f"{self.name}.side{k}") for k in range(count)) if count > 1 else ())
+
+    def two_sided(self):
+        """Whether there are two gaps."""
+        return False
+
+    def gaps(self):
+        """The distances that must not become negative."""
+        raise NotImplementedError
+
+    def memories(self):
+        return list(self.sides)
+
+    def position(self):
+        gaps = self.gaps()
+        if not self.sides:
+            return gaps[0]
+        return sum(side.symbol * gap for side, gap in zip(self.sides, gaps))
+
+    def events(self):
+        found = []
+        for k, (gap, label) in enumerate(zip(self.gaps(), NAMES[len(self.sides) or 1])):
+            which = tuple((side, float(k == m)) for m, side in enumerate(self.sides))
+            strike = Strike((self,), self.restitution, which)
+            found.append(
+                Event(f"{self.name}.{label}", Watch(gap, state=True), (strike,), ((self.active, 0.0),), settles=True)
+            )
+        pulls = Watch(self.multiplier[0], state=True)
+        return [*found, Event(f"{self.name}.lift", pulls, (Release((self,)),), ((self.active, 1.0),), settles=True)]
+
+
+@register("contact")
+@dataclass(frozen=True, eq=False)
+class Contact(OneSided, Connection):
+    """A point of the second body, or a sphere about it, stays on one side of a plane of the first.
+
+        0 ≤ n·p − r,       reaction on the second body: λ n, λ ≥ 0     (1)
+
+    point    of the second body, or centre of the sphere, in the world, in the reference configuration               [m]
+    normal   n, outward from the plane, fixed in the first body                                                      [-]
+    radius   r of the sphere about the point; 0: the point itself                                                    [m]
+    plane    a point of the plane in the reference configuration; None: they touch there (with `frames`: the origin of
+             the first frame)                                                                                        [m]
+
+    Aslanov, Kruglov and Yuditsev, sec. 5 [aslanov2011].
+    """
+
+    variants = ({}, {"normal": (1, -2, 0.5), "restitution": 0.3}, {"radius": 0.1, "plane": (0, 0, -0.4)})
+    normal: tuple = (0, 0, 1)
+    radius: object = 0.0
+    plane: tuple | None = None
+    height: object = field(default=None, repr=False)
+
+    def located(self):
+        n = quantity.unit(self.normal, "normal", self.owner)
+        r = quantity.scalar(self.radius, "radius", self.owner)
+        if r.is_constant() and float(r) < 0:
+            raise ModelError(f"{self.owner}: radius must not be negative, got {quantity.show(self.radius)}")
+        if self.plane is None:
+            settle(self, height=ca.SX(0) if self.frames is None else -r)
+            return super().located()
+        if self.frames is not None:
+            raise ModelError(f"{self.owner}: give `plane` or `frames`, not both")
+        super().located()
+        at = self.second.start_position if self.point is None else quantity.vector(self.point, "point", self.owner)
+        settle(self, height=ca.dot(n, at - quantity.vector(self.plane, "plane", self.owner)) - r)
+        return self
+
+    def gaps(self):
+        return [on_plane(self.relative_pose(), quantity.unit(self.normal, "normal", self.owner)) + self.height]
+
+    def traced(self):
+        return None if self.plane is not None or self.frames is not None else super().traced()
+
+    def directions(self):
+        return [f"translation along {direction(quantity.unit(self.normal, 'normal', self.owner))}"]
+
+    def sliding(self):
+        """Velocity of the touching point along two directions of the plane."""
+        (R1, p1), (_, p2) = self.ends()
+        a, b = self.first, self.second
+        n = R1 @ quantity.unit(self.normal, "normal", self.owner)
+        touching = p2 - quantity.scalar(self.radius, "radius", self.owner) * n
+        wa, wb = a.rotation @ a.angular_velocity, b.rotation @ b.angular_velocity
+        relative = b.velocity + ca.cross(wb, touching - b.position) - a.velocity - ca.cross(wa, touching - a.position)
+        along = normals(quantity.unit(self.normal, "normal", self.owner))
+        return ca.vertcat(*[ca.dot(tangent, R1.T @ relative) for tangent in along])
+
+    def load(self):
+        """Force between the two."""
+        return self.multiplier[0]
+
+
+@register("slot")
+@dataclass(frozen=True, eq=False)
+class Slot(OneSided, Connection):
+    """A point of the second body moves between two parallel planes of the first: a pin in a slot with clearance.
+
+        |n·p| ≤ c/2                                                    (1)
+
+    normal      n, across the slot, fixed in the first body                                    [-]
+    clearance   c, width of the slot less that of the pin                                      [m]
+    """
+
+    variants = ({"clearance": 0.3}, {"normal": (1, -2, 0.5), "clearance": 0.2, "restitution": 0.5})
+    normal: tuple = (0, 0, 1)
+    clearance: object = 0.0
+
+    def two_sided(self):
+        return True
+
+    def gaps(self):
+        half = _positive(self, "clearance") / 2
+        across = on_plane(self.relative_pose(), quantity.unit(self.normal, "normal", self.owner))
+        return [half + across, half - across]
+
+    def directions(self):
+        return [f"translation along {direction(quantity.unit(self.normal, 'normal', self.owner))}"]
+
+
+@register("limit")
+@dataclass(frozen=True, eq=False)
+class Limit(OneSided):
+    """Stops of a joint coordinate.
+
+        lower ≤ q_k ≤ upper                                            (1)
+
+    joint, index   whose coordinate it is, and k
+    lower, upper   the stops; None: no stop on that side               [m or rad]
+    """
+
+    variants = ({"lower": -0.5, "upper": 0.7}, {"upper": 0.7, "restitution": 0.5}, {"lower": -1.0})
+    joint: Joint = None
+    lower: object = None
+    upper: object = None
+    index: int = 0
+
+    def two_sided(self):
+        return self.lower is not None and self.upper is not None
+
+    def located(self):
+        existing_coordinate(self)
+        given = [getattr(self, what) for what in ("lower", "upper") if getattr(self, what) is not None]
+        if not given:
+            raise ModelError(f"{self.owner}: give `lower`, `upper` or both")
+        numbers = [quantity.scalar(x, "stop", self.owner) for x in given]
+        if len(given) == 2 and all(x.is_constant() for x in numbers) and float(numbers[0]) >= float(numbers[1]):
+            raise ModelError(f"{self.owner}: lower must be below upper, got {given[0]!r} and {given[1]!r}")
+        return self
+
+    def gaps(self):
+        q = self.joint.coordinate[self.index]
+        below = [] if self.lower is None else [q - quantity.scalar(self.lower, "lower", self.owner)]
+        return below + ([] if self.upper is None else [quantity.scalar(self.upper, "upper", self.owner) - q])
+
+    def directions(self):
+        return [f"stop of {self.joint.name}"]
+
+
+@register("backlash")
+@dataclass(frozen=True, eq=False)
+class Backlash(OneSided):
+    """A transmission with play between two joints: gears, couplings, worn hinges.
+
+        |q_k − i q'_l| ≤ play/2                                        (1)
+
+    joint, other       whose coordinates q and q' they are
+    ratio              i, of the transmission                          [-]
+    play               [m or rad]
+    index, other_index which coordinates
+    """
+
+    variants = (lambda scene: {"other": scene["joint"], "ratio": 0.5, "play": 0.1},)
+    joint: Joint = None
+    other: Joint = None
+    ratio: object = 1.0
+    play: object = 0.0
+    index: int = 0
+    other_index: int = 0
+
+    def two_sided(self):
+        return True
+
+    def located(self):
+        existing_coordinate(self)
+        existing_coordinate(self, "other", "other_index")
+        return self
+
+    def gaps(self):
+        half = _positive(self, "play") / 2
+        ratio = quantity.scalar(self.ratio, "ratio", self.owner)
+        lag = self.joint.coordinate[self.index] - ratio * self.other.coordinate[self.other_index]
+        return [half + lag, half - lag]
+
+    def directions(self):
+        return [f"play between {self.joint.name} and {self.other.name}"]
+
+
+def _positive(element, what):
+    value = quantity.scalar(getattr(element, what), what, element.owner)
+    if value.is_constant() and float(value) <= 0:
+        raise ModelError(f"{element.owner}: {what} must be positive, got {quantity.show(getattr(element, what))}")
+    return value
+
+
+@register("lock")
+@dataclass(frozen=True, eq=False)
+class Lock(Constraint):
+    """A joint coordinate is held where it is when the lock is engaged.
+
+        0 = q_k − q_k(engaged)                                         (1)
+
+    Engage and release it by events; active from the start it holds the start.
+    """
+
+    variants = ({},)
+    joint: Joint = None
+    index: int = 0
+
+    def __post_init__(self):
+        settle(self, held=Memory(f"{self.name}.held"))
+
+    def located(self):
+        existing_coordinate(self)
+        return self
+
+    def memories(self):
+        return [self.held]
+
+    def captures(self):
+        return [(self.held, self.joint.coordinate[self.index])]
+
+    def position(self):
+        return self.joint.coordinate[self.index] - self.held.symbol  # (1)
+
+    def directions(self):
+        return [f"motion of {self.joint.name}"]
+
+
+@register("weld")
+@dataclass(frozen=True, eq=False)
+class Weld(Connection):
+    """Two bodies are held together as they are when the weld is engaged: a gripper that closes, a docking port.
+
+        0 = vee(R_hᵀ R − Rᵀ R_h)/2,   0 = p − p_h       (R_h, p_h) the relative pose when engaged      (1)
+
+    Engage and release it by events; active from the start it holds the start.
+    """
+
+    variants = ({},)
+
+    def __post_init__(self):
+        super().__post_init__()
+        settle(self, held=tuple(Memory(f"{self.name}.held{k}", float(k in (0, 4, 8))) for k in range(12)))
+
+    def memories(self):
+        return list(self.held)
+
+    def captures(self):
+        R, p = se3.split_pose(self.relative_pose())
+        return list(zip(self.held, ca.vertsplit(ca.vertcat(ca.vec(R), p))))
+
+    def traced(self):
+        return None
+
+    def position(self):
+        R, p = se3.split_pose(self.relative_pose())
+        held = ca.vertcat(*[m.symbol for m in self.held])
+        turned = ca.reshape(held[:9], 3, 3).T @ R
+        twice = turned - turned.T
+        return ca.vertcat(p - held[9:], ca.vertcat(twice[2, 1], twice[0, 2], twice[1, 0]) / 2)  # (1)
+
+    def directions(self):
+        return [f"{what} {axis}" for what in ("translation along", "rotation about") for axis in "xyz"]

@@ -1,0 +1,122 @@
+"""The part of a model that changes while it runs: events, modes, memories, and which elements may be switched."""
+
+from .. import quantity
+from ..action import Action
+from ..element import ANYTHING, settle
+from ..errors import ModelError
+from ..event import ANSWERS, Event, Memory, Mode, Modes, watch
+from ..joints import Constraint
+from . import checks
+
+
+class Occasions:
+    """What a Model knows about events."""
+
+    def when(self, condition, *actions, name=None, during=None, accumulate="error") -> Event:
+        """Do something when a condition becomes true: `model.when(signal <= 0, ts.release(joint))`.
+
+        condition    a comparison of signals, or ts.rising(e), ts.falling(e), ts.crossing(e); any signal will do: time,
+                     positions, velocities, multipliers, reactions, expressions of them
+        actions      what is done, in this order: ts.release, engage, strike, switch, assign, enter, record, end
+        name         under which it is reported; None: event1, event2, …
+        during       a mode, or several modes of different machines, in which the event is enabled; None: always
+        accumulate   answer to firing again and again without end: "error", "end" or "ignore"
+
+        Returns the event, whose `time` and `count` are signals.
+        """
+        if name is None:
+            name = next(f"event{k}" for k in range(1, len(self.events) + 2) if f"event{k}" not in self._names)
+        self._free(name, "event")
+        owner = f"event {name!r}"
+        found = watch(condition, owner)
+        checks.contents(self, owner, "its condition", found.phi, ANYTHING)
+        if not actions:
+            raise ModelError(f"{owner}: does nothing; give an action, or ts.record(name, expression)")
+        for action in actions:
+            if not isinstance(action, Action):
+                raise ModelError(f"{owner}: give actions such as ts.release(...), got {quantity.show(action)}")
+            action.refers(self, owner)
+            for expression in action.expressions():
+                checks.contents(self, owner, f"action {action.key!r}", expression, ANYTHING)
+        if accumulate not in ANSWERS:
+            allowed = ", ".join(repr(x) for x in ANSWERS)
+            raise ModelError(f"{owner}: accumulate must be one of {allowed}, got {accumulate!r}")
+        event = Event(name, found, actions, self._during(during, owner), accumulate)
+        return self._occasion(event)
+
+    def modes(self, name, *modes) -> Modes:
+        """A machine with named modes, in the first of them at the start: `machine["name"]` is one of them."""
+        self._free(name, "modes")
+        return self.modes_of(name, modes)
+
+    def modes_of(self, name, modes):
+        """The same under any name, such as that of an included model's machine."""
+        machine = Modes(name, modes)
+        self._remember(machine.memory)
+        self.machines[name] = machine
+        return self._enter(name, machine)
+
+    def _during(self, given, owner):
+        """Pairs (memory, value) of the modes in which an event is enabled."""
+        pairs = []
+        for mode in () if given is None else given if isinstance(given, (tuple, list)) else (given,):
+            if not isinstance(mode, Mode) or self._names.get(mode.machine.name) is not mode.machine:
+                raise ModelError(f"{owner}: during must be modes of this model, got {quantity.show(mode)}")
+            pairs.append((mode.machine.memory, float(mode.number)))
+        return tuple(pairs)
+
+    def _occasion(self, event):
+        settle(event, remember=self._remember)
+        self.events.append(event)
+        return self._enter(event.name, event)
+
+    def _remember(self, memory: Memory) -> Memory:
+        if self._compiled:
+            raise ModelError(f"model {self.name!r} has been compiled and cannot change; {memory.name!r} was not added")
+        self.memory[memory.name] = memory
+        self._symbols[memory.symbol.element_hash()] = "memory"
+        return memory
+
+    def _prepare(self, element, active=None):
+        """Symbols of an element that is about to be added: whether it acts, what it remembers."""
+        if active is not None and not element.starts_active and active != element.starts_active:
+            raise ModelError(f"{element.owner}: whether it acts follows from the motion; `active` cannot be given")
+        acts = element.starts_active if active is None else bool(active)
+        settle(element, active=Memory(f"{element.name}.active", float(acts)))
+        for memory in (element.active, *element.memories()):
+            self._symbols[memory.symbol.element_hash()] = "memory"
+
+    def _settle(self, element):
+        """What an element has once its equations are known to be sound: one multiplier per row."""
+        if isinstance(element, Constraint):
+            told = element.traced() or element.equations()
+            settle(element, multiplier=quantity.symbol(f"{element.name}.multiplier", len(told.directions)))
+
+    def _occasions_of(self, element):
+        """Memories and events that an added element brings along."""
+        for memory in element.memories():
+            self._remember(memory)
+        for event in element.events():
+            self._occasion(settle(event, source=element))
+
+    @property
+    def switched(self) -> list:
+        """Elements that events switch, or that do not act from the start, in the order of the model."""
+        named = {id(target) for event in self.events for action in event.actions for target in action.switches()}
+        idle = lambda element: element.active is not None and element.active.value == 0.0
+        return [e for e in [*self.constraints, *self.forces] if id(e) in named or idle(e)]
+
+    @property
+    def memories(self) -> list[Memory]:
+        """Everything that a run remembers: what events name, and whether switched elements act."""
+        found = {id(m): m for m in [*self.memory.values(), *[e.active for e in self.switched]]}
+        return list(found.values())
+
+    @property
+    def inputs(self) -> list:
+        """Symbols of the numbers that kernels take besides the state: parameters, then memories."""
+        return [p.symbol for p in self.parameters.values()] + [m.symbol for m in self.memories]
+
+    def input_values(self, values) -> list[float]:
+        """Their values at the start."""
+        return [*values.values(), *[m.value for m in self.memories]]

@@ -1,0 +1,200 @@
+"""Runs a system whose structure changes: as `Runner`, with a table of structures and a log of events."""
+
+import numpy as np
+
+from ..errors import TorsorError
+from .runner import Runner, addresses
+
+EXTRA = ("guards", "slots", "energies", "impulse")
+LOGGED = 1024  # events that fit in the log before it is emptied
+
+
+class EventRunner(Runner):
+    """One run with events."""
+
+    def __init__(self, structures, system, built, method, step, tolerance, projection, until):
+        from . import switch, switching
+
+        self.switch, self.switching, self.structures = switch, switching, structures
+        super().__init__(system, built, method, step, tolerance, projection, until)
+        arrays, n = structures.program.arrays, len(structures.program.names)
+        rows, slots, bits = len(system.rows), max(len(structures.program.slots), 1), len(arrays["bits"])
+        self.program = switch.Program(**arrays)
+        whole = lambda size: np.zeros(size, np.int64)
+        speed = np.abs(system.v).max(initial=1e-3 * system.length)
+        values = np.array([0.0, 0.0, system.length, speed, 0.0, 0.0])
+        history = np.zeros((n, 4))
+        history[:, 0] = -np.inf
+        self.events = switch.Events(
+            side=whole(n), due=whole(n), enabled=whole(n), disabled=whole(n), history=history, phi=np.zeros(2 * n),
+            scale=np.zeros(n), marks=np.array([0, 1, 0, 0, 0, 0], np.int64), values=values, wanted=np.zeros(bits),
+        )  # fmt: skip
+        self.log = switch.Log(
+            np.zeros(LOGGED), np.zeros(LOGGED, np.int64), np.zeros(LOGGED), np.zeros((LOGGED, rows)),
+            np.zeros((LOGGED, slots)),
+        )  # fmt: skip
+        self.logged = []
+        self._trial(n, rows, slots, max(len(arrays["ops"]), 1))
+        self._tabulate()
+        self._land()
+
+    def _trial(self, n, rows, slots, struck):
+        nq, nv, np_ = self.state.q.size, self.state.v.size, self.state.p.size
+        of = lambda size, *names: {name: np.zeros(size) for name in names}
+        self.trial = self.switch.Trial(
+            **of(nq, "q0", "qs", "q", "other"), **of(nv, "v0", "a0", "v1", "a1", "u1", "w1", "vs", "us", "v", "vother", "dv"),
+            **of(np_, "p0", "p"), values0=np.zeros_like(self.state.values),
+            counts0=np.zeros_like(self.state.counts), scale0=np.zeros_like(self.scratch.scale), target=np.zeros(2),
+            oq=np.zeros((1, nq)), ov=np.zeros((1, nv)), op=np.zeros((1, np_)), ow=np.zeros(1),
+            phi=np.zeros(2 * n), samples=np.zeros((self.switch.SAMPLES, 2 * n)),
+            sides=np.zeros(n, np.int64), bracket=np.zeros(2), **of(slots, "slots", "later"),
+            **of(max(rows, 1), "r", "impulse"), impulses=np.zeros(rows), energies=np.zeros(2), struck=np.zeros((struck, 7)),
+        )  # fmt: skip
+
+    def _tabulate(self):
+        """The table of all structures that are known by now."""
+        known, rows = self.structures.known, max(len(self.system.rows), 1)
+        names = (*self.loop.Kernels._fields, *EXTRA)
+        for structure in known:
+            self._take(structure.built)
+        before = {} if not hasattr(self, "table") else dict(zip(map(tuple, self.table.keys), self.table.numbers))
+        self.table = self.switch.Table(
+            keys=np.array([s.key for s in known], float).reshape(len(known), len(self.structures.bits)),
+            addresses=np.array([list(addresses(s.built, names).values()) for s in known], np.int64),
+            sizes=np.array(
+                [[max(s.built["factor"].size_out(0), 1) - 1, len(s.keep), s.watches, "stage" in s.built] for s in known],
+                np.int64,
+            ),
+            rows=np.array([[*s.keep, *[-1] * (rows - len(s.keep))] for s in known], np.int64),
+            numbers=np.array([before.get(s.key, self.plan.numbers[7]) for s in known], float),
+        )
+
+    def _land(self):
+        """Dry friction at the start: it sticks where nothing slides."""
+        structures, p = self.structures, self.state.p
+        lands = structures.program.arrays["lands"]
+        if not len(lands):
+            return
+        t, a = np.array([self.state.values[0]]), np.zeros(self.sizes["v"])
+        built = structures.known[0].built
+        lam = np.zeros(built["accelerations"].size_out(1))
+        slots = built["slots"](t, self.state.q, self.state.v, p, a, lam)[0]
+        slow = self.switch.SLOW * np.abs(self.state.v).max(initial=0.0)
+        for stick, slip, heading, slot, parts, host in lands:
+            sticks = slots[slot] <= slow and (host < 0 or p[host] == 1.0)
+            p[stick], p[slip] = (1.0, 0.0) if sticks else (0.0, 1.0)
+            if slots[slot] > 0.0:
+                p[heading : heading + parts] = slots[slot + 1 : slot + 1 + parts]
+        self._enter(self._want(structures.key_of(p)))
+
+    def _want(self, key):
+        """The structure with this key, in the table."""
+        found = self.structures.want(key, self.state.values[0], self.state.q, self.state.v, self.state.p)
+        self._tabulate()
+        if found.watches:
+            self._watch_structure(found, self.state.q)
+        return found
+
+    def _watch_structure(self, structure, q):
+        t = self.state.values[:1].copy()
+        k = self.structures.known.index(structure)
+        self.table.numbers[k] = 0.02 * structure.built["factor"](t, q, self.state.p)[0][-1]
+
+    def _enter(self, structure):
+        self.events.marks[0] = self.structures.known.index(structure)
+
+    def _start_writing(self):
+        self.events.marks[3] = 0
+
+    @property
+    def written(self):
+        return int(self.events.marks[3])
+
+    def _advance(self, budget):
+        return self.switching.march_events(
+            self.program, self.table, self.scratch, self.plan, self.state, self.events, self.trial, self.log,
+            self.times, *self.out, budget,
+        )  # fmt: skip
+
+    def _answer(self, status):
+        if status == self.switch.WANTED:
+            try:
+                self._want(tuple(self.events.wanted.tolist()))
+            except TorsorError as error:
+                self.refused = str(error)
+                return status
+            return self.loop.RUNNING
+        if status == self.switch.FULL:
+            self._empty_log()
+            return self.loop.RUNNING
+        if status == self.loop.ILL_CHOSEN:
+            structure = self.structures.known[self.events.marks[0]]
+            trial = self.scratch.trial[: self.state.q.size].copy()
+            if self.structures.rechosen(structure, self.state.values[0], trial, self.state.p):
+                self.choices += 1
+                self._tabulate()
+                self._watch_structure(structure, trial)
+            else:
+                self.table.numbers[self.events.marks[0]] *= 0.1
+            return self.loop.RUNNING
+        return status
+
+    def _empty_log(self):
+        n = int(self.events.marks[4])
+        self.logged.append(tuple(x[:n].copy() for x in self.log))
+        self.events.marks[4] = 0
+
+    def _message(self, status):
+        w, t = self.switch, self.state.values[0]
+        if status not in (*range(w.WANTED, w.PENETRATES + 1),):
+            return super()._message(status)
+        name = self.structures.program.names[self.events.marks[5]]
+        off = f"{self.events.values[1]:.3g}"
+        return {
+            w.ENDED: f"ended by event {name!r}",
+            w.WANTED: f"event {name!r} cannot happen: {getattr(self, 'refused', '')}",
+            w.NOT_A_NUMBER: f"event {name!r}: its condition, or a value that it sets, is not a number at t = {t:.9g} s",
+            w.NOT_SATISFIED: (
+                f"event {name!r} engages constraints that are far from satisfied: the largest residual is {off}. Engage them "
+                "where they hold, or allow the bodies to be moved with engage(..., snap=True)"
+            ),
+            w.PENETRATES: f"event {name!r}: a one-sided constraint is broken by {off} when it is first looked at",
+            w.CHATTERS: (
+                f"event {name!r} and others that follow from it fire again and again without time passing (t = {t:.12g} s): "
+                "the conditions call for each other. Let them differ (hysteresis), or choose accumulate='end' or 'ignore' "
+                "for the event"
+            ),
+            w.ACCUMULATES: (
+                f"event {name!r} fires at ever shorter intervals, which come to an end at about t = {self.events.values[1]:.12g} s. "
+                "Choose accumulate='end' to end there, accumulate='ignore' to go on without the event, or a constraint "
+                "that stays engaged (ts.strike does that by itself)"
+            ),
+        }[status]  # fmt: skip
+
+    def counts(self):
+        events = sum(len(part[0]) for part in self.logged) + int(self.events.marks[4])
+        return {**super().counts(), "structures": len(self.structures.known), "events": events}
+
+    def _evaluate(self, times, q, v, p, outputs):
+        row = np.zeros(max(self.sizes["outputs"], 1))
+        keys = p[:, self.structures.bits]
+        for i, structure in enumerate(self.structures.known):
+            rows = np.flatnonzero((keys == np.array(structure.key)).all(axis=1))
+            if rows.size:
+                kernels = self.loop.Kernels(**addresses(structure.built, self.loop.Kernels._fields))
+                self.loop.evaluate(kernels, self.scratch, self.plan, times, q, v, p, rows, outputs, row)
+
+    def _rows_used(self):
+        return sorted({k for s in self.structures.known for k in s.keep})
+
+    def _events(self):
+        """Everything in the log, with names and recorded values."""
+        self._empty_log()
+        time, event, energy, impulse, slots = (np.concatenate(parts) for parts in zip(*self.logged))
+        program = self.structures.program
+        recorded = {}
+        for label, k, slot in program.records:
+            values = recorded.setdefault(label, np.full(len(time), np.nan))
+            values[event == k] = slots[event == k, slot]
+        names = np.array(program.names, dtype=str)[event] if len(event) else np.zeros(0, str)
+        return {"time": time, "name": names, "energy": energy, "impulse": impulse, "recorded": recorded}

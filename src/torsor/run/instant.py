@@ -1,0 +1,433 @@
+"""What happens at one instant: events fire one after the other until none is due, and no time passes.
+
+A change of structure may make other conditions true or false at once; they are looked at again after every event, in the
+order in which they were declared. For contacts this is the least-index rule, which ends for any set of contacts whose
+constraints are independent. Everything is worked out on a trial state and taken over as a whole, so that the run can stop
+anywhere to have the kernels of a new structure compiled.
+
+    M (v⁺ − v⁻) = Gᵀ Λ,     G v⁺ + g_t = −e (G v⁻ + g_t),    Λ = −S⁻¹ (1 + e) ψ                          (1)
+
+A contact whose rebounds become so low that positions cannot resolve them is closed; what is left of the series of rebounds,
+which shrink like eⁿ, is summed up:
+
+    t_rest = t + 2 ġ⁺/(|g̈| (1 − e))                                                                     (2)
+"""
+
+import numpy as np
+from numba import njit
+
+from ..kernels.calls import call
+from .compiled import PLAIN
+from .loop import RUNNING, accelerate, copy, largest, project_position
+from .switch import (
+    ACCUMULATES,
+    CHATTERS,
+    END,
+    ENDED,
+    ENGAGE,
+    FULL,
+    LAND,
+    NEAR,
+    NOT_A_NUMBER,
+    NOT_SATISFIED,
+    PENETRATES,
+    REBOUND,
+    RELEASE,
+    SET,
+    SLOW,
+    STRIKE,
+    WANTED,
+    enabled,
+    kernels_of,
+    structure_of,
+    use,
+)
+
+
+@njit(**PLAIN)
+def place_of(table, i, row):
+    """Where a row of the model is among the rows in use; -1 where it is not."""
+    for k in range(table.sizes[i, 1]):
+        if table.rows[i, k] == row:
+            return k
+    return -1
+
+
+@njit(**PLAIN)
+def residuals(table, s, i, t, trial):
+    """ψ of a structure at the trial state, in s.psi; its factor in s.F."""
+    s.t[0] = t
+    call(table.addresses[i, 0], (s.t, trial.q, trial.p, s.F, s.work))
+    call(table.addresses[i, 3], (s.t, trial.q, trial.v, trial.p, s.F, trial.vother, s.psi, s.work))
+
+
+@njit(**PLAIN)
+def push(table, s, i, trial):
+    """Apply the impulses that take the residuals trial.r away, and add them up."""
+    call(table.addresses[i, 14], (s.t, trial.q, trial.p, s.F, trial.r, trial.dv, trial.impulse, s.work))
+    for m in range(trial.v.size):
+        trial.v[m] += trial.dv[m]
+    for k in range(table.sizes[i, 1]):
+        trial.impulses[table.rows[i, k]] += trial.impulse[k]
+
+
+@njit(**PLAIN)
+def hold(program, table, s, plan, state, events, trial, t, snap):
+    """Bring the trial state onto the constraints of its structure: positions to rounding, velocities by impulses."""
+    i = structure_of(program, table, events, trial.p)
+    if i < 0:
+        return WANTED
+    use(table, plan, i)
+    if table.sizes[i, 1] == 0:
+        return RUNNING
+    k = kernels_of(table, i)
+    s.t[0] = t
+    call(k.factor, (s.t, trial.q, trial.p, s.F, s.work))
+    call(k.positions, (s.t, trial.q, trial.p, s.F, trial.other, s.g, s.work))
+    gap = largest(s.g, table.sizes[i, 1])
+    if not snap and not gap <= 1e-6 * events.values[2]:
+        events.values[1] = gap
+        return NOT_SATISFIED
+    worst = state.values[4]
+    swaps = project_position(k, s, plan, state, trial.q, trial.other, trial.p)
+    state.values[4] = worst  # a jump is no drift
+    if swaps < 0:
+        events.values[1] = gap
+        return NOT_SATISFIED
+    if swaps % 2 == 1:
+        copy(trial.other, trial.q)
+    for _ in range(2):  # the second time for rounding
+        residuals(table, s, i, t, trial)
+        for m in range(table.sizes[i, 1]):
+            trial.r[m] = s.psi[m]
+        push(table, s, i, trial)
+    return RUNNING
+
+
+@njit(**PLAIN)
+def rebound(program, table, s, plan, state, events, trial, t):
+    """Velocities after constraints were struck: (1). Which of them stay closed is left in trial.p.
+
+    struck: [row, place in p, restitution, slot of the relative acceleration, closed, takes part, speed of approach]
+    """
+    n = int(events.values[5])
+    copy(trial.v, trial.us)  # before
+    for _ in range(4 + 2 * n + program.onesided.shape[0]):
+        copy(trial.us, trial.v)
+        for m in range(n):
+            trial.p[int(trial.struck[m, 1])] = trial.struck[m, 5]
+        i = structure_of(program, table, events, trial.p)
+        if i < 0:
+            return WANTED
+        residuals(table, s, i, t, trial)
+        for m in range(table.sizes[i, 1]):
+            trial.r[m] = s.psi[m]
+        again = False
+        for m in range(n):
+            at = place_of(table, i, int(trial.struck[m, 0]))
+            if trial.struck[m, 5] == 0.0 or at < 0:
+                continue
+            if s.psi[at] > 0.0:  # it leaves by itself
+                trial.struck[m, 5], again = 0.0, True
+            elif trial.struck[m, 4] == 0.0:
+                trial.r[at] = (1.0 + trial.struck[m, 2]) * s.psi[at]
+        if again:
+            continue
+        for m in range(trial.impulses.size):
+            trial.impulses[m] = 0.0
+        push(table, s, i, trial)
+        for m in range(program.onesided.shape[0]):  # nothing pulls: a contact that would is opened
+            at = place_of(table, i, program.onesided[m, 1])
+            if at >= 0 and trial.impulse[at] < -NEAR * largest(trial.impulse, table.sizes[i, 1]):
+                trial.p[program.onesided[m, 0]], again = 0.0, True
+                for l in range(n):
+                    if int(trial.struck[l, 1]) == program.onesided[m, 0]:
+                        trial.struck[l, 5] = 0.0
+                break
+        if again:
+            continue
+        if n > 1 and gains(table, s, i, trial):  # different coefficients may create energy: then all take the least
+            least = trial.struck[0, 2]
+            for m in range(n):
+                least = min(least, trial.struck[m, 2])
+            for m in range(n):
+                again = again or trial.struck[m, 2] > least
+                trial.struck[m, 2] = least
+        if again:
+            continue
+        # which of them stay closed
+        for m in range(n):
+            e = trial.struck[m, 2] if trial.struck[m, 4] == 0.0 else 0.0
+            trial.p[int(trial.struck[m, 1])] = 1.0 if trial.struck[m, 5] == 1.0 and e == 0.0 else 0.0
+        j = structure_of(program, table, events, trial.p)
+        if j < 0:
+            return WANTED
+        use(table, plan, j)
+        accelerate(kernels_of(table, j), s, plan, t, trial.q, trial.v, trial.p, n < 0, s.a)
+        call(table.addresses[j, 12], (s.t, trial.q, trial.v, trial.p, s.a, s.lam, trial.later, s.work))
+        for m in range(n):
+            if trial.struck[m, 5] == 0.0 or trial.struck[m, 4] == 1.0 or trial.struck[m, 2] == 0.0:
+                continue
+            at = place_of(table, i, int(trial.struck[m, 0]))
+            speed = -trial.struck[m, 2] * trial.struck[m, 6] if at >= 0 else 0.0
+            pull = -trial.later[int(trial.struck[m, 3])]
+            if pull > 0.0 and 0.5 * speed**2 < pull * REBOUND * events.values[2]:
+                trial.struck[m, 4], again = 1.0, True
+                events.values[4] = t + 2.0 * speed / (pull * (1.0 - trial.struck[m, 2]))  # (2)
+        if not again:
+            return RUNNING
+    return CHATTERS
+
+
+@njit(**PLAIN)
+def gains(table, s, i, trial):
+    """Whether the trial velocities have more kinetic energy than those before."""
+    call(table.addresses[i, 13], (s.t, trial.q, trial.us, trial.p, trial.energies, s.work))
+    before = trial.energies[0]
+    call(table.addresses[i, 13], (s.t, trial.q, trial.v, trial.p, trial.energies, s.work))
+    return trial.energies[0] > before * (1 + 1e-12)
+
+
+@njit(**PLAIN)
+def strikes(program, e):
+    """Whether an event strikes a one-sided constraint."""
+    for k in range(program.ops_start[e], program.ops_start[e + 1]):
+        if program.ops[k, 0] == STRIKE:
+            return True
+    return False
+
+
+@njit(**PLAIN)
+def together(program, events, other, e):
+    """Whether another event happens together with e: constraints that are struck at one instant are struck at once."""
+    return other == e or (events.due[other] == 1 and strikes(program, other) and strikes(program, e))
+
+
+@njit(**PLAIN)
+def fire(program, table, s, plan, state, events, trial, log, e):
+    """Let event e happen. Returns a status; WANTED and FULL leave everything as it was."""
+    t, i = state.values[0], events.marks[0]
+    if events.marks[4] >= log.time.size:
+        return FULL
+    copy(state.q, trial.q)
+    copy(state.v, trial.v)
+    copy(state.p, trial.p)
+    for m in range(trial.impulses.size):
+        trial.impulses[m] = 0.0
+    s.t[0] = t
+    call(table.addresses[i, 13], (s.t, state.q, state.v, state.p, trial.energies, s.work))
+    energy = trial.energies[0] + trial.energies[1]
+    accelerate(kernels_of(table, i), s, plan, t, state.q, state.v, state.p, t != t, s.a)
+    call(table.addresses[i, 12], (s.t, state.q, state.v, state.p, s.a, s.lam, trial.slots, s.work))
+
+    # elementary steps on the trial state; constraints that are struck at the same instant are struck together
+    engaged, snap, ends, lands, struck = False, False, False, False, 0
+    for other in range(events.due.size):
+        if not together(program, events, other, e):
+            continue
+        for k in range(program.ops_start[other], program.ops_start[other + 1]):
+            code, place, slot = program.ops[k, 0], program.ops[k, 1], program.ops[k, 2]
+            if code == SET:
+                if np.isnan(trial.slots[slot]):
+                    return NOT_A_NUMBER
+                trial.p[place] = trial.slots[slot]
+            elif code == RELEASE:
+                trial.p[place] = 0.0
+            elif code == ENGAGE:
+                trial.p[place] = 1.0
+                engaged = True
+                snap = snap or trial.slots[slot] != 0.0
+            elif code == STRIKE:
+                trial.struck[struck, 0] = program.ops[k, 4]
+                trial.struck[struck, 1] = place
+                trial.struck[struck, 2] = trial.slots[slot]
+                trial.struck[struck, 3] = slot + 1
+                trial.struck[struck, 4] = 0.0
+                trial.struck[struck, 5] = 1.0
+                struck += 1
+            elif code == LAND:
+                lands = True
+            elif code == END:
+                ends = True
+    events.values[5] = struck
+    events.values[4] = t
+    status = RUNNING
+    if struck > 0:
+        for m in range(struck):  # how fast each is approached
+            trial.p[int(trial.struck[m, 1])] = 1.0
+        i = structure_of(program, table, events, trial.p)
+        if i < 0:
+            return WANTED
+        residuals(table, s, i, t, trial)
+        call(table.addresses[i, 2], (s.t, trial.q, trial.p, s.F, trial.other, s.g, s.work))
+        for m in range(struck):
+            at = place_of(table, i, int(trial.struck[m, 0]))
+            trial.struck[m, 6] = s.psi[at] if at >= 0 else 0.0
+            if at >= 0 and not abs(s.g[at]) <= 1e-6 * events.values[2]:
+                events.values[1] = s.g[at]
+                return PENETRATES
+        status = rebound(program, table, s, plan, state, events, trial, t)
+        if status != RUNNING:
+            return status
+        for m in range(struck):
+            engaged = engaged or trial.p[int(trial.struck[m, 1])] == 1.0
+    if engaged:
+        status = hold(program, table, s, plan, state, events, trial, t, snap)
+        if status != RUNNING:
+            return status
+    if lands:
+        status = settle(program, table, s, plan, state, events, trial, t, e)
+        if status != RUNNING:
+            return status
+    i = structure_of(program, table, events, trial.p)
+    if i < 0:
+        return WANTED
+
+    # taken over
+    for other in range(events.due.size - 1, -1, -1):
+        if together(program, events, other, e):
+            turned = -events.side[other] if program.events[other, 2] == 1 else -1
+            events.side[other] = 0 if strikes(program, other) else turned
+            if program.events[other, 5] >= 0:
+                trial.p[program.events[other, 5]] = t
+            if program.events[other, 6] >= 0:
+                trial.p[program.events[other, 6]] += 1.0
+            if other != e:
+                events.due[other] = 0
+    events.due[e] = 0
+    s.t[0] = t
+    call(table.addresses[i, 13], (s.t, trial.q, trial.v, trial.p, trial.energies, s.work))
+    change = trial.energies[0] + trial.energies[1] - energy
+    copy(trial.q, state.q)
+    copy(trial.v, state.v)
+    copy(trial.p, state.p)
+    events.marks[0] = i
+    use(table, plan, i)
+    state.values[6], state.counts[5] = 0.0, 0
+    events.values[0] += change
+    at = events.marks[4]
+    log.time[at], log.event[at], log.energy[at] = events.values[4], e, change
+    copy(trial.impulses, log.impulse[at])
+    copy(trial.slots, log.slots[at])
+    events.marks[4] += 1
+    return ENDED if ends else RUNNING
+
+
+@njit(**PLAIN)
+def settle(program, table, s, plan, state, events, trial, t, e):
+    """Dry friction sticks where its speed has vanished, else slides on in the direction of the velocity."""
+    i = structure_of(program, table, events, trial.p)
+    if i < 0:
+        return WANTED
+    s.t[0] = t
+    call(table.addresses[i, 12], (s.t, trial.q, trial.v, trial.p, s.a, s.lam, trial.later, s.work))
+    slow = SLOW * max(events.values[3], largest(trial.v, trial.v.size))
+    engaged = False
+    for k in range(program.ops.shape[0]):
+        if program.ops[k, 0] != LAND or not together(program, events, program.ops[k, 4], e):
+            continue
+        f = program.lands[program.ops[k, 3]]  # [stick, slip, heading in p, slot of the speed, components, host in p]
+        if f[5] >= 0 and trial.p[f[5]] == 0.0:
+            trial.p[f[0]], trial.p[f[1]] = 0.0, 1.0
+            continue
+        sticks = trial.later[f[3]] <= slow
+        trial.p[f[0]], trial.p[f[1]] = (1.0, 0.0) if sticks else (0.0, 1.0)
+        engaged = engaged or sticks
+        for m in range(f[4]):
+            if not sticks:
+                trial.p[f[2] + m] = trial.later[f[3] + 1 + m]
+    return hold(program, table, s, plan, state, events, trial, t, False) if engaged else RUNNING
+
+
+@njit(**PLAIN)
+def decide(program, events, m, x, before, p, jumped):
+    """Whether event m is due now, from the value x of its function and what is known about it."""
+    near = NEAR * events.scale[m]
+    is_on = enabled(program, events, m, p)
+    state, strict, both, settles = program.events[m, 0], program.events[m, 1], program.events[m, 2], program.events[m, 3]
+    if not is_on:
+        events.due[m] = 0
+    elif events.enabled[m] == 0:  # it has just become enabled
+        if settles == 1:
+            events.side[m] = 1 if x > near else (0 if x >= -near else -1)
+            events.due[m] = 1 if x < -near else 0
+        elif state == 1:
+            holds = x < 0.0 or (x == 0.0 and strict == 0)
+            events.side[m], events.due[m] = (-1, 1) if holds else (1, 0)
+        else:
+            events.side[m], events.due[m] = 1 if x > 0.0 else (-1 if x < 0.0 else 0), 0
+    elif jumped and events.due[m] == 0:
+        if events.side[m] == 1 and (x < -near or (x <= near and before > 10 * near and strict == 0)):
+            events.due[m] = 1
+        elif both == 1 and events.side[m] == -1 and x > near:
+            events.due[m] = 1
+    events.enabled[m] = 1 if is_on else 0
+
+
+@njit(**PLAIN)
+def accumulation(program, events, e, t):
+    """Whether an event follows itself faster and faster. Returns a status."""
+    last, interval = events.history[e, 0], events.history[e, 1]
+    gap = t - last
+    if gap < 1e-13 * max(1.0, abs(t)):
+        events.history[e, 3] += 1
+    elif gap < 0.999 * interval:
+        events.history[e, 2] += 1
+    else:
+        events.history[e, 2], events.history[e, 3] = 0, 0
+    left = gap**2 / (interval - gap) if 0.0 < gap < interval < np.inf else np.inf
+    shrinks = events.history[e, 2] > 30 and left < 1e-10 * max(1.0, abs(t))
+    events.values[1] = t + left
+    events.history[e, 0] = t
+    if gap >= 1e-13 * max(1.0, abs(t)):
+        events.history[e, 1] = gap
+    return ACCUMULATES if shrinks else (CHATTERS if events.history[e, 3] > 1000 else RUNNING)
+
+
+@njit(**PLAIN)
+def instant(program, table, s, plan, state, events, trial, log):
+    """Let everything happen that is due at this instant. Returns a status."""
+    t, n = state.values[0], events.due.size
+    events.values[3] = max(events.values[3], largest(state.v, state.v.size))
+    while True:
+        i = events.marks[0]
+        use(table, plan, i)
+        accelerate(kernels_of(table, i), s, plan, t, state.q, state.v, state.p, n < 0, s.a)
+        call(table.addresses[i, 11], (s.t, state.q, state.v, state.p, s.a, s.lam, trial.phi, s.work))
+        chosen = -1
+        for m in range(n):
+            if enabled(program, events, m, state.p) and np.isnan(trial.phi[m]):
+                events.marks[5] = m
+                return NOT_A_NUMBER
+            if events.enabled[m] == 1 or enabled(program, events, m, state.p):
+                events.scale[m] = max(events.scale[m], abs(trial.phi[m]) if abs(trial.phi[m]) < 1e300 else 0.0)
+            if program.events[m, 8] > 0:  # positions and velocities are as exact as the largest of them
+                events.scale[m] = max(events.scale[m], events.values[2] if program.events[m, 8] == 1 else events.values[3])
+            decide(program, events, m, trial.phi[m], events.phi[m], state.p, events.marks[2] > 0)
+            if chosen < 0 and events.due[m] == 1:
+                chosen = m
+        copy(trial.phi, events.phi)
+        if chosen < 0:
+            break
+        events.marks[5] = chosen
+        status = fire(program, table, s, plan, state, events, trial, log, chosen)
+        if status == WANTED or status == FULL:
+            return status
+        if status != RUNNING:
+            return status
+        events.marks[2] += 1
+        status = accumulation(program, events, chosen, t)
+        if events.marks[2] > 50 + 10 * n:
+            status = CHATTERS
+        if status != RUNNING:
+            if program.events[chosen, 4] == 0:
+                return status
+            if program.events[chosen, 4] == 1:
+                return ENDED
+            events.disabled[chosen] = 1
+            events.marks[2] = 0
+    for m in range(n):
+        if events.enabled[m] == 1 and abs(trial.phi[m]) > NEAR * events.scale[m]:
+            events.side[m] = 1 if trial.phi[m] > 0.0 else -1
+    events.marks[1], events.marks[2] = 0, 0
+    return RUNNING

@@ -1,0 +1,228 @@
+"""Where within a step an event happens.
+
+A step is looked through on a dense output, cubic in the algebra and in the velocities:
+
+    u(θ) = h₁ u₁ + h₂ h v₀ + h₃ h dexp⁻¹(u₁) v₁,    q(θ) = q₀ · exp(u(θ))                               (1)
+    v(θ) = (1 − h₁) v₀ + h₁ v₁ + h₂ h v̇₀ + h₃ h v̇₁                                                     (2)
+    h₁ = 3θ² − 2θ³,   h₂ = θ − 2θ² + θ³,   h₃ = θ³ − θ²
+
+which tells that something happens and nearly when; between two samples a function that has a rate is taken for the cubic
+through its values and rates, so that a short dip is seen. The instant itself is a root of the method: of the watched
+function after a step of the method of just that length, from the same start. Nothing is lost by interpolation that way, so
+that every method keeps its order across events. A function that is zero at the start of the step because it has just fired
+is divided by θ, which leaves its next root.
+"""
+
+import numpy as np
+from numba import njit
+
+from ..kernels.calls import call
+from .compiled import INLINE, PLAIN
+from .loop import FINISHED, RUNNING, accelerate, copy, march
+from .switch import AT_START, DIVIDED, FALLING, NEAR, NOT_A_NUMBER, RISING, SAMPLES, enabled, kernels_of, restore
+
+
+@njit(**INLINE)
+def watched(k, s, plan, table, i, t, q, v, p, phi):
+    """Values and rates of all watched functions at a state; accelerations and multipliers are left in s.a and s.lam."""
+    accelerate(k, s, plan, t, q, v, p, phi.size < 0, s.a)
+    call(table.addresses[i, 11], (s.t, q, v, p, s.a, s.lam, phi, s.work))
+
+
+@njit(**PLAIN)
+def dense(table, s, plan, i, trial, theta, phi):
+    """Watched functions on the dense output: (1), (2)."""
+    k = kernels_of(table, i)
+    t0, h = trial.values0[0], trial.target[1]
+    h1, h2, h3 = (3 - 2 * theta) * theta**2, theta * (1 - theta) ** 2, (theta - 1) * theta**2
+    for m in range(trial.v0.size):
+        rates = h2 * trial.a0[m] + h3 * trial.a1[m]
+        trial.vs[m] = (1 - h1) * trial.v0[m] + h1 * trial.v1[m] + h * rates  # (2)
+        trial.us[m] = h1 * trial.u1[m] + h * (h2 * trial.v0[m] + h3 * trial.w1[m])  # (1)
+    call(k.retract, (trial.q0, trial.us, trial.qs, s.work))
+    watched(k, s, plan, table, i, t0 + theta * h, trial.qs, trial.vs, trial.p0, phi)
+
+
+@njit(**PLAIN)
+def samples(table, s, plan, i, state, events, trial):
+    """Watched functions at equal parts of the step just taken; its end is evaluated as such."""
+    k = kernels_of(table, i)
+    copy(events.phi, trial.samples[0])
+    copy(s.A[0], trial.a0)
+    copy(s.u, trial.u1)
+    copy(state.v, trial.v1)
+    trial.target[1] = state.values[0] - trial.values0[0]
+    watched(k, s, plan, table, i, state.values[0], state.q, state.v, state.p, trial.samples[SAMPLES - 1])
+    copy(s.a, trial.a1)
+    call(k.differential, (trial.u1, state.v, trial.w1, s.work))
+    for j in range(1, SAMPLES - 1):
+        dense(table, s, plan, i, trial, j / (SAMPLES - 1), trial.samples[j])
+
+
+@njit(**INLINE)
+def dip(x0, r0, x1, r1):
+    """Where in (0, 1) the cubic with these values and rates at its ends is least, where it falls first; else -1."""
+    if not (r0 < 0.0 < r1):
+        return -1.0
+    a, b = r0 + r1 - 2 * (x1 - x0), 3 * (x1 - x0) - 2 * r0 - r1  # x0 + r0 z + b z² + a z³
+    root = b**2 - 3 * a * r0
+    if root < 0.0:
+        return -1.0
+    z = -r0 / (b + np.sqrt(root))
+    return z if 0.0 < z < 1.0 and x0 + z * (r0 + z * (b + z * a)) < 0.0 else -1.0
+
+
+@njit(**PLAIN)
+def start_side(program, events, m, rate, after):
+    """The side on which a function leaves zero, where it stood at the start of the step."""
+    if program.events[m, 7] == 1 and abs(rate) > NEAR * events.scale[m]:
+        return 1 if rate > 0.0 else -1
+    return 1 if after > 0.0 else (-1 if after < 0.0 else 0)
+
+
+@njit(**PLAIN)
+def first(program, table, s, plan, i, events, trial, p):
+    """Whether some event fires in the step: 1, and where in trial.bracket; 0 if none does; -1 where a function is no number.
+
+    Marks the events concerned as due: falling, rising, divided by θ, or at the very start.
+    """
+    n = events.due.size
+    part = trial.target[1] / (SAMPLES - 1)
+    for m in range(n):
+        events.due[m], trial.sides[m] = 0, events.side[m]
+    for j in range(1, SAMPLES):
+        found, high = False, j / (SAMPLES - 1)
+        for m in range(n):
+            if not enabled(program, events, m, p):
+                continue
+            x0, x1 = trial.samples[j - 1, m], trial.samples[j, m]
+            r0, r1 = part * trial.samples[j - 1, n + m], part * trial.samples[j, n + m]
+            if np.isnan(x1):
+                events.marks[5] = m
+                return -1
+            side, kind = trial.sides[m], FALLING
+            if side == 0:
+                side, kind = start_side(program, events, m, r0, x1), DIVIDED
+                if side == -1:
+                    events.due[m], found = AT_START, True
+                    continue
+            if side == 1 and x1 < 0.0:
+                events.due[m], found = kind, True
+            elif side == -1 and x1 > 0.0 and program.events[m, 2] == 1:
+                events.due[m], found = RISING, True
+            elif program.events[m, 7] == 1 and (side == 1 or program.events[m, 2] == 1):
+                z = dip(side * x0, side * r0, side * x1, side * r1)
+                if z > 0.0:
+                    dense(table, s, plan, i, trial, (j - 1 + z) / (SAMPLES - 1), trial.phi)
+                    if side * trial.phi[m] < 0.0:
+                        events.due[m], found = (kind if side == 1 else RISING), True
+                        high = min(high, (j - 1 + z) / (SAMPLES - 1))
+            trial.sides[m] = 1 if x1 > 0.0 else (-1 if x1 < 0.0 else side)
+        if found:
+            trial.bracket[0], trial.bracket[1] = (j - 1) / (SAMPLES - 1), high
+            return 1
+    return 0
+
+
+@njit(**PLAIN)
+def margin(program, events, trial, theta, phi):
+    """The least of the functions that are due, each turned so that it falls and over its size, and its slope in θ: zero at
+    the first. Not a number where a function is none."""
+    n, least, slope = events.due.size, np.inf, np.nan
+    for m in range(n):
+        if events.due[m] == 0:
+            continue
+        sign = -1.0 if events.due[m] == RISING else 1.0
+        size = events.scale[m] if events.scale[m] > 0.0 else 1.0
+        x, r = sign * phi[m] / size, sign * phi[n + m] * trial.target[1] / size
+        if events.due[m] == DIVIDED:
+            x, r = (x / theta, (r - x / theta) / theta) if theta > 0.0 else (r, np.nan)
+        if np.isnan(x):
+            return x, x
+        if x < least:
+            least, slope = x, r if program.events[m, 7] == 1 else np.nan
+    return least, slope
+
+
+@njit(**PLAIN)
+def step_to(table, s, plan, state, i, trial, t):
+    """From the state before the step to time t, by the method itself. Returns a status."""
+    restore(s, state, trial)
+    trial.target[0] = t
+    for _ in range(40):
+        if state.values[0] >= t:
+            return RUNNING
+        state.counts[2] = 0
+        status = march(kernels_of(table, i), s, plan, state, trial.target[:1], trial.oq, trial.ov, trial.op, trial.ow, 1)
+        if status != RUNNING and status != FINISHED:
+            return status
+    return RUNNING
+
+
+@njit(**PLAIN)
+def on_dense_output(program, table, s, plan, events, i, trial):
+    """The first instant as the dense output has it, by false position with halving."""
+    x, y = trial.bracket[0], trial.bracket[1]
+    dense(table, s, plan, i, trial, y, trial.phi)
+    fy, _ = margin(program, events, trial, y, trial.phi)
+    if x == 0.0:
+        fx, _ = margin(program, events, trial, x, trial.samples[0])
+    else:
+        dense(table, s, plan, i, trial, x, trial.phi)
+        fx, _ = margin(program, events, trial, x, trial.phi)
+    theta, weight_x, weight_y = y, fx, fy
+    for _ in range(40):
+        theta = x + (y - x) * weight_x / (weight_x - weight_y) if weight_x > weight_y else 0.5 * (x + y)
+        if not x < theta < y:
+            theta = 0.5 * (x + y)
+        dense(table, s, plan, i, trial, theta, trial.phi)
+        f, _ = margin(program, events, trial, theta, trial.phi)
+        if abs(f) < 1e-11 or y - x < 1e-11 * y:
+            break
+        if f > 0.0:
+            x, weight_x, weight_y = theta, f, 0.5 * weight_y
+        else:
+            y, weight_y, weight_x = theta, f, 0.5 * weight_x
+    return theta
+
+
+@njit(**PLAIN)
+def locate(program, table, s, plan, state, events, i, trial):
+    """Go to the first instant of the events that are due. Returns a status."""
+    k = kernels_of(table, i)
+    t0, h = trial.values0[0], trial.target[1]
+    theta = on_dense_output(program, table, s, plan, events, i, trial)
+    low, high, last, value, slope = 0.0, 1.0, theta, 0.0, np.nan
+    for turn in range(60):
+        status = step_to(table, s, plan, state, i, trial, t0 + theta * h)
+        if status != RUNNING:
+            return status
+        watched(k, s, plan, table, i, state.values[0], state.q, state.v, state.p, trial.phi)
+        f, rate = margin(program, events, trial, theta, trial.phi)
+        if np.isnan(f):
+            return NOT_A_NUMBER
+        slope = rate if not np.isnan(rate) else ((f - value) / (theta - last) if turn > 0 and theta != last else np.nan)
+        if f > 0.0:
+            low = max(low, theta)
+        else:
+            high = min(high, theta)
+        last, value = theta, f
+        near = 2.3e-16 * max(abs(t0 + theta * h), h) / h
+        if f == 0.0 or high - low <= near:
+            break
+        if slope < 0.0:
+            theta = last - value / slope
+        elif turn == 0:  # no slope yet: a little further in the direction of the root
+            theta = min(1.0, last * (1 + 1e-7)) if f > 0.0 else last * (1 - 1e-7)
+        else:
+            theta = 0.5 * (low + high)
+        if abs(theta - last) <= near:
+            break
+        if not low < theta < high or turn > 15:
+            theta = 0.5 * (low + high)
+    copy(trial.phi, events.phi)
+    for m in range(events.due.size):  # those that are due at this instant, and not later in the step
+        if events.due[m] > 0:
+            x = -trial.phi[m] if events.due[m] == RISING else trial.phi[m]
+            events.due[m] = 1 if x <= 100 * NEAR * events.scale[m] else 0
+    return RUNNING

@@ -1,0 +1,111 @@
+"""The events of a model as flat data: what is watched, which elementary steps follow, where they find their numbers."""
+
+from dataclasses import dataclass, field
+
+import casadi as ca
+import numpy as np
+
+from . import switch
+from ..event import ANSWERS
+
+
+@dataclass(frozen=True, eq=False)
+class Approach:
+    """Stands for the relative acceleration of a one-sided constraint, which only a formulation knows."""
+
+    constraint: object
+
+
+@dataclass
+class Plan:
+    """What `lowered` finds. places: of memories and parameters in p; slots: expressions that steps take their values from."""
+
+    names: list
+    guards: list
+    slots: list
+    records: list  # (label, event, slot)
+    constraints: list  # switched ones, in the order of the bits
+    places: dict
+    arrays: dict = field(default_factory=dict)
+
+
+def lowered(model, rows):
+    """The events of a model as a Plan; rows: labels of the rows of the formulation, in order."""
+    inputs = [*model.parameters.values(), *model.memories]
+    places = {id(x): k for k, x in enumerate(inputs)}
+    row = {label: k for k, label in enumerate(rows)}
+    switched = [c for c in model.constraints if id(c.active) in places]
+    plan = Plan([e.name for e in model.events], [e.watch.phi for e in model.events], [], [], switched, places)
+    frictions = [c for c in model.constraints if hasattr(c, "heading")]
+    lands = _lands(plan, frictions)
+    flags, during, needed, ops = [], [], [], []
+    for k, event in enumerate(model.events):
+        w = event.watch
+        flags.append([w.state, w.strict, w.both, event.settles, ANSWERS.index(event.accumulate)])
+        flags[-1] += [places[id(event.remembered[x])] if x in event.remembered else -1 for x in ("time", "count")]
+        kinds = {model.kind_of(s) for s in ca.symvar(w.phi)}
+        has_rate = not kinds & {"reaction", "acceleration"}  # a function of time and state alone
+        flags[-1] += [has_rate, 2 if has_rate and "velocity" in kinds else 1 if has_rate and "pose" in kinds else 0]
+        during.append([places[id(memory)] for memory, _ in event.during])
+        needed.append([value for _, value in event.during])
+        steps = [step for action in event.actions for step in action.steps(model)]
+        ops.append([op for step in steps for op in _lower(step, k, plan, row, frictions)])
+    one_sided = [[places[id(c.active)], row[f"{c.name}[0]"]] for c in switched if hasattr(c, "gaps")]
+    table = lambda rows, columns: np.array(rows, np.int64).reshape(len(rows), columns)
+    starts = lambda lists: np.cumsum([0, *map(len, lists)]).astype(np.int64)
+    plan.arrays = {
+        "events": table(flags, 9),
+        "during_start": starts(during),
+        "during": np.array(sum(during, []), np.int64),
+        "needed": np.array(sum(needed, []), float),
+        "ops_start": starts(ops),
+        "ops": table(sum(ops, []), 5),
+        "bits": np.array([places[id(c.active)] for c in switched], np.int64),
+        "onesided": table(one_sided, 2),
+        "headings": table([[f[2], f[3] + 1, f[4]] for f in lands if f[4] > 1], 3),
+        "lands": table(lands, 6),
+    }
+    return plan
+
+
+def _slot(plan, *expressions):
+    plan.slots += expressions
+    return len(plan.slots) - len(expressions)
+
+
+def _lands(plan, frictions):
+    """One row per dry friction: [stick, slip, heading in p, slot of the speed, components, host in p]."""
+    found = []
+    for f in frictions:
+        heading = ca.vertsplit(f.heading())
+        slot = _slot(plan, f.speed(), *heading)
+        host = plan.places[id(f.host.active)] if f.host is not None else -1
+        first = plan.places[id(f.direction[0])]
+        found.append([plan.places[id(f.active)], plan.places[id(f.slip)], first, slot, len(heading), host])
+    return found
+
+
+def _lower(step, event, plan, row, frictions):
+    """Operations [code, place, slot, further, row or event] of one elementary step."""
+    place = plan.places.get(id(getattr(step.target, "active", step.target)), -1)
+    rubbing = [f for f in frictions if f.host is step.target]
+    if step.kind == "set":
+        return [[switch.SET, plan.places[id(step.target)], _slot(plan, *step.values), 0, 0]]
+    if step.kind == "release":
+        loose = [[switch.SET, plan.places[id(f.slip)], _slot(plan, ca.SX(1)), 0, 0] for f in rubbing]
+        return [[switch.RELEASE, plan.places[id(f.active)], 0, 0, 0] for f in rubbing] + [
+            *loose,
+            [switch.RELEASE, place, 0, 0, 0],
+        ]
+    if step.kind == "engage":
+        return [[switch.ENGAGE, place, _slot(plan, *step.values), 0, 0]]
+    if step.kind == "strike":
+        slot = _slot(plan, *step.values, Approach(step.target))
+        landing = [[switch.LAND, 0, 0, frictions.index(f), event] for f in rubbing]
+        return [[switch.STRIKE, place, slot, 0, row[f"{step.target.name}[0]"]], *landing]
+    if step.kind == "land":
+        return [[switch.LAND, 0, 0, frictions.index(step.target), event]]
+    if step.kind == "record":
+        plan.records.append((step.target, event, _slot(plan, *step.values)))
+        return []
+    return [[switch.END, 0, 0, 0, 0]]

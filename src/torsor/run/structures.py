@@ -1,0 +1,159 @@
+"""Kernels per structure: compiled when a structure is first met, and kept.
+
+A structure is a set of engaged constraints. What is redundant in it is found where it is first met, as at the start.
+"""
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import kernels
+from ..errors import AssemblyError
+from ..registry import lookup
+from .prepare import build, kernel_key, key_of
+from .program import lowered
+
+
+@dataclass
+class Structure:
+    """Kernels and rows of one structure."""
+
+    key: tuple
+    built: object
+    keep: list
+    dependent: list
+    watches: bool
+
+
+class Structures:
+    """All structures of one run that were met so far, the one of the start first."""
+
+    def __init__(self, model, system, built, formulation, options, signals, values):
+        self.model, self.system, self.formulation, self.options = model, system, formulation, options
+        self.signals, self.values = signals, values
+        self.program = lowered(model, [label for label, _ in system.rows])
+        self._f = None
+        self.known = []
+        self.bits = self.program.arrays["bits"]
+        first = Structure(self.key_of(system.p), built, system.keep, system.dependent, system.watches)
+        self.known.append(first)
+
+    def key_of(self, p):
+        """Which constraints are engaged."""
+        return tuple(float(p[k]) for k in self.bits)
+
+    def want(self, key, t, q, v, p):
+        """The structure with this key, compiled at this state if it is new."""
+        found = next((s for s in self.known if s.key == key), None)
+        if found is None:
+            found = self._stored(key) or self._derived(key, t, q, v, p)
+            self.known.append(found)
+        return found
+
+    def rebuilt(self, key, keep, dependent, watches):
+        """A structure that an earlier run met, with the rows that it used."""
+        found = next((s for s in self.known if s.key == key), None)
+        if found is not None and found.keep == keep and found.dependent == dependent:
+            return found
+        built = kernels.load(self._kernel_key(key, keep, dependent))
+        if built is None:
+            f = self._released(key)
+            f.keep, f.metric = keep, (tuple(dependent[:-1]) if len(dependent) > 1 else self.options[2])
+            f.dependent = dependent[-1]
+            built = self._build(f, key, dependent)
+        again = Structure(key, built, keep, dependent, watches)
+        self.known = [again if s.key == key else s for s in self.known] + ([again] if found is None else [])
+        return again
+
+    def rechosen(self, structure, t, q, p):
+        """The same structure with the dependent coordinates that are best here."""
+        from ..formulations.examiner import Examiner
+
+        f = self._released(structure.key)
+        f.keep = structure.keep
+        dependent, _ = self._choose(f, Examiner(f, self.system.length), t, q, p)
+        if dependent == structure.dependent:
+            return False
+        structure.built = kernels.load(self._kernel_key(structure.key, f.keep, dependent)) or self._build(
+            f, structure.key, dependent
+        )
+        structure.dependent = dependent
+        return True
+
+    def _stored(self, key):
+        stored = kernels.cache.load(self._note(key), "structure")
+        if stored is None:
+            return None
+        noted = json.loads(stored)
+        built = kernels.load(self._kernel_key(key, noted["keep"], noted["dependent"]))
+        return None if built is None else Structure(key, built, noted["keep"], noted["dependent"], noted["watches"])
+
+    def _derived(self, key, t, q, v, p):
+        from ..formulations import diagnosis
+        from ..formulations.examiner import Examiner
+
+        f = self._released(key)
+        examiner = Examiner(f, self.system.length)
+        where, _ = examiner.assemble(t, q, p)
+        where = q if where is None else where
+        found = diagnosis.diagnose(examiner, t, where, p)
+        self._refuse(examiner, f, found, t, where, v, p)
+        f.keep = found.keep
+        dependent, partition = self._choose(f, examiner, t, where, p)
+        built = self._build(f, key, dependent)
+        watches = bool(f.keep) and (f.watches or partition)
+        noted = {"keep": f.keep, "dependent": dependent, "watches": watches}
+        kernels.cache.store(self._note(key), "structure", json.dumps(noted).encode())
+        return Structure(key, built, list(f.keep), json.loads(json.dumps(dependent)), watches)
+
+    def _refuse(self, examiner, f, found, t, q, v, p):
+        """Refuse engagements that contradict each other: redundant rows that ask for something else than the others."""
+        from ..formulations import diagnosis
+
+        if not found.redundant:
+            return
+        place = {row: k for k, row in enumerate(f.active_rows())}
+        kept, extra = [place[k] for k in found.keep], [place[k] for k in found.redundant]
+        g = examiner.g(t, q, p)
+        off = [k for k in extra if abs(g[k]) > 1e-6 * self.system.length]
+        if off:
+            names = "; ".join(f"{examiner.rows[k]} (off by {g[k]:.3g})" for k in off[:5])
+            raise AssemblyError(f"contradictory constraints would be engaged together: {names}")
+        G, Minv = examiner.G(t, q, p)[kept], examiner.Minv(q, p)
+        S = G @ Minv @ G.T
+        v = v - Minv @ G.T @ np.linalg.solve(S, examiner.psi(t, q, v, p)[kept])
+        diagnosis.refuse_contradictions(examiner, found, t, q, v, p, f.rows)
+
+    def _released(self, key):
+        """The formulation with the constraints of this structure engaged."""
+        if self._f is None:
+            self._f = lookup("formulation", self.formulation)(self.model)
+        f, engaged = self._f, self.program.constraints
+        f.release([c for c, on in zip(engaged, key) if on == 0.0])
+        f.metric = self.options[2]
+        return f
+
+    def _choose(self, f, examiner, t, q, p):
+        """Dependent coordinates, where there are any to choose."""
+        from ..formulations.partition import choose
+
+        metric, chosen = self.options[2], []
+        f.metric, f.dependent = metric, []
+        if isinstance(metric, list) and f.keep:
+            partition = choose(f, examiner, t, q, p, metric)
+            f.metric = chosen = (partition["positions"], partition["velocities"])
+        elif isinstance(metric, list):
+            f.metric = "mass"
+        if f.watches:
+            f.choose(examiner, t, q, p)
+        return [*chosen, f.dependent], bool(chosen)
+
+    def _build(self, f, key, dependent):
+        return build(f, self.signals, self.program, self._kernel_key(key, f.keep, dependent), self.options)
+
+    def _kernel_key(self, key, keep, dependent):
+        return kernel_key(self.system.fingerprint, self.formulation, [list(key), keep], dependent, self.options)
+
+    def _note(self, key):
+        return key_of("structure", self.system.fingerprint, self.formulation, list(key), self.options, self.values)

@@ -1,0 +1,126 @@
+"""The data of a run with events, as flat arrays, and the small functions on them that all its parts share.
+
+Everything discrete is in p. A structure is the set of its constraints that are engaged, read from some places of p; the
+table holds the kernels of every structure that was met so far.
+"""
+
+from collections import namedtuple
+
+from numba import njit
+
+from .compiled import INLINE, PLAIN
+from .loop import Kernels, copy
+
+# statuses beside those of the loop
+WANTED, FULL, NOT_A_NUMBER, CHATTERS, ACCUMULATES, NOT_SATISFIED, ENDED, PENETRATES = 10, 11, 12, 13, 14, 15, 16, 17
+
+# opcodes of the elementary steps of events
+SET, RELEASE, ENGAGE, STRIKE, LAND, END = 0, 1, 2, 3, 4, 5
+
+# how an event that is due was found; 1 is also "due now"
+FALLING, RISING, AT_START, DIVIDED = 1, 2, 3, 4
+
+SAMPLES = 5  # places within a step, its ends included, where events are looked for
+NEAR = 1e-12  # of the largest value that a watched function had: closer to zero it is neither positive nor negative
+REBOUND = 1e-11  # height of a rebound over the size of the model, below which the rest of the rebounds is summed up
+SLOW = 1e-7  # sliding speed over the largest speed, below which friction tries to stick
+
+# What events do. events: [condition, strict, both directions, settles, answer to accumulation, place of the time of the
+#   event in p, place of its count, its function has a rate, and is like 1 a position, 2 a velocity]
+#   during and ops: rows from start to start of the next event
+#   during: [place in p], needed: their values; ops: [code, place in p, slot, further, row of the constraint]
+#   bits: places in p that make the structure; onesided: [place in p, row] of constraints that only push
+#   headings: [place of a direction in p, slot, number of components, slot of the speed] to be followed while sliding
+Program = namedtuple("Program", "events during_start during needed ops_start ops bits onesided headings lands")
+
+# Kernels per structure. keys: p at the bits; addresses: the loop's kernels, guards, slots, energies, impulse;
+#   sizes: [last of F, rows, watched choice, fused stages]; rows: which rows of the model are in use
+Table = namedtuple("Table", "keys addresses sizes rows numbers")
+
+# What survives between calls. side: 1 positive, -1 negative, 0 undecided; due: 1 where an event is to fire now
+#   history: [time of the last firing, last interval, how often intervals shrank, how often they vanished]
+#   marks: [structure, inside an instant, passes through it, outputs written, entries in the log, event that failed]
+#   values: [energy changed by events, a number for messages, length of the model, largest speed, settled at]
+Events = namedtuple("Events", "side due enabled disabled history phi scale marks values wanted")
+
+# What is reported: time, event, change of energy, impulses on all rows, values of all slots before the event
+Log = namedtuple("Log", "time event energy impulse slots")
+
+# Scratch: the state before a step (0), its end (1), a state within it (s), one row of outputs (o), trial states of an instant;
+#   phi and samples: values, then rates; target: [where a step ends, its length]
+Trial = namedtuple(
+    "Trial",
+    "q0 v0 p0 values0 counts0 scale0 a0 v1 a1 u1 w1 qs vs us target oq ov op ow phi samples sides bracket"
+    " slots later q v p other vother r impulse impulses dv energies struck",
+)
+
+
+@njit(**INLINE)
+def kernels_of(table, i):
+    """The loop's kernels of a structure."""
+    x = table.addresses[i]
+    return Kernels(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10])
+
+
+@njit(**PLAIN)
+def structure_of(program, table, events, p):
+    """The structure that p describes; -1 where its kernels are wanted."""
+    for i in range(table.keys.shape[0]):
+        same = True
+        for k in range(program.bits.size):
+            if table.keys[i, k] != p[program.bits[k]]:
+                same = False
+                break
+        if same:
+            return i
+    for k in range(program.bits.size):
+        events.wanted[k] = p[program.bits[k]]
+    return -1
+
+
+@njit(**INLINE)
+def use(table, plan, i):
+    """Sizes of a structure, where the loop finds them."""
+    plan.choices[6] = table.sizes[i, 0]
+    plan.choices[7] = table.sizes[i, 1]
+    plan.choices[1] = plan.choices[8] if table.sizes[i, 1] > 0 else 0
+    plan.choices[5] = table.sizes[i, 2]
+    plan.choices[4] = table.sizes[i, 3]
+    plan.numbers[7] = table.numbers[i]
+
+
+@njit(**INLINE)
+def enabled(program, events, i, p):
+    """Whether an event is looked at."""
+    if events.disabled[i] == 1:
+        return False
+    for k in range(program.during_start[i], program.during_start[i + 1]):
+        if p[program.during[k]] != program.needed[k]:
+            return False
+    return True
+
+
+@njit(**PLAIN)
+def keep(s, state, trial):
+    """Take note of the state before a step."""
+    copy(state.q, trial.q0)
+    copy(state.v, trial.v0)
+    copy(state.p, trial.p0)
+    copy(state.values, trial.values0)
+    for m in range(state.counts.size):
+        trial.counts0[m] = state.counts[m]
+    copy(s.scale, trial.scale0)
+
+
+@njit(**PLAIN)
+def restore(s, state, trial):
+    """Back to the state before the step; what it cost stays counted."""
+    copy(trial.q0, state.q)
+    copy(trial.v0, state.v)
+    copy(trial.p0, state.p)
+    copy(trial.values0, state.values)
+    spent = state.counts[3]
+    for m in range(state.counts.size):
+        state.counts[m] = trial.counts0[m]
+    state.counts[3] = spent
+    copy(trial.scale0, s.scale)

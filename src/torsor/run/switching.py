@@ -1,0 +1,79 @@
+"""The time loop of a run with events: steps of the plain loop, each looked through for events, and instants between them."""
+
+import numpy as np
+
+from ..kernels.calls import call
+from .compiled import loop
+from .instant import instant
+from .locate import first, locate, samples
+from .loop import FINISHED, RUNNING, copy, largest, march
+from .switch import AT_START, NOT_A_NUMBER, SAMPLES, enabled, keep, kernels_of, restore, use
+
+
+@loop
+def march_events(program, table, s, plan, state, events, trial, log, times, out_q, out_v, out_p, out_w, out_e, budget):
+    """Take at most `budget` steps; write the state at every output time that is reached. Returns a status."""
+    n = events.due.size
+    use(table, plan, events.marks[0])
+    for _ in range(budget):
+        if events.marks[1] == 1:
+            status = instant(program, table, s, plan, state, events, trial, log)
+            if status != RUNNING:
+                return status
+        i = events.marks[0]
+        k = kernels_of(table, i)
+        t = state.values[0]
+        while events.marks[3] < times.size and t >= times[events.marks[3]]:
+            at = events.marks[3]
+            copy(state.q, out_q[at])
+            copy(state.v, out_v[at])
+            copy(state.p, out_p[at])
+            out_w[at], out_e[at] = state.values[2], events.values[0]
+            events.marks[3] += 1
+        if events.marks[3] == times.size:
+            return FINISHED
+
+        keep(s, state, trial)
+        trial.target[0], state.counts[2] = times[events.marks[3]], 0
+        status = march(k, s, plan, state, trial.target[:1], trial.oq, trial.ov, trial.op, trial.ow, 1)
+        if status != RUNNING and status != FINISHED:
+            return status
+        if state.values[0] == t:
+            continue
+        events.values[3] = max(events.values[3], largest(state.v, state.v.size))
+        samples(table, s, plan, i, state, events, trial)
+        for m in range(n):
+            if enabled(program, events, m, state.p) and np.isfinite(trial.samples[SAMPLES - 1, m]):
+                events.scale[m] = max(events.scale[m], abs(trial.samples[SAMPLES - 1, m]))
+        found = first(program, table, s, plan, i, events, trial, state.p)
+        if found < 0:
+            restore(s, state, trial)
+            return NOT_A_NUMBER
+        if found > 0:
+            at_start = False
+            for m in range(n):
+                at_start = at_start or events.due[m] == AT_START
+            if at_start:
+                restore(s, state, trial)
+                for m in range(n):
+                    events.due[m] = 1 if events.due[m] == AT_START else 0
+            else:
+                status = locate(program, table, s, plan, state, events, i, trial)
+                if status != RUNNING:
+                    for m in range(n):
+                        events.due[m] = 0
+                    restore(s, state, trial)
+                    return status
+            events.marks[1] = 1
+            continue
+        copy(trial.samples[SAMPLES - 1], events.phi)
+        for m in range(n):
+            if events.phi[m] != 0.0:
+                events.side[m] = 1 if events.phi[m] > 0.0 else -1
+        for m in range(program.headings.shape[0]):  # the way in which something slides is followed
+            call(table.addresses[i, 12], (s.t, state.q, state.v, state.p, s.a, s.lam, trial.later, s.work))
+            place, slot, parts = program.headings[m, 0], program.headings[m, 1], program.headings[m, 2]
+            if trial.later[slot - 1] > 0.0:
+                for l in range(parts):
+                    state.p[place + l] = trial.later[slot + l]
+    return RUNNING
