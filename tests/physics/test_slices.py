@@ -9,12 +9,11 @@ from torsor.run.runner import Runner
 
 
 def marched(system, kernels, budget):
-    runner = Runner(system, kernels, "rkmk54", None, 1e-11, LeastSquares(), np.linspace(0.0, 10.0, 201))
+    runner = Runner(system, kernels, "rkmk54", None, 1e-11, LeastSquares(), 10.0)
+    runner.begin(np.linspace(0.0, 10.0, 201))
     status = runner.loop.RUNNING
     while status == runner.loop.RUNNING:
-        status = runner.loop.march(
-            runner.kernels, runner.scratch, runner.plan, runner.state, runner.times, *runner.out, budget
-        )
+        status = runner._advance(budget)
     assert status == runner.loop.FINISHED
     return np.concatenate([x.ravel() for x in runner.out])
 

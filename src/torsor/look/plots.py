@@ -1,4 +1,4 @@
-"""Figures of a result: energy, drift, coordinates, reactions, paths. Each takes a dataset and fills a figure.
+"""Figures of a result: energy, drift, coordinates, reactions, paths, events. Each takes a dataset and fills a figure.
 
 Many joints are drawn in groups, one row of panels and one legend per group, so that every line can be told from its
 neighbours; beyond `ROWS` groups the rest is left out, and the figure says so. `only` chooses.
@@ -19,8 +19,8 @@ def plot(data, what, only=None, figure=None):
     """Draw one view of a result and return the Matplotlib figure; nothing is shown or saved.
 
     data     result of `simulate` or `load`
-    what     "energy", "drift", "coordinates", "reactions" or "paths"
-    only     names of the joint coordinates, joints or bodies to draw; None: all
+    what     "energy", "drift", "coordinates", "reactions", "paths" or "events"
+    only     names of the joint coordinates, joints, bodies or events to draw; None: all
     figure   a Matplotlib figure to draw into; None: a new one
     """
     if what not in VIEWS:
@@ -36,6 +36,8 @@ def plot(data, what, only=None, figure=None):
 
         figure = plt.figure(layout="constrained")
     VIEWS[what](figure, data)
+    if what in MARKED:
+        _mark_events(figure, data)
     figure.suptitle(f"{data.attrs.get('model', 'result')}: {what}", fontsize=11)
     return figure
 
@@ -55,15 +57,19 @@ def energy(figure, data):
     figure.set_size_inches(8, 6)
     top, low = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
     t, E, W = data["time"].values, data["energy"].values, data["work"].values
+    happened = "energy_by_events" in data and np.abs(data["energy_by_events"].values).max() > 0
+    if happened:  # what events took from the energy or gave to it is accounted for
+        W = W + data["energy_by_events"].values
+    also = " + events" if happened else ""
     _line(top, t, data["kinetic_energy"].values, "kinetic", COLORS[0])
     _line(top, t, data["potential_energy"].values, "potential", COLORS[1])
     _line(top, t, E, "total", COLORS[2], lw=2)
     if np.abs(W).max() > 0:
-        _line(top, t, E[0] + W - W[0], "start + work done", "black", ls=(0, (2, 3)), lw=1.3)
+        _line(top, t, E[0] + W - W[0], f"start + work done{also}", "black", ls=(0, (2, 3)), lw=1.3)
     top.set_ylabel("energy [J]")
     _legend(top)
     _log(low, t, np.abs(E - E[0] - (W - W[0])), COLORS[1])
-    low.set_ylabel("|ΔE − work| [J]")
+    low.set_ylabel("|ΔE − work − events| [J]" if happened else "|ΔE − work| [J]")
     _time(low, t)
     if "energy_balance_error" in data.attrs:
         a = data.attrs
@@ -134,8 +140,34 @@ def paths(figure, data):
         ax.locator_params(nbins=5)
 
 
-VIEWS = {"energy": energy, "drift": drift, "coordinates": coordinates, "reactions": reactions, "paths": paths}
-DRAWN = {"coordinates": "joint_coordinate", "reactions": "joint", "paths": "body"}  # the dimension that a view needs
+def events(figure, data):
+    """When each event happened above, one line per name; what events did to the energy below."""
+    names, times = data["event_name"].values.astype(str), data["event_time"].values
+    kinds = list(dict.fromkeys(names.tolist()))[: GROUP * ROWS]
+    figure.set_size_inches(8, 3.2 + 0.25 * len(kinds))
+    top, low = figure.subplots(2, 1, sharex=True, height_ratios=(1 + 0.35 * len(kinds), 2))
+    for k, kind in enumerate(kinds):
+        at = times[names == kind]
+        top.plot(at, np.full(len(at), k), "|", color=_color(k), ms=12, mew=1.4)
+        top.annotate(f" {len(at)}", (1, k), xycoords=("axes fraction", "data"), va="center", fontsize=8, color="0.35")
+    top.set_yticks(range(len(kinds)), kinds, fontsize=8)
+    top.set(ylim=(len(kinds) - 0.5, -0.5), ylabel="event [name]")
+    top.grid(alpha=0.25)
+    change = np.concatenate([[0.0], np.cumsum(data["event_energy"].values)])
+    t = data["time"].values
+    low.step([t[0], *times, max(t[-1], times[-1])], [*change, change[-1]], where="post", color=COLORS[1], lw=1.3)
+    low.set_ylabel("energy by events [J]")
+    low.grid(alpha=0.25)
+    _time(low, t)
+
+
+VIEWS = {
+    "energy": energy, "drift": drift, "coordinates": coordinates, "reactions": reactions, "paths": paths, "events": events,
+}  # fmt: skip
+# the dimension that a view needs
+DRAWN = {"coordinates": "joint_coordinate", "reactions": "joint", "paths": "body", "events": "event"}
+MARKED = ("energy", "drift", "coordinates", "reactions")  # views over time, in which events are thin lines
+MARKS, NAMED = 60, 6  # events that are marked, and that are named there
 
 
 # what the views have in common
@@ -167,6 +199,22 @@ def _grouped(figure, data, dimension, columns, unique=None, rounding=0.0):
         _time(ax, t)
     if len(shown) < len(names):
         _note(panels[0, 0], f"the first {len(shown)} of {len(names)}; `only` chooses others")
+
+
+def _mark_events(figure, data):
+    """A thin vertical line at every event, named at the top where there are few."""
+    if not data.sizes.get("event") or data.sizes["event"] > MARKS or data.sizes["time"] < 2:
+        return
+    times, names = data["event_time"].values, data["event_name"].values
+    for ax in figure.axes:
+        for when in times:
+            ax.axvline(when, color="0.6", lw=0.7, zorder=0.5)
+    if len(times) <= NAMED:
+        ax = figure.axes[0]
+        for when, name in zip(times, names):
+            place = (when, 0.98)
+            style = {"rotation": 90, "ha": "right", "va": "top", "fontsize": 7, "color": "0.35"}
+            ax.annotate(str(name), place, xycoords=ax.get_xaxis_transform(), annotation_clip=True, **style)
 
 
 def _with_gaps(data):
@@ -226,14 +274,16 @@ def _graded(n):
 
 
 def _what_is_drawn(what):
-    return {"coordinates": "joint coordinates", "reactions": "joints", "paths": "bodies"}.get(what, "output times")
+    named = {"coordinates": "joint coordinates", "reactions": "joints", "paths": "bodies", "events": "events"}
+    return named.get(what, "output times")
 
 
 def _chosen(data, what, names):
     if what not in DRAWN:
         raise OptionError(f"plot {what!r} draws the whole model: `only` does not apply")
-    known = data[DRAWN[what]].values.tolist()
+    label = "event_name" if what == "events" else DRAWN[what]
+    known = list(dict.fromkeys(data[label].values.tolist()))
     for name in names:
         if name not in known:
             raise OptionError(f"plot {what!r}: nothing called {name!r}. Known: {', '.join(known)}.")
-    return data.sel({DRAWN[what]: names})
+    return data.isel(event=np.isin(data[label], names)) if what == "events" else data.sel({DRAWN[what]: names})

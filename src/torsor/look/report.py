@@ -1,6 +1,7 @@
 """What a model is and how a run went, as plain data and as text that a person can read."""
 
 import json
+import re
 import textwrap
 
 from .. import quantity
@@ -52,8 +53,11 @@ def describe(model, formulation="absolute", parameters=None, progress=None):
         bodies=[_body(b, values) for b in model.bodies],
         joints=[_joint(c, count) for c, count in declared],
         forces=[{"name": f.name, "type": f.key} for f in model.forces],
+        events=[_event(e, model) for e in model.events],
+        modes=[{"name": name, "modes": list(machine.names)} for name, machine in model.machines.items()],
+        switched=[{"name": e.name, "type": e.key, "active": e.active.value != 0.0} for e in model.switched],
         degrees_of_freedom={
-            "gruebler": sum(3 if b.particle else 6 for b in model.bodies) - sum(count for *_, count in declared),
+            "gruebler": sum(3 if b.particle else 6 for b in model.bodies) - sum(n for c, n in declared if _acts(c)),
             "generic": system.freedom,
             "start": system.start_freedom,
         },
@@ -74,12 +78,13 @@ def loops(model):
     """Number of independent loops: connections − bodies − 1 + connected parts, with all grounds as one node.
 
     Every joint is a connection. Elementary constraints between the same two bodies make one connection together, and
-    none beside a joint there: they compose a joint. What stops no motion (a free joint) connects nothing.
+    none beside a joint there: they compose a joint. What stops no motion (a free joint) connects nothing, nor does what
+    does not act at the start (an open contact, a weld that is engaged later).
     """
     node = {id(ground): 0 for ground in model.grounds} | {id(body): k for k, body in enumerate(model.bodies, start=1)}
     joints, composed = [], set()
     for c in model.constraints:
-        if isinstance(c, Connection) and c.directions():
+        if isinstance(c, Connection) and c.directions() and _acts(c):
             pair = tuple(sorted((node[id(c.first)], node[id(c.second)])))
             joints.append(pair) if isinstance(c, Joint) else composed.add(pair)
     leader = list(range(len(model.bodies) + 1))  # of the part that a node belongs to
@@ -95,6 +100,46 @@ def loops(model):
         closing += a == b
         leader[a] = b
     return closing
+
+
+def _acts(element):
+    """Whether an element acts at the start."""
+    return element.active is None or element.active.value != 0.0
+
+
+def _event(event, model):
+    """What is watched, what is done, and in which modes."""
+    w = event.watch
+    change = "crosses 0" if w.both else "falls through 0"
+    modes = {(id(m.memory), k): f"{m.name}: {mode}" for m in model.machines.values() for k, mode in enumerate(m.names)}
+    during = [modes[id(memory), int(value)] for memory, value in event.during if (id(memory), int(value)) in modes]
+    return {
+        "name": event.name,
+        "when": f"{_short(w.phi)} {('< 0' if w.strict else '<= 0') if w.state else change}",
+        "actions": [_action(action) for action in event.actions],
+        "during": during,
+        "source": getattr(event.source, "name", None),
+    }
+
+
+def _short(expression, width=40):
+    """An expression, or where it is long the signals that it is a function of."""
+    import casadi as ca
+
+    told = str(expression)
+    names = dict.fromkeys(re.sub(r"_\d+$", "", s.name()) for s in ca.symvar(expression))
+    return told if len(told) <= width and "@" not in told else f"f({', '.join(names)})"
+
+
+def _action(action):
+    names = [action.label] if action.key == "record" else [_target(target) for target in action.targets]
+    return " ".join([action.key, ", ".join(names), *(["off"] if getattr(action, "on", True) is False else [])]).strip()
+
+
+def _target(target):
+    if hasattr(target, "machine"):
+        return f"{target.machine.name}: {target.name}"
+    return getattr(target, "name", None) if not hasattr(target, "is_symbolic") else str(target)
 
 
 def _body(body, values):
@@ -143,6 +188,7 @@ def text(info):
         lines += ["", "forces"] + table([(f["name"], f["type"]) for f in info["forces"]])
     if info["parameters"]:
         lines += ["", "parameters"] + table([(name, f"{value:.9g}") for name, value in info["parameters"].items()])
+    lines += _occasions(info)
     lines += ["", "degrees of freedom"]
     lines += table([
         ("generic", str(freedom["generic"])),
@@ -164,6 +210,30 @@ def text(info):
         lines += ["", "changed at the start", *[f"  {change}" for change in info["start_changes"]]]
     lines += ["", "kernels, operations"] + table([(name, f"{n:,}") for name, n in info["instructions"].items()])
     return "\n".join(lines)
+
+
+def _occasions(info, shown=40, width=70):
+    """Events, modes and elements that are switched."""
+    lines = []
+    if info["events"]:
+        short = lambda text: text if len(text) <= width else text[: width - 2] + " …"
+        rows = [
+            (
+                e["name"], f"of {e['source']}" if e["source"] else short(e["when"]), "; ".join(e["actions"]),
+                f"during {', '.join(e['during'])}" if e["during"] else "",
+            )
+            for e in info["events"][:shown]
+        ]  # fmt: skip
+        lines += ["", "events"] + table(rows)
+        lines += [f"  and {len(info['events']) - shown} more events"] if len(info["events"]) > shown else []
+    if info["modes"]:
+        lines += ["", "modes"] + table([(m["name"], ", ".join(m["modes"])) for m in info["modes"]])
+    if info["switched"]:
+        state = {True: "acts at the start", False: "does not act at the start"}
+        lines += ["", "switched by events"] + table(
+            [(e["name"], e["type"], state[e["active"]]) for e in info["switched"]]
+        )
+    return lines
 
 
 def _topology(graph, shown=40):
@@ -205,6 +275,8 @@ def summary(data):
         ("orthogonality", f"{a['orthogonality']:.2e}"),
         ("freedom", _many(a["degrees_of_freedom"], "degree", "degrees")),
     ]
+    if "events" in a:
+        rows += _happened(data)
     changes, redundant = json.loads(a["start_changes"]), json.loads(a["redundant_constraints"])
     shared = data["joint"].values[~data["reaction_unique"].values].tolist()
     rows += _listed("start", changes, "change to make it consistent", "changes to make it consistent")
@@ -215,6 +287,16 @@ def summary(data):
         rows += [("reactions", first), *[("", f"  {line}") for line in rest]]
         rows += [("", f"  and {len(shared) - 24} more")] if len(shared) > 24 else []
     return "\n".join([f"{a['model']}: {a['status']}", *table(rows)])
+
+
+def _happened(data, shown=8):
+    """How many events there were, what they cost, and the first of them."""
+    a, times, names = data.attrs, data["event_time"].values, data["event_name"].values
+    energy = f", energy changed by {a['energy_of_events']:.4g} J" if a["energy_of_events"] else ""
+    structures = f", {a['structures']} structures" if a["structures"] > 1 else ""
+    rows = [("events", f"{a['events']}{energy}{structures}")]
+    rows += [("", f"  {time:<12.9g} s  {name}") for time, name in zip(times[:shown], names)]
+    return rows + ([("", f"  and {len(times) - shown} more")] if len(times) > shown else [])
 
 
 def seconds(value):

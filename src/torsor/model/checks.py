@@ -3,8 +3,8 @@
 import casadi as ca
 
 from .. import quantity
-from ..errors import ModelError, TorsorError
 from ..element import ANYTHING
+from ..errors import ModelError, TorsorError
 from ..joints import Connection, Constraint, Joint
 from .body import Body, Frame, Placed
 
@@ -56,7 +56,9 @@ def members(model, element):
         if hasattr(element, name):
             kind = {Joint: "joint", Constraint: "joint or contact", Connection: "joint or connection"}[cls]
             if not isinstance(given, cls):
-                raise ModelError(f"{owner}: {name} must be a {kind} of model {model.name!r}, got {quantity.show(given)}")
+                raise ModelError(
+                    f"{owner}: {name} must be a {kind} of model {model.name!r}, got {quantity.show(given)}"
+                )
             _belongs(model, owner, kind, given)
     first, second = getattr(element, "first", None), getattr(element, "second", None)
     if first is not None and first is second:

@@ -130,7 +130,12 @@ class Model(Occasions):
             except ModelError:
                 self._symbols = before
                 raise
-        for cls, where in ((Constraint, self.constraints), (Force, self.forces), (Ground, self.grounds), (Rule, self.rules)):
+        for cls, where in (
+            (Constraint, self.constraints),
+            (Force, self.forces),
+            (Ground, self.grounds),
+            (Rule, self.rules),
+        ):
             if isinstance(element, cls):
                 where.append(element)
         self._enter(element.name, element)
@@ -184,7 +189,18 @@ class Model(Occasions):
             raise ModelError(
                 f"instance {name!r}: unknown parameter {sorted(unknown)[0]!r} of {other.name!r}. Known: {known}."
             )
-        parts = ("grounds", "bodies", "constraints", "forces", "parameters", "signals", "memory", "events", "machines", "rules")
+        parts = (
+            "grounds",
+            "bodies",
+            "constraints",
+            "forces",
+            "parameters",
+            "signals",
+            "memory",
+            "events",
+            "machines",
+            "rules",
+        )
         parts += ("_names", "_symbols")
         before = {part: copy(getattr(self, part)) for part in parts}
         try:

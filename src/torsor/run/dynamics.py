@@ -31,7 +31,7 @@ class Dynamics:
 
     def multipliers(self, q=None, v=None, t=0.0, p=None):
         """λ of the rows in use."""
-        return self._solve(q, v, t, p)[1]
+        return self._solve(q, v, t, p)[1][: len(self.system.keep)]
 
     def residuals(self, q=None, v=None, t=0.0, p=None):
         """Position and velocity residuals of the rows in use."""
@@ -71,7 +71,7 @@ class Dynamics:
     def functions(self):
         """The kernels as casadi.Function objects."""
         f = self.formulation_object
-        return {**f.functions(), **f.retractions(self.map)}
+        return {name: x for name, x in {**f.functions(), **f.retractions(self.map)}.items() if name in self.kernels}
 
     def body_accelerations(self, q=None, v=None, t=0.0, p=None):
         """ẍ (world axes) and ω̇ (body axes) of all bodies, body by body, whatever the coordinates are."""
@@ -93,7 +93,7 @@ class Dynamics:
 
         t, q, _, p = self._state(q, None, t, p)
         f = self.formulation_object
-        G, Minv = self._examiner.G(t, q, p)[f.keep], self._examiner.Minv(q, p)
+        G, Minv = self._examiner.G(t, q, p, f.keep), self._examiner.Minv(q, p)
         held = np.array([f.rows[k].holonomic for k in f.keep], bool)
         return {"names": f.coordinate_names(), "positions": measure(G[held], Minv), "velocities": measure(G, Minv)}
 

@@ -13,21 +13,21 @@ class EventRunner(Runner):
     """One run with events."""
 
     def __init__(self, structures, system, built, method, step, tolerance, projection, until):
-        from . import switch, switching
+        from . import codes, switch, switching
 
-        self.switch, self.switching, self.structures = switch, switching, structures
+        self.codes, self.switch, self.switching, self.structures = codes, switch, switching, structures
         super().__init__(system, built, method, step, tolerance, projection, until)
         arrays, n = structures.program.arrays, len(structures.program.names)
         rows, slots, bits = len(system.rows), max(len(structures.program.slots), 1), len(arrays["bits"])
         self.program = switch.Program(**arrays)
         whole = lambda size: np.zeros(size, np.int64)
         speed = np.abs(system.v).max(initial=1e-3 * system.length)
-        values = np.array([0.0, 0.0, system.length, speed, 0.0, 0.0])
+        values = np.array([0.0, 0.0, system.length, speed, 0.0, 0.0, 1e300])
         history = np.zeros((n, 4))
         history[:, 0] = -np.inf
         self.events = switch.Events(
             side=whole(n), due=whole(n), enabled=whole(n), disabled=whole(n), history=history, phi=np.zeros(2 * n),
-            scale=np.zeros(n), marks=np.array([0, 1, 0, 0, 0, 0], np.int64), values=values, wanted=np.zeros(bits),
+            scale=np.zeros(n), marks=np.array([0, 1, 0, 0, 0, 0, 1, 0], np.int64), values=values, wanted=np.zeros(bits),
         )  # fmt: skip
         self.log = switch.Log(
             np.zeros(LOGGED), np.zeros(LOGGED, np.int64), np.zeros(LOGGED), np.zeros((LOGGED, rows)),
@@ -62,7 +62,10 @@ class EventRunner(Runner):
             keys=np.array([s.key for s in known], float).reshape(len(known), len(self.structures.bits)),
             addresses=np.array([list(addresses(s.built, names).values()) for s in known], np.int64),
             sizes=np.array(
-                [[max(s.built["factor"].size_out(0), 1) - 1, len(s.keep), s.watches, "stage" in s.built] for s in known],
+                [
+                    [max(s.built["factor"].size_out(0), 1) - 1, len(s.keep), s.watches, "stage" in s.built]
+                    for s in known
+                ],
                 np.int64,
             ),
             rows=np.array([[*s.keep, *[-1] * (rows - len(s.keep))] for s in known], np.int64),
@@ -117,14 +120,14 @@ class EventRunner(Runner):
         )  # fmt: skip
 
     def _answer(self, status):
-        if status == self.switch.WANTED:
+        if status == self.codes.WANTED:
             try:
                 self._want(tuple(self.events.wanted.tolist()))
             except TorsorError as error:
                 self.refused = str(error)
                 return status
             return self.loop.RUNNING
-        if status == self.switch.FULL:
+        if status == self.codes.FULL:
             self._empty_log()
             return self.loop.RUNNING
         if status == self.loop.ILL_CHOSEN:
@@ -145,7 +148,7 @@ class EventRunner(Runner):
         self.events.marks[4] = 0
 
     def _message(self, status):
-        w, t = self.switch, self.state.values[0]
+        w, t = self.codes, self.state.values[0]
         if status not in (*range(w.WANTED, w.PENETRATES + 1),):
             return super()._message(status)
         name = self.structures.program.names[self.events.marks[5]]
@@ -165,7 +168,7 @@ class EventRunner(Runner):
                 "for the event"
             ),
             w.ACCUMULATES: (
-                f"event {name!r} fires at ever shorter intervals, which come to an end at about t = {self.events.values[1]:.12g} s. "
+                f"event {name!r} fires at ever shorter intervals, which end at about t = {self.events.values[1]:.12g} s. "
                 "Choose accumulate='end' to end there, accumulate='ignore' to go on without the event, or a constraint "
                 "that stays engaged (ts.strike does that by itself)"
             ),
@@ -178,7 +181,7 @@ class EventRunner(Runner):
     def _evaluate(self, times, q, v, p, outputs):
         row = np.zeros(max(self.sizes["outputs"], 1))
         keys = p[:, self.structures.bits]
-        for i, structure in enumerate(self.structures.known):
+        for structure in self.structures.known:
             rows = np.flatnonzero((keys == np.array(structure.key)).all(axis=1))
             if rows.size:
                 kernels = self.loop.Kernels(**addresses(structure.built, self.loop.Kernels._fields))

@@ -17,9 +17,22 @@ import numpy as np
 from numba import njit
 
 from ..kernels.calls import call
+from .codes import NOT_A_NUMBER
 from .compiled import INLINE, PLAIN
 from .loop import FINISHED, RUNNING, accelerate, copy, march
-from .switch import AT_START, DIVIDED, FALLING, NEAR, NOT_A_NUMBER, RISING, SAMPLES, enabled, kernels_of, restore
+from .switch import (
+    AT_START,
+    DIVIDED,
+    FALLING,
+    FOLLOWED,
+    PLACES,
+    RISING,
+    SAMPLES,
+    enabled,
+    kernels_of,
+    near,
+    restore,
+)
 
 
 @njit(**INLINE)
@@ -56,7 +69,7 @@ def samples(table, s, plan, i, state, events, trial):
     copy(s.a, trial.a1)
     call(k.differential, (trial.u1, state.v, trial.w1, s.work))
     for j in range(1, SAMPLES - 1):
-        dense(table, s, plan, i, trial, j / (SAMPLES - 1), trial.samples[j])
+        dense(table, s, plan, i, trial, PLACES[j], trial.samples[j])
 
 
 @njit(**INLINE)
@@ -73,9 +86,52 @@ def dip(x0, r0, x1, r1):
 
 
 @njit(**PLAIN)
-def start_side(program, events, m, rate, after):
+def departure(program, events, trial, m, n):
+    """How far a function is from the cubics through its samples, over its size.
+
+    The middle value is compared with the cubic through the four others, and the inner ones with the cubics through values
+    and rates of their neighbours: what does not follow them has not been seen well enough.
+    """
+    x, h = trial.samples, trial.target[1]
+    others, guess = (0, 1, 3, 4), 0.0
+    for a in others:
+        weight = 1.0
+        for b in others:
+            if a != b:
+                weight *= (PLACES[2] - PLACES[b]) / (PLACES[a] - PLACES[b])
+        guess += weight * x[a, m]
+    worst = abs(guess - x[2, m])
+    if program.events[m, 7] == 1:
+        for j in range(1, SAMPLES - 1):
+            part = PLACES[j + 1] - PLACES[j - 1]
+            z = (PLACES[j] - PLACES[j - 1]) / part
+            ends = (1 - z) ** 2 * (1 + 2 * z) * x[j - 1, m] + z**2 * (3 - 2 * z) * x[j + 1, m]
+            rates = z * (1 - z) ** 2 * x[j - 1, n + m] - z**2 * (1 - z) * x[j + 1, n + m]
+            worst = max(worst, abs(ends + part * h * rates - x[j, m]))
+    return worst / events.scale[m] if events.scale[m] > 0.0 else 0.0
+
+
+@njit(**PLAIN)
+def too_long(program, events, trial, p):
+    """Whether the step is too long for the functions that are watched; keeps the longest step that is not."""
+    worst, h = 0.0, trial.target[1]
+    for m in range(events.due.size):
+        if enabled(program, events, m, p):
+            worst = max(worst, departure(program, events, trial, m, events.due.size))
+    if worst > FOLLOWED and events.marks[7] < 12:
+        events.values[6] = 0.5 * h
+        events.marks[7] += 1
+        return True
+    if worst < 0.05 * FOLLOWED and h >= 0.9 * events.values[6]:
+        events.values[6] *= 2.0
+    events.marks[7] = 0
+    return False
+
+
+@njit(**PLAIN)
+def start_side(program, events, m, t, rate, after):
     """The side on which a function leaves zero, where it stood at the start of the step."""
-    if program.events[m, 7] == 1 and abs(rate) > NEAR * events.scale[m]:
+    if program.events[m, 7] == 1 and abs(rate) > near(events, m, t, rate):
         return 1 if rate > 0.0 else -1
     return 1 if after > 0.0 else (-1 if after < 0.0 else 0)
 
@@ -87,11 +143,12 @@ def first(program, table, s, plan, i, events, trial, p):
     Marks the events concerned as due: falling, rising, divided by θ, or at the very start.
     """
     n = events.due.size
-    part = trial.target[1] / (SAMPLES - 1)
     for m in range(n):
         events.due[m], trial.sides[m] = 0, events.side[m]
     for j in range(1, SAMPLES):
-        found, high = False, j / (SAMPLES - 1)
+        found, low, high = False, PLACES[j - 1], PLACES[j]
+        width = high - low
+        part = trial.target[1] * width
         for m in range(n):
             if not enabled(program, events, m, p):
                 continue
@@ -102,7 +159,7 @@ def first(program, table, s, plan, i, events, trial, p):
                 return -1
             side, kind = trial.sides[m], FALLING
             if side == 0:
-                side, kind = start_side(program, events, m, r0, x1), DIVIDED
+                side, kind = start_side(program, events, m, trial.values0[0], r0, x1), DIVIDED
                 if side == -1:
                     events.due[m], found = AT_START, True
                     continue
@@ -113,13 +170,13 @@ def first(program, table, s, plan, i, events, trial, p):
             elif program.events[m, 7] == 1 and (side == 1 or program.events[m, 2] == 1):
                 z = dip(side * x0, side * r0, side * x1, side * r1)
                 if z > 0.0:
-                    dense(table, s, plan, i, trial, (j - 1 + z) / (SAMPLES - 1), trial.phi)
+                    dense(table, s, plan, i, trial, low + z * width, trial.phi)
                     if side * trial.phi[m] < 0.0:
                         events.due[m], found = (kind if side == 1 else RISING), True
-                        high = min(high, (j - 1 + z) / (SAMPLES - 1))
+                        high = min(high, low + z * width)
             trial.sides[m] = 1 if x1 > 0.0 else (-1 if x1 < 0.0 else side)
         if found:
-            trial.bracket[0], trial.bracket[1] = (j - 1) / (SAMPLES - 1), high
+            trial.bracket[0], trial.bracket[1] = low, high
             return 1
     return 0
 
@@ -153,7 +210,9 @@ def step_to(table, s, plan, state, i, trial, t):
         if state.values[0] >= t:
             return RUNNING
         state.counts[2] = 0
-        status = march(kernels_of(table, i), s, plan, state, trial.target[:1], trial.oq, trial.ov, trial.op, trial.ow, 1)
+        status = march(
+            kernels_of(table, i), s, plan, state, trial.target[:1], trial.oq, trial.ov, trial.op, trial.ow, 1
+        )
         if status != RUNNING and status != FINISHED:
             return status
     return RUNNING
@@ -207,8 +266,8 @@ def locate(program, table, s, plan, state, events, i, trial):
         else:
             high = min(high, theta)
         last, value = theta, f
-        near = 2.3e-16 * max(abs(t0 + theta * h), h) / h
-        if f == 0.0 or high - low <= near:
+        least = 2.3e-16 * max(abs(t0 + theta * h), h) / h
+        if f == 0.0 or high - low <= least:
             break
         if slope < 0.0:
             theta = last - value / slope
@@ -216,7 +275,7 @@ def locate(program, table, s, plan, state, events, i, trial):
             theta = min(1.0, last * (1 + 1e-7)) if f > 0.0 else last * (1 - 1e-7)
         else:
             theta = 0.5 * (low + high)
-        if abs(theta - last) <= near:
+        if abs(theta - last) <= least:
             break
         if not low < theta < high or turn > 15:
             theta = 0.5 * (low + high)
@@ -224,5 +283,6 @@ def locate(program, table, s, plan, state, events, i, trial):
     for m in range(events.due.size):  # those that are due at this instant, and not later in the step
         if events.due[m] > 0:
             x = -trial.phi[m] if events.due[m] == RISING else trial.phi[m]
-            events.due[m] = 1 if x <= 100 * NEAR * events.scale[m] else 0
+            rate = trial.phi[events.due.size + m]
+            events.due[m] = 1 if x <= 100 * near(events, m, state.values[0], rate) else 0
     return RUNNING

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
-from . import switch
 from ..event import ANSWERS
+from . import codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,22 +90,22 @@ def _lower(step, event, plan, row, frictions):
     place = plan.places.get(id(getattr(step.target, "active", step.target)), -1)
     rubbing = [f for f in frictions if f.host is step.target]
     if step.kind == "set":
-        return [[switch.SET, plan.places[id(step.target)], _slot(plan, *step.values), 0, 0]]
+        return [[codes.SET, plan.places[id(step.target)], _slot(plan, *step.values), 0, 0]]
     if step.kind == "release":
-        loose = [[switch.SET, plan.places[id(f.slip)], _slot(plan, ca.SX(1)), 0, 0] for f in rubbing]
-        return [[switch.RELEASE, plan.places[id(f.active)], 0, 0, 0] for f in rubbing] + [
+        loose = [[codes.SET, plan.places[id(f.slip)], _slot(plan, ca.SX(1)), 0, 0] for f in rubbing]
+        return [[codes.RELEASE, plan.places[id(f.active)], 0, 0, 0] for f in rubbing] + [
             *loose,
-            [switch.RELEASE, place, 0, 0, 0],
+            [codes.RELEASE, place, 0, 0, 0],
         ]
     if step.kind == "engage":
-        return [[switch.ENGAGE, place, _slot(plan, *step.values), 0, 0]]
+        return [[codes.ENGAGE, place, _slot(plan, *step.values), 0, 0]]
     if step.kind == "strike":
         slot = _slot(plan, *step.values, Approach(step.target))
-        landing = [[switch.LAND, 0, 0, frictions.index(f), event] for f in rubbing]
-        return [[switch.STRIKE, place, slot, 0, row[f"{step.target.name}[0]"]], *landing]
+        landing = [[codes.LAND, 0, 0, frictions.index(f), event] for f in rubbing]
+        return [[codes.STRIKE, place, slot, 0, row[f"{step.target.name}[0]"]], *landing]
     if step.kind == "land":
-        return [[switch.LAND, 0, 0, frictions.index(step.target), event]]
+        return [[codes.LAND, 0, 0, frictions.index(step.target), event]]
     if step.kind == "record":
         plan.records.append((step.target, event, _slot(plan, *step.values)))
         return []
-    return [[switch.END, 0, 0, 0, 0]]
+    return [[codes.END, 0, 0, 0, 0]]

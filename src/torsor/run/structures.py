@@ -113,16 +113,17 @@ class Structures:
 
         if not found.redundant:
             return
-        place = {row: k for k, row in enumerate(f.active_rows())}
-        kept, extra = [place[k] for k in found.keep], [place[k] for k in found.redundant]
-        g = examiner.g(t, q, p)
-        off = [k for k in extra if abs(g[k]) > 1e-6 * self.system.length]
+        off = [
+            (k, g)
+            for k, g in zip(found.redundant, examiner.g(t, q, p, found.redundant))
+            if abs(g) > 1e-6 * self.system.length
+        ]
         if off:
-            names = "; ".join(f"{examiner.rows[k]} (off by {g[k]:.3g})" for k in off[:5])
+            names = "; ".join(f"{f.rows[k]} (off by {g:.3g})" for k, g in off[:5])
             raise AssemblyError(f"contradictory constraints would be engaged together: {names}")
-        G, Minv = examiner.G(t, q, p)[kept], examiner.Minv(q, p)
+        G, Minv = examiner.G(t, q, p, found.keep), examiner.Minv(q, p)
         S = G @ Minv @ G.T
-        v = v - Minv @ G.T @ np.linalg.solve(S, examiner.psi(t, q, v, p)[kept])
+        v = v - Minv @ G.T @ np.linalg.solve(S, examiner.psi(t, q, v, p, found.keep))
         diagnosis.refuse_contradictions(examiner, found, t, q, v, p, f.rows)
 
     def _released(self, key):

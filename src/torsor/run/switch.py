@@ -11,17 +11,18 @@ from numba import njit
 from .compiled import INLINE, PLAIN
 from .loop import Kernels, copy
 
-# statuses beside those of the loop
-WANTED, FULL, NOT_A_NUMBER, CHATTERS, ACCUMULATES, NOT_SATISFIED, ENDED, PENETRATES = 10, 11, 12, 13, 14, 15, 16, 17
-
-# opcodes of the elementary steps of events
-SET, RELEASE, ENGAGE, STRIKE, LAND, END = 0, 1, 2, 3, 4, 5
-
 # how an event that is due was found; 1 is also "due now"
 FALLING, RISING, AT_START, DIVIDED = 1, 2, 3, 4
 
-SAMPLES = 5  # places within a step, its ends included, where events are looked for
+SAMPLES = (
+    5  # places within a step, its ends included, where events are looked for; unequal, so as not to fall into step
+)
+PLACES = (0.0, 0.23, 0.52, 0.77, 1.0)
+FOLLOWED = (
+    0.02  # of its size: if a watched function is further from the cubic through its samples, the step is too long
+)
 NEAR = 1e-12  # of the largest value that a watched function had: closer to zero it is neither positive nor negative
+ROUNDING = 1e-15  # of the time: what a function changes in that is rounding too
 REBOUND = 1e-11  # height of a rebound over the size of the model, below which the rest of the rebounds is summed up
 SLOW = 1e-7  # sliding speed over the largest speed, below which friction tries to stick
 
@@ -39,8 +40,10 @@ Table = namedtuple("Table", "keys addresses sizes rows numbers")
 
 # What survives between calls. side: 1 positive, -1 negative, 0 undecided; due: 1 where an event is to fire now
 #   history: [time of the last firing, last interval, how often intervals shrank, how often they vanished]
-#   marks: [structure, inside an instant, passes through it, outputs written, entries in the log, event that failed]
-#   values: [energy changed by events, a number for messages, length of the model, largest speed, settled at]
+#   marks: [structure, inside an instant, passes through it, outputs written, entries in the log, event that failed,
+#   the very start]
+#   values: [energy changed by events, a number for messages, length of the model, largest speed, settled at,
+#   number of struck constraints, longest step that watched functions can be followed in]
 Events = namedtuple("Events", "side due enabled disabled history phi scale marks values wanted")
 
 # What is reported: time, event, change of energy, impulses on all rows, values of all slots before the event
@@ -98,6 +101,12 @@ def enabled(program, events, i, p):
         if p[program.during[k]] != program.needed[k]:
             return False
     return True
+
+
+@njit(**INLINE)
+def near(events, m, t, rate):
+    """How close to zero the function of an event is neither positive nor negative."""
+    return NEAR * events.scale[m] + ROUNDING * abs(t * rate)
 
 
 @njit(**PLAIN)

@@ -3,11 +3,12 @@
 import numpy as np
 
 from ..kernels.calls import call
+from .codes import NOT_A_NUMBER
 from .compiled import loop
 from .instant import instant
-from .locate import first, locate, samples
+from .locate import first, locate, samples, too_long
 from .loop import FINISHED, RUNNING, copy, largest, march
-from .switch import AT_START, NOT_A_NUMBER, SAMPLES, enabled, keep, kernels_of, restore, use
+from .switch import AT_START, SAMPLES, enabled, keep, kernels_of, restore, use
 
 
 @loop
@@ -33,6 +34,8 @@ def march_events(program, table, s, plan, state, events, trial, log, times, out_
         if events.marks[3] == times.size:
             return FINISHED
 
+        if plan.choices[0] == 1 and state.values[1] > events.values[6]:
+            state.values[1] = events.values[6]
         keep(s, state, trial)
         trial.target[0], state.counts[2] = times[events.marks[3]], 0
         status = march(k, s, plan, state, trial.target[:1], trial.oq, trial.ov, trial.op, trial.ow, 1)
@@ -45,6 +48,10 @@ def march_events(program, table, s, plan, state, events, trial, log, times, out_
         for m in range(n):
             if enabled(program, events, m, state.p) and np.isfinite(trial.samples[SAMPLES - 1, m]):
                 events.scale[m] = max(events.scale[m], abs(trial.samples[SAMPLES - 1, m]))
+        if plan.choices[0] == 1 and too_long(program, events, trial, state.p):
+            restore(s, state, trial)
+            state.counts[1] += 1
+            continue
         found = first(program, table, s, plan, i, events, trial, state.p)
         if found < 0:
             restore(s, state, trial)

@@ -1,0 +1,7 @@
+"""Numbers that stand for what a run with events returns, and for what events do."""
+
+# statuses beside those of the loop
+WANTED, FULL, NOT_A_NUMBER, CHATTERS, ACCUMULATES, NOT_SATISFIED, ENDED, PENETRATES = 10, 11, 12, 13, 14, 15, 16, 17
+
+# opcodes of the elementary steps of events
+SET, RELEASE, ENGAGE, STRIKE, LAND, END = 0, 1, 2, 3, 4, 5
