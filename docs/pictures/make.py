@@ -216,9 +216,68 @@ def orders():
     return figure
 
 
+def booster():
+    """Contact forces R₁ and R₂ until the booster is free, and its path seen from the core: figures 8 and 9 of the paper."""
+    data = ts.simulate(ts.cases.load("booster"), 4.0, outputs=4000)
+    figure = plt.figure(figsize=(10, 4.4), layout="constrained")
+    grid = figure.add_gridspec(2, 2, width_ratios=(1, 1.7))
+    top, low, right = (figure.add_subplot(part) for part in (grid[0, 0], grid[1, 0], grid[:, 1]))
+    early, marks = data.sel(time=slice(0, 1)), data.event_time.values
+    for ax, row, sign, color, label in (
+        (top, "nose_x", -1, BLUE, "R₁, along"),
+        (low, "nose_y", 1, RED, "R₂, across"),
+    ):
+        ax.plot(early.time, sign * early.multiplier.sel(constraint=f"{row}[0]") / 1e3, color=color, lw=1.6)
+        for when, name, side in zip(marks, data.event_name.values, ("right", "right", "left")):
+            ax.axvline(when, color="0.6", lw=0.8, zorder=0)
+            style = {"rotation": 90, "va": "top", "ha": side, "fontsize": 8, "color": "0.35"}
+            ax.text(when, 0.97, name, transform=ax.get_xaxis_transform(), **style)
+        ax.set_title(f"{label} the core", fontsize=10)
+        ax.set_ylim(bottom=0)
+        tidy(ax, "time [s]" if ax is low else "", "contact force [kN]")
+    R, x = data.rotation.sel(body="core").values, data.position.sel(body="core").values
+    seen = lambda local: np.einsum("tji,tj->ti", R, ends(data, "booster", local) - x)
+    center, nose, tail = seen((0, 0, 0)), seen((11.6, 0, 0)), seen((-8, 0, 0))
+    shade = plt.colormaps["viridis"]
+    for k, i in enumerate(range(0, 4001, 400)):
+        right.plot(*zip(tail[i, :2], nose[i, :2]), color=shade(0.09 * k), lw=2, solid_capstyle="round")
+        right.plot(*nose[i, :2], "o", color=shade(0.09 * k), ms=3.5)
+    right.plot(*center[:, :2].T, color=RED, lw=1)
+    right.plot([-14, 14], [0, 0], color="0.6", lw=7, solid_capstyle="butt", zorder=0)
+    right.text(6, -3.5, "core", fontsize=9, color="0.35", ha="center")
+    right.set_aspect("equal", adjustable="datalim")
+    right.set_title("the booster every 0.4 s, seen from the core; red: its centre", fontsize=10)
+    tidy(right, "x [m]", "y [m]")
+    return figure
+
+
+def events():
+    """A ball that bounces until it lies, and a block that sticks to a belt and slips on it."""
+    sys.path.insert(0, str(HERE.parents[1] / "examples"))
+    from bouncing_ball import ball
+    from stick_slip import belt_and_block
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
+    data = ts.simulate(ball(0.8), 5.0, outputs=2000)
+    left.plot(data.time, data.position.sel(body="ball", axis="z") - 0.05, color=BLUE, lw=1.2)
+    rest = float(data.event_time[-1])
+    left.axvline(rest, color="0.6", lw=0.8)
+    left.text(rest, 0.9, f"{data.sizes['event']} impacts, then rest ", ha="right", fontsize=9, color="0.35")
+    tidy(left, "time [s]", "height of the ball [m]")
+    data = ts.simulate(belt_and_block(), 2.0, outputs=2000, formulation="relative")
+    right.plot(data.time, data.velocity.sel(body="block", axis="x"), color=RED, lw=1.4)
+    for when in data.event_time.values:
+        right.axvline(when, color="0.6", lw=0.8, zorder=0)
+    right.text(0.04, 0.53, "sticks", fontsize=9, color="0.35", ha="center")
+    right.set_ylim(top=0.6)
+    right.text(0.35, 0.53, "slips", fontsize=9, color="0.35", ha="center")
+    tidy(right, "time [s]", "speed of the block [m/s]")
+    return figure
+
+
 PICTURES = {
     "three-link": three_link, "drift": drift, "four-bar": four_bar, "heavy-top": heavy_top, "free-body": free_body,
-    "pendulum": pendulum, "satellite": satellite, "orders": orders,
+    "pendulum": pendulum, "satellite": satellite, "orders": orders, "booster": booster, "events": events,
 }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 
 import torsor as ts
 
@@ -24,7 +25,7 @@ def belt(normal=None, hosted=False, start=BELT):
     if hosted:
         on = model.add(ts.Contact("on", moving, block, normal=(0, 0, 1)))
     else:
-        on = model.add(ts.Prismatic("on", moving, block, axis=(1, 0, 0), start_rate=start - BELT))
+        on = model.add(ts.Prismatic("on", moving, block, axis=(1, 0, 0)))
     model.add(ts.Friction("rub", on, coefficient=KINETIC, static=STATIC, normal=normal))
     return model
 
@@ -42,9 +43,9 @@ def stick_slip(count):
 
 @pytest.mark.parametrize("hosted", [False, True], ids=["rail", "contact"])
 def test_a_block_on_a_belt_sticks_and_slips_at_the_exact_instants(hosted):
-    data = ts.simulate(belt(hosted=hosted), 3.0, outputs=30)
+    data = ts.simulate(belt(hosted=hosted), 5.0, outputs=30)
     exact = stick_slip(30)
-    exact = exact[exact < 3.0]
+    exact = exact[exact < 5.0]
     assert len(exact) >= 7
     own = np.array([name.startswith("rub") for name in data.event_name.values])
     np.testing.assert_allclose(data.event_time.values[own], exact, rtol=0, atol=EXACT)
@@ -233,18 +234,16 @@ def test_bearing_friction_stops_a_pendulum_where_the_torque_of_gravity_is_below_
     """A given load N: torque μ N r against the motion. Between turning points the energy falls by μ N r |Δθ|."""
     m, L, mu, N, r = 1.0, 0.5, 0.3, 20.0, 0.05
     model = ts.Model("pendulum", gravity=(0, 0, -G))
-    bob = model.body("bob", mass=m, inertia=0, at=(0, 0, -L))
+    bob = model.body("bob", mass=m, inertia=(0.1, 0.1, 0.1), at=(0, 0, -L))
     hinge = model.add(ts.Revolute("hinge", model.ground, bob, point=(0, 0, 0), axis=(0, 1, 0), start=1.2))
     model.add(ts.Friction("rub", hinge, coefficient=mu, normal=N, radius=r))
-    data = ts.simulate(model, 12.0, outputs=[0.0, 12.0], signals={"angle": hinge.coordinate[0]})
-    from scipy.optimize import brentq
-
+    data = ts.simulate(model, 12.0, outputs=[0.0, 12.0])
     torque, top, turns = mu * N * r, 1.2, []
     while m * G * L * np.sin(abs(top)) > torque:
-        energy = lambda x: m * G * L * (np.cos(x) - np.cos(top)) - torque * abs(x - top)
-        top = brentq(energy, -np.sign(top) * 1e-9 if False else 0.0, -top) if energy(0.0) > 0 else brentq(energy, 0.0, top - np.sign(top) * 1e-9)
+        left = lambda x: m * G * L * (np.cos(x) - np.cos(top)) - torque * (top - x) * np.sign(top)
+        top = brentq(left, *sorted((-top, 0.99 * np.sign(top) * np.arcsin(torque / (m * G * L)))), xtol=1e-14)
         turns.append(top)
     assert len(turns) > 3
     assert data.event_name.values[-1] == "rub.stick"
-    np.testing.assert_allclose(data.angle.values[-1], turns[-1], atol=1e-9)
-    np.testing.assert_allclose(data.energy.values[-1], -m * G * L * np.cos(turns[-1]), rtol=1e-9)
+    np.testing.assert_allclose(data.coordinate.values[-1, 0], turns[-1], atol=1e-9)
+    assert data.attrs["energy_balance_relative"] < 1e-9

@@ -66,10 +66,10 @@ def test_names_are_plain_words(name):
 
 ELEMENTS = [
     pytest.param((cls, f.name), id=f"{key}-{f.name}")
-    for kind in ("joint", "constraint", "force")
+    for kind in ("joint", "constraint", "force", "rule")
     for key, cls in ts.registered(kind).items()
     for f in fields(cls)
-    if f.name not in ("placed", "arm", "arms") and not (key == "gravity")
+    if f.name not in ("placed", "arm", "arms", "height") and not (key == "gravity")
 ]
 
 
@@ -122,7 +122,7 @@ def test_an_element_connects_two_different_bodies_of_its_model():
     refused(lambda: model.add(ts.Drive("bad", stranger["joint"], value=1.0)), "joint 'joint' does not belong")
     refused(lambda: model.add(ts.TorsionSpring("bad", s["first"])), "'bad'", "joint must be a joint of model 'scene'")
     refused(lambda: model.add(ts.PointForce("bad", stranger["body"])), "does not belong to model 'scene'")
-    refused(lambda: model.add("hinge"), "cannot add 'hinge'", "a joint, a constraint, a force or a Ground")
+    refused(lambda: model.add("hinge"), "cannot add 'hinge'", "a joint, a constraint, a force, a rule or a Ground")
     frame = s["first"].frame()
     refused(
         lambda: model.add(ts.Fixed("bad", s["first"], s["second"], frames=(frame, frame))), "'bad'", "frames must be"

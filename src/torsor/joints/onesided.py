@@ -15,7 +15,7 @@ import casadi as ca
 
 from .. import quantity
 from ..action import Release, Strike
-from ..element import settle
+from ..element import CONSTANT, Statement, settle
 from ..errors import ModelError
 from ..event import Event, Memory, Watch
 from ..lie import se3
@@ -46,6 +46,12 @@ class OneSided(Constraint):
     def two_sided(self):
         """Whether there are two gaps."""
         return False
+
+    def declared(self):
+        e = quantity.scalar(self.restitution, "restitution", self.owner)
+        if e.is_constant() and not 0 <= float(e) <= 1:
+            raise ModelError(f"{self.owner}: restitution must lie between 0 and 1, got {quantity.show(self.restitution)}")
+        return [*super().declared(), Statement("restitution", e, CONSTANT)]
 
     def gaps(self):
         """The distances that must not become negative."""

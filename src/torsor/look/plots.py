@@ -144,8 +144,12 @@ def events(figure, data):
     """When each event happened above, one line per name; what events did to the energy below."""
     names, times = data["event_name"].values.astype(str), data["event_time"].values
     kinds = list(dict.fromkeys(names.tolist()))[: GROUP * ROWS]
-    figure.set_size_inches(8, 3.2 + 0.25 * len(kinds))
-    top, low = figure.subplots(2, 1, sharex=True, height_ratios=(1 + 0.35 * len(kinds), 2))
+    change, t = np.concatenate([[0.0], np.cumsum(data["event_energy"].values)]), data["time"].values
+    panels = 2 if np.abs(change).max() > 0 else 1
+    figure.set_size_inches(8, 1.2 + 0.25 * len(kinds) + 2 * (panels - 1))
+    top, *low = figure.subplots(
+        panels, 1, sharex=True, squeeze=False, height_ratios=(1 + 0.35 * len(kinds), 2)[:panels]
+    ).flat
     for k, kind in enumerate(kinds):
         at = times[names == kind]
         top.plot(at, np.full(len(at), k), "|", color=_color(k), ms=12, mew=1.4)
@@ -153,12 +157,11 @@ def events(figure, data):
     top.set_yticks(range(len(kinds)), kinds, fontsize=8)
     top.set(ylim=(len(kinds) - 0.5, -0.5), ylabel="event [name]")
     top.grid(alpha=0.25)
-    change = np.concatenate([[0.0], np.cumsum(data["event_energy"].values)])
-    t = data["time"].values
-    low.step([t[0], *times, max(t[-1], times[-1])], [*change, change[-1]], where="post", color=COLORS[1], lw=1.3)
-    low.set_ylabel("energy by events [J]")
-    low.grid(alpha=0.25)
-    _time(low, t)
+    for ax in low:
+        ax.step([t[0], *times, max(t[-1], times[-1])], [*change, change[-1]], where="post", color=COLORS[1], lw=1.3)
+        ax.set_ylabel("energy by events [J]")
+        ax.grid(alpha=0.25)
+    _time((low or [top])[0], t)
 
 
 VIEWS = {
@@ -210,11 +213,15 @@ def _mark_events(figure, data):
         for when in times:
             ax.axvline(when, color="0.6", lw=0.7, zorder=0.5)
     if len(times) <= NAMED:
-        ax = figure.axes[0]
+        ax, style = figure.axes[0], {"rotation": 90, "ha": "right", "va": "top", "fontsize": 7, "color": "0.35"}
+        apart, texts = 0.04 * np.ptp(data["time"].values), []
         for when, name in zip(times, names):
-            place = (when, 0.98)
-            style = {"rotation": 90, "ha": "right", "va": "top", "fontsize": 7, "color": "0.35"}
-            ax.annotate(str(name), place, xycoords=ax.get_xaxis_transform(), annotation_clip=True, **style)
+            if texts and when - texts[-1][0] < apart:  # one text for events that are close to each other
+                texts[-1][1] += f", {name}"
+            else:
+                texts.append([when, str(name)])
+        for when, text in texts:
+            ax.annotate(text, (when, 0.98), xycoords=ax.get_xaxis_transform(), annotation_clip=True, **style)
 
 
 def _with_gaps(data):

@@ -212,7 +212,7 @@ def text(info):
     return "\n".join(lines)
 
 
-def _occasions(info, shown=40, width=70):
+def _occasions(info, shown=40, width=100):
     """Events, modes and elements that are switched."""
     lines = []
     if info["events"]:
