@@ -66,6 +66,7 @@ __version__ = "0.1.0"
 
 _LAZY = {
     "simulate": ("simulation", "simulate"),
+    "resume": ("simulation", "resume"),
     "compile": ("run.dynamics", "compile"),
     "save": ("look.dataset", "save"),
     "load": ("look.dataset", "load"),

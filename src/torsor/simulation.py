@@ -1,18 +1,28 @@
-"""The one function that most users call."""
+"""The function that most users call, and the one that goes on with what it left behind."""
 
+import os
+import signal
 import time as clock
-import warnings
 from collections.abc import Mapping
+from dataclasses import asdict
 
 import casadi as ca
 import numpy as np
 
 from . import quantity
-from .errors import OptionError, RunError
+from .errors import OptionError
+from .formulations.definition import fingerprint
+from .look.assemble import assemble, opened
+from .look.dataset import RESERVED, dataset
+from .look.progress import Progress
 from .model import Model
-from .registry import lookup
+from .registry import lookup, registered
+from .run.checkpoint import Checkpoint, Spaced, drive, refuse_other_circumstances, refuse_other_model, static_facts
+from .run.prepare import System, changes_structure
 from .run.projections import Projection
+from .run.task import Task
 
+PREPARING = "deriving and compiling the equations"
 MAPS = ("exp", "cayley")
 TOLERANCE, LOCATING = 1e-9, 1e-11  # default tolerances; the time of an event is as exact as the motion that leads to it
 
@@ -30,6 +40,9 @@ def simulate(
     signals: dict | None = None,
     parameters: dict | None = None,
     progress: bool | None = None,
+    checkpoint=None,
+    checkpoint_every: float | None = 60.0,
+    checkpoint_interval: float | None = None,
 ):
     """Simulate a model from time 0 and return an xarray.Dataset.
 
@@ -45,14 +58,11 @@ def simulate(
     signals      further expressions to record, by name
     parameters   values of parameters that differ from the model's
     progress     show a bar after a second; None: if standard error is a terminal
+    checkpoint   folder from which `resume` can go on; results are then kept there, and not in memory
+    checkpoint_every, checkpoint_interval   seconds on the clock, and simulated seconds, between checkpoints; None: not so
 
     A run that fails raises RunError, whose `data` holds what was computed; one that is interrupted returns it.
     """
-    from .look.dataset import dataset
-    from .look.progress import Progress
-    from .run.prepare import changes_structure, prepare, rechosen
-    from .run.runner import Runner
-
     if not isinstance(model, Model):
         raise OptionError(f"simulate: give a torsor.Model, got {quantity.show(model)}")
     times = output_times(outputs, _positive(until, "until"))
@@ -60,7 +70,7 @@ def simulate(
     if step is not None:
         _positive(step, "step")
     elif integrator.embedded is None:
-        adaptive = ", ".join(repr(k) for k, c in _integrators().items() if c.embedded is not None)
+        adaptive = ", ".join(repr(k) for k, c in registered("integrator").items() if c.embedded is not None)
         raise OptionError(f"method {method!r} has no step-size control: give a positive `step`, or use {adaptive}")
     if tolerance is None:
         tolerance = LOCATING if model.events else TOLERANCE
@@ -68,80 +78,118 @@ def simulate(
         raise OptionError(f"tolerance must lie between 1e-14 and 0.1, got {tolerance!r}")
     if map not in MAPS:
         raise OptionError(f"unknown map {map!r}. Known: {', '.join(MAPS)}.")
-    chosen = projection_of(projection)
-    named = _signals(model, signals)
-    bar, began = Progress(0.0, until, model.name, progress), clock.perf_counter()
-    bar.waiting("deriving and compiling the equations")
+    chosen, named = projection_of(projection), _signals(model, signals)
+    task = Task(
+        model, float(until), None if step is None else float(step), method, formulation, chosen, float(tolerance), map, named,
+        {name: model.values(parameters)[name] for name in parameters or {}},
+    )  # fmt: skip
+    if checkpoint is not None:
+        return _checkpointed(task, times, checkpoint, (checkpoint_every, checkpoint_interval), progress)
+    bar, began = Progress(0.0, task.until, model.name, progress), clock.perf_counter()
+    bar.waiting(PREPARING)
     try:
-        system, built = prepare(model, formulation, map, chosen.baumgarte, chosen.metric, named, parameters)
-        ways = [map, chosen.baumgarte, chosen.metric]
-        every = dict(model.signals) | named
-        manner = (method, step, tolerance, chosen, float(until))
-        if changes_structure(model):
-            from .run.event_runner import EventRunner
-            from .run.structures import Structures
-
-            structures = Structures(model, system, built, formulation, ways, every, model.values(parameters))
-            runner = EventRunner(structures, system, built, *manner)
-        else:
-            renew = lambda t, q, p: rechosen(model, system, formulation, ways, every, t, q, p)
-            runner = Runner(system, built, *manner, renew)
-        runner.begin(times)
+        system, runner, _ = task.prepared()
+        runner.begin(times[:])  # as numbers
         prepared = clock.perf_counter() - began
         trajectory = runner.collect(runner.run(bar))
     finally:
         bar.close()
-    options = {
-        "model": model.name, "until": float(until), "step": step, "method": method, "formulation": formulation,
-        "projection": repr(chosen), "tolerance": float(tolerance), "map": map, "parameters": model.values(parameters),
-    }  # fmt: skip
-    data = dataset(system, trajectory, options).assign_attrs(prepare_seconds=prepared)
-    if trajectory.status == "interrupted":
-        warnings.warn(f"interrupted at t = {trajectory.reached:.6g} s; what was computed is returned", stacklevel=2)
-    elif not trajectory.complete:
-        raise RunError(
-            f"model {model.name!r}: stopped at t = {trajectory.reached:.6g} s of {until:g} s: {trajectory.status}. "
-            f"{trajectory.counts['steps']} steps, {len(trajectory.times)} outputs kept in `data` of this error.",
-            data,
-        )
-    elif jumped := _jumped(model, system, data, parameters):
-        joint, when = jumped
-        raise RunError(
-            f"model {model.name!r}: {joint.owner} came together the wrong way round before t = {when:.6g} s: its constraints hold, "
-            "but an axis points the other way, or a part is turned by 180 degrees; take smaller steps. The run is kept in "
-            "`data` of this error.",
-            data,
-        )
-    elif chosen.projects and system.redundant and data.attrs["position_drift_max"] > 1e-7 * system.length:
-        names = "; ".join(system.rows[k][1] for k in system.redundant[:5])
-        raise RunError(
-            f"model {model.name!r}: contradictory constraints: {names} were taken for redundant at the start, but are "
-            f"violated by up to {data.attrs['position_drift_max']:.3g} later, although all other constraints hold; make the "
-            "prescribed motions agree. The run is kept in `data` of this error.",
-            data,
-        )
-    return data
+    data = dataset(system, trajectory, task.options()).assign_attrs(prepare_seconds=prepared)
+    return task.judged(system, data, len(trajectory.times))
 
 
-def _jumped(model, system, data, parameters):
-    """The first joint of a loop whose residual vanishes in a position that the joint cannot reach, and when."""
-    from .formulations.genuine import JUMPED, impostors
-    from .model.topology import spanning_tree
+def resume(folder, model: Model, signals: dict | None = None, progress: bool | None = None):
+    """Go on with a run that `simulate` keeps in the folder `checkpoint`, and return the result as `simulate` does.
 
-    switched = {id(element) for element in model.switched}  # these may be anywhere while they are released
-    cut = [joint for joint in spanning_tree(model).cut if id(joint) not in switched]
-    if not cut:
-        return None
-    names = data["body"].values.tolist()
-    some = np.unique(np.linspace(0, data.sizes["time"] - 1, 9).astype(int))  # what has jumped does not jump back
-    arrays = {what: data[what].values[some] for what in ("rotation", "position")}
-    rotation, position = (
-        {name: arrays[what][:, k] for k, name in enumerate(names)} for what in ("rotation", "position")
-    )
-    times = data["time"].values[some]
-    found = impostors(cut, model.values(parameters), system.length, JUMPED, times, rotation, position)
-    first = min(found, key=lambda one: one[1], default=None)
-    return None if first is None else (first[0], float(times[first[1]]))
+    model, signals   as they were given to `simulate`; everything else is stored in the folder
+
+    The result is bit for bit that of a run which was never stopped. A run that is complete returns its result again. A
+    checkpoint of another model, another version of torsor or another processor is refused, and stays as it is.
+    """
+    if not isinstance(model, Model):
+        raise OptionError(f"resume: give the torsor.Model of the run, got {quantity.show(model)}")
+    place = folder if isinstance(folder, Checkpoint) else Checkpoint(folder)
+    place.read()
+    static, o = place.static, place.static["options"]
+    named = _signals(model, signals)
+    values = model.values({name: value for name, value in static["given"].items() if name in model.parameters})
+    every = dict(model.signals) | named
+    refuse_other_model(place.folder, static, model, every, fingerprint(model, every), values)
+    cls = lookup("projection", o["projection"][0])
+    task = Task(
+        model, o["until"], o["step"], o["method"], o["formulation"], cls(**o["projection"][1]), o["tolerance"], o["map"], named,
+        static["given"],
+    )  # fmt: skip
+    place.lock()
+    try:
+        facts, arrays = place.read()  # nobody else changes it from now on
+        system = System(**static["system"])
+        place.times, told, ended_by, prepared = place.output_times(), facts["outcome"], None, 0.0
+        if told["status"] == "running":
+            refuse_other_circumstances(place.folder, static["circumstances"])
+            place.verify()
+            place.tidy()
+            bar, began = Progress(0.0, task.until, model.name, progress), clock.perf_counter()
+            bar.waiting(PREPARING)
+            try:
+                _, runner, rebuild = task.prepared(system)
+                runner.restore(facts["runner"], arrays, rebuild)
+                prepared = clock.perf_counter() - began
+                told, ended_by = drive(runner, place, bar, *o["checkpoints"])
+            finally:
+                bar.close()
+        return _concluded(task, system, place, told, ended_by, prepared)
+    finally:
+        place.release()
+
+
+def _checkpointed(task, times, checkpoint, intervals, progress):
+    """A run in a folder, from its start."""
+    place = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
+    for value, what in zip(intervals, ("checkpoint_every", "checkpoint_interval")):
+        if value is not None and value != 0:
+            _positive(value, what)
+    place.refuse_used()
+    bar, began = Progress(0.0, task.until, task.model.name, progress), clock.perf_counter()
+    bar.waiting(PREPARING)
+    try:
+        system, runner, _ = task.prepared()
+        place.lock()
+        place.refuse_used()
+        spaced = isinstance(times, Spaced)
+        fields = asdict(task.projection)
+        options = task.options() | {
+            "projection": [lookup("projection", task.projection.key).key, fields],
+            "outputs": times.intervals if spaced else None,
+            "checkpoints": [None if x is None else float(x) for x in intervals],
+        }
+        program = runner.structures.program if changes_structure(task.model) else None
+        static = static_facts(task.model, system, options, task.values(), task.parameters, program)
+        place.tidy()
+        slots = max(len(program.slots), 1) if program else 0
+        place.begin(static, times, 3 + runner.sizes["outputs"], 3 + len(system.rows) + slots if program else 0)
+        prepared = clock.perf_counter() - began
+        told, ended_by = drive(runner, place, bar, *options["checkpoints"])
+        bar.close()
+        return _concluded(task, system, place, told, ended_by, prepared)
+    finally:
+        bar.close()
+        place.release()
+
+
+def _concluded(task, system, place, told, ended_by, prepared):
+    """The result of a run in a folder: of all of it, or of what was computed so far."""
+    complete = told["status"] != "running"
+    path, count = place.path("result.nc" if complete else "partial.nc"), place.outputs.count
+    if not (complete and os.path.exists(path)):
+        extra = {"prepare_seconds": prepared}
+        if not complete:
+            told, extra["interrupted_by"] = told | {"status": "interrupted"}, signal.Signals(ended_by or 2).name
+        assemble(path, system, told, task.options(), place, extra)
+    if complete:
+        place.outputs.remove()
+        place.events.remove()
+    return task.judged(system, opened(path), count, place.folder)
 
 
 def output_times(outputs, until):
@@ -149,7 +197,7 @@ def output_times(outputs, until):
     if isinstance(outputs, (int, np.integer)) and not isinstance(outputs, bool):
         if outputs < 1:
             raise OptionError(f"outputs must be a positive number of intervals or an array of times, got {outputs!r}")
-        return np.linspace(0.0, until, int(outputs) + 1)
+        return Spaced(float(until), int(outputs))
     try:
         times = np.atleast_1d(np.asarray([] if outputs is None or isinstance(outputs, bool) else outputs, float))
     except (TypeError, ValueError):
@@ -189,12 +237,6 @@ def projection_of(given):
     return cls(**options)
 
 
-def _integrators():
-    from .registry import registered
-
-    return registered("integrator")
-
-
 def _positive(value, what):
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value < float("inf"):
         raise OptionError(f"{what} must be a positive number of seconds, got {quantity.show(value)}")
@@ -203,8 +245,6 @@ def _positive(value, what):
 
 def _signals(model, signals):
     """Signals as scalars: a vector signal is recorded by its components."""
-    from .look.dataset import RESERVED
-
     if not isinstance(signals or {}, Mapping):
         example = "{'height': body.position[2]}"
         raise OptionError(f"signals must be expressions by name, as in {example}, got {quantity.show(signals)}")

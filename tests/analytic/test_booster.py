@@ -130,7 +130,10 @@ def close():
 
 
 def test_the_contact_pushes_and_never_pulls():
-    force = -close().multiplier.sel(constraint="nose_x[0]").values, close().multiplier.sel(constraint="nose_y[0]").values
+    force = (
+        -close().multiplier.sel(constraint="nose_x[0]").values,
+        close().multiplier.sel(constraint="nose_y[0]").values,
+    )
     for pushes, ends in zip(force, expected()[0][[0, 2]]):
         before = close().time.values < ends - 1e-9
         assert pushes[before].min() > 0

@@ -20,6 +20,7 @@ BODIES = {
     ],
     "andrews": [f"K{k}" for k in range(1, 8)],
     "bricard": [f"rod{k}" for k in range(1, 6)],
+    "booster": ["core", "booster"],
 }  # fmt: skip
 JOINTS = {
     "satellite-1": ["pivot", "shoulder", "elbow", "slide"],
@@ -33,11 +34,12 @@ JOINTS = {
                        for joint in (".damper.slide", ".foot", "_pivot", "_head", "_axle"))],
     "andrews": ["O", "K1_K2", "P3", "P4", "P6", "K4_K5", "A5", "K6_K7", "A7", "B"],
     "bricard": [f"P{k}" for k in range(6)],
+    "booster": ["nose_x", "nose_y", "nose_z"],
 }  # fmt: skip
 FREEDOM = {
     "satellite-1": 1, "satellite-2": 2, "satellite-3": 1, "three-link": 7, "four-bar": 1, "heavy-top": 3, "free-body": 6,
     "pendulum": 2, "platform": 3, "manipulator": 3, "panels": 11, "snakeboard": 4, "car": 6, "andrews": 1, "bricard": 1,
-    "slider-crank": 1, "governor": 4, "cart-pole": 2, "chain": 7,
+    "slider-crank": 1, "governor": 4, "cart-pole": 2, "chain": 7, "booster": 9,
 }  # fmt: skip
 
 
@@ -57,7 +59,7 @@ def test_every_case_says_what_it_is_and_where_it_comes_from(case):
 
 def test_seed_and_benchmark_cases_are_there():
     wanted = (
-        "satellite satellite-1 satellite-2 satellite-3 three-link platform manipulator panels snakeboard car "
+        "satellite satellite-1 satellite-2 satellite-3 three-link platform manipulator panels snakeboard car booster "
         "pendulum four-bar heavy-top free-body andrews bricard slider-crank governor cart-pole chain"
     )
     assert set(wanted.split()) <= set(ts.cases.names())
@@ -75,6 +77,14 @@ def test_bodies_and_joints_have_their_agreed_names(case):
 def test_the_wheels_of_the_snakeboard_have_their_agreed_names():
     model = ts.cases.load("snakeboard")
     assert [c.name for c in model.constraints if not hasattr(c, "placed")] == ["wheel_A", "wheel_C"]
+
+
+def test_the_events_of_the_booster_have_their_agreed_names():
+    model = ts.cases.load("booster")
+    assert [event.name for event in model.events] == ["slide", "nozzle", "separation"]
+    assert {name: machine.names for name, machine in model.machines.items()} == {
+        "stage": ("held", "sliding", "free"), "valve": ("closed", "open"),
+    }  # fmt: skip
 
 
 def test_components_are_reached_by_the_names_of_their_hierarchy():

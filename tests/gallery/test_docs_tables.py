@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).parent.parent.parent
 PAGES = {page.name: page.read_text() for page in (ROOT / "docs").glob("*.md")}
 WHERE = {
     "joint": "describe.md", "constraint": "describe.md", "force": "describe.md", "integrator": "choose.md",
-    "projection": "choose.md", "formulation": "choose.md",
+    "projection": "choose.md", "formulation": "choose.md", "action": "events.md", "rule": "events.md",
 }  # fmt: skip
 
 
@@ -41,9 +41,14 @@ def test_orders_in_the_table_are_those_of_the_methods():
 
 
 def test_the_default_tolerance_is_the_one_that_is_documented():
-    default = inspect.signature(ts.simulate).parameters["tolerance"].default
+    from torsor import simulation
+
+    assert inspect.signature(ts.simulate).parameters["tolerance"].default is None
     stated = re.search(r"`tolerance=([\d.e-]+)`", PAGES["choose.md"]).group(1)
-    assert float(stated) == default
+    assert float(stated) == simulation.TOLERANCE
+    with_events = re.search(r"A model with events is run at ([\d.e-]+)", PAGES["choose.md"]).group(1)
+    assert float(with_events) == simulation.LOCATING
+    assert f"tolerance is therefore {with_events} instead of {stated}" in PAGES["events.md"]
 
 
 def test_every_case_has_a_section_in_the_gallery():
@@ -53,9 +58,37 @@ def test_every_case_has_a_section_in_the_gallery():
 
 
 def test_every_result_variable_and_attribute_is_documented():
-    data = ts.simulate(ts.cases.load("pendulum"), 0.1, outputs=1)
-    for name in [*data.data_vars, *data.attrs, "coordinate_unit"]:
-        assert f"`{name}`" in PAGES["results.md"], name
+    for case in ("pendulum", "booster"):
+        data = ts.simulate(ts.cases.load(case), 0.1, outputs=1)
+        for name in [*data.data_vars, *data.attrs, "coordinate_unit"]:
+            assert f"`{name}`" in PAGES["results.md"], name
+
+
+def test_every_example_with_events_is_listed():
+    scripts = [path for path in (ROOT / "examples").glob("*.py") if "event_time" in path.read_text()]
+    assert len(scripts) >= 8
+    for path in scripts:
+        assert f"`examples/{path.name}`" in PAGES["events.md"], path.name
+
+
+def test_every_word_of_the_event_language_is_explained():
+    words = (
+        "when",
+        "modes",
+        "during",
+        "accumulate",
+        "falling",
+        "rising",
+        "crossing",
+        "time",
+        "count",
+        "number",
+        "snap",
+    )
+    for word in words:
+        assert re.search(rf"\b{word}\b", PAGES["events.md"]), word
+    for name in ("Contact", "Slot", "Limit", "Backlash", "Lock", "Weld", "Friction", "Clutch", "Breakable"):
+        assert f"`ts.{name}" in PAGES["events.md"], name
 
 
 def test_every_citation_is_in_the_bibliography():

@@ -25,6 +25,16 @@ def loop():
 
 
 @pytest.fixture(scope="module")
+def changing():
+    """A model with events."""
+    model = ts.Model("ball", gravity=(0, 0, -9.81))
+    body = model.body("ball", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(0, 0, 1))
+    model.add(ts.Contact("floor", model.ground, body, plane=(0, 0, 0), restitution=0.3))
+    model.when(ts.time >= 0.9, ts.record("height", body.position[2]), name="look")
+    return ts.simulate(model, 1.5, outputs=60)
+
+
+@pytest.fixture(scope="module")
 def many(loop):
     """The same with many joints."""
     import xarray as xr
@@ -42,8 +52,8 @@ def lines(figure):
 
 
 @pytest.mark.parametrize("what", VIEWS)
-def test_every_axis_names_its_unit(loop, what, tmp_path):
-    figure = ts.plot(loop, what)
+def test_every_axis_names_its_unit(loop, changing, what, tmp_path):
+    figure = ts.plot(changing if what == "events" else loop, what)
     figure.savefig(tmp_path / "picture.png")
     bottom = [ax for ax in figure.axes if ax.get_subplotspec().is_last_row()]
     for label in [ax.get_ylabel() for ax in figure.axes] + [ax.get_xlabel() for ax in bottom]:
@@ -83,7 +93,7 @@ def test_a_choice_is_drawn_and_an_unknown_one_refused(loop):
     with pytest.raises(ts.OptionError, match="nothing called 'knee'. Known: "):
         ts.plot(loop, "reactions", only=["knee"])
     with pytest.raises(
-        ts.OptionError, match="unknown plot 'heat'. Known: energy, drift, coordinates, reactions, paths"
+        ts.OptionError, match="unknown plot 'heat'. Known: energy, drift, coordinates, reactions, paths, events"
     ):
         ts.plot(loop, "heat")
 
@@ -110,10 +120,49 @@ def test_values_beyond_any_scale_are_left_out(loop, tmp_path):
     blown = loop.copy(deep=True)
     for name in ("energy", "position", "coordinate", "position_drift", "reaction_force"):
         blown[name][-3:] = np.array([1e150, np.inf, np.nan]).reshape(-1, *[1] * (blown[name].ndim - 1))
-    for what in VIEWS:
+    for what in available(blown):
         ts.plot(blown, what).savefig(tmp_path / "picture.png")
 
 
-def test_one_output_is_drawn_too(loop, tmp_path):
-    for what in VIEWS:
-        ts.plot(loop.isel(time=[0]), what).savefig(tmp_path / "picture.png")
+def test_one_output_is_drawn_too(loop, changing, tmp_path):
+    for data in (loop, changing):
+        for what in available(data):
+            ts.plot(data.isel(time=[0]), what).savefig(tmp_path / "picture.png")
+
+
+def marks(ax):
+    """Times of the vertical lines of a panel."""
+    return sorted({float(line.get_xdata()[0]) for line in ax.get_lines() if list(line.get_ydata()) == [0, 1]})
+
+
+@pytest.mark.parametrize("what", ["energy", "drift", "reactions"])
+def test_events_are_marked_in_views_over_time(changing, what, tmp_path):
+    figure = ts.plot(changing, what)
+    figure.savefig(tmp_path / "picture.png")
+    for ax in figure.axes:
+        assert marks(ax) == sorted(set(changing.event_time.values.tolist()))
+
+
+def test_events_that_are_close_to_each_other_share_one_text():
+    data = ts.simulate(ts.cases.load("booster"), 4.0, outputs=40)
+    texts = {text.get_text() for text in ts.plot(data, "reactions").axes[0].texts}
+    assert {"slide", "nozzle, separation"} <= texts
+
+
+def test_the_energy_that_events_take_is_part_of_the_balance(changing):
+    top, low = ts.plot(changing, "energy").axes
+    assert changing.attrs["energy_of_events"] < -1
+    assert "start + work done + events" in [line.get_label() for line in top.get_lines()]
+    (curve,) = (line for line in low.get_lines() if len(line.get_xdata()) > 2)
+    assert np.nanmax(curve.get_ydata()) < 1e-9 and "events" in low.get_ylabel()
+
+
+def test_a_result_without_events_has_no_picture_of_them(loop, changing):
+    assert "events" not in available(loop) and "events" in available(changing)
+    with pytest.raises(ts.ResultError, match="holds no events"):
+        ts.plot(loop, "events")
+    (ax,) = ts.plot(changing, "events", only="look").axes  # it costs no energy: nothing to draw below
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["look"]
+    assert len(ts.plot(changing, "events").axes) == 2
+    with pytest.raises(ts.OptionError, match="nothing called 'bang'. Known: floor.touch"):
+        ts.plot(changing, "events", only="bang")

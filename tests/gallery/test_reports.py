@@ -133,6 +133,63 @@ def test_a_changed_start_is_reported_by_info_and_summary():
     assert change in summary(ts.simulate(model, 0.1))
 
 
+def hatch():
+    """A lid with a stop, a latch that is released, a wind that is switched on, and modes."""
+    model = ts.Model("hatch", gravity=(0, 0, -9.81))
+    lid = model.body("lid", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(1, 0, 0))
+    hinge = model.add(ts.Revolute("hinge", model.ground, lid, point=(0, 0, 0), axis=(0, 1, 0)))
+    model.add(ts.Limit("stop", hinge, upper=1.0, restitution=0.5))
+    latch = model.add(ts.Lock("latch", hinge))
+    wind = model.add(ts.PointForce("wind", lid, force=(0, 0, 1)), active=False)
+    rate = model.parameter("rate", 0.0)
+    state = model.modes("state", "shut", "open")
+    opening = (ts.release(latch), ts.enter(state["open"]), ts.switch(wind), ts.assign(rate, 1.0))
+    model.when(ts.time >= 0.1, *opening, ts.record("angle", hinge.coordinate), name="unlatch", during=state["shut"])
+    model.when(ts.crossing(hinge.rate), ts.switch(wind, on=False), name="turn")
+    return model
+
+
+def test_info_lists_events_modes_and_what_is_switched():
+    info = ts.info(hatch())
+    assert json.loads(json.dumps(info)) == info
+    events = {event["name"]: event for event in info["events"]}
+    assert list(events) == ["stop.touch", "stop.lift", "unlatch", "turn"]
+    assert events["stop.touch"]["source"] == "stop" and events["unlatch"]["source"] is None
+    assert events["unlatch"]["during"] == ["state: shut"] and events["turn"]["during"] == []
+    told = ["release latch", "enter state: open", "switch wind", "assign rate", "record angle"]
+    assert events["unlatch"]["actions"] == told and events["turn"]["actions"] == ["switch wind off"]
+    assert events["turn"]["when"].endswith("crosses 0") and events["unlatch"]["when"].endswith("<= 0")
+    assert info["modes"] == [{"name": "state", "modes": ["shut", "open"]}]
+    active = {element["name"]: element["active"] for element in info["switched"]}
+    assert active == {"stop": False, "latch": True, "wind": False}
+    for part in (
+        "during state: shut",
+        "of stop",
+        "does not act at the start",
+        "state  shut, open",
+        "release latch; enter",
+    ):
+        assert part in str(info), part
+
+
+def test_what_does_not_act_closes_no_loop_and_takes_no_freedom():
+    model = ts.Model("apart")
+    a, b = (model.body(name, mass=1.0, inertia=(1, 1, 1), at=(k, 0, 0)) for k, name in enumerate("ab"))
+    for name, body in (("A", a), ("B", b)):
+        model.add(ts.Spherical(name, model.ground, body, point=(0, 1, 0)))
+    model.add(ts.Weld("weld", a, b), active=False)
+    assert loops(model) == 0
+    assert ts.info(model)["degrees_of_freedom"] == {"gruebler": 6, "generic": 6, "start": 6}
+
+
+def test_the_summary_lists_the_first_events():
+    data = ts.simulate(hatch(), 3.0)
+    text = summary(data)
+    assert f"{data.sizes['event']}, energy changed by -" in text and "structures" in text
+    assert "0.1          s  unlatch" in text and f"and {data.sizes['event'] - 8} more" in text
+    assert "events" not in summary(ts.simulate(ts.cases.load("pendulum"), 0.1))
+
+
 @pytest.fixture
 def patient(monkeypatch):
     monkeypatch.setattr(progress, "PATIENCE", 0.02)

@@ -58,16 +58,15 @@ def of(data, k=slice(None)):
     return tuple(data[what].values[k] for what in ("position", "velocity", "rotation", "angular_velocity"))
 
 
-@pytest.mark.parametrize("formulation", ["absolute", "relative", "woronetz"])
-@pytest.mark.parametrize("key", JOINTS)
+WAYS = [(key, "absolute") for key in JOINTS] + [("revolute", "relative"), ("distance", "relative"), ("weld", "woronetz")]
+
+
+@pytest.mark.parametrize(("key", "formulation"), WAYS)
 def test_momentum_is_conserved_when_bodies_are_joined(key, formulation):
     """Nothing acts from outside: P and L stay; the energy lost is that of the velocities lost (theorem of Carnot)."""
-    seed = list(JOINTS).index(key)
-    free = ts.Model("free")
-    bodies(free, seed)
-    before = of(ts.simulate(free, 0.1, outputs=1, tolerance=1e-12), 0)
     model = ts.Model("joined")
-    a, b = bodies(model, seed)
+    a, b = bodies(model, list(JOINTS).index(key))
+    before = at_start(model)
     link = model.add(JOINTS[key](a, b), active=False)
     model.when(ts.time >= 0, ts.engage(link), name="join")
     data = ts.simulate(model, 0.3, outputs=3, formulation=formulation)
@@ -96,9 +95,7 @@ def test_impulses_are_the_change_of_momentum():
         link = model.add(JOINTS[key](a, b), active=False)
         model.when(ts.time >= 0, ts.engage(link), name="join")
         data = ts.simulate(model, 0.1, outputs=1)
-        free = ts.Model("free")
-        bodies(free, 5)
-        before = ts.simulate(free, 0.1, outputs=1).velocity.values[0]
+        before = at_start(model)[1]
         change = np.array([float(x.mass) for x in (a, b)])[:, None] * (data.velocity.values[0] - before)
         impulse = data.event_impulse.values[0]
         assert impulse.size == rows and np.abs(impulse).max() > 0.1
@@ -115,10 +112,10 @@ def test_bodies_that_are_welded_in_flight_go_on_as_one(formulation):
     a, b = bodies(model, 11)
     weld = model.add(ts.Weld("port", a, b), active=False)
     apart = ca.sumsqr(a.position - b.position)
-    dock = model.when(ts.time >= 0.37, ts.engage(weld), ts.record("apart", apart), name="dock")
+    model.when(ts.time >= 0.37, ts.engage(weld), ts.record("apart", apart), name="dock")
     model.when(ts.time >= 0.8, ts.release(weld), name="undock")
     data = ts.simulate(model, 1.2, outputs=24, formulation=formulation, tolerance=1e-12)
-    assert data.event_name.values.tolist() == ["dock", "undock"] and dock.count is not None
+    assert data.event_name.values.tolist() == ["dock", "undock"]
     x, v, R, w = of(data)
     P, L, T = momenta(model, x, v, R, w)
     np.testing.assert_allclose(P, np.tile(P[0], (25, 1)), atol=1e-12 * np.abs(P).max())
@@ -152,11 +149,10 @@ def test_a_released_joint_leaves_the_bodies_their_velocities_and_a_broken_pendul
     m, L, F, start, g = 1.5, 0.7, 20.0, 1.4, 9.81
     model = ts.Model("pendulum", gravity=(0, 0, -g))
     bob = model.body("bob", mass=m, inertia=0, at=(L * np.sin(start), 0, -L * np.cos(start)))
-    string = model.add(ts.Spherical("hinge", model.ground, bob)) if False else None
     tie = model.add(ts.Distance("tie", model.ground, bob, points=((0, 0, 0), (L * np.sin(start), 0, -L * np.cos(start)))))
     model.when(ca.fabs(tie.multiplier[0]) >= F, ts.release(tie), name="snap")
     data = ts.simulate(model, 1.0, outputs=40)
-    assert string is None and data.event_name.values.tolist() == ["snap"]
+    assert data.event_name.values.tolist() == ["snap"]
     angle = np.arccos((F / (m * g) + 2 * np.cos(start)) / 3)
     x, s = np.polynomial.legendre.leggauss(60)
     u = np.sqrt(start - angle) * (x + 1) / 2  # θ = start − u²
@@ -205,11 +201,12 @@ def test_a_loop_is_closed_and_opened_again(formulation):
     model.add(ts.Revolute("h1", model.ground, a, point=(0, 0, 0), axis=(0, 1, 0)))
     model.add(ts.Revolute("h2", a, b, point=(1, 0, 0), axis=(0, 1, 0)))
     tip = b.position + b.rotation @ ca.DM([0.5, 0, 0])
-    held = [model.add(ts.Holonomic("rail", tip[2] + 1.0), active=False)]
-    model.when(tip[2] <= -1.0, ts.engage(held[0]), name="catch")
-    model.when(ts.time >= 1.0, ts.release(held[0]), name="let")
+    rail = model.add(ts.Holonomic("rail", tip[2] + 1.0), active=False)
+    model.when(tip[2] <= -1.0, ts.engage(rail), name="catch")
+    model.when(ts.time >= 1.0, ts.release(rail), name="let")
     data = ts.simulate(model, 1.5, outputs=30, formulation=formulation, signals={"height": tip[2]})
-    assert data.event_name.values.tolist()[0] == "catch" and "let" in data.event_name.values
+    # what is watched stays zero to rounding while it is held: that is neither true nor false, and fires nothing
+    assert data.event_name.values.tolist()[:2] == ["catch", "let"]
     caught = data.event_time.values[0]
     inside = (data.time.values > caught) & (data.time.values < 1.0)
     np.testing.assert_allclose(data.height.values[inside], -1.0, atol=1e-11)

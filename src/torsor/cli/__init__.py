@@ -5,11 +5,12 @@ import sys
 
 from ..errors import TorsorError
 
-DONE, BAD_INPUT, FAILED, INTERRUPTED = 0, 2, 3, 130
+DONE, BAD_INPUT, FAILED, INTERRUPTED, TERMINATED = 0, 2, 3, 130, 143
 
 
 def main(arguments=None):
-    """Run the command line and leave with its status: 0 done, 2 bad input, 3 integration failed, 130 interrupted."""
+    """Run the command line and leave with its status: 0 done, 2 bad input, 3 integration failed, 130 interrupted, 143 ended by
+    SIGTERM."""
     sys.exit(status_of(arguments))
 
 

@@ -11,7 +11,7 @@ from .. import formulations as _formulations  # noqa: F401  registers them: the 
 from .. import run as _run  # noqa: F401  registers integrators and projections, likewise
 from ..errors import OptionError, ResultError, RunError
 from ..registry import registered
-from . import BAD_INPUT, DONE, FAILED, INTERRUPTED, complain
+from . import BAD_INPUT, DONE, FAILED, INTERRUPTED, TERMINATED, complain
 
 app = typer.Typer(
     name="torsor", add_completion=False, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
@@ -53,6 +53,10 @@ TOLERANCE = number("NUMBER", "Relative error per step of adaptive methods. Defau
 OUT = option("FILE.nc", "Write the result as NetCDF.")
 GRAPH = option("FILE.png", "Draw the graph of bodies and joints.", "--plot")
 PLOT = option("DIR", "Write energy.png, drift.png, coordinates.png, reactions.png, paths.png.")
+CHECKPOINT = option("DIR", "Keep the run in this folder, so that `torsor resume DIR` can go on with it.")
+EVERY = number("SECONDS", "Seconds on the clock between checkpoints. Default: 60.")
+INTERVAL = number("SECONDS", "Simulated seconds between checkpoints.")
+CHECKPOINTED = typer.Argument(metavar="DIR", help="The folder that `torsor run --checkpoint` was given.")
 RESULT = typer.Argument(metavar="FILE.nc", help="A result that `torsor run --out` or `torsor.save` wrote.")
 FOLDER = typer.Argument(metavar="DIR", help="Where the pictures go.")
 
@@ -87,11 +91,14 @@ def run(
     set: Annotated[list[str] | None, SET] = None,
     out: Annotated[str | None, OUT] = None,
     plot: Annotated[str | None, PLOT] = None,
+    checkpoint: Annotated[str | None, CHECKPOINT] = None,
+    checkpoint_every: Annotated[float | None, EVERY] = None,
+    checkpoint_interval: Annotated[float | None, INTERVAL] = None,
 ):
     """Simulate a case or a model file, and report how accurate the result is."""
     from .. import simulate
-    from ..look import dataset, report
-    from .source import assignments, blamed, load
+    from ..look import dataset
+    from .source import assignments, load
 
     given = {
         "until": until, "outputs": None if outputs is None else _outputs(outputs), "step": step, "method": method,
@@ -107,22 +114,77 @@ def run(
     if plot is not None:
         _folder(plot)
 
+    kept = _kept(checkpoint, checkpoint_every, checkpoint_interval, found.file or source, assignments(set))
     _tell(source, found.notes)
+    return _reported(
+        lambda: simulate(found.model, parameters=found.parameters, **arguments, **kept), found, checkpoint, out, plot
+    )
+
+
+@app.command()
+def resume(
+    folder: Annotated[str, CHECKPOINTED],
+    out: Annotated[str | None, OUT] = None,
+    plot: Annotated[str | None, PLOT] = None,
+):
+    """Go on with a run that was started with `torsor run --checkpoint DIR`."""
+    from ..look import dataset
+    from ..run.checkpoint import Checkpoint
+    from ..simulation import resume as resumed
+    from .source import load
+
+    place = Checkpoint(folder)
+    place.read()
+    if place.source is None:
+        raise ResultError(f"{folder!r} was started from Python: go on with torsor.resume({folder!r}, model)")
+    if out is not None:
+        dataset.refuse_unwritable(out)
+    if plot is not None:
+        _folder(plot)
+    found = load(place.source["given"], place.source["settings"])
+    return _reported(lambda: resumed(place, found.model), found, folder, out, plot)
+
+
+def _kept(folder, every, interval, given, settings):
+    """Arguments of `simulate` that let a run be resumed."""
+    if folder is None:
+        if every is not None or interval is not None:
+            raise OptionError("--checkpoint-every and --checkpoint-interval need --checkpoint DIR")
+        return {}
+    from ..run.checkpoint import Checkpoint
+
+    given = os.path.abspath(given) if os.path.exists(given) else given
+    arguments = {"checkpoint": Checkpoint(folder, {"given": given, "settings": settings})}
+    if every is not None or interval is not None:  # where only one is given, it alone counts
+        arguments |= {"checkpoint_every": every, "checkpoint_interval": interval}
+    return arguments
+
+
+def _reported(run, found, folder, out, plot):
+    """Carry out a run, tell how it went and keep its result. Returns the exit status."""
+    from ..look import assemble, dataset, report
+    from .source import blamed
+
     status, trouble = DONE, None  # trouble: what to say at the end, after the summary
     with warnings.catch_warnings(), blamed(found.file):
         warnings.simplefilter("ignore")
         try:
-            data = simulate(found.model, parameters=found.parameters, **arguments)
+            data = run()
         except RunError as error:
             data, status, trouble = error.data, FAILED, str(error).replace(" kept in `data` of this error", " kept")
     if data.attrs["status"] == "interrupted":
         reached = data.attrs["time_reached"]
-        status, trouble = INTERRUPTED, f"interrupted at t = {reached:.6g} s; what was computed is kept"
+        status = TERMINATED if data.attrs.get("interrupted_by") == "SIGTERM" else INTERRUPTED
+        trouble = f"interrupted at t = {reached:.6g} s; what was computed is kept"
+        trouble += "" if folder is None else f". Go on with `torsor resume {folder}`"
 
     print(report.summary(data))
     try:
         if out is not None:
-            dataset.save(data, out)
+            if folder is None:
+                dataset.save(data, out)
+            else:  # a large result is not in memory, and need not get there
+                assemble.copied(data.encoding["source"], out)
             print(f"  written         {out}")
         if plot is not None:
             print(f"  drawn           {_draw(data, plot)}")

@@ -56,6 +56,10 @@ class DryFriction(Constraint, Force):
         """c_s of (1)."""
         raise NotImplementedError
 
+    def coefficients(self):
+        """Coefficients of sliding and of sticking in an impact; none where the load is no impulse."""
+        return ()
+
     def memories(self):
         return [self.slip, *self.direction]
 
@@ -167,6 +171,12 @@ class Friction(DryFriction):
             F = self.on.reaction_force
             N = self.on.load() if self.host is not None else ca.sqrt(ca.sumsqr(F))
         return N if self.radius is None else N * quantity.scalar(self.radius, "radius", self.owner)
+
+    def coefficients(self):
+        if self.host is None or self.normal is not None:
+            return ()
+        static = self.coefficient if self.static is None else self.static
+        return tuple(quantity.scalar(x, "coefficient", self.owner) for x in (self.coefficient, static))
 
     def kinetic(self):
         return quantity.scalar(self.coefficient, "coefficient", self.owner) * self.load()  # (1)

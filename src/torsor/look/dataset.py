@@ -52,13 +52,24 @@ MOTION = ("position", "velocity", "angular_velocity", "acceleration", "angular_a
 
 def dataset(system, trajectory, options):
     """The dataset of a run."""
-    import xarray as xr
+    found = at_outputs(system, trajectory.outputs, trajectory.work, trajectory.events_energy, trajectory)
+    happened = at_events(trajectory.events, trajectory.used)
+    data = labelled(system, trajectory.times, trajectory.used, found | happened)
+    accuracy = Accuracy()
+    accuracy.add(found, trajectory.events_energy)
+    if happened:
+        accuracy.happened(trajectory.events["energy"])
+    data.attrs = {**accuracy.certificate(system, trajectory.counts), **manifest(system, trajectory, options)}
+    return data
 
-    n, bodies = len(trajectory.times), len(system.bodies)
+
+def at_outputs(system, outputs, work, changed, trajectory):
+    """Variables over time, by name: (dimensions, values), from rows of outputs."""
+    n, bodies = len(outputs), len(system.bodies)
     variables = {}
     at = 0
     for name, size in system.layout:
-        part = trajectory.outputs[:, at : at + size]
+        part = outputs[:, at : at + size]
         at += size
         if name == "rotation":  # stored column by column
             variables[name] = (("time", "body", "row", "column"), part.reshape(n, bodies, 3, 3).transpose(0, 1, 3, 2))
@@ -76,12 +87,33 @@ def dataset(system, trajectory, options):
         else:
             variables[name] = (("time",), part[:, 0])
     variables["energy"] = (("time",), variables["kinetic_energy"][1] + variables["potential_energy"][1])
-    variables["work"] = (("time",), trajectory.work)
-    variables |= _events(trajectory)
+    variables["work"] = (("time",), work)
+    if trajectory.events:
+        variables["energy_by_events"] = (("time",), changed)
+    return variables
+
+
+def at_events(log, used):
+    """What happened between the outputs, by name: (dimensions, values)."""
+    if not log:
+        return {}
+    return {
+        "event_time": (("event",), log["time"]),
+        "event_name": (("event",), log["name"]),
+        "event_energy": (("event",), log["energy"]),
+        "event_impulse": (("event", "constraint"), log["impulse"][:, used]),
+        **{label: (("event",), values) for label, values in log["recorded"].items()},
+    }
+
+
+def labelled(system, times, used, variables):
+    """Variables with labels and units, as a dataset."""
+    import xarray as xr
+
     unique = [name not in system.shared for name in system.connections]
-    variables["reaction_unique"] = (("joint",), np.array(unique, bool))
+    variables = variables | {"reaction_unique": (("joint",), np.array(unique, bool))}
     coordinates = {
-        "time": trajectory.times,
+        "time": times,
         "body": np.array(system.bodies, dtype=str),
         "axis": ["x", "y", "z"],
         "row": ["x", "y", "z"],
@@ -89,7 +121,7 @@ def dataset(system, trajectory, options):
         "joint_coordinate": np.array(system.joint_coordinates, dtype=str),
         "coordinate_unit": (("joint_coordinate",), np.array(system.coordinate_units, dtype=str)),
         "joint": np.array(system.connections, dtype=str),
-        "constraint": np.array([system.rows[k][0] for k in trajectory.used], dtype=str),
+        "constraint": np.array([system.rows[k][0] for k in used], dtype=str),
     }
     data = xr.Dataset(variables, coordinates)
     for name in data.variables:
@@ -98,60 +130,71 @@ def dataset(system, trajectory, options):
         if name in MEANING:
             data[name].attrs["long_name"] = MEANING[name]
     data["time"].attrs["units"] = "s"
-    data.attrs = {**certificate(system, trajectory, data), **manifest(system, trajectory, options)}
     return data
 
 
-def _events(trajectory):
-    """What happened between the outputs."""
-    log = trajectory.events
-    if not log:
-        return {}
-    return {
-        "energy_by_events": (("time",), trajectory.events_energy),
-        "event_time": (("event",), log["time"]),
-        "event_name": (("event",), log["name"]),
-        "event_energy": (("event",), log["energy"]),
-        "event_impulse": (("event", "constraint"), log["impulse"][:, trajectory.used]),
-        **{label: (("event",), values) for label, values in log["recorded"].items()},
-    }
+class Accuracy:
+    """How accurate a run was, as numbers, from all of its outputs at once or block by block: the numbers are the same."""
 
+    def __init__(self):
+        self.first = self.last = None  # [energy, work, change by events]
+        self.worst = dict.fromkeys(("position_drift", "velocity_drift", "balance", "orthogonality"), 0.0)
+        self.kinetic, self.potential = 0.0, [np.inf, -np.inf]
+        self.events, self.by_events = None, 0.0
 
-def certificate(system, trajectory, data):
-    """How accurate the run was, as numbers."""
-    E, W = data["energy"].values, data["work"].values
-    T, U = data["kinetic_energy"].values, data["potential_energy"].values
-    R = data["rotation"].values
-    counts = trajectory.counts
-    W = W + trajectory.events_energy  # what events took from the energy or gave to it is accounted for
-    balance = float(np.abs(E - E[0] - (W - W[0])).max()) if len(E) else 0.0
-    turnover = float(max(T.max(), np.ptp(U))) if len(E) else 0.0
-    gram = np.einsum("tbji,tbjk->tbik", R, R) - np.eye(3)
-    worst = lambda name: float(data[name].values.max()) if len(E) else 0.0
-    return {
-        "position_drift_max": worst("position_drift"),
-        "velocity_drift_max": worst("velocity_drift"),
-        "energy_change": float(E[-1] - E[0]) if len(E) else 0.0,
-        "work_done": float(data["work"].values[-1] - data["work"].values[0]) if len(E) else 0.0,
-        "energy_balance_error": balance,
-        "energy_balance_relative": balance / turnover if turnover > 0 else 0.0,
-        "orthogonality": float(np.linalg.norm(gram, axis=(2, 3)).max()) if gram.size else 0.0,
-        "steps": counts["steps"],
-        "rejections": counts["rejections"],
-        "evaluations": counts["evaluations"],
-        "choices": counts["choices"],
-        "structures": counts["structures"],
-        **_events_certificate(trajectory),
-        "smallest_pivot": counts["smallest_pivot"],
-        "position_corrected_max": counts["corrected_position"],
-        "velocity_corrected_max": counts["corrected_velocity"],
-        "model_length": system.length,
-    }
+    def add(self, found, changed):
+        """Some outputs, in order: variables by name, and what events changed the energy by so far."""
+        E, W, T, U, R = (found[k][1] for k in ("energy", "work", "kinetic_energy", "potential_energy", "rotation"))
+        if not len(E):
+            return
+        if self.first is None:
+            self.first, self.kinetic = (E[0], W[0], changed[0]), T[0]
+        self.last = (E[-1], W[-1], changed[-1])
+        E0, W0, C0 = self.first
+        # what events took from the energy or gave to it is accounted for
+        self._worst("balance", np.abs(E - E0 - ((W + changed) - (W0 + C0))))
+        for name in ("position_drift", "velocity_drift"):
+            self._worst(name, found[name][1])
+        gram = sum(R[:, :, j, :, None] * R[:, :, j, None, :] for j in range(3)) - np.eye(3)
+        self._worst("orthogonality", np.linalg.norm(gram, axis=(2, 3)))
+        self.kinetic = np.maximum(self.kinetic, T.max())
+        self.potential = [np.minimum(self.potential[0], U.min()), np.maximum(self.potential[1], U.max())]
 
+    def happened(self, energy):
+        """Changes of the energy by some events, in order."""
+        self.events = (self.events or 0) + len(energy)
+        in_turn = np.cumsum([self.by_events, *energy])  # one after the other, however they are divided
+        self.by_events = float(in_turn[-1])
 
-def _events_certificate(trajectory):
-    log = trajectory.events
-    return {"events": len(log["time"]), "energy_of_events": float(log["energy"].sum())} if log else {}
+    def _worst(self, name, values):
+        if values.size:
+            self.worst[name] = np.maximum(self.worst[name], values.max())
+
+    def certificate(self, system, counts):
+        balance, turnover = float(self.worst["balance"]), 0.0
+        if self.first is not None:
+            turnover = float(max(self.kinetic, self.potential[1] - self.potential[0]))
+        gained = lambda k: float(self.last[k] - self.first[k]) if self.first is not None else 0.0
+        events = {} if self.events is None else {"events": self.events, "energy_of_events": self.by_events}
+        return {
+            "position_drift_max": float(self.worst["position_drift"]),
+            "velocity_drift_max": float(self.worst["velocity_drift"]),
+            "energy_change": gained(0),
+            "work_done": gained(1),
+            "energy_balance_error": balance,
+            "energy_balance_relative": balance / turnover if turnover > 0 else 0.0,
+            "orthogonality": float(self.worst["orthogonality"]),
+            "steps": counts["steps"],
+            "rejections": counts["rejections"],
+            "evaluations": counts["evaluations"],
+            "choices": counts["choices"],
+            "structures": counts["structures"],
+            **events,
+            "smallest_pivot": counts["smallest_pivot"],
+            "position_corrected_max": counts["corrected_position"],
+            "velocity_corrected_max": counts["corrected_velocity"],
+            "model_length": system.length,
+        }
 
 
 def manifest(system, trajectory, options):

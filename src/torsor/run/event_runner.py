@@ -33,12 +33,12 @@ class EventRunner(Runner):
             np.zeros(LOGGED), np.zeros(LOGGED, np.int64), np.zeros(LOGGED), np.zeros((LOGGED, rows)),
             np.zeros((LOGGED, slots)),
         )  # fmt: skip
-        self.logged = []
-        self._trial(n, rows, slots, max(len(arrays["ops"]), 1))
+        self.logged, self.drained = [], 0  # parts of the log in memory; events that were taken from it
+        self._trial(n, rows, slots, max(len(arrays["ops"]), 1), max(2 * len(arrays["lands"]), 1))
         self._tabulate()
         self._land()
 
-    def _trial(self, n, rows, slots, struck):
+    def _trial(self, n, rows, slots, struck, sliding):
         nq, nv, np_ = self.state.q.size, self.state.v.size, self.state.p.size
         of = lambda size, *names: {name: np.zeros(size) for name in names}
         self.trial = self.switch.Trial(
@@ -48,7 +48,9 @@ class EventRunner(Runner):
             oq=np.zeros((1, nq)), ov=np.zeros((1, nv)), op=np.zeros((1, np_)), ow=np.zeros(1),
             phi=np.zeros(2 * n), samples=np.zeros((self.switch.SAMPLES, 2 * n)),
             sides=np.zeros(n, np.int64), bracket=np.zeros(2), **of(slots, "slots", "later"),
-            **of(max(rows, 1), "r", "impulse"), impulses=np.zeros(rows), energies=np.zeros(2), struck=np.zeros((struck, 7)),
+            **of(max(rows, 1), "r", "r0", "r1", "unit", "impulse"), **of(rows, "impulses", "impulses1"),
+            sliding=np.zeros((sliding, 5)), matrix=np.zeros((sliding, sliding + 1)), energies=np.zeros(2),
+            struck=np.zeros((struck, 7)),
         )  # fmt: skip
 
     def _tabulate(self):
@@ -83,7 +85,7 @@ class EventRunner(Runner):
         lam = np.zeros(built["accelerations"].size_out(1))
         slots = built["slots"](t, self.state.q, self.state.v, p, a, lam)[0]
         slow = self.switch.SLOW * np.abs(self.state.v).max(initial=0.0)
-        for stick, slip, heading, slot, parts, host in lands:
+        for stick, slip, heading, slot, parts, host, *_ in lands:
             sticks = slots[slot] <= slow and (host < 0 or p[host] == 1.0)
             p[stick], p[slip] = (1.0, 0.0) if sticks else (0.0, 1.0)
             if slots[slot] > 0.0:
@@ -131,6 +133,7 @@ class EventRunner(Runner):
             self._empty_log()
             return self.loop.RUNNING
         if status == self.loop.ILL_CHOSEN:
+            self._catch_up()
             structure = self.structures.known[self.events.marks[0]]
             trial = self.scratch.trial[: self.state.q.size].copy()
             if self.structures.rechosen(structure, self.state.values[0], trial, self.state.p):
@@ -175,8 +178,32 @@ class EventRunner(Runner):
         }[status]  # fmt: skip
 
     def counts(self):
-        events = sum(len(part[0]) for part in self.logged) + int(self.events.marks[4])
-        return {**super().counts(), "structures": len(self.structures.known), "events": events}
+        return {**super().counts(), "structures": len(self.structures.known), "events": self.drained + self.backlog}
+
+    @property
+    def backlog(self):
+        return sum(len(part[0]) for part in self.logged) + int(self.events.marks[4])
+
+    def take_events(self):
+        self._empty_log()
+        time, event, energy, impulse, slots = (np.concatenate(parts) for parts in zip(*self.logged))
+        self.logged, self.drained = [], self.drained + len(time)
+        return np.column_stack([time, event, energy, impulse, slots])
+
+    def snapshot(self):
+        facts, arrays = super().snapshot()
+        facts["structures"] = [[s.key, s.keep, s.dependent, s.watches] for s in self.structures.known]
+        events = {f"events.{name}": x.copy() for name, x in self.events._asdict().items()}
+        return facts | {"drained": self.drained}, arrays | events | {"conditioning": self.table.numbers.copy()}
+
+    def restore(self, facts, arrays, rebuild):
+        super().restore(facts, arrays, rebuild)
+        self.structures.known = [self.structures.rebuilt(tuple(key), *rest) for key, *rest in facts["structures"]]
+        self._tabulate()
+        self.table.numbers[:] = arrays["conditioning"]
+        self.drained = facts["drained"]
+        for name, x in self.events._asdict().items():
+            x[...] = arrays[f"events.{name}"]
 
     def _evaluate(self, times, q, v, p, outputs):
         row = np.zeros(max(self.sizes["outputs"], 1))

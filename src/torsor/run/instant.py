@@ -26,9 +26,9 @@ from .codes import (
     WANTED,
 )
 from .compiled import PLAIN
-from .jumps import hold, place_of, rebound, residuals
+from .jumps import jump, loosen, place_of, positions, residuals, velocities
 from .loop import RUNNING, accelerate, copy, largest
-from .switch import SLOW, enabled, kernels_of, near, structure_of, use
+from .switch import FAR, SLOW, enabled, kernels_of, near, structure_of, use
 
 
 @njit(**PLAIN)
@@ -94,32 +94,12 @@ def fire(program, table, s, plan, state, events, trial, log, e):
                 ends = True
     events.values[5] = struck
     events.values[4] = t
-    status = RUNNING
-    if struck > 0:
-        for m in range(struck):  # how fast each is approached
-            trial.p[int(trial.struck[m, 1])] = 1.0
-        i = structure_of(program, table, events, trial.p)
-        if i < 0:
-            return WANTED
-        residuals(table, s, i, t, trial)
-        call(table.addresses[i, 2], (s.t, trial.q, trial.p, s.F, trial.other, s.g, s.work))
-        for m in range(struck):
-            at = place_of(table, i, int(trial.struck[m, 0]))
-            trial.struck[m, 6] = s.psi[at] if at >= 0 else 0.0
-            if at >= 0 and not abs(s.g[at]) <= 1e-6 * events.values[2]:
-                events.values[1] = s.g[at]
-                return PENETRATES
-        status = rebound(program, table, s, plan, state, events, trial, t)
+    if struck > 0 or engaged:
+        status = collide(program, table, s, plan, state, events, trial, t, struck, engaged, snap)
         if status != RUNNING:
             return status
-        for m in range(struck):
-            engaged = engaged or trial.p[int(trial.struck[m, 1])] == 1.0
-    if engaged:
-        status = hold(program, table, s, plan, state, events, trial, t, snap)
-        if status != RUNNING:
-            return status
-    if lands:
-        status = settle(program, table, s, plan, state, events, trial, t, e)
+    if lands or struck > 0 or engaged:
+        status = settle(program, table, s, plan, state, events, trial, t, e, struck > 0 or engaged)
         if status != RUNNING:
             return status
     i = structure_of(program, table, events, trial.p)
@@ -157,8 +137,38 @@ def fire(program, table, s, plan, state, events, trial, log, e):
 
 
 @njit(**PLAIN)
-def settle(program, table, s, plan, state, events, trial, t, e):
+def collide(program, table, s, plan, state, events, trial, t, struck, engaged, snap):
+    """Positions and velocities of the trial state after constraints were struck or engaged. Returns a status."""
+    for m in range(struck):
+        trial.p[int(trial.struck[m, 1])] = 1.0
+    loosen(program, trial.p, False)
+    i = structure_of(program, table, events, trial.p)
+    if i < 0:
+        return WANTED
+    residuals(table, s, i, t, trial)
+    call(table.addresses[i, 2], (s.t, trial.q, trial.p, s.F, trial.other, s.g, s.work))
+    for m in range(struck):  # how fast each is approached
+        at = place_of(table, i, int(trial.struck[m, 0]))
+        trial.struck[m, 6] = s.psi[at] if at >= 0 else 0.0
+        if at >= 0 and not abs(s.g[at]) <= FAR * events.values[2]:
+            events.values[1] = s.g[at]
+            return PENETRATES
+    if engaged:
+        status = positions(program, table, s, plan, state, events, trial, t, snap)
+        if status != RUNNING:
+            return status
+    status = jump(program, table, s, plan, state, events, trial, t)
+    if status != RUNNING:
+        return status
+    status = positions(program, table, s, plan, state, events, trial, t, False)
+    return velocities(program, table, s, plan, events, trial, t) if status == RUNNING else status
+
+
+@njit(**PLAIN)
+def settle(program, table, s, plan, state, events, trial, t, e, all):
     """Dry friction sticks where its speed has vanished, else slides on in the direction of the velocity."""
+    if program.lands.shape[0] == 0:
+        return RUNNING
     i = structure_of(program, table, events, trial.p)
     if i < 0:
         return WANTED
@@ -166,10 +176,10 @@ def settle(program, table, s, plan, state, events, trial, t, e):
     call(table.addresses[i, 12], (s.t, trial.q, trial.v, trial.p, s.a, s.lam, trial.later, s.work))
     slow = SLOW * max(events.values[3], largest(trial.v, trial.v.size))
     engaged = False
-    for k in range(program.ops.shape[0]):
-        if program.ops[k, 0] != LAND or not together(program, events, program.ops[k, 4], e):
+    for k in range(program.lands.shape[0]):
+        f = program.lands[k]
+        if not all and not lands_here(program, e, k):
             continue
-        f = program.lands[program.ops[k, 3]]  # [stick, slip, heading in p, slot of the speed, components, host in p]
         if f[5] >= 0 and trial.p[f[5]] == 0.0:
             trial.p[f[0]], trial.p[f[1]] = 0.0, 1.0
             continue
@@ -179,7 +189,16 @@ def settle(program, table, s, plan, state, events, trial, t, e):
         for m in range(f[4]):
             if not sticks:
                 trial.p[f[2] + m] = trial.later[f[3] + 1 + m]
-    return hold(program, table, s, plan, state, events, trial, t, False) if engaged else RUNNING
+    return velocities(program, table, s, plan, events, trial, t) if engaged else RUNNING
+
+
+@njit(**PLAIN)
+def lands_here(program, e, k):
+    """Whether dry friction k is what event e decides about."""
+    for m in range(program.ops_start[e], program.ops_start[e + 1]):
+        if program.ops[m, 0] == LAND and program.ops[m, 3] == k:
+            return True
+    return False
 
 
 @njit(**PLAIN)

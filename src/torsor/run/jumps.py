@@ -2,19 +2,28 @@
 
     M (v⁺ − v⁻) = Gᵀ Λ,     G v⁺ + g_t = −e (G v⁻ + g_t),    Λ = −S⁻¹ (1 + e) ψ                          (1)
 
+One-sided constraints take part only as far as they push. Dry friction has no impulse where its load is a finite force, and
+in a contact it is Coulomb's law for impulses:
+
+    sticks:  ψ_t⁺ = 0,  |Λ_t| ≤ μ_s Λ_n          slides:  Λ_t = −μ Λ_n u/|u|                            (2)
+
+Restitution and friction together may create energy where they are coupled through the inertia (Kane's paradox); friction is
+then reduced to what leaves the energy as it was.
+
 A contact whose rebounds become so low that positions cannot resolve them is closed; what is left of the series of rebounds,
 which shrink like eⁿ, is summed up:
 
-    t_rest = t + 2 ġ⁺/(|g̈| (1 − e))                                                                     (2)
+    t_rest = t + 2 ġ⁺/(|g̈| (1 − e))                                                                     (3)
 """
 
+import numpy as np
 from numba import njit
 
 from ..kernels.calls import call
 from .codes import CHATTERS, NOT_SATISFIED, WANTED
 from .compiled import PLAIN
 from .loop import RUNNING, accelerate, copy, largest, project_position
-from .switch import NEAR, REBOUND, kernels_of, structure_of, use
+from .switch import FAR, NEAR, REBOUND, kernels_of, structure_of, use
 
 
 @njit(**PLAIN)
@@ -45,8 +54,8 @@ def push(table, s, i, trial):
 
 
 @njit(**PLAIN)
-def hold(program, table, s, plan, state, events, trial, t, snap):
-    """Bring the trial state onto the constraints of its structure: positions to rounding, velocities by impulses."""
+def positions(program, table, s, plan, state, events, trial, t, snap):
+    """Bring the trial positions onto the constraints of their structure. Returns a status."""
     i = structure_of(program, table, events, trial.p)
     if i < 0:
         return WANTED
@@ -58,7 +67,7 @@ def hold(program, table, s, plan, state, events, trial, t, snap):
     call(k.factor, (s.t, trial.q, trial.p, s.F, s.work))
     call(k.positions, (s.t, trial.q, trial.p, s.F, trial.other, s.g, s.work))
     gap = largest(s.g, table.sizes[i, 1])
-    if not snap and not gap <= 1e-6 * events.values[2]:
+    if not snap and not gap <= FAR * events.values[2]:
         events.values[1] = gap
         return NOT_SATISFIED
     worst = state.values[4]
@@ -69,7 +78,17 @@ def hold(program, table, s, plan, state, events, trial, t, snap):
         return NOT_SATISFIED
     if swaps % 2 == 1:
         copy(trial.other, trial.q)
-    for _ in range(2):  # the second time for rounding
+    return RUNNING
+
+
+@njit(**PLAIN)
+def velocities(program, table, s, plan, events, trial, t):
+    """Bring the trial velocities onto the constraints of their structure by impulses. Returns a status."""
+    i = structure_of(program, table, events, trial.p)
+    if i < 0:
+        return WANTED
+    use(table, plan, i)
+    for _ in range(2 if table.sizes[i, 1] > 0 else 0):  # the second time for rounding
         residuals(table, s, i, t, trial)
         for m in range(table.sizes[i, 1]):
             trial.r[m] = s.psi[m]
@@ -78,10 +97,153 @@ def hold(program, table, s, plan, state, events, trial, t, snap):
 
 
 @njit(**PLAIN)
-def rebound(program, table, s, plan, state, events, trial, t):
-    """Velocities after constraints were struck: (1). Which of them stay closed is left in trial.p.
+def loosen(program, p, contacts):
+    """Dry friction slides, for the time being; in contacts that take part in an impact it takes part in it as (2) says.
 
-    struck: [row, place in p, restitution, slot of the relative acceleration, closed, takes part, speed of approach]
+    lands: [stick, slip, heading in p, slot of the speed, components, host in p, first row, slots of μ and μ_s, row of the
+    host]
+    """
+    for k in range(program.lands.shape[0]):
+        f = program.lands[k]
+        takes_part = contacts and f[5] >= 0 and f[7] >= 0 and p[f[5]] == 1.0
+        p[f[0]], p[f[1]] = (1.0, 0.0) if takes_part else (0.0, 1.0)
+
+
+@njit(**PLAIN)
+def solved(A, n):
+    """x with A x = b for the first n rows of (A, b), in the last column; False where A is singular."""
+    for k in range(n):
+        best = k
+        for i in range(k + 1, n):
+            if abs(A[i, k]) > abs(A[best, k]):
+                best = i
+        if A[best, k] == 0.0:
+            return False
+        for j in range(n + 1):
+            A[k, j], A[best, j] = A[best, j], A[k, j]
+        for i in range(n):
+            if i != k:
+                ratio = A[i, k] / A[k, k]
+                for j in range(k, n + 1):
+                    A[i, j] -= ratio * A[k, j]
+    for k in range(n):
+        A[k, n] /= A[k, k]
+    return True
+
+
+@njit(**PLAIN)
+def rub(program, table, s, i, trial, rough):
+    """Residuals trial.r of a structure in which contacts stick, changed so that those slide that cannot: (2).
+
+    Not `rough`: as if all coefficients were zero. sliding: [friction, part, place of the tangential row, of the normal one,
+    μ times the direction].
+    """
+    n, rows = 0, table.sizes[i, 1]
+    copy(trial.r, trial.r0)
+    for _ in range(program.lands.shape[0] + 1):
+        call(table.addresses[i, 14], (s.t, trial.q, trial.p, s.F, trial.r, trial.dv, trial.impulse, s.work))
+        before = n
+        for k in range(program.lands.shape[0]):
+            f = program.lands[k]
+            if trial.p[f[0]] == 0.0 or f[7] < 0:
+                continue
+            known = False
+            for m in range(n):
+                known = known or int(trial.sliding[m, 0]) == k
+            normal = place_of(table, i, f[9])
+            load, size, speed = (trial.impulse[normal] if normal >= 0 else 0.0), 0.0, 0.0
+            for c in range(f[4]):
+                at = place_of(table, i, f[6] + c)
+                size += trial.impulse[at] ** 2 if at >= 0 else 0.0
+                speed += s.psi[at] ** 2 if at >= 0 else 0.0
+            limit = trial.slots[f[8]] * load if rough else 0.0
+            if known or size == 0.0 or (size <= limit**2 and limit >= 0.0):
+                continue
+            for c in range(f[4]):
+                at = place_of(table, i, f[6] + c)
+                if at >= 0:
+                    way = s.psi[at] / np.sqrt(speed) if speed > 0.0 else -trial.impulse[at] / np.sqrt(size)
+                    trial.sliding[n, 0], trial.sliding[n, 1], trial.sliding[n, 2] = k, c, at
+                    trial.sliding[n, 3], trial.sliding[n, 4] = normal, way * trial.slots[f[7]] if rough else 0.0
+                    n += 1
+        if n == before:
+            return
+        # r of the sliding rows: their impulses follow from the normal ones
+        for m in range(rows):
+            trial.r[m] = trial.r0[m]
+        for a in range(n):
+            trial.r[int(trial.sliding[a, 2])] = 0.0
+        call(table.addresses[i, 14], (s.t, trial.q, trial.p, s.F, trial.r, trial.dv, trial.impulse, s.work))
+        for a in range(n):
+            trial.matrix[a, n] = -trial.impulse[int(trial.sliding[a, 2])] - _normal(trial, a)
+        for m in range(rows):
+            trial.unit[m] = 0.0
+        for b in range(n):
+            trial.unit[int(trial.sliding[b, 2])] = 1.0
+            call(table.addresses[i, 14], (s.t, trial.q, trial.p, s.F, trial.unit, trial.dv, trial.impulse, s.work))
+            trial.unit[int(trial.sliding[b, 2])] = 0.0
+            for a in range(n):
+                trial.matrix[a, b] = trial.impulse[int(trial.sliding[a, 2])] + _normal(trial, a)
+        if solved(trial.matrix, n):
+            for a in range(n):
+                trial.r[int(trial.sliding[a, 2])] = trial.matrix[a, n]
+
+
+@njit(**PLAIN)
+def _normal(trial, a):
+    """μ u/|u| times the normal impulse, for one sliding row."""
+    at = int(trial.sliding[a, 3])
+    return trial.sliding[a, 4] * trial.impulse[at] if at >= 0 else 0.0
+
+
+@njit(**PLAIN)
+def kinetic(table, s, i, trial, v):
+    """Kinetic energy of velocities at the trial positions."""
+    call(table.addresses[i, 13], (s.t, trial.q, v, trial.p, trial.energies, s.work))
+    return trial.energies[0]
+
+
+@njit(**PLAIN)
+def impact(program, table, s, i, trial):
+    """Apply the impulses for the residuals trial.r, with friction. Returns whether energy would still be created."""
+    for m in range(trial.impulses.size):
+        trial.impulses[m] = 0.0
+    copy(trial.r, trial.r1)
+    rub(program, table, s, i, trial, True)
+    push(table, s, i, trial)
+    before, after = kinetic(table, s, i, trial, trial.us), kinetic(table, s, i, trial, trial.v)
+    if after <= before * (1 + 1e-12) or program.lands.shape[0] == 0:
+        return after > before * (1 + 1e-12)
+    # as much friction as leaves the energy: v₀ + x (v − v₀) with v₀ without friction
+    copy(trial.v, trial.vs)
+    copy(trial.impulses, trial.impulses1)
+    copy(trial.us, trial.v)
+    copy(trial.r1, trial.r)
+    for m in range(trial.impulses.size):
+        trial.impulses[m] = 0.0
+    rub(program, table, s, i, trial, False)
+    push(table, s, i, trial)
+    least = kinetic(table, s, i, trial, trial.v)
+    if least > before * (1 + 1e-12):
+        return True
+    for m in range(trial.v.size):
+        trial.vother[m] = trial.vs[m] - trial.v[m]
+    a = kinetic(table, s, i, trial, trial.vother)
+    b = after - least - a
+    x = (-b + np.sqrt(max(0.0, b**2 + 4 * a * (before - least)))) / (2 * a) if a > 0.0 else 0.0
+    for m in range(trial.v.size):
+        trial.v[m] += x * trial.vother[m]
+    for m in range(trial.impulses.size):
+        trial.impulses[m] += x * (trial.impulses1[m] - trial.impulses[m])
+    return False
+
+
+@njit(**PLAIN)
+def jump(program, table, s, plan, state, events, trial, t):
+    """Velocities after constraints were engaged or struck: (1). Which of them stay closed is left in trial.p.
+
+    struck: [row, place in p, restitution, slot of the relative acceleration, 1 stays closed or 2 open, takes part, speed
+    of approach]
     """
     n = int(events.values[5])
     copy(trial.v, trial.us)  # before
@@ -89,6 +251,7 @@ def rebound(program, table, s, plan, state, events, trial, t):
         copy(trial.us, trial.v)
         for m in range(n):
             trial.p[int(trial.struck[m, 1])] = trial.struck[m, 5]
+        loosen(program, trial.p, True)
         i = structure_of(program, table, events, trial.p)
         if i < 0:
             return WANTED
@@ -100,26 +263,29 @@ def rebound(program, table, s, plan, state, events, trial, t):
             at = place_of(table, i, int(trial.struck[m, 0]))
             if trial.struck[m, 5] == 0.0 or at < 0:
                 continue
-            if s.psi[at] > 0.0:  # it leaves by itself
-                trial.struck[m, 5], again = 0.0, True
+            if s.psi[at] > -NEAR * events.values[3]:  # it is only touched, or leaves by itself
+                trial.r[at] = 0.0
+                if trial.struck[m, 4] == 0.0 and s.psi[at] > NEAR * events.values[3]:
+                    trial.struck[m, 5], again = 0.0, True
+                trial.struck[m, 4] = 1.0
             elif trial.struck[m, 4] == 0.0:
                 trial.r[at] = (1.0 + trial.struck[m, 2]) * s.psi[at]
         if again:
             continue
-        for m in range(trial.impulses.size):
-            trial.impulses[m] = 0.0
-        push(table, s, i, trial)
+        creates = impact(program, table, s, i, trial)
         for m in range(program.onesided.shape[0]):  # nothing pulls: a contact that would is opened
             at = place_of(table, i, program.onesided[m, 1])
-            if at >= 0 and trial.impulse[at] < -NEAR * largest(trial.impulse, table.sizes[i, 1]):
+            if at >= 0 and trial.impulses[program.onesided[m, 1]] < -NEAR * largest(
+                trial.impulses, trial.impulses.size
+            ):
                 trial.p[program.onesided[m, 0]], again = 0.0, True
                 for l in range(n):
                     if int(trial.struck[l, 1]) == program.onesided[m, 0]:
-                        trial.struck[l, 5] = 0.0
+                        trial.struck[l, 5], trial.struck[l, 4] = 0.0, 2.0
                 break
         if again:
             continue
-        if n > 1 and gains(table, s, i, trial):  # different coefficients may create energy: then all take the least
+        if creates and n > 1:  # different coefficients of restitution may create energy: then all take the least
             least = trial.struck[0, 2]
             for m in range(n):
                 least = min(least, trial.struck[m, 2])
@@ -132,30 +298,26 @@ def rebound(program, table, s, plan, state, events, trial, t):
         for m in range(n):
             e = trial.struck[m, 2] if trial.struck[m, 4] == 0.0 else 0.0
             trial.p[int(trial.struck[m, 1])] = 1.0 if trial.struck[m, 5] == 1.0 and e == 0.0 else 0.0
+        loosen(program, trial.p, False)
         j = structure_of(program, table, events, trial.p)
         if j < 0:
             return WANTED
         use(table, plan, j)
+        if n == 0:
+            return RUNNING
         accelerate(kernels_of(table, j), s, plan, t, trial.q, trial.v, trial.p, n < 0, s.a)
         call(table.addresses[j, 12], (s.t, trial.q, trial.v, trial.p, s.a, s.lam, trial.later, s.work))
         for m in range(n):
-            if trial.struck[m, 5] == 0.0 or trial.struck[m, 4] == 1.0 or trial.struck[m, 2] == 0.0:
+            leaves = trial.struck[m, 5] == 0.0 and trial.struck[m, 4] < 2.0 and trial.struck[m, 6] > 0.0
+            rebounds = trial.struck[m, 5] == 1.0 and trial.struck[m, 4] == 0.0 and trial.struck[m, 2] > 0.0
+            if not (leaves or rebounds):
                 continue
-            at = place_of(table, i, int(trial.struck[m, 0]))
-            speed = -trial.struck[m, 2] * trial.struck[m, 6] if at >= 0 else 0.0
+            speed = trial.struck[m, 6] if leaves else -trial.struck[m, 2] * trial.struck[m, 6]
             pull = -trial.later[int(trial.struck[m, 3])]
             if pull > 0.0 and 0.5 * speed**2 < pull * REBOUND * events.values[2]:
-                trial.struck[m, 4], again = 1.0, True
-                events.values[4] = t + 2.0 * speed / (pull * (1.0 - trial.struck[m, 2]))  # (2)
+                trial.struck[m, 4], trial.struck[m, 5], again = 1.0, 1.0, True
+                if trial.struck[m, 2] < 1.0:
+                    events.values[4] = t + 2.0 * speed / (pull * (1.0 - trial.struck[m, 2]))  # (3)
         if not again:
             return RUNNING
     return CHATTERS
-
-
-@njit(**PLAIN)
-def gains(table, s, i, trial):
-    """Whether the trial velocities have more kinetic energy than those before."""
-    call(table.addresses[i, 13], (s.t, trial.q, trial.us, trial.p, trial.energies, s.work))
-    before = trial.energies[0]
-    call(table.addresses[i, 13], (s.t, trial.q, trial.v, trial.p, trial.energies, s.work))
-    return trial.energies[0] > before * (1 + 1e-12)

@@ -37,7 +37,7 @@ def lowered(model, rows):
     switched = [c for c in model.constraints if id(c.active) in places]
     plan = Plan([e.name for e in model.events], [e.watch.phi for e in model.events], [], [], switched, places)
     frictions = [c for c in model.constraints if hasattr(c, "heading")]
-    lands = _lands(plan, frictions)
+    lands = _lands(plan, row, frictions)
     flags, during, needed, ops = [], [], [], []
     for k, event in enumerate(model.events):
         w = event.watch
@@ -63,7 +63,7 @@ def lowered(model, rows):
         "bits": np.array([places[id(c.active)] for c in switched], np.int64),
         "onesided": table(one_sided, 2),
         "headings": table([[f[2], f[3] + 1, f[4]] for f in lands if f[4] > 1], 3),
-        "lands": table(lands, 6),
+        "lands": table(lands, 10),
     }
     return plan
 
@@ -73,20 +73,21 @@ def _slot(plan, *expressions):
     return len(plan.slots) - len(expressions)
 
 
-def _lands(plan, frictions):
-    """One row per dry friction: [stick, slip, heading in p, slot of the speed, components, host in p]."""
+def _lands(plan, row, frictions):
+    """One row per dry friction, see `jumps.loosen`."""
     found = []
     for f in frictions:
         heading = ca.vertsplit(f.heading())
-        slot = _slot(plan, f.speed(), *heading)
+        slot, rough = _slot(plan, f.speed(), *heading), f.coefficients()
         host = plan.places[id(f.host.active)] if f.host is not None else -1
-        first = plan.places[id(f.direction[0])]
-        found.append([plan.places[id(f.active)], plan.places[id(f.slip)], first, slot, len(heading), host])
+        found.append([plan.places[id(m)] for m in (f.active, f.slip, f.direction[0])] + [slot, len(heading), host])
+        found[-1] += [row[f"{f.name}[0]"], *([_slot(plan, x) for x in rough] if rough else (-1, -1))]
+        found[-1] += [row[f"{f.host.name}[0]"] if f.host is not None else -1]
     return found
 
 
 def _lower(step, event, plan, row, frictions):
-    """Operations [code, place, slot, further, row or event] of one elementary step."""
+    """Operations [code, place, slot, further, row] of one elementary step."""
     place = plan.places.get(id(getattr(step.target, "active", step.target)), -1)
     rubbing = [f for f in frictions if f.host is step.target]
     if step.kind == "set":
@@ -101,10 +102,9 @@ def _lower(step, event, plan, row, frictions):
         return [[codes.ENGAGE, place, _slot(plan, *step.values), 0, 0]]
     if step.kind == "strike":
         slot = _slot(plan, *step.values, Approach(step.target))
-        landing = [[codes.LAND, 0, 0, frictions.index(f), event] for f in rubbing]
-        return [[codes.STRIKE, place, slot, 0, row[f"{step.target.name}[0]"]], *landing]
+        return [[codes.STRIKE, place, slot, 0, row[f"{step.target.name}[0]"]]]
     if step.kind == "land":
-        return [[codes.LAND, 0, 0, frictions.index(step.target), event]]
+        return [[codes.LAND, 0, 0, frictions.index(step.target), 0]]
     if step.kind == "record":
         plan.records.append((step.target, event, _slot(plan, *step.values)))
         return []

@@ -1,5 +1,6 @@
 """Runs a prepared system: builds the arrays of the compiled loop, calls it in slices, keeps what was computed."""
 
+import json
 import time as clock
 from dataclasses import dataclass, field
 
@@ -101,6 +102,7 @@ class Runner:
 
     def _choose_anew(self):
         """Other dependent coordinates, and kernels for them; where the same ones are best, more is put up with."""
+        self._catch_up()
         trial = self.scratch.trial[: self.state.q.size].copy()
         built, dependent = self.renew(self.state.values[0], trial, self.state.p)
         if dependent == self.dependent:
@@ -122,6 +124,7 @@ class Runner:
         self.times, m = np.asarray(times, float), len(times)
         self.out = (np.zeros((m, self.sizes["q"])), np.zeros((m, self.sizes["v"])), np.zeros((m, self.sizes["p"])))
         self.out += (np.zeros(m), np.zeros(m))
+        self.outputs, self.evaluated, self.taken = np.zeros((m, self.sizes["outputs"])), 0, 0
         self._start_writing()
         self._advance(0)  # no steps yet: the loop is compiled or loaded before the clock of the run starts
 
@@ -146,19 +149,22 @@ class Runner:
         """Outputs reached so far of those asked for."""
         return int(self.state.counts[2])
 
-    def run(self, progress=None, stop=None):
+    def run(self, progress=None, stop=None, stride=np.inf):
         """March through all outputs; an interruption or a failure keeps what was reached. Returns a message.
 
         progress, stop   called between slices: with time and counts; to ask whether to stop here ("paused")
+        stride           simulated time that a slice should not exceed by much [s]
         """
-        start, budget, status = clock.perf_counter(), 256, self.loop.RUNNING
+        start, status = clock.perf_counter(), self.loop.RUNNING
+        budget = int(min(256, max(1, stride / self.state.values[1])))
         message = None
         try:
             while status == self.loop.RUNNING and message is None:
-                before = clock.perf_counter()
+                before, since = clock.perf_counter(), self.state.values[0]
                 status = self._answer(self._advance(budget))
-                taken = clock.perf_counter() - before
-                budget = int(min(10_000_000, max(64, budget * min(4.0, 0.1 / max(taken, 1e-6)))))
+                taken, passed = clock.perf_counter() - before, self.state.values[0] - since
+                most = budget * stride / passed if passed > 0 else np.inf
+                budget = int(min(10_000_000, max(64, budget * min(4.0, 0.1 / max(taken, 1e-6))), max(1, most)))
                 if progress is not None:
                     progress(self.state.values[0], self.state.counts)
                 if stop is not None and status == self.loop.RUNNING and stop():
@@ -183,13 +189,52 @@ class Runner:
         """What was reached of the times asked for."""
         done = self.written
         times = self.times[:done]
-        q, v, p, work, changed = (x[:done] for x in self.out)
-        outputs = np.zeros((done, self.sizes["outputs"]))
-        self._evaluate(times, q, v, p, outputs)
+        _, _, p, work, changed = (x[:done] for x in self.out)
+        self._catch_up()
         return Trajectory(
-            times, p, work, changed, outputs, self.counts(), message, float(self.state.values[0]), self.wall,
+            times, p, work, changed, self.outputs[:done], self.counts(), message, float(self.state.values[0]), self.wall,
             self._rows_used(), self._events(),
         )  # fmt: skip
+
+    def _catch_up(self):
+        """Evaluate what was reached since the last time: with the kernels it was reached with, however a run is divided."""
+        new = slice(self.evaluated, self.written)
+        q, v, p = (x[new] for x in self.out[:3])
+        self._evaluate(self.times[new], q, v, p, self.outputs[new])
+        self.evaluated = new.stop
+
+    def take(self):
+        """Rows [time, work, change by events, outputs] that were reached since the last time."""
+        self._catch_up()
+        new = slice(self.taken, self.written)
+        self.taken = new.stop
+        return np.column_stack([self.times[new], self.out[3][new], self.out[4][new], self.outputs[new]])
+
+    def take_events(self):
+        """Rows [time, event, change of energy, impulses, slots] of the events since the last time; None where nothing happens."""
+        return None
+
+    @property
+    def backlog(self):
+        """Events that wait to be taken."""
+        return 0
+
+    def snapshot(self):
+        """Everything that the further run depends on, as plain facts and as arrays."""
+        facts = {"dependent": self.dependent, "choices": self.choices, "wall": self.wall}
+        arrays = {name: np.array(x) for name, x in self.state._asdict().items()}
+        return facts, arrays | {"scale": self.scratch.scale.copy(), "numbers": self.plan.numbers.copy()}
+
+    def restore(self, facts, arrays, rebuild):
+        """Go on from a snapshot; rebuild: kernels of given dependent coordinates."""
+        if facts["dependent"] != json.loads(json.dumps(self.dependent)):
+            self.dependent = facts["dependent"]
+            self._take(rebuild(self.dependent))
+            self.plan.choices[6] = max(self.built["factor"].size_out(0), 1) - 1
+        self.choices, self.wall = facts["choices"], facts["wall"]
+        for name, x in self.state._asdict().items():
+            x[:] = arrays[name]
+        self.scratch.scale[:], self.plan.numbers[:] = arrays["scale"], arrays["numbers"]
 
     def counts(self):
         steps, rejections, _, evaluations, projections, _ = (int(x) for x in self.state.counts)

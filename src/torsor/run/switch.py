@@ -24,6 +24,7 @@ FOLLOWED = (
 NEAR = 1e-12  # of the largest value that a watched function had: closer to zero it is neither positive nor negative
 ROUNDING = 1e-15  # of the time: what a function changes in that is rounding too
 REBOUND = 1e-11  # height of a rebound over the size of the model, below which the rest of the rebounds is summed up
+FAR = 1e-6  # residual over the size of the model, above which a constraint is not engaged
 SLOW = 1e-7  # sliding speed over the largest speed, below which friction tries to stick
 
 # What events do. events: [condition, strict, both directions, settles, answer to accumulation, place of the time of the
@@ -54,7 +55,7 @@ Log = namedtuple("Log", "time event energy impulse slots")
 Trial = namedtuple(
     "Trial",
     "q0 v0 p0 values0 counts0 scale0 a0 v1 a1 u1 w1 qs vs us target oq ov op ow phi samples sides bracket"
-    " slots later q v p other vother r impulse impulses dv energies struck",
+    " slots later q v p other vother r r0 r1 unit impulse impulses impulses1 dv energies struck sliding matrix",
 )
 
 

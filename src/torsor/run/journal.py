@@ -1,0 +1,134 @@
+"""Files that survive a kill at any moment: a state that is replaced as a whole, and journals that only grow.
+
+    state     one file: facts as JSON, then arrays; a checksum at its start. It is written under another name, flushed to
+              the disk and renamed, so that a reader finds the old one or the new one, never a part.
+    journal   rows of numbers, appended. The state says how many rows count and what their checksum is; whatever a killed
+              process wrote after them is cut off before the next row is appended.
+
+A journal is flushed to the disk before the state that counts its rows, so that no state ever counts a row that is not there.
+"""
+
+import hashlib
+import json
+import os
+import zlib
+from contextlib import suppress
+
+import numpy as np
+
+from ..errors import ResultError
+
+FORMAT = 1
+_MAGIC = b"torsor checkpoint "
+
+
+def pack(facts, arrays):
+    """Facts and arrays as the bytes of a state."""
+    described = [[name, x.dtype.str, list(x.shape)] for name, x in arrays.items()]
+    head = json.dumps({"facts": facts, "arrays": described}).encode()
+    parts = [np.ascontiguousarray(x).tobytes() for x in arrays.values()]
+    body = b"".join([len(head).to_bytes(8, "little"), head, *parts])
+    return _MAGIC + b"%d\n" % FORMAT + hashlib.sha256(body).digest() + body
+
+
+def unpack(content, path):
+    """Facts and arrays from the bytes of a state."""
+    line, _, rest = content.partition(b"\n")
+    number = line.removeprefix(_MAGIC)
+    if not line.startswith(_MAGIC) or not number.isdigit():
+        raise ResultError(f"{path}: not a checkpoint of torsor, or its beginning is damaged")
+    if int(number) != FORMAT:
+        raise ResultError(
+            f"{path}: a checkpoint of format {int(number)}; this version of torsor reads format {FORMAT}. Resume it with the "
+            "version that wrote it; nothing was changed"
+        )
+    check, body = rest[:32], rest[32:]
+    if hashlib.sha256(body).digest() != check:
+        raise ResultError(f"{path}: the checkpoint is damaged (its checksum is wrong); nothing was changed")
+    start = 8 + int.from_bytes(body[:8], "little")
+    head, arrays = json.loads(body[8:start]), {}
+    for name, kind, shape in head["arrays"]:
+        count = int(np.prod(shape))
+        arrays[name] = np.frombuffer(body, kind, count, start).reshape(shape).copy()
+        start += arrays[name].nbytes
+    return head["facts"], arrays
+
+
+def replace(path, content):
+    """Put `content` in the place of a file: all of it or nothing."""
+    temporary = f"{path}.part"
+    with open(temporary, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+    flush_folder(os.path.dirname(path))
+
+
+def flush_folder(folder):
+    """Make names in a folder survive a loss of power, where the system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+class Journal:
+    """Rows of `width` numbers in a file that only grows; `count` of them are valid, with the checksum `check`."""
+
+    def __init__(self, path, width, count=0, check=0):
+        self.path, self.width, self.count, self.check = path, width, count, check
+        self._file = None
+
+    @property
+    def size(self):
+        """Bytes that are valid."""
+        return 8 * self.width * self.count
+
+    def verify(self):
+        """An error where the file is shorter than it must be."""
+        found = os.path.getsize(self.path) if os.path.exists(self.path) else 0
+        if found < self.size:
+            raise ResultError(f"{self.path}: damaged: {self.size} bytes were written to it, {found} are there")
+
+    def append(self, rows):
+        """Further rows; they count from the next state on."""
+        if not len(rows):
+            return
+        if self._file is None:
+            self._file = open(self.path, "r+b" if os.path.exists(self.path) else "w+b")  # noqa: SIM115
+        self._file.seek(self.size)
+        self._file.truncate()
+        content = np.ascontiguousarray(rows, float).tobytes()
+        self._file.write(content)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self.count, self.check = self.count + len(rows), zlib.crc32(content, self.check)
+
+    def blocks(self, size):
+        """The valid rows, as arrays of at most `size` bytes each; their checksum is compared at the end."""
+        self.verify()
+        if not self.count:
+            return
+        check, left, rows = 0, self.count, max(1, size // (8 * self.width))
+        with open(self.path, "rb") as file:
+            while left:
+                content = file.read(8 * self.width * min(rows, left))
+                check = zlib.crc32(content, check)
+                block = np.frombuffer(content).reshape(-1, self.width)
+                left -= len(block)
+                yield block
+        if check != self.check:
+            raise ResultError(f"{self.path}: damaged: its checksum is wrong")
+
+    def close(self):
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def remove(self):
+        self.close()
+        with suppress(FileNotFoundError):
+            os.unlink(self.path)

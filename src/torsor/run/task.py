@@ -1,0 +1,121 @@
+"""What is asked of a run: how it is prepared, and whether its result can be trusted."""
+
+import json
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import ResultError, RunError
+from ..model import Model
+from .checkpoint import rebuilt
+from .prepare import changes_structure, prepare, rechosen
+from .projections import Projection
+from .runner import Runner
+
+
+@dataclass
+class Task:
+    """What is asked for, checked."""
+
+    model: Model
+    until: float
+    step: float | None
+    method: str
+    formulation: str
+    projection: Projection
+    tolerance: float
+    map: str
+    signals: dict
+    parameters: dict
+
+    def values(self):
+        return self.model.values(self.parameters)
+
+    def options(self):
+        """As results tell it."""
+        return {
+            "model": self.model.name, "until": self.until, "step": self.step, "method": self.method,
+            "formulation": self.formulation, "projection": repr(self.projection), "tolerance": self.tolerance, "map": self.map,
+            "parameters": self.values(),
+        }  # fmt: skip
+
+    def prepared(self, stored=None):
+        """System, runner, and how to rebuild kernels of a choice of dependent coordinates; stored: the system of a
+        checkpoint, which counts, and not what would be derived today."""
+        model, metric = self.model, self.projection.metric
+        ways = [self.map, self.projection.baumgarte, metric]
+        system, built = prepare(model, self.formulation, *ways, self.signals, self.parameters)
+        if stored is not None:
+            shape = lambda x: json.dumps([x.keep, x.dependent, x.layout, x.sizes])
+            if shape(system) != shape(stored):
+                raise ResultError(
+                    f"model {model.name!r}: its equations are derived differently here; nothing was changed"
+                )
+            system = stored
+        every = dict(model.signals) | self.signals
+        manner = (self.method, self.step, self.tolerance, self.projection, self.until)
+        rebuild = lambda dependent: rebuilt(model, system, self.formulation, ways, every, dependent)
+        if changes_structure(model):
+            from .event_runner import EventRunner
+            from .structures import Structures
+
+            structures = Structures(model, system, built, self.formulation, ways, every, self.values())
+            return system, EventRunner(structures, system, built, *manner), rebuild
+        renew = lambda t, q, p: rechosen(model, system, self.formulation, ways, every, t, q, p)
+        return system, Runner(system, built, *manner, renew), rebuild
+
+    def judged(self, system, data, count, folder=None):
+        """The data of a run, or an error that holds it."""
+        status, reached = data.attrs["status"], data.attrs["time_reached"]
+        kept = "" if folder is None else f" Everything is in {folder!r} too."
+        owner = f"model {self.model.name!r}"
+        if status == "interrupted":
+            more = "" if folder is None else f"; go on with torsor.resume({folder!r}, model)"
+            level = 3 if folder is None else 5
+            warnings.warn(f"interrupted at t = {reached:.6g} s; what was computed is returned{more}", stacklevel=level)
+        elif status != "finished" and not status.startswith("ended"):
+            steps = data.attrs["steps"]
+            raise RunError(
+                f"{owner}: stopped at t = {reached:.6g} s of {self.until:g} s: {status}. {steps} steps, {count} outputs kept in "
+                f"`data` of this error.{kept}",
+                data,
+            )
+        elif jumped := _jumped(self.model, system, data, self.parameters):
+            joint, when = jumped
+            raise RunError(
+                f"{owner}: {joint.owner} came together the wrong way round before t = {when:.6g} s: its constraints hold, but "
+                "an axis points the other way, or a part is turned by 180 degrees; take smaller steps. The run is kept in "
+                f"`data` of this error.{kept}",
+                data,
+            )
+        elif self.projection.projects and system.redundant and data.attrs["position_drift_max"] > 1e-7 * system.length:
+            names = "; ".join(system.rows[k][1] for k in system.redundant[:5])
+            raise RunError(
+                f"{owner}: contradictory constraints: {names} were taken for redundant at the start, but are violated by up to "
+                f"{data.attrs['position_drift_max']:.3g} later, although all other constraints hold; make the prescribed "
+                f"motions agree. The run is kept in `data` of this error.{kept}",
+                data,
+            )
+        return data
+
+
+def _jumped(model, system, data, parameters):
+    """The first joint of a loop whose residual vanishes in a position that the joint cannot reach, and when."""
+    from ..formulations.genuine import JUMPED, impostors
+    from ..model.topology import spanning_tree
+
+    switched = {id(element) for element in model.switched}  # these may be anywhere while they are released
+    cut = [joint for joint in spanning_tree(model).cut if id(joint) not in switched]
+    if not cut:
+        return None
+    names = data["body"].values.tolist()
+    some = np.unique(np.linspace(0, data.sizes["time"] - 1, 9).astype(int))  # what has jumped does not jump back
+    arrays = {what: data[what][some].values for what in ("rotation", "position")}
+    rotation, position = (
+        {name: arrays[what][:, k] for k, name in enumerate(names)} for what in ("rotation", "position")
+    )
+    times = data["time"].values[some]
+    found = impostors(cut, model.values(parameters), system.length, JUMPED, times, rotation, position)
+    first = min(found, key=lambda one: one[1], default=None)
+    return None if first is None else (first[0], float(times[first[1]]))

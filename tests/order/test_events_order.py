@@ -1,0 +1,60 @@
+"""A method keeps its order across events: their instants are roots of the method itself, not of an interpolation."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import torsor as ts
+
+METHODS = {"kutta3": 3, "rkmk4": 4, "rkmk54": 5}
+
+
+def pendulum():
+    """Hits a stop twice in 2 s, with a restitution of 0.7."""
+    model = ts.Model("pendulum", gravity=(0, 0, -9.81))
+    bob = model.body("bob", mass=1.3, inertia=(0.2, 0.1, 0.15), at=(0, 0, -0.8))
+    hinge = model.add(ts.Revolute("hinge", model.ground, bob, point=(0, 0, 0), axis=(0, 1, 0), start=1.9))
+    model.add(ts.Limit("stop", hinge, lower=-0.35, restitution=0.7))
+    return model
+
+
+def belt():
+    """Starts to slip, sticks and slips again on a belt, tied by a spring that hardens: no method is exact."""
+    model = ts.Model("belt", gravity=(0, 0, -9.81))
+    moving = model.add(ts.Ground("moving", at=(0.4 * ts.time, 0, 0)))
+    block = model.body("block", mass=1.2, inertia=(0.1, 0.1, 0.1), velocity=(0.4, 0, 0))
+    rail = model.add(ts.Prismatic("rail", moving, block, axis=(1, 0, 0)))
+    x = block.position[0]
+    model.add(ts.EnergyForce("spring", energy=25 * x**2 + 300 * x**4))
+    model.add(ts.Friction("rub", rail, coefficient=0.25, static=0.45))
+    return model
+
+
+PROBLEMS = {  # model, run length [s], number of events, steps of the reference, and steps in the asymptotic range by order
+    "stop": (pendulum, 2.0, 2, 8000, {3: (80, 160, 320), 4: (40, 80, 160), 5: (20, 40, 80)}),
+    "stick-slip": (belt, 1.6, 3, 8000, {3: (80, 160, 320), 4: (40, 80, 160), 5: (20, 40, 80)}),
+}
+
+
+def final(problem, method, steps):
+    build, until, events, *_ = PROBLEMS[problem]
+    data = ts.simulate(build(), until, outputs=[0.0, until], method=method, step=until / steps, formulation="relative")
+    assert data.sizes["event"] == events
+    return np.r_[data.coordinate.values[-1], data.rate.values[-1], data.event_time.values]
+
+
+@cache
+def reference(problem):
+    return final(problem, "rkmk54", PROBLEMS[problem][3])
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_order_is_kept_across_events(problem, method):
+    """State at the end and times of the events, both."""
+    steps = PROBLEMS[problem][4][METHODS[method]]
+    errors = np.array([np.abs(final(problem, method, n) - reference(problem)) for n in steps])
+    for what, error in (("state", errors[:, :2].max(axis=1)), ("times", errors[:, 2:].max(axis=1))):
+        slope = -np.polyfit(np.log(steps), np.log(error), 1)[0]
+        assert slope > METHODS[method] - 0.2, f"{what}: {slope:.2f}, errors {error} at {steps} steps"
