@@ -240,7 +240,7 @@ def test_bearing_friction_stops_a_pendulum_where_the_torque_of_gravity_is_below_
     data = ts.simulate(model, 12.0, outputs=[0.0, 12.0])
     torque, top, turns = mu * N * r, 1.2, []
     while m * G * L * np.sin(abs(top)) > torque:
-        left = lambda x: m * G * L * (np.cos(x) - np.cos(top)) - torque * (top - x) * np.sign(top)
+        left = lambda x, top=top: m * G * L * (np.cos(x) - np.cos(top)) - torque * (top - x) * np.sign(top)
         top = brentq(left, *sorted((-top, 0.99 * np.sign(top) * np.arcsin(torque / (m * G * L)))), xtol=1e-14)
         turns.append(top)
     assert len(turns) > 3

@@ -118,7 +118,7 @@ def hits(top, stop, e, count):
     for k in range(count):
         times.append(fall(stop, depth) if k == 0 else times[-1] + 2 * fall(stop, depth))
         energy *= e**2
-        excess = lambda x: 2 * np.sin(stop + x / 2) * np.sin(x / 2) - energy
+        excess = lambda x, energy=energy: 2 * np.sin(stop + x / 2) * np.sin(x / 2) - energy
         depth = brentq(excess, (0.0 if stop >= 0 else -2 * stop), depth, xtol=1e-300, rtol=1e-15)
     return np.array(times)
 

@@ -106,6 +106,49 @@ def test_one_direction_per_row(rows):
     assert len(set(names)) == len(names)
 
 
+ONE_SIDED = [
+    pytest.param((cls, k), id=f"{key}-{k}")
+    for key, cls in ts.registered("constraint").items()
+    if hasattr(cls, "gaps")
+    for k in range(len(cls.variants))
+]
+
+
+@pytest.mark.parametrize("case", ONE_SIDED)
+def test_one_sided_constraints_are_their_gaps(case):
+    """What is held while it is closed is the gap on the closed side; it starts open, and brings an event per gap and a lift."""
+    cls, k = case
+    model, offered = scene()
+    c = model.add(cls.examples(offered)[k])
+    gaps = c.gaps()
+    assert c.active.value == 0.0 and len(c.sides) in (0, 2)
+    for m, gap in enumerate(gaps):
+        chosen = [float(m == j) for j in range(len(c.sides))]
+        held = ca.SX(c.position())
+        if c.sides:
+            held = ca.substitute(held, ca.vertcat(*[s.symbol for s in c.sides]), ca.DM(chosen))
+        symbols = ca.symvar(ca.vertcat(held, gap))
+        both = ca.Function("both", symbols, [held, gap])(*np.linspace(0.1, 0.9, len(symbols)))
+        np.testing.assert_allclose(*map(float, both), rtol=1e-15)
+    names = [e.name for e in model.events]
+    assert len(names) == len(gaps) + 1 and names[-1] == "example.lift"
+    assert all(e.source is c for e in model.events)
+
+
+@pytest.mark.parametrize("key", ["lock", "weld"])
+def test_what_is_held_is_captured_where_it_is_engaged(key):
+    """With the captured numbers the residual is zero, wherever the bodies are."""
+    model, offered = scene()
+    c = model.add(ts.registered("constraint")[key].examples(offered)[0])
+    memories, values = zip(*c.captures())
+    assert [m.name for m in memories] == [m.name for m in c.memories()]
+    held = ca.substitute(ca.SX(c.position()), ca.vertcat(*[m.symbol for m in memories]), ca.vertcat(*values))
+    f = Absolute(model)
+    g = ca.Function("g", [ts.time, f.q, f.v, f.p], [f.meaning.of(held)])
+    q, v = state()
+    np.testing.assert_allclose(g(0, q, v, 0.4).full(), 0, atol=ROUNDING)
+
+
 def parts(q, v, joint):
     """A, ρ, ω, r, ṙ of both bodies in the notation of [aslanov2011]; n given in the joint frame of the first body."""
     A = [q[3:12].reshape(3, 3).T, q[15:24].reshape(3, 3).T]

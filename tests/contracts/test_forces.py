@@ -17,6 +17,12 @@ CASES = [
     for key, cls in ts.registered("force").items()
     for k in range(len(cls.variants))
 ]
+RUBBING = [  # constraints that act as forces while they slide
+    pytest.param((cls, k), id=f"{key}-{k}")
+    for key, cls in ts.registered("constraint").items()
+    if issubclass(cls, ts.Force)
+    for k in range(len(cls.variants))
+]
 INTERNAL = ("joint-force", "cosine-torque", "spring-damper", "torsion-spring", "energy")
 
 
@@ -99,6 +105,35 @@ def test_action_is_reaction(loaded):
     moment = sum(np.cross(x, F) + T for x, F, T in zip((q[:3], q[12:15]), forces, torques))
     np.testing.assert_allclose(sum(forces), 0, atol=ROUNDING)
     np.testing.assert_allclose(moment, 0, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("case", RUBBING)
+def test_dry_friction_opposes_sliding_and_is_internal(case):
+    """While it slides: power −c|u| < 0, as action and reaction; while it does not, no force."""
+    cls, k = case
+    model, offered = scene()
+    rub = model.add(cls.examples(offered)[k])
+    f = Absolute(model)
+    rub_force = ca.vertcat(*[f.loads.on[id(b)] for b in model.bodies])
+    u, c = f.meaning.of(ca.vertcat(rub.sliding())), rub.kinetic()
+    if any(model.kind_of(s) == "reaction" for s in ca.symvar(c)):
+        return  # its size is solved for together with the reactions: tests/physics/test_friction.py
+    F = ca.Function("F", [ts.time, f.q, f.v, f.p], [rub_force, u])
+    q, v = state()
+    named = lambda slip, way: {rub.slip.name: slip, rub.direction[0].name: way}
+    given = lambda slip, way: np.array([named(slip, way).get(s.name(), 0.4) for s in ca.symvar(f.p)])
+    for slip in (0.0, 1.0):
+        way = np.sign(float(F(0.3, q, v, given(0.0, 1.0))[1]))
+        force = F(0.3, q, v, given(slip, way))[0].full().ravel()
+        if slip == 0.0:
+            np.testing.assert_array_equal(force, 0)
+            continue
+        assert force @ v < 0
+        forces = force[:3], force[6:9]
+        torques = [q[k + 3 : k + 12].reshape(3, 3).T @ force[j + 3 : j + 6] for k, j in ((0, 0), (12, 6))]
+        moment = sum(np.cross(x, Fk) + T for x, Fk, T in zip((q[:3], q[12:15]), forces, torques))
+        np.testing.assert_allclose(sum(forces), 0, atol=ROUNDING)
+        np.testing.assert_allclose(moment, 0, atol=ROUNDING)
 
 
 def test_dissipation_never_gives_energy(loaded):

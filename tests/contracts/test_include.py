@@ -216,3 +216,42 @@ def test_a_wrong_instance_is_refused_whole():
     parent.include("left", arm())
     with pytest.raises(ModelError, match="names must differ|of that name already"):
         parent.include("left", arm())
+
+
+def thrown():
+    """A component with all that changes: a contact with friction, a mode, an event, a breakable joint, a stop."""
+    model = ts.Model("thrown")
+    pull = model.parameter("pull", 9.0)
+    ball = model.body("ball", mass=1.0, inertia=(0.02, 0.02, 0.02), at=(0, 0, 0.3), velocity=(1.0, 0.4, 0))
+    floor = model.add(ts.Contact("floor", model.ground, ball, radius=0.1, plane=(0, 0, 0), restitution=0.3))
+    model.add(ts.Friction("rub", floor, coefficient=0.2))
+    model.add(ts.PointForce("down", ball, force=(0, 0, -pull)))
+    arm = model.body("arm", mass=0.5, inertia=(0.1, 0.1, 0.1), at=(0.5, 3, 0))
+    hinge = model.add(ts.Revolute("hinge", model.ground, arm, point=(0, 3, 0), axis=(0, 1, 0), start_rate=2.0))
+    model.add(ts.Limit("stop", hinge, upper=0.3, restitution=0.5))
+    model.add(ts.Breakable("pin", hinge, force=20.0))
+    machine = model.modes("machine", "fly", "lie")
+    model.when(ball.position[2] <= 0.2, ts.enter(machine["lie"]), during=machine["fly"], name="low")
+    model.when(ts.time >= 0.4, ts.assign(pull, 3.0), ts.record("height", ball.position[2]), during=machine["lie"], name="calm")
+    model.signal("mode", machine.number)
+    return model
+
+
+def test_components_with_events_behave_as_they_do_alone_wherever_they_are_placed():
+    """Twice in one model, one of them turned: the same events at the same times, the same motion in its own axes."""
+    alone = run(thrown())
+    parent = ts.Model("parent")
+    parent.include("one", thrown())
+    parent.include("two", thrown(), at=SHIFT, rotation=TURN)
+    data = run(parent)
+    assert {"floor.touch", "rub.stick", "stop.touch", "low", "calm"} <= set(alone.event_name.values)
+    for prefix, turn, shift, at in (("one.", np.eye(3), np.zeros(3), 0), ("two.", R, np.array(SHIFT), 2)):
+        for name in set(alone.event_name.values):
+            times = data.event_time.values[data.event_name.values == prefix + name]
+            exact = alone.event_time.values[alone.event_name.values == name]
+            some = slice(4 if name == "floor.touch" else None)  # how many bounces are resolved depends on the model's size
+            np.testing.assert_allclose(times[some], exact[some], rtol=0, atol=1e-9, err_msg=prefix + name)
+        np.testing.assert_allclose(
+            data.position.values[:, at : at + 2], alone.position.values @ turn.T + shift, atol=1e-8
+        )
+        np.testing.assert_array_equal(data[prefix + "mode"], alone["mode"])

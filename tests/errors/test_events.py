@@ -119,7 +119,7 @@ def test_actions_on_nothing_are_refused(action):
         (lambda s: ts.Backlash("x", s["joint"], None, play=1), ("backlash 'x'",)),
         (lambda s: ts.Lock("x", s["first"]), ("lock 'x'", "joint")),
         (lambda s: ts.Friction("x", s["joint"], coefficient=0.3), ("friction 'x'", "'joint' turns", "radius")),
-        (lambda s: ts.Friction("x", s["first"], coefficient=0.3), ("friction 'x'", "a joint or a contact")),
+        (lambda s: ts.Friction("x", s["first"], coefficient=0.3), ("friction 'x'", "joint or contact")),
         (lambda s: ts.Friction("x", s["slider"], coefficient=-0.3), ("friction 'x'", "coefficient")),
         (lambda s: ts.Friction("x", s["slider"], coefficient=0.3, static=0.2), ("friction 'x'", "static must not be below")),
         (lambda s: ts.Friction("x", s["slider"], coefficient="rough"), ("friction 'x'", "coefficient")),
@@ -152,7 +152,7 @@ def test_elements_of_another_model_are_refused():
         lambda: ts.Lock("x", s["slider"]),
         lambda: ts.Contact("x", s["first"], s["second"]),
     ):
-        refused(lambda: model.add(make()), "'x'", "does not belong")
+        refused(lambda make=make: model.add(make()), "'x'", "does not belong")
 
 
 def test_what_follows_from_the_motion_cannot_be_given():

@@ -33,7 +33,7 @@ def belt():
 
 PROBLEMS = {  # model, run length [s], number of events, steps of the reference, and steps in the asymptotic range by order
     "stop": (pendulum, 2.0, 2, 8000, {3: (80, 160, 320), 4: (40, 80, 160), 5: (20, 40, 80)}),
-    "stick-slip": (belt, 1.6, 3, 8000, {3: (80, 160, 320), 4: (40, 80, 160), 5: (20, 40, 80)}),
+    "stick-slip": (belt, 1.6, 3, 8000, {3: (160, 320, 640), 4: (80, 160, 320), 5: (80, 160, 320)}),
 }
 
 

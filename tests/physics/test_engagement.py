@@ -22,7 +22,7 @@ JOINTS = {
 def bodies(model, seed):
     """Two bodies at random in space. Returns them, and what they are as numbers."""
     random, found = np.random.default_rng(seed), []
-    for k, name in enumerate("ab"):
+    for name in "ab":
         J = random.uniform(0.3, 0.5, 3)
         data = {
             "mass": random.uniform(0.5, 2), "inertia": tuple(J), "at": tuple(random.uniform(-1, 1, 3)),

@@ -18,7 +18,9 @@ def plate(count, coefficients, friction=None, gravity=9.81):
     )
     for k in range(count):
         floor = model.add(
-            ts.Contact(f"corner{k}", model.ground, box, point=tuple(np.array(CORNERS[k]) + [0, 0, 0.1]), restitution=coefficients[k])
+            ts.Contact(
+                f"corner{k}", model.ground, box, point=tuple(np.array(CORNERS[k]) + [0, 0, 0.1]), restitution=coefficients[k]
+            )
         )
         if friction:
             model.add(ts.Friction(f"rub{k}", floor, coefficient=friction))
@@ -40,15 +42,15 @@ def corner_speeds(data, k, count):
 def test_several_corners_that_hit_at_once_never_gain_energy(count):
     """Random velocities, different coefficients: kinetic energy falls, no impulse pulls, and no corner goes on inwards."""
     e = (0.9, 0.1, 0.5)[:count]
-    model = plate(count, e)
+    model = plate(count, e, gravity=0.0)
     for seed in range(12):
         given = start(seed)
-        data = ts.simulate(model, 1e-3, outputs=[0.0, 1e-3], parameters=given)
+        data = ts.simulate(model, 1e-9, outputs=[1e-9], parameters=given)  # just after it
         v, w = np.array(list(given.values()))[:3], np.array(list(given.values()))[3:]
         before = np.array([(v + np.cross(w, CORNERS[c]))[2] for c in range(count)])
         hit = before < 0
-        assert (data.sizes["event"] > 0) == hit.any()
-        T0 = v @ v + w @ (np.array([0.2, 0.35, 0.5]) * w) / 2
+        assert hit.any() <= (data.sizes["event"] > 0)
+        T0 = 2.0 * v @ v / 2 + w @ (np.array([0.2, 0.35, 0.5]) * w) / 2
         T1 = data.kinetic_energy.values[0]
         assert T1 <= T0 * (1 + 1e-12)
         np.testing.assert_allclose(data.event_energy.sum(), T1 - T0, atol=1e-11)
@@ -56,21 +58,22 @@ def test_several_corners_that_hit_at_once_never_gain_energy(count):
         np.testing.assert_allclose(2.0 * (data.velocity.values[0, 0] - v), [0, 0, data.event_impulse.values.sum()], atol=1e-11)
         assert corner_speeds(data, 0, count).min() > -1e-10
         if count == 1 and hit.any():
-            np.testing.assert_allclose(corner_speeds(data, 0, 1), -e[0] * before, rtol=1e-11)
+            np.testing.assert_allclose(corner_speeds(data, 0, 1), -e[0] * before, rtol=1e-7)  # it has turned for 1 ns
 
 
 def test_a_plate_that_falls_flat_on_equal_corners_rises_flat():
     """Three corners with one coefficient, purely downwards: v⁺ = −e v⁻ although the three impulses are not determined by hand."""
-    data = ts.simulate(plate(3, (0.5,) * 3, gravity=1e-3), 0.01, outputs=1, parameters={"vz": -1.0})
+    data = ts.simulate(plate(3, (0.5,) * 3, gravity=0.0), 0.01, outputs=[0.01], parameters={"vz": -1.0})
     np.testing.assert_allclose(data.velocity.values[0, 0], [0, 0, 0.5], atol=1e-12)
     np.testing.assert_allclose(data.angular_velocity.values[0, 0], 0, atol=1e-12)
 
 
-@pytest.mark.parametrize("e", [0.0, 0.5])
-def test_a_plate_falls_flat_on_four_corners(e):
+@pytest.mark.parametrize(("e", "until"), [(0.0, 0.1), (0.5, 0.5)])
+def test_a_plate_falls_flat_on_four_corners(e, until):
     """One contact more than a rigid plate has freedoms to lose: redundant, not contradictory."""
-    data = ts.simulate(plate(4, (e,) * 4), 2.0, outputs=4, parameters={"vz": -1.0})
-    np.testing.assert_allclose(data.velocity.values[0, 0], [0, 0, e], atol=1e-12)
+    data = ts.simulate(plate(4, (e,) * 4), until, outputs=10, parameters={"vz": -1.0})
+    assert data.event_impulse.values.min() > -1e-9
+    np.testing.assert_allclose(data.angular_velocity.values[:, 0], 0, atol=1e-9)
     np.testing.assert_allclose(data.position.values[-1, 0], [0, 0, 0.1], atol=1e-9)
     np.testing.assert_allclose(data.velocity.values[-1, 0], 0, atol=1e-9)
 
@@ -118,14 +121,16 @@ def test_bodies_that_hit_each_other_keep_their_momentum(formulation):
 def test_a_row_of_balls_hands_the_momentum_on():
     """Elastic central impacts of equal balls exchange velocities: the last one leaves with the speed of the first."""
     model = ts.Model("row")
-    balls, rails = [], []
+    balls = []
     for k in range(3):
         ball = model.body(f"ball{k}", mass=1.0, inertia=(0.1,) * 3, at=(1.5 * k, 0, 0), velocity=(2.0 * (k == 0), 0, 0))
         balls.append(ball)
         model.add(ts.Prismatic(f"rail{k}", model.ground, ball, axis=(1, 0, 0)))
     for k in range(2):
         model.add(
-            ts.Contact(f"touch{k}", balls[k], balls[k + 1], normal=(1, 0, 0), radius=0.5, plane=(1.5 * k + 0.5, 0, 0), restitution=1.0)
+            ts.Contact(
+                f"touch{k}", *balls[k : k + 2], normal=(1, 0, 0), radius=0.5, plane=(1.5 * k + 0.5, 0, 0), restitution=1.0
+            )
         )
     data = ts.simulate(model, 1.0, outputs=4)
     np.testing.assert_allclose(data.event_time, [0.25, 0.5], atol=1e-12)
@@ -150,3 +155,16 @@ def test_an_impact_leaves_joints_whole():
         assert data.attrs["energy_balance_relative"] < 1e-9
         one = lambda d: d.event_impulse.sel(constraint="stop[0]").values
         np.testing.assert_allclose(one(data), one(runs[0]), rtol=1e-7)
+
+
+def test_an_output_at_the_instant_of_an_impact_shows_the_state_after_it():
+    """As with every other event, and at the start too: what rests on the floor is carried by it from the first output on."""
+    data = ts.simulate(plate(1, (0.5,), gravity=0.0), 0.01, outputs=1, parameters={"vz": -1.0})
+    assert data.event_time.values.tolist() == [0.0]
+    np.testing.assert_allclose(data.event_energy, data.kinetic_energy.values[0] - 1.0, rtol=1e-12)
+    model = ts.Model("rests", gravity=(0, 0, -9.81))
+    block = model.body("block", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    model.add(ts.Contact("floor", model.ground, block))
+    data = ts.simulate(model, 0.1, outputs=1)
+    np.testing.assert_allclose(data.acceleration.values[:, 0], 0, atol=1e-12)
+    np.testing.assert_allclose(data.multiplier.values[:, 0], 9.81, rtol=1e-12)

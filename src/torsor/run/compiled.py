@@ -19,8 +19,8 @@ MERGED = {**PLAIN, "inline": "always"}  # compiles faster, runs a little slower
 def _place():
     """Where the loops of these sources are kept; Numba falls back on a folder of the user where this is not writable."""
     here = pathlib.Path(__file__).parent
-    files = [*sorted(here.glob("*.py")), here.parent / "kernels" / "calls.py"]
-    digest = hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
+    files = [f.read_bytes() for f in [*sorted(here.glob("*.py")), here.parent / "kernels" / "calls.py"]]
+    digest = hashlib.sha256(b"".join(text for text in files if b"numba" in text or b"LAND" in text)).hexdigest()
     return str(pathlib.Path(config.CACHE_DIR or here / "__pycache__") / f"loops-{digest[:16]}")
 
 

@@ -49,7 +49,7 @@ class EventRunner(Runner):
             phi=np.zeros(2 * n), samples=np.zeros((self.switch.SAMPLES, 2 * n)),
             sides=np.zeros(n, np.int64), bracket=np.zeros(2), **of(slots, "slots", "later"),
             **of(max(rows, 1), "r", "r0", "r1", "unit", "impulse"), **of(rows, "impulses", "impulses1"),
-            sliding=np.zeros((sliding, 5)), matrix=np.zeros((sliding, sliding + 1)), energies=np.zeros(2),
+            sliding=np.zeros((sliding, 3)), matrix=np.zeros((sliding, sliding + 1)), ways=np.zeros((sliding, 3)), energies=np.zeros(2),
             struck=np.zeros((struck, 7)),
         )  # fmt: skip
 
@@ -90,20 +90,20 @@ class EventRunner(Runner):
             p[stick], p[slip] = (1.0, 0.0) if sticks else (0.0, 1.0)
             if slots[slot] > 0.0:
                 p[heading : heading + parts] = slots[slot + 1 : slot + 1 + parts]
-        self._enter(self._want(structures.key_of(p)))
+        self._enter(self._want(structures.key_of(p), self.state))
 
-    def _want(self, key):
-        """The structure with this key, in the table."""
-        found = self.structures.want(key, self.state.values[0], self.state.q, self.state.v, self.state.p)
+    def _want(self, key, at):
+        """The structure with this key, in the table; `at` holds the state at which it is met."""
+        found = self.structures.want(key, self.state.values[0], at.q, at.v, at.p)
         self._tabulate()
         if found.watches:
-            self._watch_structure(found, self.state.q)
+            self._watch_structure(found, at.q, at.p)
         return found
 
-    def _watch_structure(self, structure, q):
+    def _watch_structure(self, structure, q, p):
         t = self.state.values[:1].copy()
         k = self.structures.known.index(structure)
-        self.table.numbers[k] = 0.02 * structure.built["factor"](t, q, self.state.p)[0][-1]
+        self.table.numbers[k] = 0.02 * structure.built["factor"](t, q, p)[0][-1]
 
     def _enter(self, structure):
         self.events.marks[0] = self.structures.known.index(structure)
@@ -116,15 +116,14 @@ class EventRunner(Runner):
         return int(self.events.marks[3])
 
     def _advance(self, budget):
-        return self.switching.march_events(
-            self.program, self.table, self.scratch, self.plan, self.state, self.events, self.trial, self.log,
-            self.times, *self.out, budget,
-        )  # fmt: skip
+        given = (self.program, self.events, self.trial)
+        raw = (self.scratch, self.plan, self.state)
+        return self.switching.march_events(given, self.table, raw, self.log, self.times, self.out, budget)
 
     def _answer(self, status):
         if status == self.codes.WANTED:
             try:
-                self._want(tuple(self.events.wanted.tolist()))
+                self._want(tuple(self.events.wanted.tolist()), self.trial)
             except TorsorError as error:
                 self.refused = str(error)
                 return status
@@ -139,7 +138,7 @@ class EventRunner(Runner):
             if self.structures.rechosen(structure, self.state.values[0], trial, self.state.p):
                 self.choices += 1
                 self._tabulate()
-                self._watch_structure(structure, trial)
+                self._watch_structure(structure, trial, self.state.p)
             else:
                 self.table.numbers[self.events.marks[0]] *= 0.1
             return self.loop.RUNNING

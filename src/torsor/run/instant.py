@@ -50,7 +50,7 @@ def together(program, events, other, e):
 def fire(program, table, s, plan, state, events, trial, log, e):
     """Let event e happen. Returns a status; WANTED and FULL leave everything as it was."""
     t, i = state.values[0], events.marks[0]
-    if events.marks[4] >= log.time.size:
+    if events.marks[4] + events.due.size > log.time.size:
         return FULL
     copy(state.q, trial.q)
     copy(state.v, trial.v)
@@ -64,7 +64,8 @@ def fire(program, table, s, plan, state, events, trial, log, e):
     call(table.addresses[i, 12], (s.t, state.q, state.v, state.p, s.a, s.lam, trial.slots, s.work))
 
     # elementary steps on the trial state; constraints that are struck at the same instant are struck together
-    engaged, snap, ends, lands, struck = False, False, False, False, 0
+    no = t != t  # not a literal: Numba would compile what follows once more for it
+    engaged, snap, ends, lands, struck = no, no, no, no, 0 * events.marks[0]
     for other in range(events.due.size):
         if not together(program, events, other, e):
             continue
@@ -106,7 +107,10 @@ def fire(program, table, s, plan, state, events, trial, log, e):
     if i < 0:
         return WANTED
 
-    # taken over
+    # taken over; what happens together is logged together, energy and impulses with the first
+    first = events.marks[4]
+    log.event[first] = e
+    events.marks[4] += 1
     for other in range(events.due.size - 1, -1, -1):
         if together(program, events, other, e):
             turned = -events.side[other] if program.events[other, 2] == 1 else -1
@@ -117,6 +121,8 @@ def fire(program, table, s, plan, state, events, trial, log, e):
                 trial.p[program.events[other, 6]] += 1.0
             if other != e:
                 events.due[other] = 0
+                log.event[events.marks[4]] = other
+                events.marks[4] += 1
     events.due[e] = 0
     s.t[0] = t
     call(table.addresses[i, 13], (s.t, trial.q, trial.v, trial.p, trial.energies, s.work))
@@ -128,11 +134,11 @@ def fire(program, table, s, plan, state, events, trial, log, e):
     use(table, plan, i)
     state.values[6], state.counts[5] = 0.0, 0
     events.values[0] += change
-    at = events.marks[4]
-    log.time[at], log.event[at], log.energy[at] = events.values[4], e, change
-    copy(trial.impulses, log.impulse[at])
-    copy(trial.slots, log.slots[at])
-    events.marks[4] += 1
+    for at in range(first, events.marks[4]):
+        log.time[at], log.energy[at] = events.values[4], change if at == first else 0.0
+        copy(trial.slots, log.slots[at])
+        for m in range(trial.impulses.size):
+            log.impulse[at, m] = trial.impulses[m] if at == first else 0.0
     return ENDED if ends else RUNNING
 
 
@@ -160,7 +166,7 @@ def collide(program, table, s, plan, state, events, trial, t, struck, engaged, s
     status = jump(program, table, s, plan, state, events, trial, t)
     if status != RUNNING:
         return status
-    status = positions(program, table, s, plan, state, events, trial, t, False)
+    status = positions(program, table, s, plan, state, events, trial, t, t != t)
     return velocities(program, table, s, plan, events, trial, t) if status == RUNNING else status
 
 
@@ -280,7 +286,7 @@ def instant(program, table, s, plan, state, events, trial, log):
         if chosen < 0:
             break
         events.marks[5] = chosen
-        status = fire(program, table, s, plan, state, events, trial, log, chosen)
+        status = fire(program, table, s, plan, state, events, trial, log, events.marks[5])
         if status == WANTED or status == FULL:
             return status
         if status != RUNNING:

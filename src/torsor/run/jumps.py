@@ -132,68 +132,93 @@ def solved(A, n):
 
 
 @njit(**PLAIN)
-def rub(program, table, s, i, trial, rough):
-    """Residuals trial.r of a structure in which contacts stick, changed so that those slide that cannot: (2).
+def sliding_impulses(program, table, s, i, trial, rough):
+    """Residuals trial.r with which the contacts that slide have the impulses of (2), and all impulses.
 
-    Not `rough`: as if all coefficients were zero. sliding: [friction, part, place of the tangential row, of the normal one,
-    μ times the direction].
+    ways: [1 where friction k slides, direction of its parts]; sliding: [place of a tangential row, of its normal row, μ times
+    the direction]
     """
-    n, rows = 0, table.sizes[i, 1]
+    n = 0
+    copy(trial.r0, trial.r)
+    for k in range(program.lands.shape[0]):
+        f = program.lands[k]
+        for c in range(f[4]):
+            at = place_of(table, i, f[6] + c)
+            if trial.ways[k, 0] > 0.0 and at >= 0:
+                trial.sliding[n, 0], trial.sliding[n, 1] = at, place_of(table, i, f[9])
+                trial.sliding[n, 2] = trial.ways[k, 1 + c] * trial.slots[f[7]] * rough
+                trial.r[at] = 0.0
+                n += 1
+    call(table.addresses[i, 14], (s.t, trial.q, trial.p, s.F, trial.r, trial.dv, trial.impulse, s.work))
+    if n == 0:
+        return
+    for a in range(n):
+        trial.matrix[a, n] = -trial.impulse[int(trial.sliding[a, 0])] - _normal(trial, a)
+    for m in range(table.sizes[i, 1]):
+        trial.unit[m] = 0.0
+    for b in range(n):
+        trial.unit[int(trial.sliding[b, 0])] = 1.0
+        call(table.addresses[i, 14], (s.t, trial.q, trial.p, s.F, trial.unit, trial.dv, trial.impulse, s.work))
+        trial.unit[int(trial.sliding[b, 0])] = 0.0
+        for a in range(n):
+            trial.matrix[a, b] = trial.impulse[int(trial.sliding[a, 0])] + _normal(trial, a)
+    if solved(trial.matrix, n):
+        for a in range(n):
+            trial.r[int(trial.sliding[a, 0])] = trial.matrix[a, n]
+    call(table.addresses[i, 14], (s.t, trial.q, trial.p, s.F, trial.r, trial.dv, trial.impulse, s.work))
+
+
+@njit(**PLAIN)
+def rub(program, table, s, i, trial, tiny, rough):
+    """Residuals trial.r of a structure in which contacts stick, changed so that those slide that do: (2).
+
+    What slides goes on sliding until that would turn it back; what sticks slides where the impulse is too large. `rough` is
+    1, or 0 for the same without friction.
+    """
     copy(trial.r, trial.r0)
-    for _ in range(program.lands.shape[0] + 1):
-        call(table.addresses[i, 14], (s.t, trial.q, trial.p, s.F, trial.r, trial.dv, trial.impulse, s.work))
-        before = n
+    for k in range(program.lands.shape[0]):
+        f = program.lands[k]
+        speed = 0.0
+        trial.ways[k, 0] = -1.0  # takes no part
+        if trial.p[f[0]] == 0.0 or f[7] < 0:
+            continue
+        for c in range(f[4]):
+            at = place_of(table, i, f[6] + c)
+            trial.ways[k, 1 + c] = s.psi[at] if at >= 0 else 0.0
+            speed += trial.ways[k, 1 + c] ** 2
+        trial.ways[k, 0] = 1.0 if speed > tiny**2 else 0.0
+        for c in range(f[4]):
+            trial.ways[k, 1 + c] = trial.ways[k, 1 + c] / np.sqrt(speed) if speed > tiny**2 else 0.0
+    for _ in range(3 * program.lands.shape[0] + 1):
+        sliding_impulses(program, table, s, i, trial, rough)
+        changed = False
         for k in range(program.lands.shape[0]):
             f = program.lands[k]
-            if trial.p[f[0]] == 0.0 or f[7] < 0:
-                continue
-            known = False
-            for m in range(n):
-                known = known or int(trial.sliding[m, 0]) == k
             normal = place_of(table, i, f[9])
-            load, size, speed = (trial.impulse[normal] if normal >= 0 else 0.0), 0.0, 0.0
-            for c in range(f[4]):
-                at = place_of(table, i, f[6] + c)
-                size += trial.impulse[at] ** 2 if at >= 0 else 0.0
-                speed += s.psi[at] ** 2 if at >= 0 else 0.0
-            limit = trial.slots[f[8]] * load if rough else 0.0
-            if known or size == 0.0 or (size <= limit**2 and limit >= 0.0):
-                continue
+            load, size, along = (trial.impulse[normal] if normal >= 0 else 0.0), 0.0, 0.0
             for c in range(f[4]):
                 at = place_of(table, i, f[6] + c)
                 if at >= 0:
-                    way = s.psi[at] / np.sqrt(speed) if speed > 0.0 else -trial.impulse[at] / np.sqrt(size)
-                    trial.sliding[n, 0], trial.sliding[n, 1], trial.sliding[n, 2] = k, c, at
-                    trial.sliding[n, 3], trial.sliding[n, 4] = normal, way * trial.slots[f[7]] if rough else 0.0
-                    n += 1
-        if n == before:
+                    size += trial.impulse[at] ** 2
+                    along += (s.psi[at] - trial.r[at]) * trial.ways[k, 1 + c]
+            limit = trial.slots[f[8]] * load * rough if f[8] >= 0 else 0.0
+            if trial.ways[k, 0] == 1.0 and along < -tiny:
+                trial.ways[k, 0], changed = 0.0, True
+            elif trial.ways[k, 0] == 0.0 and size > 0.0 and (limit < 0.0 or size > limit**2 * (1 + 1e-12)):
+                trial.ways[k, 0], changed = 2.0, True
+                if trial.ways[k, 1] == 0.0 and trial.ways[k, f[4]] == 0.0:
+                    for c in range(f[4]):
+                        at = place_of(table, i, f[6] + c)
+                        trial.ways[k, 1 + c] = -trial.impulse[at] / np.sqrt(size) if at >= 0 else 0.0
+        if not changed:
             return
-        # r of the sliding rows: their impulses follow from the normal ones
-        for m in range(rows):
-            trial.r[m] = trial.r0[m]
-        for a in range(n):
-            trial.r[int(trial.sliding[a, 2])] = 0.0
-        call(table.addresses[i, 14], (s.t, trial.q, trial.p, s.F, trial.r, trial.dv, trial.impulse, s.work))
-        for a in range(n):
-            trial.matrix[a, n] = -trial.impulse[int(trial.sliding[a, 2])] - _normal(trial, a)
-        for m in range(rows):
-            trial.unit[m] = 0.0
-        for b in range(n):
-            trial.unit[int(trial.sliding[b, 2])] = 1.0
-            call(table.addresses[i, 14], (s.t, trial.q, trial.p, s.F, trial.unit, trial.dv, trial.impulse, s.work))
-            trial.unit[int(trial.sliding[b, 2])] = 0.0
-            for a in range(n):
-                trial.matrix[a, b] = trial.impulse[int(trial.sliding[a, 2])] + _normal(trial, a)
-        if solved(trial.matrix, n):
-            for a in range(n):
-                trial.r[int(trial.sliding[a, 2])] = trial.matrix[a, n]
 
 
 @njit(**PLAIN)
 def _normal(trial, a):
     """μ u/|u| times the normal impulse, for one sliding row."""
-    at = int(trial.sliding[a, 3])
-    return trial.sliding[a, 4] * trial.impulse[at] if at >= 0 else 0.0
+    at = int(trial.sliding[a, 1])
+    return trial.sliding[a, 2] * trial.impulse[at] if at >= 0 else 0.0
 
 
 @njit(**PLAIN)
@@ -204,12 +229,12 @@ def kinetic(table, s, i, trial, v):
 
 
 @njit(**PLAIN)
-def impact(program, table, s, i, trial):
+def impact(program, table, s, i, trial, tiny):
     """Apply the impulses for the residuals trial.r, with friction. Returns whether energy would still be created."""
     for m in range(trial.impulses.size):
         trial.impulses[m] = 0.0
     copy(trial.r, trial.r1)
-    rub(program, table, s, i, trial, True)
+    rub(program, table, s, i, trial, tiny, 1.0)
     push(table, s, i, trial)
     before, after = kinetic(table, s, i, trial, trial.us), kinetic(table, s, i, trial, trial.v)
     if after <= before * (1 + 1e-12) or program.lands.shape[0] == 0:
@@ -221,7 +246,7 @@ def impact(program, table, s, i, trial):
     copy(trial.r1, trial.r)
     for m in range(trial.impulses.size):
         trial.impulses[m] = 0.0
-    rub(program, table, s, i, trial, False)
+    rub(program, table, s, i, trial, tiny, 0.0)
     push(table, s, i, trial)
     least = kinetic(table, s, i, trial, trial.v)
     if least > before * (1 + 1e-12):
@@ -272,7 +297,7 @@ def jump(program, table, s, plan, state, events, trial, t):
                 trial.r[at] = (1.0 + trial.struck[m, 2]) * s.psi[at]
         if again:
             continue
-        creates = impact(program, table, s, i, trial)
+        creates = impact(program, table, s, i, trial, NEAR * events.values[3])
         for m in range(program.onesided.shape[0]):  # nothing pulls: a contact that would is opened
             at = place_of(table, i, program.onesided[m, 1])
             if at >= 0 and trial.impulses[program.onesided[m, 1]] < -NEAR * largest(

@@ -202,7 +202,7 @@ def margin(program, events, trial, theta, phi):
 
 
 @njit(**PLAIN)
-def step_to(table, s, plan, state, i, trial, t):
+def step_to(table, raw, s, state, i, trial, t):
     """From the state before the step to time t, by the method itself. Returns a status."""
     restore(s, state, trial)
     trial.target[0] = t
@@ -210,9 +210,7 @@ def step_to(table, s, plan, state, i, trial, t):
         if state.values[0] >= t:
             return RUNNING
         state.counts[2] = 0
-        status = march(
-            kernels_of(table, i), s, plan, state, trial.target[:1], trial.oq, trial.ov, trial.op, trial.ow, 1
-        )
+        status = march(kernels_of(table, i), *raw, trial.target[:1], trial.oq, trial.ov, trial.op, trial.ow, 1)
         if status != RUNNING and status != FINISHED:
             return status
     return RUNNING
@@ -246,14 +244,14 @@ def on_dense_output(program, table, s, plan, events, i, trial):
 
 
 @njit(**PLAIN)
-def locate(program, table, s, plan, state, events, i, trial):
+def locate(program, table, raw, s, plan, state, events, i, trial):
     """Go to the first instant of the events that are due. Returns a status."""
     k = kernels_of(table, i)
     t0, h = trial.values0[0], trial.target[1]
     theta = on_dense_output(program, table, s, plan, events, i, trial)
     low, high, last, value, slope = 0.0, 1.0, theta, 0.0, np.nan
     for turn in range(60):
-        status = step_to(table, s, plan, state, i, trial, t0 + theta * h)
+        status = step_to(table, raw, s, state, i, trial, t0 + theta * h)
         if status != RUNNING:
             return status
         watched(k, s, plan, table, i, state.values[0], state.q, state.v, state.p, trial.phi)

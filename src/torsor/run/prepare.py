@@ -50,7 +50,7 @@ class System:
 
 
 @cache
-def _own_source():
+def own_source():
     """Digest of the files with which the meaning of a stored System and of its kernels changes."""
     here = pathlib.Path(__file__).parent
     files = [here / name for name in ("prepare.py", "program.py", "structures.py", "switch.py")]
@@ -89,7 +89,7 @@ def _found(model, cls, formulation, options, signals, values, t):
     from ..formulations.definition import fingerprint
 
     mark = fingerprint(model, signals)
-    key = key_of("system", mark, values, t, formulation, options[2], _own_source())
+    key = key_of("system", mark, values, t, formulation, options[2], own_source())
     stored = kernels.cache.load(key, "system")
     system = System(**json.loads(stored)) if stored else None
     built = kernels.load(kernel_key(mark, formulation, system.keep, system.dependent, options)) if system else None

@@ -3,6 +3,7 @@
 A structure is a set of engaged constraints. What is redundant in it is found where it is first met, as at the start.
 """
 
+import hashlib
 import json
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ import numpy as np
 from .. import kernels
 from ..errors import AssemblyError
 from ..registry import lookup
-from .prepare import build, kernel_key, key_of
+from .prepare import build, kernel_key, key_of, own_source
 from .program import lowered
 
 
@@ -29,9 +30,9 @@ class Structure:
 class Structures:
     """All structures of one run that were met so far, the one of the start first."""
 
-    def __init__(self, model, system, built, formulation, options, signals, values):
+    def __init__(self, model, system, built, formulation, options, signals):
         self.model, self.system, self.formulation, self.options = model, system, formulation, options
-        self.signals, self.values = signals, values
+        self.signals = signals
         self.program = lowered(model, [label for label, _ in system.rows])
         self._f = None
         self.known = []
@@ -47,7 +48,8 @@ class Structures:
         """The structure with this key, compiled at this state if it is new."""
         found = next((s for s in self.known if s.key == key), None)
         if found is None:
-            found = self._stored(key) or self._derived(key, t, q, v, p)
+            note = self._note(key, t, q, v, p)
+            found = self._stored(key, note) or self._derived(key, note, t, q, v, p)
             self.known.append(found)
         return found
 
@@ -81,15 +83,15 @@ class Structures:
         structure.dependent = dependent
         return True
 
-    def _stored(self, key):
-        stored = kernels.cache.load(self._note(key), "structure")
+    def _stored(self, key, note):
+        stored = kernels.cache.load(note, "structure")
         if stored is None:
             return None
         noted = json.loads(stored)
         built = kernels.load(self._kernel_key(key, noted["keep"], noted["dependent"]))
         return None if built is None else Structure(key, built, noted["keep"], noted["dependent"], noted["watches"])
 
-    def _derived(self, key, t, q, v, p):
+    def _derived(self, key, note, t, q, v, p):
         from ..formulations import diagnosis
         from ..formulations.examiner import Examiner
 
@@ -104,7 +106,7 @@ class Structures:
         built = self._build(f, key, dependent)
         watches = bool(f.keep) and (f.watches or partition)
         noted = {"keep": f.keep, "dependent": dependent, "watches": watches}
-        kernels.cache.store(self._note(key), "structure", json.dumps(noted).encode())
+        kernels.cache.store(note, "structure", json.dumps(noted).encode())
         return Structure(key, built, list(f.keep), json.loads(json.dumps(dependent)), watches)
 
     def _refuse(self, examiner, f, found, t, q, v, p):
@@ -156,5 +158,8 @@ class Structures:
     def _kernel_key(self, key, keep, dependent):
         return kernel_key(self.system.fingerprint, self.formulation, [list(key), keep], dependent, self.options)
 
-    def _note(self, key):
-        return key_of("structure", self.system.fingerprint, self.formulation, list(key), self.options, self.values)
+    def _note(self, key, t, q, v, p):
+        """Under which name it is kept what was found at this state: a run does not depend on what was run before."""
+        where = hashlib.sha256(b"".join(np.ascontiguousarray(x).tobytes() for x in (t, q, v, p))).hexdigest()
+        mark = self.system.fingerprint
+        return key_of("structure", mark, self.formulation, list(key), self.options, where, own_source())

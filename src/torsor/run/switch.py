@@ -6,10 +6,11 @@ table holds the kernels of every structure that was met so far.
 
 from collections import namedtuple
 
-from numba import njit
+from numba import njit, types
+from numba.experimental import structref
 
 from .compiled import INLINE, PLAIN
-from .loop import Kernels, copy
+from .loop import Kernels, Plan, Scratch, State, copy
 
 # how an event that is due was found; 1 is also "due now"
 FALLING, RISING, AT_START, DIVIDED = 1, 2, 3, 4
@@ -55,8 +56,30 @@ Log = namedtuple("Log", "time event energy impulse slots")
 Trial = namedtuple(
     "Trial",
     "q0 v0 p0 values0 counts0 scale0 a0 v1 a1 u1 w1 qs vs us target oq ov op ow phi samples sides bracket"
-    " slots later q v p other vother r r0 r1 unit impulse impulses impulses1 dv energies struck sliding matrix",
+    " slots later q v p other vother r r0 r1 unit impulse impulses impulses1 dv energies struck sliding matrix ways",
 )
+
+
+def _reference(name, fields):
+    """A kind of object inside compiled code that is handed on as one pointer, with these fields.
+
+    Tuples of a hundred arrays are handed on field by field; functions that take them compile ten times longer.
+    """
+    kind = structref.register(type(name, (types.StructRef,), {"__module__": __name__}))
+    maker = type(name, (structref.StructRefProxy,), {"__module__": __name__})
+    structref.define_constructor(maker, kind, list(fields))
+    structref.define_attributes(kind)
+    return maker
+
+
+ProgramReference = _reference("ProgramReference", Program._fields)
+TableReference = _reference("TableReference", Table._fields)
+EventsReference = _reference("EventsReference", Events._fields)
+LogReference = _reference("LogReference", Log._fields)
+TrialReference = _reference("TrialReference", Trial._fields)
+ScratchReference = _reference("ScratchReference", Scratch._fields)
+PlanReference = _reference("PlanReference", Plan._fields)
+StateReference = _reference("StateReference", State._fields)
 
 
 @njit(**INLINE)

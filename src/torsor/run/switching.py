@@ -8,12 +8,35 @@ from .compiled import loop
 from .instant import instant
 from .locate import first, locate, samples, too_long
 from .loop import FINISHED, RUNNING, copy, largest, march
-from .switch import AT_START, SAMPLES, enabled, keep, kernels_of, restore, use
+from .switch import (
+    AT_START,
+    SAMPLES,
+    EventsReference,
+    LogReference,
+    PlanReference,
+    ProgramReference,
+    ScratchReference,
+    StateReference,
+    TableReference,
+    TrialReference,
+    enabled,
+    keep,
+    kernels_of,
+    restore,
+    use,
+)
 
 
 @loop
-def march_events(program, table, s, plan, state, events, trial, log, times, out_q, out_v, out_p, out_w, out_e, budget):
-    """Take at most `budget` steps; write the state at every output time that is reached. Returns a status."""
+def march_events(given, table_of, raw, log_to, times, outputs, budget):
+    """Take at most `budget` steps; write the state at every output time that is reached. Returns a status.
+
+    given: program, events, trial; raw: scratch, plan, state of the plain loop; outputs: arrays for q, v, p, work, energy
+    """
+    program, events, trial = ProgramReference(*given[0]), EventsReference(*given[1]), TrialReference(*given[2])
+    table, log = TableReference(*table_of), LogReference(*log_to)
+    s, plan, state = ScratchReference(*raw[0]), PlanReference(*raw[1]), StateReference(*raw[2])
+    out_q, out_v, out_p, out_w, out_e = outputs
     n = events.due.size
     use(table, plan, events.marks[0])
     for _ in range(budget):
@@ -38,7 +61,7 @@ def march_events(program, table, s, plan, state, events, trial, log, times, out_
             state.values[1] = events.values[6]
         keep(s, state, trial)
         trial.target[0], state.counts[2] = times[events.marks[3]], 0
-        status = march(k, s, plan, state, trial.target[:1], trial.oq, trial.ov, trial.op, trial.ow, 1)
+        status = march(k, *raw, trial.target[:1], trial.oq, trial.ov, trial.op, trial.ow, 1)
         if status != RUNNING and status != FINISHED:
             return status
         if state.values[0] == t:
@@ -65,7 +88,7 @@ def march_events(program, table, s, plan, state, events, trial, log, times, out_
                 for m in range(n):
                     events.due[m] = 1 if events.due[m] == AT_START else 0
             else:
-                status = locate(program, table, s, plan, state, events, i, trial)
+                status = locate(program, table, raw, s, plan, state, events, i, trial)
                 if status != RUNNING:
                     for m in range(n):
                         events.due[m] = 0

@@ -60,7 +60,7 @@ class Task:
             from .event_runner import EventRunner
             from .structures import Structures
 
-            structures = Structures(model, system, built, self.formulation, ways, every, self.values())
+            structures = Structures(model, system, built, self.formulation, ways, every)
             return system, EventRunner(structures, system, built, *manner), rebuild
         renew = lambda t, q, p: rechosen(model, system, self.formulation, ways, every, t, q, p)
         return system, Runner(system, built, *manner, renew), rebuild
