@@ -17,6 +17,7 @@ with the coefficient of restitution e, 0 for a constraint that stays engaged.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import casadi as ca
 
@@ -37,9 +38,13 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Action:
-    """Base of all actions."""
+    """Base of all actions.
 
-    kind = "action"
+    acts_on   what its targets are, in words, where it needs any
+    """
+
+    kind = key = "action"
+    acts_on: ClassVar[str | None] = None
     targets: tuple = ()
 
     def switches(self):
@@ -55,7 +60,9 @@ class Action:
         return ()
 
     def refers(self, model, owner):
-        """Refuse targets that are not the model's."""
+        """Refuse targets that are not the model's, and no targets where some are needed."""
+        if self.acts_on is not None and not self.targets:
+            raise ModelError(f"{owner}: action {self.key!r}: acts on nothing; give {self.acts_on}")
         for target in self.targets:
             if not any(target is known for known in model._names.values()):
                 name = getattr(target, "name", None) or quantity.show(target)
@@ -65,10 +72,13 @@ class Action:
     def accepts(self, model, target, owner):
         """Refuse a target of the wrong kind."""
 
+    def check(self, model, values, owner):
+        """Refuse what it cannot do with the values of parameters of a run."""
 
-def _constraint(action, model, target, owner):
-    if not any(target is c for c in model.constraints):
-        raise ModelError(f"{owner}: action {action.key!r}: give constraints or joints, got {quantity.show(target)}")
+
+def _of(action, known, target, owner):
+    if not any(target is one for one in known):
+        raise ModelError(f"{owner}: action {action.key!r}: give {action.acts_on}, got {quantity.show(target)}")
 
 
 @register("release")
@@ -76,8 +86,10 @@ def _constraint(action, model, target, owner):
 class Release(Action):
     """Constraints and joints cease to hold."""
 
+    acts_on = "constraints or joints"
+
     def accepts(self, model, target, owner):
-        _constraint(self, model, target, owner)
+        _of(self, model.constraints, target, owner)
 
     def switches(self):
         return self.targets
@@ -94,10 +106,11 @@ class Engage(Action):
     snap   whether a constraint that is far from satisfied may move the bodies; False: that is an error
     """
 
+    acts_on = "constraints or joints"
     snap: bool = False
 
     def accepts(self, model, target, owner):
-        _constraint(self, model, target, owner)
+        _of(self, model.constraints, target, owner)
 
     def switches(self):
         return self.targets
@@ -116,14 +129,21 @@ class Strike(Action):
     before          pairs (memory, value) that are set before the constraint is looked at
     """
 
+    acts_on = "constraints or joints"
     restitution: object = 0.0
     before: tuple = ()
 
     def accepts(self, model, target, owner):
-        _constraint(self, model, target, owner)
+        _of(self, model.constraints, target, owner)
+        self.check(model, {}, owner)
+
+    def check(self, model, values, owner):
         e = quantity.scalar(self.restitution, "restitution", owner)
-        if e.is_constant() and not 0 <= float(e) <= 1:
-            raise ModelError(f"{owner}: restitution must lie between 0 and 1, got {quantity.show(self.restitution)}")
+        symbols = [] if e.is_constant() else ca.symvar(e)
+        if any(model.kind_of(s) != "parameter" or s.name() not in values for s in symbols):
+            return  # known when it is struck
+        if not 0 <= (value := quantity.numbers(e, values).item()) <= 1:
+            raise ModelError(f"{owner}: restitution must lie between 0 and 1, got {value:g}")
 
     def switches(self):
         return self.targets
@@ -153,11 +173,11 @@ class Land(Action):
 class Switch(Action):
     """Forces are switched on or off."""
 
+    acts_on = "forces"
     on: bool = True
 
     def accepts(self, model, target, owner):
-        if not any(target is f for f in model.forces):
-            raise ModelError(f"{owner}: action 'switch': give forces, got {quantity.show(target)}")
+        _of(self, model.forces, target, owner)
 
     def switches(self):
         return self.targets

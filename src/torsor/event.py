@@ -45,12 +45,14 @@ class Watch:
     state    a condition, which holds or not; False: a crossing
     strict   whether φ = 0 is still false
     both     whether rising through zero counts too
+    halves   of an "and" or an "or": the functions that it is made of, whose own zeros are instants to look at
     """
 
     phi: ca.SX
     state: bool = False
     strict: bool = False
     both: bool = False
+    halves: tuple = ()
 
 
 def _expression(value, what):
@@ -85,7 +87,18 @@ def watch(condition, owner) -> Watch:
     phi, strict = _boundary(condition, owner, allowed)
     if phi.is_constant():
         raise ModelError(f"{owner}: its condition contains no signal, so that it never changes: {condition}")
-    return Watch(phi, state=True, strict=strict)
+    return Watch(phi, state=True, strict=strict, halves=_halves(condition, owner, allowed))
+
+
+def _halves(condition, owner, allowed):
+    """The comparisons that a condition is made of; none where it is a comparison itself."""
+    operation = condition.op()
+    if operation == ca.OP_NOT:
+        return _halves(condition.dep(0), owner, allowed)
+    if operation not in _HALVES:
+        return ()
+    parts = [condition.dep(k) for k in range(2)]
+    return tuple(half for x in parts for half in (_halves(x, owner, allowed) or (_boundary(x, owner, allowed)[0],)))
 
 
 def _boundary(condition, owner, allowed):
@@ -115,6 +128,7 @@ class Event:
     during      pairs (memory, value) that must hold for the event to be enabled
     accumulate  answer to events that follow each other faster and faster, or without time passing: "error" (the run stops
                 and keeps what it computed), "end" (the run ends there), "ignore" (this event is not looked at any more)
+    half        stands for half of the condition of another event: nothing happens, but the other is looked at there
     settles     a value near zero on becoming enabled is neither true nor false: the next instant decides
     source      the element that brought it along; None: a user
     remember    how its model takes note of the memories `time` and `count` when they are first used
@@ -126,6 +140,7 @@ class Event:
     during: tuple = ()
     accumulate: str = "error"
     settles: bool = False
+    half: bool = False
     source: object = None
     remembered: dict = field(default_factory=dict, repr=False)
     remember: object = field(default=None, repr=False)
@@ -135,6 +150,11 @@ class Event:
     @property
     def owner(self):
         return f"event {self.name!r}"
+
+    @property
+    def blamed(self):
+        """Who is named where something is wrong with it: the element that brought it along, or itself."""
+        return self.owner if self.source is None else self.source.owner
 
     def _memory(self, what):
         if what not in self.remembered:

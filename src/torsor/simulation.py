@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from . import quantity
+from .action import Record
 from .errors import OptionError
 from .formulations.definition import fingerprint
 from .look.assemble import assemble, opened
@@ -244,14 +245,14 @@ def _positive(value, what):
 
 
 def _signals(model, signals):
-    """Signals as scalars: a vector signal is recorded by its components."""
+    """Signals as scalars: a vector signal is recorded by its components. Names that would hide something, also those of
+    recorded values, are refused."""
     if not isinstance(signals or {}, Mapping):
         example = "{'height': body.position[2]}"
         raise OptionError(f"signals must be expressions by name, as in {example}, got {quantity.show(signals)}")
     found = {}
     for name in [*model.signals, *(signals or {})]:
-        if not isinstance(name, str) or name in RESERVED:
-            raise OptionError(f"signal {name!r}: a result has a variable of that name already; choose another name")
+        _refuse_taken(f"signal {name!r}", name, RESERVED)
     for name, expression in (signals or {}).items():
         try:
             column = ca.vec(ca.vertcat(*expression) if isinstance(expression, (list, tuple)) else ca.SX(expression))
@@ -263,4 +264,21 @@ def _signals(model, signals):
                 raise OptionError(f"signal {name!r}: {s.name()!r} does not belong to model {model.name!r}")
         for k in range(column.shape[0]):
             found[name if column.shape[0] == 1 else f"{name}[{k}]"] = column[k]
+    for event in model.events:
+        for action in event.actions:
+            if isinstance(action, Record):
+                owner = f"{event.owner}: record {action.label!r}"
+                _refuse_taken(owner, action.label, {*RESERVED, *model.signals, *found})
     return found
+
+
+def _refuse_taken(owner, name, taken):
+    """Refuse a name under which a result has something else already."""
+    from xarray import Dataset
+
+    if not isinstance(name, str) or name in taken:
+        raise OptionError(f"{owner}: a result has a variable of that name already; choose another name")
+    if hasattr(Dataset, name):
+        raise OptionError(
+            f"{owner}: `data.{name}` is something else, an attribute of xarray.Dataset; choose another name"
+        )

@@ -122,13 +122,17 @@ def test_a_block_that_starts_across_an_incline_follows_the_law_of_coulomb_in_the
 
     slow = lambda t, y: np.hypot(*y[2:]) - 1e-5
     slow.terminal = True
-    other = solve_ivp(f, (0, 2), np.r_[0, 0, v0], method="DOP853", rtol=1e-12, atol=1e-13, events=slow, dense_output=True)
+    other = solve_ivp(
+        f, (0, 2), np.r_[0, 0, v0], method="DOP853", rtol=1e-12, atol=1e-13, events=slow, dense_output=True
+    )
     end = other.t[-1]
     own = data.event_name.values == "rub.stick"
     assert own.sum() == 1 and 0 <= data.event_time.values[own][0] - end < 2e-5  # from 1e-5 m/s to rest
     before = data.time.values < end
     assert 5 < before.sum() < 20
-    np.testing.assert_allclose(data.position.values[before, 0, :2] - [3, 2], other.sol(data.time.values[before])[:2].T, atol=1e-8)
+    np.testing.assert_allclose(
+        data.position.values[before, 0, :2] - [3, 2], other.sol(data.time.values[before])[:2].T, atol=1e-8
+    )
     np.testing.assert_allclose(data.velocity.values[~before, 0], 0, atol=1e-9)
 
 

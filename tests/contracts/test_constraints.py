@@ -135,6 +135,16 @@ def test_one_sided_constraints_are_their_gaps(case):
     assert all(e.source is c for e in model.events)
 
 
+def test_events_of_one_sided_constraints_are_named_after_their_sides():
+    names = {"contact": ["touch"], "slot": ["lower", "upper"], "backlash": ["lower", "upper"]}
+    for key, cls in ts.registered("constraint").items():
+        for k in range(len(cls.variants)) if hasattr(cls, "gaps") else ():
+            model, offered = scene()
+            c = model.add(cls.examples(offered)[k])
+            stops = [what for what in ("lower", "upper") if getattr(c, what, None) is not None]
+            assert [e.name for e in model.events] == [f"example.{x}" for x in [*names.get(key, stops), "lift"]]
+
+
 @pytest.mark.parametrize("key", ["lock", "weld"])
 def test_what_is_held_is_captured_where_it_is_engaged(key):
     """With the captured numbers the residual is zero, wherever the bodies are."""

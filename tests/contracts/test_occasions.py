@@ -43,7 +43,15 @@ def test_events_of_one_step_happen_in_the_order_of_time(way):
     model.when(x >= 0.25, ts.record("x", x), name="place")
     model.when(ca.sin(10 * x) <= 0, ts.record("x", x), name="sine")
     data = ts.simulate(model, 1.0, outputs=1, **way)
-    expected = [("sine", 0), ("a", 0.1), ("b", 0.2), ("place", 0.25), ("c", 0.3), ("sine", np.pi / 10), ("sine", np.pi * 3 / 10)]
+    expected = [
+        ("sine", 0),
+        ("a", 0.1),
+        ("b", 0.2),
+        ("place", 0.25),
+        ("c", 0.3),
+        ("sine", np.pi / 10),
+        ("sine", np.pi * 3 / 10),
+    ]
     assert_happened(data, *expected)
     np.testing.assert_allclose(data.x, data.event_time, atol=1e-12)
 
@@ -99,12 +107,12 @@ def test_directions_of_crossings():
 def test_a_condition_fires_once_for_every_time_it_becomes_true():
     model, x = swinger()
     event = model.when(x >= 0.9, ts.record("x", x), name="high")
-    data = ts.simulate(model, 10 * np.pi, outputs=10, signals={"count": event.count, "when": event.time})
+    data = ts.simulate(model, 10 * np.pi, outputs=10, signals={"fired": event.count, "when": event.time})
     width = np.arccos(0.9) / 2
     exact = np.r_[0, np.arange(1, 11) * np.pi - width]
     np.testing.assert_allclose(data.event_time, exact, rtol=0, atol=1e-8)
     counted = np.array([(data.event_time.values <= t).sum() for t in data.time.values])
-    np.testing.assert_array_equal(data["count"], counted)
+    np.testing.assert_array_equal(data["fired"], counted)
     np.testing.assert_allclose(data["when"], data.event_time.values[counted - 1], atol=0)
 
 
@@ -320,6 +328,7 @@ def test_accumulating_events_are_recognised(ratio):
 
 def test_a_ball_by_hand_is_the_ball_of_a_contact():
     """A strike by the user's own event, of a contact that a user declares: the same bounces."""
+
     def ball(by_hand):
         model = ts.Model("ball", gravity=(0, 0, -9.81))
         body = model.body("body", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(0, 0, 1))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.errors import ModelError, RunError, TorsorError
+from torsor.errors import ModelError, OptionError, RunError, TorsorError
 
 
 def scene(name="scene", gravity=(0, 0, 0)):
@@ -44,7 +44,11 @@ def test_conditions_that_are_none_are_refused():
     refused(lambda: ts.crossing(s["first"].position), "crossing")
     refused(lambda: ts.falling("x"), "falling")
     stranger, _ = scene("other")
-    refused(lambda: model.when(stranger["first"].position[0] >= 0, act, name="e"), "event 'e'", "does not belong to model 'scene'")
+    refused(
+        lambda: model.when(stranger["first"].position[0] >= 0, act, name="e"),
+        "event 'e'",
+        "does not belong to model 'scene'",
+    )
     assert model.events == [] and "e" not in model
 
 
@@ -126,6 +130,7 @@ def test_actions_on_nothing_are_refused(action):
         (lambda s: ts.Friction("x", s["slider"], coefficient=0.1, radius=-1), ("friction 'x'", "radius")),
         (lambda s: ts.Friction("x", s["slider"], coefficient=0.1, normal=-1), ("friction 'x'", "normal")),
         (lambda s: ts.Clutch("x", s["first"], s["second"], torque=-1), ("clutch 'x'", "torque")),
+        (lambda s: ts.Clutch("x", s["first"], s["second"], torque=ts.time, static=-1), ("clutch 'x'", "static")),
         (lambda s: ts.Clutch("x", s["first"], s["second"], torque=2, static=1), ("clutch 'x'", "static must not be below")),
         (lambda s: ts.Clutch("x", s["first"], s["second"], axis=(0, 0, 0), torque=1), ("clutch 'x'", "axis")),
         (lambda s: ts.Breakable("x", s["joint"]), ("breakable 'x'", "force", "torque")),
@@ -248,12 +253,25 @@ def test_a_restitution_by_parameter_out_of_range_is_an_error():
     assert "floor" in str(caught.value) and "restitution" in str(caught.value)
 
 
-def test_a_recorded_name_that_a_result_has_already_is_refused():
+@pytest.mark.parametrize("label", ["position", "event_time", "event", "speed", "way[1]", "count", "load"])
+def test_a_recorded_name_that_a_result_has_already_is_refused(label):
+    """Variables of a result, the model's signals, those of the run, and what a dataset itself offers."""
     model, body = runner()
-    model.when(ts.time >= 0.5, ts.record("position", body.position[0]), name="e")
-    with pytest.raises(TorsorError) as caught:
-        ts.simulate(model, 1.0, outputs=2)
-    assert "position" in str(caught.value)
+    model.signal("speed", body.velocity[0])
+    model.when(ts.time >= 0.5, ts.record(label, body.position[0]), name="e")
+    with pytest.raises(OptionError) as caught:
+        ts.simulate(model, 1.0, outputs=2, signals={"way": body.position})
+    assert "event 'e'" in str(caught.value) and repr(label) in str(caught.value)
+
+
+@pytest.mark.parametrize("restitution", [lambda e: e, lambda e: 4 * e])
+def test_a_restitution_of_a_strike_by_parameter_out_of_range_is_an_error(restitution):
+    model, body = runner()
+    e = model.parameter("e", 0.1)
+    wall = model.add(ts.Holonomic("wall", 0.5 - body.position[0]), active=False)
+    model.when(body.position[0] >= 0.5, ts.strike(wall, restitution=restitution(e)), name="hit")
+    assert model.values() == {"e": 0.1}
+    refused(lambda: ts.simulate(model, 1.0, parameters={"e": 1.5}), "event 'hit'", "restitution", "between 0 and 1")
 
 
 def test_a_model_that_was_run_does_not_change():

@@ -72,6 +72,7 @@ def stiff():
         ({"parameters": {"length": 2}}, "unknown parameter 'length'. Known: none"),
         ({"parameters": [2]}, "parameters must be values by name"),
         ({"signals": {"energy": ts.time}}, "signal 'energy': a result has a variable of that name"),
+        ({"signals": {"load": ts.time}}, "signal 'load': `data.load` is something else, an attribute of xarray.Dataset"),
         ({"signals": {"height": "z"}}, "signal 'height': must be an expression"),
         ({"signals": ["height"]}, "signals must be expressions by name"),
         ({"signals": {"far": ca.SX.sym("elsewhere")}}, "'elsewhere' does not belong to model 'pendulum'"),

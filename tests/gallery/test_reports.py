@@ -153,8 +153,8 @@ def test_info_lists_events_modes_and_what_is_switched():
     info = ts.info(hatch())
     assert json.loads(json.dumps(info)) == info
     events = {event["name"]: event for event in info["events"]}
-    assert list(events) == ["stop.touch", "stop.lift", "unlatch", "turn"]
-    assert events["stop.touch"]["source"] == "stop" and events["unlatch"]["source"] is None
+    assert list(events) == ["stop.upper", "stop.lift", "unlatch", "turn"]
+    assert events["stop.upper"]["source"] == "stop" and events["unlatch"]["source"] is None
     assert events["unlatch"]["during"] == ["state: shut"] and events["turn"]["during"] == []
     told = ["release latch", "enter state: open", "switch wind", "assign rate", "record angle"]
     assert events["unlatch"]["actions"] == told and events["turn"]["actions"] == ["switch wind off"]

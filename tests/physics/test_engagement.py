@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from torsor.lie import so3
 
 ROUNDING = 1e-12  # of the momentum itself: an engagement is solved to rounding
 JOINTS = {
@@ -58,7 +59,11 @@ def of(data, k=slice(None)):
     return tuple(data[what].values[k] for what in ("position", "velocity", "rotation", "angular_velocity"))
 
 
-WAYS = [(key, "absolute") for key in JOINTS] + [("revolute", "relative"), ("distance", "relative"), ("weld", "woronetz")]
+WAYS = [(key, "absolute") for key in JOINTS] + [
+    ("revolute", "relative"),
+    ("distance", "relative"),
+    ("weld", "woronetz"),
+]
 
 
 @pytest.mark.parametrize(("key", "formulation"), WAYS)
@@ -144,12 +149,59 @@ def test_two_bodies_that_collide_and_stick_share_their_momentum():
     np.testing.assert_allclose(data.event_energy, [0.5 * 3 * (5 / 3) ** 2 - 9.5], rtol=1e-12)
 
 
+@pytest.mark.parametrize("formulation", ["absolute", "relative"])
+@pytest.mark.parametrize("start", [0.3, 7.0])  # also beyond a full turn
+def test_a_lock_that_acts_from_the_start_holds_the_start(formulation, start):
+    model = ts.Model("latched", gravity=(0, 0, -9.81))
+    force = model.parameter("force", 3.0)  # what is held stands behind the parameters
+    door = model.body("door", mass=2.0, inertia=(0.1, 0.2, 0.2), at=(0.5, 0, 0))
+    hinge = model.add(ts.Revolute("hinge", model.ground, door, point=(0, 0, 0), axis=(0, 1, 0), start=start))
+    model.add(ts.PointForce("pull", door, force=ca.vertcat(0, 0, -force)))
+    model.add(ts.Lock("latch", hinge))
+    data = ts.simulate(model, 0.5, outputs=5, formulation=formulation)
+    np.testing.assert_allclose(data.coordinate, start, atol=1e-12)
+    torque = data.multiplier.sel(constraint="latch[0]")
+    np.testing.assert_allclose(torque, -(2 * 9.81 + 3) * 0.5 * np.cos(start), rtol=1e-9)
+    assert ts.info(model)["start_changes"] == []
+
+
+@pytest.mark.parametrize("formulation", ["absolute", "relative"])
+def test_a_weld_that_acts_from_the_start_holds_the_start(formulation):
+    """Two bodies anywhere, one of them on a joint that starts turned: their relative pose stays what it is then."""
+    model = ts.Model("welded", gravity=(0, 0, -9.81))
+    a, b = bodies(model, 3)
+    model.add(ts.Spherical("tip", a, b, point=(0.3, -0.2, 0.5), start=(0.4, -0.3, 0.6)))
+    model.add(ts.Weld("glue", a, b))
+    data = ts.simulate(model, 0.5, outputs=5, formulation=formulation)
+    x, _, R, _ = of(data)
+    relative = np.einsum("tji,tjk->tik", R[:, 0], R[:, 1])
+    reference = [np.array(ca.evalf(body.start_rotation)) for body in (a, b)]
+    held = reference[0].T @ so3.exp([0.4, -0.3, 0.6]) @ reference[1]
+    np.testing.assert_allclose(relative, np.broadcast_to(held, relative.shape), atol=1e-11)
+    r = np.einsum("tji,tj->ti", R[:, 0], x[:, 1] - x[:, 0])
+    np.testing.assert_allclose(r, np.broadcast_to(r[0], r.shape), atol=1e-11)
+    assert np.ptp(R[:, 0], axis=0).max() > 1e-2  # it turns as a whole
+
+
+def test_a_lock_of_an_included_model_holds_its_own_start():
+    part = ts.Model("part")
+    door = part.body("door", mass=2.0, inertia=(0.1, 0.2, 0.2), at=(0.5, 0, 0))
+    hinge = part.add(ts.Revolute("hinge", part.ground, door, point=(0, 0, 0), axis=(0, 1, 0), start=0.3))
+    part.add(ts.Lock("latch", hinge))
+    model = ts.Model("whole", gravity=(0, 0, -9.81))
+    for k in range(2):
+        model.include(f"part{k}", part, at=(0, k, 0))
+    np.testing.assert_allclose(ts.simulate(model, 0.5, outputs=5).coordinate, 0.3, atol=1e-12)
+
+
 def test_a_released_joint_leaves_the_bodies_their_velocities_and_a_broken_pendulum_flies():
     """A pendulum from rest at θ₀: force m g (3 cos θ − 2 cos θ₀) on a point mass; it breaks where that is F."""
     m, L, F, start, g = 1.5, 0.7, 20.0, 1.4, 9.81
     model = ts.Model("pendulum", gravity=(0, 0, -g))
     bob = model.body("bob", mass=m, inertia=0, at=(L * np.sin(start), 0, -L * np.cos(start)))
-    tie = model.add(ts.Distance("tie", model.ground, bob, points=((0, 0, 0), (L * np.sin(start), 0, -L * np.cos(start)))))
+    tie = model.add(
+        ts.Distance("tie", model.ground, bob, points=((0, 0, 0), (L * np.sin(start), 0, -L * np.cos(start))))
+    )
     model.when(ca.fabs(tie.multiplier[0]) >= F, ts.release(tie), name="snap")
     data = ts.simulate(model, 1.0, outputs=40)
     assert data.event_name.values.tolist() == ["snap"]
@@ -159,7 +211,8 @@ def test_a_released_joint_leaves_the_bodies_their_velocities_and_a_broken_pendul
     when = np.sqrt(start - angle) / 2 * s @ (u / np.sqrt(g / L * np.sin(start - u**2 / 2) * np.sin(u**2 / 2)))
     np.testing.assert_allclose(data.event_time, [when], atol=1e-10)
     speed = np.sqrt(2 * g * L * (np.cos(angle) - np.cos(start)))
-    place, velocity = L * np.array([np.sin(angle), 0, -np.cos(angle)]), -speed * np.array([np.cos(angle), 0, np.sin(angle)])
+    place = L * np.array([np.sin(angle), 0, -np.cos(angle)])
+    velocity = -speed * np.array([np.cos(angle), 0, np.sin(angle)])
     t = (data.time.values - when)[data.time.values > when][:, None]
     flight = place + velocity * t - np.array([0, 0, g / 2]) * t**2
     np.testing.assert_allclose(data.position.values[data.time.values > when, 0], flight, atol=1e-9)

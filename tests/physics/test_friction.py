@@ -27,7 +27,9 @@ def test_friction_between_free_bodies_keeps_their_momentum():
     x, v, R, w = (data[k].values for k in ("position", "velocity", "rotation", "angular_velocity"))
     P = 4.0 * v[:, 0] + 0.5 * v[:, 1]
     spins = w[:, 0] * [0.9, 1.0, 1.6], w[:, 1] * 0.02
-    L = sum(m * np.cross(x[:, k], v[:, k]) + np.einsum("tij,tj->ti", R[:, k], spins[k]) for k, m in enumerate((4.0, 0.5)))
+    L = sum(
+        m * np.cross(x[:, k], v[:, k]) + np.einsum("tij,tj->ti", R[:, k], spins[k]) for k, m in enumerate((4.0, 0.5))
+    )
     touch = data.time.values >= 0
     np.testing.assert_allclose(P[touch], np.tile(P[0], (touch.sum(), 1)), atol=1e-9)
     np.testing.assert_allclose(L[touch], np.tile(L[0], (touch.sum(), 1)), atol=1e-8)

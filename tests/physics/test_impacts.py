@@ -14,12 +14,21 @@ def plate(count, coefficients, friction=None, gravity=9.81):
     model = ts.Model("plate", gravity=(0, 0, -gravity))
     given = [model.parameter(name, 0.0) for name in ("vx", "vy", "vz", "wx", "wy", "wz")]
     box = model.body(
-        "box", mass=2.0, inertia=(0.2, 0.35, 0.5), at=(0, 0, 0.1), velocity=tuple(given[:3]), angular_velocity=tuple(given[3:])
+        "box",
+        mass=2.0,
+        inertia=(0.2, 0.35, 0.5),
+        at=(0, 0, 0.1),
+        velocity=tuple(given[:3]),
+        angular_velocity=tuple(given[3:]),
     )
     for k in range(count):
         floor = model.add(
             ts.Contact(
-                f"corner{k}", model.ground, box, point=tuple(np.array(CORNERS[k]) + [0, 0, 0.1]), restitution=coefficients[k]
+                f"corner{k}",
+                model.ground,
+                box,
+                point=tuple(np.array(CORNERS[k]) + [0, 0, 0.1]),
+                restitution=coefficients[k],
             )
         )
         if friction:
@@ -55,7 +64,9 @@ def test_several_corners_that_hit_at_once_never_gain_energy(count):
         assert T1 <= T0 * (1 + 1e-12)
         np.testing.assert_allclose(data.event_energy.sum(), T1 - T0, atol=1e-11)
         assert data.event_impulse.values.min(initial=0) > -1e-11
-        np.testing.assert_allclose(2.0 * (data.velocity.values[0, 0] - v), [0, 0, data.event_impulse.values.sum()], atol=1e-11)
+        np.testing.assert_allclose(
+            2.0 * (data.velocity.values[0, 0] - v), [0, 0, data.event_impulse.values.sum()], atol=1e-11
+        )
         assert corner_speeds(data, 0, count).min() > -1e-10
         if count == 1 and hit.any():
             np.testing.assert_allclose(corner_speeds(data, 0, 1), -e[0] * before, rtol=1e-7)  # it has turned for 1 ns
@@ -129,7 +140,12 @@ def test_a_row_of_balls_hands_the_momentum_on():
     for k in range(2):
         model.add(
             ts.Contact(
-                f"touch{k}", *balls[k : k + 2], normal=(1, 0, 0), radius=0.5, plane=(1.5 * k + 0.5, 0, 0), restitution=1.0
+                f"touch{k}",
+                *balls[k : k + 2],
+                normal=(1, 0, 0),
+                radius=0.5,
+                plane=(1.5 * k + 0.5, 0, 0),
+                restitution=1.0,
             )
         )
     data = ts.simulate(model, 1.0, outputs=4)

@@ -72,6 +72,30 @@ def test_a_bead_on_a_spinning_rod_flies_outward():
     assert_balanced(data)
 
 
+@pytest.mark.parametrize("velocity", [None, (0.4, 0, 0)])
+@pytest.mark.parametrize("rate", [None, 0.0])
+def test_a_joint_rate_at_the_start_is_that_relative_to_the_moving_ground(velocity, rate):
+    """r = ẋ − V: a body at rest in a guide that moves with V moves with it, however that is said, and if nothing is said."""
+    model = ts.Model("carried")
+    base = model.add(ts.Ground("base", at=(0.4 * ts.time, 0, 0)))
+    body = model.body("body", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(1, 0, 0), velocity=velocity)
+    model.add(ts.Prismatic("guide", base, body, axis=(1, 0, 0), start_rate=rate))
+    assert ts.info(model)["start_changes"] == []
+    data = run(model)
+    np.testing.assert_allclose(data["rate"], 0, atol=1e-14)
+    np.testing.assert_allclose(data["velocity"].values[:, 0], np.tile([0.4, 0, 0], (21, 1)), atol=1e-14)
+
+
+def test_a_start_rate_that_contradicts_a_given_velocity_is_reported_as_it_was_given():
+    """A spinning ground: ω = 2 about the hinge, where the ground turns with 0.5 and the rate was said to be 1."""
+    model = ts.Model("torn")
+    base = model.add(ts.Ground("base", rotation=ca.vertcat(0, 0, 0.5 * ts.time)))
+    body = model.body("body", mass=1.0, inertia=(0.1, 0.1, 0.1), angular_velocity=(0, 0, 2.0))
+    model.add(ts.Revolute("pin", base, body, axis=(0, 0, 1), start_rate=1.0))
+    changes = ts.info(model)["start_changes"]
+    assert "pin.rate[0]: 1 became 1.25" in changes and "body.angular_velocity[2]: 2 became 1.75" in changes
+
+
 SHAKE = ca.vertcat(0.2 * ca.sin(3 * ts.time), 0, 0)
 
 

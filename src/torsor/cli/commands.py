@@ -49,10 +49,12 @@ METHOD = option("NAME", f"{_keys('integrator')}. Default: rkmk54, adaptive.")
 FORMULATION = option("NAME", f"{_keys('formulation')}. Default: absolute.")
 PROJECTION = option("NAME", f"{_keys('projection')}; options as in baumgarte:alpha=20,beta=20. Default: least-squares.")
 MAP = option("NAME", "exp (default) or cayley.")
-TOLERANCE = number("NUMBER", "Relative error per step of adaptive methods. Default: 1e-9.")
+TOLERANCE = number("NUMBER", "Relative error per step of adaptive methods. Default: 1e-9; 1e-11 with events.")
 OUT = option("FILE.nc", "Write the result as NetCDF.")
 GRAPH = option("FILE.png", "Draw the graph of bodies and joints.", "--plot")
-PLOT = option("DIR", "Write energy.png, drift.png, coordinates.png, reactions.png, paths.png.")
+PLOT = option(
+    "DIR", "Write energy.png, drift.png, coordinates.png, reactions.png, paths.png; events.png where there are any."
+)
 CHECKPOINT = option("DIR", "Keep the run in this folder, so that `torsor resume DIR` can go on with it.")
 EVERY = number("SECONDS", "Seconds on the clock between checkpoints. Default: 60.")
 INTERVAL = number("SECONDS", "Simulated seconds between checkpoints.")
@@ -236,7 +238,7 @@ def info(
 
 @app.command()
 def plot(result: Annotated[str, RESULT], folder: Annotated[str, FOLDER]):
-    """Draw a stored result: energy, drift, coordinates, reactions, paths."""
+    """Draw a stored result: energy, drift, coordinates, reactions, paths, events."""
     from ..look.dataset import load
 
     data = load(result)

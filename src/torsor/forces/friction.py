@@ -28,12 +28,14 @@ class DryFriction(Constraint, Force):
     """Base: declares `sliding`, `kinetic` and `holding`; `host` is a contact without which there is none of it.
 
     slip        memory: 1 while it slides
-    direction   memories: the way in which it slides, for the instant at which the speed is zero
+    direction   memories: the way in which it slides; beyond the instant at which u vanishes (2) goes on with it, so that the
+                equations are smooth there and the event is what stops the motion
     active      of the constraint (1)
     """
 
     starts_active = False
     gated = False
+    rank = 2
     parts = 1
 
     def __post_init__(self):
@@ -78,7 +80,8 @@ class DryFriction(Constraint, Force):
 
     def efforts(self):
         u, before = self.sliding(), ca.vertcat(*[m.symbol for m in self.direction])
-        way = before if self.parts == 1 else ca.if_else(ca.sumsqr(u) > 0, self.heading(), before)
+        slides = ca.logic_and(ca.dot(u, before) > 0, ca.sumsqr(u) > 0)
+        way = before if self.parts == 1 else ca.if_else(slides, self.heading(), before)
         return [(u, -self.slip.symbol * self.kinetic() * way)]  # (2)
 
     def declared(self):
@@ -87,7 +90,7 @@ class DryFriction(Constraint, Force):
     def events(self):
         lam, there = self.multiplier, [] if self.host is None else [(self.host.active, 1.0)]
         force = ca.sqrt(ca.sumsqr(lam))
-        way = [Assign((m,), -lam[k] / force) for k, m in enumerate(self.direction)]
+        way = [Assign((m,), ca.if_else(force > 0, -lam[k] / force, m.symbol)) for k, m in enumerate(self.direction)]
         ahead = ca.dot(self.sliding(), ca.vertcat(*[m.symbol for m in self.direction]))
         return [
             Event(f"{self.name}.stick", Watch(ahead), (Land((self,)),), (*there, (self.slip, 1.0)), settles=True),
@@ -158,6 +161,9 @@ class Friction(DryFriction):
         if self.static is not None:
             _coefficient(self, "static", self.static)
             _not_below(self, "coefficient", "static")
+        for what in ("normal", "radius"):
+            if getattr(self, what) is not None:
+                _coefficient(self, what, getattr(self, what))
         return self
 
     def sliding(self):
@@ -209,6 +215,7 @@ class Clutch(DryFriction):
     def located(self):
         _coefficient(self, "torque", self.torque)
         if self.static is not None:
+            _coefficient(self, "static", self.static)
             _not_below(self, "torque", "static")
         return self
 

@@ -50,6 +50,13 @@ def rank_of_rows(G, Minv):
     return keep, least
 
 
+def _kept(rows, G, Minv):
+    """`rank_of_rows` with the rows in the order of their rank: what holds for good before contacts, these before friction."""
+    order = sorted(range(len(rows)), key=lambda k: rows[k].constraint.rank)
+    keep, least = rank_of_rows(G[order], Minv)
+    return sorted(order[k] for k in keep), least
+
+
 def diagnose(examiner, t, q, p, samples=2, seed=7):
     """Examine the constraint matrix at the start and at sampled assembled configurations."""
     G0, Minv = examiner.G(t, q, p), examiner.Minv(q, p)
@@ -57,7 +64,7 @@ def diagnose(examiner, t, q, p, samples=2, seed=7):
     freedom = G0.shape[1]
     if n == 0:
         return Diagnosis(0, [], freedom=freedom, start_freedom=freedom)
-    at_start, least = rank_of_rows(G0, Minv)
+    at_start, least = _kept(examiner.rows, G0, Minv)
     best, where = (len(at_start), least, at_start), q
     if len(at_start) < min(G0.shape):
         random = np.random.default_rng(seed)
@@ -65,7 +72,7 @@ def diagnose(examiner, t, q, p, samples=2, seed=7):
             sample = examiner.wander(t, q, p, random, 0.2 * (k + 1))
             if sample is None:
                 continue
-            keep, least = rank_of_rows(examiner.G(t, sample, p), Minv)
+            keep, least = _kept(examiner.rows, examiner.G(t, sample, p), Minv)
             if (len(keep), least) > best[:2] and len(keep) > best[0]:
                 best, where = (len(keep), least, keep), sample
     keep = best[2]

@@ -6,6 +6,8 @@ Velocities are found level by level, each without disturbing the one before:
     1   what the user gave             velocities of bodies, rates of joints
     2   joint rates that nobody gave   zero
     3   kinetic energy                 least
+
+A joint rate is r = J v + r₀, with r₀ of a ground that moves by itself.
 """
 
 from dataclasses import dataclass, field
@@ -60,6 +62,21 @@ def given_configuration(formulation, values):
     return np.concatenate(parts) if parts else np.zeros(0), _first_turns(formulation, values)
 
 
+def given_state(formulation, t, values):
+    """q and p as the user gave them; constraints that hold from the start hold what they find there (locks, welds)."""
+    model = formulation.model
+    q, turns = given_configuration(formulation, values)
+    p = np.concatenate([np.array(model.input_values(values)), turns])
+    holding = [c for c in model.constraints if id(c) not in formulation.released]
+    pairs = [pair for c in holding for pair in c.captures()]
+    if pairs:
+        places = {id(m): len(values) + k for k, m in enumerate(model.memories)}
+        found = formulation.meaning.of(ca.vertcat(*[expression for _, expression in pairs]))
+        f = ca.Function("held", [quantity.time, formulation.q, formulation.p], [found])
+        p[[places[id(memory)] for memory, _ in pairs]] = f(t, q, p).full().ravel()
+    return q, p
+
+
 def _propagate(model, joints, poses, values):
     """Move bodies so that joints have their start coordinates, outward from the grounds."""
     reference = dict(poses)
@@ -112,7 +129,8 @@ def _first_turns(formulation, values):
 def consistent_velocities(formulation, examiner, t, q, p, values):
     """v that satisfies the velocity constraints and keeps what was given; and a list of what was changed."""
     model, n = formulation.model, formulation.v.shape[0]
-    E, e, names = _given(formulation, t, q, p, values)
+    E, e, r0, names = _given(formulation, t, q, p, values)
+    e = e - r0
     g_t = examiner.psi(t, q, np.zeros(n), p)
     whole, alone = np.zeros(n), np.zeros(n, bool)
     for row, value in zip(E, e):
@@ -123,8 +141,8 @@ def consistent_velocities(formulation, examiner, t, q, p, values):
         return whole, []
     G = examiner.G(t, q, p)
     root = np.linalg.cholesky(np.linalg.inv(examiner.Minv(q, p)))
-    rates = _joint_rates(formulation, t, q, p, [j for j in model.joints if id(j) not in formulation.released])
-    v, residuals = _levels([(G, -g_t), (E, e), (rates, np.zeros(len(rates))), (root.T, np.zeros(n))], n)
+    J, r = _joint_rates(formulation, t, q, p, [j for j in model.joints if id(j) not in formulation.released])
+    v, residuals = _levels([(G, -g_t), (E, e), (J, -r), (root.T, np.zeros(n))], n)
     wrong = np.abs(residuals[0]) > 1e-9 * examiner.speed(v)
     if wrong.any():
         what = "; ".join(f"{examiner.rows[k]} (off by {residuals[0][k]:.3g})" for k in np.flatnonzero(wrong)[:5])
@@ -136,7 +154,8 @@ def consistent_velocities(formulation, examiner, t, q, p, values):
     lost = np.abs(residuals[1]) > tolerance
     if lost.any():
         _refuse_slipping(formulation, examiner, G, g_t, E, e, names, lost, v)
-    return v, [f"{names[k]}: {e[k]:.6g} became {e[k] - residuals[1][k]:.6g}" for k in np.flatnonzero(lost)]
+    told, kept = e + r0, e + r0 - residuals[1]
+    return v, [f"{names[k]}: {told[k]:.6g} became {kept[k]:.6g}" for k in np.flatnonzero(lost)]
 
 
 def _refuse_slipping(formulation, examiner, G, g_t, E, e, names, lost, v):
@@ -157,7 +176,7 @@ def _refuse_slipping(formulation, examiner, G, g_t, E, e, names, lost, v):
 
 
 def _given(formulation, t, q, p, values):
-    """Rows E v = e of what the user gave, with names."""
+    """Rows E v + r₀ = e of what the user gave, with names."""
     n, places, e, names = formulation.v.shape[0], [], [], []
     for body in formulation.model.bodies:
         at = formulation.offset[id(body)]
@@ -171,22 +190,23 @@ def _given(formulation, t, q, p, values):
                     e.append(value)
                     names.append(f"{body.name}.{what}[{k}]")
     given = [j for j in formulation.model.joints if j.start_rate is not None]
-    J = _joint_rates(formulation, t, q, p, given)
+    J, r = _joint_rates(formulation, t, q, p, given)
     rates = [x for j in given for x in quantity.numbers(j.start_rate, values).ravel()]
     labels = [f"{j.name}.rate[{k}]" for j in given for k in range(j.dof)]
     picked = np.zeros((len(places), n))
     picked[np.arange(len(places)), places] = 1.0
-    return np.vstack([picked, J]), np.array(e + rates), names + labels
+    return np.vstack([picked, J]), np.array(e + rates), np.concatenate([np.zeros(len(places)), r]), names + labels
 
 
 def _joint_rates(formulation, t, q, p, joints):
-    """∂(joint velocities)/∂v."""
-    chosen = [j for j in joints if j.dof]
+    """J and r₀ of the joint velocities J v + r₀."""
+    chosen, v = [j for j in joints if j.dof], formulation.v
     if not chosen:
-        return np.zeros((0, formulation.v.shape[0]))
+        return np.zeros((0, v.shape[0])), np.zeros(0)
     rates = ca.vertcat(*[formulation.meaning.rates(j) for j in chosen])
-    J = ca.Function("J", [quantity.time, formulation.q, formulation.p], [ca.jacobian(rates, formulation.v)])
-    return J(t, q, p).full()
+    f = ca.Function("rates", [quantity.time, formulation.q, v, formulation.p], [ca.jacobian(rates, v), rates])
+    J, r = f(t, q, np.zeros(v.shape[0]), p)
+    return J.full(), r.full().ravel()
 
 
 def _levels(levels, n):

@@ -56,6 +56,7 @@ class Constraint(Element):
 
     kind = key = "constraint"
     multiplier = None  # signal: one multiplier per row
+    rank = 0  # where rows depend on each other, those of lower rank are kept: 0 for good, 1 contacts, 2 sticking
 
     def position(self):
         """g, a column that is kept at zero, in signals of bodies and time; None for a velocity-level constraint."""

@@ -24,8 +24,6 @@ from .base import Connection, Constraint, Joint, existing_coordinate
 from .elementary import on_plane
 from .lower_pairs import direction, normals
 
-NAMES = {1: ("touch",), 2: ("lower", "upper")}
-
 
 @dataclass(frozen=True, eq=False)
 class OneSided(Constraint):
@@ -35,22 +33,25 @@ class OneSided(Constraint):
     """
 
     starts_active = False
+    rank = 1
     restitution: object = field(default=0.0, kw_only=True)
 
     def __post_init__(self):
         if hasattr(super(), "__post_init__"):
             super().__post_init__()
-        count = len(NAMES[2]) if self.two_sided() else 1
+        count = len(self.labels())
         settle(self, sides=tuple(Memory(f"{self.name}.side{k}") for k in range(count)) if count > 1 else ())
 
-    def two_sided(self):
-        """Whether there are two gaps."""
-        return False
+    def labels(self):
+        """What the event of each gap is called."""
+        return ("touch",)
 
     def declared(self):
         e = quantity.scalar(self.restitution, "restitution", self.owner)
         if e.is_constant() and not 0 <= float(e) <= 1:
-            raise ModelError(f"{self.owner}: restitution must lie between 0 and 1, got {quantity.show(self.restitution)}")
+            raise ModelError(
+                f"{self.owner}: restitution must lie between 0 and 1, got {quantity.show(self.restitution)}"
+            )
         return [*super().declared(), Statement("restitution", e, CONSTANT)]
 
     def gaps(self):
@@ -68,7 +69,7 @@ class OneSided(Constraint):
 
     def events(self):
         found = []
-        for k, (gap, label) in enumerate(zip(self.gaps(), NAMES[len(self.sides) or 1])):
+        for k, (gap, label) in enumerate(zip(self.gaps(), self.labels())):
             which = tuple((side, float(k == m)) for m, side in enumerate(self.sides))
             strike = Strike((self,), self.restitution, which)
             found.append(
@@ -155,8 +156,8 @@ class Slot(OneSided, Connection):
     normal: tuple = (0, 0, 1)
     clearance: object = 0.0
 
-    def two_sided(self):
-        return True
+    def labels(self):
+        return ("lower", "upper")
 
     def gaps(self):
         half = _positive(self, "clearance") / 2
@@ -184,12 +185,12 @@ class Limit(OneSided):
     upper: object = None
     index: int = 0
 
-    def two_sided(self):
-        return self.lower is not None and self.upper is not None
+    def labels(self):
+        return tuple(what for what in ("lower", "upper") if getattr(self, what) is not None)
 
     def located(self):
         existing_coordinate(self)
-        given = [getattr(self, what) for what in ("lower", "upper") if getattr(self, what) is not None]
+        given = [getattr(self, what) for what in self.labels()]
         if not given:
             raise ModelError(f"{self.owner}: give `lower`, `upper` or both")
         numbers = [quantity.scalar(x, "stop", self.owner) for x in given]
@@ -227,8 +228,8 @@ class Backlash(OneSided):
     index: int = 0
     other_index: int = 0
 
-    def two_sided(self):
-        return True
+    def labels(self):
+        return ("lower", "upper")
 
     def located(self):
         existing_coordinate(self)

@@ -20,6 +20,10 @@ from .include import Instance, transplant
 from .occasions import Occasions
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
+PARTS = (  # of a model, all that `include` adds to
+    "grounds", "bodies", "constraints", "forces", "rules", "parameters", "signals", "memory", "events", "machines", "_names",
+    "_symbols",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,20 +193,7 @@ class Model(Occasions):
             raise ModelError(
                 f"instance {name!r}: unknown parameter {sorted(unknown)[0]!r} of {other.name!r}. Known: {known}."
             )
-        parts = (
-            "grounds",
-            "bodies",
-            "constraints",
-            "forces",
-            "parameters",
-            "signals",
-            "memory",
-            "events",
-            "machines",
-            "rules",
-        )
-        parts += ("_names", "_symbols")
-        before = {part: copy(getattr(self, part)) for part in parts}
+        before = {part: copy(getattr(self, part)) for part in PARTS}
         try:
             return transplant(self, name, other, at, rotation, parameters)
         except ModelError:  # nothing of it stays
@@ -252,6 +243,9 @@ class Model(Occasions):
             values[name] = self.parameters[name].checked(value)
         for body in self.bodies if values else ():  # without parameters everything was checked when it was added
             body.check(values)
+        for event in self.events if values else ():
+            for action in event.actions:
+                action.check(self, values, event.blamed)
         return values
 
     def seal(self):

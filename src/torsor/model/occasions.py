@@ -1,16 +1,32 @@
 """The part of a model that changes while it runs: events, modes, memories, and which elements may be switched."""
 
+from collections.abc import Callable
+
 from .. import quantity
 from ..action import Action
 from ..element import ANYTHING, settle
 from ..errors import ModelError
-from ..event import ANSWERS, Event, Memory, Mode, Modes, watch
+from ..event import ANSWERS, Event, Memory, Mode, Modes, Watch, watch
+from ..forces import Force
 from ..joints import Constraint
 from . import checks
 
 
 class Occasions:
     """What a Model knows about events."""
+
+    name: str
+    constraints: list[Constraint]
+    forces: list[Force]
+    parameters: dict
+    memory: dict[str, Memory]
+    events: list[Event]
+    machines: dict[str, Modes]
+    _names: dict[str, object]
+    _symbols: dict[int, str]
+    _compiled: bool
+    _free: Callable
+    _enter: Callable
 
     def when(self, condition, *actions, name=None, during=None, accumulate="error") -> Event:
         """Do something when a condition becomes true: `model.when(signal <= 0, ts.release(joint))`.
@@ -41,8 +57,11 @@ class Occasions:
         if accumulate not in ANSWERS:
             allowed = ", ".join(repr(x) for x in ANSWERS)
             raise ModelError(f"{owner}: accumulate must be one of {allowed}, got {accumulate!r}")
-        event = Event(name, found, actions, self._during(during, owner), accumulate)
-        return self._occasion(event)
+        when = self._during(during, owner)
+        for k, half in enumerate(found.halves):
+            if not half.is_constant():
+                self._occasion(Event(f"{name}.half{k}", Watch(half, both=True), during=when, half=True))
+        return self._occasion(Event(name, found, actions, when, accumulate))
 
     def modes(self, name, *modes) -> Modes:
         """A machine with named modes, in the first of them at the start: `machine["name"]` is one of them."""

@@ -22,7 +22,7 @@ class EventRunner(Runner):
         self.program = switch.Program(**arrays)
         whole = lambda size: np.zeros(size, np.int64)
         speed = np.abs(system.v).max(initial=1e-3 * system.length)
-        values = np.array([0.0, 0.0, system.length, speed, 0.0, 0.0, 1e300])
+        values = np.array([0.0, 0.0, system.length, speed, 0.0, 0.0, 1e300, 0.0])
         history = np.zeros((n, 4))
         history[:, 0] = -np.inf
         self.events = switch.Events(
@@ -49,8 +49,8 @@ class EventRunner(Runner):
             phi=np.zeros(2 * n), samples=np.zeros((self.switch.SAMPLES, 2 * n)),
             sides=np.zeros(n, np.int64), bracket=np.zeros(2), **of(slots, "slots", "later"),
             **of(max(rows, 1), "r", "r0", "r1", "unit", "impulse"), **of(rows, "impulses", "impulses1"),
-            sliding=np.zeros((sliding, 3)), matrix=np.zeros((sliding, sliding + 1)), ways=np.zeros((sliding, 3)), energies=np.zeros(2),
-            struck=np.zeros((struck, 7)),
+            sliding=np.zeros((sliding, 3)), matrix=np.zeros((sliding, sliding + 1)), ways=np.zeros((sliding, 3)),
+            energies=np.zeros(2), struck=np.zeros((struck, 7)),
         )  # fmt: skip
 
     def _tabulate(self):
@@ -151,7 +151,7 @@ class EventRunner(Runner):
 
     def _message(self, status):
         w, t = self.codes, self.state.values[0]
-        if status not in (*range(w.WANTED, w.PENETRATES + 1),):
+        if not w.WANTED <= status <= w.RESTITUTION:
             return super()._message(status)
         name = self.structures.program.names[self.events.marks[5]]
         off = f"{self.events.values[1]:.3g}"
@@ -163,6 +163,7 @@ class EventRunner(Runner):
                 f"event {name!r} engages constraints that are far from satisfied: the largest residual is {off}. Engage them "
                 "where they hold, or allow the bodies to be moved with engage(..., snap=True)"
             ),
+            w.RESTITUTION: f"event {name!r}: restitution must lie between 0 and 1, it is {off}",
             w.PENETRATES: f"event {name!r}: a one-sided constraint is broken by {off} when it is first looked at",
             w.CHATTERS: (
                 f"event {name!r} and others that follow from it fire again and again without time passing (t = {t:.12g} s): "
@@ -214,7 +215,10 @@ class EventRunner(Runner):
                 self.loop.evaluate(kernels, self.scratch, self.plan, times, q, v, p, rows, outputs, row)
 
     def _rows_used(self):
-        return sorted({k for s in self.structures.known for k in s.keep})
+        """Rows that were in use, and all rows of constraints that events switch."""
+        switched = {c.name for c in self.structures.program.constraints}
+        named = {k for k, (label, _) in enumerate(self.system.rows) if label.rsplit("[", 1)[0] in switched}
+        return sorted(named.union(*[s.keep for s in self.structures.known]))
 
     def _events(self):
         """Everything in the log, with names and recorded values."""

@@ -21,6 +21,7 @@ from .codes import (
     NOT_A_NUMBER,
     PENETRATES,
     RELEASE,
+    RESTITUTION,
     SET,
     STRIKE,
     WANTED,
@@ -28,7 +29,7 @@ from .codes import (
 from .compiled import PLAIN
 from .jumps import jump, loosen, place_of, positions, residuals, velocities
 from .loop import RUNNING, accelerate, copy, largest
-from .switch import FAR, SLOW, enabled, kernels_of, near, structure_of, use
+from .switch import FAR, NEAR, SLOW, enabled, kernels_of, near, structure_of, use
 
 
 @njit(**PLAIN)
@@ -82,6 +83,9 @@ def fire(program, table, s, plan, state, events, trial, log, e):
                 engaged = True
                 snap = snap or trial.slots[slot] != 0.0
             elif code == STRIKE:
+                if not 0.0 <= trial.slots[slot] <= 1.0:
+                    events.values[1] = trial.slots[slot]
+                    return RESTITUTION
                 trial.struck[struck, 0] = program.ops[k, 4]
                 trial.struck[struck, 1] = place
                 trial.struck[struck, 2] = trial.slots[slot]
@@ -228,8 +232,13 @@ def decide(program, events, m, x, close, before, p, jumped):
             events.side[m], events.due[m] = (-1, 1) if holds else (1, 0)
         else:
             events.side[m], events.due[m] = 1 if x > 0.0 else (-1 if x < 0.0 else 0), 0
-    elif jumped and events.due[m] == 0:
-        if events.side[m] == 1 and (x < -close or (x <= close and before > 10 * close and strict == 0)):
+    elif not jumped:
+        if events.due[m] == 0 and events.side[m] == 0 and x > close:
+            events.side[m] = 1
+    elif events.due[m] == 0:
+        if x > close and both == 0 and events.side[m] == -1:
+            events.side[m] = 1
+        elif events.side[m] == 1 and (x < -close or (x <= close and before > 10 * close and strict == 0)):
             events.due[m] = 1
         elif both == 1 and events.side[m] == -1 and x > close:
             events.due[m] = 1
@@ -257,6 +266,22 @@ def accumulation(program, events, e, t):
 
 
 @njit(**PLAIN)
+def resting(program, table, s, plan, state, events, trial, i):
+    """An open contact that is neither hit nor left but would be broken by the present accelerations; -1: there is none."""
+    n, pull = events.due.size, NEAR * max(largest(s.a, s.a.size), events.values[7] / plan.numbers[5])
+    call(table.addresses[i, 12], (s.t, state.q, state.v, state.p, s.a, s.lam, trial.later, s.work))
+    for m in range(n):
+        slot, rate = program.events[m, 9], trial.phi[n + m]
+        at_zero = abs(trial.phi[m]) <= near(events, m, state.values[0], rate)
+        if slot >= 0 and events.enabled[m] == 1 and events.side[m] == 0 and at_zero:
+            still = NEAR * events.values[3]
+            if rate < -still or (rate < still and trial.later[slot] < -pull):
+                events.due[m] = 1
+                return m
+    return -1
+
+
+@njit(**PLAIN)
 def instant(program, table, s, plan, state, events, trial, log):
     """Let everything happen that is due at this instant. Returns a status."""
     t, n = state.values[0], events.due.size
@@ -267,16 +292,17 @@ def instant(program, table, s, plan, state, events, trial, log):
         accelerate(kernels_of(table, i), s, plan, t, state.q, state.v, state.p, n < 0, s.a)
         call(table.addresses[i, 11], (s.t, state.q, state.v, state.p, s.a, s.lam, trial.phi, s.work))
         chosen = -1
+        if table.sizes[i, 1] > 0:
+            events.values[7] = max(events.values[7], largest(s.lam, table.sizes[i, 1]))
         for m in range(n):
             if enabled(program, events, m, state.p) and np.isnan(trial.phi[m]):
                 events.marks[5] = m
                 return NOT_A_NUMBER
             if events.enabled[m] == 1 or enabled(program, events, m, state.p):
                 events.scale[m] = max(events.scale[m], abs(trial.phi[m]) if abs(trial.phi[m]) < 1e300 else 0.0)
-            if program.events[m, 8] > 0:  # positions and velocities are as exact as the largest of them
-                events.scale[m] = max(
-                    events.scale[m], events.values[2] if program.events[m, 8] == 1 else events.values[3]
-                )
+            like = program.events[m, 8]  # positions, velocities, reactions are as exact as the largest of them
+            if like > 0:
+                events.scale[m] = max(events.scale[m], events.values[2 if like == 1 else (3 if like == 2 else 7)])
             close = near(events, m, t, trial.phi[n + m])
             decide(program, events, m, trial.phi[m], close, events.phi[m], state.p, events.marks[2] > 0)
             if chosen < 0 and events.due[m] == 1:
@@ -284,11 +310,15 @@ def instant(program, table, s, plan, state, events, trial, log):
         copy(trial.phi, events.phi)
         events.marks[6] = 0
         if chosen < 0:
+            chosen = resting(program, table, s, plan, state, events, trial, i)
+        if chosen < 0:
             break
         events.marks[5] = chosen
+        if program.events[chosen, 10] == 1:  # half of a condition: only to be looked at here
+            events.due[chosen], events.side[chosen] = 0, -events.side[chosen]
+            events.marks[2] += 1
+            continue
         status = fire(program, table, s, plan, state, events, trial, log, events.marks[5])
-        if status == WANTED or status == FULL:
-            return status
         if status != RUNNING:
             return status
         events.marks[2] += 1
@@ -305,5 +335,7 @@ def instant(program, table, s, plan, state, events, trial, log):
     for m in range(n):
         if events.enabled[m] == 1 and abs(trial.phi[m]) > near(events, m, t, trial.phi[n + m]):
             events.side[m] = 1 if trial.phi[m] > 0.0 else -1
+        elif events.side[m] == 1:  # at zero and not fired: the next instant decides
+            events.side[m] = 0
     events.marks[1], events.marks[2] = 0, 0
     return RUNNING

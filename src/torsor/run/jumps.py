@@ -176,19 +176,13 @@ def rub(program, table, s, i, trial, tiny, rough):
     1, or 0 for the same without friction.
     """
     copy(trial.r, trial.r0)
+    call(table.addresses[i, 12], (s.t, trial.q, trial.us, trial.p, s.a, s.lam, trial.later, s.work))
     for k in range(program.lands.shape[0]):
         f = program.lands[k]
-        speed = 0.0
-        trial.ways[k, 0] = -1.0  # takes no part
-        if trial.p[f[0]] == 0.0 or f[7] < 0:
-            continue
+        slides = trial.later[f[3]] > tiny
+        trial.ways[k, 0] = -1.0 if trial.p[f[0]] == 0.0 or f[7] < 0 else (1.0 if slides else 0.0)  # -1: takes no part
         for c in range(f[4]):
-            at = place_of(table, i, f[6] + c)
-            trial.ways[k, 1 + c] = s.psi[at] if at >= 0 else 0.0
-            speed += trial.ways[k, 1 + c] ** 2
-        trial.ways[k, 0] = 1.0 if speed > tiny**2 else 0.0
-        for c in range(f[4]):
-            trial.ways[k, 1 + c] = trial.ways[k, 1 + c] / np.sqrt(speed) if speed > tiny**2 else 0.0
+            trial.ways[k, 1 + c] = trial.later[f[3] + 1 + c] if slides else 0.0
     for _ in range(3 * program.lands.shape[0] + 1):
         sliding_impulses(program, table, s, i, trial, rough)
         changed = False
@@ -298,11 +292,11 @@ def jump(program, table, s, plan, state, events, trial, t):
         if again:
             continue
         creates = impact(program, table, s, i, trial, NEAR * events.values[3])
+        momentum = plan.numbers[5] * events.values[3]  # against which impulses are rounded
+        rounding = NEAR * max(momentum, largest(trial.impulses, trial.impulses.size))
         for m in range(program.onesided.shape[0]):  # nothing pulls: a contact that would is opened
             at = place_of(table, i, program.onesided[m, 1])
-            if at >= 0 and trial.impulses[program.onesided[m, 1]] < -NEAR * largest(
-                trial.impulses, trial.impulses.size
-            ):
+            if at >= 0 and trial.impulses[program.onesided[m, 1]] < -rounding:
                 trial.p[program.onesided[m, 0]], again = 0.0, True
                 for l in range(n):
                     if int(trial.struck[l, 1]) == program.onesided[m, 0]:

@@ -24,6 +24,7 @@ from .switch import (
     AT_START,
     DIVIDED,
     FALLING,
+    FLAT,
     FOLLOWED,
     PLACES,
     RISING,
@@ -131,9 +132,10 @@ def too_long(program, events, trial, p):
 @njit(**PLAIN)
 def start_side(program, events, m, t, rate, after):
     """The side on which a function leaves zero, where it stood at the start of the step."""
-    if program.events[m, 7] == 1 and abs(rate) > near(events, m, t, rate):
+    close = near(events, m, t, rate)
+    if program.events[m, 7] == 1 and abs(rate) > close:
         return 1 if rate > 0.0 else -1
-    return 1 if after > 0.0 else (-1 if after < 0.0 else 0)
+    return 1 if after > close else (-1 if after < -close else 0)
 
 
 @njit(**PLAIN)
@@ -158,23 +160,26 @@ def first(program, table, s, plan, i, events, trial, p):
                 events.marks[5] = m
                 return -1
             side, kind = trial.sides[m], FALLING
+            close = near(events, m, trial.values0[0], trial.samples[j, n + m])
             if side == 0:
                 side, kind = start_side(program, events, m, trial.values0[0], r0, x1), DIVIDED
                 if side == -1:
                     events.due[m], found = AT_START, True
                     continue
-            if side == 1 and x1 < 0.0:
+            if side == 1 and x1 < -close:
                 events.due[m], found = kind, True
-            elif side == -1 and x1 > 0.0 and program.events[m, 2] == 1:
+            elif side == 1 and x1 == 0.0 and program.events[m, 0] == 1 and program.events[m, 1] == 0:
+                events.due[m], found = FLAT, True
+            elif side == -1 and x1 > close and program.events[m, 2] == 1:
                 events.due[m], found = RISING, True
-            elif program.events[m, 7] == 1 and (side == 1 or program.events[m, 2] == 1):
+            elif program.events[m, 7] == 1 and (side == 1 or (side == -1 and program.events[m, 2] == 1)):
                 z = dip(side * x0, side * r0, side * x1, side * r1)
                 if z > 0.0:
                     dense(table, s, plan, i, trial, low + z * width, trial.phi)
-                    if side * trial.phi[m] < 0.0:
+                    if side * trial.phi[m] < -close:
                         events.due[m], found = (kind if side == 1 else RISING), True
                         high = min(high, low + z * width)
-            trial.sides[m] = 1 if x1 > 0.0 else (-1 if x1 < 0.0 else side)
+            trial.sides[m] = 1 if x1 > close else (-1 if x1 < -close else side)
         if found:
             trial.bracket[0], trial.bracket[1] = low, high
             return 1
@@ -194,6 +199,8 @@ def margin(program, events, trial, theta, phi):
         x, r = sign * phi[m] / size, sign * phi[n + m] * trial.target[1] / size
         if events.due[m] == DIVIDED:
             x, r = (x / theta, (r - x / theta) / theta) if theta > 0.0 else (r, np.nan)
+        if events.due[m] == FLAT:
+            x, r = x if x > 0.0 else -1e-300, np.nan
         if np.isnan(x):
             return x, x
         if x < least:
@@ -250,6 +257,9 @@ def locate(program, table, raw, s, plan, state, events, i, trial):
     t0, h = trial.values0[0], trial.target[1]
     theta = on_dense_output(program, table, s, plan, events, i, trial)
     low, high, last, value, slope = 0.0, 1.0, theta, 0.0, np.nan
+    flat = False
+    for m in range(events.due.size):
+        flat = flat or events.due[m] == FLAT
     for turn in range(60):
         status = step_to(table, raw, s, state, i, trial, t0 + theta * h)
         if status != RUNNING:
@@ -267,7 +277,9 @@ def locate(program, table, raw, s, plan, state, events, i, trial):
         least = 2.3e-16 * max(abs(t0 + theta * h), h) / h
         if f == 0.0 or high - low <= least:
             break
-        if slope < 0.0:
+        if flat:
+            theta = 0.5 * (low + high)
+        elif slope < 0.0:
             theta = last - value / slope
         elif turn == 0:  # no slope yet: a little further in the direction of the root
             theta = min(1.0, last * (1 + 1e-7)) if f > 0.0 else last * (1 - 1e-7)

@@ -113,9 +113,7 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
     length = starts.model_length(model, values)
     absolute = f if isinstance(f, Absolute) else f.absolute
     examiner = Examiner(absolute, length)
-    q, turns = starts.given_configuration(absolute, values)
-    inputs = model.input_values(values)
-    p = np.concatenate([np.array(inputs), turns])
+    q, p = starts.given_state(absolute, t, values)
     _finite(model, q, p)
     q, moved = examiner.assembled(t, q, p)
     refuse_impostors(absolute, length, t, q, values)
@@ -138,12 +136,12 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
     program = lowered(model, [row.label for row in f.rows]) if changes_structure(model) else None
     built = build(f, signals, program, kernel_key(mark, formulation, f.keep, chosen, options), options)
     if f.turns:
-        p[len(inputs) :] = built["turns"](np.array([t]), q, p)[0]
+        p[len(model.inputs) :] = built["turns"](np.array([t]), q, p)[0]
     system = System(
         sizes={
             "q": f.q.shape[0],
             "v": f.v.shape[0],
-            "parameters": len(inputs),
+            "parameters": len(model.inputs),
             "turns": len(f.turns),
             "multipliers": len(f.keep),
         },

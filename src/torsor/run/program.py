@@ -45,16 +45,20 @@ def lowered(model, rows):
         flags[-1] += [places[id(event.remembered[x])] if x in event.remembered else -1 for x in ("time", "count")]
         kinds = {model.kind_of(s) for s in ca.symvar(w.phi)}
         has_rate = not kinds & {"reaction", "acceleration"}  # a function of time and state alone
-        flags[-1] += [has_rate, 2 if has_rate and "velocity" in kinds else 1 if has_rate and "pose" in kinds else 0]
+        like = {"reaction": 3, "velocity": 2, "pose": 1}  # what its size is measured against: the largest that occurs
+        flags[-1] += [has_rate, next((number for kind, number in like.items() if kind in kinds), 0)]
         during.append([places[id(memory)] for memory, _ in event.during])
         needed.append([value for _, value in event.during])
         steps = [step for action in event.actions for step in action.steps(model)]
         ops.append([op for step in steps for op in _lower(step, k, plan, row, frictions)])
+        strikes = [op[2] + 1 for op in ops[-1] if op[0] == codes.STRIKE]
+        flags[-1] += [strikes[0] if strikes else -1, event.half]
+    stops = {op[3]: k for k, found in enumerate(ops) for op in found if op[0] == codes.LAND}
     one_sided = [[places[id(c.active)], row[f"{c.name}[0]"]] for c in switched if hasattr(c, "gaps")]
     table = lambda rows, columns: np.array(rows, np.int64).reshape(len(rows), columns)
     starts = lambda lists: np.cumsum([0, *map(len, lists)]).astype(np.int64)
     plan.arrays = {
-        "events": table(flags, 9),
+        "events": table(flags, 11),
         "during_start": starts(during),
         "during": np.array(sum(during, []), np.int64),
         "needed": np.array(sum(needed, []), float),
@@ -62,7 +66,7 @@ def lowered(model, rows):
         "ops": table(sum(ops, []), 5),
         "bits": np.array([places[id(c.active)] for c in switched], np.int64),
         "onesided": table(one_sided, 2),
-        "headings": table([[f[2], f[3] + 1, f[4]] for f in lands if f[4] > 1], 3),
+        "headings": table([[f[2], f[3] + 1, f[4], stops[k]] for k, f in enumerate(lands) if f[4] > 1], 4),
         "lands": table(lands, 10),
     }
     return plan

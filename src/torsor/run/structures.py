@@ -5,7 +5,7 @@ A structure is a set of engaged constraints. What is redundant in it is found wh
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -113,6 +113,7 @@ class Structures:
         """Refuse engagements that contradict each other: redundant rows that ask for something else than the others."""
         from ..formulations import diagnosis
 
+        found = replace(found, redundant=[k for k in found.redundant if f.rows[k].constraint.rank == 0])
         if not found.redundant:
             return
         off = [

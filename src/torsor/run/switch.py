@@ -13,7 +13,7 @@ from .compiled import INLINE, PLAIN
 from .loop import Kernels, Plan, Scratch, State, copy
 
 # how an event that is due was found; 1 is also "due now"
-FALLING, RISING, AT_START, DIVIDED = 1, 2, 3, 4
+FALLING, RISING, AT_START, DIVIDED, FLAT = 1, 2, 3, 4, 5
 
 SAMPLES = (
     5  # places within a step, its ends included, where events are looked for; unequal, so as not to fall into step
@@ -26,14 +26,16 @@ NEAR = 1e-12  # of the largest value that a watched function had: closer to zero
 ROUNDING = 1e-15  # of the time: what a function changes in that is rounding too
 REBOUND = 1e-11  # height of a rebound over the size of the model, below which the rest of the rebounds is summed up
 FAR = 1e-6  # residual over the size of the model, above which a constraint is not engaged
+STILL = 1e-9  # sliding speed over the largest speed, below which sliding in two directions that slows down is stopped
 SLOW = 1e-7  # sliding speed over the largest speed, below which friction tries to stick
 
 # What events do. events: [condition, strict, both directions, settles, answer to accumulation, place of the time of the
-#   event in p, place of its count, its function has a rate, and is like 1 a position, 2 a velocity]
+#   event in p, place of its count, its function has a rate, and is like 1 a position, 2 a velocity, 3 a reaction,
+#   slot of the relative acceleration of the constraint that it strikes, half of another event]
 #   during and ops: rows from start to start of the next event
 #   during: [place in p], needed: their values; ops: [code, place in p, slot, further, row of the constraint]
 #   bits: places in p that make the structure; onesided: [place in p, row] of constraints that only push
-#   headings: [place of a direction in p, slot, number of components, slot of the speed] to be followed while sliding
+#   headings: [place of a direction in p, slot, number of components, event that stops it] to be followed while sliding
 Program = namedtuple("Program", "events during_start during needed ops_start ops bits onesided headings lands")
 
 # Kernels per structure. keys: p at the bits; addresses: the loop's kernels, guards, slots, energies, impulse;
@@ -45,7 +47,7 @@ Table = namedtuple("Table", "keys addresses sizes rows numbers")
 #   marks: [structure, inside an instant, passes through it, outputs written, entries in the log, event that failed,
 #   the very start]
 #   values: [energy changed by events, a number for messages, length of the model, largest speed, settled at,
-#   number of struck constraints, longest step that watched functions can be followed in]
+#   number of struck constraints, longest step that watched functions can be followed in, largest multiplier]
 Events = namedtuple("Events", "side due enabled disabled history phi scale marks values wanted")
 
 # What is reported: time, event, change of energy, impulses on all rows, values of all slots before the event

@@ -11,6 +11,7 @@ from .loop import FINISHED, RUNNING, copy, largest, march
 from .switch import (
     AT_START,
     SAMPLES,
+    STILL,
     EventsReference,
     LogReference,
     PlanReference,
@@ -22,6 +23,7 @@ from .switch import (
     enabled,
     keep,
     kernels_of,
+    near,
     restore,
     use,
 )
@@ -98,12 +100,15 @@ def march_events(given, table_of, raw, log_to, times, outputs, budget):
             continue
         copy(trial.samples[SAMPLES - 1], events.phi)
         for m in range(n):
-            if events.phi[m] != 0.0:
+            if abs(events.phi[m]) > near(events, m, state.values[0], events.phi[n + m]):
                 events.side[m] = 1 if events.phi[m] > 0.0 else -1
         for m in range(program.headings.shape[0]):  # the way in which something slides is followed
             call(table.addresses[i, 12], (s.t, state.q, state.v, state.p, s.a, s.lam, trial.later, s.work))
-            place, slot, parts = program.headings[m, 0], program.headings[m, 1], program.headings[m, 2]
+            place, slot, parts, stop = program.headings[m]
             if trial.later[slot - 1] > 0.0:
                 for l in range(parts):
                     state.p[place + l] = trial.later[slot + l]
+                slow = trial.later[slot - 1] < STILL * events.values[3] and events.phi[n + stop] < 0.0
+                if slow and enabled(program, events, stop, state.p):  # the speed is turning about zero
+                    events.due[stop], events.marks[1] = 1, 1
     return RUNNING
