@@ -233,7 +233,8 @@ def test_gears_with_play_hit_each_other_and_keep_what_momentum_there_is(e):
     w = data.rate.values
     np.testing.assert_allclose(i * J1 * w[:, 0] + J2 * w[:, 1], i * J1 * w1 + J2 * w2, rtol=1e-12)
     hit = np.searchsorted(exact, data.time.values)
-    np.testing.assert_allclose(w[:, 0] - i * w[:, 1], u * (-e) ** hit, rtol=1e-10)
+    apart = np.abs(data.time.values[:, None] - exact).min(axis=1) > EXACT  # at the instant itself both values are right
+    np.testing.assert_allclose((w[:, 0] - i * w[:, 1])[apart], (u * (-e) ** hit)[apart], rtol=1e-10)
 
 
 def test_a_driven_gear_takes_the_other_along_after_the_play_is_used_up():

@@ -92,6 +92,7 @@ def fire(program, table, s, plan, state, events, trial, log, e):
                 trial.struck[struck, 3] = slot + 1
                 trial.struck[struck, 4] = 0.0
                 trial.struck[struck, 5] = 1.0
+                trial.struck[struck, 6] = events.phi[events.due.size + other]  # how fast it is approached
                 struck += 1
             elif code == LAND:
                 lands = True
@@ -157,9 +158,8 @@ def collide(program, table, s, plan, state, events, trial, t, struck, engaged, s
         return WANTED
     residuals(table, s, i, t, trial)
     call(table.addresses[i, 2], (s.t, trial.q, trial.p, s.F, trial.other, s.g, s.work))
-    for m in range(struck):  # how fast each is approached
+    for m in range(struck):
         at = place_of(table, i, int(trial.struck[m, 0]))
-        trial.struck[m, 6] = s.psi[at] if at >= 0 else 0.0
         if at >= 0 and not abs(s.g[at]) <= FAR * events.values[2]:
             events.values[1] = s.g[at]
             return PENETRATES
@@ -235,7 +235,10 @@ def decide(program, events, m, x, close, before, p, jumped):
     elif not jumped:
         if events.due[m] == 0 and events.side[m] == 0 and x > close:
             events.side[m] = 1
-    elif events.due[m] == 0:
+    elif events.due[m] == 1:
+        if x > close and state == 1:  # what another event has just made false does not happen
+            events.due[m], events.side[m] = 0, 1
+    else:
         if x > close and both == 0 and events.side[m] == -1:
             events.side[m] = 1
         elif events.side[m] == 1 and (x < -close or (x <= close and before > 10 * close and strict == 0)):
@@ -267,7 +270,8 @@ def accumulation(program, events, e, t):
 
 @njit(**PLAIN)
 def resting(program, table, s, plan, state, events, trial, i):
-    """An open contact that is neither hit nor left but would be broken by the present accelerations; -1: there is none."""
+    """The first open contact that is not left and would be broken by the present motion, -1 if none; all such are due."""
+    found = -1
     n, pull = events.due.size, NEAR * max(largest(s.a, s.a.size), events.values[7] / plan.numbers[5])
     call(table.addresses[i, 12], (s.t, state.q, state.v, state.p, s.a, s.lam, trial.later, s.work))
     for m in range(n):
@@ -277,8 +281,8 @@ def resting(program, table, s, plan, state, events, trial, i):
             still = NEAR * events.values[3]
             if rate < -still or (rate < still and trial.later[slot] < -pull):
                 events.due[m] = 1
-                return m
-    return -1
+                found = m if found < 0 else found
+    return found
 
 
 @njit(**PLAIN)

@@ -26,6 +26,7 @@ from .switch import (
     FALLING,
     FLAT,
     FOLLOWED,
+    OFF,
     PLACES,
     RISING,
     SAMPLES,
@@ -179,7 +180,9 @@ def first(program, table, s, plan, i, events, trial, p):
                     if side * trial.phi[m] < -close:
                         events.due[m], found = (kind if side == 1 else RISING), True
                         high = min(high, low + z * width)
-            trial.sides[m] = 1 if x1 > close else (-1 if x1 < -close else side)
+            # on the dense output what is held at zero is off it: that does not make a condition false again
+            if side >= 0 or j == SAMPLES - 1 or x1 > OFF * events.scale[m]:
+                trial.sides[m] = 1 if x1 > close else (-1 if x1 < -close else side)
         if found:
             trial.bracket[0], trial.bracket[1] = low, high
             return 1
@@ -294,5 +297,7 @@ def locate(program, table, raw, s, plan, state, events, i, trial):
         if events.due[m] > 0:
             x = -trial.phi[m] if events.due[m] == RISING else trial.phi[m]
             rate = trial.phi[events.due.size + m]
-            events.due[m] = 1 if x <= 100 * near(events, m, state.values[0], rate) else 0
+            close = near(events, m, state.values[0], rate)
+            moves = program.events[m, 7] == 0 or events.due[m] == FLAT or abs(rate * h) > 10 * close  # or is held there
+            events.due[m] = 1 if x <= 100 * close and moves else 0
     return RUNNING
