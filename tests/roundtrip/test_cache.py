@@ -227,3 +227,22 @@ def test_what_was_used_longest_ago_goes_first(monkeypatch, folder):
     assert cache.load("key", "a") is not None
     cache.store("key", "d", bytes(1000))
     assert [cache.load("key", name) is not None for name in "abcd"] == [True, False, True, True]
+
+
+def test_a_fingerprint_does_not_depend_on_what_was_described_before():
+    """Elements of one kind share a trace; which of them was traced first must not show."""
+    from torsor.formulations.definition import fingerprint
+    from torsor.joints import base
+
+    def model(name):
+        found = ts.Model("model")
+        bodies = [found.body(f"b{k}", mass=1.0, inertia=(1, 1, 1), at=(k, 0, 0)) for k in range(2)]
+        found.add(ts.Revolute(name, *bodies, axis=(0, 1, 0), point=(0.5, 0, 0)))
+        return found
+
+    marks = []
+    for first in ("other", "hinge"):
+        base._TRACES.clear()
+        fingerprint(model(first), {})
+        marks.append(fingerprint(model("hinge"), {}))
+    assert marks[0] == marks[1]

@@ -156,6 +156,8 @@ class Connection(Constraint):
         frames = tuple(ca.SX.sym("frame", 3, 4) for _ in range(2))
         whole = tuple(ca.vertcat(f, ca.SX([[0, 0, 0, 1]])) for f in frames)
         twin = replace(self, first=ends[0], second=ends[1], placed=whole)
+        if isinstance(self, Joint):  # under a name that does not tell which element was traced first
+            settle(twin, turn=ca.SX.sym("turn", self.dof))
         told = Constraint.equations(twin) if not isinstance(self, Joint) else twin._told()
         turn = twin.turn if isinstance(self, Joint) else ca.SX(0, 1)
         rows = told.velocity if told.position is None else told.position

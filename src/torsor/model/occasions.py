@@ -123,7 +123,8 @@ class Occasions:
         """Elements that events switch, or that do not act from the start, in the order of the model."""
         named = {id(target) for event in self.events for action in event.actions for target in action.switches()}
         idle = lambda element: element.active is not None and element.active.value == 0.0
-        return [e for e in [*self.constraints, *self.forces] if id(e) in named or idle(e)]
+        every = {id(e): e for e in [*self.constraints, *self.forces]}  # dry friction is both
+        return [e for e in every.values() if id(e) in named or idle(e)]
 
     @property
     def memories(self) -> list[Memory]:
