@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
+import torsor as ts
 import torsor.kernels
 from torsor.kernels import build, cache, library, load
 from torsor.kernels.llvm import LLVM
