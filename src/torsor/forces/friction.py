@@ -30,6 +30,8 @@ class DryFriction(Constraint, Force):
     slip        memory: 1 while it slides
     direction   memories: the way in which it slides; beyond the instant at which u vanishes (2) goes on with it, so that the
                 equations are smooth there and the event is what stops the motion
+    crawl       memory: speed below which sliding in two directions keeps the way it had at the last step; u/|u| turns faster
+                and faster as u vanishes, which explicit methods follow in ever smaller steps only
     active      of the constraint (1)
     """
 
@@ -41,6 +43,7 @@ class DryFriction(Constraint, Force):
     def __post_init__(self):
         named = lambda k: Memory(f"{self.name}.direction{k}", float(k == 0))
         settle(self, slip=Memory(f"{self.name}.slip"), direction=tuple(named(k) for k in range(self.parts)))
+        settle(self, crawl=Memory(f"{self.name}.crawl"))
 
     @property
     def host(self):
@@ -63,7 +66,7 @@ class DryFriction(Constraint, Force):
         return ()
 
     def memories(self):
-        return [self.slip, *self.direction]
+        return [self.slip, *self.direction, self.crawl]
 
     def velocity(self):
         return self.sliding()  # (1)
@@ -80,7 +83,7 @@ class DryFriction(Constraint, Force):
 
     def efforts(self):
         u, before = self.sliding(), ca.vertcat(*[m.symbol for m in self.direction])
-        slides = ca.logic_and(ca.dot(u, before) > 0, ca.sumsqr(u) > 0)
+        slides = ca.logic_and(ca.dot(u, before) > 0, ca.sumsqr(u) > self.crawl.symbol**2)
         way = before if self.parts == 1 else ca.if_else(slides, self.heading(), before)
         return [(u, -self.slip.symbol * self.kinetic() * way)]  # (2)
 

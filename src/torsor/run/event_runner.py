@@ -26,7 +26,7 @@ class EventRunner(Runner):
         history = np.zeros((n, 4))
         history[:, 0] = -np.inf
         self.events = switch.Events(
-            side=whole(n), due=whole(n), enabled=whole(n), disabled=whole(n), history=history, phi=np.zeros(2 * n),
+            side=whole(n), due=whole(n), enabled=whole(n), disabled=whole(n), armed=whole(n), history=history, phi=np.zeros(2 * n),
             scale=np.zeros(n), marks=np.array([0, 1, 0, 0, 0, 0, 1, 0], np.int64), values=values, wanted=np.zeros(bits),
         )  # fmt: skip
         self.log = switch.Log(
@@ -34,6 +34,7 @@ class EventRunner(Runner):
             np.zeros((LOGGED, slots)),
         )  # fmt: skip
         self.logged, self.drained = [], 0  # parts of the log in memory; events that were taken from it
+        self.state.p[arrays["crawls"]] = switch.CRAWL * speed
         self._trial(n, rows, slots, max(len(arrays["ops"]), 1), max(2 * len(arrays["lands"]), 1))
         self._tabulate()
         self._land()

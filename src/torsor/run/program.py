@@ -67,6 +67,7 @@ def lowered(model, rows):
         "bits": np.array([places[id(c.active)] for c in switched], np.int64),
         "onesided": table(one_sided, 2),
         "headings": table([[f[2], f[3] + 1, f[4], stops[k]] for k, f in enumerate(lands) if f[4] > 1], 4),
+        "crawls": np.array([places[id(f.crawl)] for f in frictions if len(f.direction) > 1], np.int64),
         "lands": table(lands, 10),
     }
     return plan

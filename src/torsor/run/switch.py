@@ -27,6 +27,7 @@ OFF = 1e-3  # of its size: what a function that is held at zero may be off it on
 ROUNDING = 1e-15  # of the time: what a function changes in that is rounding too
 REBOUND = 1e-11  # height of a rebound over the size of the model, below which the rest of the rebounds is summed up
 FAR = 1e-6  # residual over the size of the model, above which a constraint is not engaged
+CRAWL = 1e-8  # sliding speed over the largest speed, below which the direction of sliding is held within a step
 STILL = 1e-9  # sliding speed over the largest speed, below which sliding in two directions that slows down is stopped
 SLOW = 1e-7  # sliding speed over the largest speed, below which friction tries to stick
 
@@ -37,19 +38,21 @@ SLOW = 1e-7  # sliding speed over the largest speed, below which friction tries 
 #   during: [place in p], needed: their values; ops: [code, place in p, slot, further, row of the constraint]
 #   bits: places in p that make the structure; onesided: [place in p, row] of constraints that only push
 #   headings: [place of a direction in p, slot, number of components, event that stops it] to be followed while sliding
-Program = namedtuple("Program", "events during_start during needed ops_start ops bits onesided headings lands")
+#   crawls: places of the speeds below which they are not
+Program = namedtuple("Program", "events during_start during needed ops_start ops bits onesided headings crawls lands")
 
 # Kernels per structure. keys: p at the bits; addresses: the loop's kernels, guards, slots, energies, impulse;
 #   sizes: [last of F, rows, watched choice, fused stages]; rows: which rows of the model are in use
 Table = namedtuple("Table", "keys addresses sizes rows numbers")
 
-# What survives between calls. side: 1 positive, -1 negative, 0 undecided; due: 1 where an event is to fire now
+# What survives between calls. side: 1 positive, -1 negative, 0 undecided; due: 1 where an event is to fire now;
+#   armed: 1 where something has slid fast enough to be stopped when it turns about zero
 #   history: [time of the last firing, last interval, how often intervals shrank, how often they vanished]
 #   marks: [structure, inside an instant, passes through it, outputs written, entries in the log, event that failed,
 #   the very start]
 #   values: [energy changed by events, a number for messages, length of the model, largest speed, settled at,
 #   number of struck constraints, longest step that watched functions can be followed in, largest multiplier]
-Events = namedtuple("Events", "side due enabled disabled history phi scale marks values wanted")
+Events = namedtuple("Events", "side due enabled disabled armed history phi scale marks values wanted")
 
 # What is reported: time, event, change of energy, impulses on all rows, values of all slots before the event
 Log = namedtuple("Log", "time event energy impulse slots")

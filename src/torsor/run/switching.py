@@ -10,6 +10,7 @@ from .locate import first, locate, samples, too_long
 from .loop import FINISHED, RUNNING, copy, largest, march
 from .switch import (
     AT_START,
+    CRAWL,
     SAMPLES,
     STILL,
     EventsReference,
@@ -105,10 +106,16 @@ def march_events(given, table_of, raw, log_to, times, outputs, budget):
         for m in range(program.headings.shape[0]):  # the way in which something slides is followed
             call(table.addresses[i, 12], (s.t, state.q, state.v, state.p, s.a, s.lam, trial.later, s.work))
             place, slot, parts, stop = program.headings[m]
+            crawl = CRAWL * events.values[3]
             if trial.later[slot - 1] > 0.0:
-                for l in range(parts):
+                for l in range(parts if trial.later[slot - 1] > crawl else 0):
                     state.p[place + l] = trial.later[slot + l]
                 slow = trial.later[slot - 1] < STILL * events.values[3] and events.phi[n + stop] < 0.0
-                if slow and enabled(program, events, stop, state.p):  # the speed is turning about zero
-                    events.due[stop], events.marks[1] = 1, 1
+                if trial.later[slot - 1] > 10 * STILL * events.values[3]:
+                    events.armed[stop] = 1
+                elif (
+                    slow and events.armed[stop] == 1 and enabled(program, events, stop, state.p)
+                ):  # it turns about zero
+                    events.due[stop], events.marks[1], events.armed[stop] = 1, 1, 0
+            state.p[program.crawls[m]] = crawl
     return RUNNING
