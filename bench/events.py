@@ -1,6 +1,6 @@
 """Cost and exactness of events: 10⁴ switches in one run, memory over ten times as many, times against closed forms.
 
-    ./dev python bench/events.py
+./dev python bench/events.py
 """
 
 import resource
@@ -56,13 +56,29 @@ def cost(name, model, until):
         data = min((ts.simulate(model, span, outputs=2) for _ in range(3)), key=lambda d: d.attrs["wall_seconds"])
         n, memory = data.sizes["event"], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         per = data.attrs["wall_seconds"] / n * 1e6
-        print(f"{name:22} {n:7} switches  {per:7.1f} µs each  {data.attrs['steps'] / n:5.1f} steps each  {memory:6.0f} MB at most")
+        print(
+            f"{name:22} {n:7} switches  {per:7.1f} µs each  {data.attrs['steps'] / n:5.1f} steps each  {memory:6.0f} MB at most"
+        )
+
+
+def switch_alone(model, until):
+    """µs of a switch without the steps between switches: what is left of the cost over tolerances with no step at all."""
+    costs = []
+    for tolerance in (1e-8, 1e-9, 1e-10, 1e-11):
+        data = [ts.simulate(model, until, outputs=2, tolerance=tolerance) for _ in range(3)]
+        best = min(data, key=lambda d: d.attrs["wall_seconds"])
+        costs.append(
+            (best.attrs["steps"] / best.sizes["event"], best.attrs["wall_seconds"] / best.sizes["event"] * 1e6)
+        )
+    per_step, alone = np.polyfit(*zip(*costs), 1)
+    print(f"stick-slip: {per_step:.1f} µs a step, {alone:.1f} µs a switch beyond its steps")
 
 
 def main():
     cost("elastic ball", ball(1.0), 9030.0)
     cost("engaged and released", toggle(), 5000.0)
     cost("stick-slip", belt()[0], 3160.0)
+    switch_alone(belt()[0], 3160.0)
     print()
     e, first = 0.8, np.sqrt(2 / G)
     data = ts.simulate(ball(e), 8.0, outputs=2)

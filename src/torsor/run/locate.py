@@ -28,6 +28,7 @@ from .switch import (
     FOLLOWED,
     OFF,
     PLACES,
+    QUIET,
     RISING,
     SAMPLES,
     enabled,
@@ -59,16 +60,38 @@ def dense(table, s, plan, i, trial, theta, phi):
 
 
 @njit(**PLAIN)
-def samples(table, s, plan, i, state, events, trial):
-    """Watched functions at equal parts of the step just taken; its end is evaluated as such."""
-    k = kernels_of(table, i)
+def ends(table, s, plan, i, state, events, trial):
+    """Watched functions at both ends of the step just taken."""
     copy(events.phi, trial.samples[0])
     copy(s.A[0], trial.a0)
     copy(s.u, trial.u1)
     copy(state.v, trial.v1)
     trial.target[1] = state.values[0] - trial.values0[0]
+    k = kernels_of(table, i)
     watched(k, s, plan, table, i, state.values[0], state.q, state.v, state.p, trial.samples[SAMPLES - 1])
     copy(s.a, trial.a1)
+
+
+@njit(**PLAIN)
+def quiet(program, events, trial, p):
+    """Whether all functions stay far from zero in the step, compared with how they change: nothing to be looked for."""
+    n, h, last = events.due.size, trial.target[1], SAMPLES - 1
+    for m in range(n):
+        if not enabled(program, events, m, p):
+            continue
+        x0, x1 = trial.samples[0, m], trial.samples[last, m]
+        change = h * max(abs(trial.samples[0, n + m]), abs(trial.samples[last, n + m]))
+        if program.events[m, 7] == 0:
+            change = 5 * abs(x1 - x0)
+        if not (x0 * x1 > 0.0 and change < QUIET * min(abs(x0), abs(x1))):
+            return False
+    return True
+
+
+@njit(**PLAIN)
+def samples(table, s, plan, i, state, trial):
+    """Watched functions within the step, on the dense output."""
+    k = kernels_of(table, i)
     call(k.differential, (trial.u1, state.v, trial.w1, s.work))
     for j in range(1, SAMPLES - 1):
         dense(table, s, plan, i, trial, PLACES[j], trial.samples[j])

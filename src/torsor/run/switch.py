@@ -23,6 +23,7 @@ FOLLOWED = (
     0.02  # of its size: if a watched function is further from the cubic through its samples, the step is too long
 )
 NEAR = 1e-12  # of the largest value that a watched function had: closer to zero it is neither positive nor negative
+QUIET = 0.5  # change of a function in a step over its distance from zero, below which it is not looked at more closely
 OFF = 1e-3  # of its size: what a function that is held at zero may be off it on the dense output
 ROUNDING = 1e-15  # of the time: what a function changes in that is rounding too
 REBOUND = 1e-11  # height of a rebound over the size of the model, below which the rest of the rebounds is summed up

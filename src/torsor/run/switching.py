@@ -6,7 +6,7 @@ from ..kernels.calls import call
 from .codes import NOT_A_NUMBER
 from .compiled import loop
 from .instant import instant
-from .locate import first, locate, samples, too_long
+from .locate import ends, first, locate, quiet, samples, too_long
 from .loop import FINISHED, RUNNING, copy, largest, march
 from .switch import (
     AT_START,
@@ -70,15 +70,18 @@ def march_events(given, table_of, raw, log_to, times, outputs, budget):
         if state.values[0] == t:
             continue
         events.values[3] = max(events.values[3], largest(state.v, state.v.size))
-        samples(table, s, plan, i, state, events, trial)
+        ends(table, s, plan, i, state, events, trial)
         for m in range(n):
             if enabled(program, events, m, state.p) and np.isfinite(trial.samples[SAMPLES - 1, m]):
                 events.scale[m] = max(events.scale[m], abs(trial.samples[SAMPLES - 1, m]))
-        if plan.choices[0] == 1 and too_long(program, events, trial, state.p):
-            restore(s, state, trial)
-            state.counts[1] += 1
-            continue
-        found = first(program, table, s, plan, i, events, trial, state.p)
+        found = 0
+        if not quiet(program, events, trial, state.p):
+            samples(table, s, plan, i, state, trial)
+            if plan.choices[0] == 1 and too_long(program, events, trial, state.p):
+                restore(s, state, trial)
+                state.counts[1] += 1
+                continue
+            found = first(program, table, s, plan, i, events, trial, state.p)
         if found < 0:
             restore(s, state, trial)
             return NOT_A_NUMBER
