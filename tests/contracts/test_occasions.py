@@ -354,3 +354,21 @@ def test_many_switches_take_little_time_and_no_memory():
     assert abs(n - 10000) <= 1
     assert data.attrs["wall_seconds"] / n < 5e-4
     np.testing.assert_allclose(data.event_time, 0.05 + 0.1 * np.arange(n), rtol=1e-10)
+
+
+def test_a_function_without_a_rate_at_the_start_is_watched_all_the_same():
+    """The speed of a body at rest: its rate is 0/0 there."""
+    model = ts.Model("fall", gravity=(0, 0, -9.81))
+    body = model.body("body", mass=1.0, inertia=(1, 1, 1))
+    model.when(ca.norm_2(body.velocity) >= 5, ts.record("z", body.position[2]), name="fast")
+    data = ts.simulate(model, 2.0, outputs=2)
+    assert_happened(data, ("fast", 5 / 9.81))
+    np.testing.assert_allclose(data.z, -(5.0**2) / 2 / 9.81, rtol=1e-10)
+
+
+def test_elements_that_never_act_are_as_if_they_were_not_there():
+    model = ts.Model("fall", gravity=(0, 0, -9.81))
+    body = model.body("body", mass=1.0, inertia=(1, 1, 1))
+    model.add(ts.Fixed("hook", model.ground, body), active=False)
+    data = ts.simulate(model, 1.0, outputs=2)
+    np.testing.assert_allclose(data.position.values[-1, 0], (0, 0, -9.81 / 2), atol=1e-10)

@@ -281,3 +281,13 @@ def test_a_model_that_was_run_does_not_change():
     refused(lambda: model.when(ts.time >= 0.1, ts.end(), name="f"), "compiled", "'f'")
     refused(lambda: event.count, "compiled", "'e.count'")
     refused(lambda: model.modes("m", "a", "b"), "compiled", "'m'")
+
+
+def test_a_parameter_that_moves_a_constraint_away_is_refused():
+    """A rod does not become longer at once; nothing jumps silently."""
+    model = ts.Model("rod", gravity=(0, 0, -9.81))
+    length = model.parameter("length", 1.0, positive=True)
+    bob = model.body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(1, 0, 0))
+    model.add(ts.Distance("rod", model.ground, bob, points=((0, 0, 0), (1, 0, 0)), length=length))
+    model.when(ts.time >= 0.33, ts.assign(length, 1.2), name="longer")
+    stops(model, "event 'longer'", "far from satisfied", "0.18", events=[], kept=4)

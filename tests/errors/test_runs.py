@@ -161,3 +161,12 @@ def test_an_interrupted_run_returns_what_was_computed():
     out, trouble = child.communicate(timeout=60)
     assert child.returncode == 0, trouble
     assert out.startswith("interrupted True interrupted at t = "), out
+
+
+def test_points_that_shall_be_apart_and_coincide_are_named():
+    """No direction helps there: an answer, and no traceback out of NumPy."""
+    model = ts.Model("pair")
+    bob = model.body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    model.add(ts.Distance("rod", model.ground, bob, points=((0, 0, 0), (0, 0, 0)), length=1.0))
+    with pytest.raises(ts.AssemblyError, match="cannot be assembled.*rod: distance"):
+        ts.simulate(model, 1.0)

@@ -61,7 +61,10 @@ class Examiner:
             G = self.G(t, q, p) * weight[:, None]
             S = G @ Minv @ G.T
             damping = 1e-14 * np.trace(S) / len(S)
-            step = -Minv @ G.T @ np.linalg.solve(S + damping * np.eye(len(S)), self.g(t, q, p))
+            try:
+                step = -Minv @ G.T @ np.linalg.solve(S + damping * np.eye(len(S)), self.g(t, q, p))
+            except np.linalg.LinAlgError:  # no direction helps: two points in one place that shall be apart
+                return None, moved
             scale = 1.0
             while scale > 1e-3:  # shorten steps that do not help
                 trial = self.move(q, scale * step)

@@ -29,9 +29,9 @@ class EventRunner(Runner):
             side=whole(n), due=whole(n), enabled=whole(n), disabled=whole(n), armed=whole(n), history=history, phi=np.zeros(2 * n),
             scale=np.zeros(n), marks=np.array([0, 1, 0, 0, 0, 0, 1, 0], np.int64), values=values, wanted=np.zeros(bits),
         )  # fmt: skip
+        room = max(LOGGED, 2 * n)  # all events may happen at one instant
         self.log = switch.Log(
-            np.zeros(LOGGED), np.zeros(LOGGED, np.int64), np.zeros(LOGGED), np.zeros((LOGGED, rows)),
-            np.zeros((LOGGED, slots)),
+            np.zeros(room), np.zeros(room, np.int64), np.zeros(room), np.zeros((room, rows)), np.zeros((room, slots)),
         )  # fmt: skip
         self.logged, self.drained = [], 0  # parts of the log in memory; events that were taken from it
         self.state.p[arrays["crawls"]] = switch.CRAWL * speed
@@ -161,8 +161,8 @@ class EventRunner(Runner):
             w.WANTED: f"event {name!r} cannot happen: {getattr(self, 'refused', '')}",
             w.NOT_A_NUMBER: f"event {name!r}: its condition, or a value that it sets, is not a number at t = {t:.9g} s",
             w.NOT_SATISFIED: (
-                f"event {name!r} engages constraints that are far from satisfied: the largest residual is {off}. Engage them "
-                "where they hold, or allow the bodies to be moved with engage(..., snap=True)"
+                f"event {name!r} engages constraints that are far from satisfied, or moves them: the largest residual is {off}. "
+                "Engage them where they hold, or allow the bodies to be moved with engage(..., snap=True)"
             ),
             w.RESTITUTION: f"event {name!r}: restitution must lie between 0 and 1, it is {off}",
             w.PENETRATES: f"event {name!r}: a one-sided constraint is broken by {off} when it is first looked at",

@@ -66,7 +66,7 @@ def fire(program, table, s, plan, state, events, trial, log, e):
 
     # elementary steps on the trial state; constraints that are struck at the same instant are struck together
     no = t != t  # not a literal: Numba would compile what follows once more for it
-    engaged, snap, ends, lands, struck = no, no, no, no, 0 * events.marks[0]
+    engaged, snap, ends, lands, moved, struck = no, no, no, no, no, 0 * events.marks[0]
     for other in range(events.due.size):
         if not together(program, events, other, e):
             continue
@@ -76,6 +76,7 @@ def fire(program, table, s, plan, state, events, trial, log, e):
                 if np.isnan(trial.slots[slot]):
                     return NOT_A_NUMBER
                 trial.p[place] = trial.slots[slot]
+                moved = moved or place < program.parameters[0]
             elif code == RELEASE:
                 trial.p[place] = 0.0
             elif code == ENGAGE:
@@ -102,6 +103,12 @@ def fire(program, table, s, plan, state, events, trial, log, e):
     events.values[4] = t
     if struck > 0 or engaged:
         status = collide(program, table, s, plan, state, events, trial, t, struck, engaged, snap)
+        if status != RUNNING:
+            return status
+    elif moved:  # a parameter may be part of a constraint
+        status = positions(program, table, s, plan, state, events, trial, t, no)
+        if status == RUNNING:
+            status = velocities(program, table, s, plan, events, trial, t)
         if status != RUNNING:
             return status
     if lands or struck > 0 or engaged:

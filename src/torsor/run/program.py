@@ -69,6 +69,7 @@ def lowered(model, rows):
         "headings": table([[f[2], f[3] + 1, f[4], stops[k]] for k, f in enumerate(lands) if f[4] > 1], 4),
         "crawls": np.array([places[id(f.crawl)] for f in frictions if len(f.direction) > 1], np.int64),
         "lands": table(lands, 10),
+        "parameters": np.array([len(model.parameters)], np.int64),
     }
     return plan
 

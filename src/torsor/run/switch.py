@@ -39,8 +39,10 @@ SLOW = 1e-7  # sliding speed over the largest speed, below which friction tries 
 #   during: [place in p], needed: their values; ops: [code, place in p, slot, further, row of the constraint]
 #   bits: places in p that make the structure; onesided: [place in p, row] of constraints that only push
 #   headings: [place of a direction in p, slot, number of components, event that stops it] to be followed while sliding
-#   crawls: places of the speeds below which they are not
-Program = namedtuple("Program", "events during_start during needed ops_start ops bits onesided headings crawls lands")
+#   crawls: places of the speeds below which they are not; parameters: how many of p come before the memories
+Program = namedtuple(
+    "Program", "events during_start during needed ops_start ops bits onesided headings crawls lands parameters"
+)
 
 # Kernels per structure. keys: p at the bits; addresses: the loop's kernels, guards, slots, energies, impulse;
 #   sizes: [last of F, rows, watched choice, fused stages]; rows: which rows of the model are in use
@@ -136,8 +138,8 @@ def enabled(program, events, i, p):
 
 @njit(**INLINE)
 def near(events, m, t, rate):
-    """How close to zero the function of an event is neither positive nor negative."""
-    return NEAR * events.scale[m] + ROUNDING * abs(t * rate)
+    """How close to zero the function of an event is neither positive nor negative; a rate may not exist."""
+    return NEAR * events.scale[m] + (ROUNDING * abs(t * rate) if abs(rate) < 1e300 else 0.0)
 
 
 @njit(**PLAIN)
