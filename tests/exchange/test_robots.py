@@ -22,11 +22,10 @@ REFUSED = {  # by what is refused unless strict=False
 SOUND = [f for f in FILES if f.stem not in BROKEN]
 NAMES = [f"{f.parts[len(ROBOTS.parts)]}-{f.stem}" for f in SOUND]
 
-assert FILES, "example-robot-data is part of the test extra"
 
-
-def test_the_wheel_carries_the_robots_that_were_counted():
-    assert len(FILES) == 77
+def test_the_wheel_carries_many_robots():
+    """The number changes with its version (77 in 5.0, 69 in 6.0); without it the tests below would test nothing."""
+    assert len(FILES) > 60
 
 
 @pytest.mark.parametrize("file", [f for f in FILES if f.stem in BROKEN], ids=lambda f: f.stem)
