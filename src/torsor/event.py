@@ -132,6 +132,7 @@ class Event:
     settles     a value near zero on becoming enabled is neither true nor false: the next instant decides
     source      the element that brought it along; None: a user
     remember    how its model takes note of the memories `time` and `count` when they are first used
+    extend      how its model adds actions to it
     """
 
     name: str
@@ -144,6 +145,7 @@ class Event:
     source: object = None
     remembered: dict = field(default_factory=dict, repr=False)
     remember: object = field(default=None, repr=False)
+    extend: object = field(default=None, repr=False)
 
     kind = key = "event"
 
@@ -162,6 +164,13 @@ class Event:
                 raise ModelError(f"{self.owner}: belongs to no model yet")
             self.remembered[what] = self.remember(Memory(f"{self.name}.{what}"))
         return self.remembered[what].symbol
+
+    def then(self, *actions) -> "Event":
+        """Further actions, for what could not be named before: a force that uses the `time` of the event that switches it."""
+        if self.extend is None:
+            raise ModelError(f"{self.owner}: belongs to no model yet")
+        self.extend(self, actions)
+        return self
 
     @property
     def time(self) -> ca.SX:

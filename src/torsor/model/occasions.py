@@ -46,14 +46,7 @@ class Occasions:
         owner = f"event {name!r}"
         found = watch(condition, owner)
         checks.contents(self, owner, "its condition", found.phi, ANYTHING)
-        if not actions:
-            raise ModelError(f"{owner}: does nothing; give an action, or ts.record(name, expression)")
-        for action in actions:
-            if not isinstance(action, Action):
-                raise ModelError(f"{owner}: give actions such as ts.release(...), got {quantity.show(action)}")
-            action.refers(self, owner)
-            for expression in action.expressions():
-                checks.contents(self, owner, f"action {action.key!r}", expression, ANYTHING)
+        self._check_actions(owner, actions)
         if accumulate not in ANSWERS:
             allowed = ", ".join(repr(x) for x in ANSWERS)
             raise ModelError(f"{owner}: accumulate must be one of {allowed}, got {accumulate!r}")
@@ -62,6 +55,23 @@ class Occasions:
             if not half.is_constant():
                 self._occasion(Event(f"{name}.half{k}", Watch(half, both=True), during=when, half=True))
         return self._occasion(Event(name, found, actions, when, accumulate))
+
+    def _check_actions(self, owner, actions):
+        """Refuse what is no action, or acts on what is not the model's."""
+        if not actions:
+            raise ModelError(f"{owner}: does nothing; give an action, or ts.record(name, expression)")
+        for action in actions:
+            if not isinstance(action, Action):
+                raise ModelError(f"{owner}: give actions such as ts.release(...), got {quantity.show(action)}")
+            action.refers(self, owner)
+            for expression in action.expressions():
+                checks.contents(self, owner, f"action {action.key!r}", expression, ANYTHING)
+
+    def _extend(self, event, actions):
+        if self._compiled:
+            raise ModelError(f"model {self.name!r} has been compiled and cannot change; {event.owner} stays as it was")
+        self._check_actions(event.owner, actions)
+        settle(event, actions=(*event.actions, *actions))
 
     def modes(self, name, *modes) -> Modes:
         """A machine with named modes, in the first of them at the start: `machine["name"]` is one of them."""
@@ -85,7 +95,7 @@ class Occasions:
         return tuple(pairs)
 
     def _occasion(self, event):
-        settle(event, remember=self._remember)
+        settle(event, remember=self._remember, extend=self._extend)
         self.events.append(event)
         return self._enter(event.name, event)
 
