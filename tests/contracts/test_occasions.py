@@ -390,3 +390,13 @@ def test_a_force_may_use_the_time_of_the_event_that_switches_it():
         other.when(ts.time >= 0.4, ts.end(), name="start").then("push")
     with pytest.raises(ts.ModelError, match="compiled"):
         start.then(ts.end())
+
+
+def test_a_strike_of_ones_own_rebounds_whatever_its_condition_is():
+    """A bumper that is hit when a clock says so: v⁺ = −e v⁻, and the constraint is open again."""
+    model, x = runner()
+    bumper = model.add(ts.Holonomic("bumper", 0.5 - x), active=False)
+    model.when(ts.time >= 0.5, ts.strike(bumper, restitution=0.4), name="hit")
+    data = ts.simulate(model, 1.0, outputs=4)
+    np.testing.assert_allclose(data.velocity.values[-1, 0, 0], -0.4, atol=1e-12)
+    np.testing.assert_allclose(data.position.values[-1, 0, 0] - data.position.values[2, 0, 0], -0.2, atol=1e-9)

@@ -93,7 +93,7 @@ def fire(program, table, s, plan, state, events, trial, log, e):
                 trial.struck[struck, 3] = slot + 1
                 trial.struck[struck, 4] = 0.0
                 trial.struck[struck, 5] = 1.0
-                trial.struck[struck, 6] = events.phi[events.due.size + other]  # how fast it is approached
+                trial.struck[struck, 6] = events.phi[events.due.size + other]  # approach of a row that is redundant
                 struck += 1
             elif code == LAND:
                 lands = True
@@ -126,7 +126,7 @@ def fire(program, table, s, plan, state, events, trial, log, e):
     for other in range(events.due.size - 1, -1, -1):
         if together(program, events, other, e):
             turned = -events.side[other] if program.events[other, 2] == 1 else -1
-            events.side[other] = 0 if strikes(program, other) else turned
+            events.side[other] = 0 if strikes(program, other) and program.events[other, 3] == 1 else turned
             if program.events[other, 5] >= 0:
                 trial.p[program.events[other, 5]] = t
             if program.events[other, 6] >= 0:
@@ -167,6 +167,7 @@ def collide(program, table, s, plan, state, events, trial, t, struck, engaged, s
     call(table.addresses[i, 2], (s.t, trial.q, trial.p, s.F, trial.other, s.g, s.work))
     for m in range(struck):
         at = place_of(table, i, int(trial.struck[m, 0]))
+        trial.struck[m, 6] = s.psi[at] if at >= 0 else trial.struck[m, 6]
         if at >= 0 and not abs(s.g[at]) <= FAR * events.values[2]:
             events.values[1] = s.g[at]
             return PENETRATES
@@ -284,7 +285,7 @@ def resting(program, table, s, plan, state, events, trial, i):
     for m in range(n):
         slot, rate = program.events[m, 9], trial.phi[n + m]
         at_zero = abs(trial.phi[m]) <= near(events, m, state.values[0], rate)
-        if slot >= 0 and events.enabled[m] == 1 and events.side[m] == 0 and at_zero:
+        if slot >= 0 and program.events[m, 3] == 1 and events.enabled[m] == 1 and events.side[m] == 0 and at_zero:
             still = NEAR * events.values[3]
             if rate < -still or (rate < still and trial.later[slot] < -pull):
                 events.due[m] = 1
