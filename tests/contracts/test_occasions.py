@@ -372,31 +372,3 @@ def test_elements_that_never_act_are_as_if_they_were_not_there():
     model.add(ts.Fixed("hook", model.ground, body), active=False)
     data = ts.simulate(model, 1.0, outputs=2)
     np.testing.assert_allclose(data.position.values[-1, 0], (0, 0, -9.81 / 2), atol=1e-10)
-
-
-def test_a_force_may_use_the_time_of_the_event_that_switches_it():
-    """A push that grows from the event on: v = (t − t₁)²/2."""
-    model, x = runner()
-    body = model.bodies[0]
-    start = model.when(ts.time >= 0.4, ts.record("x", x), name="start")
-    push = model.add(ts.PointForce("push", body, force=((ts.time - start.time) * body.mass, 0, 0)), active=False)
-    assert start.then(ts.switch(push)) is start
-    data = ts.simulate(model, 1.0, outputs=5)
-    late = np.maximum(data.time.values - 0.4, 0)
-    first = data.velocity.values[0, 0, 0]
-    np.testing.assert_allclose(data.velocity.values[:, 0, 0], first + late**2 / 2, atol=1e-10)
-    with pytest.raises(ts.ModelError, match="'start'.*give actions"):
-        other, _ = runner()
-        other.when(ts.time >= 0.4, ts.end(), name="start").then("push")
-    with pytest.raises(ts.ModelError, match="compiled"):
-        start.then(ts.end())
-
-
-def test_a_strike_of_ones_own_rebounds_whatever_its_condition_is():
-    """A bumper that is hit when a clock says so: v⁺ = −e v⁻, and the constraint is open again."""
-    model, x = runner()
-    bumper = model.add(ts.Holonomic("bumper", 0.5 - x), active=False)
-    model.when(ts.time >= 0.5, ts.strike(bumper, restitution=0.4), name="hit")
-    data = ts.simulate(model, 1.0, outputs=4)
-    np.testing.assert_allclose(data.velocity.values[-1, 0, 0], -0.4, atol=1e-12)
-    np.testing.assert_allclose(data.position.values[-1, 0, 0] - data.position.values[2, 0, 0], -0.2, atol=1e-9)
