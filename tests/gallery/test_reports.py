@@ -3,6 +3,7 @@
 import json
 import time
 
+import casadi as ca
 import pytest
 
 import torsor as ts
@@ -217,3 +218,12 @@ def test_progress_is_silent_where_there_is_no_terminal(capsys, patient):
 
 def test_short_work_shows_no_progress(capsys):
     assert shown(capsys, True) == ""
+
+
+def test_halves_of_a_condition_are_not_events_of_their_own():
+    model = ts.Model("window")
+    body = model.body("body", mass=1.0, inertia=(1, 1, 1), velocity=(1, 0, 0))
+    inside = ca.logic_and(body.position[0] >= 0.2, body.position[0] <= 0.21)
+    model.when(inside, ts.record("x", body.position[0]), name="seen")
+    assert [event["name"] for event in ts.info(model)["events"]] == ["seen"]
+    assert ts.simulate(model, 1.0, outputs=2).event_name.values.tolist() == ["seen"]

@@ -53,7 +53,7 @@ def describe(model, formulation="absolute", parameters=None, progress=None):
         bodies=[_body(b, values) for b in model.bodies],
         joints=[_joint(c, count) for c, count in declared],
         forces=[{"name": f.name, "type": f.key} for f in model.forces],
-        events=[_event(e, model) for e in model.events],
+        events=[_event(e, model) for e in model.events if not e.half],
         modes=[{"name": name, "modes": list(machine.names)} for name, machine in model.machines.items()],
         switched=[{"name": e.name, "type": e.key, "active": e.active.value != 0.0} for e in model.switched],
         degrees_of_freedom={
