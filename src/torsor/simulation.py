@@ -4,15 +4,16 @@ import os
 import signal
 import time as clock
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import casadi as ca
 import numpy as np
 
 from . import quantity
 from .action import Record
-from .errors import OptionError
+from .errors import OptionError, RunError
 from .formulations.definition import fingerprint
+from .look import certificate
 from .look.assemble import assemble, opened
 from .look.dataset import RESERVED, dataset
 from .look.progress import Progress
@@ -41,6 +42,7 @@ def simulate(
     signals: dict | None = None,
     parameters: dict | None = None,
     progress: bool | None = None,
+    certify: bool = False,
     checkpoint=None,
     checkpoint_every: float | None = 60.0,
     checkpoint_interval: float | None = None,
@@ -59,6 +61,7 @@ def simulate(
     signals      further expressions to record, by name
     parameters   values of parameters that differ from the model's
     progress     show a bar after a second; None: if standard error is a terminal
+    certify      measure the error of everything by a second, finer run; see docs/results.md
     checkpoint   folder from which `resume` can go on; results are then kept there, and not in memory
     checkpoint_every, checkpoint_interval   seconds on the clock, and simulated seconds, between checkpoints; None: not so
 
@@ -84,19 +87,63 @@ def simulate(
         model, float(until), None if step is None else float(step), method, formulation, chosen, float(tolerance), map, named,
         {name: model.values(parameters)[name] for name in parameters or {}},
     )  # fmt: skip
+    if not isinstance(certify, (bool, np.bool_)):
+        raise OptionError(f"certify must be True or False, got {quantity.show(certify)}")
+    if certify:
+        recorded = [a.label for event in model.events for a in event.actions if isinstance(a, Record)]
+        certificate.refuse_names([*model.signals, *named, *recorded])
     if checkpoint is not None:
+        if certify:
+            raise OptionError(
+                "certify: not together with a checkpoint; compare with a second run at a tenth of the tolerance"
+            )
         return _checkpointed(task, times, checkpoint, (checkpoint_every, checkpoint_interval), progress)
-    bar, began = Progress(0.0, task.until, model.name, progress), clock.perf_counter()
+    system, data = _carried_out(task, times[:], model.name, progress)
+    data = task.judged(system, data, data.sizes["time"])
+    return _certified(task, times[:], system, data, progress) if certify else data
+
+
+def _carried_out(task, times, title, progress):
+    """The system of a task, and what a run of it in memory gives."""
+    bar, began = Progress(0.0, task.until, title, progress), clock.perf_counter()
     bar.waiting(PREPARING)
     try:
         system, runner, _ = task.prepared()
-        runner.begin(times[:])  # as numbers
+        runner.begin(times)
         prepared = clock.perf_counter() - began
         trajectory = runner.collect(runner.run(bar))
     finally:
         bar.close()
-    data = dataset(system, trajectory, task.options()).assign_attrs(prepare_seconds=prepared)
-    return task.judged(system, data, len(trajectory.times))
+    return system, dataset(system, trajectory, task.options()).assign_attrs(prepare_seconds=prepared)
+
+
+def _certified(task, times, system, data, progress):
+    """A result with its errors, measured by a second run."""
+    if data.attrs["status"] == "interrupted":
+        return data
+    tolerance, step = certificate.finer(task.tolerance, task.step)
+    second, began, trouble = replace(task, tolerance=tolerance, step=step), clock.perf_counter(), None
+    _, other = _carried_out(second, certificate.refined(times), f"{task.model.name}, second run", progress)
+    try:
+        other = second.judged(system, other, other.sizes["time"])
+    except RunError as error:
+        trouble = str(error).split(": ", 1)[1].replace(" kept in `data` of this error", " computed")
+    if other.attrs["status"] == "interrupted":
+        return data
+    other = other.isel(time=np.isin(other["time"].values, times))
+    factor = certificate.factor(lookup("integrator", task.method).order, task.step)
+    size = (system.length, system.mass, data.attrs["time_reached"] or 1.0)
+    told = {"certified_by": certificate.told_by(other.attrs["options"])}
+    data = certificate.certified(data, other, factor, size).assign_attrs(
+        told, certify_seconds=clock.perf_counter() - began
+    )
+    if trouble is not None:
+        raise RunError(
+            f"model {task.model.name!r}: the run finished, but cannot be certified: {told['certified_by']} {trouble} The "
+            "result is kept in `data` of this error, with its errors as far as the second run came.",
+            data,
+        )
+    return data
 
 
 def resume(folder, model: Model, signals: dict | None = None, progress: bool | None = None):

@@ -51,6 +51,7 @@ PROJECTION = option("NAME", f"{_keys('projection')}; options as in baumgarte:alp
 MAP = option("NAME", "exp (default) or cayley.")
 TOLERANCE = number("NUMBER", "Relative error per step of adaptive methods. Default: 1e-9; 1e-11 with events.")
 OUT = option("FILE.nc", "Write the result as NetCDF.")
+CERTIFY = typer.Option("--certify", help="Measure the error of the result by a second, finer run.")
 GRAPH = option("FILE.png", "Draw the graph of bodies and joints.", "--plot")
 PLOT = option(
     "DIR", "Write energy.png, drift.png, coordinates.png, reactions.png, paths.png; events.png where there are any."
@@ -93,6 +94,7 @@ def run(
     set: Annotated[list[str] | None, SET] = None,
     out: Annotated[str | None, OUT] = None,
     plot: Annotated[str | None, PLOT] = None,
+    certify: Annotated[bool, CERTIFY] = False,
     checkpoint: Annotated[str | None, CHECKPOINT] = None,
     checkpoint_every: Annotated[float | None, EVERY] = None,
     checkpoint_interval: Annotated[float | None, INTERVAL] = None,
@@ -105,6 +107,7 @@ def run(
     given = {
         "until": until, "outputs": None if outputs is None else _outputs(outputs), "step": step, "method": method,
         "formulation": formulation, "projection": projection, "map": map, "tolerance": tolerance,
+        "certify": certify or None,
     }  # fmt: skip
     found = load(source, assignments(set))
     arguments = found.recommended | {k: v for k, v in given.items() if v is not None}

@@ -8,6 +8,7 @@ from .. import quantity
 from ..joints import Joint
 from ..joints.base import Connection
 from ..joints.imposed import Drive
+from . import certificate
 
 
 class Info(dict):
@@ -270,7 +271,11 @@ def summary(data):
         ("preparation", f"{seconds(a['prepare_seconds'])} (compile, or load from the cache)"),
         ("method", chosen),
         ("steps", f"{a['steps']}, {a['rejections']} rejected, {a['evaluations']} evaluations"),
-        ("energy balance", f"error {a['energy_balance_error']:.2e} J, relative {a['energy_balance_relative']:.2e}"),
+        *[("accuracy" if k == 0 else "", line) for k, line in enumerate(certificate.words(data))],
+        (
+            "energy balance",
+            f"closes to {a['energy_balance_error']:.2e} J, relative {a['energy_balance_relative']:.2e}: a check, not the error",
+        ),
         ("drift", f"position {a['position_drift_max']:.2e}, velocity {a['velocity_drift_max']:.2e}"),
         ("orthogonality", f"{a['orthogonality']:.2e}"),
         ("freedom", _many(a["degrees_of_freedom"], "degree", "degrees")),
