@@ -60,6 +60,15 @@ def pair_of_points(element):
     return tuple(quantity.vector(p, "points", element.owner) for p in points)
 
 
+def distinct_bodies(element):
+    """Refuse `bodies` of an element that are none, or contain one of them twice."""
+    bodies = element.bodies
+    if not isinstance(bodies, (tuple, list)) or not bodies or not all(hasattr(b, "mass") for b in bodies):
+        raise ModelError(f"{element.owner}: bodies must be a list of bodies, got {quantity.show(bodies)}")
+    if len({id(b) for b in bodies}) != len(bodies):
+        raise ModelError(f"{element.owner}: bodies contains one of them twice: {quantity.show(bodies)}")
+
+
 @dataclass(frozen=True, eq=False)
 class Element:
     """Base of everything that is added to a model.

@@ -1,5 +1,6 @@
 """Laws of the joint-coordinate quantities, and the same numbers from MuJoCo for real robots."""
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -86,3 +87,63 @@ def test_unknown_bodies_and_wrong_sizes_are_refused():
         found.body_jacobian("link9")
     with pytest.raises(ts.OptionError, match="tau must have 7 numbers"):
         found.forward_dynamics(tau=[1.0])
+
+
+GROUNDS = {
+    "accelerated": {"at": (0.2 * ts.time, 0, 0.3 * ts.time**2)},
+    "rotating": {"rotation": ca.vertcat(0, 0, 2 * ts.time)},
+    "tumbling": {"at": (0, ca.sin(ts.time), 0), "rotation": ca.vertcat(ts.time, 0.4 * ts.time**2, 0.3)},
+    "at rest": {},
+}
+
+
+def carried(motion, gravity):
+    """Two links on a ground that moves, with gravity as a function of time."""
+    model = ts.Model("carried", gravity=gravity(ts.time))
+    base = model.add(ts.Ground("base", **GROUNDS[motion]))
+    upper = model.body("upper", mass=2.0, inertia=(0.1, 0.2, 0.25), at=(1, 0, 0))
+    lower = model.body("lower", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(2, 0.5, 0))
+    model.add(ts.Revolute("shoulder", base, upper, point=(0, 0, 0), axis=(0, 1, 0)))
+    model.add(ts.Revolute("elbow", upper, lower, point=(2, 0, 0), axis=(0, 1, 1)))
+    return ts.compile(model, formulation="relative"), model
+
+
+@pytest.mark.parametrize("motion", GROUNDS)
+@pytest.mark.parametrize("t", [0.0, 0.7])
+def test_gravity_is_the_gradient_of_the_potential_energy_wherever_the_ground_is(motion, t):
+    """g = ∂U/∂q with U = −Σ m g·x from the positions of the bodies at a time, by central differences, good to h²."""
+    pull = lambda t: (0.5 * t, 0.0, -9.81 - t)
+    found, model = carried(motion, pull)
+    q, h = np.array([0.4, -0.7]), 1e-5
+    mass = [2.0, 1.0]
+    place = lambda q: found.kernels["outputs"](np.array([t]), q, np.zeros(2), found.p, np.zeros(2), np.zeros(0))[0][:6]
+    U = lambda q: -sum(m * np.dot(pull(t), x) for m, x in zip(mass, place(q).reshape(2, 3)))
+    exact = [(U(q + h * e) - U(q - h * e)) / (2 * h) for e in np.eye(2)]
+    np.testing.assert_allclose(found.gravity(q, t=t), exact, atol=1e-8)
+
+
+@pytest.mark.parametrize("motion", GROUNDS)
+def test_the_jacobian_is_that_of_the_joints_alone_at_any_time(motion):
+    """J v is the difference that joint velocities make to the bodies' velocities."""
+    found, _ = carried(motion, lambda t: (0, 0, 0))
+    q, v, t = np.array([0.4, -0.7]), np.array([1.5, 0.6]), 0.7
+    layout = dict(found.system.layout)
+    assert list(layout)[:4] == ["position", "rotation", "velocity", "angular_velocity"]
+    moving = lambda v: found.kernels["outputs"](np.array([t]), q, v, found.p, np.zeros(2), np.zeros(0))[0][24:36]
+    apart = moving(v) - moving(np.zeros(2))
+    for k, name in enumerate(("upper", "lower")):
+        exact = np.concatenate([apart[3 * k : 3 * k + 3], apart[6 + 3 * k : 9 + 3 * k]])
+        np.testing.assert_allclose(found.body_jacobian(name, q, t=t) @ v, exact, atol=1e-12)
+
+
+@pytest.mark.parametrize("motion", GROUNDS)
+def test_mass_and_coriolis_matrix_do_not_know_where_the_ground_is(motion):
+    found, _ = carried(motion, lambda t: (0, 0, -9.81))
+    rest, _ = carried("at rest", lambda t: (0, 0, -9.81))
+    q, v = np.array([0.4, -0.7]), np.array([1.5, 0.6])
+    np.testing.assert_allclose(found.mass_matrix(q, t=0.7), rest.mass_matrix(q), atol=1e-13)
+    np.testing.assert_allclose(found.coriolis(q, v, t=0.7), rest.coriolis(q, v), atol=1e-13)
+    for mine, other in zip(found.jacobian_derivative("lower", q, t=0.7), rest.jacobian_derivative("lower", q)):
+        np.testing.assert_allclose(mine, other, atol=1e-13)
+    a = found.forward_dynamics(q, v, [1.0, -2.0], t=0.7)
+    np.testing.assert_allclose(found.inverse_dynamics(q, v, a, t=0.7), [1.0, -2.0], atol=1e-10)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 
 from .. import quantity
-from ..element import frame_poses, pair_of_points, settle
+from ..element import distinct_bodies, frame_poses, pair_of_points, settle
 from ..errors import ModelError
 from ..joints.base import Joint, existing_coordinate
 from ..registry import register
@@ -31,11 +31,15 @@ def _not_negative(element, *names):
 @register("gravity")
 @dataclass(frozen=True, eq=False)
 class Gravity(Force):
-    """Uniform gravity on every body: U = −Σ m g·x. A model has one, from its `gravity`."""
+    """Uniform gravity on bodies: U = −Σ m g·x. A model has one on all of them, from its `gravity`."""
 
     variants = (lambda scene: {"acceleration": (1, 2, -9.81), "bodies": (scene["first"], scene["second"])},)
     acceleration: object = (0, 0, 0)
     bodies: tuple = ()
+
+    def located(self):
+        distinct_bodies(self)
+        return self
 
     def potential(self):
         g = quantity.vector(self.acceleration, "acceleration", self.owner)

@@ -19,10 +19,11 @@ class Loads:
     """Sum over all forces: `on[body]` the generalised force, `along[link]` the one along joint coordinates that are state,
     `potential` U, `power` P.
 
+    weight     whether the model's own gravity is among them; a tree falls with −g instead
     unknowns   (y, e) of every effort e of signals that is implicit, by force and place; `like` hands on those of other loads
     """
 
-    def __init__(self, model, meaning, along=(), without=(), like=None):
+    def __init__(self, model, meaning, along=(), weight=True, like=None):
         self.meaning, self.links = meaning, along
         self.on = {id(body): ca.SX.zeros(velocities(body).shape[0]) for body in model.bodies}
         self.along = {id(link): ca.SX.zeros(link.v.shape[0]) for link in along}
@@ -30,9 +31,8 @@ class Loads:
         self.unknowns = {} if like is None else like.unknowns
         self._switched = {id(element) for element in model.switched}
         self._loaded = loaded_symbols(model) if model.forces else set()
-        for force in model.all_forces:
-            if force.key not in without:
-                self._add(force)
+        for force in model.all_forces if weight else model.forces:
+            self._add(force)
 
     @property
     def size(self):

@@ -4,7 +4,8 @@
     M = Σ Jᵀ diag(m 1, Θ) J,     C = Σ Jᵀ (diag(m 1, Θ) J̇ + diag(0, −(Θ ω)~) J)                       (2)
 
 J maps v to (ẋ, ω) of a body. Ṁ − 2 C is skew-symmetric, since the gyroscopic part is (Müller and Terze, eq. 52
-[mueller2009]).
+[mueller2009]). Time is held: on a ground that moves, C and g are those of its pose at that time, and what its velocity and
+acceleration demand besides is in the inverse dynamics alone.
 """
 
 import casadi as ca
@@ -29,15 +30,14 @@ def functions(f):
     t, q, v, p = time, f.q, f.v, f.p
     n = v.shape[0]
     a, tau = ca.SX.sym("a", n), ca.SX.sym("tau", n)
-    still = lambda x: ca.substitute(x, v, ca.SX.zeros(n))
     need = ca.densify(_needed(f, a))
     results = {
         "mass_matrix": ([q, p], ca.densify(f.mass_matrix())),
         "coriolis": ([q, v, p], ca.densify(coriolis(f))),
-        "gravity": ([q, p], still(ca.densify(_weight(f)))),
+        "gravity": ([t, q, p], ca.densify(_weight(f))),
         "inverse_dynamics": ([t, q, v, a, p], need),
         "forward_dynamics": ([t, q, v, tau, p], ca.densify(_forward(f, tau))),
-        "body_jacobian": ([q, p], ca.densify(jacobian(f))),
+        "body_jacobian": ([t, q, p], ca.densify(jacobian(f))),
     }
     return {name: shared(ca.Function(name, inputs, [result])) for name, (inputs, result) in results.items()}
 
@@ -60,9 +60,9 @@ def derivative_functions(f, body):
 
 
 def twist_jacobian(f, body):
-    """K of one body: its twist (angular first, at its centre of mass, in its own axes) is K v."""
+    """K of one body: its twist (angular first, at its centre of mass, in its own axes) is K v, wherever the ground is."""
     _, R, velocity, w = f.motion.body(f.link_of[id(body)])
-    return ca.densify(ca.jacobian(ca.vertcat(w, R.T @ velocity), f.v))
+    return ca.substitute(ca.densify(ca.jacobian(ca.vertcat(w, R.T @ velocity), f.v)), time, 0)
 
 
 def jacobian_derivative(f, body):
@@ -94,8 +94,8 @@ def jacobian_derivative(f, body):
 
 
 def coriolis(f):
-    """C(q, v): (2)."""
-    J = ca.densify(jacobian(f))
+    """C(q, v): (2), which does not depend on the pose of the ground."""
+    J = ca.substitute(ca.densify(jacobian(f)), time, 0)
     along = ca.vertcat(*[link.rates() for link in f.links])
     rate = ca.reshape(ca.jtimes(ca.vec(J), f.q, along), *J.shape)
     total = ca.SX.zeros(f.v.shape[0], f.v.shape[0])
@@ -118,10 +118,10 @@ def _needed(f, a):
 
 
 def _weight(f):
-    """g(q): what holds the tree at rest against gravity alone."""
-    rest = {id(link): ca.SX.zeros(link.v.shape[0]) for link in f.links}
-    need = recursions.inverse_dynamics(f.motion, rest, {})
-    return ca.vertcat(*[need[id(link)] for link in f.links])
+    """g = −Σ Jᵀ (m g, 0): what holds the tree at rest against gravity alone."""
+    J, pull = jacobian(f), f.model.gravity
+    lifted = [-body.mass * (J[6 * k : 6 * k + 3, :].T @ pull) for k, body in enumerate(f.model.bodies)]
+    return sum(lifted, ca.SX.zeros(f.v.shape[0]))
 
 
 def _forward(f, tau):

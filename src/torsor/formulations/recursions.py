@@ -102,15 +102,6 @@ def accelerations(motion, rates):
 
 def inverse_dynamics(motion, rates, wrenches):
     """τ that produces given v̇ (recursive Newton–Euler), by link."""
-    return _newton_euler(motion, rates, wrenches)[0]
-
-
-def root_wrenches(motion, rates, wrenches):
-    """What the grounds exert on the first links, about the grounds' origins in their axes, by link."""
-    return _newton_euler(motion, rates, wrenches)[1]
-
-
-def _newton_euler(motion, rates, wrenches):
     motions = accelerations(motion, rates)
     load = {}
     for link in motion.links:
@@ -119,17 +110,15 @@ def _newton_euler(motion, rates, wrenches):
         bn, bf = velocity_wrench(I, c, link.body.mass, motion.w[id(link)])
         n0, f0 = wrenches.get(id(link), (ca.SX(3, 1), ca.SX(3, 1)))
         load[id(link)] = (n + bn - n0, f + bf - f0)
-    tau, roots = {}, {}
+    tau = {}
     for link in reversed(motion.links):
         n, f = load[id(link)]
         tau[id(link)] = subspace_product(link, n, f)
-        n, f = to_parent(link, n, f)
-        if link.parent is None:
-            roots[id(link)] = (n, f)
-        else:
+        if link.parent is not None:
+            n, f = to_parent(link, n, f)
             p = id(link.parent)
             load[p] = (load[p][0] + n, load[p][1] + f)
-    return tau, roots
+    return tau
 
 
 def mass_matrix(motion):

@@ -83,7 +83,7 @@ class Relative(Transmission, Formulation):
         self.blocks = [b for b in map(self._derive, self._constraints()) if b is not None]
         self.rows = [row for block in self.blocks for row in block.rows()]
         self.keep = self.active_rows()
-        self.loads = Loads(model, self.meaning, along=self.links, without=("gravity",), like=self.absolute.loads)
+        self.loads = Loads(model, self.meaning, along=self.links, weight=False, like=self.absolute.loads)
 
     def release(self, constraints):
         super().release(constraints)
@@ -148,12 +148,11 @@ class Relative(Transmission, Formulation):
 
     # dynamics
 
-    def wrenches(self, lam=None):
-        """Applied forces on the links, in their frames, from what acts on the bodies; with multipliers, constraints too."""
+    def wrenches(self):
+        """Applied forces on the links, in their frames, from what acts on the bodies."""
         found = {}
         for link in self.links:
             f = self.loads.on[id(link.body)]
-            f = f if lam is None else f + self.constraint_wrench(link.body, lam)
             if not ca.sparsify(f).nnz():
                 continue
             Q, p = link.inner[:3, :3], link.inner[:3, 3]
@@ -187,18 +186,21 @@ class Relative(Transmission, Formulation):
         return self.placed(rest)
 
     def power(self, lam, a):
-        """Power of forces without potential, of imposed motions, and of moving grounds through the joints they carry."""
+        """Power of what changes the energy: of forces without potential, each on the bodies only, of imposed motions, and of
+        moving grounds through the reactions (F, T) of the joints that they carry, about the world's origin:
+
+            P = Σ F·(ẋ − Ω × x) + T·Ω,      Ω = R ω                                                       (3)
+        """
         total = self.placed(self.absolute.loads.power) - ca.dot(lam, self._imposed()[self.keep, :])
-        firsts = [link for link in self.links if link.parent is None]
-        moving = [link for link in firsts if self.motion.base(link).moves]
-        if moving:
-            at = self.offset
-            rates = {id(link): a[at[id(link)] : at[id(link)] + link.v.shape[0]] for link in self.links}
-            pushed = recursions.root_wrenches(self.motion, rates, self.wrenches(lam))
-            for link in moving:
-                base, (n, f) = self.motion.base(link), pushed[id(link)]
-                total += self.placed(ca.dot(n, base.w) + ca.dot(f, base.rotation.T @ base.velocity))
-        return total
+        moving = [link for link in self.links if link.parent is None and self.motion.base(link).moves]
+        if not moving:
+            return total
+        carried = ca.SX(0)
+        for link in moving:
+            base, (F, T) = self.motion.base(link), self._transmitted(lam)[id(link)]
+            turning = base.rotation @ base.w
+            carried += ca.dot(F, base.velocity - ca.cross(turning, base.position)) + ca.dot(T, turning)  # (3)
+        return total + self.in_state(carried, a)
 
     def functions(self, baumgarte=False):
         """The kernels of a run, by name, as CasADi functions."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from .. import quantity
-from ..element import CONSTANT, Statement
+from ..element import CONSTANT, Statement, distinct_bodies
 from ..errors import ModelError
 from ..registry import register
 from .base import Constraint
@@ -64,11 +64,7 @@ class ConservedMomentum(Constraint):
     value: object = 0.0
 
     def located(self):
-        bodies = self.bodies
-        if not isinstance(bodies, (tuple, list)) or not bodies or not all(hasattr(b, "mass") for b in bodies):
-            raise ModelError(f"{self.owner}: bodies must be a list of bodies, got {quantity.show(bodies)}")
-        if len({id(b) for b in bodies}) != len(bodies):
-            raise ModelError(f"{self.owner}: bodies contains one of them twice: {quantity.show(bodies)}")
+        distinct_bodies(self)
         if isinstance(self.value, str):
             self._start_value()
         self._inertia()

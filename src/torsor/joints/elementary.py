@@ -125,7 +125,8 @@ class Distance(Connection):
 
         0 = (p·p − l²) / 2l                                            (1)
 
-    points   instead of `point`: a world point of the first and one of the second body, in the reference configuration
+    points   a world point of the first and one of the second body, in the reference configuration, or `frames` of the two
+             bodies; none of them: the centres of mass
     length   l, by default the distance in the reference configuration   [m]
     """
 
@@ -136,12 +137,14 @@ class Distance(Connection):
     def located(self):
         if self.placed is not None:
             return self
-        super().located()
-        if self.points is not None:
-            if self.point is not None or self.frames is not None:
-                raise ModelError(f"{self.owner}: give one of `points`, `frames` and `point`")
-            ends = zip((self.first, self.second), pair_of_points(self))
-            settle(self, placed=tuple(local_frame(body, p) for body, p in ends))
+        bodies, given = (self.first, self.second), [self.points, self.frames, self.point]
+        if sum(x is not None for x in given) > 1:
+            raise ModelError(f"{self.owner}: give one of `points`, `frames` and `point`")
+        if self.frames is not None or self.point is not None:
+            super().located()
+        else:
+            ends = [body.start_position if p is None else p for body, p in zip(bodies, pair_of_points(self))]
+            settle(self, placed=tuple(local_frame(body, p) for body, p in zip(bodies, ends)))
         if self.length is None:
             starts = [
                 body.start_position + body.start_rotation @ se3.split_pose(local)[1]

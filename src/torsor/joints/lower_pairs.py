@@ -22,13 +22,8 @@ def about(R, axis):
 
 def normals(axis):
     """Two unit vectors that complete a unit axis to a right-handed frame."""
-    if axis.is_constant():
-        rows = so3.normals(quantity.numbers(axis).ravel())
-        return ca.densify(ca.SX(rows[0])), ca.densify(ca.SX(rows[1]))
-    helper = ca.SX([1, 0, 0]) * (axis[0] ** 2 < 0.5) + ca.SX([0, 1, 0]) * (axis[0] ** 2 >= 0.5)
-    n1 = ca.cross(axis, helper)
-    n1 = n1 / ca.sqrt(ca.sumsqr(n1))
-    return n1, ca.cross(axis, n1)
+    rows = so3.normals(quantity.numbers(axis).ravel() if axis.is_constant() else axis)
+    return tuple(ca.densify(ca.SX(rows[k, :])).reshape((3, 1)) for k in range(2))
 
 
 def tilt(R, axis):

@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import OptionError
-from .numeric import returns
+from .numeric import returns, symbol_type
 
 
 @returns("matrix")
@@ -26,16 +26,27 @@ def rotation(axis, angle):
 
 
 def normals(axis):
-    """Rows n₁, n₂ that complete a numeric axis a to a right-handed orthonormal frame: n₁ × n₂ = a.
+    """Rows n₁, n₂ that complete an axis a to a right-handed orthonormal frame, n₁ × n₂ = a: one rule for numbers and symbols.
 
-    For the axes x, y, z they are (y, z), (z, x), (x, y), without rounding.
+    n₁ is the part across a of the coordinate axis that follows the one a is closest to; for the axes x, y, z they are
+    (y, z), (z, x), (x, y), without rounding.
     """
+    if symbol_type(axis):
+        return across(axis)
     a = np.asarray(axis, dtype=float).ravel()
-    length = np.linalg.norm(a)
-    if a.shape != (3,) or not np.isfinite(length) or length == 0.0:
+    size = np.abs(a).max(initial=0.0)
+    if a.shape != (3,) or not np.isfinite(size) or size == 0.0:
         raise OptionError(f"axis {axis!r} has no direction; it must be three finite numbers, not all zero.")
-    a = a / length
-    n1 = np.eye(3)[(np.argmax(np.abs(a)) + 1) % 3]
-    n1 = n1 - (n1 @ a) * a
-    n1 = n1 / np.linalg.norm(n1)
-    return np.array([n1, np.cross(a, n1)]) + 0.0
+    return across(a / size) + 0.0
+
+
+@returns("matrix")
+def across(axis):
+    a = axis / ca.sqrt(ca.sumsqr(axis))
+    x, y, z = ca.vertsplit(ca.fabs(a))
+    along_x = ca.logic_and(x >= y, x >= z)
+    along_y = ca.logic_and(ca.logic_not(along_x), y >= z)
+    helper = ca.vertcat(1 - along_x - along_y, along_x, along_y)
+    n1 = helper - ca.dot(helper, a) * a
+    n1 = n1 / ca.sqrt(ca.sumsqr(n1))
+    return ca.horzcat(n1, ca.cross(a, n1)).T

@@ -118,20 +118,20 @@ class Dynamics:
 
         return kernels.build(self.matrix_functions)
 
-    def mass_matrix(self, q=None, p=None):
+    def mass_matrix(self, q=None, p=None, t=0.0):
         """M(q)."""
-        _, q, v, p = self._state(q, None, 0.0, p)
+        _, q, v, p = self._state(q, None, t, p)
         return self._matrices["mass_matrix"](q, p)[0].reshape(v.size, v.size).T
 
-    def coriolis(self, q=None, v=None, p=None):
+    def coriolis(self, q=None, v=None, p=None, t=0.0):
         """C(q, v) with Ṁ − 2 C skew-symmetric."""
-        _, q, v, p = self._state(q, v, 0.0, p)
+        _, q, v, p = self._state(q, v, t, p)
         return self._matrices["coriolis"](q, v, p)[0].reshape(v.size, v.size).T
 
-    def gravity(self, q=None, p=None):
-        """g(q): joint forces that hold the tree at rest."""
-        _, q, _, p = self._state(q, None, 0.0, p)
-        return self._matrices["gravity"](q, p)[0]
+    def gravity(self, q=None, p=None, t=0.0):
+        """g(q): joint forces that hold the tree at rest against gravity alone, on grounds that stand where they are at t."""
+        t, q, _, p = self._state(q, None, t, p)
+        return self._matrices["gravity"](t, q, p)[0]
 
     def inverse_dynamics(self, q=None, v=None, a=None, t=0.0, p=None):
         """Joint forces, beyond the model's own, that produce accelerations a (recursive Newton–Euler; loops left open)."""
@@ -143,16 +143,16 @@ class Dynamics:
         t, q, v, p = self._state(q, v, t, p)
         return self._matrices["forward_dynamics"](t, q, v, self._velocity_like(tau, "tau"), p)[0]
 
-    def body_jacobian(self, name, q=None, p=None):
+    def body_jacobian(self, name, q=None, p=None, t=0.0):
         """J of one body: (ẋ, ω) = J v, in world and in body axes."""
         if name not in self.system.bodies:
             raise OptionError(f"unknown body {name!r}. Known: {', '.join(self.system.bodies)}.")
-        _, q, v, p = self._state(q, None, 0.0, p)
-        whole = self._matrices["body_jacobian"](q, p)[0].reshape(v.size, -1).T
+        t, q, v, p = self._state(q, None, t, p)
+        whole = self._matrices["body_jacobian"](t, q, p)[0].reshape(v.size, -1).T
         k = self.system.bodies.index(name)
         return whole[6 * k : 6 * k + 6]
 
-    def jacobian_derivative(self, name, q=None, p=None):
+    def jacobian_derivative(self, name, q=None, p=None, t=0.0):
         """Twist Jacobian K of one body (angular first, own axes) and D with D[:, a, b] = ∂K_a/∂q_b, by Lie brackets."""
         from .. import kernels
         from ..formulations import matrices
@@ -163,7 +163,7 @@ class Dynamics:
         if name not in self._derivatives:
             body = self.model[name]
             self._derivatives[name] = kernels.build(matrices.derivative_functions(f, body))
-        _, q, v, p = self._state(q, None, 0.0, p)
+        _, q, v, p = self._state(q, None, t, p)
         built, n = self._derivatives[name], v.size
         K = built["twist_jacobian"](q, p)[0].reshape(n, 6).T
         return K, built["jacobian_derivative"](q, p)[0].reshape(n, n, 6).transpose(2, 1, 0)
