@@ -24,9 +24,9 @@ from ..lie import SO3, Product, Rn
 from ..quantity import time
 from ..registry import register
 from .base import Formulation, shared
-from .factor import SINGULAR, column, solver
+from .factor import SINGULAR, column, correction, solver
 from .implicit import closed
-from .lie_derivative import velocities
+from .lie_derivative import rate, velocities
 from .loads import Loads
 from .meaning import Meaning
 from .outputs import joint_motion_of_bodies
@@ -139,8 +139,7 @@ class Absolute(Formulation):
         )  # the result of a projection does not depend on the map
         found["positions"] = ca.Function("positions", [t, q, p, F], [shifted, ca.densify(g)])
         found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [v + at_velocity, ca.densify(psi)])
-        turns = [self.meaning.coordinates(j)[k] for j, k in self.turns]
-        found["turns"] = ca.Function("turns", [t, q, p], [ca.vertcat(*turns) if turns else ca.SX(0, 1)])
+        found |= self.counting() | self.along(lambda held: correction(held, Minv))
         return {name: shared(f) for name, f in found.items()}
 
     def _factor(self, G, metric):
@@ -195,6 +194,10 @@ class Absolute(Formulation):
             old += [body.acceleration, body.angular_acceleration]
             new += [a[at : at + 3], ca.SX.zeros(3) if body.particle else a[at + 3 : at + 6]]
         return ca.substitute([expression], old, new)[0]
+
+    def rate_of(self, expression):
+        """ė along the motion, velocities held, and with time."""
+        return rate(expression, self.meaning.bodies(expression))
 
     def joint_motion(self, joint, a):
         return joint_motion_of_bodies(joint, self.meaning)

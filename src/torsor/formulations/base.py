@@ -122,6 +122,35 @@ class Formulation:
         worst = conditioning(G, W_v)
         return ca.vertcat(factor[:-1], ca.fmin(worst, conditioning(G[held, :], W_q)) if held else worst)
 
+    # angles over full turns
+
+    def placed(self, expression):
+        """An expression of the bodies' symbols as one of the state."""
+        return expression
+
+    def counting(self):
+        """Kernels of the angles that are counted over full turns: their values, continued from those in p, and their rates.
+
+        A joint whose velocities are no rates of its coordinates has its angles differentiated along the motion.
+        """
+        angle = lambda j, k: self.placed(self.meaning.coordinates(j)[k])
+        rate = lambda j, k: self.rate_of(angle(j, k)) if j.quasi else self.placed(self.meaning.rates(j)[k])
+        found = [ca.vertcat(*[what(j, k) for j, k in self.turns], ca.SX(0, 1)) for what in (angle, rate)]
+        return {
+            "turns": ca.Function("turns", [time, self.q, self.p], [ca.densify(found[0])]),
+            "spin": ca.Function("spin", [time, self.q, self.v, self.p], [ca.densify(found[1])]),
+        }
+
+    def along(self, correction):
+        """Kernel (t, q, p, e): the part of an error in positions that a projection leaves, where some of the rows in use are at
+        velocity level and restore no position; none where `tangent` serves. correction: of a residual, for a Jacobian."""
+        held = [k for k, row in enumerate(self.keep) if self.rows[row].holonomic]
+        if len(held) == len(self.keep):
+            return {}
+        e, G = ca.SX.sym("e", self.v.shape[0]), self.jacobian()[[self.keep[k] for k in held], :]
+        left = e + correction(G)(G @ e) if held else e
+        return {"along": ca.Function("along", [time, self.q, self.p, e], [ca.densify(left)])}
+
     def retractions(self, map):
         """The manifold's own kernels: a step along a group direction, plain and tidied, and the correction dexp⁻¹."""
         q, u = ca.SX.sym("q", self.manifold.size), ca.SX.sym("u", self.manifold.dimension)

@@ -107,7 +107,7 @@ class Relative(Transmission, Formulation):
         """An expression of the bodies' symbols as one of the joint coordinates and velocities."""
         return ca.substitute([expression], self.body_symbols, self.body_values)[0]
 
-    def rate(self, expression):
+    def rate_of(self, expression):
         """ė along the motion, velocities held, and with time."""
         along = ca.vertcat(*[link.rates() for link in self.links])
         return ca.jtimes(expression, ca.vertcat(self.q, time), ca.vertcat(along, 1))
@@ -124,9 +124,9 @@ class Relative(Transmission, Formulation):
         if raw.shape[0] == 0:
             return None
         first = self.placed(self.meaning.of(raw))
-        psi = self.rate(first) if holonomic else first
+        psi = self.rate_of(first) if holonomic else first
         G = ca.jacobian(psi, self.v)
-        gamma = -self.rate(psi)
+        gamma = -self.rate_of(psi)
         return Block(
             constraint,
             holonomic,
@@ -237,9 +237,14 @@ class Relative(Transmission, Formulation):
         shifted = self.manifold.retract(q, at_position, "cayley") if constrained else q
         found["positions"] = ca.Function("positions", [t, q, p, F], [shifted, ca.densify(g)])
         found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [v + at_velocity, ca.densify(psi)])
-        turns = [self.placed(self.meaning.coordinates(j)[k]) for j, k in self.turns]
-        found["turns"] = ca.Function("turns", [t, q, p], [ca.vertcat(*turns, ca.SX(0, 1))])
+        found |= self.counting() | self.along(self.least_change)
         return {name: shared(f) for name, f in found.items()}
+
+    def least_change(self, G):
+        """Correction of a residual of rows G that changes coordinates least in the mass metric, factored on the spot."""
+        mass = Factor(G, self.mass_matrix())
+        G, solve, settle = mass.read(mass.vector())
+        return lambda residual: ca.densify(-settle(G.T @ solve(residual)))
 
     def examination(self):
         t, q, v, p = time, self.q, self.v, self.p

@@ -87,7 +87,7 @@ class Woronetz(Relative):
         results = (a, ca.vertcat(ca.SX.zeros(m), efforts), power)
         found["accelerations"] = ca.Function("accelerations", inputs, [ca.densify(x) for x in results])
         e = ca.SX.sym("e", n)
-        found["tangent"] = ca.Function("tangent", [p, F, e], [N @ e[I]])
+        found["tangent"] = ca.Function("tangent", [p, F, e], [ca.densify(N @ e[I])])
         mass = Factor(G, self.mass_matrix())
         Gm, solve, settle = mass.read(mass.vector())
         step = lambda residual: ca.densify(-settle(Gm.T @ solve(residual)))
@@ -97,8 +97,7 @@ class Woronetz(Relative):
         shifted = self.manifold.retract(q, at_position, "cayley")
         found["positions"] = ca.Function("positions", [t, q, p, F], [shifted, ca.densify(g)])
         found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [v + at_velocity, ca.densify(psi)])
-        turns = [self.placed(self.meaning.coordinates(j)[k]) for j, k in self.turns]
-        found["turns"] = ca.Function("turns", [t, q, p], [ca.vertcat(*turns, ca.SX(0, 1))])
+        found |= self.counting() | self.along(self.least_change)
         return {name: shared(f) for name, f in found.items()}
 
     def multipliers(self, lam, a):

@@ -195,10 +195,10 @@ def drive(runner, checkpoint, bar, every, interval):
             far = runner.state.values[0] - since >= stride
             return late or far or runner.backlog >= events or note.signal is not None
 
-        runner.begin(times[:0])
+        runner.begin(times[:0], last=False)
         told = checkpoint.commit(runner, "running")
-        while message == "finished" and journal.count < len(times):
-            runner.begin(times[journal.count : journal.count + rows])
+        while message == "finished" and (journal.count < len(times) or runner.state.values[0] < runner.until):
+            runner.begin(times[journal.count : journal.count + rows], last=journal.count + rows >= len(times))
             message = "paused"
             while message == "paused":
                 message = runner.run(bar, stop, stride)

@@ -44,7 +44,7 @@ class EventRunner(Runner):
         of = lambda size, *names: {name: np.zeros(size) for name in names}
         self.trial = self.switch.Trial(
             **of(nq, "q0", "qs", "q", "other"), **of(nv, "v0", "a0", "v1", "a1", "u1", "w1", "vs", "us", "v", "vother", "dv"),
-            **of(np_, "p0", "p"), values0=np.zeros_like(self.state.values),
+            **of(np_, "p0", "p1", "ps", "p"), **of(max(self.sizes["turns"], 1), "spin0", "spin1"), values0=np.zeros_like(self.state.values),
             counts0=np.zeros_like(self.state.counts), scale0=np.zeros_like(self.scratch.scale), target=np.zeros(2),
             oq=np.zeros((1, nq)), ov=np.zeros((1, nv)), op=np.zeros((1, np_)), ow=np.zeros(1),
             phi=np.zeros(2 * n), samples=np.zeros((self.switch.SAMPLES, 2 * n)),
@@ -57,7 +57,7 @@ class EventRunner(Runner):
     def _tabulate(self):
         """The table of all structures that are known by now."""
         known, rows = self.structures.known, max(len(self.system.rows), 1)
-        names = (*self.loop.Kernels._fields, *EXTRA)
+        names = (*self.loop.Kernels._fields[:11], *EXTRA, *self.loop.Kernels._fields[11:])
         for structure in known:
             self._take(structure.built)
         before = {} if not hasattr(self, "table") else dict(zip(map(tuple, self.table.keys), self.table.numbers))
@@ -119,7 +119,7 @@ class EventRunner(Runner):
     def _advance(self, budget):
         given = (self.program, self.events, self.trial)
         raw = (self.scratch, self.plan, self.state)
-        return self.switching.march_events(given, self.table, raw, self.log, self.times, self.out, budget)
+        return self.switching.march_events(given, self.table, raw, self.log, self.times, self.end, self.out, budget)
 
     def _answer(self, status):
         if status == self.codes.WANTED:

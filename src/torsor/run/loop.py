@@ -12,17 +12,25 @@ from ..kernels.calls import call
 from .compiled import INLINE, MERGED, loop
 
 COARSE = 1e-3  # error of a step, relative to the model's size, from which the projection surely finds back
+KNOWN = 4.0  # how often the measured rounding of accelerations is put up with
+TURNING = 1.0  # angle in a step, above which the rates of angles are integrated along to count their turns [rad]
 RUNNING, FINISHED, NOT_FINITE, STEP_TOO_SMALL, NOT_PROJECTED, ILL_CHOSEN = 0, 1, 2, 3, 4, 5
 
-# Addresses of kernels; one factorisation serves accelerations and projections.
+# Addresses of kernels; one factorisation serves accelerations and projections. along: 0 where `tangent` serves positions too
 Kernels = namedtuple(
     "Kernels",
-    "factor accelerations positions velocities tangent turns retract advance differential outputs stage",
+    "factor accelerations positions velocities tangent turns retract advance differential outputs stage spin along",
 )
 
-# Scratch arrays. K, A: stage rates of configuration and velocity, P: stage powers. q and v have three buffers that rotate:
-# a kernel's result is read where it was written, since copying what was just stored stalls longer than most kernels run.
-Scratch = namedtuple("Scratch", "t q0 q1 q2 trial v0 v1 v2 u eu ev tu tv F a lam power K A P g psi turn ab work scale")
+# Scratch arrays. K, A: stage rates of configuration and velocity, P: stage powers, W: stage rates of counted angles. q and v
+# have three buffers that rotate: a kernel's result is read where it was written, since copying what was just stored stalls
+# longer than most kernels run. p: parameters within a step, with the angles that turns are counted from; spin0, spin1: rates
+# of these angles at the start and at the end of a step; once it is accepted spin0 are those of the present state.
+# scale: [length, angle, largest linear and angular speed, energy, rounding of linear and angular accelerations]
+Scratch = namedtuple(
+    "Scratch",
+    "t q0 q1 q2 trial v0 v1 v2 u eu ev tu tv F a lam power K A P W p g psi turn spin0 spin1 ab work scale",
+)
 
 # What the run does: tableau, steps, projection, tolerances. All float64 or int64 arrays, so that one compiled loop serves.
 #   numbers: [step, tolerance, position tolerance, velocity tolerance, smallest step, whole mass, whole inertia,
@@ -32,7 +40,7 @@ Scratch = namedtuple("Scratch", "t q0 q1 q2 trial v0 v1 v2 u eu ev tu tv F a lam
 Plan = namedtuple("Plan", "A b c estimate numbers choices linear order")
 
 # The state that survives between calls. counts: [steps, rejections, outputs written, evaluations, projections,
-#   times in a row that a singular position was dodged]
+#   times in a row that a singular position was dodged, rejections in a row]
 #   values: [t, next step, work, smallest pivot ratio, largest position residual, largest velocity residual, pivot ratio]
 State = namedtuple("State", "values counts q v p")
 
@@ -50,8 +58,10 @@ def largest(x, n):
     worst = 0.0
     for i in range(n):
         y = abs(x[i])
-        if not y <= worst:
+        if y > worst or y != y:
             worst = y
+        if worst != worst:
+            break
     return worst
 
 
@@ -67,13 +77,30 @@ def accelerate(k, s, plan, t, q, v, p, fresh, a):
         call(k.accelerations, (s.t, q, v, p, s.F, a, s.lam, s.power, s.work))
 
 
+@njit(**MERGED)
+def turned(s, turns, p0, h, weights, stages):
+    """Angles after a part of a step, by their rates at the stages, as those from which turns are counted."""
+    first = p0.size - turns
+    for m in range(turns):
+        rate = 0.0
+        for j in range(stages):
+            rate += weights[j] * s.W[j, m]
+        s.p[first + m] = p0[first + m] + h * rate
+
+
 @njit(**INLINE)
-def sweep(k, s, plan, t, h, q, v, p, fresh, q1, v1):
-    """All stages of one step from (q, v); leaves the new state in q1, v1 and returns the work done."""
-    stages, n = plan.b.size, v.size
+def sweep(k, s, plan, t, h, q, v, p0, fresh, turning, q1, v1):
+    """All stages of one step from (q, v); leaves the new state in q1, v1 and returns the work done.
+
+    turning   whether angles that are counted over full turns go so far that their rates have to be integrated along
+    """
+    stages, n, p = plan.b.size, v.size, s.p
+    turns = plan.choices[3] if turning else 0
     copy(v, s.K[0])
     accelerate(k, s, plan, t, q, v, p, fresh, s.A[0])
     s.P[0] = s.power[0]
+    for m in range(turns):
+        s.W[0, m] = s.spin0[m]
     for i in range(1, stages):
         for m in range(n):
             du, dv = 0.0, 0.0
@@ -83,13 +110,16 @@ def sweep(k, s, plan, t, h, q, v, p, fresh, q1, v1):
             s.u[m] = h * du
             v1[m] = v[m] + h * dv
         now = t + plan.c[i] * h
-        if plan.choices[4] == 1:
+        turned(s, turns, p0, h, plan.A[i], i)
+        if plan.choices[4] == 1 and turns == 0:
             s.t[0] = now
             call(k.stage, (s.t, q, s.u, v1, p, s.K[i], s.A[i], s.power, s.work))
         else:
             call(k.retract, (q, s.u, q1, s.work))
             accelerate(k, s, plan, now, q1, v1, p, stages < 0, s.A[i])
             call(k.differential, (s.u, v1, s.K[i], s.work))
+            if turns > 0:
+                call(k.spin, (s.t, q1, v1, p, s.W[i], s.work))
         s.P[i] = s.power[0]
     for m in range(n):
         du, dv = 0.0, 0.0
@@ -98,6 +128,7 @@ def sweep(k, s, plan, t, h, q, v, p, fresh, q1, v1):
             dv += plan.b[j] * s.A[j, m]
         s.u[m] = h * du
         v1[m] = v[m] + h * dv
+    turned(s, turns, p0, h, plan.b, stages)
     call(k.advance, (q, s.u, q1, s.work))
     gain = 0.0
     for j in range(stages):
@@ -106,13 +137,13 @@ def sweep(k, s, plan, t, h, q, v, p, fresh, q1, v1):
 
 
 @njit(**MERGED)
-def error_of(k, s, plan, h, v, p, projecting, work):
-    """Largest component of the estimated error over its scale: lengths, angles, and speeds of either kind.
+def estimates(k, s, plan, h, q1, n, projecting):
+    """Estimated errors of configuration and velocity, as a whole in s.eu, s.ev; returns what of them counts.
 
     Where the step is projected, what the projection takes away is no error: only the admissible part counts. Without this
-    a step would be judged by noise where the constraints are nearly dependent.
+    a step would be judged by noise where the constraints are nearly dependent. Constraints at velocity level restore no
+    position, so that an error along them stays (`along`).
     """
-    n = v.size
     for m in range(n):
         eu, ev = 0.0, 0.0
         for j in range(plan.b.size):
@@ -120,36 +151,78 @@ def error_of(k, s, plan, h, v, p, projecting, work):
             ev += plan.estimate[j] * s.A[j, m]
         s.eu[m] = h * eu
         s.ev[m] = h * ev
-    du, dv = s.eu, s.ev
-    if projecting:
-        call(k.tangent, (p, s.F, s.eu, s.tu, s.work))
-        call(k.tangent, (p, s.F, s.ev, s.tv, s.work))
-        du, dv = s.tu, s.tv
+    if not projecting:
+        return s.eu, s.ev
+    if k.along == 0:
+        call(k.tangent, (s.p, s.F, s.eu, s.tu, s.work))
+    else:
+        call(k.along, (s.t, q1, s.p, s.eu, s.tu, s.work))
+    call(k.tangent, (s.p, s.F, s.ev, s.tv, s.work))
+    return s.tu, s.tv
+
+
+@njit(**MERGED)
+def error_of(k, s, plan, h, q1, v, projecting, work):
+    """Largest component of the estimated error over its scale: lengths, angles, and speeds of either kind.
+
+    A speed is measured against the largest one met so far, and never more finely than accelerations are known: what the
+    rounding of coordinates changes in them (`resolution`) is no error of the step.
+    """
+    n, tolerance = v.size, plan.numbers[1]
+    du, dv = estimates(k, s, plan, h, q1, n, projecting)
+    linear, angular, length = s.scale[2], s.scale[3], s.scale[0]
     for m in range(n):
-        kind = 0 if plan.linear[m] == 1 else 1
-        s.scale[2 + kind] = max(s.scale[2 + kind], abs(v[m]) + h * abs(s.A[0, m]))
+        speed = abs(v[m]) + h * abs(s.A[0, m])
+        if plan.linear[m] == 1:
+            s.scale[2], linear = max(s.scale[2], abs(v[m])), max(linear, speed)
+        else:
+            s.scale[3], angular = max(s.scale[3], abs(v[m])), max(angular, speed)
     # where nothing turns (or nothing moves along), speeds of that kind are rounding of the others: keep it below the tolerance
-    length, noise = s.scale[0], 1e-14 / plan.numbers[1]
-    linear, angular = max(s.scale[2], noise * s.scale[3] * length), max(s.scale[3], noise * s.scale[2] / length)
-    worst = 0.0
+    noise, known = 1e-14 / tolerance, KNOWN * h / tolerance
+    linear, angular = (
+        max(linear, noise * angular * length, known * s.scale[5]),
+        max(angular, noise * linear / length, known * s.scale[6]),
+    )
+    # as a whole the step must only stay where the projection finds back
+    worst, coarse = 0.0, 0.0
     for m in range(n):
-        kind = 0 if plan.linear[m] == 1 else 1
-        speed = linear if kind == 0 else angular
-        worst = max(worst, abs(du[m]) / s.scale[kind])
+        size, speed = (length, linear) if plan.linear[m] == 1 else (s.scale[1], angular)
+        worst = max(worst, abs(du[m]) / size)
+        coarse = max(coarse, abs(s.eu[m]) / size)
         if speed > 0.0:
             worst = max(worst, abs(dv[m]) / speed)
-    # as a whole the step must only stay where the projection finds back; and the work of drives and forces counts too
-    coarse, fault = 0.0, 0.0
-    most = max(abs(work), plan.numbers[5] * s.scale[2] ** 2 + plan.numbers[6] * s.scale[3] ** 2)
-    for m in range(n):
-        coarse = max(coarse, abs(s.eu[m]) / s.scale[0 if plan.linear[m] == 1 else 1])
+    # the work of drives and forces counts too
+    s.scale[4] = max(s.scale[4], abs(work))
+    energy, fault = max(s.scale[4], plan.numbers[5] * linear**2 + plan.numbers[6] * angular**2), 0.0
     for j in range(plan.b.size):
         fault += plan.estimate[j] * s.P[j]
-        most = max(most, h * abs(s.P[j]))
-    s.scale[4] = max(s.scale[4], most)
-    if s.scale[4] > 0.0:
-        worst = max(worst, abs(h * fault) / s.scale[4])
-    return max(worst / plan.numbers[1], coarse / COARSE)
+        energy = max(energy, h * abs(s.P[j]))
+    if energy > 0.0:
+        worst = max(worst, abs(h * fault) / energy)
+    return max(worst / tolerance, coarse / COARSE)
+
+
+@njit(**MERGED)
+def resolution(k, s, plan, t, q, v, q1):
+    """How well accelerations are known at a state: what they change by where all coordinates are moved by their rounding,
+    to either side and the smaller of the two, since a force may jump just here. Kept in s.scale."""
+    least = (np.inf, np.inf)
+    for side in (-1.0, 1.0):
+        for m in range(v.size):
+            s.u[m] = side * (1 + m % 3) * 1e-16 * (s.scale[0] if plan.linear[m] == 1 else 1.0)
+        call(k.retract, (q, s.u, q1, s.work))
+        for m in range(q.size):
+            q1[m] += side * 1e-16 * (1 + m % 2) * q1[m]
+        accelerate(k, s, plan, t, q1, v, s.p, side == 0.0, s.a)
+        linear, angular = 0.0, 0.0
+        for m in range(v.size):
+            change = abs(s.a[m] - s.A[0, m])
+            if plan.linear[m] == 1:
+                linear = max(linear, change)
+            else:
+                angular = max(angular, change)
+        least = (min(least[0], linear), min(least[1], angular))
+    s.scale[5], s.scale[6] = least
 
 
 @njit(**MERGED)
@@ -202,15 +275,19 @@ def project_velocity(k, s, plan, state, q, v, other, p):
 
 
 @loop
-def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
-    """Take at most `budget` steps; write the state at every output time that is reached. Returns a status."""
+def march(k, s, plan, state, times, end, out_q, out_v, out_p, out_w, budget):
+    """Take at most `budget` steps, to `end`; write the state at every output time that is reached. Returns a status."""
     adaptive, projecting = plan.choices[0] == 1, plan.choices[1] == 1
     turns = plan.choices[3]
     first_turn = state.p.size - turns
     fresh, status = times.size < 0, RUNNING  # not a literal: Numba would compile the stages once more for it
-    q, q1, q2, v, v1, v2 = s.q0, s.q1, s.q2, s.v0, s.v1, s.v2
+    q, q1, q2, v, v1, v2, p = s.q0, s.q1, s.q2, s.v0, s.v1, s.v2, s.p
     copy(state.q, q)
     copy(state.v, v)
+    copy(state.p, p)
+    s.t[0] = state.values[0]
+    if turns > 0:
+        call(k.spin, (s.t, q, v, p, s.spin0, s.work))
     for _ in range(budget):
         t = state.values[0]
         while state.counts[2] < times.size and t >= times[state.counts[2]]:
@@ -220,27 +297,38 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
             copy(state.p, out_p[i])
             out_w[i] = state.values[2]
             state.counts[2] += 1
-        if state.counts[2] == times.size:
+        goal = times[state.counts[2]] if state.counts[2] < times.size else end
+        if t >= goal:
             status = FINISHED
             break
 
         # step: equal parts of the way to the next output, or as long as the error allows
-        way = times[state.counts[2]] - t
+        way = goal - t
         h = plan.numbers[0] if not adaptive else state.values[1]
         parts = np.ceil(way / h * (1 - 1e-9))
         last = parts <= 1.0
         h = way if last else way / parts if (not adaptive or parts <= 2.0) else h
-        gain = sweep(k, s, plan, t, h, q, v, state.p, fresh, q1, v1)
-        state.counts[3] += plan.b.size
-        fresh = times.size < 0
-        finite = np.isfinite(largest(v1, v1.size)) and np.isfinite(largest(q1, q1.size))
+        now = goal if last else t + h
+        turning = turns > 0 and largest(s.spin0, turns) * h > TURNING
+        gain, finite = 0.0, times.size < 0
+        for _ in range(2):  # again where an angle turned faster and faster
+            for m in range(turns):
+                p[first_turn + m] = state.p[first_turn + m]
+            gain = sweep(k, s, plan, t, h, q, v, state.p, fresh, turning, q1, v1)
+            state.counts[3] += plan.b.size
+            fresh = times.size < 0
+            finite = np.isfinite(largest(v1, v1.size) + largest(q1, q1.size) + gain)
+            s.t[0] = now
+            if turns > 0:
+                call(k.spin, (s.t, q1, v1, p, s.spin1, s.work))
+            if turning or turns == 0 or not largest(s.spin1, turns) * h > TURNING:
+                break
+            turning = times.size >= 0
 
-        now = times[state.counts[2]] if last else t + h
-        s.t[0] = now
         if projecting and finite:
-            call(k.factor, (s.t, q1, state.p, s.F, s.work))
+            call(k.factor, (s.t, q1, p, s.F, s.work))
         if adaptive:
-            error = error_of(k, s, plan, h, v, state.p, projecting, state.values[2]) if finite else np.inf
+            error = error_of(k, s, plan, h, q1, v, projecting, state.values[2]) if finite else np.inf
             factor = 0.9 * max(error, 1e-10) ** (-1.0 / plan.order[0])
             proposal = h * min(5.0, max(0.2, factor)) if np.isfinite(error) else 0.1 * h
             if (
@@ -255,8 +343,11 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
                 state.counts[5] += 1
                 continue
             if not error <= 1.0:
+                if finite and state.counts[6] == 0:
+                    resolution(k, s, plan, t, q, v, q1)
                 state.values[1] = proposal
                 state.counts[1] += 1
+                state.counts[6] += 1
                 if proposal < plan.numbers[4]:
                     status = STEP_TOO_SMALL if finite else NOT_FINITE
                     break
@@ -272,7 +363,7 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
             status = ILL_CHOSEN
             break
         if projecting:
-            swaps = project_position(k, s, plan, state, q1, q2, state.p)
+            swaps = project_position(k, s, plan, state, q1, q2, p)
             if swaps < 0:
                 if not adaptive or 0.25 * h < plan.numbers[4]:
                     status = NOT_PROJECTED
@@ -283,8 +374,8 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
             if swaps % 2 == 1:
                 q1, q2 = q2, q1
             if swaps > 0:
-                call(k.factor, (s.t, q1, state.p, s.F, s.work))
-            if project_velocity(k, s, plan, state, q1, v1, v2, state.p) % 2 == 1:
+                call(k.factor, (s.t, q1, p, s.F, s.work))
+            if project_velocity(k, s, plan, state, q1, v1, v2, p) % 2 == 1:
                 v1, v2 = v2, v1
             state.values[6], state.counts[5] = s.F[plan.choices[6]], 0
             state.values[3] = min(state.values[3], state.values[6])
@@ -294,10 +385,13 @@ def march(k, s, plan, state, times, out_q, out_v, out_p, out_w, budget):
         state.values[0] = now
         state.values[2] += gain
         state.counts[0] += 1
+        state.counts[6] = 0
         if turns > 0:
-            call(k.turns, (s.t, q, state.p, s.turn, s.work))
+            call(k.turns, (s.t, q, p, s.turn, s.work))
             for m in range(turns):
-                state.p[first_turn + m] = s.turn[m]
+                state.p[first_turn + m] = p[first_turn + m] = s.turn[m]
+                s.spin1[m] = s.spin0[m]
+            call(k.spin, (s.t, q, v, p, s.spin0, s.work))
         if plan.choices[5] == 1 and not projecting:
             call(k.factor, (s.t, q, state.p, s.F, s.work))
             fresh = times.size >= 0

@@ -43,7 +43,7 @@ class Runner:
     def __init__(self, system, built, method, step, tolerance, projection: Projection, until, renew=None):
         from . import loop
 
-        self.choices, self.wall = 0, 0.0
+        self.choices, self.wall, self.until = 0, 0.0, float(until)
         self.loop, self.system = loop, system
         A, b, c, estimate = (np.ascontiguousarray(x) for x in lookup("integrator", method).tableau())
         adaptive = step is None
@@ -52,7 +52,7 @@ class Runner:
         self.renew, self.dependent = renew, system.dependent
         speed = max(1e-3 * system.length, np.abs(system.v).max(initial=0.0))
         numbers = [step or 0.0, tolerance, 1e-15 * system.length, 1e-14 * max(speed, 1.0)]
-        numbers += [1e-13 * max(1.0, abs(until)), system.mass, system.inertia, 1e-4]
+        numbers += [1e-13 * abs(until), system.mass, system.inertia, 1e-4]
         projecting = projection.projects and n["multipliers"] > 0
         choices = [adaptive, projecting, projection.baumgarte, n["turns"], "stage" in built, system.watches]
         choices += [max(built["factor"].size_out(0), 1) - 1, n["multipliers"], projection.projects]
@@ -65,7 +65,7 @@ class Runner:
         self._take(built)
         first = step if step else self._first_step(system, tolerance, until)
         self.state = loop.State(
-            np.array([system.t, first, 0.0, 1.0, 0.0, 0.0, 0.0]), np.zeros(6, np.int64),
+            np.array([system.t, first, 0.0, 1.0, 0.0, 0.0, 0.0]), np.zeros(7, np.int64),
             np.array(system.q), np.array(system.v), np.array(system.p),
         )  # fmt: skip
         if system.watches:
@@ -76,8 +76,10 @@ class Runner:
         empty = lambda size: np.zeros(max(size, 1))
         self.scratch = self.loop.Scratch(
             t=np.zeros(1), power=np.zeros(1), ab=np.array(gains, float),
-            K=np.zeros((stages, nv)), A=np.zeros((stages, nv)), P=np.zeros(stages), turn=empty(self.sizes["turns"]),
-            scale=np.array([self.system.length, 1.0, 0.0, 0.0, 0.0]),
+            K=np.zeros((stages, nv)), A=np.zeros((stages, nv)), P=np.zeros(stages),
+            W=np.zeros((stages, max(self.sizes["turns"], 1))), p=empty(self.sizes["p"]),
+            scale=np.array([self.system.length, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
+            **{name: empty(self.sizes["turns"]) for name in ("turn", "spin0", "spin1")},
             **{name: empty(nq) for name in ("q0", "q1", "q2", "trial")},
             **{name: empty(nv) for name in ("v0", "v1", "v2", "u", "eu", "ev", "tu", "tv", "a")},
             **{name: empty(0) for name in ("F", "work", "lam", "g", "psi")},
@@ -114,14 +116,22 @@ class Runner:
         self._watch(trial)
 
     def _first_step(self, system, tolerance, until):
-        """A cautious first step from the size of the start velocities and accelerations."""
-        fastest = max(np.abs(system.v).max(initial=0.0) / max(system.length, 1.0), 1e-3)
+        """A cautious first step from the start velocities and accelerations: small against the time in which anything turns
+        or moves by the size of the model, and against the whole run."""
         span = until - system.t
-        return min(span, 0.1 * tolerance**0.2 / fastest) if span > 0 else 1.0
+        if not span > 0:
+            return 1.0
+        size = np.where(np.array(system.linear, bool), system.length, 1.0)
+        t, q, v, p = np.array([system.t]), *(np.array(x) for x in (system.q, system.v, system.p))
+        given = [self.scratch.ab] if self.plan.choices[2] == 1 else []
+        a = self.built["accelerations"](t, q, v, p, self.built["factor"](t, q, p)[0], *given)[0]
+        rates = [np.abs(v) / size, np.sqrt(np.abs(np.nan_to_num(a)) / size), [1 / span]]
+        return min(span, 0.1 * tolerance**0.2 / np.concatenate(rates).max())
 
-    def begin(self, times):
-        """These are the times at which results are wanted next."""
+    def begin(self, times, last=True):
+        """These are the times at which results are wanted next; after the last of them the run goes on to its end."""
         self.times, m = np.asarray(times, float), len(times)
+        self.end = self.until if last else float(self.times[-1]) if m else self.state.values[0]
         self.out = (np.zeros((m, self.sizes["q"])), np.zeros((m, self.sizes["v"])), np.zeros((m, self.sizes["p"])))
         self.out += (np.zeros(m), np.zeros(m))
         self.outputs, self.evaluated, self.taken = np.zeros((m, self.sizes["outputs"])), 0, 0
@@ -134,7 +144,7 @@ class Runner:
     def _advance(self, budget):
         """Some steps. Returns a status."""
         return self.loop.march(
-            self.kernels, self.scratch, self.plan, self.state, self.times, *self.out[:4], budget
+            self.kernels, self.scratch, self.plan, self.state, self.times, self.end, *self.out[:4], budget
         )  # fmt: skip
 
     def _answer(self, status):
@@ -237,7 +247,7 @@ class Runner:
         self.scratch.scale[:], self.plan.numbers[:] = arrays["scale"], arrays["numbers"]
 
     def counts(self):
-        steps, rejections, _, evaluations, projections, _ = (int(x) for x in self.state.counts)
+        steps, rejections, _, evaluations, projections, *_ = (int(x) for x in self.state.counts)
         values = self.state.values
         return {
             "steps": steps, "rejections": rejections, "evaluations": evaluations, "projections": projections,

@@ -44,8 +44,8 @@ Program = namedtuple(
     "Program", "events during_start during needed ops_start ops bits onesided headings crawls lands parameters"
 )
 
-# Kernels per structure. keys: p at the bits; addresses: the loop's kernels, guards, slots, energies, impulse;
-#   sizes: [last of F, rows, watched choice, fused stages]; rows: which rows of the model are in use
+# Kernels per structure. keys: p at the bits; addresses: the loop's kernels, guards, slots, energies, impulse,
+#   spin and along; sizes: [last of F, rows, watched choice, fused stages]; rows: which rows of the model are in use
 Table = namedtuple("Table", "keys addresses sizes rows numbers")
 
 # What survives between calls. side: 1 positive, -1 negative, 0 undecided; due: 1 where an event is to fire now;
@@ -64,7 +64,7 @@ Log = namedtuple("Log", "time event energy impulse slots")
 #   phi and samples: values, then rates; target: [where a step ends, its length]
 Trial = namedtuple(
     "Trial",
-    "q0 v0 p0 values0 counts0 scale0 a0 v1 a1 u1 w1 qs vs us target oq ov op ow phi samples sides bracket"
+    "q0 v0 p0 values0 counts0 scale0 spin0 a0 v1 p1 a1 spin1 u1 w1 qs vs ps us target oq ov op ow phi samples sides bracket"
     " slots later q v p other vother r r0 r1 unit impulse impulses impulses1 dv energies struck sliding matrix ways",
 )
 
@@ -95,7 +95,7 @@ StateReference = _reference("StateReference", State._fields)
 def kernels_of(table, i):
     """The loop's kernels of a structure."""
     x = table.addresses[i]
-    return Kernels(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10])
+    return Kernels(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10], x[15], x[16])
 
 
 @njit(**PLAIN)

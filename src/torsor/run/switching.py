@@ -31,8 +31,8 @@ from .switch import (
 
 
 @loop
-def march_events(given, table_of, raw, log_to, times, outputs, budget):
-    """Take at most `budget` steps; write the state at every output time that is reached. Returns a status.
+def march_events(given, table_of, raw, log_to, times, end, outputs, budget):
+    """Take at most `budget` steps, to `end`; write the state at every output time that is reached. Returns a status.
 
     given: program, events, trial; raw: scratch, plan, state of the plain loop; outputs: arrays for q, v, p, work, energy
     """
@@ -57,14 +57,15 @@ def march_events(given, table_of, raw, log_to, times, outputs, budget):
             copy(state.p, out_p[at])
             out_w[at], out_e[at] = state.values[2], events.values[0]
             events.marks[3] += 1
-        if events.marks[3] == times.size:
+        goal = times[events.marks[3]] if events.marks[3] < times.size else end
+        if t >= goal:
             return FINISHED
 
         if plan.choices[0] == 1 and state.values[1] > events.values[6]:
             state.values[1] = events.values[6]
         keep(s, state, trial)
-        trial.target[0], state.counts[2] = times[events.marks[3]], 0
-        status = march(k, *raw, trial.target[:1], trial.oq, trial.ov, trial.op, trial.ow, 1)
+        trial.target[0], state.counts[2] = goal, 0
+        status = march(k, *raw, trial.target[:1], goal, trial.oq, trial.ov, trial.op, trial.ow, 1)
         if status != RUNNING and status != FINISHED:
             return status
         if state.values[0] == t:
