@@ -19,7 +19,8 @@ from numba import njit
 from ..kernels.calls import call
 from .codes import NOT_A_NUMBER
 from .compiled import INLINE, PLAIN
-from .loop import FINISHED, RUNNING, accelerate, copy, march
+from .loop import FINISHED, RUNNING, march
+from .records import accelerate, copy
 from .switch import (
     AT_START,
     DIVIDED,

@@ -3,78 +3,16 @@
 A run is a sequence of calls of `march`, each of at most `budget` steps, so that a person can watch and interrupt it.
 """
 
-from collections import namedtuple
-
 import numpy as np
 from numba import njit
 
 from ..kernels.calls import call
+from .accuracy import error_of, resolution
 from .compiled import INLINE, MERGED, loop
+from .records import Kernels, Plan, Scratch, State, accelerate, copy, largest  # noqa: F401  (for those who call the loop)
 
-COARSE = 1e-3  # error of a step, relative to the model's size, from which the projection surely finds back
-KNOWN = 4.0  # how often the measured rounding of accelerations is put up with
 TURNING = 1.0  # angle in a step, above which the rates of angles are integrated along to count their turns [rad]
 RUNNING, FINISHED, NOT_FINITE, STEP_TOO_SMALL, NOT_PROJECTED, ILL_CHOSEN = 0, 1, 2, 3, 4, 5
-
-# Addresses of kernels; one factorisation serves accelerations and projections. along: 0 where `tangent` serves positions too
-Kernels = namedtuple(
-    "Kernels",
-    "factor accelerations positions velocities tangent turns retract advance differential outputs stage spin along",
-)
-
-# Scratch arrays. K, A: stage rates of configuration and velocity, P: stage powers, W: stage rates of counted angles. q and v
-# have three buffers that rotate: a kernel's result is read where it was written, since copying what was just stored stalls
-# longer than most kernels run. p: parameters within a step, with the angles that turns are counted from; spin0, spin1: rates
-# of these angles at the start and at the end of a step; once it is accepted spin0 are those of the present state.
-# scale: [length, angle, largest linear and angular speed, energy, rounding of linear and angular accelerations]
-Scratch = namedtuple(
-    "Scratch",
-    "t q0 q1 q2 trial v0 v1 v2 u eu ev tu tv F a lam power K A P W p g psi turn spin0 spin1 ab work scale",
-)
-
-# What the run does: tableau, steps, projection, tolerances. All float64 or int64 arrays, so that one compiled loop serves.
-#   numbers: [step, tolerance, position tolerance, velocity tolerance, smallest step, whole mass, whole inertia,
-#   conditioning below which dependent velocities are chosen anew]
-#   choices: [adaptive, project, baumgarte, number of turns, stages as one kernel,
-#   choice of dependent velocities to be watched, place of the pivot ratio in F, rows in use]
-Plan = namedtuple("Plan", "A b c estimate numbers choices linear order")
-
-# The state that survives between calls. counts: [steps, rejections, outputs written, evaluations, projections,
-#   times in a row that a singular position was dodged, rejections in a row]
-#   values: [t, next step, work, smallest pivot ratio, largest position residual, largest velocity residual, pivot ratio]
-State = namedtuple("State", "values counts q v p")
-
-
-@njit(**MERGED)
-def copy(source, target):
-    """Plain copy of as many numbers as the target has; slices would cost more than most kernels."""
-    for i in range(target.size):
-        target[i] = source[i]
-
-
-@njit(**INLINE)
-def largest(x, n):
-    """Largest absolute value of the first n; not a number if any is not."""
-    worst = 0.0
-    for i in range(n):
-        y = abs(x[i])
-        if y > worst or y != y:
-            worst = y
-        if worst != worst:
-            break
-    return worst
-
-
-@njit(**INLINE)
-def accelerate(k, s, plan, t, q, v, p, fresh, a):
-    """v̇, λ and power at a state; the factor is taken as it stands where `fresh` says that it belongs to q."""
-    s.t[0] = t
-    if not fresh:
-        call(k.factor, (s.t, q, p, s.F, s.work))
-    if plan.choices[2] == 1:
-        call(k.accelerations, (s.t, q, v, p, s.F, s.ab, a, s.lam, s.power, s.work))
-    else:
-        call(k.accelerations, (s.t, q, v, p, s.F, a, s.lam, s.power, s.work))
 
 
 @njit(**MERGED)
@@ -134,95 +72,6 @@ def sweep(k, s, plan, t, h, q, v, p0, fresh, turning, q1, v1):
     for j in range(stages):
         gain += plan.b[j] * s.P[j]
     return h * gain
-
-
-@njit(**MERGED)
-def estimates(k, s, plan, h, q1, n, projecting):
-    """Estimated errors of configuration and velocity, as a whole in s.eu, s.ev; returns what of them counts.
-
-    Where the step is projected, what the projection takes away is no error: only the admissible part counts. Without this
-    a step would be judged by noise where the constraints are nearly dependent. Constraints at velocity level restore no
-    position, so that an error along them stays (`along`).
-    """
-    for m in range(n):
-        eu, ev = 0.0, 0.0
-        for j in range(plan.b.size):
-            eu += plan.estimate[j] * s.K[j, m]
-            ev += plan.estimate[j] * s.A[j, m]
-        s.eu[m] = h * eu
-        s.ev[m] = h * ev
-    if not projecting:
-        return s.eu, s.ev
-    if k.along == 0:
-        call(k.tangent, (s.p, s.F, s.eu, s.tu, s.work))
-    else:
-        call(k.along, (s.t, q1, s.p, s.eu, s.tu, s.work))
-    call(k.tangent, (s.p, s.F, s.ev, s.tv, s.work))
-    return s.tu, s.tv
-
-
-@njit(**MERGED)
-def error_of(k, s, plan, h, q1, v, projecting, work):
-    """Largest component of the estimated error over its scale: lengths, angles, and speeds of either kind.
-
-    A speed is measured against the largest one met so far, and never more finely than accelerations are known: what the
-    rounding of coordinates changes in them (`resolution`) is no error of the step.
-    """
-    n, tolerance = v.size, plan.numbers[1]
-    du, dv = estimates(k, s, plan, h, q1, n, projecting)
-    linear, angular, length = s.scale[2], s.scale[3], s.scale[0]
-    for m in range(n):
-        speed = abs(v[m]) + h * abs(s.A[0, m])
-        if plan.linear[m] == 1:
-            s.scale[2], linear = max(s.scale[2], abs(v[m])), max(linear, speed)
-        else:
-            s.scale[3], angular = max(s.scale[3], abs(v[m])), max(angular, speed)
-    # where nothing turns (or nothing moves along), speeds of that kind are rounding of the others: keep it below the tolerance
-    noise, known = 1e-14 / tolerance, KNOWN * h / tolerance
-    linear, angular = (
-        max(linear, noise * angular * length, known * s.scale[5]),
-        max(angular, noise * linear / length, known * s.scale[6]),
-    )
-    # as a whole the step must only stay where the projection finds back
-    worst, coarse = 0.0, 0.0
-    for m in range(n):
-        size, speed = (length, linear) if plan.linear[m] == 1 else (s.scale[1], angular)
-        worst = max(worst, abs(du[m]) / size)
-        coarse = max(coarse, abs(s.eu[m]) / size)
-        if speed > 0.0:
-            worst = max(worst, abs(dv[m]) / speed)
-    # the work of drives and forces counts too
-    s.scale[4] = max(s.scale[4], abs(work))
-    energy, fault = max(s.scale[4], plan.numbers[5] * linear**2 + plan.numbers[6] * angular**2), 0.0
-    for j in range(plan.b.size):
-        fault += plan.estimate[j] * s.P[j]
-        energy = max(energy, h * abs(s.P[j]))
-    if energy > 0.0:
-        worst = max(worst, abs(h * fault) / energy)
-    return max(worst / tolerance, coarse / COARSE)
-
-
-@njit(**MERGED)
-def resolution(k, s, plan, t, q, v, q1):
-    """How well accelerations are known at a state: what they change by where all coordinates are moved by their rounding,
-    to either side and the smaller of the two, since a force may jump just here. Kept in s.scale."""
-    least = (np.inf, np.inf)
-    for side in (-1.0, 1.0):
-        for m in range(v.size):
-            s.u[m] = side * (1 + m % 3) * 1e-16 * (s.scale[0] if plan.linear[m] == 1 else 1.0)
-        call(k.retract, (q, s.u, q1, s.work))
-        for m in range(q.size):
-            q1[m] += side * 1e-16 * (1 + m % 2) * q1[m]
-        accelerate(k, s, plan, t, q1, v, s.p, side == 0.0, s.a)
-        linear, angular = 0.0, 0.0
-        for m in range(v.size):
-            change = abs(s.a[m] - s.A[0, m])
-            if plan.linear[m] == 1:
-                linear = max(linear, change)
-            else:
-                angular = max(angular, change)
-        least = (min(least[0], linear), min(least[1], angular))
-    s.scale[5], s.scale[6] = least
 
 
 @njit(**MERGED)

@@ -10,7 +10,7 @@ from numba import njit, types
 from numba.experimental import structref
 
 from .compiled import INLINE, PLAIN
-from .loop import Kernels, Plan, Scratch, State, copy
+from .records import Kernels, Plan, Scratch, State, copy
 
 # how an event that is due was found; 1 is also "due now"
 FALLING, RISING, AT_START, DIVIDED, FLAT = 1, 2, 3, 4, 5

@@ -1,0 +1,100 @@
+"""How large the error of a step is, against scales that the model and its motion give."""
+
+import numpy as np
+from numba import njit
+
+from ..kernels.calls import call
+from .compiled import MERGED
+from .records import accelerate
+
+COARSE = 1e-3  # error of a step, relative to the model's size, from which the projection surely finds back
+KNOWN = 4.0  # how often the measured rounding of accelerations is put up with
+
+
+@njit(**MERGED)
+def estimates(k, s, plan, h, q1, n, projecting):
+    """Estimated errors of configuration and velocity, as a whole in s.eu, s.ev; returns what of them counts.
+
+    Where the step is projected, what the projection takes away is no error: only the admissible part counts. Without this
+    a step would be judged by noise where the constraints are nearly dependent. Constraints at velocity level restore no
+    position, so that an error along them stays (`along`).
+    """
+    for m in range(n):
+        eu, ev = 0.0, 0.0
+        for j in range(plan.b.size):
+            eu += plan.estimate[j] * s.K[j, m]
+            ev += plan.estimate[j] * s.A[j, m]
+        s.eu[m] = h * eu
+        s.ev[m] = h * ev
+    if not projecting:
+        return s.eu, s.ev
+    if k.along == 0:
+        call(k.tangent, (s.p, s.F, s.eu, s.tu, s.work))
+    else:
+        call(k.along, (s.t, q1, s.p, s.eu, s.tu, s.work))
+    call(k.tangent, (s.p, s.F, s.ev, s.tv, s.work))
+    return s.tu, s.tv
+
+
+@njit(**MERGED)
+def error_of(k, s, plan, h, q1, v, projecting, work):
+    """Largest component of the estimated error over its scale: lengths, angles, and speeds of either kind.
+
+    A speed is measured against the largest one met so far, and never more finely than accelerations are known: what the
+    rounding of coordinates changes in them (`resolution`) is no error of the step.
+    """
+    n, tolerance = v.size, plan.numbers[1]
+    du, dv = estimates(k, s, plan, h, q1, n, projecting)
+    linear, angular, length = s.scale[2], s.scale[3], s.scale[0]
+    for m in range(n):
+        speed = abs(v[m]) + h * abs(s.A[0, m])
+        if plan.linear[m] == 1:
+            s.scale[2], linear = max(s.scale[2], abs(v[m])), max(linear, speed)
+        else:
+            s.scale[3], angular = max(s.scale[3], abs(v[m])), max(angular, speed)
+    # where nothing turns (or nothing moves along), speeds of that kind are rounding of the others: keep it below the tolerance
+    noise, known = 1e-14 / tolerance, KNOWN * h / tolerance
+    linear, angular = (
+        max(linear, noise * angular * length, known * s.scale[5]),
+        max(angular, noise * linear / length, known * s.scale[6]),
+    )
+    # as a whole the step must only stay where the projection finds back
+    worst, coarse = 0.0, 0.0
+    for m in range(n):
+        size, speed = (length, linear) if plan.linear[m] == 1 else (s.scale[1], angular)
+        worst = max(worst, abs(du[m]) / size)
+        coarse = max(coarse, abs(s.eu[m]) / size)
+        if speed > 0.0:
+            worst = max(worst, abs(dv[m]) / speed)
+    # the work of drives and forces counts too
+    s.scale[4] = max(s.scale[4], abs(work))
+    energy, fault = max(s.scale[4], plan.numbers[5] * linear**2 + plan.numbers[6] * angular**2), 0.0
+    for j in range(plan.b.size):
+        fault += plan.estimate[j] * s.P[j]
+        energy = max(energy, h * abs(s.P[j]))
+    if energy > 0.0:
+        worst = max(worst, abs(h * fault) / energy)
+    return max(worst / tolerance, coarse / COARSE)
+
+
+@njit(**MERGED)
+def resolution(k, s, plan, t, q, v, q1):
+    """How well accelerations are known at a state: what they change by where all coordinates are moved by their rounding,
+    to either side and the smaller of the two, since a force may jump just here. Kept in s.scale."""
+    least = (np.inf, np.inf)
+    for side in (-1.0, 1.0):
+        for m in range(v.size):
+            s.u[m] = side * (1 + m % 3) * 1e-16 * (s.scale[0] if plan.linear[m] == 1 else 1.0)
+        call(k.retract, (q, s.u, q1, s.work))
+        for m in range(q.size):
+            q1[m] += side * 1e-16 * (1 + m % 2) * q1[m]
+        accelerate(k, s, plan, t, q1, v, s.p, side == 0.0, s.a)
+        linear, angular = 0.0, 0.0
+        for m in range(v.size):
+            change = abs(s.a[m] - s.A[0, m])
+            if plan.linear[m] == 1:
+                linear = max(linear, change)
+            else:
+                angular = max(angular, change)
+        least = (min(least[0], linear), min(least[1], angular))
+    s.scale[5], s.scale[6] = least
