@@ -201,8 +201,9 @@ def march(k, s, plan, state, times, end, out_q, out_v, out_p, out_w, budget):
                     status = STEP_TOO_SMALL if finite else NOT_FINITE
                     break
                 continue
-            if h >= 0.99 * state.values[1] or factor < 5.0:  # a step cut short to meet an output says little
-                state.values[1] = proposal
+            # a step that was cut short to meet an output says little about how much longer it could have been
+            cut = h < 0.99 * state.values[1] and factor >= 5.0
+            state.values[1] = max(state.values[1], proposal) if cut else proposal
         elif not finite:
             status = NOT_FINITE
             break
