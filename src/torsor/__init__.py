@@ -92,3 +92,7 @@ def __getattr__(name):
     found = getattr(found, attribute) if attribute else found
     globals()[name] = found
     return found
+
+
+def __dir__():
+    return sorted({*globals(), *_LAZY})

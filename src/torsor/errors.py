@@ -24,6 +24,9 @@ class RunError(TorsorError, RuntimeError):
         super().__init__(message)
         self.data = data
 
+    def __reduce__(self):  # an error may come from another process
+        return type(self), (*self.args, self.data)
+
 
 class ResultError(TorsorError, OSError):
     """A result file could not be read or written."""

@@ -5,10 +5,15 @@ tables, contract tests and the command line iterate over `registered(kind)`.
 """
 
 from difflib import get_close_matches
+from importlib import import_module
 
 from .errors import OptionError
 
 _TABLE: dict[str, dict[str, type]] = {}
+_HOMES = {  # of kinds that `import torsor` leaves alone: where their classes register themselves
+    "backend": "kernels", "case": "cases", "formulation": "formulations", "group": "lie", "integrator": "run.integrators",
+    "projection": "run.projections",
+}  # fmt: skip
 
 
 def register(key):
@@ -25,12 +30,21 @@ def register(key):
 
 def registered(kind):
     """All registered classes of a kind, by key, in the order of their definition."""
-    return dict(_TABLE.get(kind, {}))
+    return dict(_table(kind))
+
+
+def _table(kind):
+    """The table of a kind, with all classes of the package in it."""
+    if kind in _HOMES:
+        import_module(f".{_HOMES[kind]}", __package__)
+    if kind not in _TABLE:
+        raise OptionError(f"unknown kind {kind!r}. Known: {', '.join(sorted({*_TABLE, *_HOMES}))}.")
+    return _TABLE[kind]
 
 
 def lookup(kind, key):
     """The class registered as `key`, or an error that lists what is known."""
-    table = _TABLE.get(kind, {})
+    table = _table(kind)
     if isinstance(key, str) and key in table:
         return table[key]
     close = get_close_matches(str(key), table, n=1)

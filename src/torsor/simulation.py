@@ -83,9 +83,10 @@ def simulate(
     if map not in MAPS:
         raise OptionError(f"unknown map {map!r}. Known: {', '.join(MAPS)}.")
     chosen, named = projection_of(projection), _signals(model, signals)
+    values = model.values(parameters)
     task = Task(
         model, float(until), None if step is None else float(step), method, formulation, chosen, float(tolerance), map, named,
-        {name: model.values(parameters)[name] for name in parameters or {}},
+        {name: values[name] for name in parameters or {}},
     )  # fmt: skip
     if not isinstance(certify, (bool, np.bool_)):
         raise OptionError(f"certify must be True or False, got {quantity.show(certify)}")

@@ -9,7 +9,7 @@ from torsor import kernels
 from torsor.formulations import Absolute
 from torsor.formulations.diagnosis import diagnose
 from torsor.formulations.examiner import Examiner
-from torsor.formulations.start import given_configuration
+from torsor.formulations.start import given
 
 FORMULATIONS = list(ts.registered("formulation"))
 
@@ -80,8 +80,8 @@ class Structure:
         """A random state: assembled, velocities as the rows that hold allow."""
         values, random = self.model.values(), np.random.default_rng(seed)
         examiner = Examiner(self.absolute, 1.0)
-        q, turns = given_configuration(self.absolute, values)
-        p = np.concatenate([self.model.input_values(values), turns])
+        start = given(self.absolute, 0.0, values)
+        q, p = start.q, start.p
         wandered = examiner.wander(0.0, q, p, random, 0.2)
         q = q if wandered is None else wandered
         v = random.standard_normal(self.absolute.v.shape[0])

@@ -6,7 +6,7 @@ import pytest
 
 import torsor as ts
 from torsor.formulations.examiner import Examiner
-from torsor.formulations.start import given_configuration
+from torsor.formulations.start import given
 
 FORMULATIONS = list(ts.registered("formulation"))
 OTHERS = [key for key in FORMULATIONS if key != "absolute"]
@@ -167,8 +167,8 @@ def test_friction_of_a_released_contact_is_zero(key):
     model.when(model.time >= 1.0, ts.release(plane))
     f = ts.registered("formulation")[key](model)
     f.release([plane])
-    q, turns = given_configuration(f if key == "absolute" else f.absolute, {})
-    p = np.concatenate([model.input_values({}), turns])
+    start = given(f if key == "absolute" else f.absolute, 0.0, {})
+    q, p = start.q, start.p
     q, v, p = f.adopt(0.0, q, np.ones(6), p)
     f.choose(Examiner(f, 1.0), 0.0, q, p)
     kernels = f.functions()

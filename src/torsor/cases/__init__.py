@@ -8,7 +8,6 @@ A new case is one file in this folder with one registered `Case`; names, command
 
 import inspect
 import pkgutil
-from functools import cache
 from importlib import import_module
 
 from ..errors import OptionError
@@ -19,21 +18,12 @@ from .base import Case
 __all__ = ["Case", "describe", "load", "names", "options", "recommended", "until"]
 
 
-@cache
-def _discover():
-    """Import every file of this folder once, so that its cases are registered."""
-    for module in pkgutil.iter_modules(__path__):
-        import_module(f".{module.name}", __name__)
-
-
 def _case(name):
-    _discover()
     return lookup("case", name)
 
 
 def names() -> list[str]:
     """The names of all cases, sorted."""
-    _discover()
     return sorted(registered("case"))
 
 
@@ -66,3 +56,7 @@ def until(name: str) -> float:
 def recommended(name: str) -> dict:
     """Arguments of `simulate` that suit the case."""
     return {"until": until(name), **_case(name).recommended}
+
+
+for _module in pkgutil.iter_modules(__path__):  # every file of this folder registers its cases
+    import_module(f".{_module.name}", __name__)

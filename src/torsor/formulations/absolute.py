@@ -25,12 +25,14 @@ from ..quantity import time
 from ..registry import register
 from .base import Formulation, shared
 from .factor import SINGULAR, column, correction, solver
+from .genuine import departures
 from .implicit import closed
 from .lie_derivative import rate, velocities
 from .loads import Loads
 from .meaning import Meaning
 from .outputs import joint_motion_of_bodies
 from .rows import derive
+from .start import start_functions
 
 
 @register("absolute")
@@ -173,6 +175,9 @@ class Absolute(Formulation):
             "gamma": ca.Function("gamma", [t, q, v, p], [self.stacked("gamma")]),
             "G": ca.Function("G", [t, q, p], [self.jacobian()]),
             "Minv": ca.Function("Minv", [q, p], [self.inverse_mass()]),
+            "move": self.moving(),
+            "departures": departures(self),
+            **start_functions(self),
         }
 
     # what results are made of
@@ -181,10 +186,6 @@ class Absolute(Formulation):
     def all_rows(self):
         """Where residuals of every declared constraint and the potential energy are found, in the bodies' symbols."""
         return self
-
-    def adopt(self, t, q, v, p):
-        """The state that corresponds to one in absolute coordinates: itself."""
-        return q, v, p
 
     def in_state(self, expression, a):
         """The bodies' symbols are the state; their accelerations are parts of a."""

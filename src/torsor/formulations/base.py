@@ -5,7 +5,7 @@ q, v, p                  symbols of configuration, velocity, and parameters foll
 rows, keep               declared constraint rows, and which of them the kernels use
 released                 constraints that do not hold at present: one formulation serves every structure of a model
 functions()              factor, accelerations, impulse, positions, velocities, turns: functions of flat vectors
-examination()            residuals and Jacobian of all declared rows, for the start and the diagnosis
+examination()            what the start and the diagnosis are computed with: residuals and Jacobian of all declared rows …
 outputs(signals)         everything a result holds
 watching(name, column)   any column of signals, as a function of the state, accelerations and multipliers
 """
@@ -13,6 +13,7 @@ watching(name, column)   any column of signals, as a function of the state, acce
 from functools import cached_property
 
 import casadi as ca
+import numpy as np
 
 from ..errors import ModelError
 from ..quantity import time
@@ -61,6 +62,16 @@ class Formulation:
         for k, row in enumerate(self.rows):
             places.setdefault(id(row.constraint), []).append(k)
         return places
+
+    def adopt(self, t, q, v, p):
+        """The state that corresponds to one in absolute coordinates: itself, where these are the coordinates."""
+        if "adopt" not in self.examined:
+            return q, v, p
+        own_q, own_v = (x.full().ravel() for x in self.examined["adopt"](t, q, v, p))
+        inputs = len(self.model.inputs)
+        turned = {(j.name, k): p[inputs + i] for i, (j, k) in enumerate(self.absolute.turns)}
+        turns = [turned[j.name, k] for j, k in self.turns]
+        return own_q, own_v, np.concatenate([p[:inputs], turns])
 
     def choose(self, examiner, t, q, p):
         """Choose what depends on what at a configuration; nothing to choose here."""
@@ -150,6 +161,11 @@ class Formulation:
         e, G = ca.SX.sym("e", self.v.shape[0]), self.jacobian()[[self.keep[k] for k in held], :]
         left = e + correction(G)(G @ e) if held else e
         return {"along": ca.Function("along", [time, self.q, self.p, e], [ca.densify(left)])}
+
+    def moving(self):
+        """A tidied step along a group direction, as assembly takes it."""
+        q, u = ca.SX.sym("q", self.manifold.size), ca.SX.sym("u", self.manifold.dimension)
+        return ca.Function("move", [q, u], [self.manifold.tidy(self.manifold.retract(q, u))])
 
     def retractions(self, map):
         """The manifold's own kernels: a step along a group direction, plain and tidied, and the correction dexp⁻¹."""

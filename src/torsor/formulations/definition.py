@@ -51,7 +51,20 @@ def _occasions(model):
 
 
 def fingerprint(model, signals):
-    """Hash of the declared equations, the start as given, and the names."""
+    """Hash of a model and of recorded signals: expressions of the model's symbols."""
+    known = model.derived
+    if "declared" not in known:
+        known["declared"] = _declared(model)
+    whole, symbols = known["declared"]
+    if not signals:
+        return whole
+    column = ca.vertcat(*[ca.densify(ca.SX(x)) for x in signals.values()])
+    told = ca.Function("signals", [symbols], [column]).serialize()
+    return hashlib.sha256("\n".join([whole, *signals, told]).encode()).hexdigest()
+
+
+def _declared(model):
+    """Hash of the declared equations, the start as given, and the names; and all symbols that occur."""
     symbols, expressions, names = [time], [], [sources(), ca.__version__, model.name]
     symbols += model.inputs
     for ground in model.grounds:
@@ -88,12 +101,6 @@ def fingerprint(model, signals):
     for what, told in _occasions(model):
         names += what
         expressions += told
-    names += list(signals)
-    expressions += list(signals.values())
-    symbols = [s for s in symbols if s.numel()]
-    f = ca.Function(
-        "definition",
-        [ca.vertcat(*[ca.vec(s) for s in symbols])],
-        [ca.vertcat(*[ca.vec(ca.densify(ca.SX(e))) for e in expressions])],
-    )
-    return hashlib.sha256("\n".join([*names, f.serialize()]).encode()).hexdigest()
+    column = ca.vertcat(*[ca.vec(s) for s in symbols if s.numel()])
+    f = ca.Function("definition", [column], [ca.vertcat(*[ca.vec(ca.densify(ca.SX(e))) for e in expressions])])
+    return hashlib.sha256("\n".join([*names, f.serialize()]).encode()).hexdigest(), column

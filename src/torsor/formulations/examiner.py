@@ -1,6 +1,5 @@
 """Numeric access to the constraints of a formulation: residuals, Jacobian, assembly by Newton's method."""
 
-import casadi as ca
 import numpy as np
 
 from ..errors import AssemblyError
@@ -18,9 +17,6 @@ class Examiner:
         self.rows = [formulation.rows[k] for k in self.places]
         self.length = length  # size of the model: what a small residual is measured against
         self._f = formulation.examined
-        q, u = ca.SX.sym("q", formulation.manifold.size), ca.SX.sym("u", formulation.manifold.dimension)
-        moved = formulation.manifold.tidy(formulation.manifold.retract(q, u))
-        self._retract = ca.Function("retract", [q, u], [moved])
         self.holonomic = np.array([row.holonomic for row in self.rows], bool)
 
     def g(self, t, q, p, places=None):
@@ -36,10 +32,11 @@ class Examiner:
         return self._f["G"](t, q, p).full()[self.places if places is None else places]
 
     def Minv(self, q, p):
-        return self._f["Minv"](q, p).full()
+        known = self._f.get("Minv")
+        return np.linalg.inv(self._f["M"](q, p).full()) if known is None else known(q, p).full()
 
     def move(self, q, u):
-        return self._retract(q, u).full().ravel()
+        return self._f["move"](q, u).full().ravel()
 
     def speed(self, v):
         """A speed that velocity residuals are measured against."""

@@ -22,7 +22,7 @@ from ..quantity import time
 from .absolute import Absolute
 from .examiner import Examiner
 from .lie_derivative import BASIS, gradient
-from .start import given_state, model_length
+from .start import given
 
 VANISHES = 1e-9  # (2) over the size of its terms: rounding leaves 1e-14, a constraint that is not integrable about 1
 
@@ -49,9 +49,9 @@ def integrability(model, values=None, t=0.0, samples=2, seed=5):
     f = Absolute(model)
     f.blocks = [b for b in f.blocks if id(b.constraint) not in f.released]  # what holds at the start
     f.rows = [row for block in f.blocks for row in block.rows()]
-    examiner = Examiner(f, model_length(model, values))
-    q, p = given_state(f, t, values)
-    q, _ = examiner.assembled(t, q, p)
+    start = given(f, t, values)
+    examiner, p = Examiner(f, start.length), start.p
+    q, _ = examiner.assembled(t, start.q, p)
     random = np.random.default_rng(seed)
     wandered = [examiner.wander(t, q, p, random, 0.2 * (k + 1)) for k in range(samples)]
     forms = Forms(f, [(examiner.G(t, x, p), (t, x, p)) for x in [q, *wandered] if x is not None])

@@ -90,6 +90,25 @@ class Outputs:
         yield "velocity_drift", largest(holding("psi"))
 
 
+def layout(f, signals):
+    """Names and sizes of the outputs of a formulation, before any of them is derived."""
+    model, bodies = f.model, len(f.model.bodies)
+    dof, connections = sum(j.dof for j in model.joints), sum(isinstance(c, Connection) for c in model.constraints)
+    sizes = {
+        "position": 3,
+        "rotation": 9,
+        "velocity": 3,
+        "angular_velocity": 3,
+        "acceleration": 3,
+        "angular_acceleration": 3,
+    }
+    found = {what: size * bodies for what, size in sizes.items()}
+    found |= dict.fromkeys(("coordinate", "rate", "coordinate_acceleration"), dof)
+    found |= {"multiplier": len(f.rows), "reaction_force": 3 * connections, "reaction_torque": 3 * connections}
+    found |= dict.fromkeys(("kinetic_energy", "potential_energy", "position_drift", "velocity_drift"), 1)
+    return [*found.items(), ("signals", len(signals))]
+
+
 def time_derivative(formulation, signal):
     """ė of a signal of time, poses and velocities, in symbols of the bodies: ∂e/∂(ẋ, ω) a + (rate at held velocities)."""
     e = formulation.all_rows.meaning.of(signal)

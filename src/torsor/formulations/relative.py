@@ -248,19 +248,20 @@ class Relative(Transmission, Formulation):
 
     def examination(self):
         t, q, v, p = time, self.q, self.v, self.p
-        M = self.mass_matrix()
         return {
             "g": ca.Function("g", [t, q, p], [self.stacked("g")]),
             "psi": ca.Function("psi", [t, q, v, p], [self.stacked("psi")]),
             "gamma": ca.Function("gamma", [t, q, v, p], [self.stacked("gamma")]),
             "G": ca.Function("G", [t, q, p], [self.jacobian()]),
-            "Minv": ca.Function("Minv", [q, p], [ca.inv(ca.densify(M))]),
+            "M": ca.Function("M", [q, p], [self.mass_matrix()]),
+            "move": self.moving(),
+            "adopt": self._adopting(),
         }
 
     # start and results
 
-    def adopt(self, t, q, v, p):
-        """The state that corresponds to one in absolute coordinates."""
+    def _adopting(self):
+        """The state that corresponds to one in absolute coordinates, as a function of that."""
         of = self.absolute.meaning.of
         xs, vs = [], []
         for link in self.links:
@@ -281,12 +282,7 @@ class Relative(Transmission, Formulation):
                 rates = known.rates(joint) if link.declared else _coordinate_rates(link, V, xs[-1], H)
                 vs.append(rates if joint.dof else ca.SX(0, 1))
         a = self.absolute
-        f = ca.Function("adopt", [time, a.q, a.v, a.p], [ca.vertcat(*xs), ca.vertcat(*vs)])
-        own_q, own_v = (x.full().ravel() for x in f(t, q, v, p))
-        inputs = len(self.model.inputs)
-        turned = {(j.name, k): p[inputs + i] for i, (j, k) in enumerate(a.turns)}
-        turns = [turned[j.name, k] for j, k in self.turns]
-        return own_q, own_v, np.concatenate([p[:inputs], turns])
+        return ca.Function("adopt", [time, a.q, a.v, a.p], [ca.vertcat(*xs), ca.vertcat(*vs)])
 
     @property
     def all_rows(self):

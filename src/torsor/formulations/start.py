@@ -10,7 +10,7 @@ Velocities are found level by level, each without disturbing the one before:
 A joint rate is r = J v + r₀, with r₀ of a ground that moves by itself.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
@@ -20,73 +20,105 @@ from ..errors import AssemblyError
 from ..lie import se3
 
 
-@dataclass
-class Start:
-    """A consistent state, and what was changed to reach it."""
+def start_functions(f):
+    """What a start is computed from, derived once: values of parameters are arguments (`inputs`, followed by turns in p).
 
-    t: float
-    q: np.ndarray
-    v: np.ndarray
-    p: np.ndarray
-    changes: list = field(default_factory=list)
+    given    (t, inputs) → q, turns, points that the model mentions, total mass and inertia
+    speeds   (inputs) → velocities of bodies and rates of joints that the user gave
+    held     (t, q, p) → what constraints that hold from the start take note of
+    rates    (t, q, v, p) → ∂r/∂v and r of all joints
+    """
+    t, q, v, p = quantity.time, f.q, f.v, f.p
+    inputs = ca.vertcat(*f.model.inputs, ca.SX(0, 1))
+    column = lambda parts: ca.vertcat(*[ca.densify(ca.vec(ca.SX(x))) for x in parts], ca.SX(0, 1))
+    given = [*_given_configuration(f), _points(f.model), column(_weights(f.model))]
+    rates = column([f.meaning.rates(j) for j in _moving(f.model)])
+    return {
+        "given": ca.Function("given", [t, inputs], [ca.densify(x) for x in given]),
+        "speeds": ca.Function("speeds", [inputs], [column(x for _, x, _ in _speeds(f))]),
+        "held": ca.Function("held", [t, q, p], [f.meaning.of(column(x for _, x in _captures(f)))]),
+        "rates": ca.Function("rates", [t, q, v, p], [ca.jacobian(rates, v), rates]),
+    }
 
 
-def model_length(model, values):
-    """Size of a model [m]: the largest distance between things it mentions, at least a small number."""
-    points = [quantity.numbers(b.start_position, values).ravel() for b in [*model.bodies, *model.grounds]]
+def _weights(model):
+    """The mass of all bodies together, and the sum of their moments of inertia."""
+    return [sum(b.mass for b in model.bodies), sum(ca.trace(b.inertia) for b in model.bodies if not b.particle)]
+
+
+def _points(model):
+    """Every point that a model mentions, in the reference configuration, as columns."""
+    points = [b.start_position for b in [*model.bodies, *model.grounds]]
     for c in model.constraints:
-        for body, local in zip(
-            (getattr(c, "first", None), getattr(c, "second", None)), getattr(c, "placed", None) or ()
-        ):
-            at = body.start_position + body.start_rotation @ se3.split_pose(local)[1]
-            points.append(quantity.numbers(at, values).ravel())
-    points = np.array(points)
-    size = float(np.linalg.norm(points.max(axis=0) - points.min(axis=0)))
+        ends = (getattr(c, "first", None), getattr(c, "second", None))
+        for body, local in zip(ends, getattr(c, "placed", None) or ()):
+            points.append(body.start_position + body.start_rotation @ se3.split_pose(local)[1])
+    return ca.horzcat(*points)
+
+
+def size_of(points):
+    """Size of a model [m]: the largest distance between things it mentions, at least a small number."""
+    size = float(np.linalg.norm(points.max(axis=1) - points.min(axis=1)))
     return size if size > 1e-9 else 1.0
 
 
-def given_configuration(formulation, values):
-    """q and turn counters as the user gave them: reference poses, moved by joint coordinates where those are given."""
-    model = formulation.model
-    poses = {
-        id(b): se3.pose(quantity.numbers(b.start_rotation, values), quantity.numbers(b.start_position, values).ravel())
-        for b in [*model.grounds, *model.bodies]
-    }
-    holding = [j for j in model.joints if id(j) not in formulation.released]
+@dataclass
+class Given:
+    """What the user gave, as numbers: a state that need not be consistent, and what it is measured against."""
+
+    q: np.ndarray
+    p: np.ndarray
+    length: float
+    mass: float
+    inertia: float
+
+
+def given(f, t, values):
+    """The start as given; constraints that hold from the start hold what they find there (locks, welds)."""
+    model = f.model
+    inputs = model.input_values(values)
+    q, turns, points, weights = (x.full() for x in f.examined["given"](t, inputs))
+    q, p = q.ravel(), np.concatenate([inputs, turns.ravel()])
+    captured = _captures(f)
+    if captured:
+        places = {id(m): len(values) + k for k, m in enumerate(model.memories)}
+        p[[places[id(memory)] for memory, _ in captured]] = f.examined["held"](t, q, p).full().ravel()
+    return Given(q, p, size_of(points), *weights.ravel().tolist())
+
+
+def _captures(f):
+    """Pairs of memory and expression of the constraints that hold from the start."""
+    return [pair for c in f.model.constraints if holds(c) for pair in c.captures()]
+
+
+def holds(element):
+    """Whether an element acts from the start."""
+    return element.active is None or element.active.value != 0.0
+
+
+def _given_configuration(f):
+    """q and turn counters: reference poses, moved by joint coordinates where those are given."""
+    model = f.model
+    poses = {id(b): se3.pose(b.start_rotation, b.start_position) for b in [*model.grounds, *model.bodies]}
+    holding = [j for j in model.joints if holds(j)]
     if any(j.start is not None for j in holding):
-        _propagate(model, holding, poses, values)
+        _propagate(model, holding, poses)
     parts = []
     for body in model.bodies:
         R, x = se3.split_pose(poses[id(body)])
-        parts.append(x if body.particle else np.concatenate([x, R.ravel(order="F")]))
-    return np.concatenate(parts) if parts else np.zeros(0), _first_turns(formulation, values)
+        parts.append(x if body.particle else ca.vertcat(x, ca.vec(R)))
+    return ca.vertcat(*parts, ca.SX(0, 1)), _first_turns(f)
 
 
-def given_state(formulation, t, values):
-    """q and p as the user gave them; constraints that hold from the start hold what they find there (locks, welds)."""
-    model = formulation.model
-    q, turns = given_configuration(formulation, values)
-    p = np.concatenate([np.array(model.input_values(values)), turns])
-    holding = [c for c in model.constraints if id(c) not in formulation.released]
-    pairs = [pair for c in holding for pair in c.captures()]
-    if pairs:
-        places = {id(m): len(values) + k for k, m in enumerate(model.memories)}
-        found = formulation.meaning.of(ca.vertcat(*[expression for _, expression in pairs]))
-        f = ca.Function("held", [quantity.time, formulation.q, formulation.p], [found])
-        p[[places[id(memory)] for memory, _ in pairs]] = f(t, q, p).full().ravel()
-    return q, p
-
-
-def _propagate(model, joints, poses, values):
+def _propagate(model, joints, poses):
     """Move bodies so that joints have their start coordinates, outward from the grounds."""
     reference = dict(poses)
-    number = lambda x: quantity.numbers(x, values)
     relative = {}
     for joint in joints:
-        A, B = (number(x) for x in joint.placed)
+        A, B = joint.placed
         H = se3.inverse(A) @ se3.inverse(reference[id(joint.first)]) @ reference[id(joint.second)] @ B
         if joint.start is not None:
-            H = number(joint.pose(ca.SX(number(joint.start))))
+            H = joint.pose(joint.start)
         relative[joint.name] = A @ H @ se3.inverse(B)
     reached = {id(g) for g in model.grounds}
     waiting = list(joints)
@@ -107,30 +139,25 @@ def _propagate(model, joints, poses, values):
             reached.add(id(ready.first))
 
 
-def _first_turns(formulation, values):
+def _first_turns(f):
     """Values near which the joint angles start: given ones, driven ones, else zero."""
     from ..joints import Drive
 
-    model = formulation.model
-    values = values | {m.symbol.name(): m.value for m in model.memories}
-    drives = [c for c in model.constraints if isinstance(c, Drive) and id(c) not in formulation.released]
+    drives = [c for c in f.model.constraints if isinstance(c, Drive) and holds(c)]
     driven = {(c.joint.name, c.index): c.target() for c in drives}
-    turns = []
-    for joint, k in formulation.turns:
-        if joint.start is not None:
-            turns.append(float(quantity.numbers(joint.start, values)[k, 0]))
-        elif (joint.name, k) in driven:
-            turns.append(float(quantity.numbers(driven[joint.name, k], values)[0, 0]))
-        else:
-            turns.append(0.0)
-    return np.array(turns)
+    start = lambda joint, k: driven.get((joint.name, k), 0) if joint.start is None else joint.start[k]
+    return ca.vertcat(*[start(joint, k) for joint, k in f.turns], ca.SX(0, 1))
 
 
-def consistent_velocities(formulation, examiner, t, q, p, values):
+def consistent_velocities(formulation, examiner, t, q, p):
     """v that satisfies the velocity constraints and keeps what was given; and a list of what was changed."""
-    model, n = formulation.model, formulation.v.shape[0]
-    E, e, r0, names = _given(formulation, t, q, p, values)
-    e = e - r0
+    model = formulation.model
+    rates = formulation.examined["rates"]
+    n = rates.size1_in(2)
+    J, r = rates(t, q, np.zeros(n), p)
+    J, r = J.full(), r.full().ravel()
+    E, r0, names = _given_rows(formulation, J, r)
+    e = formulation.examined["speeds"](p[: len(model.inputs)]).full().ravel() - r0
     g_t = examiner.psi(t, q, np.zeros(n), p)
     whole, alone = np.zeros(n), np.zeros(n, bool)
     for row, value in zip(E, e):
@@ -141,8 +168,8 @@ def consistent_velocities(formulation, examiner, t, q, p, values):
         return whole, []
     G = examiner.G(t, q, p)
     root = np.linalg.cholesky(np.linalg.inv(examiner.Minv(q, p)))
-    J, r = _joint_rates(formulation, t, q, p, [j for j in model.joints if id(j) not in formulation.released])
-    v, residuals = _levels([(G, -g_t), (E, e), (J, -r), (root.T, np.zeros(n))], n)
+    free = np.array([id(j) not in formulation.released for j in _moving(model) for _ in range(j.dof)], bool)
+    v, residuals = _levels([(G, -g_t), (E, e), (J[free], -r[free]), (root.T, np.zeros(n))], n)
     wrong = np.abs(residuals[0]) > 1e-9 * examiner.speed(v)
     if wrong.any():
         what = "; ".join(f"{examiner.rows[k]} (off by {residuals[0][k]:.3g})" for k in np.flatnonzero(wrong)[:5])
@@ -175,38 +202,34 @@ def _refuse_slipping(formulation, examiner, G, g_t, E, e, names, lost, v):
     )
 
 
-def _given(formulation, t, q, p, values):
-    """Rows E v + r₀ = e of what the user gave, with names."""
-    n, places, e, names = formulation.v.shape[0], [], [], []
+def _moving(model):
+    return [j for j in model.joints if j.dof]
+
+
+def _speeds(formulation):
+    """Velocities that the user gave: a name, the expression, and the first place in v, None for rates of a joint."""
+    found = []
     for body in formulation.model.bodies:
         at = formulation.offset[id(body)]
         for start, what, first in (
             (body.start_velocity, "velocity", 0),
             (body.start_angular_velocity, "angular_velocity", 3),
         ):
-            if start is not None:
-                for k, value in enumerate(quantity.numbers(start, values).ravel()):
-                    places.append(at + first + k)
-                    e.append(value)
-                    names.append(f"{body.name}.{what}[{k}]")
-    given = [j for j in formulation.model.joints if j.start_rate is not None]
-    J, r = _joint_rates(formulation, t, q, p, given)
-    rates = [x for j in given for x in quantity.numbers(j.start_rate, values).ravel()]
-    labels = [f"{j.name}.rate[{k}]" for j in given for k in range(j.dof)]
-    picked = np.zeros((len(places), n))
+            found += [] if start is None else [(f"{body.name}.{what}", start, at + first)]
+    return found + [
+        (f"{j.name}.rate", j.start_rate, None) for j in _moving(formulation.model) if j.start_rate is not None
+    ]
+
+
+def _given_rows(formulation, J, r):
+    """Rows E v + r₀ of what the user gave, with names; J v + r: the rates of all joints."""
+    told, joints = _speeds(formulation), _moving(formulation.model)
+    places = [at + k for _, x, at in told if at is not None for k in range(x.shape[0])]
+    picked = np.zeros((len(places), J.shape[1]))
     picked[np.arange(len(places)), places] = 1.0
-    return np.vstack([picked, J]), np.array(e + rates), np.concatenate([np.zeros(len(places)), r]), names + labels
-
-
-def _joint_rates(formulation, t, q, p, joints):
-    """J and r₀ of the joint velocities J v + r₀."""
-    chosen, v = [j for j in joints if j.dof], formulation.v
-    if not chosen:
-        return np.zeros((0, v.shape[0])), np.zeros(0)
-    rates = ca.vertcat(*[formulation.meaning.rates(j) for j in chosen])
-    f = ca.Function("rates", [quantity.time, formulation.q, v, formulation.p], [ca.jacobian(rates, v), rates])
-    J, r = f(t, q, np.zeros(v.shape[0]), p)
-    return J.full(), r.full().ravel()
+    rows = np.array([j.start_rate is not None for j in joints for _ in range(j.dof)], bool)
+    names = [f"{name}[{k}]" for name, x, _ in told for k in range(x.shape[0])]
+    return np.vstack([picked, J[rows]]), np.concatenate([np.zeros(len(places)), r[rows]]), names
 
 
 def _levels(levels, n):

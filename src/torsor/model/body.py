@@ -169,14 +169,34 @@ class Body(Placed):
             )
         return None if J.is_constant() and not quantity.numbers(J).any() else ca.densify(J)
 
-    def check(self, values=None):
-        """Refuse a mass or an inertia that no body has; those that depend on parameters with the values of a run."""
-        known = lambda x: x.is_constant() or values is not None
-        if known(self.mass) and not (mass := quantity.numbers(self.mass, values).item()) > 0:
+    @property
+    def weights(self):
+        """Mass and, but for a particle, inertia."""
+        return [self.mass] if self.particle else [self.mass, self.inertia]
+
+    @property
+    def given(self):
+        """Whether mass and inertia are numbers, and not expressions of parameters."""
+        return all(x.is_constant() for x in self.weights)
+
+    def check(self, numbers=None):
+        """Refuse a mass or an inertia that no body has; numbers: the weights with the parameters of a run, column by column."""
+        if numbers is None:
+            if self.mass.is_constant():
+                self._check_mass(quantity.numbers(self.mass).item())
+            if not self.particle and self.inertia.is_constant():
+                self._check_inertia(quantity.numbers(self.inertia))
+            return
+        self._check_mass(float(numbers[0]))
+        if not self.particle:
+            self._check_inertia(numbers[1:].reshape(3, 3, order="F"))
+
+    def _check_mass(self, mass):
+        if not mass > 0:
             raise ModelError(f"{self.owner}: mass must be positive, got {mass!r}")
-        if not self.particle and known(self.inertia):
-            tensor = quantity.numbers(self.inertia, values)
-            shapes.check(tensor, self.owner, tensor.tolist())
+
+    def _check_inertia(self, tensor):
+        shapes.check(tensor, self.owner, tensor.tolist())
 
     @property
     def data(self):

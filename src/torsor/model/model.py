@@ -71,6 +71,7 @@ class Model(Occasions):
         self._names: dict[str, object] = {}
         self._symbols: dict[int, str] = {quantity.time.element_hash(): "time"}  # identity of a symbol -> its kind
         self._compiled = False
+        self.derived: dict = {}  # from this description, in this process; a change of the description empties it
         self._enter("ground", self.ground)
         self.gravity = gravity
 
@@ -89,6 +90,7 @@ class Model(Occasions):
         value = quantity.vector(given, "gravity", owner)
         checks.contents(self, owner, "gravity", value, TIMED)
         self._gravity = value
+        self.derived.clear()
 
     def body(
         self,
@@ -241,12 +243,27 @@ class Model(Occasions):
                 known = ", ".join(values) or "none"
                 raise ModelError(f"model {self.name!r}: unknown parameter {name!r}. Known: {known}.")
             values[name] = self.parameters[name].checked(value)
-        for body in self.bodies if values else ():  # without parameters everything was checked when it was added
-            body.check(values)
+        if values:  # without parameters everything was checked when it was added
+            self._check_bodies(values)
         for event in self.events if values else ():
             for action in event.actions:
                 action.check(self, values, event.blamed)
         return values
+
+    def _check_bodies(self, values):
+        """Refuse values with which a mass or an inertia is none."""
+        if "masses" not in self.derived:
+            depending = [b for b in self.bodies if not b.given]
+            column = ca.vertcat(*[ca.vec(x) for b in depending for x in b.weights], ca.SX(0, 1))
+            symbols = ca.vertcat(*[p.symbol for p in self.parameters.values()])
+            self.derived["masses"] = depending, ca.Function("masses", [symbols], [column])
+        depending, f = self.derived["masses"]
+        if depending:
+            found = f(list(values.values())).full().ravel()
+            for body in depending:
+                size = sum(x.numel() for x in body.weights)
+                body.check(found[:size])
+                found = found[size:]
 
     def seal(self):
         """From now on the description does not change: kernels were made from it."""
@@ -272,6 +289,7 @@ class Model(Occasions):
             )
 
     def _enter(self, name, thing):
+        self.derived.clear()
         self._names[name] = thing
         if isinstance(thing, Parameter):
             self._symbols[thing.symbol.element_hash()] = "parameter"

@@ -25,6 +25,7 @@ class Occasions:
     _names: dict[str, object]
     _symbols: dict[int, str]
     _compiled: bool
+    derived: dict
     _free: Callable
     _enter: Callable
 
@@ -71,6 +72,7 @@ class Occasions:
         if self._compiled:
             raise ModelError(f"model {self.name!r} has been compiled and cannot change; {event.owner} stays as it was")
         self._check_actions(event.owner, actions)
+        self.derived.clear()
         settle(event, actions=(*event.actions, *actions))
 
     def modes(self, name, *modes) -> Modes:
@@ -102,6 +104,7 @@ class Occasions:
     def _remember(self, memory: Memory) -> Memory:
         if self._compiled:
             raise ModelError(f"model {self.name!r} has been compiled and cannot change; {memory.name!r} was not added")
+        self.derived.clear()
         self.memory[memory.name] = memory
         self._symbols[memory.symbol.element_hash()] = "memory"
         return memory

@@ -21,6 +21,7 @@ class Dynamics:
 
     def __init__(self, model, formulation="absolute", map="exp", parameters=None):
         self.model, self.formulation, self.map = model, formulation, map
+        model.seal()
         self.system, self.kernels = prepare(model, formulation, map, parameters=parameters)
         self._derivatives = {}
         self.q, self.v, self.p = (np.array(x) for x in (self.system.q, self.system.v, self.system.p))

@@ -3,17 +3,17 @@
 import hashlib
 import json
 import pathlib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
-from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
 
 from .. import formulations as _formulations  # noqa: F401  (they register themselves)
-from .. import kernels, quantity
+from .. import kernels
 from ..errors import ModelError
 from ..registry import lookup
+from .derived import derived
 from .program import Approach, lowered
 
 
@@ -53,7 +53,7 @@ class System:
 def own_source():
     """Digest of the files with which the meaning of a stored System and of its kernels changes."""
     here = pathlib.Path(__file__).parent
-    files = [here / name for name in ("prepare.py", "program.py", "structures.py", "switch.py")]
+    files = [here / name for name in ("prepare.py", "derived.py", "program.py", "structures.py", "switch.py")]
     return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
 
 
@@ -61,94 +61,75 @@ def key_of(*parts):
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
+KNOWN = 64  # starts that a model keeps in memory
+
+
 def prepare(
     model, formulation="absolute", map="exp", baumgarte=False, metric="mass", signals=None, parameters=None, t=0.0
 ):
-    """A system and its kernels; the second time from the cache, without deriving anything."""
+    """A system and its kernels. Equations are derived and compiled once per model, in this process or an earlier one; a new
+    value of a parameter costs a start."""
     if not model.bodies:
         raise ModelError(f"model {model.name!r} has no bodies")
-    cls = lookup("formulation", formulation)
+    lookup("formulation", formulation)
     values = model.values(parameters)
-    model.seal()
-    extra = tuple((name, x.element_hash()) for name, x in (signals or {}).items())
-    kept, ask = (
-        _READY.setdefault(model, {}),
-        (formulation, map, baumgarte, repr(metric), extra, tuple(values.items()), t),
-    )
-    if ask not in kept:
-        signals = dict(model.signals) | dict(signals or {})
-        kept[ask] = _found(model, cls, formulation, [map, baumgarte, metric], signals, values, t)
-    return kept[ask]
+    told = derived(model, formulation, dict(model.signals) | dict(signals or {}))
+    ask = (map, baumgarte, repr(metric), tuple(values.items()), t)
+    if ask not in told.known:
+        found = _begun(told, [map, baumgarte, metric], values, t)
+        while len(told.known) >= KNOWN:
+            told.known.pop(next(iter(told.known)), None)
+        told.known[ask] = found
+    return told.known[ask]
 
 
-_READY: WeakKeyDictionary = WeakKeyDictionary()  # what was prepared in this process, per model: a model does not change
-
-
-def _found(model, cls, formulation, options, signals, values, t):
-    """From the cache on disk, or derived and stored there."""
-    from ..formulations.definition import fingerprint
-
-    mark = fingerprint(model, signals)
-    key = key_of("system", mark, values, t, formulation, options[2], own_source())
-    stored = kernels.cache.load(key, "system")
-    system = System(**json.loads(stored)) if stored else None
-    built = kernels.load(kernel_key(mark, formulation, system.keep, system.dependent, options)) if system else None
-    if built is None:
-        system, built = _derive(model, cls, mark, options, signals, values, t, formulation)
-        kernels.cache.store(key, "system", json.dumps(asdict(system)).encode())
-    return system, built
-
-
-def _derive(model, cls, mark, options, signals, values, t, formulation):
-    from ..formulations import Absolute
+def _begun(told, options, values, t):
+    """A consistent start, what is redundant there, and the kernels that suit."""
     from ..formulations import diagnosis as diagnoses
     from ..formulations import start as starts
     from ..formulations.examiner import Examiner
     from ..formulations.genuine import refuse_impostors
-    from ..formulations.outputs import coordinate_labels, coordinate_units
     from ..formulations.partition import choose
 
-    map, baumgarte, metric = options
-    f = cls(model)
-    length = starts.model_length(model, values)
-    absolute = f if isinstance(f, Absolute) else f.absolute
+    model, metric = told.model, options[2]
+    f = told.face()
+    absolute = f.absolute
+    given = starts.given(absolute, t, values)
+    length, p = given.length, given.p
     examiner = Examiner(absolute, length)
-    q, p = starts.given_state(absolute, t, values)
-    _finite(model, q, p)
-    q, moved = examiner.assembled(t, q, p)
-    refuse_impostors(absolute, length, t, q, values)
+    _finite(model, given.q, p)
+    q, moved = examiner.assembled(t, given.q, p)
+    refuse_impostors(absolute, length, t, q, p)
     found = diagnoses.diagnose(examiner, t, q, p)
-    v, changes = starts.consistent_velocities(absolute, examiner, t, q, p, values)
+    v, changes = starts.consistent_velocities(absolute, examiner, t, q, p)
     diagnoses.refuse_contradictions(examiner, found, t, q, v, p, absolute.rows)
     if moved > 1e-9 * length:
         changes.insert(0, f"positions were assembled: something moved by up to {moved:.3g}")
     shared = list(dict.fromkeys(absolute.rows[k].constraint.name for k in found.shared))  # in whatever coordinates
     if f is not absolute:
         q, v, p = f.adopt(t, q, v, p)
-        found = diagnoses.diagnose(Examiner(f, length), t, q, p)
+        examiner = Examiner(f, length)
+        found = diagnoses.diagnose(examiner, t, q, p)
     f.keep = found.keep
-    partition = choose(f, Examiner(f, length), t, q, p, metric) if isinstance(metric, list) else {}
+    partition = choose(f, examiner, t, q, p, metric) if isinstance(metric, list) else {}
     f.metric = (partition["positions"], partition["velocities"]) if partition else metric
     if f.watches:
-        f.choose(Examiner(f, length), t, q, p)
-    outputs = f.outputs(signals)
+        f.choose(examiner, t, q, p)
     chosen = [*f.metric, f.dependent] if partition else [f.dependent]
-    program = lowered(model, [row.label for row in f.rows]) if changes_structure(model) else None
-    built = build(f, signals, program, kernel_key(mark, formulation, f.keep, chosen, options), options)
+    key = kernel_key(told.mark, told.formulation, f.keep, chosen, options)
+    built = told.library(key, f, lambda equations: _built(told, equations, key, options))
     if f.turns:
         p[len(model.inputs) :] = built["turns"](np.array([t]), q, p)[0]
     system = System(
         sizes={
-            "q": f.q.shape[0],
-            "v": f.v.shape[0],
+            "q": f.facts["q"],
+            "v": f.facts["v"],
             "parameters": len(model.inputs),
             "turns": len(f.turns),
             "multipliers": len(f.keep),
         },
         bodies=[b.name for b in model.bodies],
-        joint_coordinates=coordinate_labels(outputs.joints),
-        coordinate_units=[unit for j in outputs.joints for unit in coordinate_units(j)],
-        connections=[c.name for c in outputs.connections],
+        **told.facts,
         rows=[(row.label, str(row)) for row in f.rows],
         keep=found.keep,
         dependent=chosen,
@@ -158,20 +139,25 @@ def _derive(model, cls, mark, options, signals, values, t, formulation):
         freedom=found.freedom,
         start_freedom=found.start_freedom,
         partition=partition,
-        linear=f.linear(),
+        linear=f.facts["linear"],
         length=length,
-        mass=sum(quantity.numbers(b.mass, values).item() for b in model.bodies),
-        inertia=sum(float(np.trace(quantity.numbers(b.inertia, values))) for b in model.bodies if not b.particle),
-        layout=outputs.layout,
-        signals=list(signals),
+        mass=given.mass,
+        inertia=given.inertia,
         t=t,
         q=q.tolist(),
         v=v.tolist(),
         p=p.tolist(),
         changes=changes,
-        fingerprint=mark,
+        fingerprint=told.mark,
     )
     return system, built
+
+
+def _built(told, f, key, options):
+    """Kernels of the structure of the start."""
+    model = told.model
+    program = lowered(model, [row.label for row in f.rows]) if changes_structure(model) else None
+    return build(f, told.signals, program, key, options)
 
 
 def changes_structure(model):
@@ -214,12 +200,12 @@ def kernel_key(mark, formulation, keep, dependent, options):
     return key_of("kernels", mark, formulation, keep, dependent, options)
 
 
-def rechosen(model, system, formulation, options, signals, t, q, p):
+def rechosen(told, system, options, t, q, p):
     """Kernels with the dependent coordinates that are best here, and which these are."""
     from ..formulations.examiner import Examiner
     from ..formulations.partition import choose
 
-    f = lookup("formulation", formulation)(model)
+    f = told.face()
     f.keep = system.keep
     examiner = Examiner(f, system.length)
     f.metric, chosen = options[2], []
@@ -228,8 +214,8 @@ def rechosen(model, system, formulation, options, signals, t, q, p):
         f.metric = chosen = (partition["positions"], partition["velocities"])
     f.choose(examiner, t, q, p)
     chosen = [*chosen, f.dependent]
-    key = kernel_key(system.fingerprint, formulation, f.keep, chosen, options)
-    return kernels.load(key) or build(f, signals, None, key, options), chosen
+    key = kernel_key(system.fingerprint, told.formulation, f.keep, chosen, options)
+    return told.library(key, f, lambda equations: build(equations, told.signals, None, key, options)), chosen
 
 
 def _finite(model, q, p):

@@ -3,16 +3,13 @@
 A structure is a set of engaged constraints. What is redundant in it is found where it is first met, as at the start.
 """
 
-import hashlib
 import json
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .. import kernels
 from ..errors import AssemblyError
-from ..registry import lookup
-from .prepare import build, kernel_key, key_of, own_source
+from .prepare import build, kernel_key
 from .program import lowered
 
 
@@ -30,11 +27,9 @@ class Structure:
 class Structures:
     """All structures of one run that were met so far, the one of the start first."""
 
-    def __init__(self, model, system, built, formulation, options, signals):
-        self.model, self.system, self.formulation, self.options = model, system, formulation, options
-        self.signals = signals
-        self.program = lowered(model, [label for label, _ in system.rows])
-        self._f = None
+    def __init__(self, told, system, built, options):
+        self.told, self.system, self.options = told, system, options
+        self.program = lowered(told.model, [label for label, _ in system.rows])
         self.known = []
         self.bits = self.program.arrays["bits"]
         first = Structure(self.key_of(system.p), built, system.keep, system.dependent, system.watches)
@@ -48,8 +43,7 @@ class Structures:
         """The structure with this key, compiled at this state if it is new."""
         found = next((s for s in self.known if s.key == key), None)
         if found is None:
-            note = self._note(key, t, q, v, p)
-            found = self._stored(key, note) or self._derived(key, note, t, q, v, p)
+            found = self._found(key, t, q, v, p)
             self.known.append(found)
         return found
 
@@ -58,13 +52,10 @@ class Structures:
         found = next((s for s in self.known if s.key == key), None)
         if found is not None and found.keep == keep and found.dependent == dependent:
             return found
-        built = kernels.load(self._kernel_key(key, keep, dependent))
-        if built is None:
-            f = self._released(key)
-            f.keep, f.metric = keep, (tuple(dependent[:-1]) if len(dependent) > 1 else self.options[2])
-            f.dependent = dependent[-1]
-            built = self._build(f, key, dependent)
-        again = Structure(key, built, keep, dependent, watches)
+        f = self._released(key)
+        f.keep, f.metric = keep, (tuple(dependent[:-1]) if len(dependent) > 1 else self.options[2])
+        f.dependent = dependent[-1]
+        again = Structure(key, self._library(f, key, dependent), keep, dependent, watches)
         self.known = [again if s.key == key else s for s in self.known] + ([again] if found is None else [])
         return again
 
@@ -77,21 +68,12 @@ class Structures:
         dependent, _ = self._choose(f, Examiner(f, self.system.length), t, q, p)
         if dependent == structure.dependent:
             return False
-        structure.built = kernels.load(self._kernel_key(structure.key, f.keep, dependent)) or self._build(
-            f, structure.key, dependent
-        )
+        structure.built = self._library(f, structure.key, dependent)
         structure.dependent = dependent
         return True
 
-    def _stored(self, key, note):
-        stored = kernels.cache.load(note, "structure")
-        if stored is None:
-            return None
-        noted = json.loads(stored)
-        built = kernels.load(self._kernel_key(key, noted["keep"], noted["dependent"]))
-        return None if built is None else Structure(key, built, noted["keep"], noted["dependent"], noted["watches"])
-
-    def _derived(self, key, note, t, q, v, p):
+    def _found(self, key, t, q, v, p):
+        """What is redundant in a structure is found at the state where it is first met, whatever was run before."""
         from ..formulations import diagnosis
         from ..formulations.examiner import Examiner
 
@@ -103,11 +85,8 @@ class Structures:
         self._refuse(examiner, f, found, t, where, v, p)
         f.keep = found.keep
         dependent, partition = self._choose(f, examiner, t, where, p)
-        built = self._build(f, key, dependent)
         watches = bool(f.keep) and (f.watches or partition)
-        noted = {"keep": f.keep, "dependent": dependent, "watches": watches}
-        kernels.cache.store(note, "structure", json.dumps(noted).encode())
-        return Structure(key, built, list(f.keep), json.loads(json.dumps(dependent)), watches)
+        return Structure(key, self._library(f, key, dependent), f.keep, json.loads(json.dumps(dependent)), watches)
 
     def _refuse(self, examiner, f, found, t, q, v, p):
         """Refuse engagements that contradict each other: redundant rows that ask for something else than the others."""
@@ -130,11 +109,9 @@ class Structures:
         diagnosis.refuse_contradictions(examiner, found, t, q, v, p, f.rows)
 
     def _released(self, key):
-        """The formulation with the constraints of this structure engaged."""
-        if self._f is None:
-            self._f = lookup("formulation", self.formulation)(self.model)
-        f, engaged = self._f, self.program.constraints
-        f.release([c for c, on in zip(engaged, key) if on == 0.0])
+        """The face of the formulation with the constraints of this structure engaged."""
+        f = self.told.face()
+        f.release([c for c, on in zip(self.program.constraints, key) if on == 0.0])
         f.metric = self.options[2]
         return f
 
@@ -153,14 +130,9 @@ class Structures:
             f.choose(examiner, t, q, p)
         return [*chosen, f.dependent], bool(chosen)
 
-    def _build(self, f, key, dependent):
-        return build(f, self.signals, self.program, self._kernel_key(key, f.keep, dependent), self.options)
-
-    def _kernel_key(self, key, keep, dependent):
-        return kernel_key(self.system.fingerprint, self.formulation, [list(key), keep], dependent, self.options)
-
-    def _note(self, key, t, q, v, p):
-        """Under which name it is kept what was found at this state: a run does not depend on what was run before."""
-        where = hashlib.sha256(b"".join(np.ascontiguousarray(x).tobytes() for x in (t, q, v, p))).hexdigest()
-        mark = self.system.fingerprint
-        return key_of("structure", mark, self.formulation, list(key), self.options, where, own_source())
+    def _library(self, f, key, dependent):
+        """Kernels of a structure and of what is chosen in it."""
+        mark, formulation = self.system.fingerprint, self.told.formulation
+        place = kernel_key(mark, formulation, [list(key), f.keep], dependent, self.options)
+        make = lambda equations: build(equations, self.told.signals, self.program, place, self.options)
+        return self.told.library(place, f, make)

@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import ResultError, RunError
 from ..model import Model
 from .checkpoint import rebuilt
+from .derived import derived
 from .prepare import changes_structure, prepare, rechosen
 from .projections import Projection
 from .runner import Runner
@@ -45,6 +46,7 @@ class Task:
         checkpoint, which counts, and not what would be derived today."""
         model, metric = self.model, self.projection.metric
         ways = [self.map, self.projection.baumgarte, metric]
+        model.seal()
         system, built = prepare(model, self.formulation, *ways, self.signals, self.parameters)
         if stored is not None:
             shape = lambda x: json.dumps([x.keep, x.dependent, x.layout, x.sizes])
@@ -53,17 +55,20 @@ class Task:
                     f"model {model.name!r}: its equations are derived differently here; nothing was changed"
                 )
             system = stored
-        every = dict(model.signals) | self.signals
+        told, every = self.derived(), dict(model.signals) | self.signals
         manner = (self.method, self.step, self.tolerance, self.projection, self.until)
         rebuild = lambda dependent: rebuilt(model, system, self.formulation, ways, every, dependent)
         if changes_structure(model):
             from .event_runner import EventRunner
             from .structures import Structures
 
-            structures = Structures(model, system, built, self.formulation, ways, every)
+            structures = Structures(told, system, built, ways)
             return system, EventRunner(structures, system, built, *manner), rebuild
-        renew = lambda t, q, p: rechosen(model, system, self.formulation, ways, every, t, q, p)
+        renew = lambda t, q, p: rechosen(told, system, ways, t, q, p)
         return system, Runner(system, built, *manner, renew), rebuild
+
+    def derived(self):
+        return derived(self.model, self.formulation, dict(self.model.signals) | self.signals)
 
     def judged(self, system, data, count, folder=None):
         """The data of a run, or an error that holds it."""
@@ -81,7 +86,7 @@ class Task:
                 f"`data` of this error.{kept}",
                 data,
             )
-        elif jumped := _jumped(self.model, system, data, self.parameters):
+        elif jumped := _jumped(self, system, data):
             joint, when = jumped
             raise RunError(
                 f"{owner}: {joint.owner} came together the wrong way round before t = {when:.6g} s: its constraints hold, but "
@@ -100,22 +105,25 @@ class Task:
         return data
 
 
-def _jumped(model, system, data, parameters):
+def _jumped(task, system, data):
     """The first joint of a loop whose residual vanishes in a position that the joint cannot reach, and when."""
     from ..formulations.genuine import JUMPED, impostors
     from ..model.topology import spanning_tree
 
+    model = task.model
     switched = {id(element) for element in model.switched}  # these may be anywhere while they are released
-    cut = [joint for joint in spanning_tree(model).cut if id(joint) not in switched]
+    cut = {id(joint) for joint in spanning_tree(model).cut if id(joint) not in switched}
     if not cut:
         return None
-    names = data["body"].values.tolist()
+    absolute = task.derived().face().absolute
+    p = np.concatenate([model.input_values(task.values()), np.zeros(len(absolute.turns))])
     some = np.unique(np.linspace(0, data.sizes["time"] - 1, 9).astype(int))  # what has jumped does not jump back
-    arrays = {what: data[what][some].values for what in ("rotation", "position")}
-    rotation, position = (
-        {name: arrays[what][:, k] for k, name in enumerate(names)} for what in ("rotation", "position")
-    )
-    times = data["time"].values[some]
-    found = impostors(cut, model.values(parameters), system.length, JUMPED, times, rotation, position)
-    first = min(found, key=lambda one: one[1], default=None)
-    return None if first is None else (first[0], float(times[first[1]]))
+    times, x, R = (data[what][some].values for what in ("time", "position", "rotation"))
+    whole = np.concatenate([x, R.swapaxes(2, 3).reshape(*x.shape[:2], 9)], axis=2)
+    keep = np.concatenate([np.arange(12) < (3 if body.particle else 12) for body in model.bodies])
+    for t, q in zip(times, whole.reshape(len(some), -1)[:, keep]):
+        found = [model.joints[k] for k in impostors(absolute, system.length, JUMPED, t, q, p)]
+        jumped = next((joint for joint in found if id(joint) in cut), None)
+        if jumped is not None:
+            return jumped, float(t)
+    return None

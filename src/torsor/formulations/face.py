@@ -1,0 +1,76 @@
+"""The numeric face of a formulation: its rows, and functions of flat vectors. Nothing in it has to be derived.
+
+A start, a diagnosis and a choice of dependent coordinates need no more than this. It is made from plain data and from
+functions that were derived once, in this process or in an earlier one, with values of parameters as arguments.
+"""
+
+import casadi as ca
+
+from ..joints.base import Connection
+from .base import Formulation
+from .outputs import coordinate_labels, coordinate_units, layout
+from .rows import Row
+
+
+class Face(Formulation):
+    """What `Examiner`, `diagnose` and `choose` ask of a formulation.
+
+    absolute   the face of the absolute coordinates of the same model: itself, where these are the coordinates
+    """
+
+    def __init__(self, model, cls, facts, functions, absolute=None):
+        super().__init__(model)
+        self.cls, self.facts, self.absolute = cls, facts, absolute or self
+        self.examined = functions
+        self.watches = cls.watches
+        self.rows = [Row(model.constraints[c], *rest) for c, *rest in facts["rows"]]
+        self.turns = [(model.joints[j], k) for j, k in facts["turns"]]
+        self.offset = dict(zip([id(b) for b in model.bodies], facts["offset"]))
+        self.keep = self.active_rows()
+
+    def choose(self, examiner, t, q, p):
+        self.cls.choose(self, examiner, t, q, p)
+
+    def coordinate_names(self):
+        return self.facts["names"]
+
+    def release(self, constraints):
+        super().release(constraints)
+        if self.absolute is not self:
+            self.absolute.release(constraints)
+
+
+def facts_of(f):
+    """What a face knows about a formulation, as plain data."""
+    model = f.model
+    constraints, joints = ({id(x): k for k, x in enumerate(xs)} for xs in (model.constraints, model.joints))
+    return {
+        "rows": [[constraints[id(r.constraint)], r.index, r.direction, r.holonomic] for r in f.rows],
+        "turns": [[joints[id(j)], k] for j, k in f.turns],
+        "offset": [int(f.offset[id(b)]) for b in model.bodies if id(b) in f.offset],
+        "names": f.coordinate_names(),
+        "linear": f.linear(),
+        "q": f.q.shape[0],
+        "v": f.v.shape[0],
+    }
+
+
+def recorded(f, signals):
+    """What results of a formulation hold, as plain data."""
+    joints = [j for j in f.model.joints if j.dof]
+    return {
+        "joint_coordinates": coordinate_labels(joints),
+        "coordinate_units": [unit for j in joints for unit in coordinate_units(j)],
+        "connections": [c.name for c in f.model.constraints if isinstance(c, Connection)],
+        "layout": layout(f, signals),
+        "signals": list(signals),
+    }
+
+
+def packed(functions):
+    """Functions by name as one text, and back."""
+    return {name: f.serialize() for name, f in functions.items()}
+
+
+def unpacked(texts):
+    return {name: ca.Function.deserialize(text) for name, text in texts.items()}

@@ -1,0 +1,95 @@
+"""What was derived from a model for one formulation and one set of recorded signals: once, whatever its parameters are.
+
+It is kept with the model while the process lives, and on the disk, so that a second process derives nothing either.
+Values of parameters are arguments of everything in it; what depends on them (the start, which rows are redundant, which
+coordinates depend on others) is computed anew for each run, in milliseconds, and never stored.
+"""
+
+import json
+import pathlib
+import zlib
+from functools import cache
+from threading import RLock
+
+from .. import kernels
+from ..registry import lookup
+
+
+class Derived:
+    """A formulation of a model: its numeric face, and the kernels of every choice that was met.
+
+    mark    fingerprint of the model and of the signals
+    facts   what results hold, as plain data
+    """
+
+    def __init__(self, model, formulation, signals, mark, key):
+        self.model, self.signals, self.mark = model, signals, mark
+        self.cls, self.formulation = lookup("formulation", formulation), formulation
+        self.lock, self.libraries, self.known = RLock(), {}, {}
+        self._equations = None
+        stored = kernels.cache.load(key, "derived")
+        self._derive(key) if stored is None else self._recall(json.loads(zlib.decompress(stored)))
+
+    def _derive(self, key):
+        from ..formulations.face import facts_of, packed, recorded
+
+        f = self.equations
+        absolute = getattr(f, "absolute", f)
+        self.facts = recorded(f, self.signals)
+        self.sides = [(facts_of(x), x.examined) for x in ([f] if f is absolute else [f, absolute])]
+        stored = {"facts": self.facts, "sides": [(facts, packed(functions)) for facts, functions in self.sides]}
+        kernels.cache.store(key, "derived", zlib.compress(json.dumps(stored).encode(), 1))
+
+    def _recall(self, stored):
+        from ..formulations.face import unpacked
+
+        self.facts = stored["facts"]
+        self.sides = [(facts, unpacked(texts)) for facts, texts in stored["sides"]]
+
+    @property
+    def equations(self):
+        """The formulation itself, derived when something new has to be compiled."""
+        with self.lock:
+            if self._equations is None:
+                self._equations = self.cls(self.model)
+            return self._equations
+
+    def face(self):
+        """A numeric face, for one use: what is chosen is written on it."""
+        from ..formulations.face import Face
+
+        *own, absolute = self.sides
+        last = Face(self.model, lookup("formulation", "absolute"), *absolute)
+        return Face(self.model, self.cls, *own[0], last) if own else last
+
+    def library(self, key, face, build):
+        """Kernels of the choice that is written on a face: known here, on the disk, or built now."""
+        with self.lock:
+            if key not in self.libraries:
+                self.libraries[key] = kernels.load(key) or build(self._like(face))
+            return self.libraries[key]
+
+    def _like(self, face):
+        """The equations with the choice that is written on a face."""
+        f = self.equations
+        f.release([element for element in self.model.switched if id(element) in face.released])
+        f.keep, f.dependent, f.metric = face.keep, face.dependent, face.metric
+        return f
+
+
+@cache
+def _source():
+    """With this file changes what is stored."""
+    return pathlib.Path(__file__).read_text()
+
+
+def derived(model, formulation, signals):
+    """What was derived from a model, in this process or before."""
+    from ..formulations.definition import fingerprint
+
+    mark = fingerprint(model, signals)
+    known = model.derived.setdefault("formulations", {})
+    if (formulation, mark) not in known:
+        key = kernels.cache.digest("derived", mark, formulation, _source())
+        known[formulation, mark] = Derived(model, formulation, signals, mark, key)
+    return known[formulation, mark]
