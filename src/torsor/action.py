@@ -123,7 +123,10 @@ class Engage(Action):
 @register("strike")
 @dataclass(frozen=True, eq=False)
 class Strike(Action):
-    """A one-sided constraint is hit: it rebounds with a coefficient of restitution, or stays closed.
+    """A constraint is hit from one side: it rebounds with a coefficient of restitution, or stays closed.
+
+    The side is that of the event: where its watched function is positive. If that function has nothing to do with the
+    constraint (a clock), it is the side from which the constraint is approached.
 
     restitution     e of (1), 0 to 1
     before          pairs (memory, value) that are set before the constraint is looked at
@@ -136,6 +139,12 @@ class Strike(Action):
     def accepts(self, model, target, owner):
         _of(self, model.constraints, target, owner)
         self.check(model, {}, owner)
+        told = target.equations()
+        if told.position is None or len(told.directions) != 1:
+            has = "holds velocities" if told.position is None else f"has {len(told.directions)} equations"
+            raise ModelError(
+                f"{owner}: action 'strike': needs a constraint with one equation at position level; {target.owner} {has}"
+            )
 
     def check(self, model, values, owner):
         e = quantity.scalar(self.restitution, "restitution", owner)
@@ -272,7 +281,7 @@ def engage(*constraints, snap=False) -> Engage:
 
 
 def strike(*constraints, restitution=0.0) -> Strike:
-    """One-sided constraints are hit."""
+    """Constraints are hit from one side: they rebound, or stay closed."""
     return Strike(constraints, restitution)
 
 

@@ -26,8 +26,9 @@ class EventRunner(Runner):
         history = np.zeros((n, 4))
         history[:, 0] = -np.inf
         self.events = switch.Events(
-            side=whole(n), due=whole(n), enabled=whole(n), disabled=whole(n), armed=whole(n), history=history, phi=np.zeros(2 * n),
-            scale=np.zeros(n), marks=np.array([0, 1, 0, 0, 0, 0, 1, 0], np.int64), values=values, wanted=np.zeros(bits),
+            side=whole(n), due=whole(n), fired=whole(n), enabled=whole(n), disabled=whole(n), armed=whole(n), history=history,
+            phi=np.zeros(2 * n), scale=np.zeros(n), speed=np.zeros(n), marks=np.array([0, 1, 0, 0, 0, 0, 1, 0], np.int64),
+            values=values, wanted=np.zeros(bits),
         )  # fmt: skip
         room = max(LOGGED, 2 * n)  # all events may happen at one instant
         self.log = switch.Log(
@@ -52,7 +53,7 @@ class EventRunner(Runner):
             sides=np.zeros(n, np.int64), bracket=np.zeros(2), **of(slots, "slots", "later"),
             **of(max(rows, 1), "r", "r0", "r1", "unit", "impulse"), **of(rows, "impulses", "impulses1"),
             sliding=np.zeros((sliding, 3)), matrix=np.zeros((sliding, sliding + 1)), ways=np.zeros((sliding, 3)),
-            energies=np.zeros(2), struck=np.zeros((struck, 7)),
+            energies=np.zeros(2), struck=np.zeros((struck, 8)),
         )  # fmt: skip
 
     def _tabulate(self):
@@ -166,7 +167,7 @@ class EventRunner(Runner):
                 "Engage them where they hold, or allow the bodies to be moved with engage(..., snap=True)"
             ),
             w.RESTITUTION: f"event {name!r}: restitution must lie between 0 and 1, it is {off}",
-            w.PENETRATES: f"event {name!r}: a one-sided constraint is broken by {off} when it is first looked at",
+            w.PENETRATES: f"event {name!r} strikes a constraint that is broken by {off} there; it must hold where it is struck",
             w.CHATTERS: (
                 f"event {name!r} and others that follow from it fire again and again without time passing (t = {t:.12g} s): "
                 "the conditions call for each other. Let them differ (hysteresis), or choose accumulate='end' or 'ignore' "

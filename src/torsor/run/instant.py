@@ -29,7 +29,7 @@ from .codes import (
 from .compiled import PLAIN
 from .jumps import jump, loosen, place_of, positions, residuals, velocities
 from .loop import RUNNING, accelerate, copy, largest
-from .switch import FAR, NEAR, SLOW, enabled, kernels_of, near, structure_of, use
+from .switch import FAR, LEANS, NEAR, SLOW, TURNED, enabled, kernels_of, near, structure_of, use
 
 
 @njit(**PLAIN)
@@ -94,6 +94,8 @@ def fire(program, table, s, plan, state, events, trial, log, e):
                 trial.struck[struck, 4] = 0.0
                 trial.struck[struck, 5] = 1.0
                 trial.struck[struck, 6] = events.phi[events.due.size + other]  # approach of a row that is redundant
+                rises = program.events[other, 2] == 1 and events.side[other] == -1
+                trial.struck[struck, 7] = -trial.slots[slot + 2] if rises else trial.slots[slot + 2]
                 struck += 1
             elif code == LAND:
                 lands = True
@@ -127,6 +129,7 @@ def fire(program, table, s, plan, state, events, trial, log, e):
         if together(program, events, other, e):
             turned = -events.side[other] if program.events[other, 2] == 1 else -1
             events.side[other] = 0 if strikes(program, other) and program.events[other, 3] == 1 else turned
+            events.fired[other] = 1
             if program.events[other, 5] >= 0:
                 trial.p[program.events[other, 5]] = t
             if program.events[other, 6] >= 0:
@@ -167,7 +170,10 @@ def collide(program, table, s, plan, state, events, trial, t, struck, engaged, s
     call(table.addresses[i, 2], (s.t, trial.q, trial.p, s.F, trial.other, s.g, s.work))
     for m in range(struck):
         at = place_of(table, i, int(trial.struck[m, 0]))
-        trial.struck[m, 6] = s.psi[at] if at >= 0 else trial.struck[m, 6]
+        if at >= 0:
+            side = trial.struck[m, 7] if abs(trial.struck[m, 7]) > LEANS else -s.psi[at]  # else the side it comes from
+            trial.struck[m, 7] = 1.0 if side >= 0.0 else -1.0
+            trial.struck[m, 6] = trial.struck[m, 7] * s.psi[at]
         if at >= 0 and not abs(s.g[at]) <= FAR * events.values[2]:
             events.values[1] = s.g[at]
             return PENETRATES
@@ -239,7 +245,7 @@ def decide(program, events, m, x, close, before, p, jumped):
             holds = x < 0.0 or (x == 0.0 and strict == 0)
             events.side[m], events.due[m] = (-1, 1) if holds else (1, 0)
         else:
-            events.side[m], events.due[m] = 1 if x > 0.0 else (-1 if x < 0.0 else 0), 0
+            events.side[m], events.due[m] = 1 if x > close else (-1 if x < -close else 0), 0
     elif not jumped:
         if events.due[m] == 0 and events.side[m] == 0 and x > close:
             events.side[m] = 1
@@ -294,6 +300,19 @@ def resting(program, table, s, plan, state, events, trial, i):
 
 
 @njit(**PLAIN)
+def side_after(program, events, m, t, x, rate):
+    """The side on which a function is when time goes on after an instant."""
+    if events.enabled[m] == 1 and abs(x) > near(events, m, t, rate):
+        return 1 if x > 0.0 else -1
+    if program.events[m, 3] == 0 and program.events[m, 7] == 1 and abs(rate) > TURNED * events.speed[m]:
+        if events.fired[m] == 1:  # it leaves zero as the motion after the instant has it, which may have jumped
+            return 1 if rate > 0.0 else -1
+        if events.side[m] == -1 and rate > 0.0 and program.events[m, 2] == 0:
+            return 1
+    return 0 if events.side[m] == 1 else events.side[m]  # at zero and not fired: the next instant decides
+
+
+@njit(**PLAIN)
 def instant(program, table, s, plan, state, events, trial, log):
     """Let everything happen that is due at this instant. Returns a status."""
     t, n = state.values[0], events.due.size
@@ -315,6 +334,8 @@ def instant(program, table, s, plan, state, events, trial, log):
             like = program.events[m, 8]  # positions, velocities, reactions are as exact as the largest of them
             if like > 0:
                 events.scale[m] = max(events.scale[m], events.values[2 if like == 1 else (3 if like == 2 else 7)])
+                if abs(trial.phi[n + m]) < 1e300:
+                    events.speed[m] = max(events.speed[m], abs(trial.phi[n + m]))
             close = near(events, m, t, trial.phi[n + m])
             decide(program, events, m, trial.phi[m], close, events.phi[m], state.p, events.marks[2] > 0)
             if chosen < 0 and events.due[m] == 1:
@@ -327,7 +348,7 @@ def instant(program, table, s, plan, state, events, trial, log):
             break
         events.marks[5] = chosen
         if program.events[chosen, 10] == 1:  # half of a condition: only to be looked at here
-            events.due[chosen], events.side[chosen] = 0, -events.side[chosen]
+            events.due[chosen], events.side[chosen], events.fired[chosen] = 0, -events.side[chosen], 1
             events.marks[2] += 1
             continue
         status = fire(program, table, s, plan, state, events, trial, log, events.marks[5])
@@ -345,9 +366,7 @@ def instant(program, table, s, plan, state, events, trial, log):
             events.disabled[chosen] = 1
             events.marks[2] = 0
     for m in range(n):
-        if events.enabled[m] == 1 and abs(trial.phi[m]) > near(events, m, t, trial.phi[n + m]):
-            events.side[m] = 1 if trial.phi[m] > 0.0 else -1
-        elif events.side[m] == 1:  # at zero and not fired: the next instant decides
-            events.side[m] = 0
+        events.side[m] = side_after(program, events, m, t, trial.phi[m], trial.phi[n + m])
+        events.fired[m] = 0
     events.marks[1], events.marks[2] = 0, 0
     return RUNNING

@@ -262,7 +262,7 @@ def jump(program, table, s, plan, state, events, trial, t):
     """Velocities after constraints were engaged or struck: (1). Which of them stay closed is left in trial.p.
 
     struck: [row, place in p, restitution, slot of the relative acceleration, 1 stays closed or 2 open, takes part, speed
-    of approach]
+    of leaving, side on which it is kept: 1 for g ≥ 0, -1 for g ≤ 0]
     """
     n = int(events.values[5])
     copy(trial.v, trial.us)  # before
@@ -282,9 +282,10 @@ def jump(program, table, s, plan, state, events, trial, t):
             at = place_of(table, i, int(trial.struck[m, 0]))
             if trial.struck[m, 5] == 0.0 or at < 0:
                 continue
-            if s.psi[at] > -NEAR * events.values[3]:  # it is only touched, or leaves by itself
+            leaving = trial.struck[m, 7] * s.psi[at]
+            if leaving > -NEAR * events.values[3]:  # it is only touched, or leaves by itself
                 trial.r[at] = 0.0
-                if trial.struck[m, 4] == 0.0 and s.psi[at] > NEAR * events.values[3]:
+                if trial.struck[m, 4] == 0.0 and leaving > NEAR * events.values[3]:
                     trial.struck[m, 5], again = 0.0, True
                 trial.struck[m, 4] = 1.0
             elif trial.struck[m, 4] == 0.0:
@@ -301,6 +302,12 @@ def jump(program, table, s, plan, state, events, trial, t):
                 for l in range(n):
                     if int(trial.struck[l, 1]) == program.onesided[m, 0]:
                         trial.struck[l, 5], trial.struck[l, 4] = 0.0, 2.0
+                break
+        if again:
+            continue
+        for m in range(n):  # nor does what is struck from one side
+            if trial.struck[m, 5] == 1.0 and trial.struck[m, 7] * trial.impulses[int(trial.struck[m, 0])] < -rounding:
+                trial.struck[m, 5], trial.struck[m, 4], again = 0.0, 2.0, True
                 break
         if again:
             continue
@@ -332,7 +339,7 @@ def jump(program, table, s, plan, state, events, trial, t):
             if not (leaves or rebounds):
                 continue
             speed = trial.struck[m, 6] if leaves else -trial.struck[m, 2] * trial.struck[m, 6]
-            pull = -trial.later[int(trial.struck[m, 3])]
+            pull = -trial.struck[m, 7] * trial.later[int(trial.struck[m, 3])]
             if pull > 0.0 and 0.5 * speed**2 < pull * REBOUND * events.values[2]:
                 trial.struck[m, 4], trial.struck[m, 5], again = 1.0, 1.0, True
                 if trial.struck[m, 2] < 1.0:

@@ -9,8 +9,8 @@ A step is looked through on a dense output, cubic in the algebra and in the velo
 which tells that something happens and nearly when; between two samples a function that has a rate is taken for the cubic
 through its values and rates, so that a short dip is seen. The instant itself is a root of the method: of the watched
 function after a step of the method of just that length, from the same start. Nothing is lost by interpolation that way, so
-that every method keeps its order across events. A function that is zero at the start of the step because it has just fired
-is divided by θ, which leaves its next root.
+that every method keeps its order across events. A function that is zero at the start of the step, because it has just fired,
+is divided by θ, which leaves its next root however close that is.
 """
 
 import numpy as np
@@ -23,14 +23,15 @@ from .loop import FINISHED, RUNNING, march
 from .records import accelerate, copy
 from .switch import (
     AT_START,
-    DIVIDED,
     FALLING,
+    FALLING_AGAIN,
     FLAT,
     FOLLOWED,
     OFF,
     PLACES,
     QUIET,
     RISING,
+    RISING_AGAIN,
     SAMPLES,
     enabled,
     kernels_of,
@@ -176,7 +177,7 @@ def start_side(program, events, m, t, rate, after):
 def first(program, table, s, plan, i, events, trial, p):
     """Whether some event fires in the step: 1, and where in trial.bracket; 0 if none does; -1 where a function is no number.
 
-    Marks the events concerned as due: falling, rising, divided by θ, or at the very start.
+    Marks the events concerned as due: falling, rising, either of them again, or at the very start.
     """
     n = events.due.size
     for m in range(n):
@@ -193,25 +194,27 @@ def first(program, table, s, plan, i, events, trial, p):
             if np.isnan(x1):
                 events.marks[5] = m
                 return -1
-            side, kind = trial.sides[m], FALLING
+            side = trial.sides[m]
             close = near(events, m, trial.values0[0], trial.samples[j, n + m])
             if side == 0:
-                side, kind = start_side(program, events, m, trial.values0[0], r0, x1), DIVIDED
+                side = start_side(program, events, m, trial.values0[0], r0, x1)
                 if side == -1:
                     events.due[m], found = AT_START, True
                     continue
+            again = abs(trial.samples[0, m]) <= near(events, m, trial.values0[0], trial.samples[0, n + m])
+            falls, rises = (FALLING_AGAIN, RISING_AGAIN) if again else (FALLING, RISING)
             if side == 1 and x1 < -close:
-                events.due[m], found = kind, True
+                events.due[m], found = falls, True
             elif side == 1 and x1 == 0.0 and program.events[m, 0] == 1 and program.events[m, 1] == 0:
                 events.due[m], found = FLAT, True
             elif side == -1 and x1 > close and program.events[m, 2] == 1:
-                events.due[m], found = RISING, True
+                events.due[m], found = rises, True
             elif program.events[m, 7] == 1 and (side == 1 or (side == -1 and program.events[m, 2] == 1)):
                 z = dip(side * x0, side * r0, side * x1, side * r1)
                 if z > 0.0:
                     dense(table, s, plan, i, trial, low + z * width, trial.phi)
                     if side * trial.phi[m] < -close:
-                        events.due[m], found = (kind if side == 1 else RISING), True
+                        events.due[m], found = (falls if side == 1 else rises), True
                         high = min(high, low + z * width)
             # on the dense output what is held at zero is off it: that does not make a condition false again
             if side >= 0 or j == SAMPLES - 1 or x1 > OFF * events.scale[m]:
@@ -230,10 +233,10 @@ def margin(program, events, trial, theta, phi):
     for m in range(n):
         if events.due[m] == 0:
             continue
-        sign = -1.0 if events.due[m] == RISING else 1.0
+        sign = -1.0 if events.due[m] == RISING or events.due[m] == RISING_AGAIN else 1.0
         size = events.scale[m] if events.scale[m] > 0.0 else 1.0
         x, r = sign * phi[m] / size, sign * phi[n + m] * trial.target[1] / size
-        if events.due[m] == DIVIDED:
+        if events.due[m] == FALLING_AGAIN or events.due[m] == RISING_AGAIN:
             x, r = (x / theta, (r - x / theta) / theta) if theta > 0.0 else (r, np.nan)
         if events.due[m] == FLAT:
             x, r = x if x > 0.0 else -1e-300, np.nan
@@ -328,7 +331,8 @@ def locate(program, table, raw, s, plan, state, events, i, trial):
     copy(trial.phi, events.phi)
     for m in range(events.due.size):  # those that are due at this instant, and not later in the step
         if events.due[m] > 0:
-            x = -trial.phi[m] if events.due[m] == RISING else trial.phi[m]
+            rises = events.due[m] == RISING or events.due[m] == RISING_AGAIN
+            x = -trial.phi[m] if rises else trial.phi[m]
             rate = trial.phi[events.due.size + m]
             close = near(events, m, state.values[0], rate)
             moves = program.events[m, 7] == 0 or events.due[m] == FLAT or abs(rate * h) > 10 * close  # or is held there

@@ -14,7 +14,7 @@ from .. import kernels
 from ..errors import ModelError
 from ..registry import lookup
 from .derived import derived
-from .program import Approach, lowered
+from .program import Approach, Side, lowered
 
 
 @dataclass
@@ -188,12 +188,18 @@ def build(f, signals, program, key, options):
 
 def _slot(f, slot):
     """An expression that events take a number from; the relative acceleration of a constraint is G v̇ − γ."""
+    from ..formulations.lie_derivative import gradient
     from ..formulations.outputs import accelerations
 
-    if not isinstance(slot, Approach):
+    if not isinstance(slot, (Approach, Side)):
         return slot
     block = next(b for b in f.all_rows.blocks if b.constraint is slot.constraint)
-    return sum((G @ accelerations(body) for body, G in zip(block.bodies, block.G)), -block.gamma)
+    if isinstance(slot, Approach):
+        return sum((G @ accelerations(body) for body, G in zip(block.bodies, block.G)), -block.gamma)
+    phi = f.all_rows.meaning.of(slot.phi)
+    watched = ca.horzcat(*[gradient(phi, body) for body in block.bodies])
+    size = ca.sqrt(ca.sumsqr(watched) * sum(ca.sumsqr(G) for G in block.G))
+    return ca.if_else(size > 0, ca.dot(watched, ca.horzcat(*block.G)) / size, 0)
 
 
 def kernel_key(mark, formulation, keep, dependent, options):

@@ -16,6 +16,15 @@ class Approach:
     constraint: object
 
 
+@dataclass(frozen=True, eq=False)
+class Side:
+    """Stands for the side of a struck constraint on which it is kept, as the function that is watched has it: the cosine of
+    the angle between ∂φ and ∂g. Zero where φ has nothing to do with g."""
+
+    constraint: object
+    phi: ca.SX
+
+
 @dataclass
 class Plan:
     """What `lowered` finds. places: of memories and parameters in p; slots: expressions that steps take their values from."""
@@ -107,7 +116,8 @@ def _lower(step, event, plan, row, frictions):
     if step.kind == "engage":
         return [[codes.ENGAGE, place, _slot(plan, *step.values), 0, 0]]
     if step.kind == "strike":
-        slot = _slot(plan, *step.values, Approach(step.target))
+        side = ca.SX(1) if hasattr(step.target, "gaps") else Side(step.target, plan.guards[event])
+        slot = _slot(plan, *step.values, Approach(step.target), side)
         return [[codes.STRIKE, place, slot, 0, row[f"{step.target.name}[0]"]]]
     if step.kind == "land":
         return [[codes.LAND, 0, 0, frictions.index(step.target), 0]]

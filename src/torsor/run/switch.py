@@ -13,7 +13,7 @@ from .compiled import INLINE, PLAIN
 from .records import Kernels, Plan, Scratch, State, copy
 
 # how an event that is due was found; 1 is also "due now"
-FALLING, RISING, AT_START, DIVIDED, FLAT = 1, 2, 3, 4, 5
+FALLING, RISING, AT_START, FALLING_AGAIN, FLAT, RISING_AGAIN = 1, 2, 3, 4, 5, 6
 
 SAMPLES = (
     5  # places within a step, its ends included, where events are looked for; unequal, so as not to fall into step
@@ -25,6 +25,8 @@ FOLLOWED = (
 NEAR = 1e-12  # of the largest value that a watched function had: closer to zero it is neither positive nor negative
 QUIET = 0.5  # change of a function in a step over its distance from zero, below which it is not looked at more closely
 OFF = 1e-3  # of its size: what a function that is held at zero may be off it on the dense output
+TURNED = 1e-9  # rate of a function at zero over its largest rate, above which it leaves zero on that side
+LEANS = 1e-6  # cosine of the angle between a watched function and a constraint, from which it tells the side of it
 ROUNDING = 1e-15  # of the time: what a function changes in that is rounding too
 REBOUND = 1e-11  # height of a rebound over the size of the model, below which the rest of the rebounds is summed up
 FAR = 1e-6  # residual over the size of the model, above which a constraint is not engaged
@@ -49,13 +51,14 @@ Program = namedtuple(
 Table = namedtuple("Table", "keys addresses sizes rows numbers")
 
 # What survives between calls. side: 1 positive, -1 negative, 0 undecided; due: 1 where an event is to fire now;
+#   fired: 1 where it has fired at this instant; scale, speed: largest value and rate that its function has had
 #   armed: 1 where something has slid fast enough to be stopped when it turns about zero
 #   history: [time of the last firing, last interval, how often intervals shrank, how often they vanished]
 #   marks: [structure, inside an instant, passes through it, outputs written, entries in the log, event that failed,
 #   the very start]
 #   values: [energy changed by events, a number for messages, length of the model, largest speed, settled at,
 #   number of struck constraints, longest step that watched functions can be followed in, largest multiplier]
-Events = namedtuple("Events", "side due enabled disabled armed history phi scale marks values wanted")
+Events = namedtuple("Events", "side due fired enabled disabled armed history phi scale speed marks values wanted")
 
 # What is reported: time, event, change of energy, impulses on all rows, values of all slots before the event
 Log = namedtuple("Log", "time event energy impulse slots")
