@@ -39,7 +39,8 @@ def test_all_bodies_accelerate_alike(case, key):
         x, u, p = f.adopt(0.0, q, v, absolute.p)
         got = other.body_accelerations(x, u, p=p)
         worst = max(worst, np.abs(got - expected).max() / max(1.0, np.abs(expected).max()))
-    assert worst < 1e-10  # rounding, times the condition of the mass matrix and of the loops (up to 1e4)
+    # rounding, times the condition of the mass matrix and of the loops (up to 1e4); and of rotation vectors near a full turn
+    assert worst < (1e-9 if key == "relative-first" else 1e-10)
 
 
 @pytest.mark.parametrize("key", OTHERS)

@@ -224,6 +224,10 @@ class Absolute(Formulation):
         axes = ("x", "y", "z", "about x", "about y", "about z")
         return [f"{b.name} {axis}" for b in self.model.bodies for axis in axes[: 3 if b.particle else 6]]
 
+    def carried(self):
+        """The body that each velocity moves, by name."""
+        return [b.name for b in self.model.bodies for _ in range(3 if b.particle else 6)]
+
     def linear(self):
         """1 for every velocity that is a length per time, 0 for an angular one."""
         return [1 if k < 3 else 0 for b in self.model.bodies for k in range(3 if b.particle else 6)]

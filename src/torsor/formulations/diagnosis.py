@@ -1,7 +1,8 @@
 """Which constraints are redundant, and which contradict each other.
 
-The rows of G are examined at several assembled configurations, so that an accidental position (all bars in line) does not
-count. A row is redundant where it is a combination of the rows before it in every one of them:
+The rows of G, made dimensionless (`scales.py`), are examined at several assembled configurations, so that an accidental
+position (all bars in line) does not count. A row is redundant where it is a combination of the rows before it in every one
+of them, but for noise:
 
     G_i = Σ c_j G_j        →  λ is not unique in the rows with c_j ≠ 0, and in row i                 (1)
 
@@ -13,8 +14,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import AssemblyError
+from .examiner import CLOSED, least, shortened
 
-DEPENDENT = 1e-9  # squared sine of the angle between a row and the rows before it, below which it depends on them
+DEPENDENT = 1e-6  # sine of the angle between a row and the rows before it, below which it depends on them
 
 
 @dataclass
@@ -27,71 +29,74 @@ class Diagnosis:
     shared: list = field(default_factory=list)  # places of rows whose multiplier is not unique
     freedom: int = 0  # degrees of freedom at a generic configuration
     start_freedom: int = 0  # and at the start
+    sine: float = 1.0  # the smallest angle between a row in use and the rows before it, where they stand best
 
     def plain(self):
         return dict(self.__dict__)
 
 
-def rank_of_rows(G, Minv):
-    """Rows that do not depend on the rows before them, and the smallest squared sine among them."""
-    S = G @ Minv @ G.T
-    size = np.sqrt(np.maximum(np.diag(S), 0.0))
-    empty = size <= 1e-9 * size.max(initial=0.0)  # a row that says nothing in these coordinates, but for rounding
-    S = S / np.outer(np.where(empty, np.inf, size), np.where(empty, np.inf, size))
-    keep, least = [], 1.0
-    for i in range(len(S)):
-        pivot = S[i, i]
-        if pivot > DEPENDENT:
+def independent(A):
+    """Rows that do not depend on the rows before them, and the smallest sine among them."""
+    (A,) = shortened(A)
+    if len(A) <= A.shape[1]:
+        sines = np.abs(np.diag(np.linalg.qr(A.T, mode="r")))
+        if np.all(sines > DEPENDENT):
+            return list(range(len(A))), float(sines.min(initial=1.0))
+    keep, sine, basis = [], 1.0, np.zeros((min(A.shape), A.shape[1]))
+    for i, row in enumerate(A):
+        if len(keep) == len(basis):
+            break
+        known = basis[: len(keep)]
+        for _ in range(2):  # the second time takes away what rounding left
+            row = row - known.T @ (known @ row)
+        size = np.linalg.norm(row)
+        if size > DEPENDENT:
+            basis[len(keep)] = row / size
             keep.append(i)
-            least = min(least, pivot)
-            if i + 1 < len(S):
-                c = S[i + 1 :, i]
-                S[i + 1 :, i + 1 :] -= np.outer(c, c / pivot)
-    return keep, least
+            sine = min(sine, float(size))
+    return keep, sine
 
 
-def _kept(rows, G, Minv):
-    """`rank_of_rows` with the rows in the order of their rank: what holds for good before contacts, these before friction."""
+def _kept(rows, A):
+    """`independent` with the rows in the order of their rank: what holds for good before contacts, these before friction."""
     order = sorted(range(len(rows)), key=lambda k: rows[k].constraint.rank)
-    keep, least = rank_of_rows(G[order], Minv)
-    return sorted(order[k] for k in keep), least
+    keep, sine = independent(A[order])
+    return sorted(order[k] for k in keep), sine
 
 
 def diagnose(examiner, t, q, p, samples=2, seed=7):
     """Examine the constraint matrix at the start and at sampled assembled configurations."""
-    G0, Minv = examiner.G(t, q, p), examiner.Minv(q, p)
-    n = G0.shape[0]
-    freedom = G0.shape[1]
+    A = examiner.matrix(t, q, p)
+    n, freedom = A.shape
     if n == 0:
         return Diagnosis(0, [], freedom=freedom, start_freedom=freedom)
-    at_start, least = _kept(examiner.rows, G0, Minv)
-    best, where = (len(at_start), least, at_start), q
-    if len(at_start) < min(G0.shape):
+    at_start, sine = _kept(examiner.rows, A)
+    keep, best = at_start, A
+    if len(at_start) < min(A.shape):
         random = np.random.default_rng(seed)
         for k in range(samples):
             sample = examiner.wander(t, q, p, random, 0.2 * (k + 1))
             if sample is None:
                 continue
-            keep, least = _kept(examiner.rows, examiner.G(t, sample, p), Minv)
-            if (len(keep), least) > best[:2] and len(keep) > best[0]:
-                best, where = (len(keep), least, keep), sample
-    keep = best[2]
+            there = examiner.matrix(t, sample, p)
+            found, angle = _kept(examiner.rows, there)
+            if len(found) > len(keep):
+                keep, sine, best = found, angle, there
     redundant = sorted(set(range(n)) - set(keep))
-    shared = _shared(examiner.G(t, where, p), Minv, keep, redundant) if redundant else []
+    shared = _shared(*shortened(best), keep, redundant) if redundant else []
     declared = lambda places: [examiner.places[k] for k in places]
     known = (declared(keep), declared(redundant), declared(shared))
-    return Diagnosis(n, *known, freedom - len(keep), freedom - len(at_start))
+    return Diagnosis(n, *known, freedom - len(keep), freedom - len(at_start), sine)
 
 
-def _shared(G, Minv, keep, redundant):
+def _shared(A, keep, redundant):
     """Rows that take part in a dependency: (1)."""
-    K = G[keep]
-    S = K @ Minv @ K.T
-    c = np.linalg.solve(S, K @ Minv @ G[redundant].T)
-    length = np.sqrt(np.einsum("ij,jk,ik->i", G[redundant], Minv, G[redundant]))
-    weight = np.sqrt(np.diag(S))[:, None] / np.where(length > 0, length, np.inf)[None, :]  # an empty row shares nothing
-    taking_part = np.abs(c * weight).max(axis=1) > 1e-6
-    return sorted(set(np.array(keep)[taking_part].tolist()) | set(redundant))
+    lengths = np.linalg.norm(A[redundant], axis=1)
+    speaking = A[redundant] / np.where(lengths > DEPENDENT, lengths, np.inf)[:, None]  # an empty row shares nothing
+    weights = np.linalg.norm(A[keep], axis=1)[:, None]
+    c = np.column_stack([least(A[keep].T, row) for row in speaking]) if keep else np.zeros((0, len(redundant)))
+    taking_part = np.abs(c * weights).max(axis=1, initial=0.0) > 1e-6
+    return sorted(set(np.array(keep, int)[taking_part].tolist()) | set(redundant))
 
 
 def refuse_contradictions(examiner, diagnosis, t, q, v, p, rows):
@@ -99,17 +104,17 @@ def refuse_contradictions(examiner, diagnosis, t, q, v, p, rows):
     if not diagnosis.redundant:
         return
     keep, redundant = diagnosis.keep, diagnosis.redundant
-    velocity, gamma = examiner.psi(t, q, v, p, redundant), examiner.gamma(t, q, v, p)
-    K, Minv = examiner.G(t, q, p, keep), examiner.Minv(q, p)
-    S = K @ Minv @ K.T
-    S += 1e-13 * np.trace(S) / len(S) * np.eye(len(S))
-    a = Minv @ K.T @ np.linalg.solve(S, examiner.gamma(t, q, v, p, keep))
-    acceleration = examiner.G(t, q, p, redundant) @ a - examiner.gamma(t, q, v, p, redundant)
+    units = examiner.units(t, q, p, redundant)
+    told, gamma = (examiner.gamma(t, q, v, p, x) / examiner.units(t, q, p, x) for x in (keep, redundant))
+    a = least(examiner.matrix(t, q, p, keep), told)
+    velocity = examiner.psi(t, q, v, p, redundant) / units
+    acceleration = examiner.matrix(t, q, p, redundant) @ a - gamma
+    rate = examiner.speed(v)
     for off, what, scale in (
-        (velocity, "velocity", examiner.speed(v)),
-        (acceleration, "acceleration", max(1.0, np.abs(a).max(), np.abs(gamma).max())),
+        (velocity, "velocity", rate),
+        (acceleration, "acceleration", max(rate**2, *(np.abs(x).max(initial=0.0) for x in (a, told, gamma)))),
     ):
-        wrong = [(redundant[k], x) for k, x in enumerate(off) if abs(x) > 1e-6 * scale]
+        wrong = [(redundant[k], x * units[k]) for k, x in enumerate(off) if abs(x) > 10 * CLOSED * scale]
         if wrong:
             names = "; ".join(f"{rows[k]} (off by {x:.3g})" for k, x in wrong[:5])
             raise AssemblyError(

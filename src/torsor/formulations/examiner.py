@@ -1,23 +1,38 @@
-"""Numeric access to the constraints of a formulation: residuals, Jacobian, assembly by Newton's method."""
+"""Numeric access to the constraints of a formulation: residuals, Jacobian, assembly by Newton's method.
+
+Lengths and angles, and rows of any kind, are compared as `scales.py` says:
+
+    ĝ = g / unit,     Ĝ = G C / unit,     v = C v̂                                                     (1)
+"""
 
 import numpy as np
 
 from ..errors import AssemblyError
+from .scales import Scales
+
+ROUNDING = 1e-13  # (1) of an assembled start
+CLOSED = 1e-7  # (1) by which constraints that depend on each other may disagree
+NEGLIGIBLE = 1e-14  # damping of Newton's steps over the mean square of the rows
 
 
 class Examiner:
     """Evaluates the rows that hold at present with NumPy; used before a run and where its structure changes.
 
     places   where these rows stand among all declared ones; residuals and G of others are had by naming their places
+    scales   of the model, or its length alone
     """
 
-    def __init__(self, formulation, length):
+    def __init__(self, formulation, scales):
+        scales = scales if isinstance(scales, Scales) else Scales(float(scales))
         self.name = formulation.model.name
         self.places = formulation.active_rows()
         self.rows = [formulation.rows[k] for k in self.places]
-        self.length = length  # size of the model: what a small residual is measured against
+        self.scales, self.length = scales, scales.length
         self._f = formulation.examined
         self.holonomic = np.array([row.holonomic for row in self.rows], bool)
+        self.columns = scales.columns(formulation)  # C
+        self.plain = scales.plain(formulation)
+        self._labels = [row.label for row in formulation.rows]
 
     def g(self, t, q, p, places=None):
         return self._f["g"](t, q, p).full().ravel()[self.places if places is None else places]
@@ -38,42 +53,75 @@ class Examiner:
     def move(self, q, u):
         return self._f["move"](q, u).full().ravel()
 
-    def speed(self, v):
-        """A speed that velocity residuals are measured against."""
-        return max(1.0, np.abs(v).max(initial=0.0))
+    # without units
 
-    def assemble(self, t, q, p):
-        """Newton on g = 0, each step the least change in the mass metric. Returns q, and how far it moved; None if it fails."""
-        Minv = self.Minv(q, p)
-        weight = np.where(self.holonomic, 1.0, 0.0)
-        residual = np.abs(self.g(t, q, p)).max(initial=0.0)
-        moved = 0.0
-        if not len(weight):
+    def units(self, t, q, p, places=None):
+        """What the residuals of rows are measured in: known ones, or the length of the row itself."""
+        places = self.places if places is None else places
+        if not self.scales.rows:
+            lengths = np.linalg.norm(self.G(t, q, p, places) * self.plain, axis=1)
+            return np.where(lengths > 0, lengths, 1.0)
+        return np.array([self.scales.rows.get(self._labels[k], 1.0) for k in places], float)
+
+    def row_units(self, t, q, p):
+        """Units of all declared rows, by label, from the rows at a configuration."""
+        lengths = np.linalg.norm(self._f["G"](t, q, p).full() * self.plain, axis=1)
+        return {label: float(x) for label, x in zip(self._labels, lengths) if x > 0}
+
+    def matrix(self, t, q, p, places=None):
+        """Ĝ: (1)."""
+        return self.G(t, q, p, places) * self.columns / self.units(t, q, p, places)[:, None]
+
+    def rate(self, v):
+        """Size of velocities [1/s]: lengths per time over the size of the model, rates of turning as they are."""
+        return np.abs(v / self.plain).max(initial=0.0)
+
+    def speed(self, v):
+        """A rate that residuals of velocities are measured against [1/s]."""
+        return max(self.rate(v), self.scales.rate)
+
+    def onto(self, t, q, v, p, places):
+        """The nearest velocities that satisfy these rows."""
+        off = self.psi(t, q, v, p, places) / self.units(t, q, p, places)
+        return v - self.columns * least(self.matrix(t, q, p, places), off)
+
+    # assembly
+
+    def assemble(self, t, q, p, places=None):
+        """Newton on ĝ = 0, each step the least change v̂. Returns q, and how far it moved over its size; None if it fails.
+
+        Rows that depend on others may stay apart by as much as `CLOSED`.
+        """
+        places = self.places if places is None else places
+        moved, units = 0.0, self.units(t, q, p, places)
+        off = lambda q: self.g(t, q, p, places) / units
+        if not len(places):
             return q, moved
+        residual = np.abs(off(q)).max()
         for _ in range(60):
             if not np.isfinite(residual):
                 return None, moved
-            if residual <= 1e-13 * self.length:
+            if residual <= ROUNDING:
                 return q, moved
-            G = self.G(t, q, p) * weight[:, None]
-            S = G @ Minv @ G.T
-            damping = 1e-14 * np.trace(S) / len(S)
-            try:
-                step = -Minv @ G.T @ np.linalg.solve(S + damping * np.eye(len(S)), self.g(t, q, p))
-            except np.linalg.LinAlgError:  # no direction helps: two points in one place that shall be apart
-                return None, moved
+            step = self.columns * -_damped(self.matrix(t, q, p, places), off(q))
             scale = 1.0
             while scale > 1e-3:  # shorten steps that do not help
                 trial = self.move(q, scale * step)
-                new = np.abs(self.g(t, trial, p)).max()
-                if new < residual * (1 - 0.2 * scale) or new <= 1e-13 * self.length:
+                new = np.abs(off(trial)).max()
+                if new < residual * (1 - 0.2 * scale) or new <= ROUNDING:
                     break
                 scale /= 2
             else:
-                return (q, moved) if residual <= 1e-11 * self.length else (None, moved)
+                break
             q, residual = trial, new
-            moved += np.abs(scale * step).max()
-        return (q, moved) if residual <= 1e-11 * self.length else (None, moved)
+            moved += self.rate(scale * step)
+        return (q if residual <= CLOSED else None), moved
+
+    def disagreement(self, t, q, p):
+        """The largest residual ĝ at an assembled configuration, where it is more than rounding; and which row has it."""
+        off = np.abs(self.g(t, q, p) / self.units(t, q, p))
+        worst = int(np.argmax(off)) if len(off) else 0
+        return (off[worst], self.rows[worst]) if len(off) and off[worst] > 100 * ROUNDING else (0.0, None)
 
     def assembled(self, t, q, p):
         """The assembled configuration, or an error that names the residuals that stay."""
@@ -81,8 +129,8 @@ class Examiner:
         if found is not None:
             return found, moved
         g = self.g(t, q, p)
-        worst = np.argsort(-np.abs(g))[:5]
-        names = "; ".join(f"{self.rows[k]} ({g[k]:.3g})" for k in worst if abs(g[k]) > 1e-9 * self.length)
+        off = np.abs(g / self.units(t, q, p))
+        names = "; ".join(f"{self.rows[k]} ({g[k]:.3g})" for k in np.argsort(-off)[:5] if not off[k] <= 1e-9)
         raise AssemblyError(
             f"model {self.name!r}: the start cannot be assembled: no configuration near the given one satisfies all "
             f"constraints. Residuals at the given start: {names}. Check the points, axes and drives of these elements, or "
@@ -91,14 +139,35 @@ class Examiner:
 
     def wander(self, t, q, p, random, far):
         """A nearby assembled configuration in a random admissible direction, or None."""
-        G, Minv = self.G(t, q, p), self.Minv(q, p)
-        r = random.standard_normal(G.shape[1])
-        if len(G):
-            S = G @ Minv @ G.T
-            S += 1e-12 * np.trace(S) / len(S) * np.eye(len(S))
-            r -= Minv @ G.T @ np.linalg.solve(S, G @ r)
-        size = np.abs(r).max()
+        A = self.matrix(t, q, p)
+        r = random.standard_normal(A.shape[1])
+        if len(A):
+            r -= _damped(A, A @ r)
+        r = r * self.columns
+        size = self.rate(r)
         if size < 1e-9:
             return None
         found, _ = self.assemble(t, self.move(q, r * far / size), p)
         return found
+
+
+def shortened(A, *columns):
+    """Rows at most of length 1, and what stands beside them: a row that (nearly) vanishes is not stretched."""
+    lengths = np.maximum(np.linalg.norm(A, axis=1), 1.0)
+    return (A / lengths[:, None], *(b / lengths for b in columns))
+
+
+def _damped(A, b):
+    """The least x with A x = b, damped where rows of A depend on each other."""
+    A, b = shortened(A, b)
+    S = A @ A.T
+    S[np.diag_indices_from(S)] += NEGLIGIBLE * max(np.trace(S) / len(S), NEGLIGIBLE)
+    return A.T @ np.linalg.solve(S, b)
+
+
+def least(A, b, threshold=1e-9):
+    """The least x that fits A x = b best."""
+    A, b = shortened(A, b)
+    U, s, Vt = np.linalg.svd(A, full_matrices=False)
+    r = int((s > threshold * max(1.0, s.max(initial=0.0))).sum())
+    return Vt[:r].T @ ((U[:, :r].T @ b) / s[:r])

@@ -34,6 +34,12 @@ class Face(Formulation):
     def coordinate_names(self):
         return self.facts["names"]
 
+    def linear(self):
+        return self.facts["linear"]
+
+    def carried(self):
+        return self.facts["carried"]
+
     def release(self, constraints):
         super().release(constraints)
         if self.absolute is not self:
@@ -50,6 +56,7 @@ def facts_of(f):
         "offset": [int(f.offset[id(b)]) for b in model.bodies if id(b) in f.offset],
         "names": f.coordinate_names(),
         "linear": f.linear(),
+        "carried": f.carried(),
         "q": f.q.shape[0],
         "v": f.v.shape[0],
     }

@@ -50,7 +50,7 @@ def integrability(model, values=None, t=0.0, samples=2, seed=5):
     f.blocks = [b for b in f.blocks if id(b.constraint) not in f.released]  # what holds at the start
     f.rows = [row for block in f.blocks for row in block.rows()]
     start = given(f, t, values)
-    examiner, p = Examiner(f, start.length), start.p
+    examiner, p = Examiner(f, start.scales), start.p
     q, _ = examiner.assembled(t, start.q, p)
     random = np.random.default_rng(seed)
     wandered = [examiner.wander(t, q, p, random, 0.2 * (k + 1)) for k in range(samples)]

@@ -16,16 +16,24 @@ from ..errors import OptionError
 
 def measure(G, Minv):
     """Δ of every coordinate: (1)."""
-    M = np.linalg.inv(Minv)
-    S = G @ Minv @ G.T
-    return np.einsum("ij,ij->j", G, np.linalg.solve(S, G)) / np.diag(M)
+    A = _spanned(G, Minv)
+    return np.einsum("ij,ij->j", A, A)
+
+
+def _spanned(G, Minv):
+    """Columns whose squared lengths are the measure: of an orthonormal basis of the constraint subspace, which is there where
+    rows of G depend on each other, too."""
+    root = np.linalg.cholesky(Minv)
+    rows = G @ root
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    basis = np.linalg.qr((rows / np.where(lengths > 0, lengths, 1.0)).T)[0]
+    inverse = np.linalg.inv(root)
+    return basis.T @ inverse / np.linalg.norm(inverse, axis=0)  # M = R⁻ᵀ R⁻¹ has the diagonal of squared columns of R⁻¹
 
 
 def best(G, Minv):
     """Dependent coordinates, as many as there are rows, by the measure."""
-    M = np.linalg.inv(Minv)
-    L = np.linalg.cholesky(G @ Minv @ G.T)
-    A = np.linalg.solve(L, G) / np.sqrt(np.diag(M))  # columns whose squared lengths are the measure
+    A = _spanned(G, Minv)
     chosen = []
     for _ in range(len(G)):
         lengths = np.einsum("ij,ij->j", A, A)

@@ -317,6 +317,9 @@ class Relative(Transmission, Formulation):
         names = [(link.joint.name, link.v.shape[0]) for link in self.links]
         return [name if n == 1 else f"{name}[{k}]" for name, n in names for k in range(n)]
 
+    def carried(self):
+        return [link.body.name for link in self.links for _ in range(link.v.shape[0])]
+
     def linear(self):
         return [
             1 if not ca.sparsify(link.S_w[:, k]).nnz() else 0 for link in self.links for k in range(link.v.shape[0])

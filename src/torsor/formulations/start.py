@@ -18,12 +18,16 @@ import numpy as np
 from .. import quantity
 from ..errors import AssemblyError
 from ..lie import se3
+from .examiner import CLOSED, shortened
+from .scales import Scales, measured, scales
+
+FREE = 1e-6  # a row of length 1 on velocities that are free to choose, below which it is given by the levels before it
 
 
 def start_functions(f):
     """What a start is computed from, derived once: values of parameters are arguments (`inputs`, followed by turns in p).
 
-    given    (t, inputs) → q, turns, points that the model mentions, total mass and inertia
+    given    (t, inputs) → q, turns, total mass and inertia, what the scales follow from
     speeds   (inputs) → velocities of bodies and rates of joints that the user gave
     held     (t, q, p) → what constraints that hold from the start take note of
     rates    (t, q, v, p) → ∂r/∂v and r of all joints
@@ -31,7 +35,7 @@ def start_functions(f):
     t, q, v, p = quantity.time, f.q, f.v, f.p
     inputs = ca.vertcat(*f.model.inputs, ca.SX(0, 1))
     column = lambda parts: ca.vertcat(*[ca.densify(ca.vec(ca.SX(x))) for x in parts], ca.SX(0, 1))
-    given = [*_given_configuration(f), _points(f.model), column(_weights(f.model))]
+    given = [*_given_configuration(f), column(_weights(f.model)), *measured(f.model)]
     rates = column([f.meaning.rates(j) for j in _moving(f.model)])
     return {
         "given": ca.Function("given", [t, inputs], [ca.densify(x) for x in given]),
@@ -46,29 +50,13 @@ def _weights(model):
     return [sum(b.mass for b in model.bodies), sum(ca.trace(b.inertia) for b in model.bodies if not b.particle)]
 
 
-def _points(model):
-    """Every point that a model mentions, in the reference configuration, as columns."""
-    points = [b.start_position for b in [*model.bodies, *model.grounds]]
-    for c in model.constraints:
-        ends = (getattr(c, "first", None), getattr(c, "second", None))
-        for body, local in zip(ends, getattr(c, "placed", None) or ()):
-            points.append(body.start_position + body.start_rotation @ se3.split_pose(local)[1])
-    return ca.horzcat(*points)
-
-
-def size_of(points):
-    """Size of a model [m]: the largest distance between things it mentions, at least a small number."""
-    size = float(np.linalg.norm(points.max(axis=1) - points.min(axis=1)))
-    return size if size > 1e-9 else 1.0
-
-
 @dataclass
 class Given:
     """What the user gave, as numbers: a state that need not be consistent, and what it is measured against."""
 
     q: np.ndarray
     p: np.ndarray
-    length: float
+    scales: Scales
     mass: float
     inertia: float
 
@@ -77,13 +65,13 @@ def given(f, t, values):
     """The start as given; constraints that hold from the start hold what they find there (locks, welds)."""
     model = f.model
     inputs = model.input_values(values)
-    q, turns, points, weights = (x.full() for x in f.examined["given"](t, inputs))
+    q, turns, weights, *sizes = (x.full() for x in f.examined["given"](t, inputs))
     q, p = q.ravel(), np.concatenate([inputs, turns.ravel()])
     captured = _captures(f)
     if captured:
         places = {id(m): len(values) + k for k, m in enumerate(model.memories)}
         p[[places[id(memory)] for memory, _ in captured]] = f.examined["held"](t, q, p).full().ravel()
-    return Given(q, p, size_of(points), *weights.ravel().tolist())
+    return Given(q, p, scales(model, *sizes), *weights.ravel().tolist())
 
 
 def _captures(f):
@@ -149,55 +137,75 @@ def _first_turns(f):
     return ca.vertcat(*[start(joint, k) for joint, k in f.turns], ca.SX(0, 1))
 
 
-def consistent_velocities(formulation, examiner, t, q, p):
-    """v that satisfies the velocity constraints and keeps what was given; and a list of what was changed."""
-    model = formulation.model
-    rates = formulation.examined["rates"]
+def consistent_velocities(formulation, examiner, t, q, p, keep=None):
+    """v that satisfies the velocity constraints and keeps what was given; and a list of what was changed.
+
+    keep   rows in use: these are satisfied to rounding, also where others disagree with them a little
+    """
+    model, rates, columns = formulation.model, formulation.examined["rates"], examiner.columns
     n = rates.size1_in(2)
     J, r = rates(t, q, np.zeros(n), p)
     J, r = J.full(), r.full().ravel()
     E, r0, names = _given_rows(formulation, J, r)
     e = formulation.examined["speeds"](p[: len(model.inputs)]).full().ravel() - r0
-    g_t = examiner.psi(t, q, np.zeros(n), p)
+    units = examiner.units(t, q, p)
+    g_t = examiner.psi(t, q, np.zeros(n), p) / units
     whole, alone = np.zeros(n), np.zeros(n, bool)
     for row, value in zip(E, e):
         if np.count_nonzero(row) == 1:
             whole[row != 0], alone[row != 0] = value, True
     complete = alone.all() and np.array_equal(E @ whole, e)  # each velocity was given by itself, and once
-    if complete and np.abs(examiner.psi(t, q, whole, p)).max(initial=0) <= 1e-12 * examiner.speed(whole):
+    E, weight = _level(E, columns)
+    examiner.scales.rate = max(examiner.scales.rate, np.abs(g_t).max(initial=0.0), np.abs(e / weight).max(initial=0.0))
+    off = np.abs(examiner.psi(t, q, whole, p) / units).max(initial=0)
+    if complete and off <= 1e-12 * examiner.speed(whole):
         return whole, []
-    G = examiner.G(t, q, p)
-    root = np.linalg.cholesky(np.linalg.inv(examiner.Minv(q, p)))
     free = np.array([id(j) not in formulation.released for j in _moving(model) for _ in range(j.dof)], bool)
-    v, residuals = _levels([(G, -g_t), (E, e), (J[free], -r[free]), (root.T, np.zeros(n))], n)
-    wrong = np.abs(residuals[0]) > 1e-9 * examiner.speed(v)
+    A, told = shortened(examiner.matrix(t, q, p), g_t)
+    J, unit = _level(J[free], columns)
+    root = np.linalg.cholesky(np.linalg.inv(examiner.Minv(q, p))).T * columns
+    least = (root / np.abs(root).max(initial=0.0), np.zeros(n))
+    v, residuals = _levels([(A, -told), (E, e / weight), (J, -r[free] / unit), least], n)
+    v = examiner.onto(t, q, v * columns, p, examiner.places if keep is None else keep)
+    scale = examiner.speed(v)
+    wrong = np.abs(residuals[0]) > CLOSED * scale
     if wrong.any():
-        what = "; ".join(f"{examiner.rows[k]} (off by {residuals[0][k]:.3g})" for k in np.flatnonzero(wrong)[:5])
+        off = examiner.psi(t, q, v, p)
+        what = "; ".join(f"{examiner.rows[k]} (off by {-off[k]:.3g})" for k in np.flatnonzero(wrong)[:5])
         raise AssemblyError(
             f"model {model.name!r}: contradictory prescribed velocities: {what}. No velocities satisfy all constraints at "
             "the start; remove one of them or make the prescribed motions agree."
         )
-    tolerance = 1e-9 * examiner.speed(v)
-    lost = np.abs(residuals[1]) > tolerance
+    lost = np.abs(residuals[1]) > 1e-9 * scale
     if lost.any():
-        _refuse_slipping(formulation, examiner, G, g_t, E, e, names, lost, v)
-    told, kept = e + r0, e + r0 - residuals[1]
+        _refuse_slipping(formulation, examiner, A, told, (E, e / weight), names, lost, units)
+    told, kept = e + r0, e + r0 - residuals[1] * weight
     return v, [f"{names[k]}: {told[k]:.6g} became {kept[k]:.6g}" for k in np.flatnonzero(lost)]
 
 
-def _refuse_slipping(formulation, examiner, G, g_t, E, e, names, lost, v):
+def _level(A, columns):
+    """Rows of length 1 on dimensionless velocities, and how long they were."""
+    A = A * columns
+    size = np.linalg.norm(A, axis=1)
+    size = np.where(size > 0, size, 1.0)
+    return A / size[:, None], size
+
+
+def _refuse_slipping(formulation, examiner, A, g_t, given, names, lost, units):
     """Refuse given velocities that the position-level constraints allow and a velocity-level one forbids."""
     held = examiner.holonomic
     if held.all():
         return
-    w, residuals = _levels([(G[held], -g_t[held]), (E, e)], G.shape[1])
-    if np.abs(residuals[1]).max(initial=0.0) > 1e-9 * examiner.speed(w):
+    w, residuals = _levels([(A[held], -g_t[held]), given], A.shape[1])
+    scale = max(examiner.scales.rate, np.abs(w).max(initial=0.0))
+    if np.abs(residuals[1]).max(initial=0.0) > 1e-9 * scale:
         return  # they contradict each other or the joints anyway: the least change is made and reported
-    broken = np.abs(G @ w + g_t) > 1e-9 * examiner.speed(w)
-    rows = "; ".join(f"{examiner.rows[k]} (off by {(G[k] @ w + g_t[k]):.3g})" for k in np.flatnonzero(broken)[:5])
-    given = ", ".join(names[k] for k in np.flatnonzero(lost)[:5])
+    off = A @ w + g_t
+    broken = np.abs(off) > 1e-9 * scale
+    rows = "; ".join(f"{examiner.rows[k]} (off by {off[k] * units[k]:.3g})" for k in np.flatnonzero(broken)[:5])
+    told = ", ".join(names[k] for k in np.flatnonzero(lost)[:5])
     raise AssemblyError(
-        f"model {formulation.model.name!r}: the given velocities ({given}) contradict velocity-level constraints: {rows}. "
+        f"model {formulation.model.name!r}: the given velocities ({told}) contradict velocity-level constraints: {rows}. "
         "Give velocities that satisfy them, or leave them out."
     )
 
@@ -233,13 +241,13 @@ def _given_rows(formulation, J, r):
 
 
 def _levels(levels, n):
-    """Least squares by levels: each minimises its residual in what the levels before it leave free."""
+    """Least squares by levels: each minimises its residual in what the levels before it leave free. Rows have length 1, but
+    for a fourth level, which only asks for the least of something."""
     x, free, residuals = np.zeros(n), np.eye(n), []
-    for A, b in levels:
+    for k, (A, b) in enumerate(levels):
         if len(A) and free.shape[1]:
-            inside = A @ free
-            U, s, Vt = np.linalg.svd(inside, full_matrices=True)
-            r = int((s > 1e-9 * max(s.max(initial=0.0), 1e-300)).sum()) if s.max(initial=0.0) > 1e-12 else 0
+            U, s, Vt = np.linalg.svd(A @ free, full_matrices=True)
+            r = int((s > (FREE if k < 3 else 0.0)).sum())
             x = x + free @ (Vt[:r].T @ ((U[:, :r].T @ (b - A @ x)) / s[:r]))
             free = free @ Vt[r:].T
         residuals.append(b - A @ x if len(A) else np.zeros(0))

@@ -85,4 +85,5 @@ class Product(Group):
 
 def _cut(x, lengths):
     """Consecutive parts of x with the given lengths."""
-    return [x[end - length : end] for end, length in zip(accumulate(lengths), lengths)]
+    ends = list(accumulate(lengths))
+    return [x[end - length : end, :] if length else type(x)(0, 1) for end, length in zip(ends, lengths)]

@@ -101,8 +101,9 @@ class Dynamics:
     @cached_property
     def _examiner(self):
         from ..formulations.examiner import Examiner
+        from ..formulations.scales import Scales
 
-        return Examiner(self.formulation_object, self.system.length)
+        return Examiner(self.formulation_object, Scales(**self.system.scales))
 
     # joint coordinates
 

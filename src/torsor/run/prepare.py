@@ -3,7 +3,7 @@
 import hashlib
 import json
 import pathlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 
 import casadi as ca
@@ -37,6 +37,7 @@ class System:
     partition: dict  # dependent coordinates and their measures, where a run asks for them
     linear: list  # 1 for a velocity that is a length per time, 0 for an angular one
     length: float
+    scales: dict  # `formulations.scales.Scales`, as plain data
     mass: float  # of all bodies together, and the sum of their moments of inertia: what energies are measured against
     inertia: float
     layout: list  # (name, size) of the outputs
@@ -95,20 +96,26 @@ def _begun(told, options, values, t):
     f = told.face()
     absolute = f.absolute
     given = starts.given(absolute, t, values)
-    length, p = given.length, given.p
-    examiner = Examiner(absolute, length)
+    scales, p = given.scales, given.p
+    examiner = Examiner(absolute, scales)
     _finite(model, given.q, p)
+    scales.rows = examiner.row_units(t, given.q, p)
     q, moved = examiner.assembled(t, given.q, p)
-    refuse_impostors(absolute, length, t, q, p)
+    refuse_impostors(absolute, scales.length, t, q, p)
     found = diagnoses.diagnose(examiner, t, q, p)
-    v, changes = starts.consistent_velocities(absolute, examiner, t, q, p)
+    apart, row = examiner.disagreement(t, q, p)
+    q = examiner.assemble(t, q, p, found.keep)[0] if row is not None else q
+    v, changes = starts.consistent_velocities(absolute, examiner, t, q, p, found.keep)
     diagnoses.refuse_contradictions(examiner, found, t, q, v, p, absolute.rows)
-    if moved > 1e-9 * length:
-        changes.insert(0, f"positions were assembled: something moved by up to {moved:.3g}")
+    if row is not None:
+        changes.insert(0, f"constraints disagree by up to {apart:.1e} of the model's size, most of all {row}")
+    if moved > 1e-9:
+        far = f"{moved * scales.length:.3g} m or {moved:.3g} rad"
+        changes.insert(0, f"positions were assembled: something moved by up to {far}")
     shared = list(dict.fromkeys(absolute.rows[k].constraint.name for k in found.shared))  # in whatever coordinates
     if f is not absolute:
         q, v, p = f.adopt(t, q, v, p)
-        examiner = Examiner(f, length)
+        examiner = Examiner(f, scales)
         found = diagnoses.diagnose(examiner, t, q, p)
     f.keep = found.keep
     partition = choose(f, examiner, t, q, p, metric) if isinstance(metric, list) else {}
@@ -140,7 +147,8 @@ def _begun(told, options, values, t):
         start_freedom=found.start_freedom,
         partition=partition,
         linear=f.facts["linear"],
-        length=length,
+        length=scales.length,
+        scales=asdict(scales),
         mass=given.mass,
         inertia=given.inertia,
         t=t,
@@ -210,10 +218,11 @@ def rechosen(told, system, options, t, q, p):
     """Kernels with the dependent coordinates that are best here, and which these are."""
     from ..formulations.examiner import Examiner
     from ..formulations.partition import choose
+    from ..formulations.scales import Scales
 
     f = told.face()
     f.keep = system.keep
-    examiner = Examiner(f, system.length)
+    examiner = Examiner(f, Scales(**system.scales))
     f.metric, chosen = options[2], []
     if system.partition:
         partition = choose(f, examiner, t, q, p, options[2])

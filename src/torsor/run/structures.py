@@ -6,8 +6,6 @@ A structure is a set of engaged constraints. What is redundant in it is found wh
 import json
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from ..errors import AssemblyError
 from .prepare import build, kernel_key
 from .program import lowered
@@ -62,10 +60,11 @@ class Structures:
     def rechosen(self, structure, t, q, p):
         """The same structure with the dependent coordinates that are best here."""
         from ..formulations.examiner import Examiner
+        from ..formulations.scales import Scales
 
         f = self._released(structure.key)
         f.keep = structure.keep
-        dependent, _ = self._choose(f, Examiner(f, self.system.length), t, q, p)
+        dependent, _ = self._choose(f, Examiner(f, Scales(**self.system.scales)), t, q, p)
         if dependent == structure.dependent:
             return False
         structure.built = self._library(f, structure.key, dependent)
@@ -76,9 +75,10 @@ class Structures:
         """What is redundant in a structure is found at the state where it is first met, whatever was run before."""
         from ..formulations import diagnosis
         from ..formulations.examiner import Examiner
+        from ..formulations.scales import Scales
 
         f = self._released(key)
-        examiner = Examiner(f, self.system.length)
+        examiner = Examiner(f, Scales(**self.system.scales))
         where, _ = examiner.assemble(t, q, p)
         where = q if where is None else where
         found = diagnosis.diagnose(examiner, t, where, p)
@@ -95,17 +95,12 @@ class Structures:
         found = replace(found, redundant=[k for k in found.redundant if f.rows[k].constraint.rank == 0])
         if not found.redundant:
             return
-        off = [
-            (k, g)
-            for k, g in zip(found.redundant, examiner.g(t, q, p, found.redundant))
-            if abs(g) > 1e-6 * self.system.length
-        ]
+        rest = zip(found.redundant, examiner.g(t, q, p, found.redundant), examiner.units(t, q, p, found.redundant))
+        off = [(k, g) for k, g, unit in rest if abs(g) > 1e-6 * unit]
         if off:
             names = "; ".join(f"{f.rows[k]} (off by {g:.3g})" for k, g in off[:5])
             raise AssemblyError(f"contradictory constraints would be engaged together: {names}")
-        G, Minv = examiner.G(t, q, p, found.keep), examiner.Minv(q, p)
-        S = G @ Minv @ G.T
-        v = v - Minv @ G.T @ np.linalg.solve(S, examiner.psi(t, q, v, p, found.keep))
+        v = examiner.onto(t, q, v, p, found.keep)
         diagnosis.refuse_contradictions(examiner, found, t, q, v, p, f.rows)
 
     def _released(self, key):
