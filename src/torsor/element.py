@@ -104,6 +104,11 @@ class Element:
         """Events that belong to the element."""
         return []
 
+    def within(self):
+        """Joints in which it acts, on their coordinates: it acts only as long as they hold."""
+        named = [getattr(self, what, None) for what in ("joint", "other", "on")]
+        return list({id(x): x for x in named if getattr(x, "kind", None) == "joint"}.values())
+
     @property
     def owner(self):
         return f"{self.key} {self.name!r}"

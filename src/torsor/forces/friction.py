@@ -91,7 +91,8 @@ class DryFriction(Constraint, Force):
         return [*Constraint.declared(self), *Force.declared(self)]
 
     def events(self):
-        lam, there = self.multiplier, [] if self.host is None else [(self.host.active, 1.0)]
+        hosts = self.within() if self.host is None else [self.host]
+        lam, there = self.multiplier, [(host.active, 1.0) for host in hosts]
         force = ca.sqrt(ca.sumsqr(lam))
         way = [Assign((m,), ca.if_else(force > 0, -lam[k] / force, m.symbol)) for k, m in enumerate(self.direction)]
         ahead = ca.dot(self.sliding(), ca.vertcat(*[m.symbol for m in self.direction]))

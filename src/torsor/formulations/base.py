@@ -33,7 +33,7 @@ class Formulation:
         self.model = model
         self.dependent = []  # velocities that follow from the others, in formulations that split them
         self.metric = "mass"  # of projections; "plain", or dependent coordinates for positions and velocities
-        self.released = {id(e) for e in model.switched if e.active.value == 0.0}
+        self.released = self._not_acting(e for e in model.switched if e.active.value == 0.0)
 
     # structures
 
@@ -47,8 +47,13 @@ class Formulation:
         for c in constraints:
             if id(c) not in known:
                 raise ModelError(f"{c.owner}: no event engages or releases it, so that it always holds")
-        self.released = {id(c) for c in constraints}
+        self.released = self._not_acting(constraints)
         self.keep, self.dependent = self.active_rows(), []
+
+    def _not_acting(self, released):
+        """Identities of these elements, and of the constraints that act in joints among them."""
+        found = {id(element) for element in released}
+        return found | {id(c) for c in self.model.constraints if any(id(joint) in found for joint in c.within())}
 
     @cached_property
     def examined(self):

@@ -3,9 +3,12 @@
 f = −∂U/∂(x, θ) − ∂D/∂v + Σ (∂u/∂v)ᵀ e                                                         (1)
 P = −v·∂D/∂v + Σ (∂u/∂v v)·e + ∂U/∂t   power that changes the energy T + U                      (2)
 
-A force that events switch is multiplied with the memory that says whether it acts. An effort that depends on reactions or
+A force that events switch is multiplied with the memory that says whether it acts, a force in a joint that events release
+with that of the joint. An effort that depends on reactions or
 accelerations stands here as an unknown, see `implicit.py`.
 """
+
+import math
 
 import casadi as ca
 
@@ -49,7 +52,8 @@ class Loads:
 
     def _add(self, force):
         U, D = force.potential(), force.dissipation()
-        gate = force.active.symbol if force.gated and id(force) in self._switched else 1
+        gates = [*force.within(), *([force] if force.gated else [])]
+        gate = math.prod((x.active.symbol for x in gates if id(x) in self._switched), start=1)
         if U is not None:
             U = gate * self.meaning.of(U)
             self.potential += U

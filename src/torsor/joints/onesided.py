@@ -68,13 +68,12 @@ class OneSided(Constraint):
         return sum(side.symbol * gap for side, gap in zip(self.sides, gaps))
 
     def events(self):
-        found = []
+        found, there = [], tuple((joint.active, 1.0) for joint in self.within())
         for k, (gap, label) in enumerate(zip(self.gaps(), self.labels())):
             which = tuple((side, float(k == m)) for m, side in enumerate(self.sides))
             strike = Strike((self,), self.restitution, which)
-            found.append(
-                Event(f"{self.name}.{label}", Watch(gap, state=True), (strike,), ((self.active, 0.0),), settles=True)
-            )
+            open = ((self.active, 0.0), *there)
+            found.append(Event(f"{self.name}.{label}", Watch(gap, state=True), (strike,), open, settles=True))
         pulls = Watch(self.multiplier[0], state=True)
         return [*found, Event(f"{self.name}.lift", pulls, (Release((self,)),), ((self.active, 1.0),), settles=True)]
 

@@ -51,7 +51,8 @@ class EventRunner(Runner):
             oq=np.zeros((1, nq)), ov=np.zeros((1, nv)), op=np.zeros((1, np_)), ow=np.zeros(1),
             phi=np.zeros(2 * n), samples=np.zeros((self.switch.SAMPLES, 2 * n)),
             sides=np.zeros(n, np.int64), bracket=np.zeros(2), **of(slots, "slots", "later"),
-            **of(max(rows, 1), "r", "r0", "r1", "unit", "impulse"), **of(rows, "impulses", "impulses1"),
+            **of(max(rows, 1), "r", "r0", "r1", "unit", "impulse", "own", "rubbed", "rubbing"), **of(rows, "impulses"),
+            group=np.zeros(max(rows, 1), np.int64), creating=np.zeros(max(rows, 1), np.int64),
             sliding=np.zeros((sliding, 3)), matrix=np.zeros((sliding, sliding + 1)), ways=np.zeros((sliding, 3)),
             energies=np.zeros(2), struck=np.zeros((struck, 8)),
         )  # fmt: skip

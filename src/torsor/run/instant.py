@@ -76,7 +76,7 @@ def fire(program, table, s, plan, state, events, trial, log, e):
                 if np.isnan(trial.slots[slot]):
                     return NOT_A_NUMBER
                 trial.p[place] = trial.slots[slot]
-                moved = moved or place < program.parameters[0]
+                moved = moved or program.moving[place] == 1
             elif code == RELEASE:
                 trial.p[place] = 0.0
             elif code == ENGAGE:
@@ -101,13 +101,19 @@ def fire(program, table, s, plan, state, events, trial, log, e):
                 lands = True
             elif code == END:
                 ends = True
+        if program.events[other, 5] >= 0:
+            trial.p[program.events[other, 5]] = t
+            moved = moved or program.moving[program.events[other, 5]] == 1
+        if program.events[other, 6] >= 0:
+            trial.p[program.events[other, 6]] += 1.0
+            moved = moved or program.moving[program.events[other, 6]] == 1
     events.values[5] = struck
     events.values[4] = t
     if struck > 0 or engaged:
         status = collide(program, table, s, plan, state, events, trial, t, struck, engaged, snap)
         if status != RUNNING:
             return status
-    elif moved:  # a parameter may be part of a constraint
+    elif moved:  # something that constraints contain has changed
         status = positions(program, table, s, plan, state, events, trial, t, no)
         if status == RUNNING:
             status = velocities(program, table, s, plan, events, trial, t)
@@ -130,10 +136,6 @@ def fire(program, table, s, plan, state, events, trial, log, e):
             turned = -events.side[other] if program.events[other, 2] == 1 else -1
             events.side[other] = 0 if strikes(program, other) and program.events[other, 3] == 1 else turned
             events.fired[other] = 1
-            if program.events[other, 5] >= 0:
-                trial.p[program.events[other, 5]] = t
-            if program.events[other, 6] >= 0:
-                trial.p[program.events[other, 6]] += 1.0
             if other != e:
                 events.due[other] = 0
                 log.event[events.marks[4]] = other

@@ -7,13 +7,18 @@ in a contact it is Coulomb's law for impulses:
 
     sticks:  ψ_t⁺ = 0,  |Λ_t| ≤ μ_s Λ_n          slides:  Λ_t = −μ Λ_n u/|u|                            (2)
 
-Restitution and friction together may create energy where they are coupled through the inertia (Kane's paradox); friction is
-then reduced to what leaves the energy as it was.
+Restitution and friction together may create energy where they are coupled through the inertia (Kane's paradox). What counts
+is the work of the impulses along the relative velocities, so that what moves by itself may well give energy:
+
+    ΔT + Λᵀ g_t = ½ Λᵀ (ψ⁺ + ψ⁻)                                                                        (3)
+
+Where it is positive friction is reduced to what makes it zero; where that is not enough, contacts that act on each other
+share their lowest coefficient of restitution.
 
 A contact whose rebounds become so low that positions cannot resolve them is closed; what is left of the series of rebounds,
 which shrink like eⁿ, is summed up:
 
-    t_rest = t + 2 ġ⁺/(|g̈| (1 − e))                                                                     (3)
+    t_rest = t + 2 ġ⁺/(|g̈| (1 − e))                                                                     (4)
 """
 
 import numpy as np
@@ -23,7 +28,7 @@ from ..kernels.calls import call
 from .codes import CHATTERS, NOT_SATISFIED, WANTED
 from .compiled import PLAIN
 from .loop import RUNNING, accelerate, copy, largest, project_position
-from .switch import FAR, NEAR, REBOUND, kernels_of, structure_of, use
+from .switch import APART, FAR, NEAR, REBOUND, kernels_of, structure_of, use
 
 
 @njit(**PLAIN)
@@ -216,45 +221,105 @@ def _normal(trial, a):
 
 
 @njit(**PLAIN)
-def kinetic(table, s, i, trial, v):
-    """Kinetic energy of velocities at the trial positions."""
-    call(table.addresses[i, 13], (s.t, trial.q, v, trial.p, trial.energies, s.work))
-    return trial.energies[0]
+def groups(program, table, s, i, trial, tiny):
+    """Which rows act on each other in an impact: trial.group is the same for them. Returns the number of groups.
+
+    Contacts are told apart by whether an impulse at one asks for an impulse at the other; what holds anyway is in none of
+    them, -1, unless it takes part itself.
+    """
+    rows, count = table.sizes[i, 1], 0
+    for m in range(rows):
+        trial.group[m] = 0 if abs(s.psi[m]) > tiny else -1
+        trial.unit[m] = 0.0
+    for k in range(program.onesided.shape[0]):
+        at = place_of(table, i, program.onesided[k, 1])
+        if at >= 0:
+            trial.group[at] = 0
+            count += 1
+    for k in range(program.lands.shape[0]):
+        for c in range(program.lands[k, 4]):
+            at = place_of(table, i, program.lands[k, 6] + c)
+            if at >= 0:
+                trial.group[at] = 0
+    if count < 2:
+        return 1
+    for m in range(rows):
+        trial.own[m] = 0.0
+        if trial.group[m] == 0:
+            trial.unit[m] = 1.0
+            call(table.addresses[i, 14], (s.t, trial.q, trial.p, s.F, trial.unit, trial.dv, trial.impulse, s.work))
+            trial.unit[m] = 0.0
+            trial.own[m] = abs(trial.impulse[m])
+            trial.group[m] = m + 1
+    for m in range(rows):
+        if trial.group[m] <= 0:
+            continue
+        trial.unit[m] = 1.0
+        call(table.addresses[i, 14], (s.t, trial.q, trial.p, s.F, trial.unit, trial.dv, trial.impulse, s.work))
+        trial.unit[m] = 0.0
+        for l in range(rows):
+            if trial.group[l] > 0 and trial.impulse[l] ** 2 > APART**2 * trial.own[l] * trial.own[m]:
+                least, most = min(trial.group[l], trial.group[m]), max(trial.group[l], trial.group[m])
+                for a in range(rows):
+                    trial.group[a] = least if trial.group[a] == most else trial.group[a]
+    return rows + 1
+
+
+@njit(**PLAIN)
+def gains(s, trial, rows, group, r, impulse):
+    """½ Λᵀ(ψ⁺ + ψ⁻) of a group, the work of the impulses in the frame of what moves by itself, and what it is rounded
+    against: positive where an impact would create energy."""
+    work, size = 0.0, 0.0
+    for m in range(rows):
+        if trial.group[m] == group:
+            work += 0.5 * impulse[m] * (2 * s.psi[m] - r[m])
+            size += 0.5 * abs(impulse[m]) * (abs(s.psi[m]) + abs(s.psi[m] - r[m]))
+    return work, size
 
 
 @njit(**PLAIN)
 def impact(program, table, s, i, trial, tiny):
-    """Apply the impulses for the residuals trial.r, with friction. Returns whether energy would still be created."""
+    """Apply the impulses for the residuals trial.r, with friction. Returns whether energy would still be created, and where:
+    trial.creating is 1 for the rows of such groups.
+
+    Friction is reduced, in each group by itself, to what leaves the energy: Λ₀ + x (Λ − Λ₀) with Λ₀ without friction.
+    """
+    rows, still = table.sizes[i, 1], False
     for m in range(trial.impulses.size):
         trial.impulses[m] = 0.0
     copy(trial.r, trial.r1)
+    count = groups(program, table, s, i, trial, tiny)
     rub(program, table, s, i, trial, tiny, 1.0)
+    for m in range(rows):
+        trial.rubbed[m], trial.rubbing[m], trial.creating[m] = trial.r[m], trial.impulse[m], 0
+    creates = False
+    for g in range(count):
+        work, size = gains(s, trial, rows, g, trial.rubbed, trial.rubbing)
+        creates = creates or work > 1e-12 * size
+    if creates:
+        copy(trial.r1, trial.r)
+        rub(program, table, s, i, trial, tiny, 0.0)
+        for g in range(count):
+            work, size = gains(s, trial, rows, g, trial.rubbed, trial.rubbing)
+            least, _ = gains(s, trial, rows, g, trial.r, trial.impulse)
+            x, stays = 1.0, work > 1e-12 * size and least > 1e-12 * size
+            if work > 1e-12 * size and not stays:  # least + b x + a x² = 0
+                a = 0.0
+                for m in range(rows):
+                    if trial.group[m] == g:
+                        a += 0.5 * (trial.rubbing[m] - trial.impulse[m]) * (trial.r[m] - trial.rubbed[m])
+                b = work - least - a
+                root = np.sqrt(max(0.0, b**2 - 4 * a * min(least, 0.0)))
+                x = min(1.0, -2 * min(least, 0.0) / (b + root)) if b + root > 0.0 else 0.0
+            for m in range(rows):
+                if trial.group[m] == g:
+                    trial.rubbed[m] += (1.0 - x) * (trial.r[m] - trial.rubbed[m])
+                    trial.creating[m] = 1 if stays else 0
+            still = still or stays
+    for m in range(rows):
+        trial.r[m] = trial.rubbed[m]
     push(table, s, i, trial)
-    before, after = kinetic(table, s, i, trial, trial.us), kinetic(table, s, i, trial, trial.v)
-    if after <= before * (1 + 1e-12) or program.lands.shape[0] == 0:
-        return after > before * (1 + 1e-12)
-    # as much friction as leaves the energy: v₀ + x (v − v₀) with v₀ without friction
-    copy(trial.v, trial.vs)
-    copy(trial.impulses, trial.impulses1)
-    copy(trial.us, trial.v)
-    copy(trial.r1, trial.r)
-    for m in range(trial.impulses.size):
-        trial.impulses[m] = 0.0
-    rub(program, table, s, i, trial, tiny, 0.0)
-    push(table, s, i, trial)
-    least = kinetic(table, s, i, trial, trial.v)
-    if least > before * (1 + 1e-12):
-        return True
-    for m in range(trial.v.size):
-        trial.vother[m] = trial.vs[m] - trial.v[m]
-    a = kinetic(table, s, i, trial, trial.vother)
-    b = after - least - a
-    x = (-b + np.sqrt(max(0.0, b**2 + 4 * a * (before - least)))) / (2 * a) if a > 0.0 else 0.0
-    for m in range(trial.v.size):
-        trial.v[m] += x * trial.vother[m]
-    for m in range(trial.impulses.size):
-        trial.impulses[m] += x * (trial.impulses1[m] - trial.impulses[m])
-    return False
+    return still
 
 
 @njit(**PLAIN)
@@ -311,13 +376,16 @@ def jump(program, table, s, plan, state, events, trial, t):
                 break
         if again:
             continue
-        if creates and n > 1:  # different coefficients of restitution may create energy: then all take the least
-            least = trial.struck[0, 2]
+        if creates and n > 1:  # different coefficients of restitution may create energy: then a group takes its least
             for m in range(n):
-                least = min(least, trial.struck[m, 2])
-            for m in range(n):
-                again = again or trial.struck[m, 2] > least
-                trial.struck[m, 2] = least
+                at = place_of(table, i, int(trial.struck[m, 0]))
+                if at < 0 or trial.creating[at] == 0 or trial.struck[m, 5] == 0.0:
+                    continue
+                for l in range(n):
+                    other = place_of(table, i, int(trial.struck[l, 0]))
+                    lower = trial.struck[l, 2] < trial.struck[m, 2] and trial.struck[l, 5] == 1.0
+                    if lower and other >= 0 and trial.group[other] == trial.group[at]:
+                        trial.struck[m, 2], again = trial.struck[l, 2], True
         if again:
             continue
         # which of them stay closed
@@ -343,7 +411,7 @@ def jump(program, table, s, plan, state, events, trial, t):
             if pull > 0.0 and 0.5 * speed**2 < pull * REBOUND * events.values[2]:
                 trial.struck[m, 4], trial.struck[m, 5], again = 1.0, 1.0, True
                 if trial.struck[m, 2] < 1.0:
-                    events.values[4] = t + 2.0 * speed / (pull * (1.0 - trial.struck[m, 2]))  # (3)
+                    events.values[4] = t + 2.0 * speed / (pull * (1.0 - trial.struck[m, 2]))  # (4)
         if not again:
             return RUNNING
     return CHATTERS

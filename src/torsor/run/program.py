@@ -56,14 +56,16 @@ def lowered(model, rows):
         has_rate = not kinds & {"reaction", "acceleration"}  # a function of time and state alone
         like = {"reaction": 3, "velocity": 2, "pose": 1}  # what its size is measured against: the largest that occurs
         flags[-1] += [has_rate, next((number for kind, number in like.items() if kind in kinds), 0)]
-        during.append([places[id(memory)] for memory, _ in event.during])
-        needed.append([value for _, value in event.during])
+        needs = [(memory, value) for memory, value in event.during if id(memory) in places or memory.value != value]
+        during.append([places[id(memory)] for memory, _ in needs])
+        needed.append([value for _, value in needs])
         steps = [step for action in event.actions for step in action.steps(model)]
         ops.append([op for step in steps for op in _lower(step, k, plan, row, frictions)])
         strikes = [op[2] + 1 for op in ops[-1] if op[0] == codes.STRIKE]
         flags[-1] += [strikes[0] if strikes else -1, event.half]
     stops = {op[3]: k for k, found in enumerate(ops) for op in found if op[0] == codes.LAND}
     one_sided = [[places[id(c.active)], row[f"{c.name}[0]"]] for c in switched if hasattr(c, "gaps")]
+    held = {s.element_hash() for c in model.constraints if c.traced() is None for s in _symbols(c)}
     table = lambda rows, columns: np.array(rows, np.int64).reshape(len(rows), columns)
     starts = lambda lists: np.cumsum([0, *map(len, lists)]).astype(np.int64)
     plan.arrays = {
@@ -78,9 +80,14 @@ def lowered(model, rows):
         "headings": table([[f[2], f[3] + 1, f[4], stops[k]] for k, f in enumerate(lands) if f[4] > 1], 4),
         "crawls": np.array([places[id(f.crawl)] for f in frictions if len(f.direction) > 1], np.int64),
         "lands": table(lands, 10),
-        "parameters": np.array([len(model.parameters)], np.int64),
+        "moving": np.array([x.symbol.element_hash() in held for x in inputs], np.int64),
     }
     return plan
+
+
+def _symbols(constraint):
+    told = constraint.equations()
+    return ca.symvar(told.velocity if told.position is None else told.position)
 
 
 def _slot(plan, *expressions):
@@ -94,7 +101,8 @@ def _lands(plan, row, frictions):
     for f in frictions:
         heading = ca.vertsplit(f.heading())
         slot, rough = _slot(plan, f.speed(), *heading), f.coefficients()
-        host = plan.places[id(f.host.active)] if f.host is not None else -1
+        hosts = f.within() if f.host is None else [f.host]
+        host = next((plan.places[id(x.active)] for x in hosts if id(x.active) in plan.places), -1)
         found.append([plan.places[id(m)] for m in (f.active, f.slip, f.direction[0])] + [slot, len(heading), host])
         found[-1] += [row[f"{f.name}[0]"], *([_slot(plan, x) for x in rough] if rough else (-1, -1))]
         found[-1] += [row[f"{f.host.name}[0]"] if f.host is not None else -1]
@@ -104,15 +112,16 @@ def _lands(plan, row, frictions):
 def _lower(step, event, plan, row, frictions):
     """Operations [code, place, slot, further, row] of one elementary step."""
     place = plan.places.get(id(getattr(step.target, "active", step.target)), -1)
-    rubbing = [f for f in frictions if f.host is step.target]
+    inside = lambda element: any(host is step.target for host in (getattr(element, "host", None), *element.within()))
     if step.kind == "set":
         return [[codes.SET, plan.places[id(step.target)], _slot(plan, *step.values), 0, 0]]
     if step.kind == "release":
-        loose = [[codes.SET, plan.places[id(f.slip)], _slot(plan, ca.SX(1)), 0, 0] for f in rubbing]
-        return [[codes.RELEASE, plan.places[id(f.active)], 0, 0, 0] for f in rubbing] + [
-            *loose,
-            [codes.RELEASE, place, 0, 0, 0],
-        ]
+        loose = [[codes.SET, plan.places[id(f.slip)], _slot(plan, ca.SX(1)), 0, 0] for f in frictions if inside(f)]
+        decided = [
+            c for c in plan.constraints if inside(c) and not c.starts_active
+        ]  # stops open, friction acts no more
+        opened = [[codes.RELEASE, plan.places[id(c.active)], 0, 0, 0] for c in decided]
+        return [*loose, *opened, [codes.RELEASE, place, 0, 0, 0]]
     if step.kind == "engage":
         return [[codes.ENGAGE, place, _slot(plan, *step.values), 0, 0]]
     if step.kind == "strike":

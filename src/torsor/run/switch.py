@@ -29,6 +29,9 @@ TURNED = 1e-9  # rate of a function at zero over its largest rate, above which i
 LEANS = 1e-6  # cosine of the angle between a watched function and a constraint, from which it tells the side of it
 ROUNDING = 1e-15  # of the time: what a function changes in that is rounding too
 REBOUND = 1e-11  # height of a rebound over the size of the model, below which the rest of the rebounds is summed up
+APART = (
+    1e-9  # impulse at one contact over what an impact at another asks for, below which they do not influence each other
+)
 FAR = 1e-6  # residual over the size of the model, above which a constraint is not engaged
 CRAWL = 1e-8  # sliding speed over the largest speed, below which the direction of sliding is held within a step
 STILL = 1e-9  # sliding speed over the largest speed, below which sliding in two directions that slows down is stopped
@@ -41,9 +44,9 @@ SLOW = 1e-7  # sliding speed over the largest speed, below which friction tries 
 #   during: [place in p], needed: their values; ops: [code, place in p, slot, further, row of the constraint]
 #   bits: places in p that make the structure; onesided: [place in p, row] of constraints that only push
 #   headings: [place of a direction in p, slot, number of components, event that stops it] to be followed while sliding
-#   crawls: places of the speeds below which they are not; parameters: how many of p come before the memories
+#   crawls: places of the speeds below which they are not; moving: 1 for places in p that are part of constraints
 Program = namedtuple(
-    "Program", "events during_start during needed ops_start ops bits onesided headings crawls lands parameters"
+    "Program", "events during_start during needed ops_start ops bits onesided headings crawls lands moving"
 )
 
 # Kernels per structure. keys: p at the bits; addresses: the loop's kernels, guards, slots, energies, impulse,
@@ -68,7 +71,8 @@ Log = namedtuple("Log", "time event energy impulse slots")
 Trial = namedtuple(
     "Trial",
     "q0 v0 p0 values0 counts0 scale0 spin0 a0 v1 p1 a1 spin1 u1 w1 qs vs ps us target oq ov op ow phi samples sides bracket"
-    " slots later q v p other vother r r0 r1 unit impulse impulses impulses1 dv energies struck sliding matrix ways",
+    " slots later q v p other vother r r0 r1 unit impulse impulses dv energies struck sliding matrix ways"
+    " group own rubbed rubbing creating",
 )
 
 
