@@ -27,7 +27,8 @@ from .codes import (
     WANTED,
 )
 from .compiled import PLAIN
-from .jumps import jump, loosen, place_of, positions, residuals, velocities
+from .impacts import loosen, place_of, residuals
+from .jumps import jump, positions, velocities
 from .loop import RUNNING, accelerate, copy, largest
 from .switch import FAR, LEANS, NEAR, SLOW, TURNED, enabled, kernels_of, near, structure_of, use
 
