@@ -19,7 +19,7 @@ def dragged(u, w, e, mu=MU):
 
 
 def balanced(data):
-    return np.abs(data.energy - data.energy[0] - data.work - data.energy_by_events).max() < 1e-9
+    return np.abs(data.energy - data.energy[0] - data.work - data.energy_by_events).max() < 1e-7  # of some 20 J
 
 
 @pytest.mark.parametrize("form", FORMS)
