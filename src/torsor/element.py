@@ -4,6 +4,7 @@ An element tells everything that it says about a mechanism with `declared`, as s
 occur in it. `Model.add` asks for them once and refuses what does not fit, so that no element checks this by itself.
 """
 
+from copy import deepcopy
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -26,6 +27,37 @@ class Statement(NamedTuple):
     what: str
     expression: object
     allowed: tuple
+
+
+class Owned:
+    """Something with a name that belongs to a model. Where it is pickled or copied beside its model, it stays the model's."""
+
+    _home = None
+
+    def __reduce_ex__(self, protocol):
+        if not self._owned():
+            return super().__reduce_ex__(protocol)
+        return _element, (self._home, self.name)
+
+    def __copy__(self):
+        """A copy that shares everything, and belongs to nothing yet."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update({name: value for name, value in vars(self).items() if name != "_home"})
+        return twin
+
+    def __deepcopy__(self, memo):
+        if self._owned() and id(self._home) not in memo:
+            return deepcopy(self._home, memo)[self.name]
+        twin = memo[id(self)] = object.__new__(type(self))
+        twin.__dict__.update(deepcopy(vars(self), memo))
+        return twin
+
+    def _owned(self):
+        return self._home is not None and self._home._names.get(self.name) is self
+
+
+def _element(model, name):
+    return model[name]
 
 
 def settle(element, **values):
@@ -70,7 +102,7 @@ def distinct_bodies(element):
 
 
 @dataclass(frozen=True, eq=False)
-class Element:
+class Element(Owned):
     """Base of everything that is added to a model.
 
     variants   arguments of example elements, for the contract tests: dictionaries, or functions of the scene (a

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 
 from . import quantity
+from .element import Owned
 from .errors import ModelError
 
 ANSWERS = ("error", "end", "ignore")
@@ -120,7 +121,7 @@ def _boundary(condition, owner, allowed):
 
 
 @dataclass(frozen=True, eq=False)
-class Event:
+class Event(Owned):
     """A condition, what is done when it is met, and when it is looked at.
 
     watch       the function that is watched
@@ -183,7 +184,7 @@ class Event:
         return self._memory("count")
 
 
-class Modes:
+class Modes(Owned):
     """A machine that is in one of several named modes at any time; the first one at the start."""
 
     def __init__(self, name, modes):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from .. import quantity
-from ..element import TIMED, Statement
+from ..element import TIMED, Statement, settle
 from ..errors import ModelError
 from ..registry import register
 from .base import Constraint, Joint, existing_coordinate
@@ -47,10 +47,10 @@ class Drive(Constraint):
 
     def located(self):
         existing_coordinate(self)
-        return self
+        return settle(self, value=of_time(self.value, "value", self.owner))
 
     def target(self):
-        return quantity.scalar(of_time(self.value, "value", self.owner), "value", self.owner)
+        return quantity.scalar(self.value, "value", self.owner)
 
     def declared(self):
         return [*super().declared(), Statement("value", self.target(), TIMED)]
@@ -71,8 +71,11 @@ class AngularVelocity(Constraint):
     body: object = None
     value: tuple = (0.0, 0.0, 0.0)
 
+    def located(self):
+        return settle(self, value=of_time(self.value, "value", self.owner))
+
     def target(self):
-        return quantity.vector(of_time(self.value, "value", self.owner), "value", self.owner)
+        return quantity.vector(self.value, "value", self.owner)
 
     def declared(self):
         return [*super().declared(), Statement("value", self.target(), TIMED)]
@@ -102,11 +105,11 @@ class Motion(Constraint):
     def located(self):
         if self.at is None and self.rotation is None:
             raise ModelError(f"{self.owner}: give `at`, `rotation` or both as functions of time")
-        return self
+        return settle(self, **{what: of_time(getattr(self, what), what, self.owner) for what in ("at", "rotation")})
 
     def targets(self):
         """x(t) and R(t) in the axes of the model that this was described in; None where free."""
-        x, R = (of_time(getattr(self, what), what, self.owner) for what in ("at", "rotation"))
+        x, R = self.at, self.rotation
         return (
             None if x is None else quantity.vector(x, "at", self.owner),
             None if R is None else quantity.rotation_matrix(R, "rotation", self.owner),

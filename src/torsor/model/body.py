@@ -5,11 +5,12 @@ import numpy as np
 
 from .. import inertia as shapes
 from .. import quantity
+from ..element import Owned
 from ..errors import ModelError
 from ..lie import se3, so3
 
 
-class Placed:
+class Placed(Owned):
     """Something with a pose, and the signals that every formulation fills in.
 
     position x [m], rotation R [-]            of the frame at the centre of mass, in the world

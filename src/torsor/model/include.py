@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 import casadi as ca
 
 from .. import quantity
-from ..element import CONSTANT, Rule, settle
+from ..element import CONSTANT, Owned, Rule, settle
 from ..errors import ModelError
 from ..event import Memory, Mode
 from ..forces import Force
@@ -15,7 +15,7 @@ from . import checks
 from .body import Body, Frame, Ground, Placed
 
 
-class Instance:
+class Instance(Owned):
     """An included model, seen from outside: its ports, and its elements by their own names."""
 
     def __init__(self, name, model_name, things, ports):

@@ -2,19 +2,19 @@
 
 import re
 from collections.abc import Mapping
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 import casadi as ca
 
 from .. import quantity
-from ..element import CONSTANT, TIMED, Rule, settle
+from ..element import CONSTANT, TIMED, Owned, Rule, settle
 from ..errors import ModelError
 from ..event import Event, Memory, Modes
 from ..forces import Force, Gravity
 from ..joints import Constraint, Joint
-from . import checks
+from . import checks, portable
 from .body import Body, Ground
 from .include import Instance, transplant
 from .occasions import Occasions
@@ -265,6 +265,15 @@ class Model(Occasions):
                 body.check(found[:size])
                 found = found[size:]
 
+    def __reduce__(self):
+        return portable.unpacked, (type(self), *portable.packed(self))
+
+    def __deepcopy__(self, memo):
+        twin = memo[id(self)] = type(self).__new__(type(self))
+        twin.derived, twin._compiled, twin._symbols = {}, False, dict(self._symbols)
+        twin.__dict__.update(deepcopy(portable.state(self), memo))
+        return twin
+
     def seal(self):
         """From now on the description does not change: kernels were made from it."""
         self._compiled = True
@@ -290,7 +299,7 @@ class Model(Occasions):
 
     def _enter(self, name, thing):
         self.derived.clear()
-        self._names[name] = thing
+        self._names[name] = settle(thing, _home=self) if isinstance(thing, Owned) else thing
         if isinstance(thing, Parameter):
             self._symbols[thing.symbol.element_hash()] = "parameter"
         if isinstance(thing, Memory):

@@ -23,8 +23,11 @@ class Dynamics:
         self.model, self.formulation, self.map = model, formulation, map
         model.seal()
         self.system, self.kernels = prepare(model, formulation, map, parameters=parameters)
-        self._derivatives = {}
+        self._derivatives, self._given = {}, parameters
         self.q, self.v, self.p = (np.array(x) for x in (self.system.q, self.system.v, self.system.p))
+
+    def __reduce__(self):
+        return Dynamics, (self.model, self.formulation, self.map, self._given)
 
     def accelerations(self, q=None, v=None, t=0.0, p=None):
         """v̇ of a state (the start where nothing is given): ẍ in world axes and ω̇ in body axes, body by body."""

@@ -1,0 +1,73 @@
+"""Models that travel: between processes by pickle, within one by copy.
+
+Symbols are what they are by identity. All expressions of a model therefore travel together, as one function of all its
+symbols, and are made anew where they arrive, with new symbols of the same names; time is the same symbol everywhere. An
+element that travels beside its model stays an element of it.
+"""
+
+import io
+import pickle
+
+import casadi as ca
+
+from .. import quantity
+from ..element import Owned
+
+
+class _Writer(pickle.Pickler):
+    """Writes what a model consists of: expressions by their places in a list, the model by reference."""
+
+    def __init__(self, file, model):
+        super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
+        self.model, self.expressions, self.places = model, [], {}
+
+    def persistent_id(self, obj):
+        if obj is self.model:
+            return "model"
+        if not isinstance(obj, ca.SX):
+            return None
+        if id(obj) not in self.places:
+            self.places[id(obj)] = len(self.expressions)
+            self.expressions.append(obj)
+        return self.places[id(obj)]
+
+    def reducer_override(self, obj):
+        """Elements by what they are made of, and not as elements of their model."""
+        return object.__reduce_ex__(obj, 4) if isinstance(obj, Owned) else NotImplemented
+
+
+class _Reader(pickle.Unpickler):
+    def __init__(self, file, model, expressions):
+        super().__init__(file)
+        self.model, self.expressions = model, expressions
+
+    def persistent_load(self, place):
+        return self.model if place == "model" else self.expressions[place]
+
+
+def packed(model):
+    """A model as two byte strings and plain data: what it consists of, its expressions, and its symbols."""
+    file = io.BytesIO()
+    writer = _Writer(file, model)
+    writer.dump(state(model))
+    symbols = ca.symvar(ca.vertcat(*[ca.vec(x) for x in writer.expressions], quantity.time))
+    f = ca.Function("model", [ca.vertcat(*symbols)], writer.expressions)
+    here = quantity.time.element_hash()
+    told = [(None if s.element_hash() == here else s.name(), model.kind_of(s)) for s in symbols]
+    return file.getvalue(), f.serialize(), told
+
+
+def state(model):
+    """What a model consists of, without what follows from it."""
+    return {name: value for name, value in vars(model).items() if name not in ("derived", "_symbols", "_compiled")}
+
+
+def unpacked(cls, consists, serialized, told):
+    """The model that was packed; it may be changed, whether the original was compiled or not."""
+    model = cls.__new__(cls)
+    symbols = [quantity.time if name is None else ca.SX.sym(name) for name, _ in told]
+    expressions = ca.Function.deserialize(serialized).call([ca.vertcat(*symbols)])
+    model.derived, model._compiled = {}, False
+    model._symbols = {s.element_hash(): kind for s, (_, kind) in zip(symbols, told) if kind is not None}
+    model.__dict__.update(_Reader(io.BytesIO(consists), model, expressions).load())
+    return model
