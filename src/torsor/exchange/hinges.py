@@ -9,7 +9,7 @@ import casadi as ca
 
 from .. import quantity
 from ..joints import Joint, Spherical
-from ..joints.lower_pairs import about, tilt
+from ..joints.alignment import about, tilt
 from ..lie import se3, so3
 from ..lie.euler import to_euler
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..joints import Cylindrical, Free, Planar, Prismatic, Revolute, Spherical, Universal
-from ..joints.lower_pairs import normals
+from ..joints.alignment import normals
 from ..lie import so3
 from ..quantity import numbers, unit
 from .hinges import PARALLEL, Gimbal, HingePair

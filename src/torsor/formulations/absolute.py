@@ -25,7 +25,7 @@ from ..quantity import time
 from ..registry import register
 from .base import Formulation, shared
 from .factor import SINGULAR, column, correction, solver
-from .genuine import departures
+from .genuine import alignments, departures
 from .implicit import closed
 from .lie_derivative import rate, velocities
 from .loads import Loads
@@ -177,6 +177,7 @@ class Absolute(Formulation):
             "Minv": ca.Function("Minv", [q, p], [self.inverse_mass()]),
             "move": self.moving(),
             "departures": departures(self),
+            "alignments": alignments(self),
             **start_functions(self),
         }
 

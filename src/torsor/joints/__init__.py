@@ -1,8 +1,9 @@
 """Joints and constraints: one registered class each."""
 
+from .alignment import no_rotation
 from .base import Connection, Constraint, Joint
 from .conserved import ConservedMomentum, angular_momentum
-from .elementary import Distance, FixedPoint, Holonomic, Nonholonomic, NoRotation, PointOnPlane, no_rotation, on_plane
+from .elementary import Distance, FixedPoint, Holonomic, Nonholonomic, NoRotation, PointOnPlane, on_plane
 from .imposed import AngularVelocity, Drive, Motion
 from .lower_pairs import Cylindrical, Fixed, Free, Planar, Prismatic, Revolute, Screw, Spherical, Universal
 from .onesided import Backlash, Contact, Limit, Lock, OneSided, Slot, Weld

@@ -26,6 +26,7 @@ from ..element import CONSTANT, DERIVED, MOTION, POSES, Element, Statement, fram
 from ..errors import ModelError
 from ..lie import se3
 from ..quantity import time
+from .alignment import is_strict
 
 NOT_IN_EQUATIONS = ("name", "first", "second", "point", "frames", "placed", "start", "start_rate")
 MOTIONS = (("position", (3, 1)), ("rotation", (3, 3)), ("velocity", (3, 1)), ("angular_velocity", (3, 1)))
@@ -138,7 +139,9 @@ class Connection(Constraint):
     def traced(self):
         """The equations as one function of two bodies' motions and the two frames, shared by all elements with the same
         constants: a chain of a thousand equal hinges is traced once. None where a field is no constant, or where the
-        equations ask for more than motions and frames."""
+        equations ask for more than motions and frames, or are asked for in their strict form."""
+        if is_strict():
+            return None
         try:
             own = [quantity.key(getattr(self, f.name)) for f in fields(self) if f.name not in NOT_IN_EQUATIONS]
         except TypeError:

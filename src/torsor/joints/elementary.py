@@ -9,31 +9,15 @@ from ..element import pair_of_points, settle
 from ..errors import ModelError
 from ..lie import se3
 from ..registry import register
+from .alignment import no_rotation
 from .base import Connection, Constraint, local_frame
-from .lower_pairs import TRANSLATIONS, direction, no_turn
+from .lower_pairs import TRANSLATIONS, direction
 
 
 def on_plane(H, normal):
     """Distance of the second frame's origin from a plane of the first through its origin: n·p."""
     _, p = se3.split_pose(H)
     return ca.dot(normal, p)
-
-
-def no_rotation(H, normals):
-    """Rows g with ġ = n·ω for two or three vectors n of the first frame, where ω is the relative angular velocity.
-
-    One such row alone is not integrable. Two leave the rotation about z = n₁ × n₂, three leave none:
-
-        two:    gₖ = (nₖ × z)·R z                                      (1)
-        three:  gₖ = nₖ·vee(R − Rᵀ)/2                                  (2)
-    """
-    R, _ = se3.split_pose(H)
-    if len(normals) == 3:
-        return ca.vertcat(*[ca.dot(n, no_turn(R)) for n in normals])  # (2)
-    z = ca.cross(*normals)
-    z = z / ca.sqrt(ca.sumsqr(z))
-    turned = R @ z
-    return ca.vertcat(*[ca.dot(ca.cross(n, z), turned) for n in normals])  # (1)
 
 
 @register("point-on-plane")

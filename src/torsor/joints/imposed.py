@@ -8,8 +8,9 @@ from .. import quantity
 from ..element import TIMED, Statement, settle
 from ..errors import ModelError
 from ..registry import register
+from .alignment import no_turn
 from .base import Constraint, Joint, existing_coordinate
-from .lower_pairs import TRANSLATIONS, X, no_turn
+from .lower_pairs import TRANSLATIONS, X
 
 
 def of_time(value, what, owner):

@@ -8,34 +8,11 @@ from .. import quantity
 from ..errors import ModelError
 from ..lie import se3, so3
 from ..registry import register
+from .alignment import about, no_turn, normals, tilt
 from .base import Joint
 
 X = ("x", "y", "z")
 TRANSLATIONS = [f"translation along {x}" for x in X]
-
-
-def about(R, axis):
-    """Angle of a rotation about `axis`, from two normals of it: atan2(n₂·R n₁, n₁·R n₁)."""
-    n1, n2 = normals(axis)
-    return ca.atan2(ca.dot(n2, R @ n1), ca.dot(n1, R @ n1))
-
-
-def normals(axis):
-    """Two unit vectors that complete a unit axis to a right-handed frame."""
-    rows = so3.normals(quantity.numbers(axis).ravel() if axis.is_constant() else axis)
-    return tuple(ca.densify(ca.SX(rows[k, :])).reshape((3, 1)) for k in range(2))
-
-
-def tilt(R, axis):
-    """Two rows that vanish when R leaves the axis alone: n₁·R a, n₂·R a."""
-    n1, n2 = normals(axis)
-    turned = R @ axis
-    return ca.vertcat(ca.dot(n1, turned), ca.dot(n2, turned))
-
-
-def no_turn(R):
-    """Three rows that vanish at R = 1 and have the full rank there: vee(R − Rᵀ)/2."""
-    return ca.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]) / 2
 
 
 def rotation_rows(axis):

@@ -20,9 +20,10 @@ from ..errors import ModelError
 from ..event import Event, Memory, Watch
 from ..lie import se3
 from ..registry import register
+from .alignment import no_turn, normals
 from .base import Connection, Constraint, Joint, existing_coordinate
 from .elementary import on_plane
-from .lower_pairs import direction, normals
+from .lower_pairs import direction
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,9 +316,7 @@ class Weld(Connection):
     def position(self):
         R, p = se3.split_pose(self.relative_pose())
         held = ca.vertcat(*[m.symbol for m in self.held])
-        turned = ca.reshape(held[:9], 3, 3).T @ R
-        twice = turned - turned.T
-        return ca.vertcat(p - held[9:], ca.vertcat(twice[2, 1], twice[0, 2], twice[1, 0]) / 2)  # (1)
+        return ca.vertcat(p - held[9:], no_turn(ca.reshape(held[:9], 3, 3).T @ R))  # (1)
 
     def directions(self):
         return [f"{what} {axis}" for what in ("translation along", "rotation about") for axis in "xyz"]

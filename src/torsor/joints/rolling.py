@@ -17,8 +17,9 @@ from .. import quantity
 from ..errors import ModelError
 from ..lie import se3
 from ..registry import register
+from .alignment import normals
 from .base import Connection
-from .lower_pairs import direction, normals
+from .lower_pairs import direction
 
 
 def slip(connection, arm=None):

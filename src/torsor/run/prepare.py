@@ -89,7 +89,7 @@ def _begun(told, options, values, t):
     from ..formulations import diagnosis as diagnoses
     from ..formulations import start as starts
     from ..formulations.examiner import Examiner
-    from ..formulations.genuine import refuse_impostors
+    from ..formulations.genuine import assembled
     from ..formulations.partition import choose
 
     model, metric = told.model, options[2]
@@ -100,8 +100,7 @@ def _begun(told, options, values, t):
     examiner = Examiner(absolute, scales)
     _finite(model, given.q, p)
     scales.rows = examiner.row_units(t, given.q, p)
-    q, moved = examiner.assembled(t, given.q, p)
-    refuse_impostors(absolute, scales.length, t, q, p)
+    q, moved = assembled(absolute, examiner, t, given.q, p)
     found = diagnoses.diagnose(examiner, t, q, p)
     apart, row = examiner.disagreement(t, q, p)
     q = examiner.assemble(t, q, p, found.keep)[0] if row is not None else q

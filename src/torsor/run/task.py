@@ -4,9 +4,11 @@ import json
 import warnings
 from dataclasses import dataclass
 
+import casadi as ca
 import numpy as np
 
 from ..errors import ResultError, RunError
+from ..joints import Joint
 from ..model import Model
 from .checkpoint import rebuilt
 from .derived import derived
@@ -106,24 +108,32 @@ class Task:
 
 
 def _jumped(task, system, data):
-    """The first joint of a loop whose residual vanishes in a position that the joint cannot reach, and when."""
-    from ..formulations.genuine import JUMPED, impostors
+    """The first joint of a loop, or other constraint, whose residual vanishes in a position that it does not mean, and when."""
+    from ..formulations.genuine import JUMPED, impostors, misaligned
     from ..model.topology import spanning_tree
 
     model = task.model
     switched = {id(element) for element in model.switched}  # these may be anywhere while they are released
     cut = {id(joint) for joint in spanning_tree(model).cut if id(joint) not in switched}
-    if not cut:
+    if not cut and all(isinstance(c, Joint) for c in model.constraints):
         return None
     absolute = task.derived().face().absolute
-    p = np.concatenate([model.input_values(task.values()), np.zeros(len(absolute.turns))])
+    p = np.concatenate([system.p[: len(model.inputs)], np.zeros(len(absolute.turns))])
     some = np.unique(np.linspace(0, data.sizes["time"] - 1, 9).astype(int))  # what has jumped does not jump back
     times, x, R = (data[what][some].values for what in ("time", "position", "rotation"))
     whole = np.concatenate([x, R.swapaxes(2, 3).reshape(*x.shape[:2], 9)], axis=2)
     keep = np.concatenate([np.arange(12) < (3 if body.particle else 12) for body in model.bodies])
     for t, q in zip(times, whole.reshape(len(some), -1)[:, keep]):
-        found = [model.joints[k] for k in impostors(absolute, system.length, JUMPED, t, q, p)]
-        jumped = next((joint for joint in found if id(joint) in cut), None)
-        if jumped is not None:
-            return jumped, float(t)
+        joints = [model.joints[k] for k in impostors(absolute, system.length, JUMPED, t, q, p)]
+        others = [c for c, _ in misaligned(absolute, t, q, p) if id(c) not in switched and _lasts(model, c)]
+        found = [joint for joint in joints if id(joint) in cut] + others
+        if found:
+            return found[0], float(t)
     return None
+
+
+def _lasts(model, constraint):
+    """Whether a constraint means the same throughout a run: nothing that events remember occurs in it."""
+    own = {m.symbol.element_hash() for m in constraint.memories()}
+    changing = {m.symbol.element_hash() for m in model.memories} - own
+    return not any(s.element_hash() in changing for s in ca.symvar(constraint.equations().position))
