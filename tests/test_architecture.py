@@ -9,7 +9,7 @@ import pytest
 
 SOURCE = pathlib.Path(__file__).parent.parent / "src" / "torsor"
 ORDER = [
-    {"errors", "registry"},
+    {"errors", "registry", "names"},
     {"lie"},
     {"quantity", "inertia", "element", "event", "action"},
     {"joints"},

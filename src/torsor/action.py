@@ -24,6 +24,7 @@ import casadi as ca
 from . import quantity
 from .errors import ModelError
 from .event import Memory, Mode
+from .names import unstorable
 from .registry import register
 
 
@@ -250,8 +251,9 @@ class Record(Action):
     value: object = 0.0
 
     def refers(self, model, owner):
-        if not isinstance(self.label, str) or not self.label:
-            raise ModelError(f"{owner}: action 'record': give a name, got {quantity.show(self.label)}")
+        if why := unstorable(self.label):
+            given = quantity.show(self.label)
+            raise ModelError(f"{owner}: action 'record': {given} cannot be the name of a result: {why}")
         quantity.scalar(self.value, self.label, owner)
 
     def expressions(self):

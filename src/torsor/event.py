@@ -21,6 +21,7 @@ import casadi as ca
 from . import quantity
 from .element import Owned
 from .errors import ModelError
+from .names import unstorable
 
 ANSWERS = ("error", "end", "ignore")
 _HALVES = {ca.OP_AND: ca.fmax, ca.OP_OR: ca.fmin}
@@ -191,6 +192,9 @@ class Modes(Owned):
         owner = f"modes {name!r}"
         if len(modes) < 2 or not all(isinstance(m, str) and m for m in modes) or len(set(modes)) != len(modes):
             raise ModelError(f"{owner}: give two or more different names, got {quantity.show(modes)}")
+        for mode in modes:
+            if why := unstorable(mode):
+                raise ModelError(f"{owner}: {quantity.show(mode)} cannot be the name of a mode: {why}")
         self.name, self.names, self.memory = name, tuple(modes), Memory(name)
 
     def __getitem__(self, mode) -> "Mode":

@@ -7,6 +7,8 @@ add when they are given about one point (Steiner):
 """
 
 from dataclasses import dataclass
+from functools import wraps
+from inspect import signature
 
 import numpy as np
 
@@ -23,7 +25,7 @@ class Inertia:
     center: np.ndarray = (0.0, 0.0, 0.0)
 
     def __post_init__(self):
-        _positive(mass=self.mass)
+        object.__setattr__(self, "mass", float(_positive("mass", self.mass)))
         object.__setattr__(self, "tensor", _numbers(quantity.expression(self.tensor, 3, 3, "tensor", "inertia")))
         object.__setattr__(self, "center", _numbers(quantity.vector(self.center, "center", "inertia")).ravel())
 
@@ -66,63 +68,77 @@ def _numbers(expression):
     return quantity.numbers(expression)
 
 
-def _positive(**given):
-    for name, value in given.items():
-        if not _numbers(quantity.scalar(value, name, "inertia")).item() > 0:
-            raise ModelError(f"inertia: {name} must be positive, got {value!r}")
+def _positive(name, value):
+    number = _numbers(quantity.scalar(value, name, "inertia")).item()
+    if not number > 0:
+        raise ModelError(f"inertia: {name} must be positive, got {quantity.show(value)}")
+    return np.float64(number)
 
 
-def _bore(inner, radius):
-    if not 0 <= _numbers(quantity.scalar(inner, "inner radius", "inertia")).item() < radius:
-        raise ModelError(f"inertia: inner radius must lie in [0, radius), got {inner!r}")
+def _shape(function):
+    """A shape whose arguments are checked, and come as numbers; what overflows is refused where it is not finite."""
+    told = signature(function)
+
+    @wraps(function)
+    def checked(*arguments, **options):
+        given = told.bind(*arguments, **options).arguments
+        numbers = {name: value for name, value in given.items() if name not in ("axis", "at", "inner")}
+        given |= {name: _positive(name, value) for name, value in numbers.items()}
+        if "inner" in given:
+            inner = _numbers(quantity.scalar(given["inner"], "inner radius", "inertia")).item()
+            if not 0 <= inner < given["radius"]:
+                raise ModelError(f"inertia: inner radius must lie in [0, radius), got {quantity.show(given['inner'])}")
+            given["inner"] = np.float64(inner)
+        with np.errstate(all="ignore"):
+            return function(**given)
+
+    return checked
 
 
+@_shape
 def box(mass, x, y, z):
     """Cuboid with edges x, y, z."""
-    _positive(mass=mass, x=x, y=y, z=z)
     return Inertia(mass, np.diag([y * y + z * z, x * x + z * z, x * x + y * y]) * mass / 12)
 
 
+@_shape
 def cylinder(mass, radius, height, axis="z", inner=0.0):
     """Solid or hollow circular cylinder; `inner` is the radius of the bore."""
-    _positive(mass=mass, radius=radius, height=height)
-    _bore(inner, radius)
     r2 = radius**2 + inner**2
     return Inertia(
         mass, _along(axis, mass * (3 * r2 + height**2) / 12, mass * (3 * r2 + height**2) / 12, mass * r2 / 2)
     )
 
 
+@_shape
 def sphere(mass, radius, inner=0.0):
     """Solid or hollow sphere."""
-    _positive(mass=mass, radius=radius)
-    _bore(inner, radius)
     return Inertia(mass, np.eye(3) * 0.4 * mass * (radius**5 - inner**5) / (radius**3 - inner**3))
 
 
+@_shape
 def rod(mass, length, axis="z"):
     """Slender rod: no inertia about its own axis is lost, it is 1e-4 of the one across (a body must turn about it)."""
-    _positive(mass=mass, length=length)
     across = mass * length**2 / 12
     return Inertia(mass, _along(axis, across, across, 1e-4 * across))
 
 
+@_shape
 def disk(mass, radius, axis="z"):
     """Thin circular disk."""
-    _positive(mass=mass, radius=radius)
     return Inertia(mass, _along(axis, mass * radius**2 / 4, mass * radius**2 / 4, mass * radius**2 / 2))
 
 
+@_shape
 def cone(mass, radius, height, axis="z"):
     """Solid circular cone, centred at its centre of mass (a quarter of the height above its base)."""
-    _positive(mass=mass, radius=radius, height=height)
     across = mass * (3 / 20 * radius**2 + 3 / 80 * height**2)
     return Inertia(mass, _along(axis, across, across, 0.3 * mass * radius**2))
 
 
+@_shape
 def point(mass, at=(0.0, 0.0, 0.0)):
     """Point mass, to be composed with other parts."""
-    _positive(mass=mass)
     return Inertia(mass, np.zeros((3, 3)), at)
 
 

@@ -5,6 +5,8 @@ Every quantity of a model is a small CasADi SX: plain numbers are constants in i
 """
 
 import re
+from decimal import Decimal
+from numbers import Real
 
 import casadi as ca
 import numpy as np
@@ -16,7 +18,10 @@ time = ca.SX.sym("time")
 
 def show(value):
     """A given value, short enough for a message."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # of a stranger's class
+        text = f"a {type(value).__name__}"
     return text if len(text) <= 80 else text[:77] + "..."
 
 
@@ -24,8 +29,8 @@ def expression(value, rows, columns, what, owner):
     """`value` as an SX of the given shape, or a ModelError that names `owner` and `what`."""
     allowed = "a number" if rows * columns == 1 else f"{rows} numbers" if columns == 1 else f"a {rows}x{columns} matrix"
     try:
-        result = _matrix(value)
-    except (TypeError, ValueError, NotImplementedError, RuntimeError, OverflowError):
+        result = matrix(value)
+    except Exception:  # whatever a stranger's class raises when it is asked for numbers
         raise ModelError(f"{owner}: {what} must be {allowed} (numbers or expressions), got {show(value)}") from None
     if result.shape != (rows, columns):
         raise ModelError(f"{owner}: {what} must be {allowed}, got {show(value)}")
@@ -35,20 +40,55 @@ def expression(value, rows, columns, what, owner):
     return result
 
 
-def _matrix(value):
-    """A number, a list (a column), a list of lists (rows), an array or an expression as an SX."""
-    if isinstance(value, (bool, str)) or value is None:
-        raise TypeError
+def matrix(value):
+    """A number, a list (a column), a list of lists (rows), an array or an expression as an SX; an error for anything else."""
     if isinstance(value, (ca.SX, ca.DM)):
         return ca.SX(value)
     if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.dtype == object and value.ndim):
-        parts = [_matrix(x) for x in value]
+        parts = [matrix(x) for x in value]
         if all(x.is_scalar() for x in parts):
             return ca.vertcat(ca.SX(0, 1), *parts)
         if any(x.shape != parts[0].shape or x.shape[1] != 1 for x in parts):
             raise ValueError
         return ca.horzcat(*parts).T
-    return ca.SX(np.asarray(value, float))
+    return ca.SX(reals(value))
+
+
+def reals(value):
+    """Real numbers of any kind as an array of float64, the one kind that CasADi takes without harm; TypeError for what is
+    none: text, dates, complex, missing and masked numbers, truth values."""
+    if np.ma.is_masked(value):
+        raise TypeError("some numbers are masked")
+    array = np.asarray(value)
+    if array.dtype == object:
+        known = all(isinstance(x, (Real, Decimal)) and not isinstance(x, (bool, np.timedelta64)) for x in array.flat)
+        array = np.array([float(x) for x in array.flat] if known else [None]).reshape(array.shape if known else 1)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"{array.dtype} is no real number")
+    with np.errstate(over="ignore"):  # beyond the range: infinite, and judged as such
+        return array.astype(float)
+
+
+def plain(value, depth=3):
+    """The same with long doubles, in arrays, lists and tuples too, as floats: CasADi crashes on them."""
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.char in "gG":
+        with np.errstate(over="ignore"):
+            return value.astype(complex if value.dtype.char == "G" else float)
+    if isinstance(value, np.ndarray) and value.dtype == object and value.ndim == 1:
+        return [plain(x, depth) for x in value]
+    if type(value) in (list, tuple) and depth:
+        parts = [plain(x, depth - 1) for x in value]
+        return value if all(a is b for a, b in zip(parts, value)) else type(value)(parts)
+    return value
+
+
+def number(value):
+    """A real number as a float; None for anything else."""
+    try:
+        array = reals(value)
+    except Exception:
+        return None
+    return float(array.item()) if array.ndim == 0 else None
 
 
 def finite(value):
@@ -95,8 +135,8 @@ def vector(value, what, owner, size=3):
 def shape_of(value):
     """Rows and columns of a given value, a list counting as a column; None if it has no shape."""
     try:
-        return _matrix(value).shape
-    except (TypeError, ValueError, NotImplementedError, RuntimeError, OverflowError):
+        return matrix(value).shape
+    except Exception:
         return None
 
 

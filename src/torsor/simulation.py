@@ -1,6 +1,5 @@
 """The function that most users call, and the one that goes on with what it left behind."""
 
-import os
 import signal
 import time as clock
 from collections.abc import Mapping
@@ -11,21 +10,32 @@ import numpy as np
 
 from . import quantity
 from .action import Record
-from .errors import OptionError, RunError
+from .errors import OptionError, ResultError, RunError
 from .formulations.definition import fingerprint
 from .look import certificate
-from .look.assemble import assemble, opened
+from .look.assemble import assemble
 from .look.dataset import RESERVED, dataset
+from .look.files import checked, opened
 from .look.progress import Progress
 from .model import Model
+from .names import unstorable
 from .registry import lookup, registered
-from .run.checkpoint import Checkpoint, Spaced, drive, refuse_other_circumstances, refuse_other_model, static_facts
+from .run.checkpoint import (
+    Checkpoint,
+    Spaced,
+    drive,
+    noted,
+    refuse_other_circumstances,
+    refuse_other_model,
+    static_facts,
+)
 from .run.prepare import System, changes_structure
 from .run.projections import Projection
 from .run.task import Task
 
 PREPARING = "deriving and compiling the equations"
 MAPS = ("exp", "cayley")
+MOST = 10**12  # outputs
 TOLERANCE, LOCATING = 1e-9, 1e-11  # default tolerances; the time of an event is as exact as the motion that leads to it
 
 
@@ -78,14 +88,15 @@ def simulate(
         raise OptionError(f"method {method!r} has no step-size control: give a positive `step`, or use {adaptive}")
     if tolerance is None:
         tolerance = LOCATING if model.events else TOLERANCE
-    if not (isinstance(tolerance, (int, float, np.floating)) and 1e-14 <= tolerance <= 0.1):
-        raise OptionError(f"tolerance must lie between 1e-14 and 0.1, got {tolerance!r}")
+    allowed = quantity.number(tolerance)
+    if allowed is None or not 1e-14 <= allowed <= 0.1:
+        raise OptionError(f"tolerance must lie between 1e-14 and 0.1, got {quantity.show(tolerance)}")
     if map not in MAPS:
         raise OptionError(f"unknown map {map!r}. Known: {', '.join(MAPS)}.")
     chosen, named = projection_of(projection), _signals(model, signals)
     values = model.values(parameters)
     task = Task(
-        model, float(until), None if step is None else float(step), method, formulation, chosen, float(tolerance), map, named,
+        model, float(until), None if step is None else float(step), method, formulation, chosen, allowed, map, named,
         {name: values[name] for name in parameters or {}},
     )  # fmt: skip
     if not isinstance(certify, (bool, np.bool_)):
@@ -184,7 +195,8 @@ def resume(folder, model: Model, signals: dict | None = None, progress: bool | N
                 _, runner, rebuild = task.prepared(system)
                 runner.restore(facts["runner"], arrays, rebuild)
                 prepared = clock.perf_counter() - began
-                told, ended_by = drive(runner, place, bar, *o["checkpoints"])
+                with noted() as note:
+                    told, ended_by = drive(runner, place, bar, note, *o["checkpoints"])
             finally:
                 bar.close()
         return _concluded(task, system, place, told, ended_by, prepared)
@@ -196,7 +208,7 @@ def _checkpointed(task, times, checkpoint, intervals, progress):
     """A run in a folder, from its start."""
     place = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
     for value, what in zip(intervals, ("checkpoint_every", "checkpoint_interval")):
-        if value is not None and value != 0:
+        if value is not None and quantity.number(value) != 0:
             _positive(value, what)
     place.refuse_used()
     bar, began = Progress(0.0, task.until, task.model.name, progress), clock.perf_counter()
@@ -216,9 +228,10 @@ def _checkpointed(task, times, checkpoint, intervals, progress):
         static = static_facts(task.model, system, options, task.values(), task.parameters, program)
         place.tidy()
         slots = max(len(program.slots), 1) if program else 0
-        place.begin(static, times, 3 + runner.sizes["outputs"], 3 + len(system.rows) + slots if program else 0)
         prepared = clock.perf_counter() - began
-        told, ended_by = drive(runner, place, bar, *options["checkpoints"])
+        with noted() as note:
+            place.begin(static, times, 3 + runner.sizes["outputs"], 3 + len(system.rows) + slots if program else 0)
+            told, ended_by = drive(runner, place, bar, note, *options["checkpoints"])
         bar.close()
         return _concluded(task, system, place, told, ended_by, prepared)
     finally:
@@ -230,26 +243,28 @@ def _concluded(task, system, place, told, ended_by, prepared):
     """The result of a run in a folder: of all of it, or of what was computed so far."""
     complete = told["status"] != "running"
     path, count = place.path("result.nc" if complete else "partial.nc"), place.outputs.count
-    if not (complete and os.path.exists(path)):
+    if place.result is None:
         extra = {"prepare_seconds": prepared}
         if not complete:
             told, extra["interrupted_by"] = told | {"status": "interrupted"}, signal.Signals(ended_by or 2).name
         assemble(path, system, told, task.options(), place, extra)
-    if complete:
-        place.outputs.remove()
-        place.events.remove()
+        if complete:
+            place.conclude(checked(path))
+    elif checked(path) != place.result:
+        raise ResultError(f"{path}: the result of another run")
     return task.judged(system, opened(path), count, place.folder)
 
 
 def output_times(outputs, until):
     """The times at which results are wanted, checked."""
-    if isinstance(outputs, (int, np.integer)) and not isinstance(outputs, bool):
-        if outputs < 1:
-            raise OptionError(f"outputs must be a positive number of intervals or an array of times, got {outputs!r}")
+    if isinstance(outputs, (int, np.integer)) and not isinstance(outputs, (bool, np.timedelta64)):
+        if not 1 <= outputs <= MOST:
+            allowed = f"a number of intervals from 1 to {MOST:.0e} or an array of times"
+            raise OptionError(f"outputs must be {allowed}, got {quantity.show(outputs)}")
         return Spaced(float(until), int(outputs))
     try:
-        times = np.atleast_1d(np.asarray([] if outputs is None or isinstance(outputs, bool) else outputs, float))
-    except (TypeError, ValueError):
+        times = np.atleast_1d(quantity.reals(outputs))
+    except Exception:  # whatever a stranger's class raises when it is asked for numbers
         times = np.zeros(0)
     if times.ndim != 1 or not times.size:
         raise OptionError(f"outputs must be a number of intervals or an array of times, got {quantity.show(outputs)}")
@@ -287,31 +302,30 @@ def projection_of(given):
 
 
 def _positive(value, what):
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value < float("inf"):
+    number = quantity.number(value)
+    if number is None or not 0 < number < float("inf"):
         raise OptionError(f"{what} must be a positive number of seconds, got {quantity.show(value)}")
-    return float(value)
+    return number
 
 
 def _signals(model, signals):
     """Signals as scalars: a vector signal is recorded by its components. Names that would hide something, also those of
     recorded values, are refused."""
-    if not isinstance(signals or {}, Mapping):
+    if signals is not None and not isinstance(signals, Mapping):
         example = "{'height': body.position[2]}"
         raise OptionError(f"signals must be expressions by name, as in {example}, got {quantity.show(signals)}")
     found = {}
     for name in [*model.signals, *(signals or {})]:
-        _refuse_taken(f"signal {name!r}", name, RESERVED)
+        _refuse_taken(f"signal {quantity.show(name)}", name, RESERVED)
     for name, expression in (signals or {}).items():
-        try:
-            column = ca.vec(ca.vertcat(*expression) if isinstance(expression, (list, tuple)) else ca.SX(expression))
-        except (NotImplementedError, TypeError):
-            given = quantity.show(expression)
-            raise OptionError(f"signal {name!r}: must be an expression of signals, got {given}") from None
+        column = _column(f"signal {name!r}", expression)
         for s in ca.symvar(column):
             if not model.knows(s):
                 raise OptionError(f"signal {name!r}: {s.name()!r} does not belong to model {model.name!r}")
         for k in range(column.shape[0]):
-            found[name if column.shape[0] == 1 else f"{name}[{k}]"] = column[k]
+            label = name if column.shape[0] == 1 else f"{name}[{k}]"
+            _refuse_taken(f"signal {label!r}", label, {*RESERVED, *model.signals, *found})
+            found[label] = column[k]
     for event in model.events:
         for action in event.actions:
             if isinstance(action, Record):
@@ -320,11 +334,25 @@ def _signals(model, signals):
     return found
 
 
+def _column(owner, given):
+    """A signal as a column of expressions: parts of a list below each other."""
+    try:
+        parts = given if isinstance(given, (list, tuple)) else [given]
+        column = ca.vertcat(ca.SX(0, 1), *[ca.vec(quantity.matrix(part)) for part in parts])
+    except Exception:  # whatever a stranger's class raises when it is asked for numbers
+        column = ca.SX(0, 1)
+    if not column.shape[0] or not quantity.finite(column):
+        raise OptionError(f"{owner}: must be an expression of signals, got {quantity.show(given)}")
+    return column
+
+
 def _refuse_taken(owner, name, taken):
-    """Refuse a name under which a result has something else already."""
+    """Refuse a name that no file can hold, or under which a result has something else already."""
     from xarray import Dataset
 
-    if not isinstance(name, str) or name in taken:
+    if why := unstorable(name):
+        raise OptionError(f"{owner}: a result cannot have a variable of that name: {why}")
+    if name in taken:
         raise OptionError(f"{owner}: a result has a variable of that name already; choose another name")
     if hasattr(Dataset, name):
         raise OptionError(

@@ -60,7 +60,7 @@ def stiff():
         ({"until": NAN}, "until must be a positive"),
         ({"until": float("inf")}, "until must be a positive"),
         ({"until": "10"}, "until must be a positive"),
-        ({"outputs": 0}, "positive number of intervals"),
+        ({"outputs": 0}, "a number of intervals from 1"),
         ({"outputs": True}, "number of intervals or an array of times, got True"),
         ({"outputs": []}, "number of intervals or an array of times"),
         ({"outputs": "all"}, "number of intervals or an array of times, got 'all'"),

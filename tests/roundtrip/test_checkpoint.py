@@ -232,8 +232,8 @@ def test_a_checkpoint_of_another_version_or_processor_is_refused(halfway, name, 
 
 def test_a_checkpoint_of_another_format_is_refused(halfway, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(journal, "FORMAT", 2)
-        with pytest.raises(ts.ResultError, match="checkpoint of format 1; this version of torsor reads format 2"):
+        patch.setattr(journal, "FORMAT", 3)
+        with pytest.raises(ts.ResultError, match="checkpoint of format 2; this version of torsor reads format 3"):
             ts.resume(halfway, pendulum())
 
 
@@ -253,7 +253,7 @@ def test_damaged_results_are_told(folder):
     stopped(pendulum(), folder, until=20.0, **kill.CHECKPOINTS)
     path = pathlib.Path(folder, "outputs")
     whole = path.read_bytes()
-    for damage, words in ((whole[:-8], "bytes were written"), (b"?" + whole[1:], "checksum is wrong")):
+    for damage, words in ((whole[:-8], "bytes were written"), (whole[:40] + b"?" + whole[41:], "checksum is wrong")):
         copy = f"{folder}-{words[0]}"
         shutil.copytree(folder, copy)
         pathlib.Path(copy, "outputs").write_bytes(damage)
@@ -307,9 +307,9 @@ import torsor as ts
 sys.path.insert(0, {bench!r})
 import kill
 from torsor.run import checkpoint
-from torsor.look import assemble
+from torsor.look import assemble, files
 checkpoint.PORTION = assemble.BLOCK = 2**21
-assemble.LARGE = 2**20
+files.LARGE = 2**20
 run = lambda n, folder: ts.simulate(kill.loops(), n * 1e-4, outputs=n, method="rkmk4", step=1e-4, checkpoint=folder)
 run(1000, {folder!r} + "0" + sys.argv[1])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -101,7 +101,7 @@ def run(
 ):
     """Simulate a case or a model file, and report how accurate the result is."""
     from .. import simulate
-    from ..look import dataset
+    from ..look import files
     from .source import assignments, load
 
     given = {
@@ -115,7 +115,7 @@ def run(
         way = "" if found.file is None else "define `until` in it, or "
         raise OptionError(f"{source}: does not say how long to run: {way}give --until SECONDS")
     if out is not None:  # a long run must not end with the discovery that its result cannot be kept
-        dataset.refuse_unwritable(out)
+        files.refuse_unwritable(out)
     if plot is not None:
         _folder(plot)
 
@@ -133,7 +133,7 @@ def resume(
     plot: Annotated[str | None, PLOT] = None,
 ):
     """Go on with a run that was started with `torsor run --checkpoint DIR`."""
-    from ..look import dataset
+    from ..look import files
     from ..run.checkpoint import Checkpoint
     from ..simulation import resume as resumed
     from .source import load
@@ -143,7 +143,7 @@ def resume(
     if place.source is None:
         raise ResultError(f"{folder!r} was started from Python: go on with torsor.resume({folder!r}, model)")
     if out is not None:
-        dataset.refuse_unwritable(out)
+        files.refuse_unwritable(out)
     if plot is not None:
         _folder(plot)
     found = load(place.source["given"], place.source["settings"])
@@ -167,7 +167,7 @@ def _kept(folder, every, interval, given, settings):
 
 def _reported(run, found, folder, out, plot):
     """Carry out a run, tell how it went and keep its result. Returns the exit status."""
-    from ..look import assemble, dataset, report
+    from ..look import files, report
     from .source import blamed
 
     status, trouble = DONE, None  # trouble: what to say at the end, after the summary
@@ -187,9 +187,9 @@ def _reported(run, found, folder, out, plot):
     try:
         if out is not None:
             if folder is None:
-                dataset.save(data, out)
+                files.save(data, out)
             else:  # a large result is not in memory, and need not get there
-                assemble.copied(data.encoding["source"], out)
+                files.copied(data.encoding["source"], out)
             print(f"  written         {out}")
         if plot is not None:
             print(f"  drawn           {_draw(data, plot)}")
@@ -242,7 +242,7 @@ def info(
 @app.command()
 def plot(result: Annotated[str, RESULT], folder: Annotated[str, FOLDER]):
     """Draw a stored result: energy, drift, coordinates, reactions, paths, events."""
-    from ..look.dataset import load
+    from ..look.files import load
 
     data = load(result)
     _folder(folder)

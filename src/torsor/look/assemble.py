@@ -2,19 +2,15 @@
 the memory. It is the file that `save` would have written for the same run.
 """
 
-import os
-import shutil
-from contextlib import suppress
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import numpy as np
 
-from ..errors import ResultError
-from ..run.journal import flush_folder
 from .dataset import Accuracy, at_events, at_outputs, labelled, manifest
+from .files import LOCK, written
 
 BLOCK = 2**24  # bytes
-LARGE = 2**28  # bytes, from which a result is read when it is looked at, and not before
 
 
 def assemble(path, system, outcome, options, checkpoint, extra):
@@ -26,56 +22,23 @@ def assemble(path, system, outcome, options, checkpoint, extra):
     shape = _over_time(system, empty, run) | at_events(log(np.zeros((0, events.width))), run.used)
     template = labelled(system, np.zeros(0), run.used, shape)
     accuracy, temporary = Accuracy(), f"{path}.part"
-    try:
-        with _created(temporary, template, {"time": outputs.count, "event": events.count}) as file:
-            at = 0
-            for rows in outputs.blocks(BLOCK):
-                found = _over_time(system, rows, run)
-                accuracy.add(found, rows[:, 2])
-                at = _put(file, found | {"time": (("time",), rows[:, 0])}, at)
-            at = 0
-            if program:
-                accuracy.happened(np.zeros(0))
-            for rows in events.blocks(BLOCK):
-                happened = log(rows)
-                accuracy.happened(happened["energy"])
-                at = _put(file, at_events(happened, run.used), at)
-            attributes = {**accuracy.certificate(system, run.counts), **manifest(system, run, options), **extra}
-            for name, value in attributes.items():
-                file.setncattr(name, value)
-        _settle(temporary, path)
-    except (OSError, RuntimeError) as error:
-        if isinstance(error, ResultError):
-            raise
-        why = getattr(error, "strerror", None) or str(error)
-        raise ResultError(f"cannot write {path!r}: {why}. The checkpoint is whole: resume to write it again") from None
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-
-
-def opened(path):
-    """A result file as a dataset: loaded, or read when it is looked at where it is large."""
-    import xarray as xr
-
-    from .dataset import load
-
-    data = load(path) if os.path.getsize(path) < LARGE else xr.open_dataset(path, engine="netcdf4")
-    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in data.attrs.items()}
-    return data.assign_attrs(plain)
-
-
-def copied(path, target):
-    """A copy of a result file, whole or not at all."""
-    temporary = f"{target}.part"
-    try:
-        shutil.copyfile(path, temporary)
-        _settle(temporary, target)
-    except OSError as error:
-        raise ResultError(f"cannot write {target!r}: {error.strerror}") from None
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
+    sizes = {"time": outputs.count, "event": events.count}
+    with written(temporary, path), LOCK, _created(temporary, template, sizes) as file:
+        at = 0
+        for rows in outputs.blocks(BLOCK):
+            found = _over_time(system, rows, run)
+            accuracy.add(found, rows[:, 2])
+            at = _put(file, found | {"time": (("time",), rows[:, 0])}, at)
+        at = 0
+        if program:
+            accuracy.happened(np.zeros(0))
+        for rows in events.blocks(BLOCK):
+            happened = log(rows)
+            accuracy.happened(happened["energy"])
+            at = _put(file, at_events(happened, run.used), at)
+        attributes = {**accuracy.certificate(system, run.counts), **manifest(system, run, options), **extra}
+        for name, value in attributes.items():
+            file.setncattr(name, value)
 
 
 def _over_time(system, rows, run):
@@ -94,11 +57,17 @@ def _log(rows, program, constraints):
     return {"time": rows[:, 0], "name": names, "energy": rows[:, 2], "impulse": impulse, "recorded": recorded}
 
 
+@contextmanager
 def _created(path, template, sizes):
     """A file with the variables of a dataset; what has neither time nor events is filled in."""
     import netCDF4
 
-    file = netCDF4.Dataset(path, "w")
+    with netCDF4.Dataset(path, "w") as file:
+        _declare(file, template, sizes)
+        yield file
+
+
+def _declare(file, template, sizes):
     for name, size in template.sizes.items():
         file.createDimension(name, sizes.get(name, size))
     told = " ".join(name for name in template.coords if name not in template.dims)
@@ -112,7 +81,6 @@ def _created(path, template, sizes):
             variable.setncattr("coordinates", told)
         if not set(sizes) & set(x.dims):
             variable[:] = x.values.astype(object) if kind is str else x.values
-    return file
 
 
 def _put(file, variables, at):
@@ -120,14 +88,3 @@ def _put(file, variables, at):
     for name, (_, values) in variables.items():
         file[name][at : at + len(values)] = values.astype(object) if values.dtype.kind == "U" else values
     return at + len(values)
-
-
-def _settle(temporary, path):
-    """Flush a written file to the disk and give it its name."""
-    handle = os.open(temporary, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-    os.replace(temporary, path)
-    flush_folder(os.path.dirname(os.path.abspath(path)))

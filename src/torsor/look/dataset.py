@@ -4,14 +4,9 @@ Variables and dimensions are those of docs/results.md; times are exactly those a
 """
 
 import json
-import os
 import platform
-import shutil
-import tempfile
 
 import numpy as np
-
-from ..errors import ResultError
 
 UNITS = {
     "position": "m", "velocity": "m/s", "acceleration": "m/s2", "rotation": "1", "angular_velocity": "rad/s",
@@ -227,55 +222,7 @@ def manifest(system, trajectory, options):
     }  # fmt: skip
 
 
-def refuse_unwritable(path):
-    """An error where `save` could not write to `path`, as far as can be known before it does."""
-    folder = os.path.dirname(os.path.abspath(path))
-    refuse = lambda why: ResultError(f"cannot write {os.fspath(path)!r}: {why}")
-    if not os.path.isdir(folder):
-        raise refuse(f"there is no folder {folder!r}")
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise refuse("it is not a regular file")
-    if not os.access(folder, os.W_OK):
-        raise refuse(f"folder {folder!r} is not writable")
-
-
 def _dependent(system):
     """Names of the dependent coordinates at the start, where a projection by partition chose them."""
     part = system.partition
     return {what: [part["names"][k] for k in part[what]] for what in ("positions", "velocities")} if part else {}
-
-
-def save(data, path):
-    """Write a result as NetCDF: to a temporary file first, so that no half-written file is left under its name."""
-    refuse_unwritable(path)
-    folder = os.path.dirname(os.path.abspath(path))
-    temporary = None
-    try:
-        handle, temporary = tempfile.mkstemp(suffix=".nc.part", dir=folder)
-        os.close(handle)
-        data.to_netcdf(temporary, engine="netcdf4")
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except (OSError, RuntimeError, ValueError) as error:
-        full = shutil.disk_usage(folder).free < data.nbytes
-        reason = "no space left on the disk" if full else getattr(error, "strerror", None) or str(error)
-        raise ResultError(f"cannot write {os.fspath(path)!r}: {reason}") from None
-    finally:  # also when interrupted
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
-
-
-def load(path):
-    """Read a result that `save` wrote."""
-    import xarray as xr
-
-    if not os.path.exists(path):
-        raise ResultError(f"cannot read {os.fspath(path)!r}: there is no such file")
-    try:
-        with xr.open_dataset(path, engine="netcdf4") as data:
-            data.load()
-    except (OSError, ValueError, RuntimeError) as error:
-        raise ResultError(f"cannot read {os.fspath(path)!r}: not a NetCDF result file ({error})") from None
-    if "model_hash" not in data.attrs:
-        raise ResultError(f"cannot read {os.fspath(path)!r}: a NetCDF file, but not a result of torsor")
-    return data

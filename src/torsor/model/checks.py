@@ -1,9 +1,11 @@
 """What is checked at the moment something is added to a model, in one place for all elements."""
 
+from dataclasses import fields
+
 import casadi as ca
 
 from .. import quantity
-from ..element import ANYTHING
+from ..element import ANYTHING, settle
 from ..errors import ModelError, TorsorError
 from ..joints import Connection, Constraint, Joint
 from .body import Body, Frame, Placed
@@ -42,8 +44,11 @@ def symbols_of(thing):
 
 
 def members(model, element):
-    """Refuse bodies and joints that are none, belong to another model, or are the same one twice."""
+    """Refuse bodies and joints that are none, belong to another model, or are the same one twice; numbers become such that
+    can be calculated with."""
     owner = element.owner
+    for field in fields(element):
+        settle(element, **{field.name: quantity.plain(getattr(element, field.name))})
     for name in ("first", "second", "body"):
         body = getattr(element, name, None)
         if not hasattr(element, name):
@@ -74,16 +79,21 @@ def _belongs(model, owner, what, thing):
 
 def declaration(model, element):
     """Refuse an element whose equations cannot be written, or contain what they must not."""
+    statements = written(element, element.declared)
+    for what, expression, allowed in statements:
+        contents(model, element.owner, what, expression, allowed)
+
+
+def written(element, what):
+    """What an element says about itself; whatever goes wrong there, as an error that names it."""
     try:
-        statements = element.declared()
+        return what()
     except TorsorError:
         raise
     except Exception as error:
         raise ModelError(
             f"{element.owner}: its equations cannot be written: {type(error).__name__}: {error}"
         ) from error
-    for what, expression, allowed in statements:
-        contents(model, element.owner, what, expression, allowed)
 
 
 def contents(model, owner, what, expression, allowed):

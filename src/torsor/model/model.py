@@ -14,6 +14,7 @@ from ..errors import ModelError
 from ..event import Event, Memory, Modes
 from ..forces import Force, Gravity
 from ..joints import Constraint, Joint
+from ..names import LONGEST, unstorable
 from . import checks, portable
 from .body import Body, Ground
 from .include import Instance, transplant
@@ -129,7 +130,7 @@ class Model(Occasions):
             before = dict(self._symbols)
             self._symbols.update(checks.symbols_of(element))
             try:
-                element = settle(element, world=self.ground).located()
+                element = checks.written(element, settle(element, world=self.ground).located)
                 self._prepare(element, active)
                 checks.declaration(self, element)
                 self._settle(element)
@@ -286,6 +287,10 @@ class Model(Occasions):
                 f"{what} {name!r}: a name is letters, digits, '_' and '-', and starts with a letter or '_' "
                 "(dots separate the names of included models)"
             )
+        if len(name) > LONGEST // 2:  # room for the names of elements' events and of models around
+            raise ModelError(
+                f"{what} {name[:30] + '...'!r}: a name has at most {LONGEST // 2} characters, this one {len(name)}"
+            )
         return name
 
     def _free(self, name, what):
@@ -298,6 +303,8 @@ class Model(Occasions):
             )
 
     def _enter(self, name, thing):
+        if why := unstorable(name):  # a path, which is longer than the name that was checked
+            raise ModelError(f"model {self.name!r}: {quantity.show(name)} cannot be a name: {why}")
         self.derived.clear()
         self._names[name] = settle(thing, _home=self) if isinstance(thing, Owned) else thing
         if isinstance(thing, Parameter):

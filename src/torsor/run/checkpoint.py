@@ -6,6 +6,9 @@
     times         output times, where they were given one by one
     result.nc     the result, once the run is complete
 
+Every file is bound to the state: journals carry the mark of their run and a checksum, `times` and `result.nc` a digest. A file
+that is damaged, missing or of another run is told before anything goes on.
+
 Steps do not depend on where a run is cut into slices, portions or processes, so a resumed run gives the same bits.
 """
 
@@ -32,11 +35,12 @@ class Checkpoint:
 
     def __init__(self, folder, source=None):
         try:
-            self.folder = os.path.abspath(os.fspath(folder))
-        except TypeError:
+            self.folder = os.path.abspath(os.fsdecode(folder))
+            os.path.exists(self.folder)
+        except (TypeError, ValueError):
             raise OptionError(f"checkpoint must be a folder, got {folder!r}") from None
         self.source, self._lock, self.static, self.times = source, None, {}, None
-        self.outputs = self.events = None
+        self.outputs = self.events = self.result = self._last = None
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -74,25 +78,40 @@ class Checkpoint:
             raise ResultError(f"{self.folder!r} is in use by another process; nothing was changed") from None
 
     def release(self):
-        for file in (self.outputs, self.events, self._lock):
+        for file in (self._lock, self.outputs, self.events):
             if file is not None:
                 file.close()
         self._lock = None
 
     def begin(self, static, times, width, event_width):
         """A new run: nothing is there yet."""
-        for name in ("outputs", "events", "times"):
+        self.static, self.times = static | {"source": self.source, "run": os.urandom(16).hex(), "times": None}, times
+        with self._writing("Nothing was computed yet"):
             with suppress(FileNotFoundError):
-                os.unlink(self.path(name))
-        self.static = static | {"source": self.source}
-        if isinstance(times, np.ndarray):
-            replace(self.path("times"), pack({}, {"times": times}))
-        self._journals([width, 0, 0], [event_width, 0, 0])
-        self.times = times
+                os.unlink(self.path("times"))
+            if isinstance(times, np.ndarray):
+                content = pack({"run": self.static["run"]}, {"times": times})
+                self.static["times"] = hashlib.sha256(content).hexdigest()
+                replace(self.path("times"), content)
+            self._journals([width, 0, 0], [event_width, 0, 0])
+            self.outputs.begin()
+            self.events.begin()
 
     def _journals(self, outputs, events):
-        self.outputs = Journal(self.path("outputs"), *outputs)
-        self.events = Journal(self.path("events"), *events)
+        mark = bytes.fromhex(self.static["run"])
+        self.outputs = Journal(self.path("outputs"), mark, *outputs)
+        self.events = Journal(self.path("events"), mark, *events)
+
+    @contextmanager
+    def _writing(self, kept):
+        """An error of the system as one that says what is kept."""
+        try:
+            yield
+        except OSError as error:
+            if isinstance(error, ResultError):
+                raise
+            why = error.strerror or str(error)
+            raise ResultError(f"cannot write a checkpoint in {self.folder!r}: {why}. {kept}") from None
 
     def read(self):
         """What was asked for and how far it got: facts and arrays. Changes nothing."""
@@ -104,16 +123,20 @@ class Checkpoint:
                 "a run that ended before its first one has to be started again" if there else "there is no such folder"
             )
             raise ResultError(f"{self.folder!r} holds no checkpoint: {why}") from None
-        except OSError as error:
-            raise ResultError(f"cannot read the checkpoint in {self.folder!r}: {error.strerror}") from None
-        facts, arrays = unpack(content, self.path("state"))
-        self.static, self.source = facts["static"], facts["static"]["source"]
-        self._journals(facts["outputs"], facts["events"])
-        self.times = None
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise ResultError(f"cannot read the checkpoint in {self.folder!r}: {why}") from None
+        try:
+            facts, arrays = unpack(content, self.path("state"))
+            self.static, self.source = facts["static"], facts["static"]["source"]
+            self._journals(facts["outputs"], facts["events"])
+        except (KeyError, TypeError, ValueError):
+            raise ResultError(f"{self.path('state')}: not a checkpoint of torsor, or a damaged one") from None
+        self.result, self.times, self._last = facts.get("result"), None, (facts, arrays)
         return facts, arrays
 
     def verify(self):
-        """An error where results are missing that the state counts."""
+        """An error where results are missing or damaged that the state counts."""
         self.outputs.verify()
         self.events.verify()
 
@@ -122,7 +145,13 @@ class Checkpoint:
         options = self.static["options"]
         if options["outputs"] is not None:
             return Spaced(options["until"], options["outputs"])
-        return unpack(pathlib.Path(self.path("times")).read_bytes(), self.path("times"))[1]["times"]
+        try:
+            content = pathlib.Path(self.path("times")).read_bytes()
+        except OSError as error:
+            raise ResultError(f"cannot read {self.path('times')!r}: {error.strerror}") from None
+        if hashlib.sha256(content).hexdigest() != self.static["times"]:
+            raise ResultError(f"{self.path('times')}: damaged, or the file of another run: its checksum is wrong")
+        return unpack(content, self.path("times"))[1]["times"]
 
     def tidy(self):
         """Remove what a killed process left behind."""
@@ -132,7 +161,7 @@ class Checkpoint:
 
     def commit(self, runner, status):
         """A checkpoint: results first, then the state that counts them."""
-        try:
+        with self._writing("The one before is whole: resume from it"):
             self.outputs.append(runner.take())
             happened = runner.take_events()
             if happened is not None:
@@ -144,12 +173,17 @@ class Checkpoint:
                 "outcome": outcome(runner, status),
             }  # fmt: skip
             replace(self.path("state"), pack(told, arrays))
-        except OSError as error:
-            why = error.strerror or str(error)
-            raise ResultError(
-                f"cannot write a checkpoint in {self.folder!r}: {why}. The one before is whole: resume from it"
-            ) from None
+        self._last = (told, arrays)
         return told["outcome"]
+
+    def conclude(self, digest):
+        """The result is written, with this digest: the journals are no longer needed."""
+        facts, arrays = self._last
+        with self._writing("The one before is whole: resume from it"):
+            replace(self.path("state"), pack(facts | {"result": digest}, arrays))
+            self.outputs.remove()
+            self.events.remove()
+        self.result = digest
 
 
 class Spaced:
@@ -177,10 +211,11 @@ def outcome(runner, status):
     }  # fmt: skip
 
 
-def drive(runner, checkpoint, bar, every, interval):
+def drive(runner, checkpoint, bar, note, every, interval):
     """Run from where the journals end to the last output, in portions, with checkpoints on the way. Returns the outcome and
     the signal that ended it, if one did.
 
+    note       of a signal that asks the run to end
     every      wall-clock seconds between checkpoints, or None; interval: simulated seconds, or None
     """
     times, journal = checkpoint.times, checkpoint.outputs
@@ -188,30 +223,30 @@ def drive(runner, checkpoint, bar, every, interval):
     events = max(1, PORTION // (8 * max(checkpoint.events.width, 1)))
     stride = np.inf if interval is None else interval
     message, last, since = "finished", clock.monotonic(), runner.state.values[0]
-    with noted() as note:
 
-        def stop():
-            late = every is not None and clock.monotonic() - last >= every
-            far = runner.state.values[0] - since >= stride
-            return late or far or runner.backlog >= events or note.signal is not None
+    def stop():
+        late = every is not None and clock.monotonic() - last >= every
+        far = runner.state.values[0] - since >= stride
+        return late or far or runner.backlog >= events or note.signal is not None
 
-        runner.begin(times[:0], last=False)
-        told = checkpoint.commit(runner, "running")
-        while message == "finished" and (journal.count < len(times) or runner.state.values[0] < runner.until):
-            runner.begin(times[journal.count : journal.count + rows], last=journal.count + rows >= len(times))
-            message = "paused"
-            while message == "paused":
-                message = runner.run(bar, stop, stride)
-                if message == "interrupted":  # anywhere: the checkpoint before is the last that can be relied on
-                    return told, note.signal
-                ended = message != "finished" and message != "paused"
-                told = checkpoint.commit(runner, message if ended else "running")
-                last, since = clock.monotonic(), runner.state.values[0]
-                if note.signal is not None and not ended:
-                    return told, note.signal
-        if message == "finished":
-            told = checkpoint.commit(runner, message)
-    return told, None
+    more = lambda: journal.count < len(times) or runner.state.values[0] < runner.until
+    runner.begin(times[:0], last=False)
+    told = checkpoint.commit(runner, "running")
+    while message == "finished" and more() and note.signal is None:
+        runner.begin(times[journal.count : journal.count + rows], last=journal.count + rows >= len(times))
+        message = "paused"
+        while message == "paused":
+            message = runner.run(bar, stop, stride)
+            if message == "interrupted":  # anywhere: the checkpoint before is the last that can be relied on
+                return told, note.signal
+            ended = message != "finished" and message != "paused"
+            told = checkpoint.commit(runner, message if ended else "running")
+            last, since = clock.monotonic(), runner.state.values[0]
+            if note.signal is not None and not ended:
+                return told, note.signal
+    if message == "finished" and not more():
+        told = checkpoint.commit(runner, message)
+    return told, note.signal if told["status"] == "running" else None
 
 
 class Note:

@@ -2,8 +2,8 @@
 
     state     one file: facts as JSON, then arrays; a checksum at its start. It is written under another name, flushed to
               the disk and renamed, so that a reader finds the old one or the new one, never a part.
-    journal   rows of numbers, appended. The state says how many rows count and what their checksum is; whatever a killed
-              process wrote after them is cut off before the next row is appended.
+    journal   the mark of its run, then rows of numbers, appended. The state says how many rows count and what their
+              checksum is; whatever a killed process wrote after them is cut off before the next row is appended.
 
 A journal is flushed to the disk before the state that counts its rows, so that no state ever counts a row that is not there.
 """
@@ -18,7 +18,7 @@ import numpy as np
 
 from ..errors import ResultError
 
-FORMAT = 1
+FORMAT = 2
 _MAGIC = b"torsor checkpoint "
 
 
@@ -45,6 +45,10 @@ def unpack(content, path):
     check, body = rest[:32], rest[32:]
     if hashlib.sha256(body).digest() != check:
         raise ResultError(f"{path}: the checkpoint is damaged (its checksum is wrong); nothing was changed")
+    return _unpacked(body)
+
+
+def _unpacked(body):
     start = 8 + int.from_bytes(body[:8], "little")
     head, arrays = json.loads(body[8:start]), {}
     for name, kind, shape in head["arrays"]:
@@ -76,44 +80,70 @@ def flush_folder(folder):
 
 
 class Journal:
-    """Rows of `width` numbers in a file that only grows; `count` of them are valid, with the checksum `check`."""
+    """Rows of `width` numbers in a file that only grows; `count` of them are valid, with the checksum `check`.
 
-    def __init__(self, path, width, count=0, check=0):
-        self.path, self.width, self.count, self.check = path, width, count, check
+    mark   bytes at its start that tell to which run it belongs
+    """
+
+    def __init__(self, path, mark, width, count=0, check=0):
+        self.path, self.mark, self.width, self.count, self.check = path, mark, width, count, check
         self._file = None
 
     @property
     def size(self):
         """Bytes that are valid."""
-        return 8 * self.width * self.count
+        return len(self.mark) + 8 * self.width * self.count
+
+    def begin(self):
+        """An empty journal in the place of whatever is there."""
+        self.remove()
+        self._open("w+b")
+        self._write(self.mark)
 
     def verify(self):
-        """An error where the file is shorter than it must be."""
-        found = os.path.getsize(self.path) if os.path.exists(self.path) else 0
-        if found < self.size:
-            raise ResultError(f"{self.path}: damaged: {self.size} bytes were written to it, {found} are there")
+        """An error where the file is not the one that was written."""
+        for _ in self.blocks(2**22):
+            pass
 
     def append(self, rows):
         """Further rows; they count from the next state on."""
         if not len(rows):
             return
         if self._file is None:
-            self._file = open(self.path, "r+b" if os.path.exists(self.path) else "w+b")  # noqa: SIM115
+            self._open("r+b")
         self._file.seek(self.size)
         self._file.truncate()
         content = np.ascontiguousarray(rows, float).tobytes()
-        self._file.write(content)
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        self._write(content)
         self.count, self.check = self.count + len(rows), zlib.crc32(content, self.check)
+
+    def _open(self, mode):
+        self._file = open(self.path, mode, buffering=0)  # noqa: SIM115  nothing is left to be written when it is closed
+
+    def _write(self, content):
+        """All of the content, on the disk."""
+        rest = memoryview(content)
+        while rest:
+            rest = rest[self._file.write(rest) :]
+        os.fsync(self._file.fileno())
 
     def blocks(self, size):
         """The valid rows, as arrays of at most `size` bytes each; their checksum is compared at the end."""
-        self.verify()
-        if not self.count:
-            return
-        check, left, rows = 0, self.count, max(1, size // (8 * self.width))
+        try:
+            yield from self._blocks(size)
+        except ResultError:
+            raise
+        except OSError as error:
+            raise ResultError(f"cannot read {self.path!r}: {error.strerror}") from None
+
+    def _blocks(self, size):
+        found = os.path.getsize(self.path) if os.path.exists(self.path) else 0
+        if found < self.size:
+            raise ResultError(f"{self.path}: damaged: {self.size} bytes were written to it, {found} are there")
+        check, left, rows = 0, self.count, max(1, size // (8 * max(self.width, 1)))
         with open(self.path, "rb") as file:
+            if file.read(len(self.mark)) != self.mark:
+                raise ResultError(f"{self.path}: damaged, or the file of another run: its beginning is wrong")
             while left:
                 content = file.read(8 * self.width * min(rows, left))
                 check = zlib.crc32(content, check)

@@ -1,0 +1,26 @@
+"""Names under which something is kept in a result: any text that a NetCDF file gives back as it was given."""
+
+import unicodedata
+
+LONGEST = 200  # bytes of a name with the names of all models around it; NetCDF has room for 256
+
+
+def unstorable(name):
+    """Why a result cannot have a variable of this name, or None."""
+    if not isinstance(name, str) or not name:
+        return "it must be a text that is not empty"
+    try:
+        length = len(name.encode())
+    except UnicodeEncodeError:
+        return "it has characters that no file can hold"
+    if length > LONGEST:
+        return f"it is {length} bytes long, and {LONGEST} are allowed"
+    if "/" in name:
+        return "it contains a slash"
+    if any(unicodedata.category(c) in ("Cc", "Cn", "Co", "Zl", "Zp") for c in name):
+        return "it contains control characters"
+    if not (name[0].isalnum() or name[0] == "_") or name[-1].isspace():
+        return "it must begin with a letter, a digit or '_', and not end with a blank"
+    if unicodedata.normalize("NFC", name) != name:
+        return "its accents are written as characters of their own; write it in composed form (unicodedata.normalize 'NFC')"
+    return None
