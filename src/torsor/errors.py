@@ -1,4 +1,4 @@
-"""What torsor raises. Every message says what was given, where, and what is allowed."""
+"""What torsor raises, and what it warns of. Every message says what was given, where, and what is allowed."""
 
 
 class TorsorError(Exception):
@@ -30,3 +30,7 @@ class RunError(TorsorError, RuntimeError):
 
 class ResultError(TorsorError, OSError):
     """A result file could not be read or written."""
+
+
+class AccuracyWarning(UserWarning):
+    """A run finished, but its energy balance says that the result is wrong from some time on."""

@@ -111,7 +111,7 @@ def simulate(
             )
         return _checkpointed(task, times, checkpoint, (checkpoint_every, checkpoint_interval), progress)
     system, data = _carried_out(task, times[:], model.name, progress)
-    data = task.judged(system, data, data.sizes["time"])
+    data = task.doubted(task.judged(system, data, data.sizes["time"]), 2)
     return _certified(task, times[:], system, data, progress) if certify else data
 
 
@@ -252,7 +252,7 @@ def _concluded(task, system, place, told, ended_by, prepared):
             place.conclude(checked(path))
     elif checked(path) != place.result:
         raise ResultError(f"{path}: the result of another run")
-    return task.judged(system, opened(path), count, place.folder)
+    return task.doubted(task.judged(system, opened(path), count, place.folder), 4)
 
 
 def output_times(outputs, until):

@@ -9,7 +9,7 @@ import typer
 
 from .. import formulations as _formulations  # noqa: F401  registers them: the help lists their names
 from .. import run as _run  # noqa: F401  registers integrators and projections, likewise
-from ..errors import OptionError, ResultError, RunError
+from ..errors import AccuracyWarning, OptionError, ResultError, RunError
 from ..registry import registered
 from . import BAD_INPUT, DONE, FAILED, INTERRUPTED, TERMINATED, complain
 
@@ -171,8 +171,9 @@ def _reported(run, found, folder, out, plot):
     from .source import blamed
 
     status, trouble = DONE, None  # trouble: what to say at the end, after the summary
-    with warnings.catch_warnings(), blamed(found.file):
+    with warnings.catch_warnings(record=True) as doubts, blamed(found.file):
         warnings.simplefilter("ignore")
+        warnings.simplefilter("always", AccuracyWarning)
         try:
             data = run()
         except RunError as error:
@@ -184,6 +185,8 @@ def _reported(run, found, folder, out, plot):
         trouble += "" if folder is None else f". Go on with `torsor resume {folder}`"
 
     print(report.summary(data))
+    for doubt in doubts:
+        complain(f"warning: {doubt.message}".replace("certify=True", "--certify"))
     try:
         if out is not None:
             if folder is None:

@@ -27,7 +27,7 @@ def assemble(path, system, outcome, options, checkpoint, extra):
         at = 0
         for rows in outputs.blocks(BLOCK):
             found = _over_time(system, rows, run)
-            accuracy.add(found, rows[:, 2])
+            accuracy.add(rows[:, 0], found, rows[:, 2])
             at = _put(file, found | {"time": (("time",), rows[:, 0])}, at)
         at = 0
         if program:
@@ -36,7 +36,7 @@ def assemble(path, system, outcome, options, checkpoint, extra):
             happened = log(rows)
             accuracy.happened(happened["energy"])
             at = _put(file, at_events(happened, run.used), at)
-        attributes = {**accuracy.certificate(system, run.counts), **manifest(system, run, options), **extra}
+        attributes = {**accuracy.certificate(system, run.counts, options), **manifest(system, run, options), **extra}
         for name, value in attributes.items():
             file.setncattr(name, value)
 

@@ -8,6 +8,8 @@ import platform
 
 import numpy as np
 
+from .balance import Balance
+
 UNITS = {
     "position": "m", "velocity": "m/s", "acceleration": "m/s2", "rotation": "1", "angular_velocity": "rad/s",
     "angular_acceleration": "rad/s2", "coordinate": "m or rad", "rate": "m/s or rad/s",
@@ -51,10 +53,10 @@ def dataset(system, trajectory, options):
     happened = at_events(trajectory.events, trajectory.used)
     data = labelled(system, trajectory.times, trajectory.used, found | happened)
     accuracy = Accuracy()
-    accuracy.add(found, trajectory.events_energy)
+    accuracy.add(trajectory.times, found, trajectory.events_energy)
     if happened:
         accuracy.happened(trajectory.events["energy"])
-    data.attrs = {**accuracy.certificate(system, trajectory.counts), **manifest(system, trajectory, options)}
+    data.attrs = {**accuracy.certificate(system, trajectory.counts, options), **manifest(system, trajectory, options)}
     return data
 
 
@@ -132,28 +134,18 @@ class Accuracy:
     """How accurate a run was, as numbers, from all of its outputs at once or block by block: the numbers are the same."""
 
     def __init__(self):
-        self.first = self.last = None  # [energy, work, change by events]
-        self.worst = dict.fromkeys(("position_drift", "velocity_drift", "balance", "orthogonality"), 0.0)
-        self.kinetic, self.potential = 0.0, [np.inf, -np.inf]
+        self.balance = Balance()
+        self.worst = dict.fromkeys(("position_drift", "velocity_drift", "orthogonality"), 0.0)
         self.events, self.by_events = None, 0.0
 
-    def add(self, found, changed):
+    def add(self, times, found, changed):
         """Some outputs, in order: variables by name, and what events changed the energy by so far."""
         E, W, T, U, R = (found[k][1] for k in ("energy", "work", "kinetic_energy", "potential_energy", "rotation"))
-        if not len(E):
-            return
-        if self.first is None:
-            self.first, self.kinetic = (E[0], W[0], changed[0]), T[0]
-        self.last = (E[-1], W[-1], changed[-1])
-        E0, W0, C0 = self.first
-        # what events took from the energy or gave to it is accounted for
-        self._worst("balance", np.abs(E - E0 - ((W + changed) - (W0 + C0))))
+        self.balance.add(times, E, W, changed, T, U)
         for name in ("position_drift", "velocity_drift"):
             self._worst(name, found[name][1])
         gram = sum(R[:, :, j, :, None] * R[:, :, j, None, :] for j in range(3)) - np.eye(3)
         self._worst("orthogonality", np.linalg.norm(gram, axis=(2, 3)))
-        self.kinetic = np.maximum(self.kinetic, T.max())
-        self.potential = [np.minimum(self.potential[0], U.min()), np.maximum(self.potential[1], U.max())]
 
     def happened(self, energy):
         """Changes of the energy by some events, in order."""
@@ -165,19 +157,19 @@ class Accuracy:
         if values.size:
             self.worst[name] = np.maximum(self.worst[name], values.max())
 
-    def certificate(self, system, counts):
-        balance, turnover = float(self.worst["balance"]), 0.0
-        if self.first is not None:
-            turnover = float(max(self.kinetic, self.potential[1] - self.potential[0]))
-        gained = lambda k: float(self.last[k] - self.first[k]) if self.first is not None else 0.0
+    def certificate(self, system, counts, options):
+        balance = self.balance
+        error, turnover = float(balance.worst), balance.turnover
         events = {} if self.events is None else {"events": self.events, "energy_of_events": self.by_events}
+        lost = balance.lost(counts, options["tolerance"], options["step"])
         return {
             "position_drift_max": float(self.worst["position_drift"]),
             "velocity_drift_max": float(self.worst["velocity_drift"]),
-            "energy_change": gained(0),
-            "work_done": gained(1),
-            "energy_balance_error": balance,
-            "energy_balance_relative": balance / turnover if turnover > 0 else 0.0,
+            "energy_change": balance.gained(0),
+            "work_done": balance.gained(1),
+            "energy_balance_error": error,
+            "energy_balance_relative": error / turnover if turnover > 0 else 0.0,
+            **({} if lost is None else {"energy_balance_lost": lost}),
             "orthogonality": float(self.worst["orthogonality"]),
             "steps": counts["steps"],
             "rejections": counts["rejections"],

@@ -272,10 +272,7 @@ def summary(data):
         ("method", chosen),
         ("steps", f"{a['steps']}, {a['rejections']} rejected, {a['evaluations']} evaluations"),
         *[("accuracy" if k == 0 else "", line) for k, line in enumerate(certificate.words(data))],
-        (
-            "energy balance",
-            f"closes to {a['energy_balance_error']:.2e} J, relative {a['energy_balance_relative']:.2e}: a check, not the error",
-        ),
+        ("energy balance", _balance(a)),
         ("drift", f"position {a['position_drift_max']:.2e}, velocity {a['velocity_drift_max']:.2e}"),
         ("orthogonality", f"{a['orthogonality']:.2e}"),
         ("freedom", _many(a["degrees_of_freedom"], "degree", "degrees")),
@@ -292,6 +289,13 @@ def summary(data):
         rows += [("reactions", first), *[("", f"  {line}") for line in rest]]
         rows += [("", f"  and {len(shared) - 24} more")] if len(shared) > 24 else []
     return "\n".join([f"{a['model']}: {a['status']}", *table(rows)])
+
+
+def _balance(a):
+    size = f"{a['energy_balance_error']:.2e} J, relative {a['energy_balance_relative']:.2e}"
+    if "energy_balance_lost" in a:
+        return f"LOST from t = {a['energy_balance_lost']:.6g} s on: off by {size}"
+    return f"closes to {size}: a check, not the error"
 
 
 def _happened(data, shown=8):

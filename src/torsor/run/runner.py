@@ -253,7 +253,13 @@ class Runner:
             "steps": steps, "rejections": rejections, "evaluations": evaluations, "projections": projections,
             "choices": self.choices, "structures": 1,
             "smallest_pivot": float(values[3]), "corrected_position": float(values[4]), "corrected_velocity": float(values[5]),
+            "energy": self._energy(),
         }  # fmt: skip
+
+    def _energy(self):
+        """An upper bound of the energies that were met, also between outputs, by the speeds that step control met: m (v + l ω)²."""
+        length, _, linear, angular, work, *_ = self.scratch.scale
+        return float(max(work, self.system.mass * (linear + length * angular) ** 2))
 
     def _evaluate(self, times, q, v, p, outputs):
         row = np.zeros(max(self.sizes["outputs"], 1))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ..errors import ResultError, RunError
+from ..errors import AccuracyWarning, ResultError, RunError
 from ..joints import Joint
 from ..model import Model
 from .checkpoint import rebuilt
@@ -103,6 +103,20 @@ class Task:
                 f"{data.attrs['position_drift_max']:.3g} later, although all other constraints hold; make the prescribed "
                 f"motions agree. The run is kept in `data` of this error.{kept}",
                 data,
+            )
+        return data
+
+    def doubted(self, data, level=3):
+        """The data of a run, with a warning where its energy balance says that it is wrong."""
+        a = data.attrs
+        if "energy_balance_lost" in a and a["status"] != "interrupted":
+            what = "a smaller tolerance" if self.step is None else "a smaller step"
+            warnings.warn(
+                f"model {self.model.name!r}: the energy balance is lost from t = {a['energy_balance_lost']:.6g} s on: it is off by "
+                f"up to {a['energy_balance_error']:.3g} J, {a['energy_balance_relative']:.2g} of the energy turned over. The "
+                f"result is not to be trusted from there on: take {what}, and measure the error with certify=True",
+                AccuracyWarning,
+                stacklevel=level + 1,
             )
         return data
 

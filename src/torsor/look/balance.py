@@ -1,0 +1,65 @@
+"""The energy balance of a run: E − E₀ = work + changes by events. Where it does not close, the result is wrong.
+
+It is a check and no measure of the error: an error of the phase costs no energy. A run is suspected where the balance is off by
+more than
+
+    10 n τ · turnover + 10 τ · magnitude,     adaptive: n steps of tolerance τ, at most a tenth of the turnover      (1)
+    0.02 · turnover + 1e-4 · magnitude,       fixed steps                                                            (2)
+
+turnover    largest kinetic energy, range of the potential energy, or what step control knows of energies between outputs; in good
+            runs the balance is off by less than 0.1 n τ of it
+magnitude   largest energy or work at any output, which rounding is relative to
+"""
+
+import numpy as np
+
+SLACK = 10.0  # by which a run may be worse than the sum of its tolerances
+WORST = 0.1  # of the turnover: no tolerance explains more
+COARSE = 0.02  # of the turnover: what a fixed step may cost
+LEVELS = 4  # per factor 2 of the balance: levels whose first time is kept
+
+
+class Balance:
+    """Collected from all outputs at once or block by block: the numbers are the same."""
+
+    def __init__(self):
+        self.first = self.last = None  # [energy, work, change by events]
+        self.worst = self.kinetic = self.magnitude = 0.0
+        self.potential = [np.inf, -np.inf]
+        self.reached = {}  # level of the balance: first time
+
+    def add(self, t, E, W, changed, T, U):
+        """Some outputs, in order: times, energies, work, and what events changed the energy by so far."""
+        if not len(E):
+            return
+        if self.first is None:
+            self.first, self.kinetic = (E[0], W[0], changed[0]), T[0]
+        self.last = (E[-1], W[-1], changed[-1])
+        E0, W0, C0 = self.first
+        off = np.abs(E - E0 - ((W + changed) - (W0 + C0)))
+        self.worst = np.maximum(self.worst, off.max())
+        self.kinetic = np.maximum(self.kinetic, T.max())
+        self.potential = [np.minimum(self.potential[0], U.min()), np.maximum(self.potential[1], U.max())]
+        self.magnitude = np.maximum(self.magnitude, max(np.abs(x).max() for x in (E, W, changed, U)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            levels = np.floor(LEVELS * np.log2(off))
+        for level, place in zip(*np.unique(levels[np.isfinite(levels)], return_index=True)):
+            self.reached.setdefault(int(level), float(t[np.isfinite(levels)][place]))
+
+    @property
+    def turnover(self):
+        return 0.0 if self.first is None else float(max(self.kinetic, self.potential[1] - self.potential[0]))
+
+    def gained(self, k):
+        """Change from start to end of: 0 energy, 1 work."""
+        return 0.0 if self.first is None else float(self.last[k] - self.first[k])
+
+    def lost(self, counts, tolerance, step):
+        """When the balance was first off by more than (1) or (2) explains, None if it never was."""
+        explained = COARSE if step is not None else min(WORST, SLACK * counts["steps"] * tolerance)
+        rounding = 1e-4 if step is not None else SLACK * tolerance
+        allowed = explained * max(self.turnover, counts["energy"]) + rounding * float(self.magnitude)
+        if not float(self.worst) > allowed > 0.0:
+            return None
+        beyond = [t for level, t in self.reached.items() if 2.0 ** ((level + 1) / LEVELS) > allowed]
+        return min(beyond, default=None)
