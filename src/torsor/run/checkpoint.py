@@ -206,7 +206,7 @@ class Spaced:
 def outcome(runner, status):
     """How far a run got, for its result."""
     return {
-        "status": status, "reached": float(runner.state.values[0]), "wall": runner.wall, "counts": runner.counts(),
+        "status": runner.verdict(status), "reached": float(runner.state.values[0]), "wall": runner.wall, "counts": runner.counts(),
         "used": runner._rows_used(),
     }  # fmt: skip
 

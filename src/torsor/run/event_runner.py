@@ -12,11 +12,11 @@ LOGGED = 1024  # events that fit in the log before it is emptied
 class EventRunner(Runner):
     """One run with events."""
 
-    def __init__(self, structures, system, built, method, step, tolerance, projection, until):
+    def __init__(self, structures, system, built, method, step, tolerance, projection, until, blame=None):
         from . import codes, switch, switching
 
         self.codes, self.switch, self.switching, self.structures = codes, switch, switching, structures
-        super().__init__(system, built, method, step, tolerance, projection, until)
+        super().__init__(system, built, method, step, tolerance, projection, until, blame=blame)
         arrays, n = structures.program.arrays, len(structures.program.names)
         rows, slots, bits = len(system.rows), max(len(structures.program.slots), 1), len(arrays["bits"])
         self.program = switch.Program(**arrays)
@@ -191,6 +191,8 @@ class EventRunner(Runner):
     def take_events(self):
         self._empty_log()
         time, event, energy, impulse, slots = (np.concatenate(parts) for parts in zip(*self.logged))
+        for label, k, slot in self.structures.program.records:
+            self._look_at_record(label, k, time, event, slots[:, slot])
         self.logged, self.drained = [], self.drained + len(time)
         return np.column_stack([time, event, energy, impulse, slots])
 
@@ -218,6 +220,13 @@ class EventRunner(Runner):
                 kernels = self.loop.Kernels(**addresses(structure.built, self.loop.Kernels._fields))
                 self.loop.evaluate(kernels, self.scratch, self.plan, times, q, v, p, rows, outputs, row)
 
+    def _look_at_record(self, label, k, time, event, values):
+        """Take note of a recorded value that is not a number."""
+        bad = np.flatnonzero((event == k) & ~np.isfinite(values))
+        if self.undefined is None and bad.size:
+            name = self.structures.program.names[k]
+            self.undefined = (f"record {label!r} of event {name!r}", float(time[bad[0]]))
+
     def _rows_used(self):
         """Rows that were in use, and all rows of constraints that events switch."""
         switched = {c.name for c in self.structures.program.constraints}
@@ -233,5 +242,6 @@ class EventRunner(Runner):
         for label, k, slot in program.records:
             values = recorded.setdefault(label, np.full(len(time), np.nan))
             values[event == k] = slots[event == k, slot]
+            self._look_at_record(label, k, time, event, slots[:, slot])
         names = np.array(program.names, dtype=str)[event] if len(event) else np.zeros(0, str)
         return {"time": time, "name": names, "energy": energy, "impulse": impulse, "recorded": recorded}

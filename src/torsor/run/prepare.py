@@ -49,6 +49,22 @@ class System:
     changes: list
     fingerprint: str
 
+    def output_name(self, place):
+        """What an output is, in words."""
+        starts = np.cumsum([0, *[size for _, size in self.layout]])
+        part = int(np.searchsorted(starts, place, side="right")) - 1
+        (name, size), place = self.layout[part], place - int(starts[part])
+        words, per_body = name.replace("_", " "), size // max(len(self.bodies), 1)
+        if name == "signals":
+            return f"signal {self.signals[place]!r}"
+        if name in ("coordinate", "rate", "coordinate_acceleration"):
+            return f"{words} of {self.joint_coordinates[place]!r}"
+        if name in ("reaction_force", "reaction_torque"):
+            return f"{words} of {self.connections[place // 3]!r}"
+        if name == "multiplier":
+            return f"{words} of {self.rows[place][0]!r}"
+        return f"{words} of {self.bodies[place // per_body]!r}" if size > 1 else words
+
 
 @cache
 def own_source():

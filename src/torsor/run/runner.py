@@ -40,10 +40,11 @@ class Trajectory:
 class Runner:
     """One run of one system; `begin` gives it the times that are wanted, once or in several portions."""
 
-    def __init__(self, system, built, method, step, tolerance, projection: Projection, until, renew=None):
+    def __init__(self, system, built, method, step, tolerance, projection: Projection, until, renew=None, blame=None):
         from . import loop
 
         self.choices, self.wall, self.until = 0, 0.0, float(until)
+        self.blame, self.undefined = blame, None
         self.loop, self.system = loop, system
         A, b, c, estimate = (np.ascontiguousarray(x) for x in lookup("integrator", method).tableau())
         adaptive = step is None
@@ -188,6 +189,11 @@ class Runner:
         if status == self.loop.FINISHED:
             return "finished"
         message = STATUS[status]
+        blamed = self._blamed()
+        if blamed or status == self.loop.NOT_FINITE:
+            return message + (
+                blamed or "; every element by itself is: accelerations or reactions have no solution here"
+            )
         if self.state.values[3] < 1e-9:
             message += (
                 f" (the constraints were nearly dependent on the way, smallest pivot {self.state.values[3]:.1e}: the "
@@ -195,15 +201,29 @@ class Runner:
             )
         return message
 
+    def _blamed(self):
+        """Which element is not a number where the run came to its end."""
+        t, q, v, p = self.state.values[:1].copy(), *(self.state._asdict()[x] for x in "qvp")
+        none = [np.zeros(self.sizes["v"]), np.zeros(self.built["accelerations"].size_out(1))]
+        flat, at, found = self.built["outputs"](t, q, v, p, *none)[0], 0, {}
+        for name, size in self.system.layout:
+            found[name], at = flat[at : at + size], at + size
+        parts = [
+            found[name].reshape(len(self.system.bodies), -1)
+            for name in ("position", "rotation", "velocity", "angular_velocity")
+        ]
+        return self.blame(self.until, float(t[0]), list(zip(*parts)), p[: self.sizes["parameters"]])
+
     def collect(self, message):
         """What was reached of the times asked for."""
         done = self.written
         times = self.times[:done]
         _, _, p, work, changed = (x[:done] for x in self.out)
         self._catch_up()
+        events, message = self._events(), self.verdict(message)
         return Trajectory(
             times, p, work, changed, self.outputs[:done], self.counts(), message, float(self.state.values[0]), self.wall,
-            self._rows_used(), self._events(),
+            self._rows_used(), events,
         )  # fmt: skip
 
     def _catch_up(self):
@@ -211,7 +231,22 @@ class Runner:
         new = slice(self.evaluated, self.written)
         q, v, p = (x[new] for x in self.out[:3])
         self._evaluate(self.times[new], q, v, p, self.outputs[new])
+        self._look(self.times[new], self.outputs[new])
         self.evaluated = new.stop
+
+    def _look(self, times, outputs):
+        """Take note of the first output that is not a number."""
+        bad = ~np.isfinite(outputs)
+        if self.undefined is None and bad.any():
+            k = int(np.argmax(bad.any(axis=1)))
+            self.undefined = (self.system.output_name(int(np.argmax(bad[k]))), float(times[k]))
+
+    def verdict(self, message):
+        """How a run ended: not well where something in its results is not a number."""
+        if self.undefined is None or message not in ("finished", "interrupted") and not message.startswith("ended"):
+            return message
+        what, when = self.undefined
+        return f"{what} is not a number at t = {when:.9g} s"
 
     def take(self):
         """Rows [time, work, change by events, outputs] that were reached since the last time."""

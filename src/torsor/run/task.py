@@ -65,9 +65,16 @@ class Task:
             from .structures import Structures
 
             structures = Structures(told, system, built, ways)
-            return system, EventRunner(structures, system, built, *manner), rebuild
+            return system, EventRunner(structures, system, built, *manner, self.blame), rebuild
         renew = lambda t, q, p: rechosen(told, system, ways, t, q, p)
-        return system, Runner(system, built, *manner, renew), rebuild
+        return system, Runner(system, built, *manner, renew, self.blame), rebuild
+
+    def blame(self, until, t, bodies, p):
+        """Which elements are not numbers at or just after a state, as the end of a message; empty where all are."""
+        from ..formulations.undefined import undefined
+
+        owners, when = undefined(self.model, until, t, bodies, p)
+        return f": {', '.join(owners)} is not a number at t = {when:.9g} s" if owners else ""
 
     def derived(self):
         return derived(self.model, self.formulation, dict(self.model.signals) | self.signals)

@@ -1,0 +1,57 @@
+"""Which element of a model is not a number at a state, and when: what a run tells that came to its end because of one.
+
+Every force, constraint and ground is evaluated by itself, with its derivatives, at the last state that is known to be good and
+at states a little later on the way, where an expression may have left its domain.
+"""
+
+import casadi as ca
+import numpy as np
+
+from ..quantity import time
+from .absolute import Absolute
+
+AHEAD = 10.0 ** np.arange(-14, -1)  # how far ahead it is looked, over the length of the run
+
+
+def declared(f):
+    """Owner and expressions of everything that the equations are made of, in symbols of the bodies."""
+    of, state = f.meaning.of, ca.vertcat(f.q, time)
+    for ground in f.model.grounds:
+        yield ground.owner, ca.vertcat(*[ca.vec(of(x)) for x in (ground.position, ground.rotation, ground.velocity)])
+    for force in f.model.all_forces:
+        U, D = (None if x is None else of(x) for x in (force.potential(), force.dissipation()))
+        parts = [] if U is None else [U, ca.vec(ca.jacobian(U, state))]
+        parts += [] if D is None else [D, ca.vec(ca.jacobian(D, f.v))]
+        parts += [ca.vec(of(x)) for pair in force.efforts() for x in pair]
+        yield force.owner, ca.vertcat(*parts)
+    for block in f.blocks:
+        yield block.constraint.owner, ca.vertcat(block.g, block.psi, block.gamma, *[ca.vec(G) for G in block.G])
+
+
+def undefined(model, until, t, bodies, p):
+    """Owners of what is not a number first, and the time; none where everything is defined.
+
+    bodies   position, rotation (9 numbers, column by column), velocity and angular velocity of each
+    p        parameters and memories
+    """
+    f = Absolute(model)
+    p = np.concatenate([p, np.zeros(f.p.shape[0] - len(p))])
+    q = np.concatenate([x if b.particle else np.r_[x, R] for b, (x, R, _, _) in zip(model.bodies, bodies)])
+    v = np.concatenate([u if b.particle else np.r_[u, w] for b, (_, _, u, w) in zip(model.bodies, bodies)])
+    u = ca.SX.sym("u", f.v.shape[0])
+    move = ca.Function("move", [f.q, u], [f.manifold.retract(f.q, u, "exp")])
+    inputs, functions = [time, f.q, f.v, ca.SX(f.p)], []
+    known = {s.element_hash() for x in inputs for s in ca.symvar(x)}
+    for owner, column in declared(f):
+        column = ca.SX(column)
+        free = [
+            s for s in ca.symvar(column) if s.element_hash() not in known
+        ]  # reactions, accelerations: any number will do
+        column = ca.substitute(column, ca.vertcat(*free), ca.SX.ones(len(free))) if free else column
+        functions.append((owner, ca.Function("declared", inputs, [ca.densify(column)])))
+    for ahead in (0.0, *(AHEAD * until)):
+        at = (t + ahead, move(q, v * ahead), v, p)
+        owners = [owner for owner, function in functions if not np.all(np.isfinite(function(*at).full()))]
+        if owners:
+            return owners, t + ahead
+    return [], t
