@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from ..kernels.calls import call
-from .compiled import MERGED
+from .compiled import MERGED, PLAIN
 from .records import accelerate
 
 COARSE = 1e-3  # error of a step, relative to the model's size, from which the projection surely finds back
@@ -12,7 +12,7 @@ KNOWN = 4.0  # how often the measured rounding of accelerations is put up with
 
 
 @njit(**MERGED)
-def estimates(k, s, plan, h, q1, n, projecting):
+def estimates(k, s, plan, h, q1, n, p, projecting):
     """Estimated errors of configuration and velocity, as a whole in s.eu, s.ev; returns what of them counts.
 
     Where the step is projected, what the projection takes away is no error: only the admissible part counts. Without this
@@ -29,43 +29,48 @@ def estimates(k, s, plan, h, q1, n, projecting):
     if not projecting:
         return s.eu, s.ev
     if k.along == 0:
-        call(k.tangent, (s.p, s.F, s.eu, s.tu, s.work))
+        call(k.tangent, (p, s.F, s.eu, s.tu, s.work))
     else:
-        call(k.along, (s.t, q1, s.p, s.eu, s.tu, s.work))
-    call(k.tangent, (s.p, s.F, s.ev, s.tv, s.work))
+        call(k.along, (s.t, q1, p, s.eu, s.tu, s.work))
+    call(k.tangent, (p, s.F, s.ev, s.tv, s.work))
     return s.tu, s.tv
 
 
+@njit(**PLAIN)
+def largest_of(x, linear):
+    """Largest absolute value of the components that are linear, and of those that are angular."""
+    along, about = 0.0, 0.0
+    for m in range(linear.size):
+        if linear[m] == 1:
+            along = max(along, abs(x[m]))
+        else:
+            about = max(about, abs(x[m]))
+    return along, about
+
+
 @njit(**MERGED)
-def error_of(k, s, plan, h, q1, v, projecting, work):
+def error_of(k, s, plan, h, q1, v, p, projecting, work):
     """Largest component of the estimated error over its scale: lengths, angles, and speeds of either kind.
 
     A speed is measured against the largest one met so far, and never more finely than accelerations are known: what the
     rounding of coordinates changes in them (`resolution`) is no error of the step.
     """
-    n, tolerance = v.size, plan.numbers[1]
-    du, dv = estimates(k, s, plan, h, q1, n, projecting)
-    linear, angular, length = s.scale[2], s.scale[3], s.scale[0]
-    for m in range(n):
-        speed = abs(v[m]) + h * abs(s.A[0, m])
-        if plan.linear[m] == 1:
-            s.scale[2], linear = max(s.scale[2], abs(v[m])), max(linear, speed)
-        else:
-            s.scale[3], angular = max(s.scale[3], abs(v[m])), max(angular, speed)
+    n, tolerance, length, angle = v.size, plan.numbers[1], s.scale[0], s.scale[1]
+    du, dv = estimates(k, s, plan, h, q1, n, p, projecting)
+    linear, angular = largest_of(v, plan.linear)
+    more_linear, more_angular = largest_of(s.A[0], plan.linear)
+    s.scale[2], s.scale[3] = max(s.scale[2], linear), max(s.scale[3], angular)
+    linear, angular = max(s.scale[2], linear + h * more_linear), max(s.scale[3], angular + h * more_angular)
     # where nothing turns (or nothing moves along), speeds of that kind are rounding of the others: keep it below the tolerance
     noise, known = 1e-14 / tolerance, KNOWN * h / tolerance
     linear, angular = (
         max(linear, noise * angular * length, known * s.scale[5]),
         max(angular, noise * linear / length, known * s.scale[6]),
     )
-    # as a whole the step must only stay where the projection finds back
-    worst, coarse = 0.0, 0.0
-    for m in range(n):
-        size, speed = (length, linear) if plan.linear[m] == 1 else (s.scale[1], angular)
-        worst = max(worst, abs(du[m]) / size)
-        coarse = max(coarse, abs(s.eu[m]) / size)
-        if speed > 0.0:
-            worst = max(worst, abs(dv[m]) / speed)
+    moved, turned = largest_of(du, plan.linear)
+    worst = max(moved / length, turned / angle)
+    faster, spun = largest_of(dv, plan.linear)
+    worst = max(worst, faster / linear if linear > 0.0 else 0.0, spun / angular if angular > 0.0 else 0.0)
     # the work of drives and forces counts too
     s.scale[4] = max(s.scale[4], abs(work))
     energy, fault = max(s.scale[4], plan.numbers[5] * linear**2 + plan.numbers[6] * angular**2), 0.0
@@ -74,11 +79,13 @@ def error_of(k, s, plan, h, q1, v, projecting, work):
         energy = max(energy, h * abs(s.P[j]))
     if energy > 0.0:
         worst = max(worst, abs(h * fault) / energy)
-    return max(worst / tolerance, coarse / COARSE)
+    # as a whole the step must only stay where the projection finds back
+    moved, turned = largest_of(s.eu, plan.linear)
+    return max(worst / tolerance, moved / length / COARSE, turned / angle / COARSE)
 
 
 @njit(**MERGED)
-def resolution(k, s, plan, t, q, v, q1):
+def resolution(k, s, plan, t, q, v, p, q1):
     """How well accelerations are known at a state: what they change by where all coordinates are moved by their rounding,
     to either side and the smaller of the two, since a force may jump just here. Kept in s.scale."""
     least = (np.inf, np.inf)
@@ -88,13 +95,9 @@ def resolution(k, s, plan, t, q, v, q1):
         call(k.retract, (q, s.u, q1, s.work))
         for m in range(q.size):
             q1[m] += side * 1e-16 * (1 + m % 2) * q1[m]
-        accelerate(k, s, plan, t, q1, v, s.p, side == 0.0, s.a)
-        linear, angular = 0.0, 0.0
+        accelerate(k, s, plan, t, q1, v, p, side == 0.0, s.a)
         for m in range(v.size):
-            change = abs(s.a[m] - s.A[0, m])
-            if plan.linear[m] == 1:
-                linear = max(linear, change)
-            else:
-                angular = max(angular, change)
+            s.u[m] = s.a[m] - s.A[0, m]
+        linear, angular = largest_of(s.u, plan.linear)
         least = (min(least[0], linear), min(least[1], angular))
     s.scale[5], s.scale[6] = least

@@ -45,8 +45,7 @@ class EventRunner(Runner):
         of = lambda size, *names: {name: np.zeros(size) for name in names}
         self.trial = self.switch.Trial(
             **of(nq, "q0", "qs", "q", "other"), **of(nv, "v0", "a0", "v1", "a1", "u1", "w1", "vs", "us", "v", "vother", "dv"),
-            **of(np_, "p0", "p1", "ps", "p"), **of(max(self.sizes["turns"], 1), "spin0", "spin1"),
-            values0=np.zeros_like(self.state.values),
+            **of(np_, "p0", "p"), values0=np.zeros_like(self.state.values),
             counts0=np.zeros_like(self.state.counts), scale0=np.zeros_like(self.scratch.scale), target=np.zeros(2),
             oq=np.zeros((1, nq)), ov=np.zeros((1, nv)), op=np.zeros((1, np_)), ow=np.zeros(1),
             phi=np.zeros(2 * n), samples=np.zeros((self.switch.SAMPLES, 2 * n)),

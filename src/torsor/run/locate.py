@@ -58,12 +58,7 @@ def dense(table, s, plan, i, trial, theta, phi):
         trial.vs[m] = (1 - h1) * trial.v0[m] + h1 * trial.v1[m] + h * rates  # (2)
         trial.us[m] = h1 * trial.u1[m] + h * (h2 * trial.v0[m] + h3 * trial.w1[m])  # (1)
     call(k.retract, (trial.q0, trial.us, trial.qs, s.work))
-    turns = plan.choices[3]
-    for m in range(turns):  # angles from which turns are counted, in the same way
-        at = trial.ps.size - turns + m
-        rates = h2 * trial.spin0[m] + h3 * trial.spin1[m]
-        trial.ps[at] = (1 - h1) * trial.p0[at] + h1 * trial.p1[at] + h * rates
-    watched(k, s, plan, table, i, t0 + theta * h, trial.qs, trial.vs, trial.ps, phi)
+    watched(k, s, plan, table, i, t0 + theta * h, trial.qs, trial.vs, trial.p0, phi)
 
 
 @njit(**PLAIN)
@@ -73,10 +68,6 @@ def ends(table, s, plan, i, state, events, trial):
     copy(s.A[0], trial.a0)
     copy(s.u, trial.u1)
     copy(state.v, trial.v1)
-    copy(trial.p0, trial.ps)
-    copy(state.p, trial.p1)
-    copy(s.spin1, trial.spin0)
-    copy(s.spin0, trial.spin1)
     trial.target[1] = state.values[0] - trial.values0[0]
     k = kernels_of(table, i)
     watched(k, s, plan, table, i, state.values[0], state.q, state.v, state.p, trial.samples[SAMPLES - 1])

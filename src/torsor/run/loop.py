@@ -11,34 +11,20 @@ from .accuracy import error_of, resolution
 from .compiled import INLINE, MERGED, loop
 from .records import Kernels, Plan, Scratch, State, accelerate, copy, largest  # noqa: F401  (for those who call the loop)
 
-TURNING = 1.0  # angle in a step, above which the rates of angles are integrated along to count their turns [rad]
+TURNING, TURNED = (
+    1.5,
+    2.5,
+)  # angle that a step may turn a joint by, and beyond which it is not counted, to count full turns
 RUNNING, FINISHED, NOT_FINITE, STEP_TOO_SMALL, NOT_PROJECTED, ILL_CHOSEN = 0, 1, 2, 3, 4, 5
 
 
-@njit(**MERGED)
-def turned(s, turns, p0, h, weights, stages):
-    """Angles after a part of a step, by their rates at the stages, as those from which turns are counted."""
-    first = p0.size - turns
-    for m in range(turns):
-        rate = 0.0
-        for j in range(stages):
-            rate += weights[j] * s.W[j, m]
-        s.p[first + m] = p0[first + m] + h * rate
-
-
 @njit(**INLINE)
-def sweep(k, s, plan, t, h, q, v, p0, fresh, turning, q1, v1):
-    """All stages of one step from (q, v); leaves the new state in q1, v1 and returns the work done.
-
-    turning   whether angles that are counted over full turns go so far that their rates have to be integrated along
-    """
-    stages, n, p = plan.b.size, v.size, s.p
-    turns = plan.choices[3] if turning else 0
+def sweep(k, s, plan, t, h, q, v, p, fresh, q1, v1):
+    """All stages of one step from (q, v); leaves the new state in q1, v1 and returns the work done."""
+    stages, n = plan.b.size, v.size
     copy(v, s.K[0])
     accelerate(k, s, plan, t, q, v, p, fresh, s.A[0])
     s.P[0] = s.power[0]
-    for m in range(turns):
-        s.W[0, m] = s.spin0[m]
     for i in range(1, stages):
         for m in range(n):
             du, dv = 0.0, 0.0
@@ -48,16 +34,13 @@ def sweep(k, s, plan, t, h, q, v, p0, fresh, turning, q1, v1):
             s.u[m] = h * du
             v1[m] = v[m] + h * dv
         now = t + plan.c[i] * h
-        turned(s, turns, p0, h, plan.A[i], i)
-        if plan.choices[4] == 1 and turns == 0:
+        if plan.choices[4] == 1:
             s.t[0] = now
             call(k.stage, (s.t, q, s.u, v1, p, s.K[i], s.A[i], s.power, s.work))
         else:
             call(k.retract, (q, s.u, q1, s.work))
             accelerate(k, s, plan, now, q1, v1, p, stages < 0, s.A[i])
             call(k.differential, (s.u, v1, s.K[i], s.work))
-            if turns > 0:
-                call(k.spin, (s.t, q1, v1, p, s.W[i], s.work))
         s.P[i] = s.power[0]
     for m in range(n):
         du, dv = 0.0, 0.0
@@ -66,12 +49,20 @@ def sweep(k, s, plan, t, h, q, v, p0, fresh, turning, q1, v1):
             dv += plan.b[j] * s.A[j, m]
         s.u[m] = h * du
         v1[m] = v[m] + h * dv
-    turned(s, turns, p0, h, plan.b, stages)
     call(k.advance, (q, s.u, q1, s.work))
     gain = 0.0
     for j in range(stages):
         gain += plan.b[j] * s.P[j]
     return h * gain
+
+
+@njit(**MERGED)
+def farthest(turn, p):
+    """How far the farthest of these angles has turned from its last value in p."""
+    worst = 0.0
+    for m in range(turn.size):
+        worst = max(worst, abs(turn[m] - p[p.size - turn.size + m]))
+    return worst
 
 
 @njit(**MERGED)
@@ -128,15 +119,10 @@ def march(k, s, plan, state, times, end, out_q, out_v, out_p, out_w, budget):
     """Take at most `budget` steps, to `end`; write the state at every output time that is reached. Returns a status."""
     adaptive, projecting = plan.choices[0] == 1, plan.choices[1] == 1
     turns = plan.choices[3]
-    first_turn = state.p.size - turns
     fresh, status = times.size < 0, RUNNING  # not a literal: Numba would compile the stages once more for it
-    q, q1, q2, v, v1, v2, p = s.q0, s.q1, s.q2, s.v0, s.v1, s.v2, s.p
+    q, q1, q2, v, v1, v2 = s.q0, s.q1, s.q2, s.v0, s.v1, s.v2
     copy(state.q, q)
     copy(state.v, v)
-    copy(state.p, p)
-    s.t[0] = state.values[0]
-    if turns > 0:
-        call(k.spin, (s.t, q, v, p, s.spin0, s.work))
     for _ in range(budget):
         t = state.values[0]
         while state.counts[2] < times.size and t >= times[state.counts[2]]:
@@ -154,30 +140,29 @@ def march(k, s, plan, state, times, end, out_q, out_v, out_p, out_w, budget):
         # step: equal parts of the way to the next output, or as long as the error allows
         way = goal - t
         h = plan.numbers[0] if not adaptive else state.values[1]
+        if turns > 0:
+            s.t[0] = t
+            call(k.spin, (s.t, q, v, state.p, s.spin, s.work))
+            h = min(h, state.values[7], TURNING / max(largest(s.spin, turns), TURNING / h))
         parts = np.ceil(way / h * (1 - 1e-9))
         last = parts <= 1.0
         h = way if last else way / parts if (not adaptive or parts <= 2.0) else h
         now = goal if last else t + h
-        turning = turns > 0 and largest(s.spin0, turns) * h > TURNING
-        gain, finite = 0.0, times.size < 0
-        for _ in range(2):  # again where an angle turned faster and faster
-            for m in range(turns):
-                p[first_turn + m] = state.p[first_turn + m]
-            gain = sweep(k, s, plan, t, h, q, v, state.p, fresh, turning, q1, v1)
-            state.counts[3] += plan.b.size
-            fresh = times.size < 0
-            finite = np.isfinite(largest(v1, v1.size) + largest(q1, q1.size) + gain)
-            s.t[0] = now
-            if turns > 0:
-                call(k.spin, (s.t, q1, v1, p, s.spin1, s.work))
-            if turning or turns == 0 or not largest(s.spin1, turns) * h > TURNING:
-                break
-            turning = times.size >= 0
-
+        gain = sweep(k, s, plan, t, h, q, v, state.p, fresh, q1, v1)
+        state.counts[3] += plan.b.size
+        fresh = times.size < 0
+        finite = np.isfinite(largest(v1, v1.size) + largest(s.u, v1.size) + gain)
+        s.t[0] = now
+        if turns > 0 and finite:
+            call(k.turns, (s.t, q1, state.p, s.turn, s.work))
+            if farthest(s.turn, state.p) > TURNED:
+                state.values[7] = 0.5 * h
+                state.counts[1] += 1
+                continue
         if projecting and finite:
-            call(k.factor, (s.t, q1, p, s.F, s.work))
+            call(k.factor, (s.t, q1, state.p, s.F, s.work))
         if adaptive:
-            error = error_of(k, s, plan, h, q1, v, projecting, state.values[2]) if finite else np.inf
+            error = error_of(k, s, plan, h, q1, v, state.p, projecting, state.values[2]) if finite else np.inf
             factor = 0.9 * max(error, 1e-10) ** (-1.0 / plan.order[0])
             proposal = h * min(5.0, max(0.2, factor)) if np.isfinite(error) else 0.1 * h
             if (
@@ -192,8 +177,8 @@ def march(k, s, plan, state, times, end, out_q, out_v, out_p, out_w, budget):
                 state.counts[5] += 1
                 continue
             if not error <= 1.0:
-                if finite and state.counts[6] == 0:
-                    resolution(k, s, plan, t, q, v, q1)
+                if finite and state.counts[6] == 1:  # an error that does not shrink with the step may be rounding
+                    resolution(k, s, plan, t, q, v, state.p, q1)
                 state.values[1] = proposal
                 state.counts[1] += 1
                 state.counts[6] += 1
@@ -213,7 +198,7 @@ def march(k, s, plan, state, times, end, out_q, out_v, out_p, out_w, budget):
             status = ILL_CHOSEN
             break
         if projecting:
-            swaps = project_position(k, s, plan, state, q1, q2, p)
+            swaps = project_position(k, s, plan, state, q1, q2, state.p)
             if swaps < 0:
                 if not adaptive or 0.25 * h < plan.numbers[4]:
                     status = NOT_PROJECTED
@@ -224,8 +209,8 @@ def march(k, s, plan, state, times, end, out_q, out_v, out_p, out_w, budget):
             if swaps % 2 == 1:
                 q1, q2 = q2, q1
             if swaps > 0:
-                call(k.factor, (s.t, q1, p, s.F, s.work))
-            if project_velocity(k, s, plan, state, q1, v1, v2, p) % 2 == 1:
+                call(k.factor, (s.t, q1, state.p, s.F, s.work))
+            if project_velocity(k, s, plan, state, q1, v1, v2, state.p) % 2 == 1:
                 v1, v2 = v2, v1
             state.values[6], state.counts[5] = s.F[plan.choices[6]], 0
             state.values[3] = min(state.values[3], state.values[6])
@@ -237,11 +222,9 @@ def march(k, s, plan, state, times, end, out_q, out_v, out_p, out_w, budget):
         state.counts[0] += 1
         state.counts[6] = 0
         if turns > 0:
-            call(k.turns, (s.t, q, p, s.turn, s.work))
             for m in range(turns):
-                state.p[first_turn + m] = p[first_turn + m] = s.turn[m]
-                s.spin1[m] = s.spin0[m]
-            call(k.spin, (s.t, q, v, p, s.spin0, s.work))
+                state.p[state.p.size - turns + m] = s.turn[m]
+            state.values[7] = np.inf
         if plan.choices[5] == 1 and not projecting:
             call(k.factor, (s.t, q, state.p, s.F, s.work))
             fresh = times.size >= 0

@@ -13,14 +13,13 @@ Kernels = namedtuple(
     "factor accelerations positions velocities tangent turns retract advance differential outputs stage spin along",
 )
 
-# Scratch arrays. K, A: stage rates of configuration and velocity, P: stage powers, W: stage rates of counted angles. q and v
-# have three buffers that rotate: a kernel's result is read where it was written, since copying what was just stored stalls
-# longer than most kernels run. p: parameters within a step, with the angles that turns are counted from; spin0, spin1: rates
-# of these angles at the start and at the end of a step; once it is accepted spin0 are those of the present state.
+# Scratch arrays. K, A: stage rates of configuration and velocity, P: stage powers; turn, spin: angles that are counted over
+# full turns and their rates. q and v have three buffers that rotate: a kernel's result is read where it was written, since
+# copying what was just stored stalls longer than most kernels run.
 # scale: [length, angle, largest linear and angular speed, energy, rounding of linear and angular accelerations]
 Scratch = namedtuple(
     "Scratch",
-    "t q0 q1 q2 trial v0 v1 v2 u eu ev tu tv F a lam power K A P W p g psi turn spin0 spin1 ab work scale",
+    "t q0 q1 q2 trial v0 v1 v2 u eu ev tu tv F a lam power K A P g psi turn spin ab work scale",
 )
 
 # What the run does: tableau, steps, projection, tolerances. All float64 or int64 arrays, so that one compiled loop serves.
@@ -32,7 +31,8 @@ Plan = namedtuple("Plan", "A b c estimate numbers choices linear order")
 
 # The state that survives between calls. counts: [steps, rejections, outputs written, evaluations, projections,
 #   times in a row that a singular position was dodged, rejections in a row]
-#   values: [t, next step, work, smallest pivot ratio, largest position residual, largest velocity residual, pivot ratio]
+#   values: [t, next step, work, smallest pivot ratio, largest position residual, largest velocity residual, pivot ratio,
+#   longest step in which no angle turns too far to be counted]
 State = namedtuple("State", "values counts q v p")
 
 
@@ -49,10 +49,10 @@ def largest(x, n):
     worst = 0.0
     for i in range(n):
         y = abs(x[i])
-        if y > worst or y != y:
+        if not y <= worst:
+            if y != y:
+                return y
             worst = y
-        if worst != worst:
-            break
     return worst
 
 

@@ -66,7 +66,7 @@ class Runner:
         self._take(built)
         first = step if step else self._first_step(system, tolerance, until)
         self.state = loop.State(
-            np.array([system.t, first, 0.0, 1.0, 0.0, 0.0, 0.0]), np.zeros(7, np.int64),
+            np.array([system.t, first, 0.0, 1.0, 0.0, 0.0, 0.0, np.inf]), np.zeros(7, np.int64),
             np.array(system.q), np.array(system.v), np.array(system.p),
         )  # fmt: skip
         if system.watches:
@@ -78,9 +78,8 @@ class Runner:
         self.scratch = self.loop.Scratch(
             t=np.zeros(1), power=np.zeros(1), ab=np.array(gains, float),
             K=np.zeros((stages, nv)), A=np.zeros((stages, nv)), P=np.zeros(stages),
-            W=np.zeros((stages, max(self.sizes["turns"], 1))), p=empty(self.sizes["p"]),
             scale=np.array([self.system.length, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
-            **{name: empty(self.sizes["turns"]) for name in ("turn", "spin0", "spin1")},
+            **{name: empty(self.sizes["turns"]) for name in ("turn", "spin")},
             **{name: empty(nq) for name in ("q0", "q1", "q2", "trial")},
             **{name: empty(nv) for name in ("v0", "v1", "v2", "u", "eu", "ev", "tu", "tv", "a")},
             **{name: empty(0) for name in ("F", "work", "lam", "g", "psi")},
@@ -127,7 +126,7 @@ class Runner:
         given = [self.scratch.ab] if self.plan.choices[2] == 1 else []
         a = self.built["accelerations"](t, q, v, p, self.built["factor"](t, q, p)[0], *given)[0]
         rates = [np.abs(v) / size, np.sqrt(np.abs(np.nan_to_num(a)) / size), [1 / span]]
-        return min(span, 0.1 * tolerance**0.2 / np.concatenate(rates).max())
+        return min(span, 0.3 * tolerance**0.2 / np.concatenate(rates).max())
 
     def begin(self, times, last=True):
         """These are the times at which results are wanted next; after the last of them the run goes on to its end."""
@@ -167,7 +166,7 @@ class Runner:
         stride           simulated time that a slice should not exceed by much [s]
         """
         start, status = clock.perf_counter(), self.loop.RUNNING
-        budget = 16  # the first steps may be short or slow
+        budget = 256 if stride == np.inf else 16  # the first steps may be short
         message = None
         try:
             while status == self.loop.RUNNING and message is None:

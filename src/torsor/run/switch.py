@@ -70,7 +70,7 @@ Log = namedtuple("Log", "time event energy impulse slots")
 #   phi and samples: values, then rates; target: [where a step ends, its length]
 Trial = namedtuple(
     "Trial",
-    "q0 v0 p0 values0 counts0 scale0 spin0 a0 v1 p1 a1 spin1 u1 w1 qs vs ps us target oq ov op ow phi samples sides bracket"
+    "q0 v0 p0 values0 counts0 scale0 a0 v1 a1 u1 w1 qs vs us target oq ov op ow phi samples sides bracket"
     " slots later q v p other vother r r0 r1 unit impulse impulses dv energies struck sliding matrix ways"
     " group own rubbed rubbing creating",
 )
