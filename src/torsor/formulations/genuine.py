@@ -56,7 +56,7 @@ def _departure(joint):
 
 def impostors(formulation, length, limit, t, q, p):
     """Places of the joints for which (1) fails by more than a limit; q in absolute coordinates."""
-    angle, shift = formulation.examined["departures"](t, q, p).full().T
+    angle, shift = formulation.examined["departures"](t, q, p).T
     return np.flatnonzero(np.maximum(angle, shift / length) > limit)
 
 
