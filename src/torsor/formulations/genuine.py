@@ -75,7 +75,7 @@ def alignments(formulation):
 
 def misaligned(formulation, t, q, p):
     """Constraints other than joints that stand the wrong way round, with their cos θ; q in absolute coordinates."""
-    cosines = formulation.examined["alignments"](t, q, p).full().ravel()
+    cosines = formulation.examined["alignments"](t, q, p).ravel()
     every = [(c, x) for c, x in zip(formulation.model.constraints, cosines) if id(c) not in formulation.released]
     return [(c, x) for c, x in every if x < ALIGNED]
 
