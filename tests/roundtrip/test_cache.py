@@ -184,6 +184,101 @@ def test_a_full_disk_does_not_stop_a_run(monkeypatch, folder):
     assert list(folder.iterdir()) == []
 
 
+posix = pytest.mark.skipif(os.name != "posix", reason="owners and permissions are those of POSIX")
+
+
+@posix
+@pytest.mark.parametrize("what", ["folder", "entry"])
+@pytest.mark.parametrize("mode", [0o777, 0o775, 0o757, 0o722])
+def test_what_others_may_write_is_neither_used_nor_added_to_and_told_once(folder, compilations, what, mode):
+    """As ssh does it with keys: code that others may have put there is not run."""
+    build({"f": graph()}, key="k")
+    kept = sorted(path.name for path in folder.iterdir())
+    for path in [folder] if what == "folder" else folder.iterdir():
+        path.chmod(mode if what == "folder" else mode & 0o666)
+    with pytest.warns(UserWarning, match="others may write to it") as told:
+        assert load("k") is None
+        assert len(build({"f": graph(41)}, key="k" if what == "folder" else "l")["f"](X, Y)) == 2
+        assert load("k") is None
+    assert len(told) == 1 and len(compilations) == 2
+    if what == "folder":
+        assert sorted(path.name for path in folder.iterdir()) == kept
+    folder.chmod(0o700)
+    for path in folder.iterdir():
+        path.chmod(0o600)
+    assert load("k") is not None
+
+
+@posix
+def test_what_belongs_to_another_user_is_not_used(folder, monkeypatch):
+    build({"f": graph()}, key="k")
+    status = os.stat(folder)
+    monkeypatch.setattr(os, "getuid", lambda: status.st_uid + 1)
+    if status.st_uid == 0:  # what belongs to the administrator is trusted
+        assert load("k") is not None
+        os.chown(folder, 4242, -1)
+    with pytest.warns(UserWarning, match="belongs to another user"):
+        assert load("k") is None
+
+
+@posix
+def test_an_entry_that_is_a_link_counts_as_absent(folder, tmp_path):
+    build({"f": graph()}, key="k")
+    for path in list(folder.iterdir()):
+        path.rename(tmp_path / path.name)
+        path.symlink_to(tmp_path / path.name)
+    assert load("k") is None
+
+
+def test_an_entry_under_another_name_counts_as_absent(folder, compilations):
+    """Each entry is whole, and is the one of another graph."""
+    want = bits(build({"f": graph(4)}, key="k")["f"](X, Y))
+    mine = {path: path.read_bytes() for path in folder.iterdir()}
+    build({"f": graph(5)}, key="l")
+    others = [path for path in folder.iterdir() if path not in mine]
+    for other, whole in zip(others, mine.values()):
+        other.write_bytes(whole)
+    assert load("l") is None
+    assert bits(build({"f": graph(4)}, key="k")["f"](X, Y)) == want
+    assert bits(build({"f": graph(5)}, key="l")["f"](X, Y)) != want
+    assert len(compilations) == 3
+
+
+LOOP = """
+import sys, numpy as np
+from torsor.run import compiled
+compiled.loop.__globals__["_source"] = lambda: "of a test"
+
+@compiled.loop
+def doubled(x):
+    return 2.0 * x
+
+compiled.compiled_elsewhere = lambda *_: False
+print(doubled(21.0), len(doubled.stats.cache_hits))
+"""
+
+
+def test_a_damaged_entry_of_a_loop_is_compiled_again_and_a_sound_one_is_found(tmp_path):
+    def run():
+        code = LOOP.replace("len(doubled.stats.cache_hits)", "sum(doubled._cache_hits.values())")
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONPATH": str(SOURCE), "NUMBA_CACHE_DIR": str(tmp_path / "loops")},
+            capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+
+    assert run() == ["42.0", "0"]
+    assert run() == ["42.0", "1"]
+    (entry,) = (tmp_path / "loops").rglob("*.bin")
+    whole = entry.read_bytes()
+    for broken in (b"", whole[: len(whole) // 2], whole[:-1] + b"?"):
+        entry.write_bytes(broken)
+        assert run() == ["42.0", "0"]
+    assert run() == ["42.0", "1"]
+
+
 def test_another_version_invalidates(monkeypatch, compilations):
     build({"f": graph()}, key="k")
     monkeypatch.setattr(cache, "versions", lambda: "casadi of tomorrow")

@@ -1,22 +1,28 @@
 """A folder of compiled code and small side data, shared by all processes of this user.
 
 An entry is one file named after a hash. It is written under another name, flushed to the disk and renamed, so that a
-reader sees all of it or nothing; a checksum at its start tells a damaged file, which counts as absent. A folder that
-cannot be read or written makes everything absent and never stops a run. When the entries exceed a limit, those not
-read for the longest time go first.
+reader sees all of it or nothing. It begins with its own name and a checksum of both, so that a damaged entry and one that
+was renamed count as absent. When the entries exceed a limit, those not read for the longest time go first.
+
+Code that is loaded is code that is run. As with keys of ssh, a folder or an entry counts only where nobody but this user
+and the system's administrator can have written it; otherwise everything is absent, which is told once. A folder that
+cannot be read or written makes everything absent too, and never stops a run.
 """
 
 import hashlib
 import os
+import stat
 import sys
 import tempfile
+import warnings
 from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 LIMIT = 2**30
-_MAGIC = b"torsor1\n"
+_MAGIC = b"torsor2\n"
+_told: set[str] = set()  # folders that a warning was given about
 
 
 def folder():
@@ -59,45 +65,94 @@ def digest(*texts):
     return state.hexdigest()
 
 
-def _path(key, name):
-    return folder() / (digest(key, name, versions()) + ".bin")
+def _path(key, name, place):
+    return (place or folder()) / (digest(key, name, versions()) + ".bin")
 
 
-def store(key, name, data):
-    """Keep the bytes `data` as `name` under `key`; True if that worked."""
+def store(key, name, data, place=None):
+    """Keep the bytes `data` as `name` under `key`; True if that worked.
+
+    place   another folder than the usual one, which others may read
+    """
     temporary = None
     try:
-        path = _path(key, name)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path = _path(key, name, place)
+        if not path.parent.exists():
+            path.parent.mkdir(mode=0o755 if place else 0o700, parents=True, exist_ok=True)
+        if not trusted(path.parent):
+            return False
         handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
         with os.fdopen(handle, "wb") as file:
-            file.write(_MAGIC + hashlib.sha256(data).digest() + data)
+            file.write(_MAGIC + _seal(path, data) + data)
             file.flush()
             os.fsync(file.fileno())
+        if place is not None:
+            os.chmod(temporary, 0o644)
         os.replace(temporary, path)
-    except (OSError, RuntimeError):
+    except (OSError, RuntimeError, ValueError):
+        return False
+    finally:  # also when interrupted
         if temporary:
             with suppress(OSError):
                 os.unlink(temporary)
-        return False
-    _trim()
+    if place is None:
+        _trim()
     return True
 
 
-def load(key, name):
-    """The bytes kept as `name` under `key`, or None if there are none or they are damaged."""
+def load(key, name, place=None):
+    """The bytes kept as `name` under `key`, or None if there are none, they are damaged, or others may have written them."""
     try:
-        path = _path(key, name)
-        content = path.read_bytes()
-    except (OSError, RuntimeError):
+        path = _path(key, name, place)
+        if not trusted(path.parent):
+            return None
+        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
+            if not _own(os.fstat(file.fileno()), path):
+                return None
+            content = file.read()
+    except (OSError, RuntimeError, ValueError):
         return None
-    start = len(_MAGIC) + 32
+    start = len(_MAGIC) + 64
     data = content[start:]
-    if content[:start] != _MAGIC + hashlib.sha256(data).digest():
+    if content[:start] != _MAGIC + _seal(path, data):
         return None
     with suppress(OSError):
         os.utime(path)
     return data
+
+
+def _seal(path, data):
+    """The name of an entry and a checksum of name and data."""
+    name = bytes.fromhex(path.stem)
+    return name + hashlib.sha256(name + data).digest()
+
+
+def trusted(place):
+    """Whether only this user, or the administrator, can have written into a folder that is there; a warning where not."""
+    try:
+        link = os.lstat(place)
+        return _own(os.stat(place), place) and (not stat.S_ISLNK(link.st_mode) or _own(link, place, link=True))
+    except FileNotFoundError:
+        return True
+
+
+def _own(status, path, link=False):
+    """Whether a file or folder belongs to this user or to the administrator and nobody else may write to it."""
+    if not hasattr(os, "getuid"):
+        return True
+    mine = status.st_uid in (0, os.getuid())
+    if mine and (link or not status.st_mode & 0o022):
+        return True
+    where = str(path if stat.S_ISDIR(status.st_mode) or link else path.parent)
+    if where not in _told:
+        _told.add(where)
+        why = "others may write to it" if mine else "it belongs to another user"
+        warnings.warn(
+            f"compiled code is neither taken from {str(path)!r} nor kept there: {why}. Make it yours alone (chmod go-w), or "
+            "choose another folder with TORSOR_CACHE",
+            stacklevel=2,
+        )
+    return False
 
 
 def _entries():

@@ -30,12 +30,14 @@ class LLVM(Backend):
     level      effort of code generation, 0 to 3
     part       lines of IR in one function; longer graphs are cut
     share      operations for which one more process is worth starting
+    portion    characters of IR that are compiled in one go, without listening to Ctrl-C: about a tenth of a second
     """
 
     contract: bool = True
     level: int = 2
     part: int = 1500
     share: int = 8_000
+    portion: int = 400_000
 
     def compile(self, functions):
         """Object code of all functions, and the size of each."""
@@ -45,7 +47,8 @@ class LLVM(Backend):
         definitions = [d for e in emitted for d in e.definitions]
         symbols = set().union(*(e.symbols for e in emitted))
         processes = min(worker.available(), 1 + total // self.share)
-        texts = [module(group, symbols) for group in share_out(definitions, processes)]
+        groups = share_out(definitions, processes)
+        texts = [[module(few, symbols) for few in portions(group, self.portion)] for group in groups]
         return worker.compile_all(texts, self.level), [Size(e.work, e.instructions) for e in emitted]
 
     def link(self, images, count):
@@ -78,6 +81,18 @@ def share_out(definitions, processes):
         groups[shortest].append(definition)
         lengths[shortest] += len(definition.text)
     return groups or [[]]
+
+
+def portions(definitions, length):
+    """Definitions in portions of about this many characters, in their order."""
+    found, room = [[]], length
+    for definition in definitions:
+        if room <= 0:
+            found.append([])
+            room = length
+        found[-1].append(definition)
+        room -= len(definition.text)
+    return found
 
 
 def module(definitions, symbols):

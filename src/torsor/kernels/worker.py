@@ -8,8 +8,12 @@ import os
 import subprocess
 import sys
 import tempfile
-from contextlib import ExitStack
+import threading
+import time
+from contextlib import ExitStack, contextmanager
 from functools import cache
+
+PARENT = "TORSOR_PARENT"  # the variable that tells a worker who started it
 
 
 @cache
@@ -56,31 +60,77 @@ def available():
 
 
 def compile_all(texts, level):
-    """Object code of each text: the first compiled here, the others by workers, or here if a worker fails."""
-    with ExitStack() as files:
-        workers = [_start(text, level, files) for text in texts[1:]]
-        images = [compile_one(texts[0], level)]
-        for text, worker in zip(texts[1:], workers):
-            images.append(_finish(worker) or compile_one(text, level))
+    """Object code of each group of texts: the first group compiled here, the others by a worker each, or here if it fails.
+
+    Compiling cannot be interrupted: a text should not take much longer than a tenth of a second.
+    """
+    here, *others = texts
+    with ExitStack() as stack:
+        workers = [_start("".join(_joined(group)), level, stack) for group in others]
+        images = [compile_one(text, level) for text in here]
+        for group, worker in zip(others, workers):
+            done = _finish(worker)
+            images += [compile_one(text, level) for text in group] if done is None else done
     return images
 
 
-def _start(text, level, files):
-    """A process at work on `text` and the file it writes to, or None where none can be started."""
-    try:
-        source, target = (files.enter_context(tempfile.TemporaryFile()) for _ in range(2))
-        source.write(text.encode())
+def _joined(texts):
+    """Several texts as one, each with its length before it."""
+    for text in texts:
+        yield f"{len(text.encode())}\n"
+        yield text
+
+
+def _separate(data):
+    """Several pieces of bytes, each with its length before it."""
+    found = []
+    while data:
+        length, _, data = data.partition(b"\n")
+        found.append(data[: int(length)])
+        data = data[int(length) :]
+    return found
+
+
+@contextmanager
+def started(arguments, given, target=None):
+    """Another Python at work on the bytes `given`, in a process that does not outlive this block, nor this process."""
+    with tempfile.TemporaryFile() as source:
+        source.write(given)
         source.seek(0)
         process = subprocess.Popen(
-            [sys.executable, "-P", __file__, str(level)],
+            [sys.executable, "-P", *arguments],
             stdin=source,
-            stdout=target,
+            stdout=target or subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), PARENT: str(os.getpid())},
         )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+
+def end_with_parent():
+    """Let this process end when the one that started it is gone, however that ended."""
+
+    def watch(parent):
+        while os.getppid() == parent:
+            time.sleep(0.1)
+        os._exit(1)
+
+    if os.name == "posix" and PARENT in os.environ:
+        threading.Thread(target=watch, args=(int(os.environ[PARENT]),), daemon=True).start()
+
+
+def _start(text, level, stack):
+    """A process at work on `text` and the file it writes to, or None where none can be started."""
+    try:
+        target = stack.enter_context(tempfile.TemporaryFile())
+        return stack.enter_context(started([__file__, str(level)], text.encode(), target)), target
     except (OSError, ValueError, TypeError):
         return None
-    return process, target
 
 
 def _finish(worker):
@@ -91,9 +141,12 @@ def _finish(worker):
     if process.wait() != 0:
         return None
     target.seek(0)
-    return target.read()
+    return _separate(target.read())
 
 
 if __name__ == "__main__":
-    sys.stdout.buffer.write(compile_one(sys.stdin.buffer.read().decode(), int(sys.argv[1])))
+    end_with_parent()
+    for text in _separate(sys.stdin.buffer.read()):
+        image = compile_one(text.decode(), int(sys.argv[1]))
+        sys.stdout.buffer.write(b"%d\n" % len(image) + image)
     sys.stdout.buffer.flush()
