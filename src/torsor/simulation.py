@@ -24,11 +24,11 @@ from .run.checkpoint import (
     Checkpoint,
     Spaced,
     drive,
-    noted,
     refuse_other_circumstances,
     refuse_other_model,
     static_facts,
 )
+from .run.interruption import never_lost, noted
 from .run.prepare import System, changes_structure
 from .run.projections import Projection
 from .run.task import Task
@@ -117,21 +117,28 @@ def simulate(
 
 def _carried_out(task, times, title, progress):
     """The system of a task, and what a run of it in memory gives."""
+    import xarray  # noqa: F401  now, and not when a signal has asked the run to end
+
     bar, began = Progress(0.0, task.until, title, progress), clock.perf_counter()
     bar.waiting(PREPARING)
     try:
         system, runner, _ = task.prepared()
-        runner.begin(times)
+        with never_lost():
+            runner.begin(times)
         prepared = clock.perf_counter() - began
-        trajectory = runner.collect(runner.run(bar))
+        with noted(keeps=False) as note:
+            trajectory = runner.collect(runner.run(bar))
+    except MemoryError:
+        raise OptionError(f"{len(times)} outputs do not fit in memory: give a `checkpoint` folder, or fewer") from None
     finally:
         bar.close()
-    return system, dataset(system, trajectory, task.options()).assign_attrs(prepare_seconds=prepared)
+    by = {} if note.signal is None else {"interrupted_by": signal.Signals(note.signal).name}
+    return system, dataset(system, trajectory, task.options()).assign_attrs(prepare_seconds=prepared, **by)
 
 
 def _certified(task, times, system, data, progress):
     """A result with its errors, measured by a second run."""
-    if data.attrs["status"] == "interrupted":
+    if "interrupted_by" in data.attrs:
         return data
     tolerance, step = certificate.finer(task.tolerance, task.step)
     second, began, trouble = replace(task, tolerance=tolerance, step=step), clock.perf_counter(), None
@@ -140,8 +147,8 @@ def _certified(task, times, system, data, progress):
         other = second.judged(system, other, other.sizes["time"])
     except RunError as error:
         trouble = str(error).split(": ", 1)[1].replace(" kept in `data` of this error", " computed")
-    if other.attrs["status"] == "interrupted":
-        return data
+    if "interrupted_by" in other.attrs:
+        return data.assign_attrs(interrupted_by=other.attrs["interrupted_by"])
     other = other.isel(time=np.isin(other["time"].values, times))
     factor = certificate.factor(lookup("integrator", task.method).order, task.step)
     size = (system.length, system.mass, data.attrs["time_reached"] or 1.0)
@@ -247,12 +254,18 @@ def _concluded(task, system, place, told, ended_by, prepared):
         extra = {"prepare_seconds": prepared}
         if not complete:
             told, extra["interrupted_by"] = told | {"status": "interrupted"}, signal.Signals(ended_by or 2).name
-        assemble(path, system, told, task.options(), place, extra)
+        try:
+            assemble(path, system, told, task.options(), place, extra)
+        except ResultError as error:
+            raise ResultError(f"{error}. The checkpoint is whole: resume to write the result again") from None
         if complete:
             place.conclude(checked(path))
     elif checked(path) != place.result:
         raise ResultError(f"{path}: the result of another run")
-    return task.doubted(task.judged(system, opened(path), count, place.folder), 4)
+    data = opened(path)
+    if ended_by is not None:
+        data = data.assign_attrs(interrupted_by=signal.Signals(ended_by).name)
+    return task.doubted(task.judged(system, data, count, place.folder), 4)
 
 
 def output_times(outputs, until):

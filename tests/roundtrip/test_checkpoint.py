@@ -8,14 +8,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import warnings
 
 import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.cli import status_of
 from torsor.run import checkpoint as checkpoints
 from torsor.run import journal
 
@@ -25,17 +23,6 @@ kill = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(kill)
 
 OFTEN = {"checkpoint_every": 0}
-PENDULUM = """
-import torsor as ts
-
-def build(n=1):
-    model = ts.Model("pendulum", gravity=(0, 0, -9.81))
-    damping = model.parameter("damping", 0.1)
-    bob = model.body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(n, 0, 0))
-    hinge = model.add(ts.Revolute("hinge", model.ground, bob, point=(0, 0, 0), axis=(0, 1, 0)))
-    model.add(ts.EnergyForce("friction", dissipated=damping * bob.angular_velocity[1] ** 2 / 2))
-    return model
-"""
 
 
 def pendulum(name="pendulum", length=1.0, damping=0.1, body="bob"):
@@ -331,67 +318,3 @@ def test_memory_does_not_grow_with_the_number_of_outputs(folder):
     many, larger, _ = measured(50_000)
     assert larger > 9 * size > 50_000  # [kB] the results themselves
     assert many < few + 0.1 * (larger - size), (few, many, size, larger)
-
-
-# the command line
-
-
-@pytest.fixture
-def torsor(tmp_path, monkeypatch, capsys):
-    """Run a command line in a folder with a model file; returns status, standard output and standard error."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    (tmp_path / "pendulum.py").write_text(PENDULUM)
-
-    def command(line):
-        status = status_of(line.split())
-        return status, *capsys.readouterr()
-
-    return command
-
-
-LINE = "run pendulum.py --set damping=0.2 --set n=2"
-
-
-def test_sigterm_leaves_a_checkpoint_and_resume_goes_on(torsor, tmp_path):
-    """143, a message that says how to go on, and the result of an undisturbed run; the model is built again by `resume`."""
-    line = f"{LINE} --until 1000 --outputs 300 --step 1e-3 --method rkmk4"
-    command = [sys.executable, "-m", "torsor", *line.split(), "--checkpoint", "kept", "--checkpoint-interval", "5"]
-    child = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while not (tmp_path / "kept" / "outputs").exists() and child.poll() is None:
-        time.sleep(0.01)
-    child.send_signal(signal.SIGTERM)
-    text, trouble = child.communicate(timeout=60)
-    assert child.returncode == 143, (text, trouble)
-    assert "pendulum: interrupted" in text
-    assert "Go on with `torsor resume kept`" in trouble and trouble.count("\n") == 1
-    assert torsor("resume kept --out resumed.nc --plot pictures")[0] == 0
-    assert torsor(f"{line} --out whole.nc")[0] == 0
-    same(ts.load("resumed.nc"), ts.load("whole.nc"))
-    assert "energy.png" in os.listdir("pictures")
-    assert torsor("resume kept --out again.nc")[0] == 0
-    same(ts.load("again.nc"), ts.load("whole.nc"))
-
-
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ("resume nowhere", "there is no such folder"),
-        (f"{LINE} --until 1 --checkpoint-every 1", "need --checkpoint DIR"),
-        (f"{LINE} --until 1 --checkpoint pendulum.py", "is not a folder"),
-        (f"{LINE} --until 1 --checkpoint new --checkpoint-every never", "is not a number"),
-    ],
-)
-def test_bad_input_on_the_command_line_ends_with_one_message(torsor, line, words):
-    status, _, trouble = torsor(line)
-    assert status == 2 and words in trouble and trouble.count("\n") == 1, trouble
-
-
-def test_a_model_file_that_has_changed_is_refused(torsor, tmp_path):
-    assert torsor(f"{LINE} --until 1 --checkpoint kept")[0] == 0
-    (tmp_path / "pendulum.py").write_text(PENDULUM.replace("mass=1.0", "mass=1.5"))
-    status, _, trouble = torsor("resume kept")
-    assert status == 2 and "another model" in trouble
-    ts.simulate(pendulum(), 1.0, checkpoint="python")
-    status, _, trouble = torsor("resume python")
-    assert status == 2 and "started from Python: go on with torsor.resume" in trouble

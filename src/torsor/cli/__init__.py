@@ -1,7 +1,10 @@
 """The command line. `main` turns every outcome into an exit status, and every mistake into one message."""
 
 import os
+import signal
 import sys
+import threading
+from contextlib import contextmanager
 
 from ..errors import TorsorError
 
@@ -16,14 +19,19 @@ def main(arguments=None):
 
 def status_of(arguments=None):
     """The exit status of a command line."""
-    from .commands import app
+    from ..run.interruption import Terminated
 
     try:
-        status = app(args=arguments, prog_name="torsor", standalone_mode=False)
-        sys.stdout.flush()
+        with ending():
+            from .commands import app
+
+            status = app(args=arguments, prog_name="torsor", standalone_mode=False)
+            sys.stdout.flush()
         return status if isinstance(status, int) else DONE
     except TorsorError as error:
         return complain(error)
+    except Terminated:
+        return complain("ended by SIGTERM", TERMINATED)
     except (KeyboardInterrupt, EOFError):
         return complain("interrupted", INTERRUPTED)
     except BrokenPipeError:  # the reader of our output has gone: nobody to tell
@@ -39,6 +47,24 @@ def status_of(arguments=None):
             return DONE
         command = error.ctx.command_path if getattr(error, "ctx", None) else "torsor"
         return complain(f"{message.rstrip('.')}. See `{command} --help`.")
+
+
+@contextmanager
+def ending():
+    """SIGTERM ends a command as Ctrl-C does, cleaning up on the way; neither is lost, whatever it hits."""
+    from ..run.interruption import Terminated, never_lost
+
+    def terminate(number, frame):
+        raise Terminated
+
+    mine = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGTERM, terminate) if mine else None
+    try:
+        with never_lost():
+            yield
+    finally:
+        if mine:
+            signal.signal(signal.SIGTERM, before)
 
 
 def complain(message, status=BAD_INPUT):

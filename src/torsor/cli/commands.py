@@ -1,6 +1,7 @@
 """The commands: what is typed, turned into calls of the package."""
 
 import os
+import signal
 import sys
 import warnings
 from typing import Annotated
@@ -60,6 +61,9 @@ CHECKPOINT = option("DIR", "Keep the run in this folder, so that `torsor resume 
 EVERY = number("SECONDS", "Seconds on the clock between checkpoints. Default: 60.")
 INTERVAL = number("SECONDS", "Simulated seconds between checkpoints.")
 CHECKPOINTED = typer.Argument(metavar="DIR", help="The folder that `torsor run --checkpoint` was given.")
+AGAIN = typer.Argument(
+    metavar="CASE|FILE", help="What the run was started from. Not needed for a case.", show_default=False
+)
 RESULT = typer.Argument(metavar="FILE.nc", help="A result that `torsor run --out` or `torsor.save` wrote.")
 FOLDER = typer.Argument(metavar="DIR", help="Where the pictures go.")
 
@@ -119,8 +123,8 @@ def run(
     if plot is not None:
         _folder(plot)
 
-    kept = _kept(checkpoint, checkpoint_every, checkpoint_interval, found.file or source, assignments(set))
-    _tell(source, found.notes)
+    kept = _kept(checkpoint, checkpoint_every, checkpoint_interval, found)
+    _tell(found)
     return _reported(
         lambda: simulate(found.model, parameters=found.parameters, **arguments, **kept), found, checkpoint, out, plot
     )
@@ -129,28 +133,29 @@ def run(
 @app.command()
 def resume(
     folder: Annotated[str, CHECKPOINTED],
+    source: Annotated[str | None, AGAIN] = None,
+    set: Annotated[list[str] | None, SET] = None,
     out: Annotated[str | None, OUT] = None,
     plot: Annotated[str | None, PLOT] = None,
 ):
-    """Go on with a run that was started with `torsor run --checkpoint DIR`."""
+    """Go on with a run that was started with `torsor run CASE|FILE --checkpoint DIR`."""
     from ..look import files
     from ..run.checkpoint import Checkpoint
-    from ..simulation import resume as resumed
-    from .source import load
+    from ..simulation import resume as go_on
+    from .source import assignments, resumed
 
     place = Checkpoint(folder)
     place.read()
-    if place.source is None:
-        raise ResultError(f"{folder!r} was started from Python: go on with torsor.resume({folder!r}, model)")
     if out is not None:
         files.refuse_unwritable(out)
     if plot is not None:
         _folder(plot)
-    found = load(place.source["given"], place.source["settings"])
-    return _reported(lambda: resumed(place, found.model), found, folder, out, plot)
+    found = resumed(folder, place.source, source, assignments(set))
+    _tell(found)
+    return _reported(lambda: go_on(place, found.model), found, folder, out, plot)
 
 
-def _kept(folder, every, interval, given, settings):
+def _kept(folder, every, interval, found):
     """Arguments of `simulate` that let a run be resumed."""
     if folder is None:
         if every is not None or interval is not None:
@@ -158,8 +163,7 @@ def _kept(folder, every, interval, given, settings):
         return {}
     from ..run.checkpoint import Checkpoint
 
-    given = os.path.abspath(given) if os.path.exists(given) else given
-    arguments = {"checkpoint": Checkpoint(folder, {"given": given, "settings": settings})}
+    arguments = {"checkpoint": Checkpoint(folder, found.remembered())}
     if every is not None or interval is not None:  # where only one is given, it alone counts
         arguments |= {"checkpoint_every": every, "checkpoint_interval": interval}
     return arguments
@@ -167,8 +171,8 @@ def _kept(folder, every, interval, given, settings):
 
 def _reported(run, found, folder, out, plot):
     """Carry out a run, tell how it went and keep its result. Returns the exit status."""
-    from ..look import files, report
-    from .source import blamed
+    from ..run.interruption import noted
+    from .source import blamed, command
 
     status, trouble = DONE, None  # trouble: what to say at the end, after the summary
     with warnings.catch_warnings(record=True) as doubts, blamed(found.file):
@@ -178,15 +182,26 @@ def _reported(run, found, folder, out, plot):
             data = run()
         except RunError as error:
             data, status, trouble = error.data, FAILED, str(error).replace(" kept in `data` of this error", " kept")
-    if data.attrs["status"] == "interrupted":
+    if status == DONE and "interrupted_by" in data.attrs:
         reached = data.attrs["time_reached"]
-        status = TERMINATED if data.attrs.get("interrupted_by") == "SIGTERM" else INTERRUPTED
+        status = TERMINATED if data.attrs["interrupted_by"] == "SIGTERM" else INTERRUPTED
         trouble = f"interrupted at t = {reached:.6g} s; what was computed is kept"
-        trouble += "" if folder is None else f". Go on with `torsor resume {folder}`"
+        if folder is not None and data.attrs["status"] == "interrupted":
+            trouble += f". Go on with `{command(folder, found.remembered())}`"
+    with noted() as note:  # what was computed is written first
+        told = _told(data, folder, out, plot, status, trouble, [str(doubt.message) for doubt in doubts])
+    if note.signal is not None and told == DONE:
+        told = complain("interrupted", TERMINATED if note.signal == signal.SIGTERM else INTERRUPTED)
+    return told
+
+
+def _told(data, folder, out, plot, status, trouble, doubts):
+    """Tell how a run went and keep its result. Returns the exit status."""
+    from ..look import files, report
 
     print(report.summary(data))
     for doubt in doubts:
-        complain(f"warning: {doubt.message}".replace("certify=True", "--certify"))
+        complain(f"warning: {doubt}".replace("certify=True", "--certify"))
     try:
         if out is not None:
             if folder is None:
@@ -229,7 +244,7 @@ def info(
     from .source import assignments, blamed, load
 
     found = load(source, assignments(set))
-    _tell(source, found.notes)
+    _tell(found)
     with blamed(found.file):
         print(describe(found.model, parameters=found.parameters))
     if plot is not None:
@@ -252,8 +267,12 @@ def plot(result: Annotated[str, RESULT], folder: Annotated[str, FOLDER]):
     print(_draw(data, folder))
 
 
-def _tell(source, notes, shown=3):
-    """What an imported model does not say as its file does: how many notes, and the first ones, on standard error."""
+def _tell(found, shown=3):
+    """What is worth knowing about a source, on standard error: hints, and what an imported model does not say as its file
+    does: how many notes, and the first ones."""
+    source, notes = found.given, found.notes
+    for hint in found.hints:
+        print(f"{source}: {hint}", file=sys.stderr)
     if notes:
         more = [f"  and {len(notes) - shown} more: `torsor.read({source!r}).report`"] if len(notes) > shown else []
         count = f"{len(notes)} note{'s' if len(notes) > 1 else ''}"

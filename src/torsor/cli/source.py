@@ -1,13 +1,15 @@
 """What CASE|FILE on the command line stands for: a model, and how to run it."""
 
+import hashlib
 import inspect
 import os
+import shlex
 import sys
 import traceback
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from ..errors import OptionError, TorsorError
+from ..errors import OptionError, ResultError, TorsorError
 from ..model import Model
 
 ROBOTS = (".urdf", ".xml", ".mjcf")
@@ -15,13 +17,24 @@ ROBOTS = (".urdf", ".xml", ".mjcf")
 
 @dataclass
 class Source:
-    """A model with values for its parameters and arguments of `simulate` that suit it."""
+    """A model with values for its parameters and arguments of `simulate` that suit it.
+
+    given, settings   what was typed; digest: of the file that it names, None for a case
+    """
 
     model: Model
     parameters: dict = field(default_factory=dict)
     recommended: dict = field(default_factory=dict)
     file: str | None = None
     notes: list = field(default_factory=list)
+    hints: list = field(default_factory=list)
+    given: str = ""
+    settings: dict = field(default_factory=dict)
+    digest: str | None = None
+
+    def remembered(self):
+        """What a checkpoint keeps of it: enough to recognise it, and nothing that is ever run."""
+        return {"given": self.given, "settings": self.settings, "digest": self.digest}
 
 
 def assignments(items):
@@ -48,39 +61,122 @@ def number(text):
 def load(given, settings):
     """The source that `given` names. `settings` go to the builder where it has an argument of that name, else to the
     model's parameters."""
-    if given.lower().endswith(ROBOTS):
-        return _robot(given, settings)
-    if given.endswith(".py") or os.path.isfile(given):
-        return _file(given, settings)
+    found = (
+        _case(given, settings)
+        if is_case(given)
+        else _robot(given, settings)
+        if _is_robot(given)
+        else _file(given, settings)
+    )
+    found.given, found.settings = given, settings
+    return found
+
+
+def is_case(given):
+    """Whether a name stands for a case; a file of that name is given by its path, as in ./pendulum."""
     from .. import cases
 
-    if given not in cases.names():
-        if os.path.isdir(given):
-            raise OptionError(f"{given!r} is a folder; give a case, or a Python, URDF or MJCF file")
-        raise OptionError(f"{given!r} is neither a case nor a file. Cases: {', '.join(cases.names())}.")
+    return given in cases.names()
+
+
+def _is_robot(given):
+    return given.lower().endswith(ROBOTS)
+
+
+def _case(given, settings):
+    from .. import cases
+
     ours, theirs = _split(settings, cases.options(given))
     model = cases.load(given, **ours)
     _known(model, theirs, cases.options(given))
-    return Source(model, theirs, cases.recommended(given))
+    shadowed = f"this is the case; the file of that name is ./{given}"
+    return Source(model, theirs, cases.recommended(given), hints=[shadowed] if os.path.isfile(given) else [])
+
+
+def digest_of(given):
+    """The digest of the file that a source names; None for a case."""
+    return None if is_case(given) else hashlib.sha256(_content(given)).hexdigest()
+
+
+def _content(path):
+    """The bytes of a file."""
+    from .. import cases
+
+    if os.path.isdir(path):
+        raise OptionError(f"{path!r} is a folder; give a case, or a Python, URDF or MJCF file")
+    if not path.endswith(".py") and not _is_robot(path) and not os.path.exists(path):
+        raise OptionError(f"{path!r} is neither a case nor a file. Cases: {', '.join(cases.names())}.")
+    try:
+        with open(path, "rb") as stream:
+            return stream.read()
+    except (OSError, ValueError) as error:
+        raise OptionError(f"cannot read {path!r}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def resumed(folder, stored, given, settings):
+    """The source with which a run goes on that is kept in `folder`; stored: what the folder remembers of it.
+
+    A folder may come from anybody. Nothing that it names is run: a file counts where it is given here, and is the one that
+    the run was started with. Only a case needs no more than its name.
+    """
+    if stored is not None and not _remembers(stored):
+        raise ResultError(f"{folder!r}: its state is damaged: it does not say what was run")
+    if given is None:
+        if stored is None:
+            raise ResultError(
+                f"{folder!r} was started from Python: go on with torsor.resume({folder!r}, model), or give the case or the "
+                f"file that has the model, as in `torsor resume {folder} FILE`"
+            )
+        if stored["digest"] is None and is_case(stored["given"]):
+            return load(stored["given"], stored["settings"])
+        raise ResultError(
+            f"{folder!r}: its run was started from the file {stored['given']!r}, and a file is run only where it is given: "
+            f"`{command(folder, stored)}`"
+        )
+    if stored is not None:
+        if digest_of(given) != stored["digest"]:
+            known = "is not the case" if stored["digest"] is None else "is not the file, or has changed since,"
+            raise ResultError(
+                f"{given!r} {known} that the run in {folder!r} was started with: `{command(folder, stored)}`"
+            )
+        if settings != stored["settings"]:
+            raise ResultError(f"{folder!r}: its run had other settings: `{command(folder, stored)}`")
+    return load(given, settings)
+
+
+def _remembers(stored):
+    """Whether this is what `remembered` tells."""
+    texts = (
+        isinstance(stored, dict) and isinstance(stored.get("given"), str) and isinstance(stored.get("settings"), dict)
+    )
+    if texts:
+        stored.setdefault("digest", "")
+    return texts and all(isinstance(x, (int, float, str)) for x in stored["settings"].values())
+
+
+def command(folder, stored):
+    """The command that goes on with a run."""
+    case = stored["digest"] is None
+    parts = ["torsor", "resume", folder] + ([] if case else [stored["given"]])
+    for name, value in () if case else stored["settings"].items():
+        parts += ["--set", f"{name}={value}"]
+    return shlex.join("".join(c if c.isprintable() else "?" for c in part) for part in parts)
 
 
 def _robot(path, settings):
     """A URDF or MJCF file; `notes` say what of it the model does not hold."""
     from ..exchange import read
 
+    digest = digest_of(path)
     found = read(path)
     _known(found.model, settings, {})
-    return Source(found.model, settings, notes=found.report)
+    return Source(found.model, settings, notes=found.report, digest=digest)
 
 
 def _file(path, settings):
     if os.path.splitext(path)[1] in (".nc", ".h5"):
         raise OptionError(f"{path!r} is a result, not a model; `torsor plot {path} DIR` draws it")
-    try:
-        with open(path, "rb") as stream:
-            code = stream.read()
-    except OSError as error:
-        raise OptionError(f"cannot read {path!r}: {error.strerror}") from None
+    code = _content(path)
     names = {"__name__": "torsor_model", "__file__": os.path.abspath(path)}
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     with blamed(path):
@@ -98,7 +194,7 @@ def _file(path, settings):
         raise OptionError(f"{path}: must define {allowed}; found {found}")
     _known(model, theirs, options)
     end = names.get("until")
-    return Source(model, theirs, {} if end is None else {"until": end}, path)
+    return Source(model, theirs, {} if end is None else {"until": end}, path, digest=hashlib.sha256(code).hexdigest())
 
 
 def _split(settings, options):

@@ -13,8 +13,6 @@ import numpy as np
 
 from ..errors import OptionError
 
-NEARLY = 0.01
-
 
 def measure(G, Minv):
     """Δ of every coordinate: (1)."""
@@ -40,17 +38,11 @@ def best(G, Minv):
     for _ in range(len(G)):
         lengths = np.einsum("ij,ij->j", A, A)
         lengths[chosen] = -1.0
-        k = first_of_the_largest(lengths)
+        k = int(np.argmax(lengths))
         chosen.append(k)
         direction = A[:, k] / np.linalg.norm(A[:, k])
         A = A - np.outer(direction, direction @ A)
     return sorted(chosen)
-
-
-def first_of_the_largest(sizes):
-    """The first among those that are nearly the largest: what is equal by symmetry is not told apart by rounding, and a small
-    change of a parameter mostly leaves a choice as it was."""
-    return int(np.argmax(sizes >= (1 - NEARLY) * np.max(sizes)))
 
 
 def given(names, known, rows, G, owner):

@@ -76,7 +76,9 @@ def copied(path, target):
 
 
 def refuse_unwritable(path):
-    """An error where `save` could not write to `path`, as far as can be known before it does."""
+    """An error where `save` could not write to `path`, as far as can be known before it does. What writes is loaded here."""
+    import netCDF4  # noqa: F401
+
     refuse = lambda why: ResultError(f"cannot write {path!r}: {why}")
     try:
         path = os.fspath(path)

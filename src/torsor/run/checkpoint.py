@@ -15,8 +15,6 @@ Steps do not depend on where a run is cut into slices, portions or processes, so
 import hashlib
 import os
 import pathlib
-import signal
-import threading
 import time as clock
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -246,32 +244,7 @@ def drive(runner, checkpoint, bar, note, every, interval):
                 return told, note.signal
     if message == "finished" and not more():
         told = checkpoint.commit(runner, message)
-    return told, note.signal if told["status"] == "running" else None
-
-
-class Note:
-    """The signal that asked a run to end, if any."""
-
-    signal = None
-
-
-@contextmanager
-def noted():
-    """Take note of Ctrl-C and of SIGTERM instead of dying from them; of a second Ctrl-C as usual. In the main thread only."""
-    note, before = Note(), {}
-
-    def handler(number, frame):
-        if note.signal is not None and number == signal.SIGINT:
-            raise KeyboardInterrupt
-        note.signal = number
-
-    if threading.current_thread() is threading.main_thread():
-        before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield note
-    finally:
-        for number, old in before.items():
-            signal.signal(number, old)
+    return told, note.signal
 
 
 def circumstances():

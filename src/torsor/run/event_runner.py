@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..errors import TorsorError
+from .interruption import abrupt, never_lost
 from .runner import Runner, addresses
 
 EXTRA = ("guards", "slots", "energies", "impulse")
@@ -97,7 +98,8 @@ class EventRunner(Runner):
 
     def _want(self, key, at):
         """The structure with this key, in the table; `at` holds the state at which it is met."""
-        found = self.structures.want(key, self.state.values[0], at.q, at.v, at.p)
+        with abrupt(), never_lost():
+            found = self.structures.want(key, self.state.values[0], at.q, at.v, at.p)
         self._tabulate()
         if found.watches:
             self._watch_structure(found, at.q, at.p)
@@ -138,7 +140,9 @@ class EventRunner(Runner):
             self._catch_up()
             structure = self.structures.known[self.events.marks[0]]
             trial = self.scratch.trial[: self.state.q.size].copy()
-            if self.structures.rechosen(structure, self.state.values[0], trial, self.state.p):
+            with abrupt(), never_lost():
+                better = self.structures.rechosen(structure, self.state.values[0], trial, self.state.p)
+            if better:
                 self.choices += 1
                 self._tabulate()
                 self._watch_structure(structure, trial, self.state.p)

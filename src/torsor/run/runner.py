@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..registry import lookup
+from .interruption import abrupt, asked, never_lost
 from .projections import Projection
 
+SLICE = 0.1  # seconds for which compiled code runs without a look at what else happened
 STATUS = {
     2: "the state is no longer finite",
     3: "the step became too small: the motion is too stiff for an explicit method, or singular",
@@ -106,7 +108,8 @@ class Runner:
         """Other dependent coordinates, and kernels for them; where the same ones are best, more is put up with."""
         self._catch_up()
         trial = self.scratch.trial[: self.state.q.size].copy()
-        built, dependent = self.renew(self.state.values[0], trial, self.state.p)
+        with abrupt(), never_lost():
+            built, dependent = self.renew(self.state.values[0], trial, self.state.p)
         if dependent == self.dependent:
             self.plan.numbers[7] *= 0.1
             return
@@ -162,7 +165,10 @@ class Runner:
     def run(self, progress=None, stop=None, stride=np.inf):
         """March through all outputs; an interruption or a failure keeps what was reached. Returns a message.
 
-        progress, stop   called between slices: with time and counts; to ask whether to stop here ("paused")
+        Steps and outputs are computed in slices of about a tenth of a second, between which Python hears of signals.
+
+        progress, stop   called between slices: with time and counts; to ask whether to stop here ("paused"). Where no
+                         `stop` is given, a signal that was noted stops the run ("interrupted")
         stride           simulated time that a slice should not exceed by much [s]
         """
         start, status = clock.perf_counter(), self.loop.RUNNING
@@ -172,13 +178,14 @@ class Runner:
             while status == self.loop.RUNNING and message is None:
                 before, since = clock.perf_counter(), self.state.values[0]
                 status = self._answer(self._advance(budget))
+                self._catch_up()
                 taken, passed = clock.perf_counter() - before, self.state.values[0] - since
                 most = budget * stride / passed if passed > 0 else np.inf
-                budget = int(min(10_000_000, max(64, budget * min(4.0, 0.1 / max(taken, 1e-6))), max(1, most)))
+                budget = int(max(1, min(10_000_000, budget * min(8.0, SLICE / max(taken, 1e-6)), most)))
                 if progress is not None:
                     progress(self.state.values[0], self.state.counts)
-                if stop is not None and status == self.loop.RUNNING and stop():
-                    message = "paused"
+                if status == self.loop.RUNNING and (asked() if stop is None else stop()):
+                    message = "interrupted" if stop is None else "paused"
         except KeyboardInterrupt:
             message = "interrupted"
         self.wall += clock.perf_counter() - start
@@ -228,6 +235,8 @@ class Runner:
     def _catch_up(self):
         """Evaluate what was reached since the last time: with the kernels it was reached with, however a run is divided."""
         new = slice(self.evaluated, self.written)
+        if new.start == new.stop:
+            return
         q, v, p = (x[new] for x in self.out[:3])
         self._evaluate(self.times[new], q, v, p, self.outputs[new])
         self._look(self.times[new], self.outputs[new])

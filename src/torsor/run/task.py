@@ -8,11 +8,11 @@ import casadi as ca
 import numpy as np
 
 from ..errors import AccuracyWarning, ResultError, RunError
-from ..formulations.continuity import refuse_jumps
 from ..joints import Joint
 from ..model import Model
 from .checkpoint import rebuilt
 from .derived import derived
+from .interruption import never_lost
 from .prepare import changes_structure, prepare, rechosen
 from .projections import Projection
 from .runner import Runner
@@ -44,13 +44,13 @@ class Task:
             "parameters": self.values(),
         }  # fmt: skip
 
+    @never_lost()
     def prepared(self, stored=None):
         """System, runner, and how to rebuild kernels of a choice of dependent coordinates; stored: the system of a
         checkpoint, which counts, and not what would be derived today."""
         model, metric = self.model, self.projection.metric
         ways = [self.map, self.projection.baumgarte, metric]
         model.seal()
-        refuse_jumps(model, self.values(), self.until)
         system, built = prepare(model, self.formulation, *ways, self.signals, self.parameters)
         if stored is not None:
             shape = lambda x: json.dumps([x.keep, x.dependent, x.layout, x.sizes])
@@ -90,7 +90,10 @@ class Task:
             more = "" if folder is None else f"; go on with torsor.resume({folder!r}, model)"
             level = 3 if folder is None else 5
             warnings.warn(f"interrupted at t = {reached:.6g} s; what was computed is returned{more}", stacklevel=level)
-        elif status != "finished" and not status.startswith("ended"):
+            return data
+        if "interrupted_by" in data.attrs:  # too late to stop it
+            warnings.warn("interrupted when the run was over; its result is returned", stacklevel=4)
+        if status != "finished" and not status.startswith("ended"):
             steps = data.attrs["steps"]
             raise RunError(
                 f"{owner}: stopped at t = {reached:.6g} s of {self.until:g} s: {status}. {steps} steps, {count} outputs kept in "
