@@ -65,10 +65,10 @@ def test_files_stay_small(path):
 
 def test_importing_is_quick_and_loads_nothing_heavy():
     code = (
-        "import sys, time; start = time.perf_counter(); import torsor; taken = time.perf_counter() - start;"
+        "import sys, time; start = time.process_time(); import torsor; taken = time.process_time() - start;"
         "print(taken, *[m for m in ('numba', 'xarray', 'pandas', 'matplotlib', 'typer', 'llvmlite') if m in sys.modules])"
     )
     runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(3)]
     best = min(float(r.stdout.split()[0]) for r in runs)
     assert runs[0].stdout.split()[1:] == []
-    assert best < 0.3 * 3  # the bar is 0.3 s on a quiet machine; other tests run beside this one
+    assert best < 0.3 * 2  # of the processor; the bar is 0.3 s on a quiet machine, other tests run beside this one
