@@ -8,7 +8,16 @@ data = ts.simulate(model, until=10)
 
 from . import inertia
 from .action import Action, assign, end, engage, enter, record, release, strike, switch
-from .errors import AccuracyWarning, AssemblyError, ModelError, OptionError, ResultError, RunError, TorsorError
+from .errors import (
+    AccuracyWarning,
+    AssemblyError,
+    ModelError,
+    OptionError,
+    ResultError,
+    RunError,
+    SymbolError,
+    TorsorError,
+)
 from .event import Event, crossing, falling, rising
 from .forces import (
     Breakable,

@@ -9,6 +9,10 @@ class ModelError(TorsorError, ValueError):
     """The description of a mechanism is not acceptable."""
 
 
+class SymbolError(ModelError, RuntimeError):
+    """A signal was asked for a value that it has only while a model runs."""
+
+
 class AssemblyError(ModelError):
     """No start that satisfies the constraints was found, or the constraints contradict each other."""
 

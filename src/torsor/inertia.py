@@ -55,9 +55,10 @@ _TURN = {"x": (2, 0, 1), "y": (1, 2, 0), "z": (0, 1, 2)}
 
 def _along(axis, across1, across2, along):
     """Diagonal tensor with the moment `along` on the named axis."""
-    if axis not in _TURN:
+    name = axis.lstrip("+-") if isinstance(axis, str) else axis
+    if not isinstance(name, str) or name not in _TURN:
         raise ModelError(f"inertia: axis must be 'x', 'y' or 'z', got {axis!r}")
-    return np.diag([(across1, across2, along)[k] for k in _TURN[axis]])
+    return np.diag([(across1, across2, along)[k] for k in _TURN[name]])
 
 
 def _numbers(expression):

@@ -5,15 +5,40 @@ Every quantity of a model is a small CasADi SX: plain numbers are constants in i
 """
 
 import re
+from contextlib import suppress
 from decimal import Decimal
 from numbers import Real
 
 import casadi as ca
 import numpy as np
 
-from .errors import ModelError
+from .errors import ModelError, SymbolError
 
 time = ca.SX.sym("time")
+INSTEAD = (
+    "write casadi.fmax(a, b) for max, casadi.fmin(a, b) for min, casadi.if_else(condition, a, b) for `a if condition else b`, "
+    "casadi.logic_and, logic_or, logic_not for `and`, `or`, `not`, and numpy.sin(a) or casadi.sin(a) for math.sin(a)"
+)
+
+
+def _speaking(convert, purpose):
+    """A conversion of an expression to a plain Python value, refused for symbols with what to write instead."""
+
+    def converted(self):
+        if self.is_scalar() and not self.is_constant():
+            with suppress(Exception):
+                if (found := convert(self)) == found:
+                    return found
+            raise SymbolError(f"{show(self)} has no {purpose} before a run: {INSTEAD}")
+        return convert(self)
+
+    return converted
+
+
+ca.SX.__bool__ = _speaking(ca.SX.__bool__, "truth value")  # asked for by max, min, and, or, not, if
+ca.SX.__float__ = _speaking(ca.SX.__float__, "number")  # asked for by math.sin and the like, which would make nan of it
+if hasattr(ca.GlobalOptions, "setNumpyMode"):
+    ca.GlobalOptions.setNumpyMode(-1)  # numpy.sin(signal) is casadi.sin(signal), without a notice
 
 
 def show(value):
@@ -132,6 +157,20 @@ def vector(value, what, owner, size=3):
     return expression(value, size, 1, what, owner)
 
 
+def column(value, what, owner):
+    """An expression, or several in a list, as one column."""
+    try:
+        parts = value if isinstance(value, (list, tuple)) else [value]
+        found = ca.densify(ca.vertcat(ca.SX(0, 1), *[ca.vec(matrix(part)) for part in parts]))
+    except Exception:  # whatever a stranger's class raises when it is asked for numbers
+        found = ca.SX(0, 1)
+    if not found.shape[0]:
+        raise ModelError(f"{owner}: {what} must be an expression of signals, or several, got {show(value)}")
+    if not finite(found):
+        raise ModelError(f"{owner}: {what} must be finite, got {show(value)}")
+    return found
+
+
 def shape_of(value):
     """Rows and columns of a given value, a list counting as a column; None if it has no shape."""
     try:
@@ -171,9 +210,19 @@ def rotation_matrix(value, what, owner):
     return R
 
 
+def axis(value, what, owner):
+    """A direction: three numbers or expressions, or the name of an axis, "x", "-y" …"""
+    if not isinstance(value, str):
+        return vector(value, what, owner)
+    if not re.fullmatch("[+-]?[xyz]", value):
+        raise ModelError(f"{owner}: {what} must be 3 numbers, or 'x', 'y', 'z', '-x', '-y' or '-z', got {show(value)}")
+    sign = -1.0 if value[0] == "-" else 1.0
+    return ca.densify(ca.SX([sign if name == value[-1] else 0.0 for name in "xyz"]))
+
+
 def unit(value, what, owner):
     """A direction, normalised; a zero vector is refused."""
-    direction = vector(value, what, owner)
+    direction = axis(value, what, owner)
     if direction.is_constant():
         length = float(np.linalg.norm(numbers(direction)))
         if length == 0:

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import quantity
 from .action import Record
-from .errors import OptionError, ResultError, RunError
+from .errors import ModelError, OptionError, ResultError, RunError
 from .formulations.definition import fingerprint
 from .look import certificate
 from .look.assemble import assemble
@@ -331,7 +331,10 @@ def _signals(model, signals):
     for name in [*model.signals, *(signals or {})]:
         _refuse_taken(f"signal {quantity.show(name)}", name, RESERVED)
     for name, expression in (signals or {}).items():
-        column = _column(f"signal {name!r}", expression)
+        try:
+            column = quantity.column(expression, "its expression", f"signal {name!r}")
+        except ModelError as error:
+            raise OptionError(str(error)) from None
         for s in ca.symvar(column):
             if not model.knows(s):
                 raise OptionError(f"signal {name!r}: {s.name()!r} does not belong to model {model.name!r}")
@@ -345,18 +348,6 @@ def _signals(model, signals):
                 owner = f"{event.owner}: record {action.label!r}"
                 _refuse_taken(owner, action.label, {*RESERVED, *model.signals, *found})
     return found
-
-
-def _column(owner, given):
-    """A signal as a column of expressions: parts of a list below each other."""
-    try:
-        parts = given if isinstance(given, (list, tuple)) else [given]
-        column = ca.vertcat(ca.SX(0, 1), *[ca.vec(quantity.matrix(part)) for part in parts])
-    except Exception:  # whatever a stranger's class raises when it is asked for numbers
-        column = ca.SX(0, 1)
-    if not column.shape[0] or not quantity.finite(column):
-        raise OptionError(f"{owner}: must be an expression of signals, got {quantity.show(given)}")
-    return column
 
 
 def _refuse_taken(owner, name, taken):

@@ -22,7 +22,7 @@ START = (pi, pi / 3, pi / 3)  # angles, and rates
 @register("platform")
 class Platform(Case):
     title = "three-axis rotating platform, three revolute joints about z, y and x"
-    source = "seed document 003"
+    source = "textbook example, joint rotations and momenta"
     until = 10.0
     recommended = {"tolerance": 1e-10}
 

@@ -220,17 +220,22 @@ def _told(data, folder, out, plot, status, trouble, doubts):
 
 @app.command()
 def cases():
-    """List the cases: what they are, where they come from, how many bodies they have and how long they run."""
-    from .. import cases as library
-    from ..look.report import table
+    """List the cases: mechanisms that come with torsor, what each of them is, and what can be chosen in it."""
+    import textwrap
 
-    rows = [("NAME", "WHAT IT IS", "SOURCE", "BODIES", "RUNS")]
-    for name in library.names():
-        case = registered("case")[name]
+    from .. import cases as library
+
+    print("Mechanisms. `torsor run NAME` simulates one, `torsor info NAME` describes it.")
+    print("Options are set as in `torsor run chain --set n=20`.\n")
+    names = library.names()
+    left = max(len(name) for name in names) + 2
+    for name in names:
         options = ", ".join(f"{k}={v}" for k, v in library.options(name).items())
-        title = case.title + (f" [{options}]" if options else "")
-        rows.append((name, title, case.source, str(len(library.load(name).bodies)), f"{library.until(name):g} s"))
-    print("\n".join(table(rows, indent="")))
+        count = len(library.load(name).bodies)
+        facts = f"{count} {'body' if count == 1 else 'bodies'}, {library.until(name):g} s"
+        said = [registered("case")[name].title, facts + (f"; options: {options}" if options else "")]
+        lines = [line for text in said for line in textwrap.wrap(text, 80 - left)]
+        print("\n".join(f"{name if k == 0 else '':{left}}{line}" for k, line in enumerate(lines)))
 
 
 @app.command()

@@ -61,10 +61,16 @@ class NoRotation(Connection):
     about: tuple = ((0, 0, 1),)
 
     def vectors(self):
-        shape = quantity.shape_of(self.about)
+        given = (self.about,) if isinstance(self.about, str) else self.about
+        if isinstance(given, (tuple, list)) and any(isinstance(n, str) for n in given):
+            given = [
+                quantity.numbers(quantity.axis(n, "about", self.owner)).ravel().tolist() if isinstance(n, str) else n
+                for n in given
+            ]
+        shape = quantity.shape_of(given)
         if shape not in ((3, 1), (1, 3), (2, 3), (3, 3)):
             raise ModelError(f"{self.owner}: give one to three vectors to `about`, got {quantity.show(self.about)}")
-        rows = quantity.expression(self.about, *shape, "about", self.owner)
+        rows = quantity.expression(given, *shape, "about", self.owner)
         rows = [rows] if shape == (3, 1) else [rows[k, :].T for k in range(shape[0])]
         found = [quantity.unit(n, "about", self.owner) for n in rows]
         spread = ca.det(ca.horzcat(*found).T @ ca.horzcat(*found))

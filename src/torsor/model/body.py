@@ -39,7 +39,7 @@ class Placed(Owned):
 
     def direction(self, local):
         """Signal: world components of a direction given in the body's own axes."""
-        return self.rotation @ quantity.vector(local, "direction", self.name)
+        return self.rotation @ quantity.axis(local, "direction", self.name)
 
     def frame(self, at=(0, 0, 0), rotation=None):
         """A frame fixed in this body, given in its own axes, for joints that are described locally."""

@@ -179,7 +179,10 @@ class Copying:
                 where += [twin] if isinstance(twin, cls) else []
             parent._occasions_of(twin)
         for name, expression in other.signals.items():
-            parent.signals[self.name(name)] = parent._enter(self.name(name), self.moved(expression))
+            parent.signals[self.name(name)] = self.moved(expression)
+        for name, thing in other._names.items():
+            if isinstance(thing, ca.SX):
+                parent._enter(self.name(name), self.moved(thing))
 
     def memories(self):
         """Machines, and what events remember, before anything uses them; what elements remember comes with them."""

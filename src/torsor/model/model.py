@@ -80,7 +80,8 @@ class Model(Occasions):
 
     @property
     def gravity(self) -> ca.SX:
-        """Acceleration of gravity [m/s²], three numbers or expressions of time and parameters; may be set again."""
+        """Acceleration of gravity [m/s²], three numbers or expressions of time and parameters, None for none; may be set
+        again."""
         return self._gravity
 
     @gravity.setter
@@ -88,7 +89,7 @@ class Model(Occasions):
         owner = f"model {self.name!r}"
         if self._compiled:
             raise ModelError(f"{owner} has been compiled and cannot change; gravity stays as it was")
-        value = quantity.vector(given, "gravity", owner)
+        value = quantity.vector((0, 0, 0) if given is None else given, "gravity", owner)
         checks.contents(self, owner, "gravity", value, TIMED)
         self._gravity = value
         self.derived.clear()
@@ -159,13 +160,14 @@ class Model(Occasions):
         return self.parameters[name].symbol
 
     def signal(self, name: str, expression) -> ca.SX:
-        """A named expression of time, state and multipliers that is recorded in every run."""
+        """A named expression of time, state and multipliers that is recorded in every run; a vector by its components, as
+        `name[0]`, `name[1]` …"""
         self._free(name, "signal")
-        value = quantity.scalar(expression, "expression", f"signal {name!r}")
+        value = quantity.column(expression, "expression", f"signal {name!r}")
         checks.contents(self, f"signal {name!r}", "expression", value, tuple(self._symbols.values()))
-        self.signals[name] = value
-        self._enter(name, self.signals[name])
-        return self.signals[name]
+        for k in range(value.shape[0]):
+            self.signals[name if value.is_scalar() else f"{name}[{k}]"] = value[k]
+        return self._enter(name, value)
 
     def expose(self, port: str, thing) -> None:
         """Make a body, a frame, a joint or a signal reachable from outside under the name of a port."""
