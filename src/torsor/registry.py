@@ -35,6 +35,10 @@ def registered(kind):
 
 def _table(kind):
     """The table of a kind, with all classes of the package in it."""
+    if not isinstance(kind, str):
+        raise OptionError(
+            f"a kind is a name, got {type(kind).__name__}. Known: {', '.join(sorted({*_TABLE, *_HOMES}))}."
+        )
     if kind in _HOMES:
         import_module(f".{_HOMES[kind]}", __package__)
     if kind not in _TABLE:

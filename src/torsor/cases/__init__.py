@@ -10,6 +10,9 @@ import inspect
 import pkgutil
 from importlib import import_module
 
+import numpy as np
+
+from .. import quantity
 from ..errors import OptionError
 from ..model import Model
 from ..registry import lookup, registered
@@ -34,6 +37,8 @@ def load(name: str, **given) -> Model:
         if option not in known:
             allowed = ", ".join(known) or "none"
             raise OptionError(f"case {name!r}: unknown option {option!r}. Known: {allowed}.")
+        if isinstance(known[option], (int, float)) and not isinstance(given[option], (int, float, np.number)):
+            raise OptionError(f"case {name!r}: {option} must be a number, got {quantity.show(given[option])}")
     return case.build(**given)
 
 

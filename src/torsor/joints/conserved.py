@@ -19,6 +19,8 @@ def angular_momentum(bodies, about=None):
 
     about   c, a world point at rest, as numbers or a signal; None: the centre of mass of the bodies
     """
+    if not isinstance(bodies, (list, tuple)) or not bodies or not all(hasattr(b, "inertia") for b in bodies):
+        raise ModelError(f"angular_momentum: give several bodies, got {quantity.show(bodies)}")
     if about is None:
         mass = sum(b.mass for b in bodies)
         c, rate = (sum(b.mass * getattr(b, k) for b in bodies) / mass for k in ("position", "velocity"))

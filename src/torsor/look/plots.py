@@ -6,6 +6,7 @@ neighbours; beyond `ROWS` groups the rest is left out, and the figure says so. `
 
 import numpy as np
 
+from .. import quantity
 from ..errors import OptionError, ResultError
 
 GROUP, ROWS = 8, 6  # lines in a panel, rows of panels
@@ -23,8 +24,10 @@ def plot(data, what, only=None, figure=None):
     only     names of the joint coordinates, joints, bodies or events to draw; None: all
     figure   a Matplotlib figure to draw into; None: a new one
     """
-    if what not in VIEWS:
-        raise OptionError(f"unknown plot {what!r}. Known: {', '.join(VIEWS)}.")
+    if not isinstance(what, str) or what not in VIEWS:
+        raise OptionError(f"unknown plot {quantity.show(what)}. Known: {', '.join(VIEWS)}.")
+    if not hasattr(data, "data_vars") or "model_hash" not in data.attrs:
+        raise OptionError(f"plot: give a result of `simulate` or `load`, got {quantity.show(data)}")
     if what not in available(data):
         why = "output times" if not data.sizes.get("time") else _what_is_drawn(what)
         raise ResultError(f"nothing to draw as {what!r}: the result holds no {why}")

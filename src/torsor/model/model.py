@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 import casadi as ca
+import numpy as np
 
 from .. import quantity
 from ..element import CONSTANT, TIMED, Owned, Rule, settle
@@ -154,7 +155,9 @@ class Model(Occasions):
     def parameter(self, name: str, value: float, positive=False) -> ca.SX:
         """A named number that stays a run-time input; returns its symbol, to be used in any quantity."""
         self._free(name, "parameter")
-        entry = Parameter(name, 0.0, ca.SX.sym(name), positive)
+        if not isinstance(positive, (bool, np.bool_)):
+            raise ModelError(f"parameter {name!r}: positive must be True or False, got {quantity.show(positive)}")
+        entry = Parameter(name, 0.0, ca.SX.sym(name), bool(positive))
         self.parameters[name] = replace(entry, value=entry.checked(value))
         self._enter(name, self.parameters[name])
         return self.parameters[name].symbol
@@ -223,14 +226,16 @@ class Model(Occasions):
         return ([Gravity("gravity", self.gravity, tuple(self.bodies))] if heavy else []) + self.forces
 
     def __getitem__(self, path: str):
-        if path in self._names:
+        if path in self:
             return self._names[path]
-        close = get_close_matches(str(path), self._names, n=1)
+        close = get_close_matches(path, self._names, n=1) if isinstance(path, str) else []
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise ModelError(f"model {self.name!r} has nothing called {path!r}.{hint} Known: {', '.join(self._names)}.")
+        raise ModelError(
+            f"model {self.name!r} has nothing called {quantity.show(path)}.{hint} Known: {', '.join(self._names)}."
+        )
 
     def __contains__(self, path) -> bool:
-        return path in self._names
+        return isinstance(path, str) and path in self._names
 
     def __repr__(self):
         counts = f"{len(self.bodies)} bodies, {len(self.constraints)} constraints, {len(self.forces)} forces"
@@ -239,9 +244,10 @@ class Model(Occasions):
     def values(self, overrides: Mapping | None = None) -> dict[str, float]:
         """The parameters' values, some of them overridden."""
         values = {name: p.value for name, p in self.parameters.items()}
-        if not isinstance(overrides or {}, Mapping):
+        overrides = {} if overrides is None else overrides
+        if not isinstance(overrides, Mapping):
             raise ModelError(f"model {self.name!r}: parameters must be values by name, got {quantity.show(overrides)}")
-        for name, value in (overrides or {}).items():
+        for name, value in overrides.items():
             if name not in values:
                 known = ", ".join(values) or "none"
                 raise ModelError(f"model {self.name!r}: unknown parameter {name!r}. Known: {known}.")

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import numpy as np
+
 from .. import quantity
 from ..action import Action
 from ..element import ANYTHING, settle
@@ -111,6 +113,8 @@ class Occasions:
 
     def _prepare(self, element, active=None):
         """Symbols of an element that is about to be added: whether it acts, what it remembers."""
+        if active is not None and not isinstance(active, (bool, np.bool_)):
+            raise ModelError(f"{element.owner}: active must be True or False, got {quantity.show(active)}")
         if active is not None and not element.starts_active and active != element.starts_active:
             raise ModelError(f"{element.owner}: whether it acts follows from the motion; `active` cannot be given")
         acts = element.starts_active if active is None else bool(active)

@@ -4,7 +4,9 @@ from functools import cached_property
 
 import numpy as np
 
+from .. import quantity
 from ..errors import OptionError
+from ..model import Model
 from .prepare import prepare
 
 
@@ -20,6 +22,8 @@ class Dynamics:
     """
 
     def __init__(self, model, formulation="absolute", map="exp", parameters=None):
+        if not isinstance(model, Model):
+            raise OptionError(f"compile: give a torsor.Model, got {quantity.show(model)}")
         self.model, self.formulation, self.map = model, formulation, map
         model.seal()
         self.system, self.kernels = prepare(model, formulation, map, parameters=parameters)
@@ -150,7 +154,7 @@ class Dynamics:
 
     def body_jacobian(self, name, q=None, p=None, t=0.0):
         """J of one body: (ẋ, ω) = J v, in world and in body axes."""
-        if name not in self.system.bodies:
+        if not isinstance(name, str) or name not in self.system.bodies:
             raise OptionError(f"unknown body {name!r}. Known: {', '.join(self.system.bodies)}.")
         t, q, v, p = self._state(q, None, t, p)
         whole = self._matrices["body_jacobian"](t, q, p)[0].reshape(v.size, -1).T
@@ -163,7 +167,7 @@ class Dynamics:
         from ..formulations import matrices
 
         f = self.formulation_object
-        if name not in self.system.bodies:
+        if not isinstance(name, str) or name not in self.system.bodies:
             raise OptionError(f"unknown body {name!r}. Known: {', '.join(self.system.bodies)}.")
         if name not in self._derivatives:
             body = self.model[name]
@@ -174,10 +178,7 @@ class Dynamics:
         return K, built["jacobian_derivative"](q, p)[0].reshape(n, n, 6).transpose(2, 1, 0)
 
     def _velocity_like(self, given, name):
-        array = np.zeros(self.v.size) if given is None else np.asarray(given, float).ravel()
-        if array.size != self.v.size:
-            raise OptionError(f"{name} must have {self.v.size} numbers, got {array.size}")
-        return array
+        return np.zeros(self.v.size) if given is None else _numbers(given, name, self.v.size)
 
     def _solve(self, q, v, t, p):
         t, q, v, p = self._state(q, v, t, p)
@@ -189,11 +190,20 @@ class Dynamics:
     def _state(self, q, v, t, p):
         given = []
         for name, value, start in (("q", q, self.q), ("v", v, self.v), ("p", p, self.p)):
-            array = start if value is None else np.asarray(value, float).ravel()
-            if array.shape != start.shape:
-                raise OptionError(f"{name} must have {start.size} numbers, got {array.size}")
-            given.append(array)
-        return np.array([float(t)]), *given
+            given.append(start if value is None else _numbers(value, name, start.size))
+        return _numbers(t, "t", 1), *given
+
+
+def _numbers(value, name, count):
+    """So many finite numbers, as an array."""
+    try:
+        array = np.asarray(value, float).ravel()
+    except Exception:  # whatever a stranger's class raises when it is asked for numbers
+        array = np.array([np.nan])
+    if array.size != count or not np.isfinite(array).all():
+        given = array.size if np.isfinite(array).all() else quantity.show(value)
+        raise OptionError(f"{name} must have {count} numbers, all finite, got {given}")
+    return array
 
 
 def compile(model, formulation="absolute", map="exp", parameters=None):

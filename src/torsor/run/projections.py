@@ -58,7 +58,7 @@ class LeastSquares(Projection):
     metric: str = "mass"
 
     def __post_init__(self):
-        if self.metric not in ("mass", "plain"):
+        if not isinstance(self.metric, str) or self.metric not in ("mass", "plain"):
             raise OptionError(f"projection {self.key!r}: metric must be 'mass' or 'plain', got {self.metric!r}")
 
 
