@@ -92,3 +92,68 @@ def test_a_gravity_without_bodies_is_refused(bodies):
     model.body("one", mass=2.0, inertia=(1, 1, 1))
     with pytest.raises(ts.ModelError, match="bodies must be a list of bodies"):
         model.add(Gravity("wind", (1.0, 0, 0), bodies))
+
+
+R_LAB = so3.exp([0.3, -0.8, 1.1])
+
+
+def machine():
+    """Every kind of row that is written in world axes, and one that is not."""
+    model = ts.Model("machine")
+    arm, tip, plate, rotor, ball = (
+        model.body(name, mass=1.0, inertia=(0.1, 0.2, 0.25), at=at, rotation=(0.1, 0, 0.2))
+        for name, at in zip(
+            ("arm", "tip", "plate", "rotor", "ball"), [(1, 0.2, 0), (2, 0, 0), (0, 3, 0), (0, 5, 0), (0, 7, 0)]
+        )
+    )
+    elements = [
+        ts.Revolute("hinge", model.ground, arm, point=(0, 0, 0), axis=(0, 1, 0.3)),
+        ts.Spherical("wrist", arm, tip, point=(1.5, 0, 0)),
+        ts.Motion("motion", plate, at=(ts.time, 3, 0), rotation=ca.vertcat(0, ts.time, 0)),
+        ts.AngularVelocity("spin", rotor, (0.1, ts.time, 0)),
+        ts.FixedPoint("pin", model.ground, ball, point=(0.5, 7, 0)),
+    ]
+    for element in [model.add(element) for element in elements]:
+        for k in range(element.multiplier.shape[0]):
+            model.signal(f"{element.name}_{k}", element.multiplier[k])
+    return model
+
+
+@pytest.mark.parametrize("formulation", ["absolute", "relative", "woronetz"])
+def test_a_component_that_is_turned_keeps_the_meaning_of_its_multipliers(formulation):
+    """A machine in a laboratory that is turned together with gravity."""
+    alone, gravity = machine(), np.array([1.0, 2.0, -9.0])
+    alone.gravity = gravity
+    lab = ts.Model("lab", gravity=R_LAB @ gravity)
+    lab.include("unit", machine(), at=(1, 2, 3), rotation=R_LAB)
+    one, two = (ts.simulate(model, 0.5, outputs=2, formulation=formulation) for model in (alone, lab))
+    np.testing.assert_allclose(one.multiplier, two.multiplier, atol=1e-8)
+    for name in alone.signals:
+        np.testing.assert_allclose(one[name], two[f"unit.{name}"], atol=1e-8)
+    forces = np.einsum("ij,tcj->tci", R_LAB, one.reaction_force.values)
+    np.testing.assert_allclose(forces, two.reaction_force, atol=1e-8)
+
+
+@pytest.mark.parametrize("formulation", ["absolute", "relative"])
+@pytest.mark.parametrize("where", ["point", "own frame", "own frame on the floor", "turned frame"])
+@pytest.mark.parametrize("kinds", ["height", "both"])
+def test_a_tilted_disk_keeps_its_tilt_and_touches_the_floor(formulation, where, kinds):
+    tilt, r = 0.3, 0.5
+    R, own, height = so3.exp([tilt, 0, 0]), np.array([0, 1.0, 0]), r * np.cos(tilt)
+    model = ts.Model("disk", gravity=(0, 0, -9.81))
+    spin = {"angular_velocity": (0, 2.0, 0)}
+    disk = model.body("disk", mass=1.0, inertia=(0.1, 0.2, 0.1), at=(0, 0, height), rotation=R, **spin)
+    above, floor = model.ground.frame((0, 0, height)), model.ground.frame()
+    given = {
+        "point": {"axis": tuple(R @ own)},
+        "own frame": {"frames": (above, disk.frame()), "axis": own},
+        "own frame on the floor": {"frames": (floor, disk.frame()), "axis": own},
+        "turned frame": {"frames": (above, disk.frame(rotation=R.T)), "axis": tuple(R @ own)},
+    }[where]
+    model.add(ts.DiskOnPlane("height", model.ground, disk, radius=r, **given))
+    if kinds == "both":
+        model.add(ts.RollingDisk("roll", model.ground, disk, radius=r, contact=False, **given))
+    data = ts.simulate(model, 0.3, outputs=3, formulation=formulation)
+    axis = data.rotation.values[:, 0] @ own
+    assert np.arcsin(axis[0, 2]) == pytest.approx(tilt, abs=1e-14)
+    np.testing.assert_allclose(data.position.values[:, 0, 2], r * np.sqrt(1 - axis[:, 2] ** 2), atol=1e-11)

@@ -99,6 +99,13 @@ class Constraint(Element):
         return found + [Statement("a joint coordinate", x, DERIVED) for x in derived]
 
 
+def in_world(element, vector):
+    """A vector in world axes, in those of the model that an element was described in: a component that is turned keeps the
+    meaning of its rows and multipliers."""
+    world = element.world
+    return vector if world is None or not world.turned else world.start_rotation.T @ vector
+
+
 def local_frame(body, where):
     """Pose in a body, from its centre of mass, of a frame that sits at a world point, parallel to the world, in the
     reference configuration: (R₀ᵀ, R₀ᵀ (p − x₀))."""
@@ -114,7 +121,9 @@ class Connection(Constraint):
     frames   instead of `point`: a frame of the first and a frame of the second body (`body.frame(...)`)
     """
 
-    anchored = False  # True: the first three rows are 0 = p, and are taken in world axes, where they are cheapest
+    anchored = (
+        False  # True: the first three rows are 0 = p, and are taken in world axes (`in_world`), where they are cheapest
+    )
 
     first: object
     second: object
@@ -176,6 +185,8 @@ class Connection(Constraint):
         bodies = [getattr(b, k) for b in (self.first, self.second) for k, _ in MOTIONS]
         turn = self.turn if isinstance(self, Joint) else ca.SX(0, 1)
         rows, coordinates, rates = trace.function(*bodies, *(x[:3, :] for x in self.placed), turn, time)
+        if self.anchored:
+            rows = ca.vertcat(in_world(self, rows[:3]), rows[3:])
         g, psi = (rows, None) if trace.holonomic else (None, rows)
         return Equations(g, psi, trace.directions, coordinates, rates)
 
@@ -215,7 +226,7 @@ class Connection(Constraint):
         if not self.anchored:
             return rows
         (_, p1), (_, p2) = self.ends()
-        return ca.vertcat(p2 - p1, rows[3:])
+        return ca.vertcat(in_world(self, p2 - p1), rows[3:])
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from ..element import TIMED, Statement, settle
 from ..errors import ModelError
 from ..registry import register
 from .alignment import no_turn
-from .base import Constraint, Joint, existing_coordinate
+from .base import Constraint, Joint, existing_coordinate, in_world
 from .lower_pairs import TRANSLATIONS, X
 
 
@@ -82,7 +82,7 @@ class AngularVelocity(Constraint):
         return [*super().declared(), Statement("value", self.target(), TIMED)]
 
     def velocity(self):
-        return self.body.rotation @ self.body.angular_velocity - self.world.rotation @ self.target()
+        return in_world(self, self.body.rotation @ self.body.angular_velocity) - self.target()
 
     def directions(self):
         return [f"angular velocity about {x}" for x in X]
@@ -123,7 +123,7 @@ class Motion(Constraint):
         rows, world = [], self.world
         x, R = self.targets()
         if x is not None:
-            rows.append(self.body.position - (world.position + world.rotation @ x))
+            rows.append(in_world(self, self.body.position - world.position) - x)
         if R is not None:
             rows.append(no_turn((world.rotation @ R).T @ self.body.rotation))
         return ca.vertcat(*rows)  # (1)

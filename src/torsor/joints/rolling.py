@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from .. import quantity
+from ..element import settle
 from ..errors import ModelError
 from ..lie import se3
 from ..registry import register
@@ -70,7 +71,8 @@ class Wheel(Connection):
     The second body is the wheel, or for (1) alone anything that carries its axle. What keeps the wheel upright and at its
     height is a joint of the vehicle or a planar joint; a wheel that may tilt is a `RollingDisk`.
 
-    axis     axle, fixed in the second body; `point` is the wheel's centre, by default its centre of mass   [-]
+    axis     axle, fixed in the second body, in the world, in the reference configuration, or in axes of its frame where
+             `frames` are given; `point` is the wheel's centre, by default its centre of mass   [-]
     radius   r of the rolling wheel; None: (1) only, the wheel is free to spin or to lock                   [m]
     normal   n of the plane that it rolls on, fixed in the first body                                       [-]
     """
@@ -134,7 +136,9 @@ class DiskOnPlane(Connection):
 
         0 = n·(p − p₀) − r |n − (n·a) a| + h                           (1)
 
-    point    p₀ and the disk's centre coincide there in the reference configuration, as in all connections
+    axis     a, axis of the disk, as of a `RollingDisk`
+    point    p₀ and the disk's centre coincide there in the reference configuration, as in all connections; with `frames`, they
+             are the origins of the two
     offset   h, the height of p₀ above the plane: r for a disk that stands upright at first; None: touches at first [m]
     """
 
@@ -151,18 +155,23 @@ class DiskOnPlane(Connection):
         super().located()
         positive(self, "radius")
         upright(self)
-        return self
+        return settle(self, offset=-self._height(self._reference())) if self.offset is None else self
 
-    def residual(self, H):
+    def _reference(self):
+        """H in the reference configuration, where frames need not coincide."""
+        ends = [
+            se3.pose(b.start_rotation, b.start_position) @ x for b, x in zip((self.first, self.second), self.placed)
+        ]
+        return se3.inverse(ends[0]) @ ends[1]
+
+    def _height(self, H):
+        """Height of the lowest point of the disk above p₀: n·p − r |n − (n·a) a|."""
         R, p = se3.split_pose(H)
         n = quantity.unit(self.normal, "normal", self.owner)
-        _, steep = lowest(self, R)
-        h = self._start() if self.offset is None else quantity.scalar(self.offset, "offset", self.owner)
-        return ca.dot(n, p) - positive(self, "radius") * steep + h  # (1)
+        return ca.dot(n, p) - positive(self, "radius") * lowest(self, R)[1]
 
-    def _start(self):
-        _, steep = lowest(self, ca.SX.eye(3))
-        return positive(self, "radius") * steep
+    def residual(self, H):
+        return self._height(H) + quantity.scalar(self.offset, "offset", self.owner)  # (1)
 
     def directions(self):
         return [f"contact along {direction(quantity.unit(self.normal, 'normal', self.owner))}"]
@@ -213,7 +222,8 @@ class RollingDisk(Rolling):
     height is as accurate as the integration. `contact=False` leaves that row out for a `DiskOnPlane`, which keeps the
     height at position level. The disk must not lie flat (a along n).
 
-    axis     a, axis of the disk, fixed in the second body   [-]
+    axis     a, axis of the disk, fixed in the second body; in the world, in the reference configuration, also where the body
+             is turned there, or in axes of its frame where `frames` are given   [-]
     radius   [m];  `point` is the disk's centre, by default its centre of mass
     normal   n of the plane, fixed in the first body   [-]
     """

@@ -87,6 +87,8 @@ class Ground(Placed):
     def path(self, path):
         self._path = tuple(ca.densify(x) for x in path)
         self.start_position, self.start_rotation = (ca.substitute(x, quantity.time, 0) for x in self._path)
+        R = self.start_rotation
+        self.turned = not (R.is_constant() and np.array_equal(quantity.numbers(R), np.eye(3)))
 
     def motion(self):
         """Pose and velocity as functions of time: x(t), R(t), ẋ, ω with ω~ = Rᵀ Ṙ."""
