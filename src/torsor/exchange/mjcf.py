@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import ModelError
 from . import document
 from .assemble import assemble
+from .includes import Places
 from .shapes import Shapes
 from .tree import Coupling, Link, Motion, Part, Tie, Tree
 
@@ -49,51 +50,64 @@ def read_mjcf(path, *, gravity=None, start=None, start_rate=None, merge_fixed=Tr
     root = document.parse(path)
     if root.tag != "mujoco":
         raise ModelError(f"{root.where}: an MJCF file has the root element <mujoco>, got <{root.tag}>")
-    _check_includes(root)
+    places = Places(root)
     try:
         import mujoco
     except ImportError:
         raise ModelError(f"{path}: reading MJCF needs MuJoCo: pip install torsor[mjcf]") from None
-    spec, compiled, doubts = _compiled(mujoco, root.file)
-    reader = Reader(mujoco, spec, compiled, root.file)
+    spec, compiled, absent, doubts = _compiled(mujoco, root.file, places)
+    reader = Reader(mujoco, spec, compiled, places)
     tree = reader.tree()
+    for what, where in absent:
+        tree.note("ignored", what, "there is no such file; the shape is not drawn", where)
     for doubt in doubts:
         tree.note("questionable", "mujoco", " ".join(doubt.split()), root.file)
     tree.set_start(start, start_rate)
     return assemble(tree, reader.gravity if gravity is None else gravity, merge_fixed, strict)
 
 
-def _compiled(mujoco, file):
-    """MuJoCo's description and model of a file, and what it warns about (otherwise it would write a file of its own)."""
+def _compiled(mujoco, file, places):
+    """MuJoCo's description and model of a file, shapes without their mesh, and what it warns about (otherwise it would write
+    a file of its own)."""
     doubts, before = [], mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(doubts.append)
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             spec = mujoco.MjSpec.from_file(file)
+            absent = _without_absent_meshes(mujoco, spec, places)
             compiled = spec.compile()
+    except ModelError:
+        raise
     except (ValueError, RuntimeError, OSError) as error:
         message = " ".join(str(error).split())
         line = re.search(r"line (\d+)", message)
         raise ModelError(f"{file}{':' + line[1] if line else ''}: MuJoCo refuses it: {message}") from None
     finally:
         mujoco.set_mju_user_warning(before)
-    return spec, compiled, [*doubts, *(str(warning.message) for warning in caught)]
+    return spec, compiled, absent, [*doubts, *(str(warning.message) for warning in caught)]
 
 
-def _check_includes(root):
-    """Parse what the file includes as carefully as the file itself, before anything else opens it."""
-    seen, waiting = {str(Path(root.file).resolve())}, [root]
-    while waiting:
-        element = waiting.pop()
-        waiting += element.children
-        if element.tag == "include":
-            file = Path(root.file).resolve().parent / element.text("file")
-            if not file.is_file():
-                raise element.error(f"there is no file {str(file)!r}")
-            if str(file) not in seen:
-                seen.add(str(file))
-                waiting.append(document.parse(file))
+def _without_absent_meshes(mujoco, spec, places):
+    """Leave out shapes whose mesh files are absent, where mass and inertia do not follow from them; pairs (what, where)."""
+    folder = Path(spec.modelfiledir or ".") / (spec.meshdir or "")
+    absent = {mesh.name: mesh for mesh in spec.meshes if mesh.file and not (folder / mesh.file).is_file()}
+    left_out = []
+    for geom in [g for g in spec.geoms if g.meshname in absent]:
+        body, file = geom.parent, absent[geom.meshname].file
+        given = (
+            body.explicitinertial and spec.compiler.inertiafromgeom != mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
+        )
+        if not (given or geom.mass == 0 or body.name == "world"):
+            raise ModelError(
+                f"{places.of(geom)}: body {body.name!r}: its inertia follows from the mesh {file!r}, and there is no "
+                f"file {str(folder / file)!r}; give it an <inertial>, or put the mesh there"
+            )
+        left_out.append((f"mesh {file!r} of body {body.name!r}", places.of(geom)))
+        spec.delete(geom)
+    for mesh in absent.values():
+        spec.delete(mesh)
+    return left_out
 
 
 def finite(owner, *values):
@@ -105,11 +119,12 @@ def finite(owner, *values):
 class Reader:
     """A compiled MuJoCo model, turned into a tree."""
 
-    def __init__(self, mujoco, spec, compiled, file):
-        self.mj, self.spec, self.m, self.file = mujoco, spec, compiled, file
+    def __init__(self, mujoco, spec, compiled, places):
+        self.mj, self.spec, self.m, self.places = mujoco, spec, compiled, places
+        self.file = places.root.file
         self.data = mujoco.MjData(compiled)
         mujoco.mj_kinematics(compiled, self.data)
-        self.out = Tree(spec.modelname or "model", file)
+        self.out = Tree(spec.modelname or "model", self.file)
         self.off = lambda flag: bool(compiled.opt.disableflags & int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}")))
         self.bodies = ["world"] + [self._name("body", k) for k in range(1, compiled.nbody)]
         self.joints = [self._name("joint", k) for k in range(compiled.njnt)]
@@ -123,9 +138,8 @@ class Reader:
 
     def _where(self, elements, k):
         """file:line of the element with number k."""
-        info = next((e.info for e in elements if e.id == k), "") or ""
-        line = re.search(r"line (\d+)", info)
-        return f"{self.file}:{line[1]}" if line else self.file
+        element = next((e for e in elements if e.id == k), None)
+        return self.file if element is None else self.places.of(element)
 
     def tree(self):
         shapes = Shapes(self.mj, self.spec, self.m, self.out, self._where)
@@ -241,8 +255,7 @@ class Reader:
         for attribute, what, message in LISTS:
             for k, element in enumerate(getattr(self.spec, attribute, ())):
                 name = getattr(element, "name", "") or f"{what}_{k}"
-                line = re.search(r"line (\d+)", getattr(element, "info", "") or "")
-                self.out.note("ignored", f"{what} {name!r}", message, f"{self.file}:{line[1]}" if line else self.file)
+                self.out.note("ignored", f"{what} {name!r}", message, self.places.of(element))
         option = self.m.opt
         for what, given in (("density", option.density), ("viscosity", option.viscosity), ("wind", option.wind)):
             if np.any(given):
