@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from .. import quantity
-from ..action import Assign, Land, Release
+from ..action import Land, Release
 from ..element import Rule, settle
 from ..errors import ModelError
 from ..event import Event, Memory, Watch
@@ -81,6 +81,12 @@ class DryFriction(Constraint, Force):
         """u/|u|."""
         return self.sliding() / self.speed()
 
+    def pulled(self):
+        """The way in which it gives way: that of the force that it cannot bear."""
+        lam = self.multiplier
+        force = ca.sqrt(ca.sumsqr(lam))
+        return [ca.if_else(force > 0, -lam[k] / force, m.symbol) for k, m in enumerate(self.direction)]
+
     def efforts(self):
         u, before = self.sliding(), ca.vertcat(*[m.symbol for m in self.direction])
         slides = ca.logic_and(ca.dot(u, before) > 0, ca.sumsqr(u) > self.crawl.symbol**2)
@@ -94,13 +100,12 @@ class DryFriction(Constraint, Force):
         hosts = self.within() if self.host is None else [self.host]
         lam, there = self.multiplier, [(host.active, 1.0) for host in hosts]
         force = ca.sqrt(ca.sumsqr(lam))
-        way = [Assign((m,), ca.if_else(force > 0, -lam[k] / force, m.symbol)) for k, m in enumerate(self.direction)]
         ahead = ca.dot(self.sliding(), ca.vertcat(*[m.symbol for m in self.direction]))
         return [
             Event(f"{self.name}.stick", Watch(ahead), (Land((self,)),), (*there, (self.slip, 1.0)), settles=True),
             Event(
                 f"{self.name}.slide", Watch(self.holding() - force, state=True),
-                (*way, Assign((self.slip,), 1.0), Release((self,))), (*there, (self.active, 1.0)), settles=True,
+                (Land((self,)),), (*there, (self.active, 1.0)), settles=True,
             ),
         ]  # fmt: skip
 

@@ -89,6 +89,14 @@ class Absolute(Formulation):
                 blocks.append(ca.sparsify(inverse))
         return ca.diagcat(*blocks)
 
+    def mass_matrix(self):
+        """M, block diagonal."""
+        blocks = [
+            ca.diag(ca.repmat(b.mass, 3, 1)) if b.particle else ca.diagcat(b.mass * ca.SX.eye(3), b.inertia)
+            for b in self.model.bodies
+        ]
+        return ca.sparsify(ca.diagcat(*blocks))
+
     def forces(self):
         """f: applied forces and −ω × J ω."""
         parts = []

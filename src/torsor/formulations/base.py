@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..quantity import time
-from .factor import conditioning, correction, inverse_metrics
+from .factor import conditioning, constrained, correction, inverse_metrics
 from .outputs import Outputs, watching
 
 FUSED = 5000  # instructions up to which the parts of a stage become one kernel
@@ -116,6 +116,27 @@ class Formulation:
         both = ca.vertcat(self.kinetic_energy(), self.all_rows.loads.potential)
         found = self.in_state(both, ca.SX.zeros(self.v.shape[0]))
         return shared(ca.Function("energies", [time, self.q, self.v, self.p], [ca.densify(found)]))
+
+    # contacts that depend on each other
+
+    def ambiguous(self):
+        """Whether contacts or friction hold that are not in the equations, since others hold the same."""
+        kept = set(self.keep)
+        return any(self.rows[k].constraint.rank > 0 for k in self.active_rows() if k not in kept)
+
+    def meeting(self):
+        """What impulses at all rows of contacts and friction do, as a function (t, q, v, p): A = G B, the velocities B that
+        impulses of 1 bring about while everything else holds, and ψ of these rows."""
+        of = lambda rows: self.jacobian()[rows, :]
+        G = of([k for k, row in enumerate(self.rows) if row.constraint.rank > 0])
+        H, solve, settle = constrained(
+            of([k for k in self.keep if self.rows[k].constraint.rank == 0]), self.mass_matrix()
+        )
+        free = [settle(G[row, :].T) for row in range(G.shape[0])]
+        B = ca.horzcat(*[x - settle(H.T @ solve(H @ x)) if H.shape[0] else x for x in free])
+        psi = self.stacked("psi")[[k for k, row in enumerate(self.rows) if row.constraint.rank > 0], :]
+        results = [ca.densify(ca.vec(x)) for x in (G @ B, B, psi)]
+        return shared(ca.Function("meeting", [time, self.q, self.v, self.p], results))
 
     # projections
 

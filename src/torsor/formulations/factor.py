@@ -43,6 +43,16 @@ class Factor:
         return ca.SX(self.G.sparsity(), read[0]), solver(loop, read[4], self.places), solver(mass, read[2], self.order)
 
 
+def constrained(G, M):
+    """G, a solver with S and one with M; G may have no rows."""
+    if G.shape[0]:
+        factor = Factor(G, M)
+        return factor.read(factor.vector())
+    order = list(range(M.shape[0]))[::-1]
+    D, LT, _ = ca.ldl(M[order, order], False)
+    return G, None, solver(LT + ca.SX.eye(M.shape[0]), 1 / D, order)
+
+
 def column(A):
     """The nonzeros of a matrix as a column; `A.nz[:]` is a row where A has one row, and a zero where A is 1x1 and empty."""
     return ca.vertcat(ca.SX(0, 1), *A.nonzeros())

@@ -50,8 +50,7 @@ class Outputs:
         self.connections = [c for c in self.model.constraints if isinstance(c, Connection)]
         self.parts = dict(self._bodies())
         self.parts.update(self._motion())
-        kept = {row: k for k, row in enumerate(formulation.keep)}
-        lam = [self.reading.lam[kept[k]] if k in kept else 0 for k in range(len(formulation.rows))]
+        lam = [self.reading.multiplier(row.constraint)[row.index] for row in formulation.rows]
         self.parts["multiplier"] = ca.densify(ca.vertcat(*lam, ca.SX(0, 1)))
         self.parts.update(self._reactions())
         self.parts.update(self._scalars())

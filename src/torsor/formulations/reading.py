@@ -4,6 +4,8 @@ from functools import cached_property
 
 import casadi as ca
 
+from .sharing import shares
+
 REACTIONS = ("reaction_force", "reaction_torque", "multiplier")
 
 
@@ -32,13 +34,23 @@ class Reading:
             self._values[id(connection)] = {"reaction_force": ca.densify(F), "reaction_torque": ca.densify(T)}
         return tuple(self._values[id(connection)].values())
 
+    @cached_property
+    def _shares(self):
+        return shares(self.f, self)
+
     def _value(self, constraint, what):
+        if what == "multiplier" and constraint.rank == 2 and id(constraint) in self._shares:
+            return self._shares[id(constraint)]
         if what == "multiplier":
             key = (id(constraint), what)
             if key not in self._values:
                 self._values[key] = ca.densify(self.f.multiplier_of(constraint, self.lam, self.a))
             return self._values[key]
         return self.reaction(constraint)[REACTIONS.index(what)]
+
+    def multiplier(self, constraint):
+        """λ of all rows of a constraint, 0 where it does not hold."""
+        return self._value(constraint, "multiplier")
 
     def of(self, expression):
         """An expression of signals in symbols of the bodies, their accelerations, v̇ and λ."""

@@ -58,7 +58,8 @@ def error_of(k, s, plan, h, q1, v, p, projecting, work):
     n, tolerance, length, angle = v.size, plan.numbers[1], s.scale[0], s.scale[1]
     du, dv = estimates(k, s, plan, h, q1, n, p, projecting)
     linear, angular = largest_of(v, plan.linear)
-    more_linear, more_angular = largest_of(s.A[0], plan.linear)
+    first, last = largest_of(s.A[0], plan.linear), largest_of(s.A[plan.b.size - 1], plan.linear)
+    more_linear, more_angular = max(first[0], last[0]), max(first[1], last[1])  # what starts from rest speeds up
     s.scale[2], s.scale[3] = max(s.scale[2], linear), max(s.scale[3], angular)
     linear, angular = max(s.scale[2], linear + h * more_linear), max(s.scale[3], angular + h * more_angular)
     # where nothing turns (or nothing moves along), speeds of that kind are rounding of the others: keep it below the tolerance

@@ -23,7 +23,7 @@ class EventRunner(Runner):
         self.program = switch.Program(**arrays)
         whole = lambda size: np.zeros(size, np.int64)
         speed = np.abs(system.v).max(initial=1e-3 * system.length)
-        values = np.array([0.0, 0.0, system.length, speed, 0.0, 0.0, 1e300, 0.0])
+        values = np.array([0.0, 0.0, system.length, speed, 0.0, 0.0, 1e300, 0.0, 0.0])
         history = np.zeros((n, 4))
         history[:, 0] = -np.inf
         self.events = switch.Events(
@@ -54,22 +54,34 @@ class EventRunner(Runner):
             **of(max(rows, 1), "r", "r0", "r1", "unit", "impulse", "own", "rubbed", "rubbing"), **of(rows, "impulses"),
             group=np.zeros(max(rows, 1), np.int64), creating=np.zeros(max(rows, 1), np.int64),
             sliding=np.zeros((sliding, 3)), matrix=np.zeros((sliding, sliding + 1)), ways=np.zeros((sliding, 3)),
-            energies=np.zeros(2), struck=np.zeros((struck, 8)),
+            energies=np.zeros(2), struck=np.zeros((struck, 8)), tries=np.zeros(sliding, np.int64), grip=np.zeros(sliding),
+            want=np.zeros(2), **of(0, "A", "B", "before", "after", "after1", "lam", "lam1", "bounce"),
         )  # fmt: skip
 
     def _tabulate(self):
         """The table of all structures that are known by now."""
         known, rows = self.structures.known, max(len(self.system.rows), 1)
-        names = (*self.loop.Kernels._fields[:11], *EXTRA, *self.loop.Kernels._fields[11:])
+        names = (*self.loop.Kernels._fields[:11], *EXTRA, *self.loop.Kernels._fields[11:], "meeting")
         for structure in known:
             self._take(structure.built)
+        meeting = int(self.program.meets.max(initial=-1)) + 1
+        if self.trial.after.size < meeting and any("meeting" in s.built for s in known):
+            room = {name: np.zeros(meeting) for name in ("before", "after", "after1", "lam", "lam1", "bounce")}
+            room |= {"A": np.zeros(meeting**2), "B": np.zeros(meeting * self.state.v.size)}
+            self.trial = self.trial._replace(**room)
         before = {} if not hasattr(self, "table") else dict(zip(map(tuple, self.table.keys), self.table.numbers))
         self.table = self.switch.Table(
             keys=np.array([s.key for s in known], float).reshape(len(known), len(self.structures.bits)),
             addresses=np.array([list(addresses(s.built, names).values()) for s in known], np.int64),
             sizes=np.array(
                 [
-                    [max(s.built["factor"].size_out(0), 1) - 1, len(s.keep), s.watches, "stage" in s.built]
+                    [
+                        max(s.built["factor"].size_out(0), 1) - 1,
+                        len(s.keep),
+                        s.watches,
+                        "stage" in s.built,
+                        "meeting" in s.built,
+                    ]
                     for s in known
                 ],
                 np.int64,
@@ -158,7 +170,7 @@ class EventRunner(Runner):
 
     def _message(self, status):
         w, t = self.codes, self.state.values[0]
-        if not w.WANTED <= status <= w.RESTITUTION:
+        if not w.WANTED <= status <= w.UNDECIDED:
             return super()._message(status)
         name = self.structures.program.names[self.events.marks[5]]
         off = f"{self.events.values[1]:.3g}"
@@ -171,6 +183,10 @@ class EventRunner(Runner):
                 "Engage them where they hold, or allow the bodies to be moved with engage(..., snap=True)"
             ),
             w.RESTITUTION: f"event {name!r}: restitution must lie between 0 and 1, it is {off}",
+            w.UNDECIDED: (
+                f"event {name!r}: it cannot be decided which dry friction sticks and which slides (t = {t:.12g} s): "
+                f"{', '.join(x for x, tried in zip(self.structures.program.frictions, self.trial.tries) if tried)}"
+            ),
             w.PENETRATES: f"event {name!r} strikes a constraint that is broken by {off} there; it must hold where it is struck",
             w.CHATTERS: (
                 f"event {name!r} and others that follow from it fire again and again without time passing (t = {t:.12g} s): "

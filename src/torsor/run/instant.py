@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from ..kernels.calls import call
+from .adhesion import settle
 from .codes import (
     ACCUMULATES,
     CHATTERS,
@@ -30,22 +31,26 @@ from .compiled import PLAIN
 from .impacts import loosen, place_of, residuals
 from .jumps import jump, positions, velocities
 from .loop import RUNNING, accelerate, copy, largest
-from .switch import FAR, LEANS, NEAR, SLOW, TURNED, enabled, kernels_of, near, structure_of, use
+from .switch import CRAWL, FAR, LEANS, NEAR, PASSES, TURNED, enabled, kernels_of, near, structure_of, use
 
 
 @njit(**PLAIN)
-def strikes(program, e):
-    """Whether an event strikes a one-sided constraint."""
+def does(program, e, code):
+    """Whether an event has steps of this kind."""
     for k in range(program.ops_start[e], program.ops_start[e + 1]):
-        if program.ops[k, 0] == STRIKE:
+        if program.ops[k, 0] == code:
             return True
     return False
 
 
 @njit(**PLAIN)
 def together(program, events, other, e):
-    """Whether another event happens together with e: constraints that are struck at one instant are struck at once."""
-    return other == e or (events.due[other] == 1 and strikes(program, other) and strikes(program, e))
+    """Whether another event happens together with e: constraints that are struck at one instant are struck at once, and dry
+    friction sticks or lets go at once."""
+    if other == e or events.due[other] == 0:
+        return other == e
+    strike, land = does(program, e, STRIKE), does(program, e, LAND)
+    return (strike and does(program, other, STRIKE)) or (land and does(program, other, LAND))
 
 
 @njit(**PLAIN)
@@ -80,6 +85,7 @@ def fire(program, table, s, plan, state, events, trial, log, e):
                 moved = moved or program.moving[place] == 1
             elif code == RELEASE:
                 trial.p[place] = 0.0
+                lands = True  # others have to hold what it held
             elif code == ENGAGE:
                 trial.p[place] = 1.0
                 engaged = True
@@ -135,7 +141,7 @@ def fire(program, table, s, plan, state, events, trial, log, e):
     for other in range(events.due.size - 1, -1, -1):
         if together(program, events, other, e):
             turned = -events.side[other] if program.events[other, 2] == 1 else -1
-            events.side[other] = 0 if strikes(program, other) and program.events[other, 3] == 1 else turned
+            events.side[other] = 0 if does(program, other, STRIKE) and program.events[other, 3] == 1 else turned
             events.fired[other] = 1
             if other != e:
                 events.due[other] = 0
@@ -189,43 +195,6 @@ def collide(program, table, s, plan, state, events, trial, t, struck, engaged, s
         return status
     status = positions(program, table, s, plan, state, events, trial, t, t != t)
     return velocities(program, table, s, plan, events, trial, t) if status == RUNNING else status
-
-
-@njit(**PLAIN)
-def settle(program, table, s, plan, state, events, trial, t, e, all):
-    """Dry friction sticks where its speed has vanished, else slides on in the direction of the velocity."""
-    if program.lands.shape[0] == 0:
-        return RUNNING
-    i = structure_of(program, table, events, trial.p)
-    if i < 0:
-        return WANTED
-    s.t[0] = t
-    call(table.addresses[i, 12], (s.t, trial.q, trial.v, trial.p, s.a, s.lam, trial.later, s.work))
-    slow = SLOW * max(events.values[3], largest(trial.v, trial.v.size))
-    engaged = False
-    for k in range(program.lands.shape[0]):
-        f = program.lands[k]
-        if not all and not lands_here(program, e, k):
-            continue
-        if f[5] >= 0 and trial.p[f[5]] == 0.0:
-            trial.p[f[0]], trial.p[f[1]] = 0.0, 1.0
-            continue
-        sticks = trial.later[f[3]] <= slow
-        trial.p[f[0]], trial.p[f[1]] = (1.0, 0.0) if sticks else (0.0, 1.0)
-        engaged = engaged or sticks
-        for m in range(f[4]):
-            if not sticks:
-                trial.p[f[2] + m] = trial.later[f[3] + 1 + m]
-    return velocities(program, table, s, plan, events, trial, t) if engaged else RUNNING
-
-
-@njit(**PLAIN)
-def lands_here(program, e, k):
-    """Whether dry friction k is what event e decides about."""
-    for m in range(program.ops_start[e], program.ops_start[e + 1]):
-        if program.ops[m, 0] == LAND and program.ops[m, 3] == k:
-            return True
-    return False
 
 
 @njit(**PLAIN)
@@ -295,7 +264,7 @@ def resting(program, table, s, plan, state, events, trial, i):
         slot, rate = program.events[m, 9], trial.phi[n + m]
         at_zero = abs(trial.phi[m]) <= near(events, m, state.values[0], rate)
         if slot >= 0 and program.events[m, 3] == 1 and events.enabled[m] == 1 and events.side[m] == 0 and at_zero:
-            still = NEAR * events.values[3]
+            still = NEAR * max(events.values[3], events.values[8])
             if rate < -still or (rate < still and trial.later[slot] < -pull):
                 events.due[m] = 1
                 found = m if found < 0 else found
@@ -317,10 +286,11 @@ def side_after(program, events, m, t, x, rate):
 
 @njit(**PLAIN)
 def instant(program, table, s, plan, state, events, trial, log):
-    """Let everything happen that is due at this instant. Returns a status."""
+    """Let everything happen that is due at this instant, or a part of it: more is to be done while marks[1] is 1. Returns a
+    status."""
     t, n = state.values[0], events.due.size
     events.values[3] = max(events.values[3], largest(state.v, state.v.size))
-    while True:
+    for _ in range(PASSES):
         i = events.marks[0]
         use(table, plan, i)
         accelerate(kernels_of(table, i), s, plan, t, state.q, state.v, state.p, n < 0, s.a)
@@ -328,6 +298,8 @@ def instant(program, table, s, plan, state, events, trial, log):
         chosen = -1
         if table.sizes[i, 1] > 0:
             events.values[7] = max(events.values[7], largest(s.lam, table.sizes[i, 1]))
+            fall = np.sqrt(events.values[7] / plan.numbers[5] * events.values[2])  # of what is held, through the model
+            events.values[8] = max(events.values[8], fall)
         for m in range(n):
             if enabled(program, events, m, state.p) and np.isnan(trial.phi[m]):
                 events.marks[5] = m
@@ -336,7 +308,8 @@ def instant(program, table, s, plan, state, events, trial, log):
                 events.scale[m] = max(events.scale[m], abs(trial.phi[m]) if abs(trial.phi[m]) < 1e300 else 0.0)
             like = program.events[m, 8]  # positions, velocities, reactions are as exact as the largest of them
             if like > 0:
-                events.scale[m] = max(events.scale[m], events.values[2 if like == 1 else (3 if like == 2 else 7)])
+                size = events.values[2 if like == 1 else (3 if like == 2 else 7)]
+                events.scale[m] = max(events.scale[m], max(size, events.values[8]) if like == 2 else size)
                 if abs(trial.phi[n + m]) < 1e300:
                     events.speed[m] = max(events.speed[m], abs(trial.phi[n + m]))
             close = near(events, m, t, trial.phi[n + m])
@@ -348,7 +321,8 @@ def instant(program, table, s, plan, state, events, trial, log):
         if chosen < 0:
             chosen = resting(program, table, s, plan, state, events, trial, i)
         if chosen < 0:
-            break
+            leave(program, state, events, trial, t)
+            return RUNNING
         events.marks[5] = chosen
         if program.events[chosen, 10] == 1:  # half of a condition: only to be looked at here
             events.due[chosen], events.side[chosen], events.fired[chosen] = 0, -events.side[chosen], 1
@@ -368,8 +342,16 @@ def instant(program, table, s, plan, state, events, trial, log):
                 return ENDED
             events.disabled[chosen] = 1
             events.marks[2] = 0
+    return RUNNING
+
+
+@njit(**PLAIN)
+def leave(program, state, events, trial, t):
+    """The instant is over: on which side of zero everything is."""
+    n = events.due.size
     for m in range(n):
         events.side[m] = side_after(program, events, m, t, trial.phi[m], trial.phi[n + m])
         events.fired[m] = 0
+    for m in range(program.crawls.size):
+        state.p[program.crawls[m]] = CRAWL * max(events.values[3], events.values[8])
     events.marks[1], events.marks[2] = 0, 0
-    return RUNNING

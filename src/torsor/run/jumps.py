@@ -2,7 +2,8 @@
 
     M (v⁺ − v⁻) = Gᵀ Λ,     G v⁺ + g_t = −e (G v⁻ + g_t),    Λ = −S⁻¹ (1 + e) ψ                          (1)
 
-One-sided constraints take part only as far as they push. Friction takes part in contacts (`impacts.py`).
+One-sided constraints take part only as far as they push. Friction takes part in contacts (`impacts.py`); where contacts are
+not independent their impulses are found otherwise (`meeting.py`).
 
 A contact whose rebounds become so low that positions cannot resolve them is closed; what is left of the series of rebounds,
 which shrink like eⁿ, is summed up:
@@ -17,6 +18,7 @@ from .codes import CHATTERS, NOT_SATISFIED, WANTED
 from .compiled import PLAIN
 from .impacts import impact, loosen, place_of, push, residuals
 from .loop import RUNNING, accelerate, copy, largest, project_position
+from .meeting import meet
 from .switch import FAR, NEAR, REBOUND, kernels_of, structure_of, use
 
 
@@ -64,6 +66,60 @@ def velocities(program, table, s, plan, events, trial, t):
 
 
 @njit(**PLAIN)
+def pushed(program, table, s, plan, i, events, trial, t, n):
+    """Velocities after an impact of independent constraints. Returns whether that is the end of it: else something else
+    takes part than was taken for granted."""
+    residuals(table, s, i, t, trial)
+    for m in range(table.sizes[i, 1]):
+        trial.r[m] = s.psi[m]
+    again = False
+    for m in range(n):
+        at = place_of(table, i, int(trial.struck[m, 0]))
+        if trial.struck[m, 5] == 0.0 or at < 0:
+            continue
+        leaving = trial.struck[m, 7] * s.psi[at]
+        if leaving > -NEAR * events.values[3]:  # it is only touched, or leaves by itself
+            trial.r[at] = 0.0
+            if trial.struck[m, 4] == 0.0 and leaving > NEAR * events.values[3]:
+                trial.struck[m, 5], again = 0.0, True
+            trial.struck[m, 4] = 1.0
+        elif trial.struck[m, 4] == 0.0:
+            trial.r[at] = (1.0 + trial.struck[m, 2]) * s.psi[at]
+    if again:
+        return False
+    creates = impact(program, table, s, i, trial, NEAR * events.values[3])
+    momentum = plan.numbers[5] * events.values[3]  # against which impulses are rounded
+    rounding = NEAR * max(momentum, largest(trial.impulses, trial.impulses.size))
+    for m in range(program.onesided.shape[0]):  # nothing pulls: a contact that would is opened
+        at = place_of(table, i, program.onesided[m, 1])
+        if at >= 0 and trial.impulses[program.onesided[m, 1]] < -rounding:
+            trial.p[program.onesided[m, 0]], again = 0.0, True
+            for l in range(n):
+                if int(trial.struck[l, 1]) == program.onesided[m, 0]:
+                    trial.struck[l, 5], trial.struck[l, 4] = 0.0, 2.0
+            break
+    if again:
+        return False
+    for m in range(n):  # nor does what is struck from one side
+        if trial.struck[m, 5] == 1.0 and trial.struck[m, 7] * trial.impulses[int(trial.struck[m, 0])] < -rounding:
+            trial.struck[m, 5], trial.struck[m, 4], again = 0.0, 2.0, True
+            break
+    if again:
+        return False
+    if creates and n > 1:  # different coefficients of restitution may create energy: then a group takes its least
+        for m in range(n):
+            at = place_of(table, i, int(trial.struck[m, 0]))
+            if at < 0 or trial.creating[at] == 0 or trial.struck[m, 5] == 0.0:
+                continue
+            for l in range(n):
+                other = place_of(table, i, int(trial.struck[l, 0]))
+                lower = trial.struck[l, 2] < trial.struck[m, 2] and trial.struck[l, 5] == 1.0
+                if lower and other >= 0 and trial.group[other] == trial.group[at]:
+                    trial.struck[m, 2], again = trial.struck[l, 2], True
+    return not again
+
+
+@njit(**PLAIN)
 def jump(program, table, s, plan, state, events, trial, t):
     """Velocities after constraints were engaged or struck: (1). Which of them stay closed is left in trial.p.
 
@@ -80,55 +136,12 @@ def jump(program, table, s, plan, state, events, trial, t):
         i = structure_of(program, table, events, trial.p)
         if i < 0:
             return WANTED
-        residuals(table, s, i, t, trial)
-        for m in range(table.sizes[i, 1]):
-            trial.r[m] = s.psi[m]
+        s.t[0] = t
+        if table.sizes[i, 4] == 1:
+            meet(program, table, s, i, trial, n, NEAR * events.values[3])
+        elif not pushed(program, table, s, plan, i, events, trial, t, n):
+            continue
         again = False
-        for m in range(n):
-            at = place_of(table, i, int(trial.struck[m, 0]))
-            if trial.struck[m, 5] == 0.0 or at < 0:
-                continue
-            leaving = trial.struck[m, 7] * s.psi[at]
-            if leaving > -NEAR * events.values[3]:  # it is only touched, or leaves by itself
-                trial.r[at] = 0.0
-                if trial.struck[m, 4] == 0.0 and leaving > NEAR * events.values[3]:
-                    trial.struck[m, 5], again = 0.0, True
-                trial.struck[m, 4] = 1.0
-            elif trial.struck[m, 4] == 0.0:
-                trial.r[at] = (1.0 + trial.struck[m, 2]) * s.psi[at]
-        if again:
-            continue
-        creates = impact(program, table, s, i, trial, NEAR * events.values[3])
-        momentum = plan.numbers[5] * events.values[3]  # against which impulses are rounded
-        rounding = NEAR * max(momentum, largest(trial.impulses, trial.impulses.size))
-        for m in range(program.onesided.shape[0]):  # nothing pulls: a contact that would is opened
-            at = place_of(table, i, program.onesided[m, 1])
-            if at >= 0 and trial.impulses[program.onesided[m, 1]] < -rounding:
-                trial.p[program.onesided[m, 0]], again = 0.0, True
-                for l in range(n):
-                    if int(trial.struck[l, 1]) == program.onesided[m, 0]:
-                        trial.struck[l, 5], trial.struck[l, 4] = 0.0, 2.0
-                break
-        if again:
-            continue
-        for m in range(n):  # nor does what is struck from one side
-            if trial.struck[m, 5] == 1.0 and trial.struck[m, 7] * trial.impulses[int(trial.struck[m, 0])] < -rounding:
-                trial.struck[m, 5], trial.struck[m, 4], again = 0.0, 2.0, True
-                break
-        if again:
-            continue
-        if creates and n > 1:  # different coefficients of restitution may create energy: then a group takes its least
-            for m in range(n):
-                at = place_of(table, i, int(trial.struck[m, 0]))
-                if at < 0 or trial.creating[at] == 0 or trial.struck[m, 5] == 0.0:
-                    continue
-                for l in range(n):
-                    other = place_of(table, i, int(trial.struck[l, 0]))
-                    lower = trial.struck[l, 2] < trial.struck[m, 2] and trial.struck[l, 5] == 1.0
-                    if lower and other >= 0 and trial.group[other] == trial.group[at]:
-                        trial.struck[m, 2], again = trial.struck[l, 2], True
-        if again:
-            continue
         # which of them stay closed
         for m in range(n):
             e = trial.struck[m, 2] if trial.struck[m, 4] == 0.0 else 0.0

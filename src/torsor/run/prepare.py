@@ -14,7 +14,7 @@ from .. import kernels
 from ..errors import ModelError
 from ..registry import lookup
 from .derived import derived
-from .program import Approach, Side, lowered
+from .program import Approach, Rate, Side, lowered
 
 
 @dataclass
@@ -206,14 +206,18 @@ def build(f, signals, program, key, options):
         columns = {"guards": [*program.guards, *rates], "slots": [_slot(f, x) for x in program.slots]}
         functions |= {name: f.watching(name, ca.vertcat(*column, ca.SX(0, 1))) for name, column in columns.items()}
         functions["energies"] = f.energies()
+        if f.ambiguous():
+            functions["meeting"] = f.meeting()
     return kernels.build(functions, key=key)
 
 
 def _slot(f, slot):
     """An expression that events take a number from; the relative acceleration of a constraint is G v̇ − γ."""
     from ..formulations.lie_derivative import gradient
-    from ..formulations.outputs import accelerations
+    from ..formulations.outputs import accelerations, time_derivative
 
+    if isinstance(slot, Rate):
+        return time_derivative(f, slot.signal)
     if not isinstance(slot, (Approach, Side)):
         return slot
     block = next(b for b in f.all_rows.blocks if b.constraint is slot.constraint)

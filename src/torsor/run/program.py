@@ -25,6 +25,13 @@ class Side:
     phi: ca.SX
 
 
+@dataclass(frozen=True, eq=False)
+class Rate:
+    """Stands for the rate of a signal of time, poses and velocities."""
+
+    signal: ca.SX
+
+
 @dataclass
 class Plan:
     """What `lowered` finds. places: of memories and parameters in p; slots: expressions that steps take their values from."""
@@ -35,6 +42,7 @@ class Plan:
     records: list  # (label, event, slot)
     constraints: list  # switched ones, in the order of the bits
     places: dict
+    frictions: list = field(default_factory=list)  # names of dry friction, in the order of `lands`
     arrays: dict = field(default_factory=dict)
 
 
@@ -46,6 +54,7 @@ def lowered(model, rows):
     switched = [c for c in model.constraints if id(c.active) in places]
     plan = Plan([e.name for e in model.events], [e.watch.phi for e in model.events], [], [], switched, places)
     frictions = [c for c in model.constraints if hasattr(c, "heading")]
+    plan.frictions = [f.name for f in frictions]
     lands = _lands(plan, row, frictions)
     flags, during, needed, ops = [], [], [], []
     for k, event in enumerate(model.events):
@@ -63,7 +72,9 @@ def lowered(model, rows):
         ops.append([op for step in steps for op in _lower(step, k, plan, row, frictions)])
         strikes = [op[2] + 1 for op in ops[-1] if op[0] == codes.STRIKE]
         flags[-1] += [strikes[0] if strikes else -1, event.half]
-    stops = {op[3]: k for k, found in enumerate(ops) for op in found if op[0] == codes.LAND}
+    for friction, f in zip(frictions, lands):
+        f += [k for k, event in enumerate(model.events) if event.source is friction]  # where it sticks, where it slides
+        f += [_slot(plan, *friction.pulled()), _slot(plan, *map(Rate, ca.vertsplit(friction.sliding())))]
     one_sided = [[places[id(c.active)], row[f"{c.name}[0]"]] for c in switched if hasattr(c, "gaps")]
     held = {s.element_hash() for c in model.constraints if c.traced() is None for s in _symbols(c)}
     table = lambda rows, columns: np.array(rows, np.int64).reshape(len(rows), columns)
@@ -77,12 +88,20 @@ def lowered(model, rows):
         "ops": table(sum(ops, []), 5),
         "bits": np.array([places[id(c.active)] for c in switched], np.int64),
         "onesided": table(one_sided, 2),
-        "headings": table([[f[2], f[3] + 1, f[4], stops[k]] for k, f in enumerate(lands) if f[4] > 1], 4),
+        "headings": table([[f[2], f[3] + 1, f[4], f[10]] for f in lands if f[4] > 1], 4),
         "crawls": np.array([places[id(f.crawl)] for f in frictions if len(f.direction) > 1], np.int64),
-        "lands": table(lands, 10),
+        "lands": table(lands, 14),
+        "meets": _meets(model, rows),
         "moving": np.array([x.symbol.element_hash() in held for x in inputs], np.int64),
     }
     return plan
+
+
+def _meets(model, rows):
+    """For every row its place among those of contacts and friction, -1 for others; see `Formulation.meeting`."""
+    ranks = {c.name: c.rank for c in model.constraints}
+    found = [k for k, label in enumerate(rows) if ranks[label.rsplit("[", 1)[0]] > 0]
+    return np.array([found.index(k) if k in found else -1 for k in range(len(rows))], np.int64)
 
 
 def _symbols(constraint):
@@ -96,7 +115,7 @@ def _slot(plan, *expressions):
 
 
 def _lands(plan, row, frictions):
-    """One row per dry friction, see `jumps.loosen`."""
+    """One row per dry friction, see `impacts.loosen`; its events follow."""
     found = []
     for f in frictions:
         heading = ca.vertsplit(f.heading())

@@ -32,9 +32,13 @@ REBOUND = 1e-11  # height of a rebound over the size of the model, below which t
 APART = (
     1e-9  # impulse at one contact over what an impact at another asks for, below which they do not influence each other
 )
+PASSES = 16  # through an instant, before Python has its turn
 FAR = 1e-6  # residual over the size of the model, above which a constraint is not engaged
 CRAWL = 1e-8  # sliding speed over the largest speed, below which the direction of sliding is held within a step
 STILL = 1e-9  # sliding speed over the largest speed, below which sliding in two directions that slows down is stopped
+GIVES_WAY = 1e-9  # distance from its limit over the largest force, below which friction lets go together with another
+ALIGNED = 1e-12  # to which the direction of what begins to slide is found
+PUSHED = 1e-7  # acceleration over the largest, above which what is at its limit is pushed back
 SLOW = 1e-7  # sliding speed over the largest speed, below which friction tries to stick
 
 # What events do. events: [condition, strict, both directions, settles, answer to accumulation, place of the time of the
@@ -45,12 +49,14 @@ SLOW = 1e-7  # sliding speed over the largest speed, below which friction tries 
 #   bits: places in p that make the structure; onesided: [place in p, row] of constraints that only push
 #   headings: [place of a direction in p, slot, number of components, event that stops it] to be followed while sliding
 #   crawls: places of the speeds below which they are not; moving: 1 for places in p that are part of constraints
+#   meets: place of every row among those of contacts and friction
 Program = namedtuple(
-    "Program", "events during_start during needed ops_start ops bits onesided headings crawls lands moving"
+    "Program", "events during_start during needed ops_start ops bits onesided headings crawls lands meets moving"
 )
 
 # Kernels per structure. keys: p at the bits; addresses: the loop's kernels, guards, slots, energies, impulse,
-#   spin and along; sizes: [last of F, rows, watched choice, fused stages]; rows: which rows of the model are in use
+#   spin and along, meeting; sizes: [last of F, rows, watched choice, fused stages, contacts or friction depend on each
+#   other]; rows: which rows of the model are in use
 Table = namedtuple("Table", "keys addresses sizes rows numbers")
 
 # What survives between calls. side: 1 positive, -1 negative, 0 undecided; due: 1 where an event is to fire now;
@@ -60,7 +66,8 @@ Table = namedtuple("Table", "keys addresses sizes rows numbers")
 #   marks: [structure, inside an instant, passes through it, outputs written, entries in the log, event that failed,
 #   the very start]
 #   values: [energy changed by events, a number for messages, length of the model, largest speed, settled at,
-#   number of struck constraints, longest step that watched functions can be followed in, largest multiplier]
+#   number of struck constraints, longest step that watched functions can be followed in, largest multiplier,
+#   speed that what constraints hold would reach by itself: speeds are not rounded finer]
 Events = namedtuple("Events", "side due fired enabled disabled armed history phi scale speed marks values wanted")
 
 # What is reported: time, event, change of energy, impulses on all rows, values of all slots before the event
@@ -72,7 +79,7 @@ Trial = namedtuple(
     "Trial",
     "q0 v0 p0 values0 counts0 scale0 a0 v1 a1 u1 w1 qs vs us target oq ov op ow phi samples sides bracket"
     " slots later q v p other vother r r0 r1 unit impulse impulses dv energies struck sliding matrix ways"
-    " group own rubbed rubbing creating",
+    " group own rubbed rubbing creating tries A B before after after1 lam lam1 bounce grip want",
 )
 
 

@@ -47,6 +47,8 @@ def march_events(given, table_of, raw, log_to, times, end, outputs, budget):
             status = instant(program, table, s, plan, state, events, trial, log)
             if status != RUNNING:
                 return status
+            if events.marks[1] == 1:
+                continue
         i = events.marks[0]
         k = kernels_of(table, i)
         t = state.values[0]
@@ -110,7 +112,7 @@ def march_events(given, table_of, raw, log_to, times, end, outputs, budget):
         for m in range(program.headings.shape[0]):  # the way in which something slides is followed
             call(table.addresses[i, 12], (s.t, state.q, state.v, state.p, s.a, s.lam, trial.later, s.work))
             place, slot, parts, stop = program.headings[m]
-            crawl = CRAWL * events.values[3]
+            crawl = CRAWL * max(events.values[3], events.values[8])
             if trial.later[slot - 1] > 0.0:
                 for l in range(parts if trial.later[slot - 1] > crawl else 0):
                     state.p[place + l] = trial.later[slot + l]
