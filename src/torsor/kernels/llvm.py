@@ -37,7 +37,7 @@ class LLVM(Backend):
     level: int = 2
     part: int = 1500
     share: int = 8_000
-    portion: int = 400_000
+    portion: int = 150_000
 
     def compile(self, functions):
         """Object code of all functions, and the size of each."""

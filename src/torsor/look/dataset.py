@@ -186,11 +186,10 @@ class Accuracy:
 
 def manifest(system, trajectory, options):
     """Where the numbers come from: versions, model, options, machine."""
-    from importlib.metadata import version
-
     import casadi
     import llvmlite
     import numba
+    import xarray
 
     from .. import __version__
 
@@ -208,7 +207,7 @@ def manifest(system, trajectory, options):
         "torsor": __version__,
         "versions": json.dumps({
             "casadi": casadi.__version__, "llvmlite": llvmlite.__version__, "numba": numba.__version__,
-            "numpy": np.__version__, "xarray": version("xarray"), "python": platform.python_version(),
+            "numpy": np.__version__, "xarray": xarray.__version__, "python": platform.python_version(),
         }),
         "machine": f"{platform.system()} {platform.machine()}",
     }  # fmt: skip

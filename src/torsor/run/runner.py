@@ -172,7 +172,7 @@ class Runner:
         stride           simulated time that a slice should not exceed by much [s]
         """
         start, status = clock.perf_counter(), self.loop.RUNNING
-        budget = 256 if stride == np.inf else 16  # the first steps may be short
+        budget = self._first_slice() if stride == np.inf else 16  # the first steps may be short
         message = None
         try:
             while status == self.loop.RUNNING and message is None:
@@ -190,6 +190,11 @@ class Runner:
             message = "interrupted"
         self.wall += clock.perf_counter() - start
         return message or self._message(status)
+
+    def _first_slice(self):
+        """Steps that surely take less than a slice: so many operations, a nanosecond each."""
+        operations = sum(self.built[k].instructions for k in ("factor", "accelerations", "positions", "velocities"))
+        return int(max(1, min(256, SLICE / (1e-9 * self.plan.b.size * max(operations, 1)))))
 
     def _message(self, status):
         if status == self.loop.FINISHED:
