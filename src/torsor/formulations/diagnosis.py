@@ -94,7 +94,7 @@ def _shared(A, keep, redundant):
     lengths = np.linalg.norm(A[redundant], axis=1)
     speaking = A[redundant] / np.where(lengths > DEPENDENT, lengths, np.inf)[:, None]  # an empty row shares nothing
     weights = np.linalg.norm(A[keep], axis=1)[:, None]
-    c = np.column_stack([least(A[keep].T, row) for row in speaking]) if keep else np.zeros((0, len(redundant)))
+    c = least(A[keep].T, speaking.T) if keep else np.zeros((0, len(redundant)))
     taking_part = np.abs(c * weights).max(axis=1, initial=0.0) > 1e-6
     return sorted(set(np.array(keep, int)[taking_part].tolist()) | set(redundant))
 

@@ -154,7 +154,7 @@ class Examiner:
 def shortened(A, *columns):
     """Rows at most of length 1, and what stands beside them: a row that (nearly) vanishes is not stretched."""
     lengths = np.maximum(np.linalg.norm(A, axis=1), 1.0)
-    return (A / lengths[:, None], *(b / lengths for b in columns))
+    return (A / lengths[:, None], *((b.T / lengths).T for b in columns))
 
 
 def _damped(A, b):
@@ -166,8 +166,8 @@ def _damped(A, b):
 
 
 def least(A, b, threshold=1e-9):
-    """The least x that fits A x = b best."""
+    """The least x that fits A x = b best; of each column where b has several."""
     A, b = shortened(A, b)
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
     r = int((s > threshold * max(1.0, s.max(initial=0.0))).sum())
-    return Vt[:r].T @ ((U[:, :r].T @ b) / s[:r])
+    return Vt[:r].T @ ((U[:, :r].T @ b).T / s[:r]).T
