@@ -147,8 +147,8 @@ class Absolute(Formulation):
         shifted = self.manifold.retract(
             q, at_position, "cayley"
         )  # the result of a projection does not depend on the map
-        found["positions"] = ca.Function("positions", [t, q, p, F], [shifted, ca.densify(g)])
-        found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [v + at_velocity, ca.densify(psi)])
+        found["positions"] = ca.Function("positions", [t, q, p, F], [shifted, self.with_size(g)])
+        found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [v + at_velocity, self.with_size(psi)])
         found |= self.counting() | self.along(lambda held: correction(held, Minv))
         return {name: shared(f) for name, f in found.items()}
 

@@ -19,6 +19,7 @@ from ..errors import ModelError
 from ..quantity import time
 from .factor import conditioning, constrained, correction, inverse_metrics
 from .outputs import Outputs, watching
+from .scales import Scales
 
 FUSED = 5000  # instructions up to which the parts of a stage become one kernel
 
@@ -33,6 +34,7 @@ class Formulation:
         self.model = model
         self.dependent = []  # velocities that follow from the others, in formulations that split them
         self.metric = "mass"  # of projections; "plain", or dependent coordinates for positions and velocities
+        self.scales = Scales()  # in which unit lengths and rows are compared
         self.released = self._not_acting(e for e in model.switched if e.active.value == 0.0)
 
     # structures
@@ -145,7 +147,7 @@ class Formulation:
         factored inside their kernels. Returns the two corrections, of g and of ψ."""
         if self.metric == "mass" or not self.keep:
             return step(g), step(psi)
-        W_q, W_v = inverse_metrics(self.metric, self.v.shape[0])
+        W_q, W_v = inverse_metrics(self.metric, self.column_units())
         held = [k for k, row in enumerate(self.keep) if self.rows[row].holonomic]
         at_position = correction(G[held, :], W_q)(g[held]) if held else ca.SX.zeros(self.v.shape[0])
         return at_position, correction(G, W_v)(psi)
@@ -154,10 +156,32 @@ class Formulation:
         """A factor vector whose last entry tells how well a partition is conditioned, where one is in use."""
         if not isinstance(self.metric, tuple) or not self.keep:
             return factor
-        W_q, W_v = inverse_metrics(self.metric, self.v.shape[0])
+        W_q, W_v = inverse_metrics(self.metric, self.column_units())
         held = [k for k, row in enumerate(self.keep) if self.rows[row].holonomic]
-        worst = conditioning(G, W_v)
-        return ca.vertcat(factor[:-1], ca.fmin(worst, conditioning(G[held, :], W_q)) if held else worst)
+        units, columns = np.array(self.row_units()), self.column_units()
+        worst = conditioning(G, W_v, units, columns)
+        if held:
+            worst = ca.fmin(worst, conditioning(G[held, :], W_q, units[held], columns))
+        return ca.vertcat(factor[:-1], worst)
+
+    # scales
+
+    def measure(self, scales):
+        """Compare lengths and rows in these units from now on."""
+        self.scales = scales
+
+    def row_units(self):
+        """Units of the rows in use."""
+        return self.scales.row_units([self.rows[k].label for k in self.keep])
+
+    def column_units(self):
+        """Units of the velocities."""
+        return [self.scales.unit if along else 1.0 for along in self.linear()]
+
+    def with_size(self, residuals):
+        """Residuals of the rows in use, and last the length of the vector of all of them in their units."""
+        sizes = [x / unit for x, unit in zip(ca.vertsplit(ca.densify(residuals)), self.row_units())]
+        return ca.densify(ca.vertcat(residuals, ca.sqrt(ca.sumsqr(ca.vertcat(*sizes))) if sizes else 0))
 
     # angles over full turns
 

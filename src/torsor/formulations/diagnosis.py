@@ -16,6 +16,7 @@ import numpy as np
 from ..errors import AssemblyError
 from .examiner import CLOSED, least, shortened
 
+WELL = 0.1  # such a sine, from which on rows stand well to each other
 DEPENDENT = 1e-6  # sine of the angle between a row and the rows before it, below which it depends on them
 
 
@@ -82,11 +83,44 @@ def diagnose(examiner, t, q, p, samples=2, seed=7):
             found, angle = _kept(examiner.rows, there)
             if len(found) > len(keep):
                 keep, sine, best = found, angle, there
+    keep = sorted(_better(examiner.rows, best, keep, sine))
     redundant = sorted(set(range(n)) - set(keep))
     shared = _shared(*shortened(best), keep, redundant) if redundant else []
     declared = lambda places: [examiner.places[k] for k in places]
     known = (declared(keep), declared(redundant), declared(shared))
     return Diagnosis(n, *known, freedom - len(keep), freedom - len(at_start), sine)
+
+
+def _best(rows, A):
+    """As many rows as are independent, each time the one that says most beyond the rows before it, in the order of ranks."""
+    (A,) = shortened(A)
+    keep, rank = [], np.array([row.constraint.rank for row in rows])
+    for level in np.unique(rank):
+        sizes = np.where(rank == level, np.linalg.norm(A, axis=1), 0.0)
+        while len(keep) < A.shape[1] and sizes.max() > DEPENDENT:
+            k = int(np.argmax(sizes * (1 + 1e-6 * (len(A) - np.arange(len(A))) / len(A))))  # of equal ones the first
+            direction = A[k] / np.linalg.norm(A[k])
+            A = A - np.outer(A @ direction, direction)
+            keep.append(k)
+            A[keep] = 0.0
+            sizes = np.where(rank == level, np.linalg.norm(A, axis=1), 0.0)
+    return keep
+
+
+def _better(rows, A, keep, sine):
+    """The rows in use, or others that stand much better to each other."""
+    if len(keep) == len(A) or sine > WELL:
+        return keep
+    found = _best(rows, A)
+    stand = lambda places: np.linalg.svd(shortened(A[places])[0], compute_uv=False).min(initial=1.0)
+    return found if len(found) > len(keep) or (len(found) == len(keep) and stand(found) > 2 * stand(keep)) else keep
+
+
+def anew(examiner, keep, t, q, p):
+    """Which rows to use from here on, where those in use have come to depend on each other: a loop whose plane turns."""
+    places = {place: k for k, place in enumerate(examiner.places)}
+    found = _better(examiner.rows, examiner.matrix(t, q, p), [places[k] for k in keep], 0.0)
+    return sorted(examiner.places[k] for k in found)
 
 
 def _shared(A, keep, redundant):

@@ -40,6 +40,11 @@ class Face(Formulation):
     def carried(self):
         return self.facts["carried"]
 
+    def measure(self, scales):
+        super().measure(scales)
+        if self.absolute is not self:
+            self.absolute.measure(scales)
+
     def release(self, constraints):
         super().release(constraints)
         if self.absolute is not self:

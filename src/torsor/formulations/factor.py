@@ -14,7 +14,8 @@ SINGULAR = 1e-13  # pivot / diagonal below which a row counts as dependent: roun
 class Factor:
     """G, the factors of M and of S as one vector, and solvers that read it."""
 
-    def __init__(self, G, M):
+    def __init__(self, G, M, units=None):
+        """units: of the rows of G, in which their pivots are compared; 1 where none are given."""
         n = M.shape[0]
         self.order = list(range(n))[::-1]  # tips before roots: no fill
         self.G, self.n = G, n
@@ -22,15 +23,17 @@ class Factor:
         Y = ca.sparsify(ca.solve((self.LT + ca.SX.eye(n)).T, ca.sparsify(G[:, self.order].T)))
         S = ca.sparsify(Y.T @ (Y * ca.repmat(1 / self.D, 1, Y.shape[1])))
         self.E, self.RT, self.places = ca.ldl(S)
-        self.diagonal = ca.diag(S)[self.places]
+        units = np.ones(G.shape[0]) if units is None else np.array(units, float)
+        self.squares = ca.DM((units**2)[self.places])
+        self.diagonal = ca.densify(ca.diag(S))[self.places] / self.squares
 
     def vector(self):
         """All nonzeros, and last the smallest pivot against the largest diagonal: in joint coordinates a row may vanish as a
         whole where a mechanism is singular."""
-        largest = ca.mmax(ca.densify(self.diagonal))
-        inverse = ca.if_else(self.E > SINGULAR * largest, 1 / self.E, 0)
+        largest, pivots = ca.mmax(self.diagonal), ca.densify(self.E) / self.squares
+        inverse = ca.if_else(pivots > SINGULAR * largest, 1 / self.E, 0)
         parts = (column(self.G), column(self.LT), 1 / self.D, column(self.RT), inverse)
-        return ca.densify(ca.vertcat(*[ca.densify(x) for x in parts], ca.mmin(ca.densify(self.E)) / largest))
+        return ca.densify(ca.vertcat(*[ca.densify(x) for x in parts], ca.mmin(pivots) / largest))
 
     def read(self, F):
         """G, a solver with S and one with M, from a factor vector."""
@@ -73,24 +76,30 @@ def correction(G, inverse_metric):
     return lambda residual: ca.densify(-(inverse_metric @ (G.T @ solve(residual))))
 
 
-def conditioning(G, inverse_metric):
-    """Smallest pivot of G W Gᵀ against the largest squared row of G: how well a choice of coordinates fits the rows."""
-    E, _, _ = ca.ldl(ca.sparsify(G @ inverse_metric @ G.T))
-    return ca.mmin(ca.densify(E)) / ca.mmax(ca.densify(ca.diag(G @ G.T)))
+def conditioning(G, inverse_metric, units, columns):
+    """Smallest pivot of G W Gᵀ against the largest squared row of G, in units of rows and of coordinates: how well a choice of
+    coordinates fits the rows."""
+    E, _, places = ca.ldl(ca.sparsify(G @ inverse_metric @ G.T))
+    squares = np.array(units, float) ** 2
+    whole = G @ ca.diag(ca.DM(np.array(columns) ** 2)) @ G.T
+    return ca.mmin(ca.densify(E) / ca.DM(squares[places])) / ca.mmax(ca.densify(ca.diag(whole)) / ca.DM(squares))
 
 
-def inverse_metrics(metric, n):
+def inverse_metrics(metric, units):
     """Inverse metrics for positions and for velocities: the plain one, or those of a partition.
 
     A partition names the dependent coordinates: only they are changed, which is the limit of a metric in which the others
     weigh infinitely much. Müller and Terze, sec. 5.3 [mueller2009].
+
+    units   of the coordinates: in the plain metric a length counts as an angle where it is as large as the model
     """
+    n, squares = len(units), [x**2 for x in units]
     if metric == "plain":
-        return ca.SX.eye(n), ca.SX.eye(n)
+        return (ca.diag(ca.SX(squares)),) * 2
     chosen = []
     for dependent in metric:
         W = ca.SX(n, n)
         for k in dependent:
-            W[k, k] = 1
+            W[k, k] = squares[k]
         chosen.append(ca.sparsify(W))
     return tuple(chosen)

@@ -82,7 +82,9 @@ class Outputs:
     def _scalars(self):
         largest = lambda column: ca.mmax(ca.fabs(ca.densify(column))) if column.shape[0] else ca.SX(0)
         T, U = self.f.kinetic_energy(), self.f.all_rows.loads.potential
-        holding = lambda what: self.f.all_rows.stacked(what)[self.f.all_rows.active_rows(), :]
+        every = self.f.all_rows
+        units = ca.DM(every.scales.row_units([row.label for row in every.rows])) / every.scales.unit
+        holding = lambda what: (every.stacked(what) / units)[every.active_rows(), :]  # angles times the unit of length
         yield "kinetic_energy", T
         yield "potential_energy", U
         yield "position_drift", largest(holding("g"))

@@ -85,6 +85,10 @@ class Relative(Transmission, Formulation):
         self.keep = self.active_rows()
         self.loads = Loads(model, self.meaning, along=self.links, weight=False, like=self.absolute.loads)
 
+    def measure(self, scales):
+        super().measure(scales)
+        self.absolute.measure(scales)
+
     def release(self, constraints):
         super().release(constraints)
         self.absolute.release(constraints)
@@ -207,7 +211,7 @@ class Relative(Transmission, Formulation):
         t, q, v, p = time, self.q, self.v, self.p
         constrained = bool(self.keep)
         g, psi, gamma = (self.stacked(what)[self.keep, :] for what in ("g", "psi", "gamma"))
-        mass = Factor(self.jacobian()[self.keep, :], self.mass_matrix()) if constrained else None
+        mass = Factor(self.jacobian()[self.keep, :], self.mass_matrix(), self.row_units()) if constrained else None
         factor = self.conditioned(mass.vector(), self.jacobian()[self.keep, :]) if constrained else ca.SX.ones(1)
         found = {"factor": ca.Function("factor", [t, q, p], [factor])}
         F = ca.SX.sym("F", found["factor"].size_out(0)[0])
@@ -235,8 +239,8 @@ class Relative(Transmission, Formulation):
         found["tangent"] = ca.Function("tangent", [p, F, e], [e + (step(G @ e) if constrained else 0)])
         at_position, at_velocity = self.corrections(step, self.jacobian()[self.keep, :], g, psi)
         shifted = self.manifold.retract(q, at_position, "cayley") if constrained else q
-        found["positions"] = ca.Function("positions", [t, q, p, F], [shifted, ca.densify(g)])
-        found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [v + at_velocity, ca.densify(psi)])
+        found["positions"] = ca.Function("positions", [t, q, p, F], [shifted, self.with_size(g)])
+        found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [v + at_velocity, self.with_size(psi)])
         found |= self.counting() | self.along(self.least_change)
         return {name: shared(f) for name, f in found.items()}
 

@@ -6,6 +6,7 @@ With the velocities split into dependent and independent ones, G = (G_D, G_I), M
     v̇ = N v̇_I + c,     c = (G_D⁻¹ γ; 0)                                                               (2)
     Nᵀ M N v̇_I = Nᵀ (τ − h − M c)                                                                     (3)
     λ = G_D⁻ᵀ (M v̇ + h − τ)_D                      reactions, only where they are asked for           (4)
+    e ← N (Nᵀ M N)⁻¹ Nᵀ M e                        the part of an error that a projection leaves      (5)
 
 Dependent velocities are chosen by the measure of `partition.py`, and chosen anew when G_D becomes ill-conditioned; kernels
 of a choice are compiled when it is first met, and kept.
@@ -60,9 +61,10 @@ class Woronetz(Relative):
         N = ca.SX(n, n - m)
         N[D, :], N[I, :] = tie, ca.SX.eye(n - m)
         N = ca.sparsify(N)
-        A = ca.sparsify(N.T @ self.mass_matrix() @ N)
+        M = self.mass_matrix()
+        A = ca.sparsify(N.T @ M @ N)
         pivots, LT, places = ca.ldl(A)
-        parts = [ca.densify(x) for x in (column(tie), column(LT), 1 / pivots, *square.parts())]
+        parts = [ca.densify(x) for x in (column(tie), column(LT), 1 / pivots, column(M), *square.parts())]
         sizes = [x.shape[0] for x in parts]
         factor = ca.densify(ca.vertcat(*parts, square.smallest() ** 2 / ca.mmax(ca.densify(ca.diag(G @ G.T)))))
         found = {"factor": ca.Function("factor", [t, q, p], [factor])}
@@ -73,7 +75,7 @@ class Woronetz(Relative):
         N[D, :], N[I, :] = ca.SX(tie.sparsity(), read[0]), ca.SX.eye(n - m)
         N = ca.sparsify(N)
         reduced = solver(ca.SX(LT.sparsity(), read[1]) + ca.SX.eye(n - m), read[2], places)
-        back = square.reader(read[3:])
+        Mf, back = ca.SX(M.sparsity(), read[3]), square.reader(read[4:])
         inputs = [t, q, v, p, F]
         if baumgarte:
             gains = ca.SX.sym("alpha_beta", 2)
@@ -87,16 +89,16 @@ class Woronetz(Relative):
         results = (a, ca.vertcat(ca.SX.zeros(m), efforts), power)
         found["accelerations"] = ca.Function("accelerations", inputs, [ca.densify(x) for x in results])
         e = ca.SX.sym("e", n)
-        found["tangent"] = ca.Function("tangent", [p, F, e], [ca.densify(N @ e[I])])
-        mass = Factor(G, self.mass_matrix())
+        found["tangent"] = ca.Function("tangent", [p, F, e], [ca.densify(N @ reduced(N.T @ (Mf @ e)))])  # (5)
+        mass = Factor(G, M, self.row_units())
         Gm, solve, settle = mass.read(mass.vector())
         step = lambda residual: ca.densify(-settle(Gm.T @ solve(residual)))
         r = ca.SX.sym("r", m)
         found["impulse"] = ca.Function("impulse", [t, q, p, F, r], [step(r), ca.densify(-solve(r))])
         at_position, at_velocity = self.corrections(step, G, g, psi)
         shifted = self.manifold.retract(q, at_position, "cayley")
-        found["positions"] = ca.Function("positions", [t, q, p, F], [shifted, ca.densify(g)])
-        found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [v + at_velocity, ca.densify(psi)])
+        found["positions"] = ca.Function("positions", [t, q, p, F], [shifted, self.with_size(g)])
+        found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [v + at_velocity, self.with_size(psi)])
         found |= self.counting() | self.along(self.least_change)
         return {name: shared(f) for name, f in found.items()}
 

@@ -301,22 +301,6 @@ def refuse_other_model(folder, stored, model, signals, fingerprint, given):
         )
 
 
-def rebuilt(model, system, formulation, options, signals, dependent):
-    """Kernels of a choice of dependent coordinates that an earlier process made."""
-    from .. import kernels
-    from ..registry import lookup
-    from .prepare import build, kernel_key
-
-    key = kernel_key(system.fingerprint, formulation, system.keep, dependent, options)
-    found = kernels.load(key)
-    if found is None:
-        f = lookup("formulation", formulation)(model)
-        f.keep, f.metric = system.keep, (tuple(dependent[:-1]) if len(dependent) > 1 else options[2])
-        f.dependent = dependent[-1]
-        found = build(f, signals, None, key, options)
-    return found
-
-
 def static_facts(model, system, options, values, given, program):
     """What does not change during a run. options: of the run; given: parameters that differ from the model's."""
     events = None

@@ -74,6 +74,7 @@ class Derived:
         f = self.equations
         f.release([element for element in self.model.switched if id(element) in face.released])
         f.keep, f.dependent, f.metric = face.keep, face.dependent, face.metric
+        f.measure(face.scales)
         return f
 
 

@@ -45,14 +45,14 @@ class Dynamics:
         """Position and velocity residuals of the rows in use."""
         t, q, v, p = self._state(q, v, t, p)
         F = self._factor(t, q, p)
-        return self.kernels["positions"](t, q, p, F)[1], self.kernels["velocities"](t, q, v, p, F)[1]
+        return self.kernels["positions"](t, q, p, F)[1][:-1], self.kernels["velocities"](t, q, v, p, F)[1][:-1]
 
     def projected(self, q=None, v=None, t=0.0, p=None):
         """The state moved onto the constraints: positions by Newton steps, then velocities."""
         t, q, v, p = self._state(q, v, t, p)
         for _ in range(20):
             moved, g = self.kernels["positions"](t, q, p, self._factor(t, q, p))
-            if np.abs(g).max(initial=0.0) <= 1e-14 * self.system.length:
+            if g[-1] <= 1e-14 * self.system.length / self.system.unit:
                 break
             q = moved
         return q, self.kernels["velocities"](t, q, v, p, self._factor(t, q, p))[0]

@@ -82,7 +82,7 @@ def project_position(k, s, plan, state, q, other, p):
     tolerance = plan.numbers[2]
     for swaps in range(20):
         call(k.positions, (s.t, q, p, s.F, other, s.g, s.work))
-        residual = largest(s.g, plan.choices[7])
+        residual = s.g[plan.choices[7]]
         if not np.isfinite(residual):
             return -1
         if swaps == 0:
@@ -103,7 +103,7 @@ def project_velocity(k, s, plan, state, q, v, other, p):
     """Least squares onto the velocity constraints, with the factor of q. Returns how often the buffers were swapped."""
     for swaps in range(3):
         call(k.velocities, (s.t, q, v, p, s.F, other, s.psi, s.work))
-        residual = largest(s.psi, plan.choices[7])
+        residual = s.psi[plan.choices[7]]
         if swaps == 0:
             state.values[5] = max(state.values[5], residual)
         if residual <= plan.numbers[3]:

@@ -65,6 +65,13 @@ class System:
             return f"{words} of {self.rows[place][0]!r}"
         return f"{words} of {self.bodies[place // per_body]!r}" if size > 1 else words
 
+    @property
+    def unit(self):
+        """Unit of length of the kernels [m]."""
+        from ..formulations.scales import rounded
+
+        return rounded(self.length)
+
 
 @cache
 def own_source():
@@ -133,12 +140,13 @@ def _begun(told, options, values, t):
         examiner = Examiner(f, scales)
         found = diagnoses.diagnose(examiner, t, q, p)
     f.keep = found.keep
+    f.measure(scales)
     partition = choose(f, examiner, t, q, p, metric) if isinstance(metric, list) else {}
     f.metric = (partition["positions"], partition["velocities"]) if partition else metric
     if f.watches:
         f.choose(examiner, t, q, p)
     chosen = [*f.metric, f.dependent] if partition else [f.dependent]
-    key = kernel_key(told.mark, told.formulation, f.keep, chosen, options)
+    key = kernel_key(told.mark, told.formulation, f.keep, chosen, options, scales)
     built = told.library(key, f, lambda equations: _built(told, equations, key, options))
     if f.turns:
         p[len(model.inputs) :] = built["turns"](np.array([t]), q, p)[0]
@@ -155,7 +163,7 @@ def _begun(told, options, values, t):
         rows=[(row.label, str(row)) for row in f.rows],
         keep=found.keep,
         dependent=chosen,
-        watches=bool(f.keep) and (f.watches or bool(partition)),
+        watches=bool(f.keep) and (f.watches or bool(partition) or bool(found.redundant)),
         redundant=found.redundant,
         shared=shared,
         freedom=found.freedom,
@@ -229,27 +237,43 @@ def _slot(f, slot):
     return ca.if_else(size > 0, ca.dot(watched, ca.horzcat(*block.G)) / size, 0)
 
 
-def kernel_key(mark, formulation, keep, dependent, options):
-    return key_of("kernels", mark, formulation, keep, dependent, options)
+def kernel_key(mark, formulation, keep, dependent, options, scales):
+    return key_of("kernels", mark, formulation, keep, dependent, options, scales.unit, scales.row_units(scales.rows))
 
 
-def rechosen(told, system, options, t, q, p):
-    """Kernels with the dependent coordinates that are best here, and which these are."""
+def rechosen(told, system, options, keep, t, q, p):
+    """Kernels with the rows and the dependent coordinates that are best here, and which these are."""
+    from ..formulations.diagnosis import anew
     from ..formulations.examiner import Examiner
     from ..formulations.partition import choose
     from ..formulations.scales import Scales
 
     f = told.face()
-    f.keep = system.keep
-    examiner = Examiner(f, Scales(**system.scales))
+    scales = Scales(**system.scales)
+    f.measure(scales)
+    examiner = Examiner(f, scales)
+    f.keep = anew(examiner, keep, t, q, p)
     f.metric, chosen = options[2], []
     if system.partition:
         partition = choose(f, examiner, t, q, p, options[2])
         f.metric = chosen = (partition["positions"], partition["velocities"])
     f.choose(examiner, t, q, p)
     chosen = [*chosen, f.dependent]
-    key = kernel_key(system.fingerprint, told.formulation, f.keep, chosen, options)
-    return told.library(key, f, lambda equations: build(equations, told.signals, None, key, options)), chosen
+    key = kernel_key(system.fingerprint, told.formulation, f.keep, chosen, options, scales)
+    make = lambda equations: build(equations, told.signals, None, key, options)
+    return told.library(key, f, make), f.keep, json.loads(json.dumps(chosen))
+
+
+def rebuilt(told, system, options, keep, dependent):
+    """Kernels of a choice that an earlier process made."""
+    from ..formulations.scales import Scales
+
+    f, scales = told.face(), Scales(**system.scales)
+    f.measure(scales)
+    f.keep, f.metric = keep, (tuple(dependent[:-1]) if len(dependent) > 1 else options[2])
+    f.dependent = dependent[-1]
+    key = kernel_key(system.fingerprint, told.formulation, keep, dependent, options, scales)
+    return told.library(key, f, lambda equations: build(equations, told.signals, None, key, options))
 
 
 def _finite(model, q, p):

@@ -22,6 +22,7 @@ Scratch = namedtuple(
     "t q0 q1 q2 trial v0 v1 v2 u eu ev tu tv F a lam power K A P g psi turn spin ab work scale",
 )
 
+# g, psi: residuals of the rows in use, and after them the length of the vector of these in units of the rows
 # What the run does: tableau, steps, projection, tolerances. All float64 or int64 arrays, so that one compiled loop serves.
 #   numbers: [step, tolerance, position tolerance, velocity tolerance, smallest step, whole mass, whole inertia,
 #   conditioning below which dependent velocities are chosen anew]

@@ -52,9 +52,9 @@ class Runner:
         adaptive = step is None
         n = {**system.sizes, "p": len(system.p), "outputs": sum(size for _, size in system.layout)}
         self.sizes = n
-        self.renew, self.dependent = renew, system.dependent
-        speed = max(1e-3 * system.length, np.abs(system.v).max(initial=0.0))
-        numbers = [step or 0.0, tolerance, 1e-15 * system.length, 1e-14 * max(speed, 1.0)]
+        self.renew, self.keep, self.dependent, self.used = renew, system.keep, system.dependent, set(system.keep)
+        size = system.length / system.unit  # residuals of kernels are in units of their rows
+        numbers = [step or 0.0, tolerance, 1e-15 * size, 1e-14 * size * max(self._rate(system), 1 / abs(until))]
         numbers += [1e-13 * abs(until), system.mass, system.inertia, 1e-4]
         projecting = projection.projects and n["multipliers"] > 0
         choices = [adaptive, projecting, projection.baumgarte, n["turns"], "stage" in built, system.watches]
@@ -105,18 +105,29 @@ class Runner:
         self.plan.numbers[7] = 0.02 * self.built["factor"](t, q, self.state.p)[0][-1]
 
     def _choose_anew(self):
-        """Other dependent coordinates, and kernels for them; where the same ones are best, more is put up with."""
+        """Other rows or dependent coordinates, and kernels for them; where the same ones are best, more is put up with."""
         self._catch_up()
         trial = self.scratch.trial[: self.state.q.size].copy()
         with abrupt(), never_lost():
-            built, dependent = self.renew(self.state.values[0], trial, self.state.p)
-        if dependent == self.dependent:
+            built, keep, dependent = self.renew(self.keep, self.state.values[0], trial, self.state.p)
+        if (keep, dependent) == (self.keep, self.dependent):
             self.plan.numbers[7] *= 0.1
             return
-        self.dependent, self.choices = dependent, self.choices + 1
-        self._take(built)
-        self.plan.choices[6] = max(built["factor"].size_out(0), 1) - 1
+        self.choices += 1
+        self._choose(built, keep, dependent)
         self._watch(trial)
+
+    def _choose(self, built, keep, dependent):
+        """Use these rows and dependent coordinates from now on."""
+        self.keep, self.dependent, self.used = keep, dependent, self.used | set(keep)
+        self._take(built)
+        self.plan.choices[6], self.plan.choices[7] = max(built["factor"].size_out(0), 1) - 1, len(keep)
+
+    @staticmethod
+    def _rate(system):
+        """How fast a system moves at the start, or would under gravity: lengths over its size, angles as they are [1/s]."""
+        sizes = np.where(np.array(system.linear, bool), system.length, 1.0)
+        return max(system.scales["rate"], np.abs(np.array(system.v) / sizes).max(initial=0.0))
 
     def _first_step(self, system, tolerance, until):
         """A cautious first step from the start velocities and accelerations: small against the time in which anything turns
@@ -279,16 +290,17 @@ class Runner:
 
     def snapshot(self):
         """Everything that the further run depends on, as plain facts and as arrays."""
-        facts = {"dependent": self.dependent, "choices": self.choices, "wall": self.wall}
+        chosen = {"keep": self.keep, "used": sorted(self.used), "dependent": self.dependent}
+        facts = chosen | {"choices": self.choices, "wall": self.wall}
         arrays = {name: np.array(x) for name, x in self.state._asdict().items()}
         return facts, arrays | {"scale": self.scratch.scale.copy(), "numbers": self.plan.numbers.copy()}
 
     def restore(self, facts, arrays, rebuild):
         """Go on from a snapshot; rebuild: kernels of given dependent coordinates."""
-        if facts["dependent"] != json.loads(json.dumps(self.dependent)):
-            self.dependent = facts["dependent"]
-            self._take(rebuild(self.dependent))
-            self.plan.choices[6] = max(self.built["factor"].size_out(0), 1) - 1
+        keep, dependent = facts["keep"], facts["dependent"]
+        if (keep, dependent) != (self.keep, json.loads(json.dumps(self.dependent))):
+            self._choose(rebuild(keep, dependent), keep, dependent)
+        self.used |= set(facts["used"])
         self.choices, self.wall = facts["choices"], facts["wall"]
         for name, x in self.state._asdict().items():
             x[:] = arrays[name]
@@ -300,7 +312,8 @@ class Runner:
         return {
             "steps": steps, "rejections": rejections, "evaluations": evaluations, "projections": projections,
             "choices": self.choices, "structures": 1,
-            "smallest_pivot": float(values[3]), "corrected_position": float(values[4]), "corrected_velocity": float(values[5]),
+            "smallest_pivot": float(values[3]), "corrected_position": float(values[4] * self.system.unit),
+            "corrected_velocity": float(values[5] * self.system.unit),
             "energy": self._energy(),
         }  # fmt: skip
 
@@ -315,7 +328,7 @@ class Runner:
         self.loop.evaluate(self.kernels, self.scratch, self.plan, times, q, v, p, every, outputs, row)
 
     def _rows_used(self):
-        return list(self.system.keep)
+        return sorted(self.used)
 
     def _events(self):
         return {}

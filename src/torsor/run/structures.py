@@ -28,7 +28,7 @@ class Structures:
     def __init__(self, told, system, built, options):
         self.told, self.system, self.options = told, system, options
         self.program = lowered(told.model, [label for label, _ in system.rows])
-        self.known = []
+        self.known, self.used = [], set()  # used: rows that were chosen anew
         self.bits = self.program.arrays["bits"]
         first = Structure(self.key_of(system.p), built, system.keep, system.dependent, system.watches)
         self.known.append(first)
@@ -58,34 +58,35 @@ class Structures:
         return again
 
     def rechosen(self, structure, t, q, p):
-        """The same structure with the dependent coordinates that are best here."""
+        """The same structure with the rows and the dependent coordinates that are best here."""
+        from ..formulations.diagnosis import anew
         from ..formulations.examiner import Examiner
-        from ..formulations.scales import Scales
 
         f = self._released(structure.key)
-        f.keep = structure.keep
-        dependent, _ = self._choose(f, Examiner(f, Scales(**self.system.scales)), t, q, p)
-        if dependent == structure.dependent:
+        examiner = Examiner(f, f.scales)
+        f.keep = anew(examiner, structure.keep, t, q, p)
+        dependent, _ = self._choose(f, examiner, t, q, p)
+        if (f.keep, dependent) == (structure.keep, structure.dependent):
             return False
         structure.built = self._library(f, structure.key, dependent)
-        structure.dependent = dependent
+        self.used |= set(f.keep)
+        structure.keep, structure.dependent = f.keep, dependent
         return True
 
     def _found(self, key, t, q, v, p):
         """What is redundant in a structure is found at the state where it is first met, whatever was run before."""
         from ..formulations import diagnosis
         from ..formulations.examiner import Examiner
-        from ..formulations.scales import Scales
 
         f = self._released(key)
-        examiner = Examiner(f, Scales(**self.system.scales))
+        examiner = Examiner(f, f.scales)
         where, _ = examiner.assemble(t, q, p)
         where = q if where is None else where
         found = diagnosis.diagnose(examiner, t, where, p)
         self._refuse(examiner, f, found, t, where, v, p)
         f.keep = found.keep
         dependent, partition = self._choose(f, examiner, t, where, p)
-        watches = bool(f.keep) and (f.watches or partition)
+        watches = bool(f.keep) and (f.watches or partition or bool(found.redundant))
         return Structure(key, self._library(f, key, dependent), f.keep, json.loads(json.dumps(dependent)), watches)
 
     def _refuse(self, examiner, f, found, t, q, v, p):
@@ -105,9 +106,12 @@ class Structures:
 
     def _released(self, key):
         """The face of the formulation with the constraints of this structure engaged."""
+        from ..formulations.scales import Scales
+
         f = self.told.face()
         f.release([c for c, on in zip(self.program.constraints, key) if on == 0.0])
         f.metric = self.options[2]
+        f.measure(Scales(**self.system.scales))
         return f
 
     def _choose(self, f, examiner, t, q, p):
@@ -128,6 +132,6 @@ class Structures:
     def _library(self, f, key, dependent):
         """Kernels of a structure and of what is chosen in it."""
         mark, formulation = self.system.fingerprint, self.told.formulation
-        place = kernel_key(mark, formulation, [list(key), f.keep], dependent, self.options)
+        place = kernel_key(mark, formulation, [list(key), f.keep], dependent, self.options, f.scales)
         make = lambda equations: build(equations, self.told.signals, self.program, place, self.options)
         return self.told.library(place, f, make)

@@ -10,10 +10,9 @@ import numpy as np
 from ..errors import AccuracyWarning, ResultError, RunError
 from ..joints import Joint
 from ..model import Model
-from .checkpoint import rebuilt
 from .derived import derived
 from .interruption import never_lost
-from .prepare import changes_structure, prepare, rechosen
+from .prepare import changes_structure, prepare, rebuilt, rechosen
 from .projections import Projection
 from .runner import Runner
 
@@ -59,16 +58,16 @@ class Task:
                     f"model {model.name!r}: its equations are derived differently here; nothing was changed"
                 )
             system = stored
-        told, every = self.derived(), dict(model.signals) | self.signals
+        told = self.derived()
         manner = (self.method, self.step, self.tolerance, self.projection, self.until)
-        rebuild = lambda dependent: rebuilt(model, system, self.formulation, ways, every, dependent)
+        rebuild = lambda keep, dependent: rebuilt(told, system, ways, keep, dependent)
         if changes_structure(model):
             from .event_runner import EventRunner
             from .structures import Structures
 
             structures = Structures(told, system, built, ways)
             return system, EventRunner(structures, system, built, *manner, self.blame), rebuild
-        renew = lambda t, q, p: rechosen(told, system, ways, t, q, p)
+        renew = lambda keep, t, q, p: rechosen(told, system, ways, keep, t, q, p)
         return system, Runner(system, built, *manner, renew, self.blame), rebuild
 
     def blame(self, until, t, bodies, p):
