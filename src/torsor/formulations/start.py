@@ -241,14 +241,17 @@ def _given_rows(formulation, J, r):
 
 
 def _levels(levels, n):
-    """Least squares by levels: each minimises its residual in what the levels before it leave free. Rows have length 1, but
-    for a fourth level, which only asks for the least of something."""
+    """Least squares by levels: each minimises its residual in what the levels before it leave free, where all rows count
+    alike. Rows have length 1, but for a fourth level, which only asks for the least of something."""
     x, free, residuals = np.zeros(n), np.eye(n), []
     for k, (A, b) in enumerate(levels):
         if len(A) and free.shape[1]:
-            U, s, Vt = np.linalg.svd(A @ free, full_matrices=True)
+            inside, rest = A @ free, b - A @ x
+            lengths = np.linalg.norm(inside, axis=1)
+            weight = np.where(lengths > FREE, lengths, 1.0) if k in (1, 2) else np.ones(len(A))
+            U, s, Vt = np.linalg.svd(inside / weight[:, None], full_matrices=True)
             r = int((s > (FREE if k < 3 else 0.0)).sum())
-            x = x + free @ (Vt[:r].T @ ((U[:, :r].T @ (b - A @ x)) / s[:r]))
+            x = x + free @ (Vt[:r].T @ ((U[:, :r].T @ (rest / weight)) / s[:r]))
             free = free @ Vt[r:].T
         residuals.append(b - A @ x if len(A) else np.zeros(0))
     return x, residuals
