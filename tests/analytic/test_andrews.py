@@ -13,7 +13,7 @@ def test_the_crank_reaches_its_published_angle(formulation):
     data = ts.simulate(ts.cases.load("andrews"), 0.03, outputs=30, tolerance=1e-12, formulation=formulation)
     beta = data.coordinate.sel(joint_coordinate="O").values
     assert beta[0] == pytest.approx(-0.06171389001427645, abs=1e-14)
-    assert abs(beta[-1] - 15.810771195) < 1e-8  # the bar of the issue; the reference has ten digits
+    assert abs(beta[-1] - 15.810771195) < 1e-8  # the reference has ten digits
     assert data.attrs["energy_balance_relative"] < 1e-10
     assert data.attrs["degrees_of_freedom"] == 1
 

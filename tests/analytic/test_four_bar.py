@@ -30,7 +30,7 @@ def test_the_branch_is_kept_through_singular_positions(n, options):
     data = ts.simulate(ts.cases.load("four-bar", n=n), 10.0, outputs=200, **options)
     theta, rate = crank_angle(n, data.time.values)
     exact = np.stack([np.cos(theta), np.sin(theta), 0 * theta], axis=-1)
-    assert np.abs(tip(data) - exact).max() < 1e-8  # the bar of the issue
+    assert np.abs(tip(data) - exact).max() < 1e-8
     angles = data.coordinate.sel(joint_coordinate=[f"A{i}" for i in range(n + 1)]).values
     assert np.abs(angles - (theta - np.pi / 2)[:, None]).max() < 1e-8  # all cranks turn alike, over full turns
     assert np.abs(data.rate.sel(joint_coordinate="A0").values - rate).max() < 1e-7
@@ -52,5 +52,5 @@ def test_step_control_is_not_caught_by_the_singular_position(tolerance):
 
 def test_forty_loops_keep_their_energy():
     data = ts.simulate(ts.cases.load("four-bar", n=40), 10.0, outputs=50, tolerance=1e-10)
-    assert data.attrs["energy_balance_error"] < 1e-6  # the bar of the issue [J]
+    assert data.attrs["energy_balance_error"] < 1e-6  # [J], of energies of some tens of joules
     assert data.attrs["degrees_of_freedom"] == 1

@@ -45,7 +45,7 @@ def test_angles_converge_and_follow_lagranges_equations(formulation):
     ]
     one, two = map(angles, runs)
     q, _ = independent(runs[0].time.values)
-    assert np.abs(one - two).max() < 1e-9  # the bar of the issue
+    assert np.abs(one - two).max() < 1e-9
     assert np.abs(two - q).max() < 1e-10  # 1e-13 per step, some thousand steps
 
 

@@ -49,6 +49,6 @@ def test_energy_and_vertical_momentum_are_kept(formulation):
     model = ts.cases.load("platform")
     signals = {"momentum": vertical_momentum(model)}
     data = ts.simulate(model, 10.0, outputs=200, tolerance=1e-14, formulation=formulation, signals=signals)
-    assert data.attrs["energy_balance_relative"] < 1e-10  # the bar of the issue
+    assert data.attrs["energy_balance_relative"] < 1e-10
     momentum = data["momentum"].values
-    assert np.abs(momentum / momentum[0] - 1).max() < 1e-12  # the bar of the issue
+    assert np.abs(momentum / momentum[0] - 1).max() < 1e-12

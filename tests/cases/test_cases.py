@@ -1,4 +1,4 @@
-"""The library of cases: names, data and options as shared/cases.md and the benchmark library give them."""
+"""The library of cases: names, data and options as their sources give them."""
 
 import numpy as np
 import pytest

@@ -5,6 +5,7 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 import pytest
+from documented import documented
 
 import torsor as ts
 from torsor.formulations import Absolute
@@ -14,11 +15,8 @@ STEP = 1e-5  # central differences of functions of size 10 to 100: truncation 1e
 DIFFERENCE = 1e-6
 ROUNDING = 1e-11  # a hundred operations on numbers of size 100
 
-CASES = [
-    pytest.param((cls, k), id=f"{key}-{k}")
-    for key, cls in ts.registered("force").items()
-    for k in range(len(cls.variants))
-]
+FORCES = {**ts.registered("force"), **documented("force")}
+CASES = [pytest.param((cls, k), id=f"{key}-{k}") for key, cls in FORCES.items() for k in range(len(cls.variants))]
 RUBBING = [  # constraints that act as forces while they slide
     pytest.param((cls, k), id=f"{key}-{k}")
     for key, cls in ts.registered("constraint").items()
@@ -74,11 +72,32 @@ def state(seed=3):
     return q, random.uniform(-1, 1, 12)
 
 
+def added(case):
+    """An example of a force in its scene."""
+    cls, k = case
+    model, offered = scene()
+    return model.add(cls.examples(offered)[k])
+
+
+BY_EFFORT = [case for case in CASES if added(*case.values).efforts()]
+BY_ENERGY = [case for case in CASES if not added(*case.values).efforts()]
+DISSIPATING = [case for case in CASES if added(*case.values).dissipation() is not None]
+BETWEEN = [case for case in CASES if case.values[0][0].key in INTERNAL]
+
+
+def test_every_internal_force_is_there():
+    assert {case.values[0][0].key for case in BETWEEN} == set(INTERNAL)
+
+
+@pytest.mark.parametrize("case", BY_EFFORT)
+def test_a_force_declares_efforts_or_energies(case):
+    force = added(case)
+    assert force.potential() is None and force.dissipation() is None
+
+
+@pytest.mark.parametrize("loaded", BY_ENERGY, indirect=True)
 def test_generalised_force_is_minus_the_gradient_of_energy_and_dissipation(loaded):
     """f = −∂U/∂(δx, δθ) − ∂D/∂v, where nothing else is declared."""
-    if loaded.force.efforts():
-        assert loaded.force.potential() is None and loaded.force.dissipation() is None
-        return
     q, v = state()
     for k, unit in enumerate(np.eye(12)):
         U = [loaded(0.3, loaded.move(q, h * unit), v)[1] for h in (STEP, -STEP)]
@@ -95,10 +114,9 @@ def test_power_is_what_changes_the_energy(loaded):
     np.testing.assert_allclose(P, f @ v + (U[0] - U[1]) / (2 * STEP), atol=DIFFERENCE)
 
 
+@pytest.mark.parametrize("loaded", BETWEEN, indirect=True)
 def test_action_is_reaction(loaded):
     """Forces between bodies change neither the total momentum nor the total angular momentum."""
-    if loaded.force.key not in INTERNAL:
-        return
     q, v = state()
     f, *_ = loaded(0.3, q, v)
     assert np.abs(f).max() > 0.1
@@ -141,9 +159,8 @@ def test_dry_friction_opposes_sliding_and_is_internal(case):
         np.testing.assert_allclose(moment, 0, atol=ROUNDING)
 
 
+@pytest.mark.parametrize("loaded", DISSIPATING, indirect=True)
 def test_dissipation_never_gives_energy(loaded):
-    if loaded.force.dissipation() is None:
-        return
     q, v = state()
     still = loaded(0.3, q, 0 * v)[2]
     assert loaded(0.3, q, v)[2] < still

@@ -5,6 +5,7 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 import pytest
+from documented import documented
 
 import torsor as ts
 from torsor.formulations import Absolute
@@ -27,7 +28,7 @@ def scene():
 
 CASES = [
     pytest.param((cls, k), id=f"{key}-{k}")
-    for key, cls in ts.registered("joint").items()
+    for key, cls in {**ts.registered("joint"), **documented("joint")}.items()
     for k in range(len(cls.variants))
 ]
 

@@ -1,11 +1,10 @@
 """Files that include files: found as MuJoCo finds them, and named where something is said about their elements."""
 
+import mujoco
 import numpy as np
 import pytest
 
 import torsor as ts
-
-mujoco = pytest.importorskip("mujoco")
 
 SCENE = """<mujoco model="scene">
   <include file="sub/robot.xml"/>

@@ -77,7 +77,7 @@ def test_energy_is_conserved_in_every_case_without_drives(case):
 def test_default_tolerance_keeps_the_energy_of_the_three_link():
     data = ts.simulate(ts.cases.load("three-link"), 10.0, outputs=100)
     E = data.energy.values
-    assert np.abs(E - E[0]).max() < 1e-8 * data.kinetic_energy.values.max()  # the bar of the issue
+    assert np.abs(E - E[0]).max() < 1e-8 * data.kinetic_energy.values.max()
 
 
 def test_energy_error_falls_with_the_tolerance():

@@ -7,7 +7,7 @@ import pytest
 import torsor as ts
 
 CASES = [name for name in ts.cases.names() if name != "satellite"]  # which is satellite-1 unless told otherwise
-ROUNDING = 1e-12  # the bar of the issue, relative to the model's size and speed
+ROUNDING = 1e-12  # relative to the model's size and speed
 
 
 def relative_drift(data):
