@@ -145,11 +145,15 @@ def point(mass, at=(0.0, 0.0, 0.0)):
 
 def check(tensor, owner, given):
     """Refuse what no mass distribution has: asymmetric, not positive, or breaking the triangle inequality."""
+    least, most = quantity.SMALLEST**2, quantity.LARGEST**2
+    if not np.abs(tensor).max() <= most:
+        raise ModelError(f"{owner}: inertia must be finite, and not larger than {most:g} kg m², got {given}")
     if np.abs(tensor - tensor.T).max() > 1e-9 * max(np.abs(tensor).max(), 1e-300):
         raise ModelError(f"{owner}: inertia must be symmetric, got {given}")
     moments = np.linalg.eigvalsh((tensor + tensor.T) / 2)
-    if moments[0] <= 0:
-        raise ModelError(f"{owner}: principal moments of inertia must be positive, got {moments.tolist()}")
+    if not moments[0] >= least:
+        allowed = f"at least {least:g} kg m²"
+        raise ModelError(f"{owner}: principal moments of inertia must be positive ({allowed}), got {moments.tolist()}")
     if moments[2] > (moments[0] + moments[1]) * (1 + 1e-6):
         raise ModelError(
             f"{owner}: impossible inertia, principal moments {moments.tolist()} break the triangle inequality "

@@ -15,6 +15,7 @@ import numpy as np
 from .errors import ModelError, SymbolError
 
 time = ca.SX.sym("time")
+SMALLEST, LARGEST = 1e-100, 1e100  # of masses, lengths, times …: their squares and products are numbers, too
 INSTEAD = (
     "write casadi.fmax(a, b) for max, casadi.fmin(a, b) for min, casadi.if_else(condition, a, b) for `a if condition else b`, "
     "casadi.logic_and, logic_or, logic_not for `and`, `or`, `not`, and numpy.sin(a) or casadi.sin(a) for math.sin(a)"
@@ -62,6 +63,8 @@ def expression(value, rows, columns, what, owner):
     result = ca.densify(result)
     if not finite(result):
         raise ModelError(f"{owner}: {what} must be finite, got {show(value)}")
+    if any(x.is_constant() and abs(float(x)) > LARGEST for x in result.nonzeros()):
+        raise ModelError(f"{owner}: {what} must not be larger than {LARGEST:g}, got {show(value)}")
     return result
 
 

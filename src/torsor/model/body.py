@@ -195,8 +195,9 @@ class Body(Placed):
             self._check_inertia(numbers[1:].reshape(3, 3, order="F"))
 
     def _check_mass(self, mass):
-        if not mass > 0:
-            raise ModelError(f"{self.owner}: mass must be positive, got {mass!r}")
+        if not quantity.SMALLEST <= mass <= quantity.LARGEST:
+            allowed = f"{quantity.SMALLEST:g} to {quantity.LARGEST:g} kg"
+            raise ModelError(f"{self.owner}: mass must be positive ({allowed}), got {mass!r}")
 
     def _check_inertia(self, tensor):
         shapes.check(tensor, self.owner, tensor.tolist())

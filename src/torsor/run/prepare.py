@@ -10,8 +10,8 @@ import casadi as ca
 import numpy as np
 
 from .. import formulations as _formulations  # noqa: F401  (they register themselves)
-from .. import kernels
-from ..errors import ModelError
+from .. import kernels, quantity
+from ..errors import AssemblyError, ModelError
 from ..registry import lookup
 from .derived import derived
 from .program import Approach, Rate, Side, lowered
@@ -100,7 +100,13 @@ def prepare(
     told = derived(model, formulation, dict(model.signals) | dict(signals or {}))
     ask = (map, baumgarte, repr(metric), tuple(values.items()), t)
     if ask not in told.known:
-        found = _begun(told, [map, baumgarte, metric], values, t)
+        try:
+            found = _begun(told, [map, baumgarte, metric], values, t)
+        except np.linalg.LinAlgError as error:
+            raise AssemblyError(
+                f"model {model.name!r}: no start can be computed: masses, lengths or velocities are too large, too small or too "
+                f"different in size ({error})"
+            ) from error
         while len(told.known) >= KNOWN:
             told.known.pop(next(iter(told.known)), None)
         told.known[ask] = found
@@ -280,3 +286,6 @@ def _finite(model, q, p):
     """Refuse a start that is not made of numbers."""
     if not (np.all(np.isfinite(q)) and np.all(np.isfinite(p))):
         raise ModelError(f"model {model.name!r}: the start contains values that are not finite numbers")
+    if np.abs(q).max(initial=0.0) > quantity.LARGEST:
+        largest = f"{np.abs(q).max():.3g}, more than {quantity.LARGEST:g}"
+        raise ModelError(f"model {model.name!r}: the start contains values that are too large: {largest}")
