@@ -317,8 +317,10 @@ def projection_of(given):
 def _positive(value, what):
     number = quantity.number(value)
     if number is None or not quantity.SMALLEST <= number <= quantity.LARGEST:
-        allowed = f"{quantity.SMALLEST:g} to {quantity.LARGEST:g}"
-        raise OptionError(f"{what} must be a positive number of seconds ({allowed}), got {quantity.show(value)}")
+        allowed = f"between {quantity.SMALLEST:g} and {quantity.LARGEST:g}"
+        raise OptionError(
+            f"{what} must be a positive number of seconds, got {quantity.show(value)} (allowed: {allowed})"
+        )
     return number
 
 

@@ -101,7 +101,8 @@ def prepare(
     ask = (map, baumgarte, repr(metric), tuple(values.items()), t)
     if ask not in told.known:
         try:
-            found = _begun(told, [map, baumgarte, metric], values, t)
+            with np.errstate(over="ignore", invalid="ignore"):  # what is too large is told
+                found = _begun(told, [map, baumgarte, metric], values, t)
         except np.linalg.LinAlgError as error:
             raise AssemblyError(
                 f"model {model.name!r}: no start can be computed: masses, lengths or velocities are too large, too small or too "

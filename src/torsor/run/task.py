@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ..errors import AccuracyWarning, ResultError, RunError
+from ..errors import AccuracyWarning, ModelError, ResultError, RunError
 from ..joints import Joint
 from ..model import Model
 from .derived import derived
@@ -15,6 +15,8 @@ from .interruption import never_lost
 from .prepare import changes_structure, prepare, rebuilt, rechosen
 from .projections import Projection
 from .runner import Runner
+
+FARTHEST = 1e13  # way of the start over the size of the model
 
 
 @dataclass
@@ -58,6 +60,7 @@ class Task:
                     f"model {model.name!r}: its equations are derived differently here; nothing was changed"
                 )
             system = stored
+        _refuse_endless(model, system, self.until)
         told = self.derived()
         manner = (self.method, self.step, self.tolerance, self.projection, self.until)
         rebuild = lambda keep, dependent: rebuilt(told, system, ways, keep, dependent)
@@ -130,6 +133,17 @@ class Task:
                 stacklevel=level + 1,
             )
         return data
+
+
+def _refuse_endless(model, system, until):
+    """Refuse a start so fast that its way through the run cannot be told from its rounding."""
+    sizes = np.where(np.array(system.linear, bool), system.length, 1.0)
+    rate = np.abs(np.array(system.v) / sizes).max(initial=0.0)
+    if not rate * until <= FARTHEST:
+        raise ModelError(
+            f"model {model.name!r}: the start is too fast: in {until:g} s something would move by {rate * until:.1e} times the "
+            f"model's size, or turn by as many radians; up to {FARTHEST:g} can be told from rounding"
+        )
 
 
 def _jumped(task, system, data):
