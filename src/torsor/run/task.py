@@ -8,6 +8,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import AccuracyWarning, ModelError, ResultError, RunError
+from ..formulations.continuity import refuse_jumps
 from ..joints import Joint
 from ..model import Model
 from .derived import derived
@@ -52,6 +53,7 @@ class Task:
         model, metric = self.model, self.projection.metric
         ways = [self.map, self.projection.baumgarte, metric]
         model.seal()
+        refuse_jumps(model, self.values(), self.until)
         system, built = prepare(model, self.formulation, *ways, self.signals, self.parameters)
         if stored is not None:
             shape = lambda x: json.dumps([x.keep, x.dependent, x.layout, x.sizes])
