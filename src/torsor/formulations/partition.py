@@ -31,11 +31,20 @@ def _spanned(G, Minv):
     return basis.T @ inverse / np.linalg.norm(inverse, axis=0)  # M = R⁻ᵀ R⁻¹ has the diagonal of squared columns of R⁻¹
 
 
-def best(G, Minv):
-    """Dependent coordinates, as many as there are rows, by the measure."""
+def best(G, Minv, before=()):
+    """Dependent coordinates, as many as there are rows, by the measure; those before, where others are not much better."""
     A = _spanned(G, Minv)
+    found = _greedy(A.copy())
+    if len(before) != len(found):
+        return found
+    stand = lambda places: np.linalg.svd(A[:, places], compute_uv=False).min(initial=1.0)
+    return found if stand(found) > 3 * stand(list(before)) else sorted(before)
+
+
+def _greedy(A):
+    """Columns, each time the one that is longest after what the chosen ones span has been taken away."""
     chosen = []
-    for _ in range(len(G)):
+    for _ in range(len(A)):
         lengths = np.einsum("ij,ij->j", A, A)
         lengths[chosen] = -1.0
         k = int(np.argmax(lengths))

@@ -35,7 +35,10 @@ class Woronetz(Relative):
         """The best dependent velocities at a configuration."""
         if self.keep:
             G = examiner.G(t, q, p, self.keep)
-            places = best(G, examiner.Minv(q, p))
+            before = self.dependent[0] if self.dependent else ()
+            places = best(G, examiner.Minv(q, p), before)
+            if before and places == sorted(before):
+                return
             rows, columns = pivoting(G[:, places])
             self.dependent = [[places[k] for k in columns], rows]
 

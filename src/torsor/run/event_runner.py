@@ -4,7 +4,7 @@ import numpy as np
 
 from ..errors import TorsorError
 from .interruption import abrupt, never_lost
-from .runner import Runner, addresses
+from .runner import Runner, addresses, window
 
 EXTRA = ("guards", "slots", "energies", "impulse")
 LOGGED = 1024  # events that fit in the log before it is emptied
@@ -87,7 +87,7 @@ class EventRunner(Runner):
                 np.int64,
             ),
             rows=np.array([[*s.keep, *[-1] * (rows - len(s.keep))] for s in known], np.int64),
-            numbers=np.array([before.get(s.key, self.plan.numbers[7]) for s in known], float),
+            numbers=np.array([before.get(s.key, self.plan.numbers[7:10]) for s in known], float),
         )
 
     def _land(self):
@@ -120,7 +120,8 @@ class EventRunner(Runner):
     def _watch_structure(self, structure, q, p):
         t = self.state.values[:1].copy()
         k = self.structures.known.index(structure)
-        self.table.numbers[k] = 0.02 * structure.built["factor"](t, q, p)[0][-1]
+        pivot = structure.built["factor"](t, q, p)[0][-1]
+        self.table.numbers[k] = window(pivot, self.table.numbers[k, 2], structure.watches)
 
     def _enter(self, structure):
         self.events.marks[0] = self.structures.known.index(structure)
@@ -157,9 +158,7 @@ class EventRunner(Runner):
             if better:
                 self.choices += 1
                 self._tabulate()
-                self._watch_structure(structure, trial, self.state.p)
-            else:
-                self.table.numbers[self.events.marks[0]] *= 0.1
+            self._watch_structure(structure, trial, self.state.p)
             return self.loop.RUNNING
         return status
 

@@ -72,6 +72,12 @@ def dips(pivot, before):
     return pivot < 1e-5 and pivot < 0.01 * before
 
 
+@njit(**MERGED)
+def left(pivot, plan):
+    """Whether the conditioning has left the window in which what was chosen is kept."""
+    return pivot < plan.numbers[7] or pivot > plan.numbers[8]
+
+
 @njit(**INLINE)
 def project_position(k, s, plan, state, q, other, p):
     """Least squares onto the position constraints by simplified Newton steps between two buffers.
@@ -195,7 +201,7 @@ def march(k, s, plan, state, times, end, out_q, out_v, out_p, out_w, budget):
             status = NOT_FINITE
             break
 
-        if projecting and plan.choices[5] == 1 and s.F[plan.choices[6]] < plan.numbers[7]:
+        if projecting and plan.choices[5] == 1 and left(s.F[plan.choices[6]], plan):
             copy(q1, s.trial)  # before a projection with this choice does harm: the step is repeated with another
             status = ILL_CHOSEN
             break
@@ -230,7 +236,7 @@ def march(k, s, plan, state, times, end, out_q, out_v, out_p, out_w, budget):
         if plan.choices[5] == 1 and not projecting:
             call(k.factor, (s.t, q, state.p, s.F, s.work))
             fresh = times.size >= 0
-            if s.F[plan.choices[6]] < plan.numbers[7]:
+            if left(s.F[plan.choices[6]], plan):
                 copy(q, s.trial)
                 status = ILL_CHOSEN
                 break

@@ -29,7 +29,7 @@ class System:
     rows: list  # (label, description) of all declared rows
     keep: list
     dependent: list  # places of dependent coordinates, where a formulation or a projection splits them
-    watches: bool  # whether that choice has to be watched
+    watches: float  # part of its conditioning down to which what was chosen is kept; 0: nothing has to be watched
     redundant: list
     shared: list  # names of constraints whose reactions are not unique
     freedom: int
@@ -170,7 +170,7 @@ def _begun(told, options, values, t):
         rows=[(row.label, str(row)) for row in f.rows],
         keep=found.keep,
         dependent=chosen,
-        watches=bool(f.keep) and (f.watches or bool(partition) or bool(found.redundant)),
+        watches=watched(f, bool(partition), found.redundant),
         redundant=found.redundant,
         shared=shared,
         freedom=found.freedom,
@@ -244,11 +244,17 @@ def _slot(f, slot):
     return ca.if_else(size > 0, ca.dot(watched, ca.horzcat(*block.G)) / size, 0)
 
 
+def watched(f, partition, redundant):
+    """How far the conditioning of what was chosen may fall: dependent coordinates are chosen anew soon, rows in use only where
+    they really turn out of place, since every singular position is a dip, too."""
+    return 0.0 if not f.keep else 0.02 if f.watches or partition else 1e-7 if redundant else 0.0
+
+
 def kernel_key(mark, formulation, keep, dependent, options, scales):
     return key_of("kernels", mark, formulation, keep, dependent, options, scales.unit, scales.row_units(scales.rows))
 
 
-def rechosen(told, system, options, keep, t, q, p):
+def rechosen(told, system, options, keep, dependent, t, q, p):
     """Kernels with the rows and the dependent coordinates that are best here, and which these are."""
     from ..formulations.diagnosis import anew
     from ..formulations.examiner import Examiner
@@ -260,6 +266,7 @@ def rechosen(told, system, options, keep, t, q, p):
     f.measure(scales)
     examiner = Examiner(f, scales)
     f.keep = anew(examiner, keep, t, q, p)
+    f.dependent = dependent[-1] if f.keep == keep else []
     f.metric, chosen = options[2], []
     if system.partition:
         partition = choose(f, examiner, t, q, p, options[2])

@@ -25,7 +25,7 @@ Scratch = namedtuple(
 # g, psi: residuals of the rows in use, and after them the length of the vector of these in units of the rows
 # What the run does: tableau, steps, projection, tolerances. All float64 or int64 arrays, so that one compiled loop serves.
 #   numbers: [step, tolerance, position tolerance, velocity tolerance, smallest step, whole mass, whole inertia,
-#   conditioning below which dependent velocities are chosen anew]
+#   conditioning below and above which rows and dependent velocities are chosen anew, best conditioning so far]
 #   choices: [adaptive, project, baumgarte, number of turns, stages as one kernel,
 #   choice of dependent velocities to be watched, place of the pivot ratio in F, rows in use]
 Plan = namedtuple("Plan", "A b c estimate numbers choices linear order")

@@ -55,9 +55,9 @@ class Runner:
         self.renew, self.keep, self.dependent, self.used = renew, system.keep, system.dependent, set(system.keep)
         size = system.length / system.unit  # residuals of kernels are in units of their rows
         numbers = [step or 0.0, tolerance, 1e-15 * size, 1e-14 * size * max(self._rate(system), 1 / abs(until))]
-        numbers += [1e-13 * abs(until), system.mass, system.inertia, 1e-4]
+        numbers += [1e-13 * abs(until), system.mass, system.inertia, 0.0, np.inf, 0.0]
         projecting = projection.projects and n["multipliers"] > 0
-        choices = [adaptive, projecting, projection.baumgarte, n["turns"], "stage" in built, system.watches]
+        choices = [adaptive, projecting, projection.baumgarte, n["turns"], "stage" in built, system.watches > 0]
         choices += [max(built["factor"].size_out(0), 1) - 1, n["multipliers"], projection.projects]
         order = lookup("integrator", method).order
         self.plan = loop.Plan(
@@ -100,21 +100,20 @@ class Runner:
         self.scratch = self.scratch._replace(**larger)
 
     def _watch(self, q):
-        """Dependent coordinates are chosen anew when they are conditioned much worse than where they were chosen."""
+        """What was chosen is chosen anew when it is conditioned much worse than it was at best, or again better."""
         t = self.state.values[:1].copy()
-        self.plan.numbers[7] = 0.02 * self.built["factor"](t, q, self.state.p)[0][-1]
+        pivot = self.built["factor"](t, q, self.state.p)[0][-1]
+        self.plan.numbers[7:10] = window(pivot, self.plan.numbers[9], self.system.watches)
 
     def _choose_anew(self):
         """Other rows or dependent coordinates, and kernels for them; where the same ones are best, more is put up with."""
         self._catch_up()
         trial = self.scratch.trial[: self.state.q.size].copy()
         with abrupt(), never_lost():
-            built, keep, dependent = self.renew(self.keep, self.state.values[0], trial, self.state.p)
-        if (keep, dependent) == (self.keep, self.dependent):
-            self.plan.numbers[7] *= 0.1
-            return
-        self.choices += 1
-        self._choose(built, keep, dependent)
+            built, keep, dependent = self.renew(self.keep, self.dependent, self.state.values[0], trial, self.state.p)
+        if (keep, dependent) != (self.keep, self.dependent):
+            self.choices += 1
+            self._choose(built, keep, dependent)
         self._watch(trial)
 
     def _choose(self, built, keep, dependent):
@@ -332,6 +331,13 @@ class Runner:
 
     def _events(self):
         return {}
+
+
+def window(pivot, best, part):
+    """Conditioning below and above which to choose anew, and the best one so far: what was chosen near a singular position,
+    where every choice is poor, is looked at again further on."""
+    best = max(best, pivot)
+    return (part * best, np.inf, best) if pivot > 10 * part * best else (0.1 * pivot, 30 * pivot, best)
 
 
 def addresses(built, names):

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass, replace
 
 from ..errors import AssemblyError
-from .prepare import build, kernel_key
+from .prepare import build, kernel_key, watched
 from .program import lowered
 
 
@@ -19,7 +19,7 @@ class Structure:
     built: object
     keep: list
     dependent: list
-    watches: bool
+    watches: float
 
 
 class Structures:
@@ -65,7 +65,8 @@ class Structures:
         f = self._released(structure.key)
         examiner = Examiner(f, f.scales)
         f.keep = anew(examiner, structure.keep, t, q, p)
-        dependent, _ = self._choose(f, examiner, t, q, p)
+        before = structure.dependent[-1] if f.keep == structure.keep else []
+        dependent, _ = self._choose(f, examiner, t, q, p, before)
         if (f.keep, dependent) == (structure.keep, structure.dependent):
             return False
         structure.built = self._library(f, structure.key, dependent)
@@ -86,7 +87,7 @@ class Structures:
         self._refuse(examiner, f, found, t, where, v, p)
         f.keep = found.keep
         dependent, partition = self._choose(f, examiner, t, where, p)
-        watches = bool(f.keep) and (f.watches or partition or bool(found.redundant))
+        watches = watched(f, partition, found.redundant)
         return Structure(key, self._library(f, key, dependent), f.keep, json.loads(json.dumps(dependent)), watches)
 
     def _refuse(self, examiner, f, found, t, q, v, p):
@@ -114,12 +115,12 @@ class Structures:
         f.measure(Scales(**self.system.scales))
         return f
 
-    def _choose(self, f, examiner, t, q, p):
+    def _choose(self, f, examiner, t, q, p, before=()):
         """Dependent coordinates, where there are any to choose."""
         from ..formulations.partition import choose
 
         metric, chosen = self.options[2], []
-        f.metric, f.dependent = metric, []
+        f.metric, f.dependent = metric, list(before)
         if isinstance(metric, list) and f.keep:
             partition = choose(f, examiner, t, q, p, metric)
             f.metric = chosen = (partition["positions"], partition["velocities"])

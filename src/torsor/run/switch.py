@@ -136,7 +136,8 @@ def use(table, plan, i):
     plan.choices[1] = plan.choices[8] if table.sizes[i, 1] > 0 else 0
     plan.choices[5] = table.sizes[i, 2]
     plan.choices[4] = table.sizes[i, 3]
-    plan.numbers[7] = table.numbers[i]
+    plan.numbers[7] = table.numbers[i, 0]
+    plan.numbers[8] = table.numbers[i, 1]
 
 
 @njit(**INLINE)

@@ -72,7 +72,7 @@ class Task:
 
             structures = Structures(told, system, built, ways)
             return system, EventRunner(structures, system, built, *manner, self.blame), rebuild
-        renew = lambda keep, t, q, p: rechosen(told, system, ways, keep, t, q, p)
+        renew = lambda *chosen: rechosen(told, system, ways, *chosen)
         return system, Runner(system, built, *manner, renew, self.blame), rebuild
 
     def blame(self, until, t, bodies, p):
