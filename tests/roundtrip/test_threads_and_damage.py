@@ -128,7 +128,7 @@ def stopped(tmp_path):
     """Two folders with runs on their way that differ in their output times only."""
     commit, folders = checkpoints.Checkpoint.commit, []
     for times in (np.linspace(0, 5, 101), np.linspace(0, 5, 101) ** 2 / 5):
-        folder, left = tmp_path / f"run{len(folders)}", 4
+        folder, left = tmp_path / f"run{len(folders)}", 2
 
         def counted(self, runner, status):
             nonlocal left
