@@ -57,7 +57,7 @@ def settle(program, table, s, plan, state, events, trial, t, e, jumped):
 def adhere(program, table, s, plan, state, events, trial, t, e, jumped):
     """Find what holds and what is at its limit: (1). Returns a status."""
     n, count, no = events.due.size, program.lands.shape[0], t != t
-    lets_go = no
+    lets_go, kept = no, no
     for k in range(count):
         lets_go = lets_go or program.lands[k, 11] == e
     for turn in range(60 + 4 * count):
@@ -90,12 +90,30 @@ def adhere(program, table, s, plan, state, events, trial, t, e, jumped):
                 trial.tries[k], changed = STICKS, True
             if changed and turn > 4 + 2 * count:
                 break
+        kept = kept and not changed
         if not changed and turn < 40 + 2 * count:
+            if not kept:
+                directions(program, trial, False)
+                kept = True
             changed = align(program, trial, pace)
+        elif kept:  # it finds no end: back to the direction of the force that is not borne
+            directions(program, trial, True)
         if not changed:
             taken(program, state, events, trial, jumped)
             return RUNNING
     return UNDECIDED
+
+
+@njit(**PLAIN)
+def directions(program, trial, back):
+    """Take note of the directions in which friction gives way, or go back to them."""
+    for k in range(program.lands.shape[0]):
+        f = program.lands[k]
+        for m in range(f[4] if trial.tries[k] == LIMIT else 0):
+            if back:
+                trial.p[f[2] + m] = trial.ways[k, 1 + m]
+            else:
+                trial.ways[k, 1 + m] = trial.p[f[2] + m]
 
 
 @njit(**PLAIN)
