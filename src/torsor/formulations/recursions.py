@@ -37,8 +37,13 @@ def subspace_product(link, n, f):
 
 
 def inverse_of(D):
-    """D⁻¹ of a small symmetric matrix."""
-    return 1 / D if D.shape == (1, 1) else ca.inv(D)
+    """D⁻¹ of a small symmetric, positive definite matrix, by D = Lᵀ E L: as exact in any units of its rows."""
+    n = D.shape[0]
+    if n == 1:
+        return 1 / D
+    E, LT, _ = ca.ldl(ca.densify(D), False)
+    X = ca.solve(ca.densify(LT) + ca.SX.eye(n), ca.SX.eye(n))  # L⁻ᵀ
+    return spatial.symmetric(X @ (ca.repmat(1 / E, 1, n) * X.T))
 
 
 def articulated(motion, wrenches, tau):
