@@ -54,12 +54,12 @@ class Balance:
         """Change from start to end of: 0 energy, 1 work."""
         return 0.0 if self.first is None else float(self.last[k] - self.first[k])
 
-    def lost(self, counts, tolerance, step):
-        """When the balance was first off by more than (1) or (2) explains, None if it never was."""
+    def lost(self, counts, tolerance, step, still=0.0):
+        """When the balance was first off by more than (1) or (2) explains, None if it never was; still: an energy that is none."""
         explained = COARSE if step is not None else min(WORST, SLACK * counts["steps"] * tolerance)
         rounding = 1e-4 if step is not None else SLACK * tolerance
         allowed = explained * max(self.turnover, counts["energy"]) + rounding * float(self.magnitude)
-        if not float(self.worst) > allowed > 0.0:
+        if not float(self.worst) > max(allowed, still) > 0.0:
             return None
         beyond = [t for level, t in self.reached.items() if 2.0 ** ((level + 1) / LEVELS) > allowed]
         return min(beyond, default=None)
