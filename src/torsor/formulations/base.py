@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..quantity import time
+from .evaluation import Evaluated
 from .factor import conditioning, constrained, correction, inverse_metrics
 from .outputs import Outputs, watching
 from .scales import Scales
@@ -60,7 +61,7 @@ class Formulation:
     @cached_property
     def examined(self):
         """`examination()`, derived once: it is the same for every structure."""
-        return self.examination()
+        return {name: Evaluated(f) for name, f in self.examination().items()}
 
     @cached_property
     def _rows_of(self):
@@ -74,7 +75,7 @@ class Formulation:
         """The state that corresponds to one in absolute coordinates: itself, where these are the coordinates."""
         if "adopt" not in self.examined:
             return q, v, p
-        own_q, own_v = (x.full().ravel() for x in self.examined["adopt"](t, q, v, p))
+        own_q, own_v = (x.ravel() for x in self.examined["adopt"](t, q, v, p))
         inputs = len(self.model.inputs)
         turned = {(j.name, k): p[inputs + i] for i, (j, k) in enumerate(self.absolute.turns)}
         turns = [turned[j.name, k] for j, k in self.turns]

@@ -35,23 +35,23 @@ class Examiner:
         self._labels = [row.label for row in formulation.rows]
 
     def g(self, t, q, p, places=None):
-        return self._f["g"](t, q, p).full().ravel()[self.places if places is None else places]
+        return self._f["g"](t, q, p).ravel()[self.places if places is None else places]
 
     def psi(self, t, q, v, p, places=None):
-        return self._f["psi"](t, q, v, p).full().ravel()[self.places if places is None else places]
+        return self._f["psi"](t, q, v, p).ravel()[self.places if places is None else places]
 
     def gamma(self, t, q, v, p, places=None):
-        return self._f["gamma"](t, q, v, p).full().ravel()[self.places if places is None else places]
+        return self._f["gamma"](t, q, v, p).ravel()[self.places if places is None else places]
 
     def G(self, t, q, p, places=None):
-        return self._f["G"](t, q, p).full()[self.places if places is None else places]
+        return self._f["G"](t, q, p)[self.places if places is None else places]
 
     def Minv(self, q, p):
         known = self._f.get("Minv")
-        return np.linalg.inv(self._f["M"](q, p).full()) if known is None else known(q, p).full()
+        return np.linalg.inv(self._f["M"](q, p)) if known is None else known(q, p)
 
     def move(self, q, u):
-        return self._f["move"](q, u).full().ravel()
+        return self._f["move"](q, u).ravel()
 
     # without units
 
@@ -65,7 +65,7 @@ class Examiner:
 
     def row_units(self, t, q, p):
         """Units of all declared rows, by label, from the rows at a configuration."""
-        lengths = np.linalg.norm(self._f["G"](t, q, p).full() * self.plain, axis=1)
+        lengths = np.linalg.norm(self._f["G"](t, q, p) * self.plain, axis=1)
         return {label: float(x) for label, x in zip(self._labels, lengths) if x > 0}
 
     def matrix(self, t, q, p, places=None):

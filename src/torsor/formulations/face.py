@@ -4,8 +4,6 @@ A start, a diagnosis and a choice of dependent coordinates need no more than thi
 functions that were derived once, in this process or in an earlier one, with values of parameters as arguments.
 """
 
-import casadi as ca
-
 from ..joints.base import Connection
 from .base import Formulation
 from .outputs import coordinate_labels, coordinate_units, layout
@@ -77,12 +75,3 @@ def recorded(f, signals):
         "layout": layout(f, signals),
         "signals": list(signals),
     }
-
-
-def packed(functions):
-    """Functions by name as one text, and back."""
-    return {name: f.serialize() for name, f in functions.items()}
-
-
-def unpacked(texts):
-    return {name: ca.Function.deserialize(text) for name, text in texts.items()}

@@ -56,7 +56,7 @@ def _departure(joint):
 
 def impostors(formulation, length, limit, t, q, p):
     """Places of the joints for which (1) fails by more than a limit; q in absolute coordinates."""
-    angle, shift = formulation.examined["departures"](t, q, p).full().T
+    angle, shift = formulation.examined["departures"](t, q, p).T
     return np.flatnonzero(np.maximum(angle, shift / length) > limit)
 
 
@@ -75,7 +75,7 @@ def alignments(formulation):
 
 def misaligned(formulation, t, q, p):
     """Constraints other than joints that stand the wrong way round, with their cos θ; q in absolute coordinates."""
-    cosines = formulation.examined["alignments"](t, q, p).full().ravel()
+    cosines = formulation.examined["alignments"](t, q, p).ravel()
     every = [(c, x) for c, x in zip(formulation.model.constraints, cosines) if id(c) not in formulation.released]
     return [(c, x) for c, x in every if x < ALIGNED]
 

@@ -65,12 +65,12 @@ def given(f, t, values):
     """The start as given; constraints that hold from the start hold what they find there (locks, welds)."""
     model = f.model
     inputs = model.input_values(values)
-    q, turns, weights, *sizes = (x.full() for x in f.examined["given"](t, inputs))
+    q, turns, weights, *sizes = f.examined["given"](t, inputs)
     q, p = q.ravel(), np.concatenate([inputs, turns.ravel()])
     captured = _captures(f)
     if captured:
         places = {id(m): len(values) + k for k, m in enumerate(model.memories)}
-        p[[places[id(memory)] for memory, _ in captured]] = f.examined["held"](t, q, p).full().ravel()
+        p[[places[id(memory)] for memory, _ in captured]] = f.examined["held"](t, q, p).ravel()
     return Given(q, p, scales(model, *sizes), *weights.ravel().tolist())
 
 
@@ -143,11 +143,11 @@ def consistent_velocities(formulation, examiner, t, q, p, keep=None):
     keep   rows in use: these are satisfied to rounding, also where others disagree with them a little
     """
     model, rates, columns = formulation.model, formulation.examined["rates"], examiner.columns
-    n = rates.size1_in(2)
+    n = len(columns)
     J, r = rates(t, q, np.zeros(n), p)
-    J, r = J.full(), r.full().ravel()
+    r = r.ravel()
     E, r0, names = _given_rows(formulation, J, r)
-    e = formulation.examined["speeds"](p[: len(model.inputs)]).full().ravel() - r0
+    e = formulation.examined["speeds"](p[: len(model.inputs)]).ravel() - r0
     units = examiner.units(t, q, p)
     g_t = examiner.psi(t, q, np.zeros(n), p) / units
     whole, alone = np.zeros(n), np.zeros(n, bool)
@@ -160,6 +160,8 @@ def consistent_velocities(formulation, examiner, t, q, p, keep=None):
     off = np.abs(examiner.psi(t, q, whole, p) / units).max(initial=0)
     if complete and off <= 1e-12 * examiner.speed(whole):
         return whole, []
+    if not (g_t.any() or e.any() or r.any()):
+        return np.zeros(n), []  # nothing asks for motion
     free = np.array([id(j) not in formulation.released for j in _moving(model) for _ in range(j.dof)], bool)
     A, told = shortened(examiner.matrix(t, q, p), g_t)
     J, unit = _level(J[free], columns)

@@ -21,7 +21,7 @@ from . import recursions
 from .base import shared
 from .factor import Factor, column, solver
 from .implicit import closed
-from .partition import best
+from .partition import best, first_of_the_largest
 from .relative import Relative
 
 
@@ -167,7 +167,7 @@ def pivoting(A):
     A, n = np.array(A, float), len(A)
     rows, columns = list(range(n)), list(range(n))
     for k in range(n):
-        i, j = np.unravel_index(np.argmax(np.abs(A[k:, k:])), (n - k, n - k))
+        i, j = np.unravel_index(first_of_the_largest(np.abs(A[k:, k:]).ravel()), (n - k, n - k))
         i, j = i + k, j + k
         A[[k, i]], rows[k], rows[i] = A[[i, k]], rows[i], rows[k]
         A[:, [k, j]], columns[k], columns[j] = A[:, [j, k]], columns[j], columns[k]

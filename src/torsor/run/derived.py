@@ -31,7 +31,8 @@ class Derived:
         self._derive(key) if stored is None else self._recall(json.loads(zlib.decompress(stored)))
 
     def _derive(self, key):
-        from ..formulations.face import facts_of, packed, recorded
+        from ..formulations.evaluation import packed
+        from ..formulations.face import facts_of, recorded
 
         f = self.equations
         absolute = getattr(f, "absolute", f)
@@ -41,7 +42,7 @@ class Derived:
         kernels.cache.store(key, "derived", zlib.compress(json.dumps(stored).encode(), 1))
 
     def _recall(self, stored):
-        from ..formulations.face import unpacked
+        from ..formulations.evaluation import unpacked
 
         self.facts = stored["facts"]
         self.sides = [(facts, unpacked(texts)) for facts, texts in stored["sides"]]
