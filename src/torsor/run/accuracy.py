@@ -72,12 +72,14 @@ def error_of(k, s, plan, h, q1, v, p, projecting, work):
     worst = max(moved / length, turned / angle)
     faster, spun = largest_of(dv, plan.linear)
     worst = max(worst, faster / linear if linear > 0.0 else 0.0, spun / angular if angular > 0.0 else 0.0)
-    # the work of drives and forces counts too
+    # the work of drives and forces counts too, against that of moving the model by its size
     s.scale[4] = max(s.scale[4], abs(work))
+    pace = max(linear / length, angular)
+    span = max(h, 1.0 / pace) if pace > 0.0 else h
     energy, fault = max(s.scale[4], plan.numbers[5] * linear**2 + plan.numbers[6] * angular**2), 0.0
     for j in range(plan.b.size):
         fault += plan.estimate[j] * s.P[j]
-        energy = max(energy, h * abs(s.P[j]))
+        energy = max(energy, span * abs(s.P[j]))
     if energy > 0.0:
         worst = max(worst, abs(h * fault) / energy)
     # as a whole the step must only stay where the projection finds back
@@ -87,18 +89,21 @@ def error_of(k, s, plan, h, q1, v, p, projecting, work):
 
 @njit(**MERGED)
 def resolution(k, s, plan, t, q, v, p, q1):
-    """How well accelerations are known at a state: what they change by where all coordinates are moved by their rounding,
-    to either side and the smaller of the two, since a force may jump just here. Kept in s.scale."""
+    """How well accelerations are known at a state: what they change by where all coordinates are moved by their rounding, in
+    several ways to either side. The smaller side counts, since a force may jump just here. Kept in s.scale."""
     least = (np.inf, np.inf)
     for side in (-1.0, 1.0):
-        for m in range(v.size):
-            s.u[m] = side * (1 + m % 3) * 1e-16 * (s.scale[0] if plan.linear[m] == 1 else 1.0)
-        call(k.retract, (q, s.u, q1, s.work))
-        for m in range(q.size):
-            q1[m] += side * 1e-16 * (1 + m % 2) * q1[m]
-        accelerate(k, s, plan, t, q1, v, p, side == 0.0, s.a)
-        for m in range(v.size):
-            s.u[m] = s.a[m] - s.A[0, m]
-        linear, angular = largest_of(s.u, plan.linear)
-        least = (min(least[0], linear), min(least[1], angular))
+        most = (0.0, 0.0)
+        for way in range(4):
+            for m in range(v.size):
+                s.u[m] = side * (1 + (m + way) % 4) * 1e-16 * (s.scale[0] if plan.linear[m] == 1 else 1.0)
+            call(k.retract, (q, s.u, q1, s.work))
+            for m in range(q.size):
+                q1[m] += side * (1 + (m + way) % 2) * 1e-16 * q1[m]
+            accelerate(k, s, plan, t, q1, v, p, side == 0.0, s.a)
+            for m in range(v.size):
+                s.u[m] = s.a[m] - s.A[0, m]
+            linear, angular = largest_of(s.u, plan.linear)
+            most = (max(most[0], linear), max(most[1], angular))
+        least = (min(least[0], most[0]), min(least[1], most[1]))
     s.scale[5], s.scale[6] = least
