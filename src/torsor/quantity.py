@@ -242,3 +242,16 @@ def numbers(value, at=None):
     if not symbols:
         return np.array(ca.DM(value), float).reshape(value.shape)
     return np.array(ca.Function("value", symbols, [value])(*given), float).reshape(value.shape)
+
+
+def operations(expression):
+    """All operations in the graph of a scalar expression, each once: (operation, arguments)."""
+    left, seen = [ca.SX(expression)], set()
+    while left:
+        x = left.pop()
+        if x.is_constant() or x.is_symbolic() or x.element_hash() in seen:
+            continue
+        seen.add(x.element_hash())
+        arguments = [x.dep(k) for k in range(x.n_dep())]
+        yield x.op(), arguments
+        left += arguments

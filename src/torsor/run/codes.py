@@ -2,7 +2,7 @@
 
 # statuses beside those of the loop
 WANTED, FULL, NOT_A_NUMBER, CHATTERS, ACCUMULATES, NOT_SATISFIED, ENDED, PENETRATES = 10, 11, 12, 13, 14, 15, 16, 17
-RESTITUTION, UNDECIDED = 18, 19
+RESTITUTION, UNDECIDED, UNSEEN = 18, 19, 20
 
 # opcodes of the elementary steps of events
 SET, RELEASE, ENGAGE, STRIKE, LAND, END = 0, 1, 2, 3, 4, 5

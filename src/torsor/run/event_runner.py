@@ -23,12 +23,12 @@ class EventRunner(Runner):
         self.program = switch.Program(**arrays)
         whole = lambda size: np.zeros(size, np.int64)
         speed = np.abs(system.v).max(initial=1e-3 * system.length)
-        values = np.array([0.0, 0.0, system.length, speed, 0.0, 0.0, 1e300, 0.0, 0.0])
+        values = np.array([0.0, 0.0, system.length, speed, 0.0, 0.0, 0.0, 0.0, 0.0])
         history = np.zeros((n, 4))
         history[:, 0] = -np.inf
         self.events = switch.Events(
             side=whole(n), due=whole(n), fired=whole(n), enabled=whole(n), disabled=whole(n), armed=whole(n), history=history,
-            phi=np.zeros(2 * n), scale=np.zeros(n), speed=np.zeros(n), marks=np.array([0, 1, 0, 0, 0, 0, 1, 0], np.int64),
+            phi=np.zeros(3 * n), scale=np.zeros(n), speed=np.zeros(n), marks=np.array([0, 1, 0, 0, 0, 0, 1, 0], np.int64),
             values=values, wanted=np.zeros(bits),
         )  # fmt: skip
         room = max(LOGGED, 2 * n)  # all events may happen at one instant
@@ -49,7 +49,7 @@ class EventRunner(Runner):
             **of(np_, "p0", "p"), values0=np.zeros_like(self.state.values),
             counts0=np.zeros_like(self.state.counts), scale0=np.zeros_like(self.scratch.scale), target=np.zeros(2),
             oq=np.zeros((1, nq)), ov=np.zeros((1, nv)), op=np.zeros((1, np_)), ow=np.zeros(1),
-            phi=np.zeros(2 * n), samples=np.zeros((self.switch.SAMPLES, 2 * n)),
+            phi=np.zeros(3 * n), samples=np.zeros((self.switch.END + 1, 3 * n)),
             sides=np.zeros(n, np.int64), bracket=np.zeros(2), **of(slots, "slots", "later"),
             **of(max(rows, 1), "r", "r0", "r1", "unit", "impulse", "own", "rubbed", "rubbing"), **of(rows, "impulses"),
             group=np.zeros(max(rows, 1), np.int64), creating=np.zeros(max(rows, 1), np.int64),
@@ -169,7 +169,7 @@ class EventRunner(Runner):
 
     def _message(self, status):
         w, t = self.codes, self.state.values[0]
-        if not w.WANTED <= status <= w.UNDECIDED:
+        if not w.WANTED <= status <= w.UNSEEN:
             return super()._message(status)
         name = self.structures.program.names[self.events.marks[5]]
         off = f"{self.events.values[1]:.3g}"
@@ -180,6 +180,9 @@ class EventRunner(Runner):
             w.NOT_SATISFIED: (
                 f"event {name!r} engages constraints that are far from satisfied, or moves them: the largest residual is {off}. "
                 "Engage them where they hold, or allow the bodies to be moved with engage(..., snap=True)"
+            ),
+            w.UNSEEN: (
+                f"event {name!r}: its function changes too fast to be looked through in steps of {off} s; take a shorter step"
             ),
             w.RESTITUTION: f"event {name!r}: restitution must lie between 0 and 1, it is {off}",
             w.UNDECIDED: (

@@ -31,7 +31,7 @@ from .compiled import PLAIN
 from .impacts import loosen, place_of, residuals
 from .jumps import jump, positions, velocities
 from .loop import RUNNING, accelerate, copy, largest
-from .switch import CRAWL, FAR, LEANS, NEAR, PASSES, TURNED, enabled, kernels_of, near, structure_of, use
+from .switch import CRAWL, FAR, LEANS, LEAVES, NEAR, PASSES, enabled, kernels_of, measure, near, structure_of, use
 
 
 @njit(**PLAIN)
@@ -140,9 +140,9 @@ def fire(program, table, s, plan, state, events, trial, log, e):
     events.marks[4] += 1
     for other in range(events.due.size - 1, -1, -1):
         if together(program, events, other, e):
-            turned = -events.side[other] if program.events[other, 2] == 1 else -1
+            turned = 1 if program.events[other, 2] == 1 and events.side[other] == -1 else -1
             events.side[other] = 0 if does(program, other, STRIKE) and program.events[other, 3] == 1 else turned
-            events.fired[other] = 1
+            events.fired[other], trial.samples[0, other] = 1, events.phi[other]
             if other != e:
                 events.due[other] = 0
                 log.event[events.marks[4]] = other
@@ -272,11 +272,13 @@ def resting(program, table, s, plan, state, events, trial, i):
 
 
 @njit(**PLAIN)
-def side_after(program, events, m, t, x, rate):
-    """The side on which a function is when time goes on after an instant."""
-    if events.enabled[m] == 1 and abs(x) > near(events, m, t, rate):
+def side_after(program, events, m, t, x, rate, at):
+    """The side on which a function is when time goes on after an instant; `at` is its value when it fired."""
+    close = near(events, m, t, rate)
+    located = events.fired[m] == 1 and program.events[m, 3] == 0 and abs(x - at) <= close  # and has not jumped since
+    if events.enabled[m] == 1 and abs(x) > (100 * close if located else close):
         return 1 if x > 0.0 else -1
-    if program.events[m, 3] == 0 and program.events[m, 7] == 1 and abs(rate) > TURNED * events.speed[m]:
+    if program.events[m, 3] == 0 and program.events[m, 7] == 1 and abs(rate) > LEAVES * events.speed[m]:
         if events.fired[m] == 1:  # it leaves zero as the motion after the instant has it, which may have jumped
             return 1 if rate > 0.0 else -1
         if events.side[m] == -1 and rate > 0.0 and program.events[m, 2] == 0:
@@ -305,13 +307,11 @@ def instant(program, table, s, plan, state, events, trial, log):
                 events.marks[5] = m
                 return NOT_A_NUMBER
             if events.enabled[m] == 1 or enabled(program, events, m, state.p):
-                events.scale[m] = max(events.scale[m], abs(trial.phi[m]) if abs(trial.phi[m]) < 1e300 else 0.0)
+                measure(events, m, trial.phi[m], trial.phi[n + m])
             like = program.events[m, 8]  # positions, velocities, reactions are as exact as the largest of them
             if like > 0:
                 size = events.values[2 if like == 1 else (3 if like == 2 else 7)]
                 events.scale[m] = max(events.scale[m], max(size, events.values[8]) if like == 2 else size)
-                if abs(trial.phi[n + m]) < 1e300:
-                    events.speed[m] = max(events.speed[m], abs(trial.phi[n + m]))
             close = near(events, m, t, trial.phi[n + m])
             decide(program, events, m, trial.phi[m], close, events.phi[m], state.p, events.marks[2] > 0)
             if chosen < 0 and events.due[m] == 1:
@@ -325,8 +325,11 @@ def instant(program, table, s, plan, state, events, trial, log):
             return RUNNING
         events.marks[5] = chosen
         if program.events[chosen, 10] == 1:  # half of a condition: only to be looked at here
-            events.due[chosen], events.side[chosen], events.fired[chosen] = 0, -events.side[chosen], 1
+            events.due[chosen], events.side[chosen] = 0, 1 if events.side[chosen] == -1 else -1
+            events.fired[chosen], trial.samples[0, chosen] = 1, events.phi[chosen]
             events.marks[2] += 1
+            if accumulation(program, events, chosen, t) == CHATTERS:
+                return CHATTERS
             continue
         status = fire(program, table, s, plan, state, events, trial, log, events.marks[5])
         if status != RUNNING:
@@ -350,7 +353,7 @@ def leave(program, state, events, trial, t):
     """The instant is over: on which side of zero everything is."""
     n = events.due.size
     for m in range(n):
-        events.side[m] = side_after(program, events, m, t, trial.phi[m], trial.phi[n + m])
+        events.side[m] = side_after(program, events, m, t, trial.phi[m], trial.phi[n + m], trial.samples[0, m])
         events.fired[m] = 0
     for m in range(program.crawls.size):
         state.p[program.crawls[m]] = CRAWL * max(events.values[3], events.values[8])

@@ -14,6 +14,7 @@ from .. import kernels, quantity
 from ..errors import AssemblyError, ModelError
 from ..registry import lookup
 from .derived import derived
+from .pace import paces
 from .program import Approach, Rate, Side, lowered
 
 
@@ -77,7 +78,9 @@ class System:
 def own_source():
     """Digest of the files with which the meaning of a stored System and of its kernels changes."""
     here = pathlib.Path(__file__).parent
-    files = [here / name for name in ("prepare.py", "derived.py", "program.py", "structures.py", "switch.py")]
+    files = [
+        here / name for name in ("prepare.py", "derived.py", "program.py", "pace.py", "structures.py", "switch.py")
+    ]
     return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
 
 
@@ -218,7 +221,8 @@ def build(f, signals, program, key, options):
     else:
         smooth = program.arrays["events"][:, 7]
         rates = [time_derivative(f, phi) if has else ca.SX(0) for phi, has in zip(program.guards, smooth)]
-        columns = {"guards": [*program.guards, *rates], "slots": [_slot(f, x) for x in program.slots]}
+        guards = [*program.guards, *rates, *paces(f, program.guards, smooth)]
+        columns = {"guards": guards, "slots": [_slot(f, x) for x in program.slots]}
         functions |= {name: f.watching(name, ca.vertcat(*column, ca.SX(0, 1))) for name, column in columns.items()}
         functions["energies"] = f.energies()
         if f.ambiguous():
@@ -251,7 +255,8 @@ def watched(f, partition, redundant):
 
 
 def kernel_key(mark, formulation, keep, dependent, options, scales):
-    return key_of("kernels", mark, formulation, keep, dependent, options, scales.unit, scales.row_units(scales.rows))
+    units = scales.row_units(scales.rows)
+    return key_of("kernels", mark, formulation, keep, dependent, options, scales.unit, units, own_source())
 
 
 def rechosen(told, system, options, keep, dependent, t, q, p):

@@ -15,17 +15,20 @@ from .records import Kernels, Plan, Scratch, State, copy
 # how an event that is due was found; 1 is also "due now"
 FALLING, RISING, AT_START, FALLING_AGAIN, FLAT, RISING_AGAIN = 1, 2, 3, 4, 5, 6
 
-SAMPLES = (
-    5  # places within a step, its ends included, where events are looked for; unequal, so as not to fall into step
-)
-PLACES = (0.0, 0.23, 0.52, 0.77, 1.0)
+END = 6  # row of the samples of a step that belongs to its end; the first belongs to its start
+MIDDLE = 0.47  # place within a part of a step where it is seen whether functions are followed well
+PHASE = 1.0  # what phases of watched functions may go through in a part of a step
 FOLLOWED = (
-    0.02  # of its size: if a watched function is further from the cubic through its samples, the step is too long
+    0.02  # of its size: if a watched function is further from the cubic through its samples, the part is too long
 )
+BENT = 0.2  # likewise from a line, where a function has no rate
+ROUGH = 1e-6  # of the largest value that it had: what is smaller is not followed
+FINEST = 1e-4  # of a step, or of what paces allow: shorter parts are taken as they are, since a function may jump there
+MANY = 1000  # parts of a step, at most; a fixed step may have a hundred times as many
 NEAR = 1e-12  # of the largest value that a watched function had: closer to zero it is neither positive nor negative
 QUIET = 0.5  # change of a function in a step over its distance from zero, below which it is not looked at more closely
 OFF = 1e-3  # of its size: what a function that is held at zero may be off it on the dense output
-TURNED = 1e-9  # rate of a function at zero over its largest rate, above which it leaves zero on that side
+LEAVES = 1e-9  # rate of a function at zero over its largest rate, above which it leaves zero on that side
 LEANS = 1e-6  # cosine of the angle between a watched function and a constraint, from which it tells the side of it
 ROUNDING = 1e-15  # of the time: what a function changes in that is rounding too
 REBOUND = 1e-11  # height of a rebound over the size of the model, below which the rest of the rebounds is summed up
@@ -74,7 +77,7 @@ Events = namedtuple("Events", "side due fired enabled disabled armed history phi
 Log = namedtuple("Log", "time event energy impulse slots")
 
 # Scratch: the state before a step (0), its end (1), a state within it (s), one row of outputs (o), trial states of an instant;
-#   phi and samples: values, then rates; target: [where a step ends, its length]
+#   phi and samples: values, then rates, then paces; target: [where a step ends, its length]
 Trial = namedtuple(
     "Trial",
     "q0 v0 p0 values0 counts0 scale0 a0 v1 a1 u1 w1 qs vs us target oq ov op ow phi samples sides bracket"
@@ -155,6 +158,15 @@ def enabled(program, events, i, p):
 def near(events, m, t, rate):
     """How close to zero the function of an event is neither positive nor negative; a rate may not exist."""
     return NEAR * events.scale[m] + (ROUNDING * abs(t * rate) if abs(rate) < 1e300 else 0.0)
+
+
+@njit(**INLINE)
+def measure(events, m, x, rate):
+    """Take note of how large the function of an event is, and its rate."""
+    if abs(x) < 1e300:
+        events.scale[m] = max(events.scale[m], abs(x))
+    if abs(rate) < 1e300:
+        events.speed[m] = max(events.speed[m], abs(rate))
 
 
 @njit(**PLAIN)

@@ -1,17 +1,16 @@
 """The time loop of a run with events: steps of the plain loop, each looked through for events, and instants between them."""
 
-import numpy as np
-
 from ..kernels.calls import call
-from .codes import NOT_A_NUMBER
+from .codes import NOT_A_NUMBER, UNSEEN
 from .compiled import loop
 from .instant import instant
-from .locate import ends, first, locate, quiet, samples, too_long
+from .locate import locate
 from .loop import FINISHED, RUNNING, copy, largest, march
 from .switch import (
     AT_START,
     CRAWL,
-    SAMPLES,
+    END,
+    MANY,
     STILL,
     EventsReference,
     LogReference,
@@ -24,10 +23,12 @@ from .switch import (
     enabled,
     keep,
     kernels_of,
+    measure,
     near,
     restore,
     use,
 )
+from .watching import ends, first, quiet
 
 
 @loop
@@ -63,8 +64,8 @@ def march_events(given, table_of, raw, log_to, times, end, outputs, budget):
         if t >= goal:
             return FINISHED
 
-        if plan.choices[0] == 1 and state.values[1] > events.values[6]:
-            state.values[1] = events.values[6]
+        if plan.choices[0] == 1 and events.values[6] > 0.0 and state.values[1] > MANY * events.values[6]:
+            state.values[1] = MANY * events.values[6]
         keep(s, state, trial)
         trial.target[0], state.counts[2] = goal, 0
         status = march(k, *raw, trial.target[:1], goal, trial.oq, trial.ov, trial.op, trial.ow, 1)
@@ -74,20 +75,17 @@ def march_events(given, table_of, raw, log_to, times, end, outputs, budget):
             continue
         events.values[3] = max(events.values[3], largest(state.v, state.v.size))
         ends(table, s, plan, i, state, events, trial)
-        for m in range(n):
-            if enabled(program, events, m, state.p) and np.isfinite(trial.samples[SAMPLES - 1, m]):
-                events.scale[m] = max(events.scale[m], abs(trial.samples[SAMPLES - 1, m]))
         found = 0
         if not quiet(program, events, trial, state.p):
-            samples(table, s, plan, i, state, trial)
-            if plan.choices[0] == 1 and too_long(program, events, trial, state.p):
-                restore(s, state, trial)
-                state.counts[1] += 1
-                continue
-            found = first(program, table, s, plan, i, events, trial, state.p)
+            found = first(program, table, s, plan, i, state, events, trial, state.p)
         if found < 0:
             restore(s, state, trial)
-            return NOT_A_NUMBER
+            if found == -1:
+                return NOT_A_NUMBER
+            if plan.choices[0] == 0:
+                events.values[1] = plan.numbers[0]
+                return UNSEEN
+            continue
         if found > 0:
             at_start = False
             for m in range(n):
@@ -105,8 +103,10 @@ def march_events(given, table_of, raw, log_to, times, end, outputs, budget):
                     return status
             events.marks[1] = 1
             continue
-        copy(trial.samples[SAMPLES - 1], events.phi)
+        copy(trial.samples[END], events.phi)
         for m in range(n):
+            if enabled(program, events, m, state.p):
+                measure(events, m, events.phi[m], events.phi[n + m])
             if abs(events.phi[m]) > near(events, m, state.values[0], events.phi[n + m]):
                 events.side[m] = 1 if events.phi[m] > 0.0 else -1
         for m in range(program.headings.shape[0]):  # the way in which something slides is followed
