@@ -335,7 +335,7 @@ def _signals(model, signals):
         _refuse_taken(f"signal {quantity.show(name)}", name, RESERVED)
     for name, expression in (signals or {}).items():
         try:
-            column = quantity.column(expression, "its expression", f"signal {name!r}")
+            column = quantity.column(expression, "it", f"signal {name!r}")
         except ModelError as error:
             raise OptionError(str(error)) from None
         for s in ca.symvar(column):

@@ -11,6 +11,8 @@ from .interruption import abrupt, asked, never_lost
 from .projections import Projection
 
 SLICE = 0.1  # seconds for which compiled code runs without a look at what else happened
+BOUNDLESS = 1e20  # times its size that a model would move in the run: no motion, but an unstable step
+
 STATUS = {
     2: "the state is no longer finite",
     3: "the step became too small: the motion is too stiff for an explicit method, or singular",
@@ -223,8 +225,11 @@ class Runner:
         return message
 
     def _blamed(self):
-        """Which element is not a number where the run came to its end."""
+        """Which element is not a number where the run came to its end, unless the motion itself grew beyond all bounds."""
         t, q, v, p = self.state.values[:1].copy(), *(self.state._asdict()[x] for x in "qvp")
+        sizes = np.where(np.array(self.system.linear, bool), self.system.length, 1.0)
+        if np.abs(v / sizes).max(initial=0.0) * self.until > BOUNDLESS:
+            return ": the motion grew beyond all bounds; the step is too long, or the motion unstable"
         none = [np.zeros(self.sizes["v"]), np.zeros(self.built["accelerations"].size_out(1))]
         flat, at, found = self.built["outputs"](t, q, v, p, *none)[0], 0, {}
         for name, size in self.system.layout:
