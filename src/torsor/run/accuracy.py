@@ -60,8 +60,8 @@ def error_of(k, s, plan, h, q1, v, p, projecting, work):
     linear, angular = largest_of(v, plan.linear)
     first, last = largest_of(s.A[0], plan.linear), largest_of(s.A[plan.b.size - 1], plan.linear)
     more_linear, more_angular = max(first[0], last[0]), max(first[1], last[1])  # what starts from rest speeds up
-    s.scale[2], s.scale[3] = max(s.scale[2], linear), max(s.scale[3], angular)
-    linear, angular = max(s.scale[2], linear + h * more_linear), max(s.scale[3], angular + h * more_angular)
+    met = max(s.scale[2], linear + h * more_linear), max(s.scale[3], angular + h * more_angular)
+    linear, angular = met
     # where nothing turns (or nothing moves along), speeds of that kind are rounding of the others: keep it below the tolerance
     noise, known = 1e-14 / tolerance, KNOWN * h / tolerance
     linear, angular = (
@@ -84,7 +84,10 @@ def error_of(k, s, plan, h, q1, v, p, projecting, work):
         worst = max(worst, abs(h * fault) / energy)
     # as a whole the step must only stay where the projection finds back
     moved, turned = largest_of(s.eu, plan.linear)
-    return max(worst / tolerance, moved / length / COARSE, turned / angle / COARSE)
+    error = max(worst / tolerance, moved / length / COARSE, turned / angle / COARSE)
+    if error <= 1.0:  # what a rejected step met does not count
+        s.scale[2], s.scale[3] = met
+    return error
 
 
 @njit(**MERGED)
