@@ -8,6 +8,7 @@ from .compiled import MERGED, PLAIN
 from .records import accelerate
 
 COARSE = 1e-3  # error of a step, relative to the model's size, from which the projection surely finds back
+UNMOVED = 1e-9  # of its size: what a model that is said to rest may move by in a run
 KNOWN = 4.0  # how often the measured rounding of accelerations is put up with
 
 
@@ -72,15 +73,14 @@ def error_of(k, s, plan, h, q1, v, p, projecting, work):
     worst = max(moved / length, turned / angle)
     faster, spun = largest_of(dv, plan.linear)
     worst = max(worst, faster / linear if linear > 0.0 else 0.0, spun / angular if angular > 0.0 else 0.0)
-    # the work of drives and forces counts too, against that of moving the model by its size
+    # the work of drives and forces counts too, where anything moves by more than rounding
     s.scale[4] = max(s.scale[4], abs(work))
-    pace = max(linear / length, angular)
-    span = max(h, 1.0 / pace) if pace > 0.0 else h
+    moves = met[0] > known * s.scale[5] or met[1] > known * s.scale[6]
     energy, fault = max(s.scale[4], plan.numbers[5] * linear**2 + plan.numbers[6] * angular**2), 0.0
     for j in range(plan.b.size):
         fault += plan.estimate[j] * s.P[j]
-        energy = max(energy, span * abs(s.P[j]))
-    if energy > 0.0:
+        energy = max(energy, h * abs(s.P[j]))
+    if energy > 0.0 and moves:
         worst = max(worst, abs(h * fault) / energy)
     # as a whole the step must only stay where the projection finds back
     moved, turned = largest_of(s.eu, plan.linear)
@@ -93,8 +93,9 @@ def error_of(k, s, plan, h, q1, v, p, projecting, work):
 @njit(**MERGED)
 def resolution(k, s, plan, t, q, v, p, q1):
     """How well accelerations are known at a state: what they change by where all coordinates are moved by their rounding, in
-    several ways to either side. The smaller side counts, since a force may jump just here. Kept in s.scale."""
-    least = (np.inf, np.inf)
+    several ways to either side. A force may jump just here: what would move the model within the run counts only if it is
+    found on both sides. Kept in s.scale."""
+    least, largest, slow = (np.inf, np.inf), (0.0, 0.0), UNMOVED / (1e13 * plan.numbers[4]) ** 2
     for side in (-1.0, 1.0):
         most = (0.0, 0.0)
         for way in range(4):
@@ -109,4 +110,6 @@ def resolution(k, s, plan, t, q, v, p, q1):
             linear, angular = largest_of(s.u, plan.linear)
             most = (max(most[0], linear), max(most[1], angular))
         least = (min(least[0], most[0]), min(least[1], most[1]))
-    s.scale[5], s.scale[6] = least
+        largest = (max(largest[0], most[0]), max(largest[1], most[1]))
+    s.scale[5] = max(least[0], min(largest[0], slow * s.scale[0]))
+    s.scale[6] = max(least[1], min(largest[1], slow))
