@@ -94,8 +94,8 @@ def test_a_stopped_run_goes_on_to_the_same_result(name, folder):
 
 
 def test_kernels_that_are_no_longer_in_the_cache_are_built_again(folder, tmp_path, monkeypatch):
-    """In another process with an empty cache, after the dependent velocities were chosen anew."""
-    name = "the same, dependent velocities chosen anew"
+    """In another process with an empty cache, after rows were chosen anew."""
+    name = "a loop that turns, rows chosen anew"
     run = kill.Run(name)
     part = stopped(run.model, folder, after=30, **kill.CHECKPOINTS, **run.options)
     assert part.attrs["choices"] > 0

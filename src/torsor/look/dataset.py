@@ -161,7 +161,7 @@ class Accuracy:
         balance = self.balance
         error, turnover = float(balance.worst), balance.turnover
         events = {} if self.events is None else {"events": self.events, "energy_of_events": self.by_events}
-        still = 1e-20 * system.mass * (system.length / options["until"]) ** 2  # at rest to ten digits
+        still = 1e-12 * system.mass * (system.length / options["until"]) ** 2  # at rest to six digits
         lost = balance.lost(counts, options["tolerance"], options["step"], still)
         return {
             "position_drift_max": float(self.worst["position_drift"]),

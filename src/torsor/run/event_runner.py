@@ -118,9 +118,8 @@ class EventRunner(Runner):
         return found
 
     def _watch_structure(self, structure, q, p):
-        t = self.state.values[:1].copy()
         k = self.structures.known.index(structure)
-        pivot = structure.built["factor"](t, q, p)[0][-1]
+        pivot = structure.built["factor"](self.scratch.t.copy(), q, p)[0][-1]
         self.table.numbers[k] = window(pivot, self.table.numbers[k, 2], structure.watches)
 
     def _enter(self, structure):
@@ -154,7 +153,7 @@ class EventRunner(Runner):
             structure = self.structures.known[self.events.marks[0]]
             trial = self.scratch.trial[: self.state.q.size].copy()
             with abrupt(), never_lost():
-                better = self.structures.rechosen(structure, self.state.values[0], trial, self.state.p)
+                better = self.structures.rechosen(structure, float(self.scratch.t[0]), trial, self.state.p)
             if better:
                 self.choices += 1
                 self._tabulate()

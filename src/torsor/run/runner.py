@@ -103,8 +103,7 @@ class Runner:
 
     def _watch(self, q):
         """What was chosen is chosen anew when it is conditioned much worse than it was at best, or again better."""
-        t = self.state.values[:1].copy()
-        pivot = self.built["factor"](t, q, self.state.p)[0][-1]
+        pivot = self.built["factor"](self.scratch.t.copy(), q, self.state.p)[0][-1]
         self.plan.numbers[7:10] = window(pivot, self.plan.numbers[9], self.system.watches)
 
     def _choose_anew(self):
@@ -112,7 +111,8 @@ class Runner:
         self._catch_up()
         trial = self.scratch.trial[: self.state.q.size].copy()
         with abrupt(), never_lost():
-            built, keep, dependent = self.renew(self.keep, self.dependent, self.state.values[0], trial, self.state.p)
+            now = float(self.scratch.t[0])  # of the trial, which a ground that moves may have carried along
+            built, keep, dependent = self.renew(self.keep, self.dependent, now, trial, self.state.p)
         if (keep, dependent) != (self.keep, self.dependent):
             self.choices += 1
             self._choose(built, keep, dependent)
@@ -342,7 +342,9 @@ def window(pivot, best, part):
     """Conditioning below and above which to choose anew, and the best one so far: what was chosen near a singular position,
     where every choice is poor, is looked at again further on."""
     best = max(best, pivot)
-    return (part * best, np.inf, best) if pivot > 10 * part * best else (0.1 * pivot, 30 * pivot, best)
+    if pivot > 10 * part * best:
+        return part * best, np.inf, best
+    return (0.1 * pivot if pivot > 0 else -np.inf), max(30 * pivot, 1e-13), best
 
 
 def addresses(built, names):

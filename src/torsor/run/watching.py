@@ -211,7 +211,8 @@ def crossings(program, events, trial, low, high, a, b, p):
         side = trial.sides[m]
         start, rate, weak = trial.samples[0, m], trial.samples[0, n + m], held(events, trial, m)
         at_zero = abs(start) / near(events, m, trial.values0[0], rate)
-        again = at_zero <= 100 and side * rate >= 0.0  # it has just fired
+        rated = program.events[m, 7] == 1
+        again = at_zero <= 100 and side * rate >= 0.0 and (rated or at_zero > 1)  # it has just fired
         # on the dense output what is held at zero is off it: that tells nothing
         if weak and b != END and abs(x) < OFF * events.scale[m]:
             continue
@@ -265,6 +266,9 @@ def first(program, table, s, plan, i, state, events, trial, p):
     call(k.differential, (trial.u1, state.v, trial.w1, s.work))
     for m in range(n):
         events.due[m], trial.sides[m] = 0, events.side[m]
+        if program.events[m, 7] == 0 and events.side[m] == 1:  # without a rate, what stands at zero may go either way
+            if abs(trial.samples[0, m]) <= near(events, m, trial.values0[0], 0.0):
+                trial.sides[m] = 0
     if not events.values[6] > 0.0:
         events.values[6] = 0.125 * h  # cautiously
     low, a, c, parts, refused = 0.0, 0, 1, 0, False
