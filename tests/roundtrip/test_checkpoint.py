@@ -97,7 +97,7 @@ def test_kernels_that_are_no_longer_in_the_cache_are_built_again(folder, tmp_pat
     """In another process with an empty cache, after rows were chosen anew."""
     name = "a loop that turns, rows chosen anew"
     run = kill.Run(name)
-    part = stopped(run.model, folder, after=30, **kill.CHECKPOINTS, **run.options)
+    part = stopped(run.model, folder, after=10, **kill.CHECKPOINTS, **run.options)
     assert part.attrs["choices"] > 0
     code = f"import runpy, sys; k = runpy.run_path({str(BENCH)!r}); sys.exit(k['Run']({name!r}).session({folder!r}))"
     environment = os.environ | {"TORSOR_CACHE": str(tmp_path / "empty")}

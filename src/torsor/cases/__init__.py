@@ -37,6 +37,8 @@ def load(name: str, **given) -> Model:
         if option not in known:
             allowed = ", ".join(known) or "none"
             raise OptionError(f"case {name!r}: unknown option {option!r}. Known: {allowed}.")
+        if isinstance(known[option], float) and not isinstance(given[option], (int, float, np.number)):
+            raise OptionError(f"case {name!r}: {option} must be a number, got {quantity.show(given[option])}")
     return case.build(**given)
 
 
