@@ -229,5 +229,5 @@ def test_rounding_of_what_does_not_move_does_not_steer_the_step(projection):
     body = model.body("body", mass=1.0, inertia=(1, 1, 1), at=(1, -2, 0.5), rotation=(0.4, -0.3, 0.8))
     model.add(ts.Fixed("bolts", base, body, point=(0.2, 0.3, 0.1)))
     data = ts.simulate(model, 0.5, outputs=5, projection=projection)
-    assert data.attrs["steps"] < 100
+    assert data.attrs["steps"] < 150
     assert np.abs(data["angular_velocity"]).max() < 1e-14
