@@ -78,11 +78,15 @@ class Partition(Projection):
     def __post_init__(self):
         for what in ("positions", "velocities"):
             names = getattr(self, what)
-            if names is not None and (isinstance(names, str) or not hasattr(names, "__iter__")):
-                raise OptionError(f"projection 'partition': {what} must be several names or places, got {names!r}")
-            if names is not None:
+            if names is None:
+                continue
+            try:
                 plain = tuple(x if isinstance(x, (str, bool)) else int(x) for x in names)
-                object.__setattr__(self, what, plain)
+            except (TypeError, ValueError, OverflowError):
+                plain = None
+            if plain is None or isinstance(names, str):
+                raise OptionError(f"projection 'partition': {what} must be several names or places, got {names!r}")
+            object.__setattr__(self, what, plain)
 
     @property
     def metric(self):
