@@ -216,7 +216,7 @@ class Assign(Action):
             return given
         for parameter in model.parameters.values():
             named = isinstance(given, str) and given == parameter.name
-            if named or (isinstance(given, ca.SX) and ca.is_equal(given, parameter.symbol)):
+            if named or (isinstance(given, ca.SX) and given.is_scalar() and ca.is_equal(given, parameter.symbol)):
                 return parameter
         known = ", ".join(model.parameters) or "none"
         name = given if isinstance(given, str) else quantity.show(given)
