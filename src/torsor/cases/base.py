@@ -30,7 +30,7 @@ def whole(value, name, owner, least, most=None):
     try:
         number = int(float(value))
         exact = number == float(value) and not isinstance(value, bool)
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError, RuntimeError):
         exact = False
     if not exact or number < least or (most is not None and number > most):
         allowed = f"{least} or more" if most is None else f"{least} to {most}"
