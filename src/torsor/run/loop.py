@@ -11,10 +11,8 @@ from .accuracy import error_of, resolution
 from .compiled import INLINE, MERGED, loop
 from .records import Kernels, Plan, Scratch, State, accelerate, copy, largest  # noqa: F401  (for those who call the loop)
 
-TURNING, TURNED = (
-    1.5,
-    2.5,
-)  # angle that a step may turn a joint by, and beyond which it is not counted, to count full turns
+# to count full turns: angle that a step may turn a joint by at the rate of its start, and beyond which it is repeated [rad]
+TURNING, TURNED = 1.5, 2.5
 RUNNING, FINISHED, NOT_FINITE, STEP_TOO_SMALL, NOT_PROJECTED, ILL_CHOSEN = 0, 1, 2, 3, 4, 5
 
 
