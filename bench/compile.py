@@ -15,9 +15,9 @@ import numpy as np
 from numba import njit
 
 from torsor.kernels import build, cache, load
+from torsor.kernels.backends.llvm import LLVM
 from torsor.kernels.calls import call
 from torsor.kernels.emit import Table, emit
-from torsor.kernels.llvm import LLVM
 
 
 def factorisation(n, band):

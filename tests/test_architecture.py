@@ -1,17 +1,21 @@
 """The house rules that a machine can check: imports point one way, files stay small, importing stays quick."""
 
 import ast
+import importlib
 import pathlib
 import subprocess
 import sys
 
 import pytest
 
+import torsor as ts
+
 SOURCE = pathlib.Path(__file__).parent.parent / "src" / "torsor"
 ORDER = [
     {"errors", "registry", "names"},
     {"lie"},
-    {"quantity", "inertia", "element", "event", "action"},
+    {"quantity", "inertia", "element"},
+    {"events"},
     {"joints"},
     {"forces"},
     {"model"},
@@ -61,6 +65,19 @@ def test_imports_point_one_way(path):
 @pytest.mark.parametrize("path", [*FILES, *sorted(pathlib.Path(__file__).parent.rglob("*.py"))], ids=str)
 def test_files_stay_small(path):
     assert len(path.read_text().splitlines()) <= 400
+
+
+def test_what_editors_see_is_what_there_is():
+    """Names that torsor imports for type checkers alone are those that it gives, from the same places."""
+    tree = ast.parse((SOURCE / "__init__.py").read_text())
+    (block,) = [node for node in tree.body if isinstance(node, ast.If)]
+    seen = {}
+    for node in block.body:
+        for alias in node.names:
+            home = importlib.import_module(f"torsor.{node.module}" if node.module else f"torsor.{alias.name}")
+            seen[alias.asname or alias.name] = getattr(home, alias.name) if node.module else home
+    assert set(ts._LAZY) <= set(seen) <= set(dir(ts))
+    assert all(getattr(ts, name) is found for name, found in seen.items())
 
 
 def test_importing_is_quick_and_loads_nothing_heavy():

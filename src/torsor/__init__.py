@@ -6,8 +6,9 @@ model = ts.Model("pendulum", gravity=(0, 0, -9.81))
 data = ts.simulate(model, until=10)
 """
 
+import typing as _typing
+
 from . import inertia
-from .action import Action, assign, end, engage, enter, record, release, strike, switch
 from .errors import (
     AccuracyWarning,
     AssemblyError,
@@ -18,62 +19,51 @@ from .errors import (
     SymbolError,
     TorsorError,
 )
-from .event import Event, crossing, falling, rising
-from .forces import (
-    Breakable,
-    Clutch,
-    CosineTorque,
-    EnergyForce,
-    Force,
-    Friction,
-    JointForce,
-    PointForce,
-    SpringDamper,
-    Torque,
-    TorsionSpring,
-)
-from .joints import (
-    AngularVelocity,
-    Backlash,
-    ConservedMomentum,
-    Constraint,
-    Contact,
-    Cylindrical,
-    DiskOnPlane,
-    Distance,
-    Drive,
-    Fixed,
-    FixedPoint,
-    Free,
-    Holonomic,
-    Joint,
-    KnifeEdge,
-    Limit,
-    Lock,
-    Motion,
-    Nonholonomic,
-    NoRotation,
-    Planar,
-    PointOnPlane,
-    Prismatic,
-    Revolute,
-    RollingDisk,
-    RollingSphere,
-    Screw,
-    Slot,
-    Spherical,
-    Universal,
-    Weld,
-    Wheel,
-    angular_momentum,
-)
+from .events import Event, crossing, falling, rising
+from .events.actions import Action
+from .events.actions.holding import engage, release
+from .events.actions.setting import assign, enter, switch
+from .events.actions.striking import strike
+from .events.actions.telling import end, record
+from .forces import Force
+from .joints import Constraint, Joint
+from .joints.conserved import angular_momentum
 from .model import Body, Ground, Model, Parameter
 from .quantity import time
 from .registry import register, registered
 
+if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see what is found by itself
+    from . import cases
+    from .exchange import read
+    from .forces.friction import Breakable, Clutch, Friction
+    from .forces.laws import CosineTorque, EnergyForce, JointForce, PointForce, SpringDamper, Torque, TorsionSpring
+    from .joints.conserved import ConservedMomentum
+    from .joints.elementary import Distance, FixedPoint, Holonomic, Nonholonomic, NoRotation, PointOnPlane
+    from .joints.imposed import AngularVelocity, Drive, Motion
+    from .joints.lower_pairs import (
+        Cylindrical,
+        Fixed,
+        Free,
+        Planar,
+        Prismatic,
+        Revolute,
+        Screw,
+        Spherical,
+        Universal,
+    )
+    from .joints.onesided import Backlash, Contact, Limit, Lock, Slot, Weld
+    from .joints.rolling import DiskOnPlane, KnifeEdge, RollingDisk, RollingSphere, Wheel
+    from .look.files import load, save
+    from .look.graph import plot_graph
+    from .look.plots import plot
+    from .look.report import describe as info
+    from .run.dynamics import compile
+    from .run.projections import Baumgarte, LeastSquares, Partition
+    from .simulation import resume, simulate
+
 __version__ = "0.1.0"
 
-_LAZY = {
+_LAZY = {  # what needs heavy dependencies is imported when it is first used
     "simulate": ("simulation", "simulate"),
     "resume": ("simulation", "resume"),
     "compile": ("run.dynamics", "compile"),
@@ -83,25 +73,35 @@ _LAZY = {
     "plot": ("look.plots", "plot"),
     "info": ("look.report", "describe"),
     "plot_graph": ("look.graph", "plot_graph"),
-    "Baumgarte": ("run.projections", "Baumgarte"),
-    "LeastSquares": ("run.projections", "LeastSquares"),
-    "Partition": ("run.projections", "Partition"),
     "cases": ("cases", None),
 }
+_BY_CLASS = ("joint", "constraint", "force", "rule", "projection")  # kinds whose classes are public under their names
 
 
-def __getattr__(name):
-    """What needs heavy dependencies is imported when it is first used."""
+def _registered() -> dict[str, _typing.Any]:
+    """What is public because it is registered in the package: classes by name, actions by the functions of their keys."""
+    from sys import modules
+
+    ours = lambda kind: [c for c in registered(kind).values() if c.__module__.startswith(f"{__name__}.")]
+    found = {cls.__name__: cls for kind in _BY_CLASS for cls in ours(kind)}
+    makers = [(cls.key.replace("-", "_"), modules[cls.__module__]) for cls in ours("action")]
+    return found | {name: getattr(module, name) for name, module in makers if hasattr(module, name)}
+
+
+def __getattr__(name: str) -> _typing.Any:
     from importlib import import_module
 
-    if name not in _LAZY:
+    if name in _LAZY:
+        module, attribute = _LAZY[name]
+        found = import_module(f".{module}", __name__)
+        found = getattr(found, attribute) if attribute else found
+    elif name.startswith("_") or name not in (known := _registered()):
         raise AttributeError(f"module 'torsor' has no attribute {name!r}")
-    module, attribute = _LAZY[name]
-    found = import_module(f".{module}", __name__)
-    found = getattr(found, attribute) if attribute else found
+    else:
+        found = known[name]
     globals()[name] = found
     return found
 
 
-def __dir__():
-    return sorted({*globals(), *_LAZY})
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY, *_registered()})

@@ -1,52 +1,48 @@
-"""One place that knows every registered joint, force, group, integrator, projection, formulation and backend.
+"""One place that knows every registered joint, constraint, force, action, group, integrator, projection, formulation, backend,
+file format and case.
 
-A base class names its `kind`; `@register("revolute")` files the class below it under that key. Model files, docs
-tables, contract tests and the command line iterate over `registered(kind)`.
+A base class names its `kind`; `@register("revolute")` files the class below it under that key. Each kind has a folder, and
+every file in it is found by itself: a new one is one file. Model files, docs tables, contract tests and the command line
+iterate over `registered(kind)`.
 """
 
+import pkgutil
+from collections.abc import Callable
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
+from typing import Any, TypeVar
 
 from .errors import OptionError
 
-_TABLE: dict[str, dict[str, type]] = {}
-_HOMES = {  # of kinds that `import torsor` leaves alone: where their classes register themselves
-    "backend": "kernels", "case": "cases", "formulation": "formulations", "group": "lie", "integrator": "run.integrators",
-    "projection": "run.projections",
+Class = TypeVar("Class", bound=type)
+
+_TABLE: dict[str, dict[str, Any]] = {}
+_HOMES = {  # folders, or files, whose classes register themselves, by kind
+    "action": ["events.actions"], "backend": ["kernels.backends"], "case": ["cases"], "constraint": ["joints", "forces"],
+    "force": ["forces"], "format": ["exchange"], "formulation": ["formulations"], "group": ["lie"],
+    "integrator": ["run.integrators"], "joint": ["joints"], "projection": ["run.projections"], "rule": ["joints", "forces"],
 }  # fmt: skip
 
 
-def register(key):
+def register(key: str) -> Callable[[Class], Class]:
     """File the decorated class under `key` in the table of its `kind`."""
 
-    def decorate(cls):
-        table = _TABLE.setdefault(cls.kind, {})
-        table[key] = cls
-        cls.key = key
+    def decorate(cls: Class) -> Class:
+        filed: Any = cls
+        _TABLE.setdefault(filed.kind, {})[key] = filed
+        filed.key = key
         return cls
 
     return decorate
 
 
-def registered(kind):
-    """All registered classes of a kind, by key, in the order of their definition."""
-    return dict(_table(kind))
+def registered(kind: str) -> dict[str, Any]:
+    """All registered classes of a kind, by key: file by file, in the order of their definition."""
+    return dict(sorted(_table(kind).items(), key=lambda item: item[1].__module__))
 
 
-def _table(kind):
-    """The table of a kind, with all classes of the package in it."""
-    if not isinstance(kind, str):
-        raise OptionError(
-            f"a kind is a name, got {type(kind).__name__}. Known: {', '.join(sorted({*_TABLE, *_HOMES}))}."
-        )
-    if kind in _HOMES:
-        import_module(f".{_HOMES[kind]}", __package__)
-    if kind not in _TABLE:
-        raise OptionError(f"unknown kind {kind!r}. Known: {', '.join(sorted({*_TABLE, *_HOMES}))}.")
-    return _TABLE[kind]
-
-
-def lookup(kind, key):
+def lookup(kind: str, key: str) -> Any:
     """The class registered as `key`, or an error that lists what is known."""
     table = _table(kind)
     if isinstance(key, str) and key in table:
@@ -54,3 +50,26 @@ def lookup(kind, key):
     close = get_close_matches(str(key), table, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise OptionError(f"unknown {kind} {key!r}.{hint} Known: {', '.join(sorted(table))}.")
+
+
+def _table(kind):
+    """The table of a kind, with all classes of the package in it."""
+    if not isinstance(kind, str):
+        raise OptionError(f"a kind is a name, got {type(kind).__name__}. Known: {', '.join(_kinds())}.")
+    for place in _HOMES.get(kind, ()):
+        discover(place)
+    if kind not in _TABLE:
+        raise OptionError(f"unknown kind {kind!r}. Known: {', '.join(_kinds())}.")
+    return _TABLE[kind]
+
+
+def _kinds():
+    return sorted({*_TABLE, *_HOMES})
+
+
+@cache
+def discover(place: str) -> None:
+    """Import a file of this package, or every file of a folder, so that the classes in it are registered."""
+    home = import_module(f"{__package__}.{place}")
+    for found in pkgutil.iter_modules(getattr(home, "__path__", ())):
+        import_module(f"{home.__name__}.{found.name}")

@@ -9,8 +9,8 @@ import casadi as ca
 import numpy as np
 
 from . import quantity
-from .action import Record
 from .errors import ModelError, OptionError, ResultError, RunError
+from .events.actions.telling import Record
 from .formulations.definition import fingerprint
 from .look import certificate
 from .look.assemble import assemble

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from torsor.errors import OptionError
 from torsor.kernels import Kernel, build
+from torsor.kernels.backends.llvm import LLVM
 from torsor.kernels.emit import OPERATIONS
-from torsor.kernels.llvm import LLVM
 from torsor.registry import registered
 
 BACKENDS = sorted(registered("backend"))

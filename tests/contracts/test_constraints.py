@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.formulations import Absolute
+from torsor.formulations.absolute import Absolute
 from torsor.lie import so3
 from torsor.lie.so3 import hat
 

@@ -8,7 +8,7 @@ import pytest
 from documented import documented
 
 import torsor as ts
-from torsor.formulations import Absolute
+from torsor.formulations.absolute import Absolute
 from torsor.lie import so3
 
 STEP = 1e-5  # central differences of functions of size 10 to 100: truncation 1e-8, rounding 1e-9

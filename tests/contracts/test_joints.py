@@ -8,7 +8,7 @@ import pytest
 from documented import documented
 
 import torsor as ts
-from torsor.formulations import Absolute
+from torsor.formulations.absolute import Absolute
 from torsor.formulations.examiner import Examiner
 from torsor.formulations.start import consistent_velocities, given
 from torsor.lie import se3

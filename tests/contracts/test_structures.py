@@ -6,7 +6,7 @@ import pytest
 
 import torsor as ts
 from torsor import kernels
-from torsor.formulations import Absolute
+from torsor.formulations.absolute import Absolute
 from torsor.formulations.diagnosis import diagnose
 from torsor.formulations.examiner import Examiner
 from torsor.formulations.start import given

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.formulations import Absolute
+from torsor.formulations.absolute import Absolute
 from torsor.formulations.examiner import Examiner
 
 G = 9.81

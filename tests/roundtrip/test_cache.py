@@ -13,7 +13,7 @@ import pytest
 import torsor as ts
 import torsor.kernels
 from torsor.kernels import build, cache, library, load
-from torsor.kernels.llvm import LLVM
+from torsor.kernels.backends.llvm import LLVM
 
 SOURCE = Path(torsor.kernels.__file__).parents[2]
 

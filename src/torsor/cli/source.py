@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 
 from ..errors import OptionError, ResultError, TorsorError
 from ..model import Model
-
-ROBOTS = (".urdf", ".xml", ".mjcf")
+from ..registry import registered
 
 
 @dataclass
@@ -64,8 +63,8 @@ def load(given, settings):
     found = (
         _case(given, settings)
         if is_case(given)
-        else _robot(given, settings)
-        if _is_robot(given)
+        else _described(given, settings)
+        if _is_described(given)
         else _file(given, settings)
     )
     found.given, found.settings = given, settings
@@ -79,8 +78,11 @@ def is_case(given):
     return given in cases.names()
 
 
-def _is_robot(given):
-    return given.lower().endswith(ROBOTS)
+def _is_described(given):
+    """Whether a file is named as one of a registered format is."""
+    if given.endswith(".py"):
+        return False
+    return given.lower().endswith(tuple(suffix for known in registered("format").values() for suffix in known.suffixes))
 
 
 def _case(given, settings):
@@ -104,7 +106,7 @@ def _content(path):
 
     if os.path.isdir(path):
         raise OptionError(f"{path!r} is a folder; give a case, or a Python, URDF or MJCF file")
-    if not path.endswith(".py") and not _is_robot(path) and not os.path.exists(path):
+    if not path.endswith(".py") and not _is_described(path) and not os.path.exists(path):
         raise OptionError(f"{path!r} is neither a case nor a file. Cases: {', '.join(cases.names())}.")
     try:
         with open(path, "rb") as stream:
@@ -163,8 +165,8 @@ def command(folder, stored):
     return shlex.join("".join(c if c.isprintable() else "?" for c in part) for part in parts)
 
 
-def _robot(path, settings):
-    """A URDF or MJCF file; `notes` say what of it the model does not hold."""
+def _described(path, settings):
+    """A file of a registered format; `notes` say what of it the model does not hold."""
     from ..exchange import read
 
     digest = digest_of(path)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import casadi as ca
 
 from .. import quantity
-from ..joints import Joint, Spherical
+from ..joints import Joint
 from ..joints.alignment import about, tilt
+from ..joints.lower_pairs import Spherical
 from ..lie import se3, so3
 from ..lie.euler import to_euler
 

@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import ModelError
+from ..registry import register
 from . import document
 from .assemble import assemble
+from .format import Format
 from .includes import Places
 from .shapes import Shapes
 from .tree import Coupling, Link, Motion, Part, Tie, Tree
@@ -64,6 +66,19 @@ def read_mjcf(path, *, gravity=None, start=None, start_rate=None, merge_fixed=Tr
         tree.note("questionable", "mujoco", " ".join(doubt.split()), root.file)
     tree.set_start(start, start_rate)
     return assemble(tree, reader.gravity if gravity is None else gravity, merge_fixed, strict)
+
+
+@register("mjcf")
+class MJCF(Format):
+    """Files with the root element <mujoco>."""
+
+    shows = "<mujoco>"
+    suffixes = (".xml", ".mjcf")
+    read = staticmethod(read_mjcf)
+
+    @staticmethod
+    def recognises(content):
+        return content.root is not None and content.root.tag == "mujoco"
 
 
 def _compiled(mujoco, file, places):

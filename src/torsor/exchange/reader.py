@@ -1,28 +1,27 @@
-"""One door for all formats: the root element says what a file is."""
+"""One door for all formats: what is in a file says what it is."""
 
 from inspect import signature
 
 from ..errors import ModelError, OptionError
+from ..registry import registered
 from . import document
+from .format import Content
 
 
 def read(path, **options):
-    """Read a URDF or an MJCF file; options as those of `read_urdf` and `read_mjcf`.
+    """Read a file of any registered format; options as those of `read_urdf`, `read_mjcf` …
 
-    The root element decides: <robot> is URDF, <mujoco> is MJCF, whatever the file is called.
+    The content decides: <robot> is URDF, <mujoco> is MJCF, whatever the file is called.
     """
-    root = document.parse(path)
-    if root.tag == "robot":
-        from .urdf import read_urdf as reader
-    elif root.tag == "mujoco":
-        from .mjcf import read_mjcf as reader
-    else:
-        reader = None
-    if reader is not None:
-        known = list(signature(reader).parameters)[1:]
-        unknown = [name for name in options if name not in known]
-        if unknown:
-            message = f"unknown option {unknown[0]!r} for a <{root.tag}> file. Known: {', '.join(known)}."
-            raise OptionError(f"{root.file}: {message}")
-        return reader(path, **options)
-    raise ModelError(f"{root.where}: the root element is <{root.tag}>; known are <robot> (URDF) and <mujoco> (MJCF)")
+    content, formats = Content(path), registered("format")
+    found = next((known for known in formats.values() if known.recognises(content)), None)
+    if found is None:
+        root = document.parse(path)
+        known = ", ".join(f"{known.shows} ({key.upper()})" for key, known in formats.items())
+        raise ModelError(f"{root.where}: the root element is <{root.tag}>; known are {known}")
+    allowed = list(signature(found.read).parameters)[1:]
+    unknown = [name for name in options if name not in allowed]
+    if unknown:
+        message = f"unknown option {unknown[0]!r} for a {found.shows} file. Known: {', '.join(allowed)}."
+        raise OptionError(f"{content.file}: {message}")
+    return found.read(path, **options)

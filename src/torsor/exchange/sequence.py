@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import ModelError
-from ..joints import Cylindrical, Free, Planar, Prismatic, Revolute, Spherical, Universal
 from ..joints.alignment import normals
+from ..joints.lower_pairs import Cylindrical, Free, Planar, Prismatic, Revolute, Spherical, Universal
 from ..lie import so3
 from ..quantity import numbers, unit
 from .hinges import PARALLEL, Gimbal, HingePair

@@ -12,8 +12,10 @@ import numpy as np
 from ..errors import ModelError
 from ..lie.euler import from_euler
 from ..quantity import show
+from ..registry import register
 from . import document, meshes
 from .assemble import assemble
+from .format import Format
 from .result import Visual
 from .tree import Coupling, Link, Motion, Part, Tree
 
@@ -57,6 +59,19 @@ def read_urdf(
     tree = Reader(root, packages).tree(base)
     tree.set_start(start, start_rate)
     return assemble(tree, gravity, merge_fixed, strict)
+
+
+@register("urdf")
+class URDF(Format):
+    """Files with the root element <robot>."""
+
+    shows = "<robot>"
+    suffixes = (".urdf", ".xml")
+    read = staticmethod(read_urdf)
+
+    @staticmethod
+    def recognises(content):
+        return content.root is not None and content.root.tag == "robot"
 
 
 class Reader:

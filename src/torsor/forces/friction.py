@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import casadi as ca
 
 from .. import quantity
-from ..action import Land, Release
 from ..element import Rule, settle
 from ..errors import ModelError
-from ..event import Event, Memory, Watch
+from ..events import Event, Memory, Watch
+from ..events.actions.holding import Release
+from ..events.actions.striking import Land
 from ..joints import Constraint
 from ..joints.base import Connection, Joint, existing_coordinate
 from ..joints.onesided import Contact

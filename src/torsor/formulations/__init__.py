@@ -1,8 +1,5 @@
-"""Equations of motion. They know nothing of machine code."""
+"""Equations of motion: one registered class each. They know nothing of machine code."""
 
-from .absolute import Absolute
 from .base import Formulation, fused_stage
-from .relative import Relative
-from .woronetz import Woronetz
 
-__all__ = ["Absolute", "Formulation", "Relative", "Woronetz", "fused_stage"]
+__all__ = ["Formulation", "fused_stage"]

@@ -18,7 +18,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import AccuracyWarning, ModelError
-from ..joints import Motion
+from ..joints.imposed import Motion
 from ..quantity import time
 
 SAMPLES, FEW = 600, 100  # instants that are looked at: where something switches, and where nothing does

@@ -14,11 +14,11 @@ from .reading import REACTIONS
 def sources():
     """Digest of the code that turns a description into equations: with it changes what a fingerprint stands for."""
     root = pathlib.Path(__file__).parent.parent
-    files = [root / f"{name}.py" for name in ("quantity", "inertia", "element", "event", "action")]
+    files = [root / f"{name}.py" for name in ("quantity", "inertia", "element")]
     files += [
         f
-        for folder in ("lie", "joints", "forces", "model", "formulations")
-        for f in sorted((root / folder).glob("*.py"))
+        for folder in ("lie", "events", "joints", "forces", "model", "formulations")
+        for f in sorted((root / folder).rglob("*.py"))
     ]
     digest = hashlib.sha256()
     for f in files:

@@ -129,7 +129,7 @@ def _propagate(model, joints, poses):
 
 def _first_turns(f):
     """Values near which the joint angles start: given ones, driven ones, else zero."""
-    from ..joints import Drive
+    from ..joints.imposed import Drive
 
     drives = [c for c in f.model.constraints if isinstance(c, Drive) and holds(c)]
     driven = {(c.joint.name, c.index): c.target() for c in drives}

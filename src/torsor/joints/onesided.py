@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 import casadi as ca
 
 from .. import quantity
-from ..action import Release, Strike
 from ..element import CONSTANT, Statement, settle
 from ..errors import ModelError
-from ..event import Event, Memory, Watch
+from ..events import Event, Memory, Watch
+from ..events.actions.holding import Release
+from ..events.actions.striking import Strike
 from ..lie import se3
 from ..registry import register
 from .alignment import no_turn, normals

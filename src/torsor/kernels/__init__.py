@@ -6,8 +6,8 @@ library["f"].address                           for compiled loops: `torsor.kerne
 load(key)                                      what was built under this key, without tracing
 """
 
-from . import cache, llvm, reference  # noqa: F401  (the backends register themselves)
-from .backend import Backend
+from . import cache
+from .backends.base import Backend
 from .library import Kernel, Library, build, load
 
 __all__ = ["Backend", "Kernel", "Library", "build", "cache", "load"]

@@ -42,7 +42,7 @@ def folder():
 def versions():
     """What the meaning of an entry depends on besides its key: CasADi, the platform and the source in this folder."""
     source = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
         source.update(path.read_bytes())
     return f"{_casadi()} {sys.platform} {sys.maxsize} {source.hexdigest()}"
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import OptionError
 from ..registry import lookup
 from . import cache
-from .backend import Backend
+from .backends.base import Backend
 
 
 class Kernel:

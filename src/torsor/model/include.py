@@ -8,7 +8,7 @@ import casadi as ca
 from .. import quantity
 from ..element import CONSTANT, Owned, Rule, settle
 from ..errors import ModelError
-from ..event import Memory, Mode
+from ..events import Memory, Mode
 from ..forces import Force
 from ..joints import Constraint
 from . import checks

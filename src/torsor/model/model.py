@@ -12,8 +12,9 @@ import numpy as np
 from .. import quantity
 from ..element import CONSTANT, TIMED, Owned, Rule, settle
 from ..errors import ModelError
-from ..event import Event, Memory, Modes
-from ..forces import Force, Gravity
+from ..events import Event, Memory, Modes
+from ..forces import Force
+from ..forces.laws import Gravity
 from ..joints import Constraint, Joint
 from ..names import LONGEST, unstorable
 from . import checks, portable

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import quantity
-from ..action import Action
 from ..element import ANYTHING, settle
 from ..errors import ModelError
-from ..event import ANSWERS, Event, Memory, Mode, Modes, Watch, watch
+from ..events import ANSWERS, Event, Memory, Mode, Modes, Watch, watch
+from ..events.actions.base import Action
 from ..forces import Force
 from ..joints import Constraint
 from . import checks

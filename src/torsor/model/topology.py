@@ -11,8 +11,9 @@ from functools import cached_property
 
 import casadi as ca
 
-from ..joints import Free, Joint
+from ..joints import Joint
 from ..joints.base import Connection
+from ..joints.lower_pairs import Free
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
-from ..event import ANSWERS
+from ..events import ANSWERS
 from . import codes
 
 

@@ -3,8 +3,8 @@
 import ctypes
 from dataclasses import dataclass
 
-from ..registry import register
-from .backend import Backend, Size
+from ...registry import register
+from .base import Backend, Size
 
 
 @register("reference")

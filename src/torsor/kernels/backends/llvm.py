@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import count
 
-from ..registry import register
-from . import erfinv, worker
-from .backend import Backend, Size
-from .emit import LIBM, Table, emit
+from ...registry import register
+from .. import erfinv, worker
+from ..emit import LIBM, Table, emit
+from .base import Backend, Size
 
 # Parts are separate functions. Scheduling for the CPU's exact pipeline takes longer and does not run faster.
 ATTRIBUTES = 'attributes #0 = { noinline nounwind "tune-cpu"="generic" }\n'

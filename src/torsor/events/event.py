@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 
 import casadi as ca
 
-from . import quantity
-from .element import Owned
-from .errors import ModelError
-from .names import unstorable
+from .. import quantity
+from ..element import Owned
+from ..errors import ModelError
+from ..names import unstorable
 
 ANSWERS = ("error", "end", "ignore")
 _HALVES = {ca.OP_AND: ca.fmax, ca.OP_OR: ca.fmin}

@@ -1,0 +1,72 @@
+"""What an event does. An action is one class that says which elementary steps it consists of:
+
+    set       a memory or a parameter takes the value of an expression, as it is just before the event
+    engage    a constraint begins to hold: the velocities jump as momentum demands
+    release   a constraint ceases to hold; nothing jumps
+    strike    a one-sided constraint is hit: rebound or contact
+    land      dry friction decides between sticking and sliding
+    record    the value of an expression is kept with the event
+    end       the run ends here
+
+A new action is one file in this folder; see docs/extend.md.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ... import quantity
+from ...errors import ModelError
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """An elementary step: what it is, on what, with which expressions."""
+
+    kind: str
+    target: object = None
+    values: tuple = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Action:
+    """Base of all actions.
+
+    acts_on   what its targets are, in words, where it needs any
+    """
+
+    kind = key = "action"
+    acts_on: ClassVar[str | None] = None
+    targets: tuple = ()
+
+    def switches(self):
+        """Constraints and forces that it engages, releases or switches."""
+        return ()
+
+    def steps(self, model):
+        """The elementary steps, in order."""
+        raise NotImplementedError
+
+    def expressions(self):
+        """What it evaluates."""
+        return ()
+
+    def refers(self, model, owner):
+        """Refuse targets that are not the model's, and no targets where some are needed."""
+        if self.acts_on is not None and not self.targets:
+            raise ModelError(f"{owner}: action {self.key!r}: acts on nothing; give {self.acts_on}")
+        for target in self.targets:
+            if not any(target is known for known in model._names.values()):
+                name = getattr(target, "name", None) or quantity.show(target)
+                raise ModelError(f"{owner}: action {self.key!r}: {name!r} does not belong to model {model.name!r}")
+            self.accepts(model, target, owner)
+
+    def accepts(self, model, target, owner):
+        """Refuse a target of the wrong kind."""
+
+    def one_of(self, known, target, owner):
+        """Refuse a target that is none of the known elements."""
+        if not any(target is one for one in known):
+            raise ModelError(f"{owner}: action {self.key!r}: give {self.acts_on}, got {quantity.show(target)}")
+
+    def check(self, model, values, owner):
+        """Refuse what it cannot do with the values of parameters of a run."""

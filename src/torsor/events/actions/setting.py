@@ -1,0 +1,90 @@
+"""Numbers that a run remembers take new values: whether a force acts, a parameter, the mode of a machine."""
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from ... import quantity
+from ...errors import ModelError
+from ...registry import register
+from ..event import Memory, Mode
+from .base import Action, Step
+
+
+@register("switch")
+@dataclass(frozen=True, eq=False)
+class Switch(Action):
+    """Forces are switched on or off."""
+
+    acts_on = "forces"
+    on: bool = True
+
+    def accepts(self, model, target, owner):
+        self.one_of(model.forces, target, owner)
+
+    def switches(self):
+        return self.targets
+
+    def steps(self, model):
+        return [Step("set", f.active, (ca.SX(float(self.on)),)) for f in self.targets]
+
+
+@register("assign")
+@dataclass(frozen=True, eq=False)
+class Assign(Action):
+    """A parameter (given by its name or its symbol) or a memory takes the value of an expression."""
+
+    value: object = 0.0
+
+    def refers(self, model, owner):
+        self._target(model, owner)
+        quantity.scalar(self.value, "value", owner)
+
+    def expressions(self):
+        return (quantity.scalar(self.value, "value", "assign"),)
+
+    def _target(self, model, owner):
+        (given,) = self.targets
+        if isinstance(given, Memory):
+            return given
+        for parameter in model.parameters.values():
+            named = isinstance(given, str) and given == parameter.name
+            if named or (isinstance(given, ca.SX) and given.is_scalar() and ca.is_equal(given, parameter.symbol)):
+                return parameter
+        known = ", ".join(model.parameters) or "none"
+        name = given if isinstance(given, str) else quantity.show(given)
+        raise ModelError(f"{owner}: action 'assign': unknown parameter {name!r}. Known: {known}.")
+
+    def steps(self, model):
+        return [Step("set", self._target(model, "event"), self.expressions())]
+
+
+@register("enter")
+@dataclass(frozen=True, eq=False)
+class Enter(Action):
+    """A machine enters a mode."""
+
+    def refers(self, model, owner):
+        for mode in self.targets:
+            if not isinstance(mode, Mode) or model._names.get(mode.machine.name) is not mode.machine:
+                raise ModelError(
+                    f"{owner}: action 'enter': give a mode of this model, as in machine['name'], got {quantity.show(mode)}"
+                )
+
+    def steps(self, model):
+        return [Step("set", mode.machine.memory, (ca.SX(mode.number),)) for mode in self.targets]
+
+
+def switch(*forces, on=True) -> Switch:
+    """Forces are switched on or off."""
+    return Switch(forces, on)
+
+
+def assign(parameter, value) -> Assign:
+    """A parameter takes a new value, which may be an expression of signals."""
+    return Assign((parameter,), value)
+
+
+def enter(mode) -> Enter:
+    """A machine enters a mode."""
+    return Enter((mode,))

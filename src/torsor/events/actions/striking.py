@@ -1,0 +1,77 @@
+"""Constraints are hit from one side, and dry friction decides between sticking and sliding.
+
+    M (v⁺ − v⁻) = Gᵀ Λ,     G v⁺ + g_t = −e (G v⁻ + g_t)                                             (1)
+
+with the coefficient of restitution e.
+"""
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from ... import quantity
+from ...errors import ModelError
+from ...registry import register
+from .base import Action, Step
+
+
+@register("strike")
+@dataclass(frozen=True, eq=False)
+class Strike(Action):
+    """A constraint is hit from one side: it rebounds with a coefficient of restitution, or stays closed.
+
+    The side is that of the event: where its watched function is positive. If that function has nothing to do with the
+    constraint (a clock), it is the side from which the constraint is approached.
+
+    restitution     e of (1), 0 to 1
+    before          pairs (memory, value) that are set before the constraint is looked at
+    """
+
+    acts_on = "constraints or joints"
+    restitution: object = 0.0
+    before: tuple = ()
+
+    def accepts(self, model, target, owner):
+        self.one_of(model.constraints, target, owner)
+        self.check(model, {}, owner)
+        told = target.equations()
+        if told.position is None or len(told.directions) != 1:
+            has = "holds velocities" if told.position is None else f"has {len(told.directions)} equations"
+            raise ModelError(
+                f"{owner}: action 'strike': needs a constraint with one equation at position level; {target.owner} {has}"
+            )
+
+    def check(self, model, values, owner):
+        e = quantity.scalar(self.restitution, "restitution", owner)
+        symbols = [] if e.is_constant() else ca.symvar(e)
+        if any(model.kind_of(s) != "parameter" or s.name() not in values for s in symbols):
+            return  # known when it is struck
+        if not 0 <= (value := quantity.numbers(e, values).item()) <= 1:
+            raise ModelError(f"{owner}: restitution must lie between 0 and 1, got {value:g}")
+
+    def switches(self):
+        return self.targets
+
+    def expressions(self):
+        return (quantity.scalar(self.restitution, "restitution", "strike"),)
+
+    def steps(self, model):
+        prior = [Step("set", m, (ca.SX(value),)) for m, value in self.before]
+        return [*prior, *[Step("strike", c, self.expressions()) for c in self.targets]]
+
+
+@register("land")
+@dataclass(frozen=True, eq=False)
+class Land(Action):
+    """Dry friction sticks where nothing slides any more, and slides on where something does."""
+
+    def switches(self):
+        return self.targets
+
+    def steps(self, model):
+        return [Step("land", f) for f in self.targets]
+
+
+def strike(*constraints, restitution=0.0) -> Strike:
+    """Constraints are hit from one side: they rebound, or stay closed."""
+    return Strike(constraints, restitution)

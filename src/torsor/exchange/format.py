@@ -1,0 +1,50 @@
+"""What a file format is: it recognises its files by their content, and reads them. A new one is one file in this folder."""
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any
+
+from ..errors import ModelError
+from . import document
+from .result import Imported
+
+
+class Content:
+    """What a format looks at to recognise its files.
+
+    file, data   the path and the bytes
+    """
+
+    def __init__(self, path: Any):
+        self.file, self.data = document.content(path)
+
+    @cached_property
+    def root(self) -> document.Element | None:
+        """The root element of an XML file, None for any other file."""
+        try:
+            return document.parse(self.file)
+        except ModelError:
+            return None
+
+
+class Format(ABC):
+    """Base of all file formats that describe mechanisms.
+
+    shows      what its files look like, in words, for messages
+    suffixes   endings of their names, by which the command line tells them from Python files
+    """
+
+    kind = "format"
+    key: str
+    shows: str
+    suffixes: tuple[str, ...]
+
+    @staticmethod
+    @abstractmethod
+    def recognises(content: Content) -> bool:
+        """Whether a file is of this format, by what is in it."""
+
+    @staticmethod
+    @abstractmethod
+    def read(path: Any, **options: Any) -> Imported:
+        """The mechanism that a file describes; its keywords are the options of the format."""
