@@ -40,6 +40,7 @@ MEANING = {
     "event_energy": "change of the energy at each event; negative: lost",
     "event_impulse": "impulses of the constraint rows at each event",
 }
+ATTRIBUTES = {"units": UNITS | {"time": "s"}, "long_name": MEANING}  # of variables, by name
 DIMENSIONS = ("time", "body", "axis", "row", "column", "joint_coordinate", "joint", "constraint", "event")
 RESERVED = {*UNITS, *DIMENSIONS, "reaction_unique", "event_name"}  # names that a user's signal cannot have
 
@@ -109,25 +110,20 @@ def labelled(system, times, used, variables):
 
     unique = [name not in system.shared for name in system.connections]
     variables = variables | {"reaction_unique": (("joint",), np.array(unique, bool))}
-    coordinates = {
-        "time": times,
-        "body": np.array(system.bodies, dtype=str),
-        "axis": ["x", "y", "z"],
-        "row": ["x", "y", "z"],
-        "column": ["x", "y", "z"],
-        "joint_coordinate": np.array(system.joint_coordinates, dtype=str),
-        "coordinate_unit": (("joint_coordinate",), np.array(system.coordinate_units, dtype=str)),
-        "joint": np.array(system.connections, dtype=str),
-        "constraint": np.array([system.rows[k][0] for k in used], dtype=str),
+    labels = {
+        "body": system.bodies,
+        **dict.fromkeys(("axis", "row", "column"), ["x", "y", "z"]),
+        "joint_coordinate": system.joint_coordinates,
+        "coordinate_unit": system.coordinate_units,
+        "joint": system.connections,
+        "constraint": [system.rows[k][0] for k in used],
     }
-    data = xr.Dataset(variables, coordinates)
-    for name in data.variables:
-        if name in UNITS:
-            data[name].attrs["units"] = UNITS[name]
-        if name in MEANING:
-            data[name].attrs["long_name"] = MEANING[name]
-    data["time"].attrs["units"] = "s"
-    return data
+    along = {"coordinate_unit": "joint_coordinate"}
+    coordinates = {name: ((along.get(name, name),), np.array(x, dtype=str)) for name, x in labels.items()}
+    coordinates = {"time": (("time",), times), **coordinates}
+    told = lambda name: {what: known[name] for what, known in ATTRIBUTES.items() if name in known}
+    made = lambda parts: {name: xr.Variable(*x, told(name)) for name, x in parts.items()}
+    return xr.Dataset(made(variables), made(coordinates))
 
 
 class Accuracy:
