@@ -56,8 +56,8 @@ def test_the_correction_of_velocities_is_the_least_in_its_metric(metric):
     _, w = disturbed(built, q, v, 1e-2)
     corrected = built["velocities"](t, q, w, p, built["factor"](t, q, p)[0])[0]
     f = ts.registered("formulation")["absolute"](model)
-    G = f.examination()["G"](0.0, q, p).full()
-    M = np.linalg.inv(f.examination()["Minv"](q, p).full()) if metric == "mass" else np.eye(len(w))
+    G = f.examined["G"](0.0, q, p)
+    M = np.linalg.inv(f.examined["Minv"](q, p)) if metric == "mass" else np.eye(len(w))
     # least change with G (v + d) = 0 by an independent route: a dense KKT system
     n, m = len(w), len(G)
     kkt = np.block([[M, G.T], [G, np.zeros((m, m))]])

@@ -175,17 +175,11 @@ class Absolute(Formulation):
         return G, solver(LT + ca.SX.eye(n), Dinv, self._order)
 
     def examination(self):
-        """Functions on all declared rows, for the start and for the diagnosis of redundancy."""
-        t, q, v, p = time, self.q, self.v, self.p
-        return {
-            "g": ca.Function("g", [t, q, p], [self.stacked("g")]),
-            "psi": ca.Function("psi", [t, q, v, p], [self.stacked("psi")]),
-            "gamma": ca.Function("gamma", [t, q, v, p], [self.stacked("gamma")]),
-            "G": ca.Function("G", [t, q, p], [self.jacobian()]),
-            "Minv": ca.Function("Minv", [q, p], [self.inverse_mass()]),
-            "move": self.moving(),
-            "departures": departures(self),
-            "alignments": alignments(self),
+        return self.levels() | {
+            "Minv": lambda: ca.Function("Minv", [self.q, self.p], [self.inverse_mass()]),
+            "move": self.moving,
+            "departures": lambda: departures(self),
+            "alignments": lambda: alignments(self),
             **start_functions(self),
         }
 

@@ -5,7 +5,8 @@ q, v, p                  symbols of configuration, velocity, and parameters foll
 rows, keep               declared constraint rows, and which of them the kernels use
 released                 constraints that do not hold at present: one formulation serves every structure of a model
 functions()              factor, accelerations, impulse, positions, velocities, turns: functions of flat vectors
-examination()            what the start and the diagnosis are computed with: residuals and Jacobian of all declared rows …
+examination()            what the start and the diagnosis are computed with: residuals and Jacobian of all declared rows …,
+                         by name, each as a function without arguments that derives it
 outputs(signals)         everything a result holds
 watching(name, column)   any column of signals, as a function of the state, accelerations and multipliers
 """
@@ -17,7 +18,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..quantity import time
-from .evaluation import Evaluated
+from .evaluation import Examined
 from .factor import conditioning, constrained, correction, inverse_metrics
 from .outputs import Outputs, watching
 from .scales import Scales
@@ -60,8 +61,9 @@ class Formulation:
 
     @cached_property
     def examined(self):
-        """`examination()`, derived once: it is the same for every structure."""
-        return {name: Evaluated(f) for name, f in self.examination().items()}
+        """`examination()`, each function derived once where it is asked for: it is the same for every structure."""
+        known = self.examination()
+        return Examined(known, lambda: known)
 
     @cached_property
     def _rows_of(self):
@@ -212,6 +214,17 @@ class Formulation:
         e, G = ca.SX.sym("e", self.v.shape[0]), self.jacobian()[[self.keep[k] for k in held], :]
         left = e + correction(G)(G @ e) if held else e
         return {"along": ca.Function("along", [time, self.q, self.p, e], [ca.densify(left)])}
+
+    def levels(self):
+        """The part of `examination()` that holds all declared rows: residuals g and ψ, γ, and G."""
+        t, q, v, p = time, self.q, self.v, self.p
+        moving = {
+            name: lambda name=name: ca.Function(name, [t, q, v, p], [self.stacked(name)]) for name in ("psi", "gamma")
+        }
+        return moving | {
+            "g": lambda: ca.Function("g", [t, q, p], [self.stacked("g")]),
+            "G": lambda: ca.Function("G", [t, q, p], [self.jacobian()]),
+        }
 
     def moving(self):
         """A tidied step along a group direction, as assembly takes it."""

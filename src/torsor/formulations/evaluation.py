@@ -1,6 +1,7 @@
 """CasADi functions as functions of NumPy arrays, without the cost of CasADi's own matrices in between."""
 
-from threading import Lock
+from collections.abc import Mapping
+from threading import Lock, RLock
 
 import casadi as ca
 import numpy as np
@@ -41,10 +42,45 @@ def _dense(f):
     return ca.Function(f.name(), inputs, [ca.densify(x) for x in f.call(inputs)])
 
 
-def packed(functions):
-    """Functions by name as texts."""
-    return {name: f.function.serialize() for name, f in functions.items()}
+class Examined(Mapping):
+    """The functions of an examination by name. One that no earlier process knew is derived when it is first asked for.
 
+    names    of all of them
+    derive   gives `examination()` of the formulation
+    texts    of those that are known
+    """
 
-def unpacked(texts):
-    return {name: Evaluated(ca.Function.deserialize(text)) for name, text in texts.items()}
+    def __init__(self, names, derive, texts=None):
+        self.names, self.complete = tuple(names), True
+        self._derive, self._texts = derive, dict(texts or {})
+        self._lock, self._found = RLock(), {}
+
+    def __getitem__(self, name):
+        with self._lock:
+            if name not in self._found:
+                if name not in self.names:
+                    raise KeyError(name)
+                self._found[name] = Evaluated(self._known(name))
+            return self._found[name]
+
+    def _known(self, name):
+        if name in self._texts:
+            return ca.Function.deserialize(self._texts[name])
+        self.complete = False
+        return self._derive()[name]()
+
+    def __contains__(self, name):
+        return name in self.names
+
+    def __iter__(self):
+        return iter(self.names)
+
+    def __len__(self):
+        return len(self.names)
+
+    def texts(self):
+        """Everything that is known by now, as texts; `complete` until more is derived."""
+        with self._lock:
+            found = {name: f.function.serialize() for name, f in self._found.items() if name not in self._texts}
+            self._texts, self.complete = self._texts | found, True
+            return self._texts

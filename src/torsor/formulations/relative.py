@@ -251,15 +251,10 @@ class Relative(Transmission, Formulation):
         return lambda residual: ca.densify(-settle(G.T @ solve(residual)))
 
     def examination(self):
-        t, q, v, p = time, self.q, self.v, self.p
-        return {
-            "g": ca.Function("g", [t, q, p], [self.stacked("g")]),
-            "psi": ca.Function("psi", [t, q, v, p], [self.stacked("psi")]),
-            "gamma": ca.Function("gamma", [t, q, v, p], [self.stacked("gamma")]),
-            "G": ca.Function("G", [t, q, p], [self.jacobian()]),
-            "M": ca.Function("M", [q, p], [self.mass_matrix()]),
-            "move": self.moving(),
-            "adopt": self._adopting(),
+        return self.levels() | {
+            "M": lambda: ca.Function("M", [self.q, self.p], [self.mass_matrix()]),
+            "move": self.moving,
+            "adopt": self._adopting,
         }
 
     # start and results

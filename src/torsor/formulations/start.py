@@ -25,7 +25,7 @@ FREE = 1e-6  # a row of length 1 on velocities that are free to choose, below wh
 
 
 def start_functions(f):
-    """What a start is computed from, derived once: values of parameters are arguments (`inputs`, followed by turns in p).
+    """What a start is computed from, derived when asked for: values of parameters are arguments (`inputs`, then turns in p).
 
     given    (t, inputs) → q, turns, total mass and inertia, what the scales follow from
     speeds   (inputs) → velocities of bodies and rates of joints that the user gave
@@ -35,13 +35,20 @@ def start_functions(f):
     t, q, v, p = quantity.time, f.q, f.v, f.p
     inputs = ca.vertcat(*f.model.inputs, ca.SX(0, 1))
     column = lambda parts: ca.vertcat(*[ca.densify(ca.vec(ca.SX(x))) for x in parts], ca.SX(0, 1))
-    given = [*_given_configuration(f), column(_weights(f.model)), *measured(f.model)]
-    rates = column([f.meaning.rates(j) for j in _moving(f.model)])
+
+    def given():
+        parts = [*_given_configuration(f), column(_weights(f.model)), *measured(f.model)]
+        return ca.Function("given", [t, inputs], [ca.densify(x) for x in parts])
+
+    def rates():
+        every = column([f.meaning.rates(j) for j in _moving(f.model)])
+        return ca.Function("rates", [t, q, v, p], [ca.jacobian(every, v), every])
+
     return {
-        "given": ca.Function("given", [t, inputs], [ca.densify(x) for x in given]),
-        "speeds": ca.Function("speeds", [inputs], [column(x for _, x, _ in _speeds(f))]),
-        "held": ca.Function("held", [t, q, p], [f.meaning.of(column(x for _, x in _captures(f)))]),
-        "rates": ca.Function("rates", [t, q, v, p], [ca.jacobian(rates, v), rates]),
+        "given": given,
+        "speeds": lambda: ca.Function("speeds", [inputs], [column(x for _, x, _ in _speeds(f))]),
+        "held": lambda: ca.Function("held", [t, q, p], [f.meaning.of(column(x for _, x in _captures(f)))]),
+        "rates": rates,
     }
 
 

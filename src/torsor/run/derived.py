@@ -27,25 +27,35 @@ class Derived:
         self.cls, self.formulation = lookup("formulation", formulation), formulation
         self.lock, self.libraries, self.known = RLock(), {}, {}
         self._equations = None
-        stored = kernels.cache.load(key, "derived")
-        self._derive(key) if stored is None else self._recall(json.loads(zlib.decompress(stored)))
+        self.key, stored = key, kernels.cache.load(key, "derived")
+        self._derive() if stored is None else self._recall(json.loads(zlib.decompress(stored)))
 
-    def _derive(self, key):
-        from ..formulations.evaluation import packed
+    def _derive(self):
         from ..formulations.face import facts_of, recorded
 
-        f = self.equations
-        absolute = getattr(f, "absolute", f)
-        self.facts = recorded(f, self.signals)
-        self.sides = [(facts_of(x), x.examined) for x in ([f] if f is absolute else [f, absolute])]
-        stored = {"facts": self.facts, "sides": [(facts, packed(functions)) for facts, functions in self.sides]}
-        kernels.cache.store(key, "derived", zlib.compress(json.dumps(stored).encode(), 1))
+        self.facts = recorded(self.equations, self.signals)
+        self.sides = [(facts_of(x), x.examined) for x in self._formulations()]
 
     def _recall(self, stored):
-        from ..formulations.evaluation import unpacked
+        from ..formulations.evaluation import Examined
 
-        self.facts = stored["facts"]
-        self.sides = [(facts, unpacked(texts)) for facts, texts in stored["sides"]]
+        self.facts, self.sides = stored["facts"], []
+        for k, (facts, names, texts) in enumerate(stored["sides"]):
+            derive = lambda k=k: self._formulations()[k].examination()
+            self.sides.append((facts, Examined(names, derive, texts)))
+
+    def _keep(self):
+        """Store what was derived since the last time."""
+        if not all(functions.complete for _, functions in self.sides):
+            sides = [(facts, functions.names, functions.texts()) for facts, functions in self.sides]
+            stored = json.dumps({"facts": self.facts, "sides": sides})
+            kernels.cache.store(self.key, "derived", zlib.compress(stored.encode(), 1))
+
+    def _formulations(self):
+        """The formulation and, where it is another one, that of absolute coordinates."""
+        f = self.equations
+        absolute = getattr(f, "absolute", f)
+        return [f] if f is absolute else [f, absolute]
 
     @property
     def equations(self):
@@ -68,6 +78,7 @@ class Derived:
         with self.lock:
             if key not in self.libraries:
                 self.libraries[key] = kernels.load(key) or build(self._like(face))
+            self._keep()
             return self.libraries[key]
 
     def _like(self, face):
