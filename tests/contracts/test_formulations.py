@@ -1,9 +1,12 @@
 """Contract of every formulation: on every case that it can express, all bodies accelerate as in every other."""
 
+import inspect
+
 import numpy as np
 import pytest
 
 import torsor as ts
+from torsor.formulations import Formulation
 from torsor.formulations.examiner import Examiner
 
 STATES = 50
@@ -59,3 +62,11 @@ def test_results_agree_in_every_formulation(case, key):
     for name in ("reaction_force", "reaction_torque"):
         a, b = one[name].values[:, unique], two[name].values[:, unique]
         assert np.abs(a - b).max(initial=0.0) < 1e-6 * (1 + np.abs(a).max(initial=0.0)), name
+
+
+def test_the_contract_is_documented_and_kept():
+    """Every method that a formulation has to define says what it is, and every registered one defines them all."""
+    for name in Formulation.__abstractmethods__:
+        assert inspect.getdoc(getattr(Formulation, name)), name
+    for cls in ts.registered("formulation").values():
+        assert issubclass(cls, Formulation) and not cls.__abstractmethods__

@@ -21,12 +21,11 @@ import numpy as np
 
 from .. import quantity
 from ..lie import SO3, Product, Rn
-from ..quantity import time
 from ..registry import register
-from .base import Formulation, shared
+from .base import Formulation, Solvers
 from .factor import SINGULAR, column, correction, solver
 from .genuine import alignments, departures
-from .implicit import closed
+from .graphs import conditioned
 from .lie_derivative import rate, velocities
 from .loads import Loads
 from .meaning import Meaning
@@ -54,9 +53,7 @@ class Absolute(Formulation):
         self.p = ca.vertcat(*model.inputs, *[j.turn[k] for j, k in self.turns])
         sizes = [velocities(b).shape[0] for b in model.bodies]
         self.offset = dict(zip([id(b) for b in model.bodies], np.cumsum([0, *sizes])))
-        self.blocks = [b for b in (derive(c, self.meaning) for c in model.constraints) if b is not None]
-        self.rows = [row for block in self.blocks for row in block.rows()]
-        self.keep = self.active_rows()
+        self.declare(derive(c, self.meaning) for c in model.constraints)
         self.loads = Loads(model, self.meaning)
 
     # assembly over all bodies and constraints
@@ -73,10 +70,6 @@ class Absolute(Formulation):
             pieces.append(ca.SX(block.psi.shape[0], self.v.shape[0] - at))
             rows.append(ca.horzcat(*pieces))
         return ca.sparsify(ca.vertcat(*rows)) if rows else ca.SX(0, self.v.shape[0])
-
-    def stacked(self, what):
-        """g, psi or gamma of all declared rows."""
-        return ca.vertcat(*[getattr(block, what) for block in self.blocks]) if self.blocks else ca.SX(0, 1)
 
     def inverse_mass(self):
         """M⁻¹, block diagonal."""
@@ -108,76 +101,44 @@ class Absolute(Formulation):
             parts.append(f)
         return ca.vertcat(*parts)
 
-    def kinetic_energy(self):
-        return sum((body.kinetic_energy() for body in self.model.bodies), ca.SX(0))
-
     # kernels
 
-    def functions(self, baumgarte=False):
-        """The kernels of a run, by name, as CasADi functions."""
-        t, q, v, p = time, self.q, self.v, self.p
-        G, Minv = self.jacobian()[self.keep, :], self.inverse_mass()
-        found = {"factor": ca.Function("factor", [t, q, p], [self.conditioned(self._factor(G, Minv), G)])}
-        F = ca.SX.sym("F", found["factor"].size_out(0)[0])
-        g, psi, gamma = (self.stacked(what)[self.keep, :] for what in ("g", "psi", "gamma"))
-        Gf, solve = self._factored(G.sparsity(), F)
-        f = self.forces()
-        inputs = [t, q, v, p, F]
-        if baumgarte:
-            gains = ca.SX.sym("alpha_beta", 2)
-            inputs.append(gains)
-            gamma = gamma - 2 * gains[0] * psi - gains[1] ** 2 * g
-        lam = solve(gamma - Gf @ (Minv @ f))  # (2)
-        a = Minv @ (f + Gf.T @ lam)  # (1)
-        imposed = ca.substitute(self.stacked("psi")[self.keep, :], v, ca.SX.zeros(v.shape))  # g_t: G v = −g_t
-        power = self.loads.power - ca.dot(lam, imposed)
-        a, lam, power, efforts = closed(self, a, lam, power)
-        results = [ca.densify(x) for x in (a, ca.vertcat(lam, efforts), power)]
-        found["accelerations"] = ca.Function("accelerations", inputs, results)
-        r = ca.SX.sym("r", len(self.keep))
-        jump = -solve(r)  # Λ = −S⁻¹ r
-        found["impulse"] = ca.Function(
-            "impulse", [t, q, p, F, r], [ca.densify(x) for x in (Minv @ (Gf.T @ jump), jump)]
-        )
-
-        step = lambda residual: ca.densify(-(Minv @ (Gf.T @ solve(residual))))  # (3)
-        e = ca.SX.sym("e", v.shape[0])
-        found["tangent"] = ca.Function("tangent", [p, F, e], [e + step(Gf @ e)])  # (4)
-        at_position, at_velocity = self.corrections(step, G, g, psi)
-        shifted = self.manifold.retract(
-            q, at_position, "cayley"
-        )  # the result of a projection does not depend on the map
-        found["positions"] = ca.Function("positions", [t, q, p, F], [shifted, self.with_size(g)])
-        found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [v + at_velocity, self.with_size(psi)])
-        found |= self.counting() | self.along(lambda held: correction(held, Minv))
-        return {name: shared(f) for name, f in found.items()}
-
-    def _factor(self, G, metric):
-        """G, L and D⁻¹ as one vector, and last the smallest ratio of a pivot to its diagonal."""
+    def factored(self, G):
+        """G, L and D⁻¹ as one column, and last the smallest ratio of a pivot to its diagonal: (2)."""
+        Minv, f = self.inverse_mass(), self.forces()
+        spread = lambda G: lambda impulses: Minv @ (G.T @ impulses)
         if not self.keep:
-            return ca.SX.ones(1)
-        S = ca.sparsify(G @ metric @ G.T)
+            free = lambda gamma: (Minv @ f, ca.SX(0, 1))
+            return ca.SX.ones(1), lambda F: Solvers(free, lambda b: b, spread(G))
+        S = ca.sparsify(G @ Minv @ G.T)
         D, LT, order = ca.ldl(S)
-        self._pattern, self._order = LT.sparsity(), order
         diagonal = ca.diag(S)[order]
         inverse = ca.if_else(D > SINGULAR * diagonal, 1 / D, 0)
-        return ca.densify(ca.vertcat(column(G), column(LT), inverse, ca.mmin(D / diagonal)))
+        factor = ca.densify(ca.vertcat(column(G), column(LT), inverse, ca.mmin(D / diagonal)))
 
-    def _factored(self, pattern, F):
-        """G and a solver with S, both read from a factor vector."""
-        n = len(self.keep)
-        if not n:
-            return ca.SX(0, self.v.shape[0]), lambda b: b
-        G = ca.SX(pattern, F[: pattern.nnz()])
-        L = self._pattern
-        LT = ca.SX(L, F[pattern.nnz() : pattern.nnz() + L.nnz()])
-        Dinv = F[pattern.nnz() + L.nnz() : -1]
-        return G, solver(LT + ca.SX.eye(n), Dinv, self._order)
+        def read(F):
+            own, lower, pivots, _ = ca.vertsplit(F, np.cumsum([0, G.nnz(), LT.nnz(), len(order), 1]).tolist())
+            kept = ca.SX(G.sparsity(), own)
+            solve = solver(ca.SX(LT.sparsity(), lower) + ca.SX.eye(len(order)), pivots, order)
+
+            def accelerations(gamma):
+                lam = solve(gamma - kept @ (Minv @ f))  # (2)
+                return Minv @ (f + kept.T @ lam), lam  # (1)
+
+            return Solvers(accelerations, solve, spread(kept), G=kept)  # (3), (4)
+
+        return conditioned(self, factor, G), read
+
+    def least_change(self, G):
+        return correction(G, self.inverse_mass())
+
+    def power(self, lam, a):
+        imposed = ca.substitute(self.stacked("psi")[self.keep, :], self.v, ca.SX.zeros(self.v.shape))  # g_t: G v = −g_t
+        return self.loads.power - ca.dot(lam, imposed)
 
     def examination(self):
-        return self.levels() | {
+        return super().examination() | {
             "Minv": lambda: ca.Function("Minv", [self.q, self.p], [self.inverse_mass()]),
-            "move": self.moving,
             "departures": lambda: departures(self),
             "alignments": lambda: alignments(self),
             **start_functions(self),
@@ -187,7 +148,6 @@ class Absolute(Formulation):
 
     @property
     def all_rows(self):
-        """Where residuals of every declared constraint and the potential energy are found, in the bodies' symbols."""
         return self
 
     def in_state(self, expression, a):
@@ -207,20 +167,7 @@ class Absolute(Formulation):
         return joint_motion_of_bodies(joint, self.meaning)
 
     def reaction(self, connection, lam, a):
-        """Force and torque on the second body, at the connection's frame there, in world axes.
-
-        F = G_xᵀ λ,    T = R G_θᵀ λ − (p − x) × F                       (5)
-        """
-        block = next((b for b in self.blocks if b.constraint is connection), None)
-        if block is None:
-            return ca.SX.zeros(3), ca.SX.zeros(3)
-        own = self.kept_multipliers(connection, lam)
-        sign, body = (1, connection.second) if connection.second in block.bodies else (-1, connection.first)
-        W = sign * (block.G[block.bodies.index(body)].T @ own)
-        p = self.meaning.of(connection.ends()[1][1])
-        F = W[:3]
-        about_center = ca.SX.zeros(3) if body.particle else body.rotation @ W[3:]
-        return F, about_center - ca.cross(p - body.position, F)  # (5)
+        return self.exerted(connection, lam)
 
     def coordinate_names(self):
         """One name per velocity: the body, and the axis along which it moves or about which it turns."""

@@ -5,12 +5,11 @@ functions that were derived once, in this process or in an earlier one, with val
 """
 
 from ..joints.base import Connection
-from .base import Formulation
 from .outputs import coordinate_labels, coordinate_units, layout
-from .rows import Row
+from .rows import Row, RowsInUse
 
 
-class Face(Formulation):
+class Face(RowsInUse):
     """What `Examiner`, `diagnose` and `choose` ask of a formulation.
 
     absolute   the face of the absolute coordinates of the same model: itself, where these are the coordinates

@@ -115,7 +115,7 @@ def _aside(formulation, examiner, wrong, q):
     u, twin = np.zeros(sum(3 if b.particle else 6 for b in formulation.model.bodies)), _strict(formulation)
     for constraint, cosine in wrong:
         if cosine < ASIDE**2 - 1:
-            block = next(b for b in twin.blocks if b.constraint is constraint)
+            block = twin.block_of(constraint)
             at = twin.offset[id(block.bodies[-1])]
             u[at + 3 : at + 6] = ASIDE * np.array([0.6, -0.3, 0.7])
     return examiner.move(q, u) if u.any() else q

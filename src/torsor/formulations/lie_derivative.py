@@ -32,6 +32,11 @@ def velocities(body):
     return body.velocity if body.particle else ca.vertcat(body.velocity, body.angular_velocity)
 
 
+def parts(column):
+    """What belongs to ẋ and what belongs to ω in a column as long as (ẋ, ω) of a body; of a particle, nothing to ω."""
+    return column[:3], column[3:]
+
+
 def rate(expression, bodies):
     """ė along the motion of the bodies, their velocities held, and with time: (2)."""
     arguments, directions = [time], [ca.SX(1)]

@@ -14,8 +14,8 @@ from ..errors import OptionError
 from ..lie import se3
 from ..quantity import time
 from . import recursions
-from .base import shared
 from .factor import Factor
+from .graphs import shared
 
 
 def functions(f):

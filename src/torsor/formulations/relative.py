@@ -14,15 +14,16 @@ import casadi as ca
 import numpy as np
 
 from ..errors import ModelError
-from ..lie import SE3, SO3, Product, Rn, se3, so3
+from ..lie import SO3, Product, Rn, so3
 from ..model.topology import spanning_tree
 from ..quantity import time
 from ..registry import register
 from . import recursions
 from .absolute import Absolute
-from .base import Formulation, shared
-from .factor import Factor
-from .implicit import closed
+from .adoption import adopting
+from .base import Formulation, Solvers
+from .factor import Factor, constrained
+from .graphs import conditioned
 from .loads import Loads
 from .meaning import Meaning
 from .outputs import joint_motion_of_bodies
@@ -80,9 +81,7 @@ class Relative(Transmission, Formulation):
         self.turns = [(j, k) for j in model.joints for k in range(j.dof) if j.angular[k] and id(j) not in tree]
         self.p = ca.vertcat(*model.inputs, *[j.turn[k] for j, k in self.turns])
         self._bodies()
-        self.blocks = [b for b in map(self._derive, self._constraints()) if b is not None]
-        self.rows = [row for block in self.blocks for row in block.rows()]
-        self.keep = self.active_rows()
+        self.declare(map(self._derive, self._constraints()))
         self.loads = Loads(model, self.meaning, along=self.links, weight=False, like=self.absolute.loads)
 
     def measure(self, scales):
@@ -147,9 +146,6 @@ class Relative(Transmission, Formulation):
             return ca.SX(0, self.v.shape[0])
         return ca.sparsify(ca.vertcat(*[block.G[0] for block in self.blocks]))
 
-    def stacked(self, what):
-        return ca.vertcat(*[getattr(block, what) for block in self.blocks]) if self.blocks else ca.SX(0, 1)
-
     # dynamics
 
     def wrenches(self):
@@ -206,90 +202,42 @@ class Relative(Transmission, Formulation):
             carried += ca.dot(F, base.velocity - ca.cross(turning, base.position)) + ca.dot(T, turning)  # (3)
         return total + self.in_state(carried, a)
 
-    def functions(self, baumgarte=False):
-        """The kernels of a run, by name, as CasADi functions."""
-        t, q, v, p = time, self.q, self.v, self.p
-        constrained = bool(self.keep)
-        g, psi, gamma = (self.stacked(what)[self.keep, :] for what in ("g", "psi", "gamma"))
-        mass = Factor(self.jacobian()[self.keep, :], self.mass_matrix(), self.row_units()) if constrained else None
-        factor = self.conditioned(mass.vector(), self.jacobian()[self.keep, :]) if constrained else ca.SX.ones(1)
-        found = {"factor": ca.Function("factor", [t, q, p], [factor])}
-        F = ca.SX.sym("F", found["factor"].size_out(0)[0])
-        inputs = [t, q, v, p, F]
-        if baumgarte:
-            gains = ca.SX.sym("alpha_beta", 2)
-            inputs.append(gains)
-            gamma = gamma - 2 * gains[0] * psi - gains[1] ** 2 * g
-        if constrained:
-            G, solve, settle = mass.read(F)
-            free = -settle(self.bias())
-            lam = solve(gamma - G @ free)  # (2)
-            a = free + settle(G.T @ lam)
-            step = lambda residual: ca.densify(-settle(G.T @ solve(residual)))
-        else:
-            a, lam = self.free_accelerations(), ca.SX(0, 1)
-            step = lambda residual: ca.SX.zeros(v.shape[0])
-            solve = lambda residual: residual
-        a, lam, power, efforts = closed(self, a, lam, self.power(lam, a))
-        results = [ca.densify(x) for x in (a, ca.vertcat(lam, efforts), power)]
-        found["accelerations"] = ca.Function("accelerations", inputs, results)
-        r = ca.SX.sym("r", len(self.keep))
-        found["impulse"] = ca.Function("impulse", [t, q, p, F, r], [step(r), ca.densify(-solve(r))])
-        e = ca.SX.sym("e", v.shape[0])
-        found["tangent"] = ca.Function("tangent", [p, F, e], [e + (step(G @ e) if constrained else 0)])
-        at_position, at_velocity = self.corrections(step, self.jacobian()[self.keep, :], g, psi)
-        shifted = self.manifold.retract(q, at_position, "cayley") if constrained else q
-        found["positions"] = ca.Function("positions", [t, q, p, F], [shifted, self.with_size(g)])
-        found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [v + at_velocity, self.with_size(psi)])
-        found |= self.counting() | self.along(self.least_change)
-        return {name: shared(f) for name, f in found.items()}
+    # kernels
+
+    def factored(self, G):
+        """The factors of M and of S as one column: (2)."""
+        if not self.keep:
+            free = lambda gamma: (self.free_accelerations(), ca.SX(0, 1))
+            nothing = lambda impulses: ca.SX.zeros(self.v.shape[0])
+            return ca.SX.ones(1), lambda F: Solvers(free, lambda b: b, nothing)
+        mass = Factor(G, self.mass_matrix(), self.row_units())
+
+        def read(F):
+            kept, solve, over_mass = mass.read(F)
+
+            def accelerations(gamma):
+                free = -over_mass(self.bias())
+                lam = solve(gamma - kept @ free)  # (2)
+                return free + over_mass(kept.T @ lam), lam
+
+            return Solvers(accelerations, solve, lambda impulses: over_mass(kept.T @ impulses), G=kept)
+
+        return conditioned(self, mass.vector(), G), read
 
     def least_change(self, G):
-        """Correction of a residual of rows G that changes coordinates least in the mass metric, factored on the spot."""
-        mass = Factor(G, self.mass_matrix())
-        G, solve, settle = mass.read(mass.vector())
-        return lambda residual: ca.densify(-settle(G.T @ solve(residual)))
-
-    def examination(self):
-        return self.levels() | {
-            "M": lambda: ca.Function("M", [self.q, self.p], [self.mass_matrix()]),
-            "move": self.moving,
-            "adopt": self._adopting,
-        }
+        G, solve, over_mass = constrained(G, self.mass_matrix())
+        return lambda residual: ca.densify(-over_mass(G.T @ solve(residual)))
 
     # start and results
 
-    def _adopting(self):
-        """The state that corresponds to one in absolute coordinates, as a function of that."""
-        of = self.absolute.meaning.of
-        xs, vs = [], []
-        for link in self.links:
-            joint = link.joint
-            H, V = of(joint.relative_pose()), of(joint.relative_twist())
-            if isinstance(link.group, SO3):
-                xs.append(ca.vec(H[:3, :3]))
-                vs.append(V[:3])
-            elif isinstance(link.group, SE3):
-                xs.append(ca.vertcat(ca.vec(H[:3, :3]), H[:3, 3]))
-                vs.append(V)
-            else:
-                known = self.absolute.meaning
-                if link.first_kind:
-                    xs.append(_first_kind_coordinates(link, H))
-                else:
-                    xs.append(known.coordinates(joint) if joint.dof else ca.SX(0, 1))
-                rates = known.rates(joint) if link.declared else _coordinate_rates(link, V, xs[-1], H)
-                vs.append(rates if joint.dof else ca.SX(0, 1))
-        a = self.absolute
-        return ca.Function("adopt", [time, a.q, a.v, a.p], [ca.vertcat(*xs), ca.vertcat(*vs)])
+    def examination(self):
+        mass = lambda: ca.Function("M", [self.q, self.p], [self.mass_matrix()])
+        return super().examination() | {"M": mass, "adopt": lambda: adopting(self)}
 
     @property
     def all_rows(self):
-        """Residuals of every declared constraint in the bodies' symbols, tree joints included."""
+        """The absolute formulation: tree joints have rows there."""
         return self.absolute
-
-    def kinetic_energy(self):
-        return self.absolute.kinetic_energy()
 
     def in_state(self, expression, a):
         moving = [x for link in self.links for x in self.motion.body(link)[2:]]
@@ -331,16 +279,3 @@ class RelativeFirstKind(Relative):
     their rotation vector, which is singular after a full turn. For comparison; [mueller2009], sec. 2.3.2."""
 
     first_kind = True
-
-
-def _first_kind_coordinates(link, H):
-    """x with exp(ξ x) = H, by the logarithm."""
-    S = link.screws()
-    return ca.solve(S.T @ S, S.T @ se3.log(H))
-
-
-def _coordinate_rates(link, V, q, H):
-    """q̇ of a joint whose declared velocities are not the rates of its coordinates, from the twist of its second frame."""
-    S = ca.substitute(ca.vertcat(link.S_w, link.S_v), link.x, q)
-    own = -(se3.Ad(H) @ V) if link.branch.reversed else V  # the link may be the joint's first body
-    return ca.solve(S.T @ S, S.T @ own)

@@ -8,11 +8,14 @@ A holonomic constraint declares g and ψ is its rate; a velocity-level one decla
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import casadi as ca
+import numpy as np
 
 from ..errors import ModelError
 from .lie_derivative import rate, velocities
+from .scales import Scales
 
 
 @dataclass(frozen=True)
@@ -73,3 +76,89 @@ def derive(constraint, meaning):
     gamma = -rate(psi, bodies)  # (3)
     g = first if holonomic else ca.SX.zeros(raw.shape[0])
     return Block(constraint, holonomic, bodies, told.directions, g, psi, G, gamma)
+
+
+class RowsInUse:
+    """Which declared rows hold at present and are in the equations, and in which units they are compared: all that a start, a
+    diagnosis and a choice of dependent coordinates ask of a formulation besides its numeric functions.
+
+    rows, keep     declared rows, and places of those that the kernels use
+    turns          angles that are counted over full turns: (joint, place)
+    released       identities of the constraints that do not hold at present
+    dependent      velocities that follow from the others, in formulations that split them
+    metric         of projections: "mass", "plain", or dependent coordinates for positions and velocities
+    scales         in which unit lengths and rows are compared
+    examined       functions of flat vectors: residuals and Jacobian of all declared rows …
+    """
+
+    watches = (
+        False  # whether the last entry of the factor tells how well a choice of dependent velocities is conditioned
+    )
+
+    def __init__(self, model):
+        self.model = model
+        self.rows, self.turns, self.dependent = [], [], []
+        self.metric, self.scales = "mass", Scales()
+        self.released = self._not_acting(e for e in model.switched if e.active.value == 0.0)
+
+    def active_rows(self):
+        """Places of the rows whose constraints hold at present."""
+        return [k for k, row in enumerate(self.rows) if id(row.constraint) not in self.released]
+
+    def release(self, constraints):
+        """From now on exactly these constraints do not hold; which rows depend on others has to be found anew."""
+        known = {id(element) for element in self.model.switched}
+        for c in constraints:
+            if id(c) not in known:
+                raise ModelError(f"{c.owner}: no event engages or releases it, so that it always holds")
+        self.released = self._not_acting(constraints)
+        self.keep, self.dependent = self.active_rows(), []
+
+    def _not_acting(self, released):
+        """Identities of these elements, and of the constraints that act in joints among them."""
+        found = {id(element) for element in released}
+        return found | {id(c) for c in self.model.constraints if any(id(joint) in found for joint in c.within())}
+
+    @cached_property
+    def places(self):
+        """Places of the rows of every constraint that has rows here."""
+        found = {}
+        for k, row in enumerate(self.rows):
+            found.setdefault(id(row.constraint), []).append(k)
+        return found
+
+    def held(self):
+        """Places among the rows in use of those at position level."""
+        return [k for k, row in enumerate(self.keep) if self.rows[row].holonomic]
+
+    def ambiguous(self):
+        """Whether contacts or friction hold that are not in the equations, since others hold the same."""
+        kept = set(self.keep)
+        return any(self.rows[k].constraint.rank > 0 for k in self.active_rows() if k not in kept)
+
+    def choose(self, examiner, t, q, p):
+        """Choose what depends on what at a configuration; nothing to choose here."""
+
+    def adopt(self, t, q, v, p):
+        """The state that corresponds to one in absolute coordinates: itself, where these are the coordinates."""
+        if "adopt" not in self.examined:
+            return q, v, p
+        own_q, own_v = (x.ravel() for x in self.examined["adopt"](t, q, v, p))
+        inputs = len(self.model.inputs)
+        turned = {(j.name, k): p[inputs + i] for i, (j, k) in enumerate(self.absolute.turns)}
+        turns = [turned[j.name, k] for j, k in self.turns]
+        return own_q, own_v, np.concatenate([p[:inputs], turns])
+
+    # units
+
+    def measure(self, scales):
+        """Compare lengths and rows in these units from now on."""
+        self.scales = scales
+
+    def row_units(self):
+        """Units of the rows in use."""
+        return self.scales.row_units([self.rows[k].label for k in self.keep])
+
+    def column_units(self):
+        """Units of the velocities."""
+        return [self.scales.unit if along else 1.0 for along in self.linear()]

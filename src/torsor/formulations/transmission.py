@@ -2,6 +2,8 @@
 
 import casadi as ca
 
+from .lie_derivative import parts
+
 
 class Transmission:
     """Reactions and multipliers of a formulation in joint coordinates."""
@@ -15,7 +17,7 @@ class Transmission:
         """
         link = self._carrier(connection)
         if link is None:
-            return self._cut_reaction(connection, lam)
+            return self.exerted(connection, lam)
         F, T = self._transmitted(lam)[id(link)]
         p = self.absolute.meaning.of(connection.ends()[1][1])
         sign = -1 if link.branch.reversed else 1
@@ -29,7 +31,7 @@ class Transmission:
         with G and the wrench W on the body that the joint carries; the rows of one joint are independent there.
         """
         link = self._carrier(constraint)
-        block = next((b for b in self.absolute.blocks if b.constraint is constraint), None)
+        block = self.absolute.block_of(constraint)
         if link is None or block is None:
             return super().multiplier_of(constraint, lam, a)
         body, (F, T) = link.body, self._transmitted(lam)[id(link)]
@@ -50,8 +52,9 @@ class Transmission:
                 body = link.body
                 w, J = body.angular_velocity, body.inertia
                 applied = self.absolute.loads.on[id(body)] + self.constraint_wrench(body, lam)
-                net = body.mass * body.acceleration - applied[:3]
-                spin = J @ body.angular_acceleration + ca.cross(w, J @ w) - applied[3:]
+                force, torque = parts(applied)
+                net = body.mass * body.acceleration - force
+                spin = J @ body.angular_acceleration + ca.cross(w, J @ w) - torque
                 F, T = found.get(id(link), (0, 0))
                 F, T = F + net, T + body.rotation @ spin + ca.cross(body.position, net)
                 found[id(link)] = (F, T)
@@ -69,13 +72,3 @@ class Transmission:
             if own is not None:
                 total += block.G[block.bodies.index(body)].T @ own
         return total
-
-    def _cut_reaction(self, connection, lam):
-        own = self.kept_multipliers(connection, lam)
-        block = next((b for b in self.absolute.blocks if b.constraint is connection), None)
-        if own is None or block is None:
-            return ca.SX.zeros(3), ca.SX.zeros(3)
-        sign, body = (1, connection.second) if connection.second in block.bodies else (-1, connection.first)
-        W = sign * (block.G[block.bodies.index(body)].T @ own)
-        p = self.absolute.meaning.of(connection.ends()[1][1])
-        return W[:3], body.rotation @ W[3:] - ca.cross(p - body.position, W[:3])

@@ -15,12 +15,10 @@ of a choice are compiled when it is first met, and kept.
 import casadi as ca
 import numpy as np
 
-from ..quantity import time
 from ..registry import register
 from . import recursions
-from .base import shared
+from .base import Solvers
 from .factor import Factor, column, solver
-from .implicit import closed
 from .partition import best, first_of_the_largest
 from .relative import Relative
 
@@ -50,60 +48,45 @@ class Woronetz(Relative):
         need, tau = recursions.inverse_dynamics(self.motion, parts, self.wrenches()), self.driving()
         return self.placed(ca.vertcat(*[need[id(link)] - tau[id(link)] for link in self.links]))
 
-    def functions(self, baumgarte=False):
-        if not self.keep or len(self.keep) == self.v.shape[0]:  # nothing depends, or everything does
-            return super().functions(baumgarte)
-        t, q, v, p = time, self.q, self.v, self.p
-        n, m = v.shape[0], len(self.keep)
+    def factored(self, G):
+        """N, the factors of Nᵀ M N, M and those of G_D as one column, and last the smallest pivot of G_D, squared, over the
+        largest squared row of G."""
+        n, m = self.v.shape[0], len(self.keep)
+        if not m or m == n:  # nothing depends, or everything does
+            return super().factored(G)
         D, order = self.dependent
         I = [k for k in range(n) if k not in D]
-        g, psi, gamma = (self.stacked(what)[self.keep, :] for what in ("g", "psi", "gamma"))
-        G = self.jacobian()[self.keep, :]
-        square = Square(G[:, D], order, list(range(m)))
+        square, M = Square(G[:, D], order, list(range(m))), self.mass_matrix()
         tie = ca.sparsify(-square.solve(ca.densify(G[:, I])))  # v_D = tie v_I + …
-        N = ca.SX(n, n - m)
-        N[D, :], N[I, :] = tie, ca.SX.eye(n - m)
-        N = ca.sparsify(N)
-        M = self.mass_matrix()
-        A = ca.sparsify(N.T @ M @ N)
-        pivots, LT, places = ca.ldl(A)
-        parts = [ca.densify(x) for x in (column(tie), column(LT), 1 / pivots, column(M), *square.parts())]
-        sizes = [x.shape[0] for x in parts]
-        factor = ca.densify(ca.vertcat(*parts, square.smallest() ** 2 / ca.mmax(ca.densify(ca.diag(G @ G.T)))))
-        found = {"factor": ca.Function("factor", [t, q, p], [factor])}
 
-        F = ca.SX.sym("F", factor.shape[0])
-        read = ca.vertsplit(F, [0, *np.cumsum([*sizes, 1]).tolist()])
-        N = ca.SX(n, n - m)
-        N[D, :], N[I, :] = ca.SX(tie.sparsity(), read[0]), ca.SX.eye(n - m)
-        N = ca.sparsify(N)
-        reduced = solver(ca.SX(LT.sparsity(), read[1]) + ca.SX.eye(n - m), read[2], places)
-        Mf, back = ca.SX(M.sparsity(), read[3]), square.reader(read[4:])
-        inputs = [t, q, v, p, F]
-        if baumgarte:
-            gains = ca.SX.sym("alpha_beta", 2)
-            inputs.append(gains)
-            gamma = gamma - 2 * gains[0] * psi - gains[1] ** 2 * g
-        c = ca.SX.zeros(n)
-        c[D] = back.solve(gamma)  # (2)
-        a = c - N @ reduced(N.T @ self._newton_euler(c))  # (3)
-        lam = back.solve_transposed(self._newton_euler(a)[D])  # (4), used only where motions are imposed
-        a, _, power, efforts = closed(self, a, lam, self.power(lam, a))
-        results = (a, ca.vertcat(ca.SX.zeros(m), efforts), power)
-        found["accelerations"] = ca.Function("accelerations", inputs, [ca.densify(x) for x in results])
-        e = ca.SX.sym("e", n)
-        found["tangent"] = ca.Function("tangent", [p, F, e], [ca.densify(N @ reduced(N.T @ (Mf @ e)))])  # (5)
-        mass = Factor(G, M, self.row_units())
-        Gm, solve, settle = mass.read(mass.vector())
-        step = lambda residual: ca.densify(-settle(Gm.T @ solve(residual)))
-        r = ca.SX.sym("r", m)
-        found["impulse"] = ca.Function("impulse", [t, q, p, F, r], [step(r), ca.densify(-solve(r))])
-        at_position, at_velocity = self.corrections(step, G, g, psi)
-        shifted = self.manifold.retract(q, at_position, "cayley")
-        found["positions"] = ca.Function("positions", [t, q, p, F], [shifted, self.with_size(g)])
-        found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [v + at_velocity, self.with_size(psi)])
-        found |= self.counting() | self.along(self.least_change)
-        return {name: shared(f) for name, f in found.items()}
+        def admissible(tie):
+            N = ca.SX(n, n - m)
+            N[D, :], N[I, :] = tie, ca.SX.eye(n - m)
+            return ca.sparsify(N)  # (1)
+
+        N = admissible(tie)
+        pivots, LT, places = ca.ldl(ca.sparsify(N.T @ M @ N))
+        stored = [ca.densify(x) for x in (column(tie), column(LT), 1 / pivots, column(M), *square.parts())]
+        condition = square.smallest() ** 2 / ca.mmax(ca.densify(ca.diag(G @ G.T)))
+
+        def read(F):
+            kept = ca.vertsplit(F, np.cumsum([0, *[x.shape[0] for x in stored], 1]).tolist())
+            N = admissible(ca.SX(tie.sparsity(), kept[0]))
+            reduced = solver(ca.SX(LT.sparsity(), kept[1]) + ca.SX.eye(n - m), kept[2], places)
+            mass, back = ca.SX(M.sparsity(), kept[3]), square.reader(kept[4:])
+
+            def accelerations(gamma):
+                c = ca.SX.zeros(n)
+                c[D] = back.solve(gamma)  # (2)
+                a = c - N @ reduced(N.T @ self._newton_euler(c))  # (3)
+                return a, back.solve_transposed(self._newton_euler(a)[D])  # (4), used only where motions are imposed
+
+            tangent = lambda e: ca.densify(N @ reduced(N.T @ (mass @ e)))  # (5)
+            space = Factor(G, M, self.row_units())
+            own, solve, over_mass = space.read(space.vector())
+            return Solvers(accelerations, solve, lambda x: over_mass(own.T @ x), tangent, hands_on=False)
+
+        return ca.densify(ca.vertcat(*stored, condition)), read
 
     def multipliers(self, lam, a):
         """λ recovered from the accelerations: (4)."""

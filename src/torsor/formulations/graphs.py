@@ -1,0 +1,160 @@
+"""The graphs of a run's kernels, from what a formulation defines: written once for all formulations."""
+
+import casadi as ca
+import numpy as np
+
+from ..quantity import time
+from .factor import conditioning, constrained, correction, inverse_metrics
+from .implicit import closed
+
+FUSED = 5000  # instructions up to which the parts of a stage become one kernel
+
+
+def functions(f, baumgarte=False):
+    """The kernels of a run, by name, as CasADi functions of flat vectors.
+
+    factor         (t, q, p) → F               accelerations   (t, q, v, p, F) → v̇, λ and implicit efforts, power
+    impulse        (t, q, p, F, r) → δv, Λ     with G δv = −r
+    positions      (t, q, p, F) → q, g         one step of Newton's method towards the constraints
+    velocities     (t, q, v, p, F) → v, ψ      likewise
+    tangent        (p, F, e) → e               the part of an error that a projection leaves
+    turns, spin    angles that are counted, and their rates
+
+    baumgarte: G v̇ = γ − 2α ψ − β² g, with (α, β) as a further argument of the accelerations.
+    """
+    t, q, v, p, n = time, f.q, f.v, f.p, f.v.shape[0]
+    G = f.jacobian()[f.keep, :]
+    g, psi, gamma = (f.stacked(what)[f.keep, :] for what in ("g", "psi", "gamma"))
+    factor, read = f.factored(G)
+    found = {"factor": ca.Function("factor", [t, q, p], [factor])}
+    F = ca.SX.sym("F", factor.shape[0])
+    solvers, inputs = read(F), [t, q, v, p, F]
+    if baumgarte:
+        gains = ca.SX.sym("alpha_beta", 2)
+        inputs.append(gains)
+        gamma = gamma - 2 * gains[0] * psi - gains[1] ** 2 * g
+    a, lam = solvers.accelerations(gamma)
+    a, lam, power, efforts = closed(f, a, lam, f.power(lam, a))
+    lam = lam if solvers.hands_on else ca.SX.zeros(lam.shape)
+    results = [ca.densify(x) for x in (a, ca.vertcat(lam, efforts), power)]
+    found["accelerations"] = ca.Function("accelerations", inputs, results)
+    r, e = ca.SX.sym("r", len(f.keep)), ca.SX.sym("e", n)
+    jump = -solvers.multipliers(r)
+    found["impulse"] = ca.Function("impulse", [t, q, p, F, r], [ca.densify(x) for x in (solvers.spread(jump), jump)])
+    step = lambda residual: ca.densify(-solvers.spread(solvers.multipliers(residual)))
+    left = solvers.tangent(e) if solvers.tangent else e + step(solvers.G @ e) if f.keep else e
+    found["tangent"] = ca.Function("tangent", [p, F, e], [left])
+    at_position, at_velocity = _corrections(f, step, G, g, psi)
+    shifted = f.manifold.retract(q, at_position, "cayley") if f.keep else q  # any map leads to the same place
+    found["positions"] = ca.Function("positions", [t, q, p, F], [shifted, _with_size(f, g)])
+    found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [v + at_velocity, _with_size(f, psi)])
+    found |= _counting(f) | _along(f)
+    return {name: shared(graph) for name, graph in found.items()}
+
+
+def _corrections(f, step, G, g, psi):
+    """How positions and velocities are corrected: both by `step` in the mass metric, or in a metric of their own,
+    factored inside their kernels. Returns the two corrections, of g and of ψ."""
+    if not f.keep:
+        return (ca.SX.zeros(f.v.shape[0]),) * 2
+    if f.metric == "mass":
+        return step(g), step(psi)
+    W_q, W_v = inverse_metrics(f.metric, f.column_units())
+    held = f.held()
+    at_position = correction(G[held, :], W_q)(g[held]) if held else ca.SX.zeros(f.v.shape[0])
+    return at_position, correction(G, W_v)(psi)
+
+
+def conditioned(f, factor, G):
+    """A factor vector whose last entry tells how well a partition is conditioned, where one is in use."""
+    if not isinstance(f.metric, tuple) or not f.keep:
+        return factor
+    W_q, W_v = inverse_metrics(f.metric, f.column_units())
+    held, units, columns = f.held(), np.array(f.row_units()), f.column_units()
+    worst = conditioning(G, W_v, units, columns)
+    if held:
+        worst = ca.fmin(worst, conditioning(G[held, :], W_q, units[held], columns))
+    return ca.vertcat(factor[:-1], worst)
+
+
+def _with_size(f, residuals):
+    """Residuals of the rows in use, and last the length of the vector of all of them in their units."""
+    sizes = [x / unit for x, unit in zip(ca.vertsplit(ca.densify(residuals)), f.row_units())]
+    return ca.densify(ca.vertcat(residuals, ca.sqrt(ca.sumsqr(ca.vertcat(*sizes))) if sizes else 0))
+
+
+def _counting(f):
+    """Kernels of the angles that are counted over full turns: their values, continued from those in p, and their rates.
+
+    A joint whose velocities are no rates of its coordinates has its angles differentiated along the motion.
+    """
+    angle = lambda j, k: f.placed(f.meaning.coordinates(j)[k])
+    rate = lambda j, k: f.rate_of(angle(j, k)) if j.quasi else f.placed(f.meaning.rates(j)[k])
+    found = [ca.vertcat(*[what(j, k) for j, k in f.turns], ca.SX(0, 1)) for what in (angle, rate)]
+    return {
+        "turns": ca.Function("turns", [time, f.q, f.p], [ca.densify(found[0])]),
+        "spin": ca.Function("spin", [time, f.q, f.v, f.p], [ca.densify(found[1])]),
+    }
+
+
+def _along(f):
+    """Kernel (t, q, p, e): the part of an error in positions that a projection leaves, where some of the rows in use are at
+    velocity level and restore no position; none where `tangent` serves."""
+    held = f.held()
+    if len(held) == len(f.keep):
+        return {}
+    e, G = ca.SX.sym("e", f.v.shape[0]), f.jacobian()[[f.keep[k] for k in held], :]
+    left = e + f.least_change(G)(G @ e) if held else e
+    return {"along": ca.Function("along", [time, f.q, f.p, e], [ca.densify(left)])}
+
+
+def retractions(f, map):
+    """The manifold's own kernels: a step along a group direction, plain and tidied, and the correction dexp⁻¹."""
+    q, u = ca.SX.sym("q", f.manifold.size), ca.SX.sym("u", f.manifold.dimension)
+    w = ca.SX.sym("w", f.manifold.dimension)
+    moved = f.manifold.retract(q, u, map)
+    return {
+        "retract": ca.Function("retract", [q, u], [moved]),
+        "advance": ca.Function("advance", [q, u], [f.manifold.tidy(moved)]),
+        "differential": ca.Function("differential", [u, w], [f.manifold.dexp_inverse(u, w, map)]),
+    }
+
+
+def moving(f):
+    """A tidied step along a group direction, as assembly takes it."""
+    q, u = ca.SX.sym("q", f.manifold.size), ca.SX.sym("u", f.manifold.dimension)
+    return ca.Function("move", [q, u], [f.manifold.tidy(f.manifold.retract(q, u))])
+
+
+def meeting(f):
+    """What impulses at all rows of contacts and friction do, as a function (t, q, v, p): A = G B, the velocities B that
+    impulses of 1 bring about while everything else holds, and ψ of these rows."""
+    of = lambda rows: f.jacobian()[rows, :]
+    G = of([k for k, row in enumerate(f.rows) if row.constraint.rank > 0])
+    H, solve, over_mass = constrained(of([k for k in f.keep if f.rows[k].constraint.rank == 0]), f.mass_matrix())
+    free = [over_mass(G[row, :].T) for row in range(G.shape[0])]
+    B = ca.horzcat(*[x - over_mass(H.T @ solve(H @ x)) if H.shape[0] else x for x in free])
+    psi = f.stacked("psi")[[k for k, row in enumerate(f.rows) if row.constraint.rank > 0], :]
+    results = [ca.densify(ca.vec(x)) for x in (G @ B, B, psi)]
+    return shared(ca.Function("meeting", [time, f.q, f.v, f.p], results))
+
+
+def fused_stage(kernels):
+    """A whole Runge–Kutta stage as one kernel: (t, q, u, v, p) → (k, v̇, power) at q · exp(u).
+
+    Same equations, one graph: what passes between the parts stays in registers. Worth it for small models, where calls
+    and memory cost as much as arithmetic; `None` for large ones, whose parts are compiled once and called in turn.
+    """
+    factor, accelerations = kernels["factor"], kernels["accelerations"]
+    if factor.n_instructions() + accelerations.n_instructions() > FUSED:
+        return None
+    t, q, v, p = (ca.SX.sym(f"x{i}", *accelerations.size_in(i)) for i in range(4))
+    u = ca.SX.sym("u", v.shape[0])
+    moved = kernels["retract"](q, u)
+    a, _, power = accelerations(t, moved, v, p, factor(t, moved, p))
+    return shared(ca.Function("stage", [t, q, u, v, p], [kernels["differential"](u, v), a, power]))
+
+
+def shared(f):
+    """The same function with common subexpressions computed once."""
+    return ca.Function(f.name(), f.sx_in(), ca.cse(f.call(f.sx_in())))
