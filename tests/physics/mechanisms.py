@@ -335,12 +335,27 @@ class Verdict:
     disagreement: str = ""
     size: float = 0.0
     seconds: float = 0.0
+    spent: dict = field(
+        default_factory=dict
+    )  # by formulation: seconds to prepare, to run and to certify, steps, events
+
+
+REASONS = (  # why a run was refused or is doubted: what its message contains
+    "projection did not converge", "the wrong way round", "step became too small", "no longer finite", "cannot be assembled",
+    "contradictory", "fire again and again", "at ever shorter intervals", "cannot be decided", "energy balance is lost",
+    "cannot be certified", "far from satisfied", "broken by", "changes too fast",
+)  # fmt: skip
+
+
+def reason(text):
+    """The kind of an outcome; its first words where it is of no known kind."""
+    return next((words for words in REASONS if words in text), text[:100])
 
 
 def judged(seed, sizes=True, most=6, tolerance=1e-9, outputs=8):
     """Run a mechanism in three formulations, and compare."""
     model, until, words = mechanism(seed, sizes, most)
-    runs, outcomes, began = {}, {}, clock.perf_counter()
+    runs, outcomes, spent, began = {}, {}, {}, clock.perf_counter()
     for formulation in FORMULATIONS:
         try:
             with warnings.catch_warnings(record=True) as caught:
@@ -349,9 +364,11 @@ def judged(seed, sizes=True, most=6, tolerance=1e-9, outputs=8):
                     model, until, outputs=outputs, formulation=formulation, tolerance=tolerance, certify=True
                 )
             runs[formulation], outcomes[formulation] = data, "; ".join(f"warned: {w.message}" for w in caught)
+            what = ("prepare_seconds", "wall_seconds", "certify_seconds", "steps")
+            spent[formulation] = [round(float(data.attrs[x]), 3) for x in what] + [data.sizes.get("event", 0)]
         except ts.TorsorError as error:
             outcomes[formulation] = f"{type(error).__name__}: {error}"
-    verdict = Verdict(words, outcomes, seconds=clock.perf_counter() - began)
+    verdict = Verdict(words, outcomes, seconds=clock.perf_counter() - began, spent=spent)
     for name, data in runs.items():
         balance = data.attrs["energy_balance_relative"]
         moves = (
