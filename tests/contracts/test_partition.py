@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from torsor import formulations
 from torsor.formulations.examiner import Examiner
 from torsor.formulations.partition import best
 from torsor.run.prepare import prepare
@@ -180,6 +181,18 @@ def test_coordinates_are_chosen_anew_while_a_mechanism_turns(case):
     data = ts.simulate(ts.cases.load(case), 5.0, projection="partition")
     assert data.attrs["choices"] > 0
     assert data.position_drift.max() <= 1e-12 and data.velocity_drift.max() <= 1e-12
+
+
+@pytest.mark.parametrize("fused", [(True, False), (False, True)])
+def test_choices_made_anew_may_be_too_large_for_one_kernel(fused, monkeypatch, tmp_path):
+    """The stages of a step are called as the kernels of each choice have them, as one or in parts."""
+    whole = ts.simulate(ts.cases.load("three-link"), 2.0, projection="partition")
+    monkeypatch.setenv("TORSOR_CACHE", str(tmp_path))
+    made, fuse = iter(fused), formulations.fused_stage
+    monkeypatch.setattr(formulations, "fused_stage", lambda kernels: fuse(kernels) if next(made, False) else None)
+    data = ts.simulate(ts.cases.load("three-link"), 2.0, projection="partition")
+    assert data.attrs["choices"] > 0 and next(made, None) is None
+    assert np.abs(data.position - whole.position).max() <= 1e-9
 
 
 # a choice that is forced

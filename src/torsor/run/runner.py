@@ -122,6 +122,7 @@ class Runner:
         """Use these rows and dependent coordinates from now on."""
         self.keep, self.dependent, self.used = keep, dependent, self.used | set(keep)
         self._take(built)
+        self.plan.choices[4] = "stage" in built
         self.plan.choices[6], self.plan.choices[7] = max(built["factor"].size_out(0), 1) - 1, len(keep)
 
     @staticmethod
