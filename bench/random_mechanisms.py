@@ -19,26 +19,21 @@ import tempfile
 import time
 import traceback
 from dataclasses import asdict
-from functools import partial
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tests" / "physics"))
 LASTS = 50  # models that one process judges: what it has compiled is let go with it
 
 
 def judge(asked, told, limit, sizes, most):
-    """The other process: judges the models that it is asked for. Runs are short: code is generated with the least effort."""
-    from mechanisms import judged
+    """The other process: judges the models that it is asked for."""
+    from agreement import judged, quickly_compiled
 
-    from torsor import kernels
-    from torsor.registry import lookup
-
-    plain = lookup("backend", "llvm")(level=0, share=10**9)
-    kernels.build, kernels.load = partial(kernels.build, backend=plain), partial(kernels.load, backend=plain)
     for seed in iter(asked.recv, None):
         signal.setitimer(signal.ITIMER_PROF, limit)  # which ends this process
         began = time.process_time()
         try:
-            found = asdict(judged(seed, sizes=sizes, most=most))
+            with quickly_compiled():
+                found = asdict(judged(seed, sizes=sizes, most=most))
         except Exception as error:  # a raw error is a failure of torsor: told, and the others go on
             found = {"raw": f"{type(error).__name__}: {error}", "trace": traceback.format_exc(limit=-3)}
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -91,7 +86,7 @@ def outcome(found):
 
 
 def summary(lines):
-    from mechanisms import reason
+    from agreement import reason
 
     kinds, reasons = collections.Counter(), collections.Counter()
     for found in lines:
