@@ -24,8 +24,8 @@ from ..lie import SO3, Product, Rn
 from ..registry import register
 from .base import Formulation, Solvers
 from .factor import SINGULAR, column, correction, solver
-from .genuine import alignments, departures
 from .graphs import conditioned
+from .impostors import alignments, departures
 from .lie_derivative import rate, velocities
 from .loads import Loads
 from .meaning import Meaning

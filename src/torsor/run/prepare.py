@@ -122,7 +122,7 @@ def _begun(told, options, values, t):
     from ..formulations import diagnosis as diagnoses
     from ..formulations import start as starts
     from ..formulations.examiner import Examiner
-    from ..formulations.genuine import assembled
+    from ..formulations.impostors import assembled
     from ..formulations.partition import choose
 
     model, metric = told.model, options[2]

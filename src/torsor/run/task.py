@@ -150,7 +150,7 @@ def _refuse_endless(model, system, until):
 
 def _jumped(task, system, data):
     """The first joint of a loop, or other constraint, whose residual vanishes in a position that it does not mean, and when."""
-    from ..formulations.genuine import JUMPED, impostors, misaligned
+    from ..formulations.impostors import JUMPED, impostors, misaligned
     from ..model.topology import spanning_tree
 
     model = task.model
