@@ -154,7 +154,7 @@ def test_what_is_held_is_captured_where_it_is_engaged(key):
     assert [m.name for m in memories] == [m.name for m in c.memories()]
     held = ca.substitute(ca.SX(c.position()), ca.vertcat(*[m.symbol for m in memories]), ca.vertcat(*values))
     f = Absolute(model)
-    g = ca.Function("g", [ts.time, f.q, f.v, f.p], [f.meaning.of(held)])
+    g = ca.Function("g", [ts.time, f.q, f.v, f.p], [f.substitution.of(held)])
     q, v = state()
     np.testing.assert_allclose(g(0, q, v, 0.4).full(), 0, atol=ROUNDING)
 

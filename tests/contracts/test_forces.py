@@ -43,7 +43,7 @@ class Loaded:
         self.bodies = model.bodies
         f_all = ca.vertcat(*[f.loads.on[id(b)] for b in model.bodies])
         D = force.dissipation()
-        D = ca.SX(0) if D is None else f.meaning.of(D)
+        D = ca.SX(0) if D is None else f.substitution.of(D)
         results = [f_all, f.loads.potential, f.loads.power, D]
         self._f = ca.Function("f", [ts.time, f.q, f.v, f.p], [ca.densify(ca.SX(x)) for x in results])
         q, u = ca.SX.sym("q", f.manifold.size), ca.SX.sym("u", f.manifold.dimension)
@@ -140,7 +140,7 @@ def test_dry_friction_opposes_sliding_and_is_internal(case):
     rub = model.add(example)
     f = Absolute(model)
     rub_force = ca.vertcat(*[f.loads.on[id(b)] for b in model.bodies])
-    u = f.meaning.of(ca.vertcat(rub.sliding()))
+    u = f.substitution.of(ca.vertcat(rub.sliding()))
     F = ca.Function("F", [ts.time, f.q, f.v, f.p], [rub_force, u])
     q, v = state()
     named = lambda slip, way: {rub.slip.name: slip, rub.direction[0].name: way}

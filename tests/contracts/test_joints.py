@@ -127,7 +127,7 @@ def test_a_joint_between_bodies_starts_at_its_coordinates_and_rates(case, joint)
     assert changes == []
     told = made.equations()
     inputs = [f.q, f.v, f.p]
-    found = ca.Function("f", inputs, [f.meaning.of(told.coordinates), f.meaning.of(told.rates)])
+    found = ca.Function("f", inputs, [f.substitution.of(told.coordinates), f.substitution.of(told.rates)])
     coordinates, rates = (x.full().ravel() for x in found(state, speeds, turns))
     np.testing.assert_allclose(coordinates, q, atol=1e-10)
     np.testing.assert_allclose(rates, v, atol=1e-9)  # least squares by levels, cut off at 1e-9

@@ -28,10 +28,10 @@ from .graphs import conditioned
 from .impostors import alignments, departures
 from .lie_derivative import rate, velocities
 from .loads import Loads
-from .meaning import Meaning
 from .outputs import joint_motion_of_bodies
 from .rows import derive
 from .start import start_functions
+from .substitution import Substitution
 
 
 @register("absolute")
@@ -40,7 +40,7 @@ class Absolute(Formulation):
 
     def __init__(self, model):
         super().__init__(model)
-        self.meaning = Meaning(model)
+        self.substitution = Substitution(model)
         self.manifold = Product(*[g for b in model.bodies for g in ([Rn(3)] if b.particle else [Rn(3), SO3()])])
         self.q = ca.vertcat(
             *[
@@ -53,8 +53,8 @@ class Absolute(Formulation):
         self.p = ca.vertcat(*model.inputs, *[j.turn[k] for j, k in self.turns])
         sizes = [velocities(b).shape[0] for b in model.bodies]
         self.offset = dict(zip([id(b) for b in model.bodies], np.cumsum([0, *sizes])))
-        self.declare(derive(c, self.meaning) for c in model.constraints)
-        self.loads = Loads(model, self.meaning)
+        self.declare(derive(c, self.substitution) for c in model.constraints)
+        self.loads = Loads(model, self.substitution)
 
     # assembly over all bodies and constraints
 
@@ -161,10 +161,10 @@ class Absolute(Formulation):
 
     def rate_of(self, expression):
         """ė along the motion, velocities held, and with time."""
-        return rate(expression, self.meaning.bodies(expression))
+        return rate(expression, self.substitution.bodies(expression))
 
     def joint_motion(self, joint, a):
-        return joint_motion_of_bodies(joint, self.meaning)
+        return joint_motion_of_bodies(joint, self.substitution)
 
     def reaction(self, connection, lam, a):
         return self.exerted(connection, lam)

@@ -8,7 +8,7 @@ from ..quantity import time
 
 def adopting(f):
     """The state (q, v) of a formulation in joint coordinates, as a function (t, q, v, p) in absolute coordinates."""
-    known, found = f.absolute.meaning, []
+    known, found = f.absolute.substitution, []
     for link in f.links:
         joint = link.joint
         H, V = known.of(joint.relative_pose()), known.of(joint.relative_twist())

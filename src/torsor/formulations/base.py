@@ -48,11 +48,11 @@ class Solvers(NamedTuple):
 class Formulation(RowsInUse, ABC):
     """Base of all formulations. A subclass sets, in `__init__`,
 
-    manifold     group on which the configuration lives (blocks of Rᵏ, SO(3), SE(3))
-    q, v, p      symbols of configuration, velocity, and parameters followed by turn counters
-    turns        angles that are counted over full turns: (joint, place)
-    meaning      what signals are in the bodies' symbols; loads: the applied forces
-    blocks       all levels of every declared constraint, with `declare`
+    manifold       group on which the configuration lives (blocks of Rᵏ, SO(3), SE(3))
+    q, v, p        symbols of configuration, velocity, and parameters followed by turn counters
+    turns          angles that are counted over full turns: (joint, place)
+    substitution   what signals are in the bodies' symbols; loads: the applied forces
+    blocks         all levels of every declared constraint, with `declare`
 
     and defines what is abstract here.
     """
@@ -198,7 +198,7 @@ class Formulation(RowsInUse, ABC):
             return ca.SX.zeros(3), ca.SX.zeros(3)
         sign, body = (1, connection.second) if connection.second in block.bodies else (-1, connection.first)
         F, T = parts(sign * (block.G[block.bodies.index(body)].T @ own))
-        p = self.all_rows.meaning.of(connection.ends()[1][1])
+        p = self.all_rows.substitution.of(connection.ends()[1][1])
         return F, (ca.SX.zeros(3) if body.particle else body.rotation @ T) - ca.cross(p - body.position, F)
 
     @property

@@ -88,8 +88,8 @@ def _counting(f):
 
     A joint whose velocities are no rates of its coordinates has its angles differentiated along the motion.
     """
-    angle = lambda j, k: f.placed(f.meaning.coordinates(j)[k])
-    rate = lambda j, k: f.rate_of(angle(j, k)) if j.quasi else f.placed(f.meaning.rates(j)[k])
+    angle = lambda j, k: f.placed(f.substitution.coordinates(j)[k])
+    rate = lambda j, k: f.rate_of(angle(j, k)) if j.quasi else f.placed(f.substitution.rates(j)[k])
     found = [ca.vertcat(*[what(j, k) for j, k in f.turns], ca.SX(0, 1)) for what in (angle, rate)]
     return {
         "turns": ca.Function("turns", [time, f.q, f.p], [ca.densify(found[0])]),

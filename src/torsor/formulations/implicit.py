@@ -36,7 +36,7 @@ def closed(f, a, lam, power):
     loaded = loaded_symbols(f.model)
     symbols = ca.vertcat(*[s for s in ca.symvar(e) if s.element_hash() in loaded])
     r = ca.SX.sym("r", symbols.shape[0])
-    e = f.in_state(f.meaning.of(ca.substitute(e, symbols, r)), ca.SX.zeros(a.shape))
+    e = f.in_state(f.substitution.of(ca.substitute(e, symbols, r)), ca.SX.zeros(a.shape))
     values = f.in_state(Reading(f, a, lam).of(symbols), a)
     everything = ca.densify(ca.vertcat(a, lam, power, values))
     offset, slope = ca.substitute(everything, y, ca.SX.zeros(y.shape)), ca.sparsify(ca.jacobian(everything, y))

@@ -34,7 +34,7 @@ def departures(formulation):
     in absolute coordinates."""
     known, off = {}, []
     for joint in formulation.model.joints:
-        H = formulation.meaning.of(joint.relative_pose())
+        H = formulation.substitution.of(joint.relative_pose())
         kind = joint.traced() or joint  # one function for all joints that are alike
         if id(kind) not in known:
             known[id(kind)] = _departure(joint)
@@ -67,7 +67,7 @@ def alignments(formulation):
     for constraint in formulation.model.constraints:
         with strictly() as cosines:
             holonomic = not isinstance(constraint, Joint) and constraint.equations().position is not None
-        kept = formulation.meaning.of(ca.mmin(ca.vertcat(*cosines))) if holonomic and cosines else ca.SX(1)
+        kept = formulation.substitution.of(ca.mmin(ca.vertcat(*cosines))) if holonomic and cosines else ca.SX(1)
         found.append(kept)
     state = [time, formulation.q, formulation.p]
     return ca.Function("alignments", state, [ca.densify(ca.vertcat(*found, ca.SX(0, 1)))])

@@ -26,8 +26,8 @@ class Loads:
     unknowns   (y, e) of every effort e of signals that is implicit, by force and place; `like` hands on those of other loads
     """
 
-    def __init__(self, model, meaning, along=(), weight=True, like=None):
-        self.meaning, self.links = meaning, along
+    def __init__(self, model, substitution, along=(), weight=True, like=None):
+        self.substitution, self.links = substitution, along
         self.on = {id(body): ca.SX.zeros(velocities(body).shape[0]) for body in model.bodies}
         self.along = {id(link): ca.SX.zeros(link.v.shape[0]) for link in along}
         self.potential, self.power = ca.SX(0), ca.SX(0)
@@ -55,16 +55,16 @@ class Loads:
         gates = [*force.within(), *([force] if force.gated else [])]
         gate = math.prod((x.active.symbol for x in gates if id(x) in self._switched), start=1)
         if U is not None:
-            U = gate * self.meaning.of(U)
+            U = gate * self.substitution.of(U)
             self.potential += U
             self.power += ca.jacobian(U, time)  # (2)
-            for body in self.meaning.bodies(U):
+            for body in self.substitution.bodies(U):
                 self.on[id(body)] -= gradient(U, body).T  # (1)
             for link in self._links(U, "x"):
                 self.along[id(link)] -= ca.jacobian(U, link.x).T
         if D is not None:
-            D = gate * self.meaning.of(D)
-            for body in self.meaning.bodies(D):
+            D = gate * self.substitution.of(D)
+            for body in self.substitution.bodies(D):
                 v = velocities(body)
                 push = -ca.jacobian(D, v).T
                 self.on[id(body)] += push  # (1)
@@ -72,8 +72,8 @@ class Loads:
             for link in self._links(D, "v"):
                 self.along[id(link)] -= ca.jacobian(D, link.v).T
         for place, (velocity, effort) in enumerate(force.efforts()):
-            u, e = self.meaning.of(velocity), self._effort(force, place, gate * effort)
-            for body in self.meaning.bodies(u):
+            u, e = self.substitution.of(velocity), self._effort(force, place, gate * effort)
+            for body in self.substitution.bodies(u):
                 J, v = ca.jacobian(u, velocities(body)), velocities(body)
                 if ca.depends_on(ca.vec(J), v):
                     raise ModelError(
@@ -87,7 +87,7 @@ class Loads:
     def _effort(self, force, place, effort):
         """An effort in symbols of the bodies, or the unknown that stands for it."""
         if not any(s.element_hash() in self._loaded for s in ca.symvar(effort)):
-            return self.meaning.of(effort)
+            return self.substitution.of(effort)
         key = (id(force), place)
         if key not in self.unknowns:
             self.unknowns[key] = (ca.SX.sym(f"effort{len(self.unknowns)}", effort.shape[0]), ca.densify(effort))

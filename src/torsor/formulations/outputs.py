@@ -43,7 +43,7 @@ class Outputs:
 
     def __init__(self, formulation, signals):
         self.f = formulation
-        self.model, self.meaning = formulation.model, formulation.meaning
+        self.model, self.substitution = formulation.model, formulation.substitution
         self.given = Given(formulation)
         self.reading = self.given.reading
         self.joints = [j for j in self.model.joints if j.dof]
@@ -61,7 +61,7 @@ class Outputs:
         return self.given.function("outputs", ca.vertcat(*self.parts.values()))
 
     def _bodies(self):
-        of = self.meaning.of
+        of = self.substitution.of
         for what in ("position", "rotation", "velocity", "angular_velocity"):
             yield what, ca.vertcat(*[of(ca.vec(getattr(body, what))) for body in self.model.bodies])
         for what in ("acceleration", "angular_acceleration"):
@@ -112,22 +112,22 @@ def layout(f, signals):
 
 def time_derivative(formulation, signal):
     """ė of a signal of time, poses and velocities, in symbols of the bodies: ∂e/∂(ẋ, ω) a + (rate at held velocities)."""
-    e = formulation.all_rows.meaning.of(signal)
-    bodies = formulation.all_rows.meaning.bodies(e)
+    e = formulation.all_rows.substitution.of(signal)
+    bodies = formulation.all_rows.substitution.bodies(e)
     total = rate(e, bodies)
     for body in bodies:
         total += ca.jacobian(e, velocities(body)) @ accelerations(body)
     return total
 
 
-def joint_motion_of_bodies(joint, meaning):
+def joint_motion_of_bodies(joint, substitution):
     """q, v and v̇ = ∂v/∂(ẋ, ω) a + (rate of v at held velocities) of a joint, in symbols of its bodies."""
-    speed = meaning.rates(joint)
-    bodies = meaning.bodies(speed)
+    speed = substitution.rates(joint)
+    bodies = substitution.bodies(speed)
     total = rate(speed, bodies) if bodies else ca.SX.zeros(speed.shape[0])
     for body in bodies:
         total += ca.jacobian(speed, velocities(body)) @ accelerations(body)
-    return meaning.coordinates(joint), speed, total
+    return substitution.coordinates(joint), speed, total
 
 
 def accelerations(body):

@@ -60,4 +60,4 @@ class Reading:
             origins = [self._places[s.element_hash()] for s in symbols]
             values = [self._value(c, what)[k] for c, what, k in origins]
             expression = ca.substitute(expression, ca.vertcat(*symbols), ca.vertcat(*values))
-        return self.f.meaning.of(expression)
+        return self.f.substitution.of(expression)

@@ -25,14 +25,14 @@ from .base import Formulation, Solvers
 from .factor import Factor, constrained
 from .graphs import conditioned
 from .loads import Loads
-from .meaning import Meaning
 from .outputs import joint_motion_of_bodies
 from .rows import Block
+from .substitution import Substitution
 from .transmission import Transmission
 from .tree import Link, Motion, Root
 
 
-class TreeMeaning(Meaning):
+class TreeSubstitution(Substitution):
     """As in absolute coordinates, but the coordinates of tree joints are state, not functions of the bodies' poses."""
 
     def __init__(self, model, links):
@@ -71,7 +71,7 @@ class Relative(Transmission, Formulation):
             self.links.append(link)
         self.link_of = by_body
         self.motion = Motion(self.links, {id(g): Root(g, model.gravity) for g in model.grounds})
-        self.meaning = TreeMeaning(model, self.links)
+        self.substitution = TreeSubstitution(model, self.links)
         self.manifold = Product(*[link.group for link in self.links])
         self.q = ca.vertcat(*[link.x for link in self.links])
         self.v = ca.vertcat(*[link.v for link in self.links])
@@ -82,7 +82,7 @@ class Relative(Transmission, Formulation):
         self.p = ca.vertcat(*model.inputs, *[j.turn[k] for j, k in self.turns])
         self._bodies()
         self.declare(map(self._derive, self._constraints()))
-        self.loads = Loads(model, self.meaning, along=self.links, weight=False, like=self.absolute.loads)
+        self.loads = Loads(model, self.substitution, along=self.links, weight=False, like=self.absolute.loads)
 
     def measure(self, scales):
         super().measure(scales)
@@ -126,7 +126,7 @@ class Relative(Transmission, Formulation):
         raw = told.position if holonomic else told.velocity
         if raw.shape[0] == 0:
             return None
-        first = self.placed(self.meaning.of(raw))
+        first = self.placed(self.substitution.of(raw))
         psi = self.rate_of(first) if holonomic else first
         G = ca.jacobian(psi, self.v)
         gamma = -self.rate_of(psi)
@@ -248,9 +248,9 @@ class Relative(Transmission, Formulation):
         return ca.substitute([expression], old, [*self.body_values, ca.densify(total)])[0]
 
     def joint_motion(self, joint, a):
-        link = self.meaning.links.get(joint.name)
+        link = self.substitution.links.get(joint.name)
         if link is None or not link.declared:
-            return joint_motion_of_bodies(joint, self.absolute.meaning)
+            return joint_motion_of_bodies(joint, self.absolute.substitution)
         at = self.offset[id(link)]
         if isinstance(link.group, Rn):
             q = link.x

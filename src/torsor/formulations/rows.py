@@ -52,7 +52,7 @@ class Block:
         return [Row(self.constraint, k, self.directions[k], self.holonomic) for k in range(self.psi.shape[0])]
 
 
-def derive(constraint, meaning):
+def derive(constraint, substitution):
     """All levels of one constraint, or None if it has no rows."""
     told = constraint.equations()
     g, psi = told.position, told.velocity
@@ -61,10 +61,10 @@ def derive(constraint, meaning):
         raise ModelError(f"{constraint.owner}: declares neither a position- nor a velocity-level equation")
     if raw.shape[0] == 0:
         return None
-    meaning.needs_orientation(constraint, raw)
+    substitution.needs_orientation(constraint, raw)
     holonomic = g is not None
-    first = meaning.of(raw)
-    bodies = meaning.bodies(first)
+    first = substitution.of(raw)
+    bodies = substitution.bodies(first)
     if not bodies:
         raise ModelError(f"{constraint.owner}: no moving body occurs in it")
     psi = rate(first, bodies) if holonomic else first  # (2)

@@ -41,13 +41,13 @@ def start_functions(f):
         return ca.Function("given", [t, inputs], [ca.densify(x) for x in parts])
 
     def rates():
-        every = column([f.meaning.rates(j) for j in _moving(f.model)])
+        every = column([f.substitution.rates(j) for j in _moving(f.model)])
         return ca.Function("rates", [t, q, v, p], [ca.jacobian(every, v), every])
 
     return {
         "given": given,
         "speeds": lambda: ca.Function("speeds", [inputs], [column(x for _, x, _ in _speeds(f))]),
-        "held": lambda: ca.Function("held", [t, q, p], [f.meaning.of(column(x for _, x in _captures(f)))]),
+        "held": lambda: ca.Function("held", [t, q, p], [f.substitution.of(column(x for _, x in _captures(f)))]),
         "rates": rates,
     }
 

@@ -19,7 +19,7 @@ class Transmission:
         if link is None:
             return self.exerted(connection, lam)
         F, T = self._transmitted(lam)[id(link)]
-        p = self.absolute.meaning.of(connection.ends()[1][1])
+        p = self.absolute.substitution.of(connection.ends()[1][1])
         sign = -1 if link.branch.reversed else 1
         return sign * F, sign * (T - ca.cross(p, F))
 
@@ -41,7 +41,7 @@ class Transmission:
 
     def _carrier(self, constraint):
         """The link that a tree joint carries; None for other constraints."""
-        link = self.meaning.links.get(constraint.name)
+        link = self.substitution.links.get(constraint.name)
         return link if link is not None and link.joint is constraint else None
 
     def _transmitted(self, lam):

@@ -15,7 +15,7 @@ AHEAD = 10.0 ** np.arange(-14, -1)  # how far ahead it is looked, over the lengt
 
 def declared(f):
     """Owner and expressions of everything that the equations are made of, in symbols of the bodies."""
-    of, state = f.meaning.of, ca.vertcat(f.q, time)
+    of, state = f.substitution.of, ca.vertcat(f.q, time)
     for ground in f.model.grounds:
         yield ground.owner, ca.vertcat(*[ca.vec(of(x)) for x in (ground.position, ground.rotation, ground.velocity)])
     for force in f.model.all_forces:

@@ -62,7 +62,7 @@ def _angles(f, functions, angular):
     if not functions or not angular:
         yield from [[]] * len(functions)
         return
-    column = f.in_state(f.meaning.of(ca.vertcat(*functions)), ca.SX.zeros(f.v.shape[0]))
+    column = f.in_state(f.substitution.of(ca.vertcat(*functions)), ca.SX.zeros(f.v.shape[0]))
     u = ca.SX.sym("u", f.v.shape[0])
     moved = ca.substitute(column, f.q, f.manifold.retract(f.q, u, "exp"))
     depends = ca.DM(ca.jacobian_sparsity(moved, u), 1)

@@ -242,7 +242,7 @@ def _slot(f, slot):
     block = next(b for b in f.all_rows.blocks if b.constraint is slot.constraint)
     if isinstance(slot, Approach):
         return sum((G @ accelerations(body) for body, G in zip(block.bodies, block.G)), -block.gamma)
-    phi = f.all_rows.meaning.of(slot.phi)
+    phi = f.all_rows.substitution.of(slot.phi)
     watched = ca.horzcat(*[gradient(phi, body) for body in block.bodies])
     size = ca.sqrt(ca.sumsqr(watched) * sum(ca.sumsqr(G) for G in block.G))
     return ca.if_else(size > 0, ca.dot(watched, ca.horzcat(*block.G)) / size, 0)

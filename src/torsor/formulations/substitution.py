@@ -1,11 +1,11 @@
-"""What the symbols of a model stand for: joints in terms of bodies, grounds in terms of time."""
+"""Substitution of signals: joints in terms of bodies, grounds in terms of time."""
 
 import casadi as ca
 
 from ..errors import ModelError
 
 
-class Meaning:
+class Substitution:
     """Expresses anything that is written in signals by the symbols of the moving bodies, time and parameters."""
 
     def __init__(self, model):
@@ -26,7 +26,7 @@ class Meaning:
                 self.of_joints[s.name()] = (s, joint, "coordinates", k)
             for k, s in enumerate(ca.symvar(joint.rate)):
                 self.of_joints[s.name()] = (s, joint, "rates", k)
-        self._told = {}
+        self._equations = {}
 
     def _fix(self, symbols, values):
         for block, value in zip(symbols, values):
@@ -39,7 +39,7 @@ class Meaning:
         free = ca.symvar(expression)
         joint_parts = [self.of_joints[s.name()] for s in free if s.name() in self.of_joints]
         if joint_parts:
-            values = [getattr(self.told(joint), what)[k] for _, joint, what, k in joint_parts]
+            values = [getattr(self.equations(joint), what)[k] for _, joint, what, k in joint_parts]
             expression = ca.substitute(expression, ca.vertcat(*[p[0] for p in joint_parts]), ca.vertcat(*values))
             free = ca.symvar(expression)
         ends = [self.fixed[s.name()] for s in free if s.name() in self.fixed]
@@ -47,17 +47,17 @@ class Meaning:
             expression = ca.substitute(expression, ca.vertcat(*[e[0] for e in ends]), ca.vertcat(*[e[1] for e in ends]))
         return expression
 
-    def told(self, joint):
+    def equations(self, joint):
         """The equations of a joint, asked for once."""
-        if joint.name not in self._told:
-            self._told[joint.name] = joint.equations()
-        return self._told[joint.name]
+        if joint.name not in self._equations:
+            self._equations[joint.name] = joint.equations()
+        return self._equations[joint.name]
 
     def coordinates(self, joint):
-        return self.of(self.told(joint).coordinates)
+        return self.of(self.equations(joint).coordinates)
 
     def rates(self, joint):
-        return self.of(self.told(joint).rates)
+        return self.of(self.equations(joint).rates)
 
     def bodies(self, expression):
         """The moving bodies that occur in an expression, in the order of the model."""
