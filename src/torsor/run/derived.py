@@ -31,7 +31,7 @@ class Derived:
         self._derive() if stored is None else self._recall(json.loads(zlib.decompress(stored)))
 
     def _derive(self):
-        from ..formulations.face import facts_of, recorded
+        from ..formulations.numeric import facts_of, recorded
 
         self.facts = recorded(self.equations, self.signals)
         self.sides = [(facts_of(x), x.examined) for x in self._formulations()]
@@ -67,11 +67,11 @@ class Derived:
 
     def face(self):
         """A numeric face, for one use: what is chosen is written on it."""
-        from ..formulations.face import Face
+        from ..formulations.numeric import Numeric
 
         *own, absolute = self.sides
-        last = Face(self.model, lookup("formulation", "absolute"), *absolute)
-        return Face(self.model, self.cls, *own[0], last) if own else last
+        last = Numeric(self.model, lookup("formulation", "absolute"), *absolute)
+        return Numeric(self.model, self.cls, *own[0], last) if own else last
 
     def library(self, key, face, build):
         """Kernels of the choice that is written on a face: known here, on the disk, or built now."""

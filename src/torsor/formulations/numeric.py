@@ -1,4 +1,4 @@
-"""The numeric face of a formulation: its rows, and functions of flat vectors. Nothing in it has to be derived.
+"""A formulation in numbers: its rows, and functions of flat vectors. Nothing in it has to be derived.
 
 A start, a diagnosis and a choice of dependent coordinates need no more than this. It is made from plain data and from
 functions that were derived once, in this process or in an earlier one, with values of parameters as arguments.
@@ -9,10 +9,10 @@ from .outputs import coordinate_labels, coordinate_units, layout
 from .rows import Row, RowsInUse
 
 
-class Face(RowsInUse):
+class Numeric(RowsInUse):
     """What `Examiner`, `diagnose` and `choose` ask of a formulation.
 
-    absolute   the face of the absolute coordinates of the same model: itself, where these are the coordinates
+    absolute   the numbers of the absolute coordinates of the same model: itself, where these are the coordinates
     """
 
     def __init__(self, model, cls, facts, functions, absolute=None):
@@ -49,7 +49,7 @@ class Face(RowsInUse):
 
 
 def facts_of(f):
-    """What a face knows about a formulation, as plain data."""
+    """What is known in numbers about a formulation, as plain data."""
     model = f.model
     constraints, joints = ({id(x): k for k, x in enumerate(xs)} for xs in (model.constraints, model.joints))
     return {
