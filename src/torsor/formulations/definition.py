@@ -7,7 +7,7 @@ from functools import cache
 import casadi as ca
 
 from ..quantity import time
-from .reading import REACTIONS
+from .signal_values import REACTIONS
 
 
 @cache

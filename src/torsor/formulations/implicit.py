@@ -12,7 +12,7 @@ that jams: the friction grows faster than what it holds back) makes the accelera
 
 import casadi as ca
 
-from .reading import REACTIONS, Reading
+from .signal_values import REACTIONS, SignalValues
 
 STEPS = 6  # of Newton's method, which doubles the correct digits with each
 CLOSED = 1e-8  # residual of (2) over the size of y, above which there is no solution
@@ -37,7 +37,7 @@ def closed(f, a, lam, power):
     symbols = ca.vertcat(*[s for s in ca.symvar(e) if s.element_hash() in loaded])
     r = ca.SX.sym("r", symbols.shape[0])
     e = f.in_state(f.substitution.of(ca.substitute(e, symbols, r)), ca.SX.zeros(a.shape))
-    values = f.in_state(Reading(f, a, lam).of(symbols), a)
+    values = f.in_state(SignalValues(f, a, lam).of(symbols), a)
     everything = ca.densify(ca.vertcat(a, lam, power, values))
     offset, slope = ca.substitute(everything, y, ca.SX.zeros(y.shape)), ca.sparsify(ca.jacobian(everything, y))
     n = everything.shape[0] - r.shape[0]

@@ -7,7 +7,7 @@ from ..joints.base import Connection
 from ..lie import se3
 from ..quantity import time
 from .lie_derivative import rate, velocities
-from .reading import Reading
+from .signal_values import SignalValues
 
 
 class Given:
@@ -17,7 +17,7 @@ class Given:
         self.f = formulation
         self.a = ca.SX.sym("a", formulation.v.shape[0])
         self.lam = ca.SX.sym("lam", len(formulation.keep) + formulation.implicit)
-        self.reading = Reading(formulation, self.a, formulation.multipliers(self.lam, self.a))
+        self.values = SignalValues(formulation, self.a, formulation.multipliers(self.lam, self.a))
 
     def function(self, name, column):
         """A column in symbols of the bodies as a function (t, q, v, p, a, λ)."""
@@ -31,7 +31,7 @@ class Given:
 def watching(formulation, name, column):
     """A column of signals as a function (t, q, v, p, a, λ) of that name."""
     given = Given(formulation)
-    return given.function(name, given.reading.of(column))
+    return given.function(name, given.values.of(column))
 
 
 class Outputs:
@@ -45,16 +45,16 @@ class Outputs:
         self.f = formulation
         self.model, self.substitution = formulation.model, formulation.substitution
         self.given = Given(formulation)
-        self.reading = self.given.reading
+        self.values = self.given.values
         self.joints = [j for j in self.model.joints if j.dof]
         self.connections = [c for c in self.model.constraints if isinstance(c, Connection)]
         self.parts = dict(self._bodies())
         self.parts.update(self._motion())
-        lam = [self.reading.multiplier(row.constraint)[row.index] for row in formulation.rows]
+        lam = [self.values.multiplier(row.constraint)[row.index] for row in formulation.rows]
         self.parts["multiplier"] = ca.densify(ca.vertcat(*lam, ca.SX(0, 1)))
         self.parts.update(self._reactions())
         self.parts.update(self._scalars())
-        self.parts["signals"] = self.reading.of(ca.vertcat(*signals.values(), ca.SX(0, 1)))
+        self.parts["signals"] = self.values.of(ca.vertcat(*signals.values(), ca.SX(0, 1)))
         self.layout = [(name, expression.shape[0]) for name, expression in self.parts.items()]
 
     def function(self):
@@ -75,7 +75,7 @@ class Outputs:
 
     def _reactions(self):
         """Force and torque that each connection exerts on its second body, at its frame there, in world axes."""
-        found = [self.reading.reaction(c) for c in self.connections]
+        found = [self.values.reaction(c) for c in self.connections]
         yield "reaction_force", ca.vertcat(*[F for F, _ in found], ca.SX(0, 1))
         yield "reaction_torque", ca.vertcat(*[T for _, T in found], ca.SX(0, 1))
 

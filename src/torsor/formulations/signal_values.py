@@ -9,7 +9,7 @@ from .sharing import shares
 REACTIONS = ("reaction_force", "reaction_torque", "multiplier")
 
 
-class Reading:
+class SignalValues:
     """Signals for given accelerations v̇ and multipliers λ of the rows in use."""
 
     def __init__(self, formulation, a, lam):
