@@ -11,7 +11,7 @@ import numpy as np
 from . import quantity
 from .errors import ModelError, OptionError, ResultError, RunError
 from .events.actions.telling import Record
-from .formulations.definition import fingerprint
+from .formulations.fingerprint import fingerprint
 from .look import certificate
 from .look.assemble import assemble
 from .look.dataset import RESERVED, dataset

@@ -269,7 +269,7 @@ def test_only_what_events_switch_can_be_released():
 
 
 def test_events_and_start_values_are_part_of_what_defines_a_model():
-    from torsor.formulations.definition import fingerprint
+    from torsor.formulations.fingerprint import fingerprint
 
     def mark(active=True, at=1.0, value=2.0, answer="error"):
         model, element = chain(active=active)

@@ -327,7 +327,7 @@ def test_what_was_used_longest_ago_goes_first(monkeypatch, folder):
 
 def test_a_fingerprint_does_not_depend_on_what_was_described_before():
     """Elements of one kind share a trace; which of them was traced first must not show."""
-    from torsor.formulations.definition import fingerprint
+    from torsor.formulations.fingerprint import fingerprint
     from torsor.joints import base
 
     def model(name):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.formulations.definition import fingerprint
+from torsor.formulations.fingerprint import fingerprint
 
 WAYS = [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x)), lambda x: copy.deepcopy(pickle.loads(pickle.dumps(x)))]
 ways = pytest.mark.parametrize("way", WAYS, ids=["copied", "pickled", "both"])

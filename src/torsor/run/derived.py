@@ -98,7 +98,7 @@ def _source():
 
 def derived(model, formulation, signals):
     """What was derived from a model, in this process or before."""
-    from ..formulations.definition import fingerprint
+    from ..formulations.fingerprint import fingerprint
 
     mark = fingerprint(model, signals)
     known = model.derived.setdefault("formulations", {})
