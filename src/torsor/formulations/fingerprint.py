@@ -37,7 +37,7 @@ def _digest(trace):
     return _DIGESTS[id(trace)][1]
 
 
-def _occasions(model):
+def _changes(model):
     """Names and expressions of everything that may change while a model runs."""
     yield ["switched", *[element.name for element in model.switched]], []
     yield ["memories", *[f"{m.name}={m.value!r}" for m in model.memories]], []
@@ -98,7 +98,7 @@ def _declared(model):
         names += [force.name, force.key]
         expressions += [x for x in (force.potential(), force.dissipation()) if x is not None]
         expressions += [x for pair in force.efforts() for x in pair]
-    for what, told in _occasions(model):
+    for what, told in _changes(model):
         names += what
         expressions += told
     column = ca.vertcat(*[ca.vec(s) for s in symbols if s.numel()])

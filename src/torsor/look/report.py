@@ -189,7 +189,7 @@ def text(info):
         lines += ["", "forces"] + table([(f["name"], f["type"]) for f in info["forces"]])
     if info["parameters"]:
         lines += ["", "parameters"] + table([(name, f"{value:.9g}") for name, value in info["parameters"].items()])
-    lines += _occasions(info)
+    lines += _changes(info)
     lines += ["", "degrees of freedom"]
     lines += table([
         ("generic", str(freedom["generic"])),
@@ -213,7 +213,7 @@ def text(info):
     return "\n".join(lines)
 
 
-def _occasions(info, shown=40, width=100):
+def _changes(info, shown=40, width=100):
     """Events, modes and elements that are switched."""
     lines = []
     if info["events"]:

@@ -19,8 +19,8 @@ from ..joints import Constraint, Joint
 from ..names import LONGEST, unstorable
 from . import checks, portable
 from .body import Body, Ground
+from .events import WithEvents
 from .include import Instance, transplant
-from .occasions import Occasions
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 PARTS = (  # of a model, all that `include` adds to
@@ -48,7 +48,7 @@ class Parameter:
         return float(given)
 
 
-class Model(Occasions):
+class Model(WithEvents):
     """A mechanism, described in one world frame in its reference configuration.
 
     >>> import torsor as ts

@@ -14,7 +14,7 @@ from ..joints import Constraint
 from . import checks
 
 
-class Occasions:
+class WithEvents:
     """What a Model knows about events."""
 
     name: str
