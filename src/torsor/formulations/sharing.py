@@ -19,14 +19,14 @@ from .factor import solver
 ROUNDING = 1e-15  # against the sum of c: where too few can hold anything, the rest stays with the rows in the equations
 
 
-def shares(f, reading):
+def shares(f, values):
     """λ of the rows of every friction that sticks, by its identity; empty where all are independent."""
     sticking = [k for k in f.active_rows() if f.rows[k].constraint.rank == 2]
     kept = [k for k in sticking if k in set(f.keep)]
     rest = [k for k in sticking if k not in set(f.keep)]
     if not rest or not kept:
         return {}
-    hold = {id(f.rows[k].constraint): ca.fmax(0, reading.of(f.rows[k].constraint.holding())) for k in sticking}
+    hold = {id(f.rows[k].constraint): ca.fmax(0, values.of(f.rows[k].constraint.holding())) for k in sticking}
     whole = sum(hold.values()) + 1e-300
     holds = lambda rows: ca.vertcat(*[hold[id(f.rows[k].constraint)] / whole for k in rows])
     G = f.jacobian()
@@ -37,7 +37,7 @@ def shares(f, reading):
     own, other = holds(kept), holds(rest)
     A = ca.diag(own) + C.T @ (C * ca.repmat(other, 1, C.shape[1]))
     A += ROUNDING * ca.SX.eye(len(kept))
-    lam = reading.lam[at]
+    lam = values.lam[at]
     z = ca.solve(ca.densify(A), lam)  # (2)
     beyond = other * (C @ z)
     found = dict(zip(kept, ca.vertsplit(lam - C.T @ beyond)))

@@ -128,7 +128,7 @@ class WithEvents:
             told = element.traced() or element.equations()
             settle(element, multiplier=quantity.symbol(f"{element.name}.multiplier", len(told.directions)))
 
-    def _occasions_of(self, element):
+    def _events_of(self, element):
         """Memories and events that an added element brings along."""
         for memory in element.memories():
             self._remember(memory)

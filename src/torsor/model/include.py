@@ -177,7 +177,7 @@ class Copying:
                 self.stands(element.multiplier, twin.multiplier)
             for cls, where in ((Constraint, parent.constraints), (Force, parent.forces), (Rule, parent.rules)):
                 where += [twin] if isinstance(twin, cls) else []
-            parent._occasions_of(twin)
+            parent._events_of(twin)
         for name, expression in other.signals.items():
             parent.signals[self.name(name)] = self.moved(expression)
         for name, thing in other._names.items():

@@ -17,7 +17,7 @@ from ..forces import Force
 from ..forces.laws import Gravity
 from ..joints import Constraint, Joint
 from ..names import LONGEST, unstorable
-from . import checks, portable
+from . import checks, pickling
 from .body import Body, Ground
 from .events import WithEvents
 from .include import Instance, transplant
@@ -150,7 +150,7 @@ class Model(WithEvents):
                 where.append(element)
         self._enter(element.name, element)
         if not isinstance(element, Ground):
-            self._occasions_of(element)
+            self._events_of(element)
         return element
 
     def parameter(self, name: str, value: float, positive=False) -> ca.SX:
@@ -276,12 +276,12 @@ class Model(WithEvents):
                 found = found[size:]
 
     def __reduce__(self):
-        return portable.unpacked, (type(self), *portable.packed(self))
+        return pickling.unpacked, (type(self), *pickling.packed(self))
 
     def __deepcopy__(self, memo):
         twin = memo[id(self)] = type(self).__new__(type(self))
         twin.derived, twin._compiled, twin._symbols = {}, False, dict(self._symbols)
-        twin.__dict__.update(deepcopy(portable.state(self), memo))
+        twin.__dict__.update(deepcopy(pickling.state(self), memo))
         return twin
 
     def seal(self):
