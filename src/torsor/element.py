@@ -60,8 +60,8 @@ def _element(model, name):
     return model[name]
 
 
-def settle(element, **values):
-    """Write what an element worked out about itself when it was added."""
+def fill_in(element, **values):
+    """Write what an element that cannot be changed otherwise worked out about itself when it was added."""
     for name, value in values.items():
         object.__setattr__(element, name, value)
     return element

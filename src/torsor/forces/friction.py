@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from .. import quantity
-from ..element import Rule, settle
+from ..element import Rule, fill_in
 from ..errors import ModelError
 from ..events import Event, Memory, Watch
 from ..events.actions.holding import Release
@@ -43,8 +43,8 @@ class DryFriction(Constraint, Force):
 
     def __post_init__(self):
         named = lambda k: Memory(f"{self.name}.direction{k}", float(k == 0))
-        settle(self, slip=Memory(f"{self.name}.slip"), direction=tuple(named(k) for k in range(self.parts)))
-        settle(self, crawl=Memory(f"{self.name}.crawl"))
+        fill_in(self, slip=Memory(f"{self.name}.slip"), direction=tuple(named(k) for k in range(self.parts)))
+        fill_in(self, crawl=Memory(f"{self.name}.crawl"))
 
     @property
     def host(self):
@@ -161,7 +161,7 @@ class Friction(DryFriction):
 
     def located(self):
         if isinstance(self.on, Joint):
-            existing_coordinate(settle(self, joint=self.on))
+            existing_coordinate(fill_in(self, joint=self.on))
             turns = self.on.angular[self.index]
             if turns and self.radius is None:
                 raise ModelError(f"{self.owner}: joint {self.on.name!r} turns; give the `radius` of its bearing")

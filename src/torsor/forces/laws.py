@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 
 from .. import quantity
-from ..element import distinct_bodies, frame_poses, pair_of_points, settle
+from ..element import distinct_bodies, fill_in, frame_poses, pair_of_points
 from ..errors import ModelError
 from ..joints.base import Joint, existing_coordinate
 from ..registry import register
@@ -67,7 +67,7 @@ class PointForce(Force):
     arm: object = field(default=None, repr=False)
 
     def located(self):
-        return self if self.arm is not None else settle(self, arm=local_point(self.body, self.point, self.owner))
+        return self if self.arm is not None else fill_in(self, arm=local_point(self.body, self.point, self.owner))
 
     def efforts(self):
         F, b = quantity.vector(self.force, "force", self.owner), self.body
@@ -181,10 +181,10 @@ class SpringDamper(Force):
             arms = tuple(pose[:3, 3] for pose in frame_poses(self))
         else:
             arms = tuple(local_point(b, p, self.owner) for b, p in zip(bodies, pair_of_points(self)))
-        settle(self, arms=arms)
+        fill_in(self, arms=arms)
         if self.length is None:
             ends = [b.start_position + b.start_rotation @ r for b, r in zip(bodies, arms)]
-            settle(self, length=ca.sqrt(ca.sumsqr(ends[1] - ends[0])))
+            fill_in(self, length=ca.sqrt(ca.sumsqr(ends[1] - ends[0])))
         else:
             _not_negative(self, "length")
         return self

@@ -22,7 +22,7 @@ import casadi as ca
 import numpy as np
 
 from .. import quantity
-from ..element import CONSTANT, DERIVED, MOTION, POSES, Element, Statement, frame_poses, settle
+from ..element import CONSTANT, DERIVED, MOTION, POSES, Element, Statement, fill_in, frame_poses
 from ..errors import ModelError
 from ..lie import se3
 from ..quantity import time
@@ -133,7 +133,7 @@ class Connection(Constraint):
 
     def __post_init__(self):
         signal = lambda what, size: quantity.symbol(f"{self.name}.{what}", size)
-        settle(self, reaction_force=signal("reaction_force", 3), reaction_torque=signal("reaction_torque", 3))
+        fill_in(self, reaction_force=signal("reaction_force", 3), reaction_torque=signal("reaction_torque", 3))
 
     def located(self):
         if self.placed is not None:
@@ -141,9 +141,9 @@ class Connection(Constraint):
         if self.frames is not None:
             if self.point is not None:
                 raise ModelError(f"{self.owner}: give `point` or `frames`, not both")
-            return settle(self, placed=frame_poses(self))
+            return fill_in(self, placed=frame_poses(self))
         where = self.second.start_position if self.point is None else quantity.vector(self.point, "point", self.owner)
-        return settle(self, placed=tuple(local_frame(body, where) for body in (self.first, self.second)))
+        return fill_in(self, placed=tuple(local_frame(body, where) for body in (self.first, self.second)))
 
     def traced(self):
         """The equations as one function of two bodies' motions and the two frames, shared by all elements with the same
@@ -169,7 +169,7 @@ class Connection(Constraint):
         whole = tuple(ca.vertcat(f, ca.SX([[0, 0, 0, 1]])) for f in frames)
         twin = replace(self, first=ends[0], second=ends[1], placed=whole)
         if isinstance(self, Joint):  # under a name that does not tell which element was traced first
-            settle(twin, turn=ca.SX.sym("turn", self.dof))
+            fill_in(twin, turn=ca.SX.sym("turn", self.dof))
         told = Constraint.equations(twin) if not isinstance(self, Joint) else twin._told()
         turn = twin.turn if isinstance(self, Joint) else ca.SX(0, 1)
         rows = told.velocity if told.position is None else told.position
@@ -248,7 +248,7 @@ class Joint(Connection):
     def __post_init__(self):
         super().__post_init__()
         for what in ("coordinate", "rate", "turn"):
-            settle(self, **{what: quantity.symbol(f"{self.name}.{what}", self.dof)})
+            fill_in(self, **{what: quantity.symbol(f"{self.name}.{what}", self.dof)})
 
     def located(self):
         super().located()
@@ -256,7 +256,7 @@ class Joint(Connection):
             given = getattr(self, what)
             if given is not None:
                 given = [given] if self.dof == 1 and not isinstance(given, (list, tuple, ca.SX)) else given
-                settle(self, **{what: quantity.vector(given, what, self.owner, self.dof)})
+                fill_in(self, **{what: quantity.vector(given, what, self.owner, self.dof)})
         if len(self.angular) != self.dof:
             raise ModelError(f"{self.owner}: `angular` needs one flag for each of its {self.dof} coordinates")
         return self

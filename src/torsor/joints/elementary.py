@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from .. import quantity
-from ..element import pair_of_points, settle
+from ..element import fill_in, pair_of_points
 from ..errors import ModelError
 from ..lie import se3
 from ..registry import register
@@ -134,13 +134,13 @@ class Distance(Connection):
             super().located()
         else:
             ends = [body.start_position if p is None else p for body, p in zip(bodies, pair_of_points(self))]
-            settle(self, placed=tuple(local_frame(body, p) for body, p in zip(bodies, ends)))
+            fill_in(self, placed=tuple(local_frame(body, p) for body, p in zip(bodies, ends)))
         if self.length is None:
             starts = [
                 body.start_position + body.start_rotation @ se3.split_pose(local)[1]
                 for body, local in zip((self.first, self.second), self.placed)
             ]
-            settle(self, length=ca.sqrt(ca.sumsqr(starts[1] - starts[0])))
+            fill_in(self, length=ca.sqrt(ca.sumsqr(starts[1] - starts[0])))
         length = quantity.scalar(self.length, "length", self.owner)
         if length.is_constant() and float(length) <= 0:
             raise ModelError(f"{self.owner}: length must be positive, got {float(length)!r}; give `points` that differ")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from .. import quantity
-from ..element import TIMED, Statement, settle
+from ..element import TIMED, Statement, fill_in
 from ..errors import ModelError
 from ..registry import register
 from .alignment import no_turn
@@ -48,7 +48,7 @@ class Drive(Constraint):
 
     def located(self):
         existing_coordinate(self)
-        return settle(self, value=of_time(self.value, "value", self.owner))
+        return fill_in(self, value=of_time(self.value, "value", self.owner))
 
     def target(self):
         return quantity.scalar(self.value, "value", self.owner)
@@ -73,7 +73,7 @@ class AngularVelocity(Constraint):
     value: tuple = (0.0, 0.0, 0.0)
 
     def located(self):
-        return settle(self, value=of_time(self.value, "value", self.owner))
+        return fill_in(self, value=of_time(self.value, "value", self.owner))
 
     def target(self):
         return quantity.vector(self.value, "value", self.owner)
@@ -106,7 +106,7 @@ class Motion(Constraint):
     def located(self):
         if self.at is None and self.rotation is None:
             raise ModelError(f"{self.owner}: give `at`, `rotation` or both as functions of time")
-        return settle(self, **{what: of_time(getattr(self, what), what, self.owner) for what in ("at", "rotation")})
+        return fill_in(self, **{what: of_time(getattr(self, what), what, self.owner) for what in ("at", "rotation")})
 
     def targets(self):
         """x(t) and R(t) in the axes of the model that this was described in; None where free."""

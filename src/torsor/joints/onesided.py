@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 
 from .. import quantity
-from ..element import CONSTANT, Statement, settle
+from ..element import CONSTANT, Statement, fill_in
 from ..errors import ModelError
 from ..events import Event, Memory, Watch
 from ..events.actions.holding import Release
@@ -42,7 +42,7 @@ class OneSided(Constraint):
         if hasattr(super(), "__post_init__"):
             super().__post_init__()
         count = len(self.labels())
-        settle(self, sides=tuple(Memory(f"{self.name}.side{k}") for k in range(count)) if count > 1 else ())
+        fill_in(self, sides=tuple(Memory(f"{self.name}.side{k}") for k in range(count)) if count > 1 else ())
 
     def labels(self):
         """What the event of each gap is called."""
@@ -108,13 +108,13 @@ class Contact(OneSided, Connection):
         if r.is_constant() and float(r) < 0:
             raise ModelError(f"{self.owner}: radius must not be negative, got {quantity.show(self.radius)}")
         if self.plane is None:
-            settle(self, height=ca.SX(0) if self.frames is None else -r)
+            fill_in(self, height=ca.SX(0) if self.frames is None else -r)
             return super().located()
         if self.frames is not None:
             raise ModelError(f"{self.owner}: give `plane` or `frames`, not both")
         super().located()
         at = self.second.start_position if self.point is None else quantity.vector(self.point, "point", self.owner)
-        settle(self, height=ca.dot(n, at - quantity.vector(self.plane, "plane", self.owner)) - r)
+        fill_in(self, height=ca.dot(n, at - quantity.vector(self.plane, "plane", self.owner)) - r)
         return self
 
     def gaps(self):
@@ -269,7 +269,7 @@ class Lock(Constraint):
     index: int = 0
 
     def __post_init__(self):
-        settle(self, held=Memory(f"{self.name}.held"))
+        fill_in(self, held=Memory(f"{self.name}.held"))
 
     def located(self):
         existing_coordinate(self)
@@ -302,7 +302,7 @@ class Weld(Connection):
 
     def __post_init__(self):
         super().__post_init__()
-        settle(self, held=tuple(Memory(f"{self.name}.held{k}", float(k in (0, 4, 8))) for k in range(12)))
+        fill_in(self, held=tuple(Memory(f"{self.name}.held{k}", float(k in (0, 4, 8))) for k in range(12)))
 
     def memories(self):
         return list(self.held)

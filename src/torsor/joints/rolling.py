@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from .. import quantity
-from ..element import settle
+from ..element import fill_in
 from ..errors import ModelError
 from ..lie import se3
 from ..registry import register
@@ -155,7 +155,7 @@ class DiskOnPlane(Connection):
         super().located()
         positive(self, "radius")
         upright(self)
-        return settle(self, offset=-self._height(self._reference())) if self.offset is None else self
+        return fill_in(self, offset=-self._height(self._reference())) if self.offset is None else self
 
     def _reference(self):
         """H in the reference configuration, where frames need not coincide."""

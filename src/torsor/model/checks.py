@@ -5,7 +5,7 @@ from dataclasses import fields
 import casadi as ca
 
 from .. import quantity
-from ..element import ANYTHING, settle
+from ..element import ANYTHING, fill_in
 from ..errors import ModelError, TorsorError
 from ..joints import Connection, Constraint, Joint
 from .body import Body, Frame, Placed
@@ -48,7 +48,7 @@ def members(model, element):
     can be calculated with."""
     owner = element.owner
     for field in fields(element):
-        settle(element, **{field.name: quantity.plain(getattr(element, field.name))})
+        fill_in(element, **{field.name: quantity.plain(getattr(element, field.name))})
     for name in ("first", "second", "body"):
         body = getattr(element, name, None)
         if not hasattr(element, name):

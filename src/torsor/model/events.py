@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import quantity
-from ..element import ANYTHING, settle
+from ..element import ANYTHING, fill_in
 from ..errors import ModelError
 from ..events import ANSWERS, Event, Memory, Mode, Modes, Watch, watch
 from ..events.actions.base import Action
@@ -75,7 +75,7 @@ class WithEvents:
             raise ModelError(f"model {self.name!r} has been compiled and cannot change; {event.owner} stays as it was")
         self._check_actions(event.owner, actions)
         self.derived.clear()
-        settle(event, actions=(*event.actions, *actions))
+        fill_in(event, actions=(*event.actions, *actions))
 
     def modes(self, name, *modes) -> Modes:
         """A machine with named modes, in the first of them at the start: `machine["name"]` is one of them."""
@@ -99,7 +99,7 @@ class WithEvents:
         return tuple(pairs)
 
     def _occasion(self, event):
-        settle(event, remember=self._remember, extend=self._extend)
+        fill_in(event, remember=self._remember, extend=self._extend)
         self.events.append(event)
         return self._enter(event.name, event)
 
@@ -118,7 +118,7 @@ class WithEvents:
         if active is not None and not element.starts_active and active != element.starts_active:
             raise ModelError(f"{element.owner}: whether it acts follows from the motion; `active` cannot be given")
         acts = element.starts_active if active is None else bool(active)
-        settle(element, active=Memory(f"{element.name}.active", float(acts)))
+        fill_in(element, active=Memory(f"{element.name}.active", float(acts)))
         for memory in (element.active, *element.memories()):
             self._symbols[memory.symbol.element_hash()] = "memory"
 
@@ -126,14 +126,14 @@ class WithEvents:
         """What an element has once its equations are known to be sound: one multiplier per row."""
         if isinstance(element, Constraint):
             told = element.traced() or element.equations()
-            settle(element, multiplier=quantity.symbol(f"{element.name}.multiplier", len(told.directions)))
+            fill_in(element, multiplier=quantity.symbol(f"{element.name}.multiplier", len(told.directions)))
 
     def _events_of(self, element):
         """Memories and events that an added element brings along."""
         for memory in element.memories():
             self._remember(memory)
         for event in element.events():
-            self._occasion(settle(event, source=element))
+            self._occasion(fill_in(event, source=element))
 
     @property
     def switched(self) -> list:

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 import casadi as ca
 
 from .. import quantity
-from ..element import CONSTANT, Owned, Rule, settle
+from ..element import CONSTANT, Owned, Rule, fill_in
 from ..errors import ModelError
 from ..events import Memory, Mode
 from ..forces import Force
@@ -157,7 +157,7 @@ class Copying:
         for element in every.values():
             held = {f.name: self.counterpart(getattr(element, f.name)) for f in fields(element) if f.init}
             twin = replace(element, **{**held, "name": self.name(element.name)})
-            settle(twin, world=self.things[id(element.world)])
+            fill_in(twin, world=self.things[id(element.world)])
             parent._prepare(twin, None if element.active.value == element.starts_active else bool(element.active.value))
             for old, new in zip([element.active, *element.memories()], [twin.active, *twin.memories()]):
                 self.stands(old.symbol, new.symbol)

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from .. import quantity
-from ..element import CONSTANT, TIMED, Owned, Rule, settle
+from ..element import CONSTANT, TIMED, Owned, Rule, fill_in
 from ..errors import ModelError
 from ..events import Event, Memory, Modes
 from ..forces import Force
@@ -133,7 +133,7 @@ class Model(WithEvents):
             before = dict(self._symbols)
             self._symbols.update(checks.symbols_of(element))
             try:
-                element = checks.written(element, settle(element, world=self.ground).located)
+                element = checks.written(element, fill_in(element, world=self.ground).located)
                 self._prepare(element, active)
                 checks.declaration(self, element)
                 self._settle(element)
@@ -315,7 +315,7 @@ class Model(WithEvents):
         if why := unstorable(name):  # a path, which is longer than the name that was checked
             raise ModelError(f"model {self.name!r}: {quantity.show(name)} cannot be a name: {why}")
         self.derived.clear()
-        self._names[name] = settle(thing, _home=self) if isinstance(thing, Owned) else thing
+        self._names[name] = fill_in(thing, _home=self) if isinstance(thing, Owned) else thing
         if isinstance(thing, Parameter):
             self._symbols[thing.symbol.element_hash()] = "parameter"
         if isinstance(thing, Memory):
