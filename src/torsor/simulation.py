@@ -191,8 +191,8 @@ def resume(folder, model: Model, signals: dict | None = None, progress: bool | N
     try:
         facts, arrays = place.read()  # nobody else changes it from now on
         system = System(**static["system"])
-        place.times, told, ended_by, prepared = place.output_times(), facts["outcome"], None, 0.0
-        if told["status"] == "running":
+        place.times, outcome, ended_by, prepared = place.output_times(), facts["outcome"], None, 0.0
+        if outcome["status"] == "running":
             refuse_other_circumstances(place.folder, static["circumstances"])
             place.verify()
             place.tidy()
@@ -203,10 +203,10 @@ def resume(folder, model: Model, signals: dict | None = None, progress: bool | N
                 runner.restore(facts["runner"], arrays, rebuild)
                 prepared = clock.perf_counter() - began
                 with noted() as note:
-                    told, ended_by = drive(runner, place, bar, note, *o["checkpoints"])
+                    outcome, ended_by = drive(runner, place, bar, note, *o["checkpoints"])
             finally:
                 bar.close()
-        return _concluded(task, system, place, told, ended_by, prepared)
+        return _concluded(task, system, place, outcome, ended_by, prepared)
     finally:
         place.release()
 
@@ -238,24 +238,24 @@ def _checkpointed(task, times, checkpoint, intervals, progress):
         prepared = clock.perf_counter() - began
         with noted() as note:
             place.begin(static, times, 3 + runner.sizes["outputs"], 3 + len(system.rows) + slots if program else 0)
-            told, ended_by = drive(runner, place, bar, note, *options["checkpoints"])
+            outcome, ended_by = drive(runner, place, bar, note, *options["checkpoints"])
         bar.close()
-        return _concluded(task, system, place, told, ended_by, prepared)
+        return _concluded(task, system, place, outcome, ended_by, prepared)
     finally:
         bar.close()
         place.release()
 
 
-def _concluded(task, system, place, told, ended_by, prepared):
+def _concluded(task, system, place, outcome, ended_by, prepared):
     """The result of a run in a folder: of all of it, or of what was computed so far."""
-    complete = told["status"] != "running"
+    complete = outcome["status"] != "running"
     path, count = place.path("result.nc" if complete else "partial.nc"), place.outputs.count
     if place.result is None:
         extra = {"prepare_seconds": prepared}
         if not complete:
-            told, extra["interrupted_by"] = told | {"status": "interrupted"}, signal.Signals(ended_by or 2).name
+            outcome, extra["interrupted_by"] = outcome | {"status": "interrupted"}, signal.Signals(ended_by or 2).name
         try:
-            assemble(path, system, told, task.options(), place, extra)
+            assemble(path, system, outcome, task.options(), place, extra)
         except ResultError as error:
             raise ResultError(f"{error}. The checkpoint is whole: resume to write the result again") from None
         if complete:

@@ -189,13 +189,13 @@ def _reported(run, found, folder, out, plot):
         if folder is not None and data.attrs["status"] == "interrupted":
             trouble += f". Go on with `{command(folder, found.remembered())}`"
     with noted() as note:  # what was computed is written first
-        told = _told(data, folder, out, plot, status, trouble, [str(doubt.message) for doubt in doubts])
-    if note.signal is not None and told == DONE:
-        told = complain("interrupted", TERMINATED if note.signal == signal.SIGTERM else INTERRUPTED)
-    return told
+        outcome = _summarised(data, folder, out, plot, status, trouble, [str(doubt.message) for doubt in doubts])
+    if note.signal is not None and outcome == DONE:
+        outcome = complain("interrupted", TERMINATED if note.signal == signal.SIGTERM else INTERRUPTED)
+    return outcome
 
 
-def _told(data, folder, out, plot, status, trouble, doubts):
+def _summarised(data, folder, out, plot, status, trouble, doubts):
     """Tell how a run went and keep its result. Returns the exit status."""
     from ..look import files, report
 

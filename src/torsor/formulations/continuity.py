@@ -69,8 +69,8 @@ def _imposed(model):
     for c in model.constraints:
         if _timeless(c.traced()):
             continue
-        told = c.equations()
-        rows, level = (told.velocity, 1) if told.position is None else (told.position, 2)
+        stated = c.equations()
+        rows, level = (stated.velocity, 1) if stated.position is None else (stated.position, 2)
         if rows is not None and ca.depends_on(rows, time):
             yield _one(c.owner, level, id(c) not in switched, rows, inputs, changing, None)
             R = c.targets()[1] if isinstance(c, Motion) else None
@@ -87,12 +87,12 @@ def _one(owner, level, lasting, f, inputs, changing, rotation):
     """A function of time, with all that is state in it frozen somewhere."""
     own = {s.element_hash() for s in ca.symvar(ca.vertcat(time, inputs))}
     state = [s for s in ca.symvar(f) if s.element_hash() not in own]
-    told = [x for x in _switches(f, state, changing)]
+    found = [x for x in _switches(f, state, changing)]
     if state:
         somewhere = np.random.default_rng(3).uniform(0.2, 0.8, len(state))
         f = ca.substitute(f, ca.vertcat(*state), ca.DM(somewhere))
     values = ca.Function("imposed", [time, inputs], [ca.densify(f), ca.densify(ca.jacobian(f, time))])
-    switches = ca.Function("switches", [time, inputs], [ca.densify(ca.vertcat(*told, ca.SX(0, 1)))])
+    switches = ca.Function("switches", [time, inputs], [ca.densify(ca.vertcat(*found, ca.SX(0, 1)))])
     occurring = [k for k, s in enumerate(ca.vertsplit(inputs)) if ca.depends_on(f, s)] if inputs.shape[0] else []
     return Imposed(owner, level, lasting, values, switches, rotation, occurring)
 
@@ -171,10 +171,10 @@ def _examine(one, p, until):
     size, speed = (np.abs(x).max(axis=1, keepdims=True) for x in (f, rate))
     least = ROUNDING * max(size.max(), 1e-300)
     allowed = JUMP * np.ptp(f, axis=1, keepdims=True) + ROUNDING * size + 1e-2 * least
-    if _told(one, "", before, np.abs(f1 - f0), allowed, ""):
+    if _reported(one, "", before, np.abs(f1 - f0), allowed, ""):
         return False
     kink = KINK * speed + least / until * 1e3
-    return one.level < 2 or not _told(one, "the rate of ", before, np.abs(rate1 - rate0), kink, " per second")
+    return one.level < 2 or not _reported(one, "the rate of ", before, np.abs(rate1 - rate0), kink, " per second")
 
 
 def _at(function, t, p):
@@ -223,19 +223,19 @@ def _refuse_numbers(one, grid, f, rate):
             )
 
 
-def _told(one, what, t, jump, allowed, unit):
+def _reported(one, what, t, jump, allowed, unit):
     """Refuse a jump that is more than rounding, or tell it: the first of them. False where there is none."""
     over = np.any(~(jump <= allowed), axis=0)
     if over.any():
         k = np.flatnonzero(over)[np.argmin(t[over])]
         size = f"{jump[:, k].max():.3g}{unit}" if np.all(np.isfinite(jump[:, k])) else "an unknown amount"
-        told = f"{one.owner}: {what}its motion jumps by {size} at t = {t[k]:.9g} s"
+        message = f"{one.owner}: {what}its motion jumps by {size} at t = {t[k]:.9g} s"
         if one.lasting:
             raise ModelError(
-                f"{told}. An imposed motion must be continuous, and so must its rate where it gives positions, since nothing can "
-                "follow a jump without an impact: join its parts smoothly, or let an event engage the element that takes over"
+                f"{message}. An imposed motion must be continuous, and so must its rate where it gives positions, since nothing "
+                "can follow a jump without an impact: join its parts smoothly, or let an event engage the element that takes over"
             )
         warnings.warn(
-            f"{told}; the result is right only if an event has released it by then", AccuracyWarning, stacklevel=6
+            f"{message}; the result is right only if an event has released it by then", AccuracyWarning, stacklevel=6
         )
     return bool(over.any())

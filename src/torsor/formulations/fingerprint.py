@@ -59,8 +59,8 @@ def fingerprint(model, signals):
     if not signals:
         return whole
     column = ca.vertcat(*[ca.densify(ca.SX(x)) for x in signals.values()])
-    told = ca.Function("signals", [symbols], [column]).serialize()
-    return hashlib.sha256("\n".join([whole, *signals, told]).encode()).hexdigest()
+    text = ca.Function("signals", [symbols], [column]).serialize()
+    return hashlib.sha256("\n".join([whole, *signals, text]).encode()).hexdigest()
 
 
 def _declared(model):
@@ -82,9 +82,11 @@ def _declared(model):
         names += [c.name, c.key]
         trace = c.traced()
         if trace is None:
-            told = c.equations()
-            expressions += [x for x in (told.position, told.velocity, told.coordinates, told.rates) if x is not None]
-            names += [str(told.position is None), *told.directions]
+            stated = c.equations()
+            expressions += [
+                x for x in (stated.position, stated.velocity, stated.coordinates, stated.rates) if x is not None
+            ]
+            names += [str(stated.position is None), *stated.directions]
         else:
             expressions += c.placed
             names += [_digest(trace), c.first.name, c.second.name]
@@ -98,9 +100,9 @@ def _declared(model):
         names += [force.name, force.key]
         expressions += [x for x in (force.potential(), force.dissipation()) if x is not None]
         expressions += [x for pair in force.efforts() for x in pair]
-    for what, told in _changes(model):
+    for what, values in _changes(model):
         names += what
-        expressions += told
+        expressions += values
     column = ca.vertcat(*[ca.vec(s) for s in symbols if s.numel()])
     f = ca.Function("definition", [column], [ca.vertcat(*[ca.vec(ca.densify(ca.SX(e))) for e in expressions])])
     return hashlib.sha256("\n".join([*names, f.serialize()]).encode()).hexdigest(), column

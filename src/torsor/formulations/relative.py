@@ -121,9 +121,9 @@ class Relative(Transmission, Formulation):
 
     def _derive(self, constraint):
         """All levels of one constraint in joint coordinates, or None if it has no rows."""
-        told = constraint.equations()
-        holonomic = told.position is not None
-        raw = told.position if holonomic else told.velocity
+        stated = constraint.equations()
+        holonomic = stated.position is not None
+        raw = stated.position if holonomic else stated.velocity
         if raw.shape[0] == 0:
             return None
         first = self.placed(self.substitution.of(raw))
@@ -134,7 +134,7 @@ class Relative(Transmission, Formulation):
             constraint,
             holonomic,
             [],
-            told.directions,
+            stated.directions,
             first if holonomic else ca.SX.zeros(raw.shape[0]),
             psi,
             [G],

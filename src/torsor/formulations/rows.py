@@ -54,8 +54,8 @@ class Block:
 
 def derive(constraint, substitution):
     """All levels of one constraint, or None if it has no rows."""
-    told = constraint.equations()
-    g, psi = told.position, told.velocity
+    stated = constraint.equations()
+    g, psi = stated.position, stated.velocity
     raw = g if g is not None else psi
     if raw is None:
         raise ModelError(f"{constraint.owner}: declares neither a position- nor a velocity-level equation")
@@ -75,7 +75,7 @@ def derive(constraint, substitution):
         raise ModelError(f"{constraint.owner}: a {level}-level constraint must be linear in the velocities")
     gamma = -rate(psi, bodies)  # (3)
     g = first if holonomic else ca.SX.zeros(raw.shape[0])
-    return Block(constraint, holonomic, bodies, told.directions, g, psi, G, gamma)
+    return Block(constraint, holonomic, bodies, stated.directions, g, psi, G, gamma)
 
 
 class RowsInUse:

@@ -85,17 +85,17 @@ class Constraint(Element):
         return []
 
     def declared(self):
-        told = self.equations()
-        rows, allowed = (told.velocity, MOTION) if told.position is None else (told.position, POSES)
+        stated = self.equations()
+        rows, allowed = (stated.velocity, MOTION) if stated.position is None else (stated.position, POSES)
         if not isinstance(rows, ca.SX) or rows.shape[1] != 1:
             raise ModelError(f"{self.owner}: declares no column of equations, got {quantity.show(rows)}")
-        if rows.shape[0] != len(told.directions):
-            counts = f"{rows.shape[0]} rows and {len(told.directions)} directions"
+        if rows.shape[0] != len(stated.directions):
+            counts = f"{rows.shape[0]} rows and {len(stated.directions)} directions"
             raise ModelError(f"{self.owner}: has {counts}; give one name per row")
         if any(row.is_constant() for row in ca.vertsplit(rows)):
             raise ModelError(f"{self.owner}: each equation must contain a body's motion or a joint's coordinate")
         found = [Statement("its equation", rows, allowed)]
-        derived = [x for x in (told.coordinates, told.rates) if x is not None]
+        derived = [x for x in (stated.coordinates, stated.rates) if x is not None]
         return found + [Statement("a joint coordinate", x, DERIVED) for x in derived]
 
 
@@ -170,18 +170,18 @@ class Connection(Constraint):
         twin = replace(self, first=ends[0], second=ends[1], placed=whole)
         if isinstance(self, Joint):  # under a name that does not tell which element was traced first
             fill_in(twin, turn=ca.SX.sym("turn", self.dof))
-        told = Constraint.equations(twin) if not isinstance(self, Joint) else twin._told()
+        stated = Constraint.equations(twin) if not isinstance(self, Joint) else twin._stated()
         turn = twin.turn if isinstance(self, Joint) else ca.SX(0, 1)
-        rows = told.velocity if told.position is None else told.position
-        results = [rows, *(ca.SX(0, 1) if x is None else x for x in (told.coordinates, told.rates))]
+        rows = stated.velocity if stated.position is None else stated.position
+        results = [rows, *(ca.SX(0, 1) if x is None else x for x in (stated.coordinates, stated.rates))]
         inputs = [getattr(end, k) for end in ends for k, _ in MOTIONS]
         function = ca.Function("equations", [*inputs, *frames, turn, time], results)
-        return Trace(function, told.position is not None, told.directions)
+        return Trace(function, stated.position is not None, stated.directions)
 
     def equations(self):
         trace = self.traced()
         if trace is None:
-            return self._told()
+            return self._stated()
         bodies = [getattr(b, k) for b in (self.first, self.second) for k, _ in MOTIONS]
         turn = self.turn if isinstance(self, Joint) else ca.SX(0, 1)
         rows, coordinates, rates = trace.function(*bodies, *(x[:3, :] for x in self.placed), turn, time)
@@ -190,7 +190,7 @@ class Connection(Constraint):
         g, psi = (rows, None) if trace.holonomic else (None, rows)
         return Equations(g, psi, trace.directions, coordinates, rates)
 
-    def _told(self):
+    def _stated(self):
         return Constraint.equations(self)
 
     def declared(self):
@@ -270,9 +270,9 @@ class Joint(Connection):
             found.append(Statement("its geometry", ca.vertcat(ca.vec(self.pose(q)), ca.vec(self.motion(q))), CONSTANT))
         return found
 
-    def _told(self):
-        told = Constraint.equations(self)
-        return told._replace(coordinates=self.joint_coordinates(), rates=self.joint_rates())
+    def _stated(self):
+        stated = Constraint.equations(self)
+        return stated._replace(coordinates=self.joint_coordinates(), rates=self.joint_rates())
 
     def pose(self, q):
         raise NotImplementedError

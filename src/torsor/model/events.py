@@ -122,11 +122,11 @@ class WithEvents:
         for memory in (element.active, *element.memories()):
             self._symbols[memory.symbol.element_hash()] = "memory"
 
-    def _settle(self, element):
+    def _complete(self, element):
         """What an element has once its equations are known to be sound: one multiplier per row."""
         if isinstance(element, Constraint):
-            told = element.traced() or element.equations()
-            fill_in(element, multiplier=quantity.symbol(f"{element.name}.multiplier", len(told.directions)))
+            stated = element.traced() or element.equations()
+            fill_in(element, multiplier=quantity.symbol(f"{element.name}.multiplier", len(stated.directions)))
 
     def _events_of(self, element):
         """Memories and events that an added element brings along."""

@@ -171,7 +171,7 @@ class Copying:
             self.things[id(element)] = twin
             parent._enter(twin.name, twin)
             checks.declaration(parent, twin)
-            parent._settle(twin)
+            parent._complete(twin)
             parent._symbols.update(checks.symbols_of(twin))
             if isinstance(twin, Constraint):
                 self.stands(element.multiplier, twin.multiplier)

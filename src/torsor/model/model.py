@@ -136,7 +136,7 @@ class Model(WithEvents):
                 element = checks.written(element, fill_in(element, world=self.ground).located)
                 self._prepare(element, active)
                 checks.declaration(self, element)
-                self._settle(element)
+                self._complete(element)
             except ModelError:
                 self._symbols = before
                 raise

@@ -53,8 +53,8 @@ def packed(model):
     symbols = ca.symvar(ca.vertcat(*[ca.vec(x) for x in writer.expressions], quantity.time))
     f = ca.Function("model", [ca.vertcat(*symbols)], writer.expressions)
     here = quantity.time.element_hash()
-    told = [(None if s.element_hash() == here else s.name(), model.kind_of(s)) for s in symbols]
-    return file.getvalue(), f.serialize(), told
+    kinds = [(None if s.element_hash() == here else s.name(), model.kind_of(s)) for s in symbols]
+    return file.getvalue(), f.serialize(), kinds
 
 
 def state(model):
@@ -62,12 +62,12 @@ def state(model):
     return {name: value for name, value in vars(model).items() if name not in ("derived", "_symbols", "_compiled")}
 
 
-def unpacked(cls, consists, serialized, told):
+def unpacked(cls, consists, serialized, kinds):
     """The model that was packed; it may be changed, whether the original was compiled or not."""
     model = cls.__new__(cls)
-    symbols = [quantity.time if name is None else ca.SX.sym(name) for name, _ in told]
+    symbols = [quantity.time if name is None else ca.SX.sym(name) for name, _ in kinds]
     expressions = ca.Function.deserialize(serialized).call([ca.vertcat(*symbols)])
     model.derived, model._compiled = {}, False
-    model._symbols = {s.element_hash(): kind for s, (_, kind) in zip(symbols, told) if kind is not None}
+    model._symbols = {s.element_hash(): kind for s, (_, kind) in zip(symbols, kinds) if kind is not None}
     model.__dict__.update(_Reader(io.BytesIO(consists), model, expressions).load())
     return model

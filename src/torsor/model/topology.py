@@ -161,8 +161,8 @@ def _unheld(model):
     held, rest = set(), []
     for c in model.constraints:
         if not isinstance(c, Connection):
-            told = c.equations()
-            rest.append(told.velocity if told.position is None else told.position)
+            stated = c.equations()
+            rest.append(stated.velocity if stated.position is None else stated.position)
         elif c.directions():
             held |= {id(c.first), id(c.second)}
     symbols = {s.element_hash() for rows in rest for s in ca.symvar(rows)}

@@ -34,9 +34,9 @@ class Strike(Action):
     def accepts(self, model, target, owner):
         self.one_of(model.constraints, target, owner)
         self.check(model, {}, owner)
-        told = target.equations()
-        if told.position is None or len(told.directions) != 1:
-            has = "holds velocities" if told.position is None else f"has {len(told.directions)} equations"
+        stated = target.equations()
+        if stated.position is None or len(stated.directions) != 1:
+            has = "holds velocities" if stated.position is None else f"has {len(stated.directions)} equations"
             raise ModelError(
                 f"{owner}: action 'strike': needs a constraint with one equation at position level; {target.owner} {has}"
             )
