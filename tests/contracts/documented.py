@@ -7,7 +7,7 @@ import re
 from torsor import registry
 
 PAGE = pathlib.Path(__file__).parent.parent.parent / "docs" / "extend.md"
-DEFINING = (ast.Import, ast.ImportFrom, ast.ClassDef)
+DEFINING = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef)
 
 
 def documented(kind):

@@ -1,58 +1,87 @@
-"""What is added to the package is one file: it is found by itself, and has its name in the interface."""
+"""What is added to the package is one file: it is found by itself, and has its place in the interface and the reference."""
 
 import importlib
+import importlib.util
+import re
 import sys
 
 import pytest
+from documented import PAGE
 
 import torsor as ts
 from torsor import registry
 
-KNOB = """
-from dataclasses import dataclass
+KINDS = sorted(registry._HOMES)
+BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.S | re.M)
+RECIPES = {  # place and name of the file -> its text, and how it is used
+    match.groups(): (block, use)
+    for block, use in zip(BLOCKS, BLOCKS[1:])
+    if (match := re.match(r"# ([\w/]+)/(\w+)\.py\n", block))
+}
 
-from torsor.joints.lower_pairs import Revolute
-from torsor.registry import register
 
-
-@register("knob")
-@dataclass(frozen=True, eq=False)
-class Knob(Revolute):
-    \"\"\"A hinge by another name.\"\"\"
-"""
+def reference():
+    """docs/reference.py, which writes the page of everything that is registered."""
+    spec = importlib.util.spec_from_file_location("reference", PAGE.parent / "reference.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture
 def add(tmp_path, monkeypatch):
     """A function that puts a file into a folder of the package, as if it stood there; taken back at the end."""
-    before = {kind: dict(table) for kind, table in registry._TABLE.items()}
+    before = {kind: ts.registered(kind) for kind in KINDS}
     added = []
 
     def put(place, name, text):
         folder = tmp_path / place
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True)
         (folder / f"{name}.py").write_text(text)
-        home = importlib.import_module(f"torsor.{place}")
+        home = importlib.import_module(f"torsor.{place.replace('/', '.')}")
         monkeypatch.setattr(home, "__path__", [*home.__path__, str(folder)])
-        added.append((home, name))
+        added.append(f"{home.__name__}.{name}")
         registry.discover.cache_clear()
+        now = {kind: ts.registered(kind) for kind in KINDS}
+        new = [(kind, key) for kind in KINDS for key in now[kind] if key not in before[kind]]
+        return sys.modules[added[-1]], new
 
     yield put
     registry._TABLE.clear()
     registry._TABLE.update(before)
     registry.discover.cache_clear()
-    for home, name in added:
-        module = sys.modules.pop(f"{home.__name__}.{name}", None)
-        vars(home).pop(name, None)
-        for public in [key for key, value in vars(ts).items() if getattr(value, "__module__", None) == module.__name__]:
+    for name in added:
+        sys.modules.pop(name, None)
+        home, _, own = name.rpartition(".")
+        vars(sys.modules[home]).pop(own, None)
+        for public in [key for key, value in vars(ts).items() if getattr(value, "__module__", None) == name]:
             delattr(ts, public)
 
 
-def test_a_file_in_a_folder_is_found(add):
-    assert "knob" not in ts.registered("joint") and not hasattr(ts, "Knob")
-    add("joints", "knob", KNOB)
-    assert ts.registered("joint")["knob"] is ts.Knob and "Knob" in dir(ts)
+@pytest.mark.parametrize(("place", "name"), RECIPES, ids=lambda x: x)
+def test_a_recipe_is_one_file_in_the_package(place, name, add, tmp_path, monkeypatch):
+    """The file alone, in its folder: registered, public where classes of its kind are, in the reference; and it works."""
+    text, use = RECIPES[place, name]
+    module, ((kind, key),) = add(place, name, text)
+    cls = ts.registered(kind)[key]
+    if kind in ts._BY_CLASS:
+        assert getattr(ts, cls.__name__) is cls and cls.__name__ in dir(ts)
+    if kind == "action":
+        assert getattr(ts, key) is getattr(module, key) and key in dir(ts)
+    assert f"`{key}`" in reference().page()
+    monkeypatch.chdir(tmp_path)
+    names = {"ca": importlib.import_module("casadi"), "ts": ts, **vars(module)}
+    exec(compile(use, str(PAGE), "exec"), names)
 
 
-def test_what_was_found_is_gone_again():
-    assert "knob" not in ts.registered("joint") and not hasattr(ts, "Knob")
+def test_every_kind_that_has_a_folder_has_a_recipe():
+    homes = {place.replace("/", ".") for place, _ in RECIPES}
+    folders = {home for kind, found in registry._HOMES.items() for home in found if kind not in ("case", "group")}
+    assert folders - homes <= {"run.integrators", "run.projections"}  # files, in which a class is added
+
+
+def test_the_reference_is_not_stale():
+    """Every row of docs/reference.md is what docs/reference.py would write today; new ones are written by `./dev test`."""
+    stored = reference().PAGE.read_text().splitlines()
+    written = set(reference().page().splitlines())
+    assert len(stored) > 80 and set(stored) <= written

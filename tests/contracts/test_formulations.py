@@ -1,11 +1,14 @@
 """Contract of every formulation: on every case that it can express, all bodies accelerate as in every other."""
 
+import importlib
 import inspect
+import sys
 
 import numpy as np
 import pytest
 
 import torsor as ts
+from torsor import registry
 from torsor.formulations import Formulation
 from torsor.formulations.examiner import Examiner
 
@@ -70,3 +73,26 @@ def test_the_contract_is_documented_and_kept():
         assert inspect.getdoc(getattr(Formulation, name)), name
     for cls in ts.registered("formulation").values():
         assert issubclass(cls, Formulation) and not cls.__abstractmethods__
+
+
+def test_a_changed_formulation_of_ones_own_is_derived_anew(tmp_path, monkeypatch):
+    """Its source is part of what stored kernels stand for, in a file or without one."""
+    text = "import torsor as ts\nfrom torsor.formulations.absolute import Absolute\n\n\n@ts.register('own')\n"
+    text += "class Own(Absolute):\n    def forces(self):\n        return {} * super().forces()\n"
+    monkeypatch.setitem(registry._TABLE, "formulation", dict(registry._TABLE["formulation"]))
+    monkeypatch.syspath_prepend(tmp_path)
+    falls = []
+    for k, factor in enumerate((1, 2)):
+        model = ts.Model("stone", gravity=(0, 0, -10))
+        model.body("stone", mass=1.0, inertia=0)
+        (tmp_path / "own.py").write_text(text.format(factor))
+        importlib.invalidate_caches()
+        sys.modules.pop("own", None)
+        if k == 0:
+            importlib.import_module("own")
+        else:
+            exec(text.format(factor), {"__name__": "own"})
+        dynamics = ts.compile(model, formulation="own")
+        falls.append(dynamics.accelerations(dynamics.q, dynamics.v).ravel()[2])
+    sys.modules.pop("own", None)
+    np.testing.assert_allclose(falls, [-10, -20])

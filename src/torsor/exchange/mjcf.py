@@ -70,7 +70,7 @@ def read_mjcf(path, *, gravity=None, start=None, start_rate=None, merge_fixed=Tr
 
 @register("mjcf")
 class MJCF(Format):
-    """Files with the root element <mujoco>."""
+    """Files with the root element `<mujoco>`, read through MuJoCo's own compiler."""
 
     shows = "<mujoco>"
     suffixes = (".xml", ".mjcf")

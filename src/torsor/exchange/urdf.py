@@ -63,7 +63,7 @@ def read_urdf(
 
 @register("urdf")
 class URDF(Format):
-    """Files with the root element <robot>."""
+    """Files with the root element `<robot>`: robots as ROS describes them."""
 
     shows = "<robot>"
     suffixes = (".urdf", ".xml")

@@ -1,12 +1,15 @@
 """A fingerprint of a model: everything that its equations are made from, before anything is derived."""
 
 import hashlib
+import inspect
+import marshal
 import pathlib
 from functools import cache
 
 import casadi as ca
 
 from ..quantity import time
+from ..registry import registered
 from .signal_values import REACTIONS
 
 
@@ -24,6 +27,25 @@ def sources():
     for f in files:
         digest.update(f.read_bytes())
     return digest.hexdigest()
+
+
+def _foreign():
+    """Sources of the formulations that are defined outside this package: with them, too, changes what a fingerprint stands
+    for. Where there is no file, the code of the methods counts."""
+    found = []
+    for key, cls in registered("formulation").items():
+        for own in cls.__mro__:
+            if own is not object and own.__module__.partition(".")[0] not in (__package__.partition(".")[0], "abc"):
+                found.append(f"{key} {_source(own)}")
+    return found
+
+
+def _source(cls):
+    try:
+        content = pathlib.Path(inspect.getfile(cls)).read_bytes()
+    except (TypeError, OSError):
+        content = b"".join(marshal.dumps(x.__code__) for x in vars(cls).values() if inspect.isfunction(x))
+    return hashlib.sha256(content).hexdigest()
 
 
 _DIGESTS: dict = {}
@@ -56,11 +78,12 @@ def fingerprint(model, signals):
     if "declared" not in known:
         known["declared"] = _declared(model)
     whole, symbols = known["declared"]
-    if not signals:
+    foreign = _foreign()
+    if not signals and not foreign:
         return whole
-    column = ca.vertcat(*[ca.densify(ca.SX(x)) for x in signals.values()])
+    column = ca.vertcat(*[ca.densify(ca.SX(x)) for x in signals.values()], ca.SX(0, 1))
     text = ca.Function("signals", [symbols], [column]).serialize()
-    return hashlib.sha256("\n".join([whole, *signals, text]).encode()).hexdigest()
+    return hashlib.sha256("\n".join([whole, *foreign, *signals, text]).encode()).hexdigest()
 
 
 def _declared(model):
