@@ -100,20 +100,22 @@ class Library(dict):
         )
 
 
-def build(functions, backend="llvm", key=None, **options):
+def build(functions, backend="llvm", key=None, seldom=(), **options):
     """Compile CasADi functions, given by name, or take them from the cache.
 
     backend   key of a registered backend, made with `options`, or a backend
     key       text that stands for these functions: with it, `load` finds them later without tracing
+    seldom    names of those that are called so rarely that they need not be fast
     """
     backend = _backend(backend, options)
     functions = {name: f if f.is_a("SXFunction") else f.expand() for name, f in functions.items()}
-    graph = cache.digest(*[text for name, f in functions.items() for text in (name, f.serialize())])
+    places = [k for k, name in enumerate(functions) if name in seldom]
+    graph = cache.digest(*[x for name, f in functions.items() for x in (name, f.serialize())], *map(str, places))
     if key is not None:
         cache.store(_full(key, backend), "graph", graph.encode())
     library = _stored(graph, backend)
     if library is None:
-        images, sizes = backend.compile(list(functions.values()))
+        images, sizes = backend.compile(list(functions.values()), places)
         descriptions = {name: _describe(f, size) for (name, f), size in zip(functions.items(), sizes)}
         library = Library(backend, images, descriptions)
         _keep(graph, backend, images, descriptions)

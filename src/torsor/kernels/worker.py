@@ -59,25 +59,26 @@ def available():
     return min(cores, 8)
 
 
-def compile_all(texts, level):
-    """Object code of each group of texts: the first group compiled here, the others by a worker each, or here if it fails.
+def compile_all(groups):
+    """Object code of each group of (text, level): the first group compiled here, the others by a worker each, or here if it
+    fails.
 
     Compiling cannot be interrupted: a text should not take much longer than a tenth of a second.
     """
-    here, *others = texts
+    here, *others = groups
     with ExitStack() as stack:
-        workers = [_start("".join(_joined(group)), level, stack) for group in others]
-        images = [compile_one(text, level) for text in here]
+        workers = [_start("".join(_joined(group)), stack) for group in others]
+        images = [compile_one(*given) for given in here]
         for group, worker in zip(others, workers):
             done = _finish(worker)
-            images += [compile_one(text, level) for text in group] if done is None else done
+            images += [compile_one(*given) for given in group] if done is None else done
     return images
 
 
-def _joined(texts):
-    """Several texts as one, each with its length before it."""
-    for text in texts:
-        yield f"{len(text.encode())}\n"
+def _joined(group):
+    """Several texts as one: each after its level, and both after their length."""
+    for text, level in group:
+        yield f"{len(text.encode()) + 1}\n{level}"
         yield text
 
 
@@ -124,11 +125,11 @@ def end_with_parent():
         threading.Thread(target=watch, args=(int(os.environ[PARENT]),), daemon=True).start()
 
 
-def _start(text, level, stack):
+def _start(text, stack):
     """A process at work on `text` and the file it writes to, or None where none can be started."""
     try:
         target = stack.enter_context(tempfile.TemporaryFile())
-        return stack.enter_context(started([__file__, str(level)], text.encode(), target)), target
+        return stack.enter_context(started([__file__], text.encode(), target)), target
     except (OSError, ValueError, TypeError):
         return None
 
@@ -146,7 +147,7 @@ def _finish(worker):
 
 if __name__ == "__main__":
     end_with_parent()
-    for text in _separate(sys.stdin.buffer.read()):
-        image = compile_one(text.decode(), int(sys.argv[1]))
+    for given in _separate(sys.stdin.buffer.read()):
+        image = compile_one(given[1:].decode(), int(given[:1]))
         sys.stdout.buffer.write(b"%d\n" % len(image) + image)
     sys.stdout.buffer.flush()

@@ -89,6 +89,7 @@ def key_of(*parts):
 
 
 KNOWN = 64  # starts that a model keeps in memory
+SELDOM = ("outputs",)  # kernels that are called where results are wanted, and not in every step
 
 
 def prepare(
@@ -227,7 +228,7 @@ def build(f, signals, program, key, options):
         functions["energies"] = f.energies()
         if f.ambiguous():
             functions["meeting"] = f.meeting()
-    return kernels.build(functions, key=key)
+    return kernels.build(functions, key=key, seldom=SELDOM)
 
 
 def _slot(f, slot):

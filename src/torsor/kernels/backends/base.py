@@ -1,6 +1,6 @@
 """What a backend is: it turns CasADi functions into images (bytes), and images into addresses.
 
-Rules for a new backend: what compile(functions) returns depends on the graphs, the backend's options and its target
+Rules for a new backend: what compile(functions, seldom) returns depends on these, the backend's options and its target
 only; an image can be stored in a file and linked by another process on the same machine; a kernel has the signature
 
     void kernel(double* in_0, …, double* in_{n-1}, double* out_0, …, double* out_{m-1}, double* work)
@@ -27,8 +27,9 @@ class Backend(ABC):
     kind = "backend"
 
     @abstractmethod
-    def compile(self, functions):
-        """The images of a list of CasADi functions of scalars, and the size of each kernel."""
+    def compile(self, functions, seldom=()):
+        """The images of a list of CasADi functions of scalars, and the size of each kernel; seldom: places of those that are
+        called so rarely that compiling them quickly is worth more than their speed."""
 
     @abstractmethod
     def link(self, images, count):
