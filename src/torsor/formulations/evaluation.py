@@ -11,7 +11,7 @@ class Evaluated:
     """A function of columns whose results are full matrices: one, or a tuple where it has several results."""
 
     def __init__(self, f):
-        self.function = f if all(f.sparsity_out(k).is_dense() for k in range(f.n_out())) else _dense(f)
+        self.function = f
         self._lock, self._bound = Lock(), None
 
     def __call__(self, *columns):
@@ -22,7 +22,7 @@ class Evaluated:
             for place, column in zip(inputs, columns, strict=True):
                 place[:] = column
             trigger()
-            found = tuple(x.copy() for x in results)
+            found = tuple(_full(*result) for result in results)
         return found[0] if len(found) == 1 else found
 
     def _bind(self):
@@ -34,12 +34,21 @@ class Evaluated:
             for k, array in enumerate(arrays):
                 if array.size:
                     bind(k, memoryview(array))
-        return buffer, trigger, inputs, [x.reshape(f.size_out(k), order="F") for k, x in enumerate(flat)]
+        return buffer, trigger, inputs, [(f.size_out(k), _places(f.sparsity_out(k)), x) for k, x in enumerate(flat)]
 
 
-def _dense(f):
-    inputs = f.sx_in()
-    return ca.Function(f.name(), inputs, [ca.densify(x) for x in f.call(inputs)])
+def _places(pattern):
+    """Where the nonzeros of a matrix stand in it, column by column; None where all of it is nonzero."""
+    return None if pattern.is_dense() else np.array(pattern.find(), int)
+
+
+def _full(shape, places, nonzeros):
+    """A new matrix from its nonzeros."""
+    if places is None:
+        return nonzeros.reshape(shape, order="F").copy()
+    flat = np.zeros(shape[0] * shape[1])
+    flat[places] = nonzeros
+    return flat.reshape(shape, order="F")
 
 
 class Examined(Mapping):
