@@ -2,7 +2,7 @@
 
 import casadi as ca
 
-from ..lie import SE3, SO3, se3
+from ..lie import SE3, SO3, Rn, se3
 from ..quantity import time
 
 
@@ -11,16 +11,20 @@ def adopting(f):
     known, found = f.absolute.substitution, []
     for link in f.links:
         joint = link.joint
+        if not joint.dof:
+            found.append((ca.SX(0, 1), ca.SX(0, 1)))
+            continue
+        if isinstance(link.group, Rn) and link.declared:
+            found.append((known.coordinates(joint), known.rates(joint)))
+            continue
         H, V = known.of(joint.relative_pose()), known.of(joint.relative_twist())
         if isinstance(link.group, SO3):
             found.append((ca.vec(se3.split_pose(H)[0]), se3.split(V)[0]))
         elif isinstance(link.group, SE3):
             found.append((link.group.from_matrix(H), V))
-        elif not joint.dof:
-            found.append((ca.SX(0, 1), ca.SX(0, 1)))
         else:
             x = _first_kind_coordinates(link, H) if link.first_kind else known.coordinates(joint)
-            found.append((x, known.rates(joint) if link.declared else _coordinate_rates(link, V, x, H)))
+            found.append((x, _coordinate_rates(link, V, x, H)))
     a, (q, v) = f.absolute, (ca.vertcat(*column) for column in zip(*found))
     return ca.Function("adopt", [time, a.q, a.v, a.p], [q, v])
 

@@ -7,6 +7,8 @@ An expression of the bodies' position and rotation symbols is differentiated by 
 structural zeros and constants; nothing is perturbed and substituted back.
 """
 
+from weakref import WeakKeyDictionary
+
 import casadi as ca
 
 from ..quantity import time
@@ -14,9 +16,24 @@ from ..quantity import time
 BASIS = [[(0, 0, 0), (0, 0, -1), (0, 1, 0)], [(0, 0, 1), (0, 0, 0), (-1, 0, 0)], [(0, -1, 0), (1, 0, 0), (0, 0, 0)]]
 
 
+_KNOWN: WeakKeyDictionary = WeakKeyDictionary()  # every element asks for the motion of its bodies
+
+
 def turned(R):
     """vec of R eₖ~ for k = 0, 1, 2, as the columns of a 9x3 matrix."""
     return ca.horzcat(*[ca.vec(R @ ca.sparsify(ca.SX(ca.DM(E)))) for E in BASIS])  # (1)
+
+
+def _motion(body):
+    """Coordinates of a body, their rates, and dR/dδθ: (1)."""
+    if body not in _KNOWN:
+        x, v = [body.position], [body.velocity]
+        along = None if body.particle else turned(body.rotation)
+        if not body.particle:
+            x.append(ca.vec(body.rotation))
+            v.append(along @ body.angular_velocity)
+        _KNOWN[body] = ca.vertcat(*x), ca.vertcat(*v), along
+    return _KNOWN[body]
 
 
 def gradient(expression, body):
@@ -24,7 +41,7 @@ def gradient(expression, body):
     by_position = ca.jacobian(expression, body.position)
     if body.particle:
         return by_position
-    return ca.horzcat(by_position, ca.jacobian(expression, ca.vec(body.rotation)) @ turned(body.rotation))
+    return ca.horzcat(by_position, ca.jacobian(expression, ca.vec(body.rotation)) @ _motion(body)[2])
 
 
 def velocities(body):
@@ -39,11 +56,5 @@ def parts(column):
 
 def rate(expression, bodies):
     """ė along the motion of the bodies, their velocities held, and with time: (2)."""
-    arguments, directions = [time], [ca.SX(1)]
-    for body in bodies:
-        arguments.append(body.position)
-        directions.append(body.velocity)
-        if not body.particle:
-            arguments.append(ca.vec(body.rotation))
-            directions.append(turned(body.rotation) @ body.angular_velocity)
+    arguments, directions, _ = zip((time, ca.SX(1), None), *map(_motion, bodies))
     return ca.jtimes(expression, ca.vertcat(*arguments), ca.vertcat(*directions))  # (2)

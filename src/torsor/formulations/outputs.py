@@ -8,6 +8,7 @@ from ..lie import se3
 from ..quantity import time
 from .lie_derivative import rate, velocities
 from .signal_values import SignalValues
+from .tree import screws
 
 
 class Given:
@@ -142,5 +143,5 @@ def coordinate_labels(joints):
 
 def coordinate_units(joint):
     """Unit of each joint coordinate: "rad" where its motion turns something, else "m"."""
-    angular, _ = se3.split(joint.motion(ca.SX.zeros(joint.dof)))
+    angular, _ = se3.split(screws(joint))
     return ["m" if all(x.is_zero() for x in ca.vertsplit(angular[:, k])) else "rad" for k in range(joint.dof)]

@@ -12,6 +12,7 @@ Articulated-body recursion (Featherstone), from the tips to the roots and back:
 import casadi as ca
 
 from . import spatial
+from .tracing import traced
 from .tree import body_inertia
 
 
@@ -46,49 +47,73 @@ def inverse_of(D):
     return spatial.symmetric(X @ (ca.repmat(1 / E, 1, n) * X.T))
 
 
+@traced
+def at_velocity(J, center, mass, w, n, f):
+    """Wrench that a rigid body needs to keep turning, less what is applied to it."""
+    velocity = velocity_wrench(spatial.Inertia(J, None, None), center, mass, w)
+    return velocity[0] - n, velocity[1] - f
+
+
+@traced
+def eliminated(J, H, M, n, f, S_w, S_v, tau):
+    """Articulated inertia and bias of a link and all beyond it, as its joint hands them on, and what v̇ follows from."""
+    I = spatial.Inertia(J, H, M)
+    U = I.times((S_w, S_v))  # (1)
+    Dinv = inverse_of(spatial.symmetric(S_w.T @ U[0] + S_v.T @ U[1]))
+    free = Dinv @ (tau - (S_w.T @ n + S_v.T @ f))
+    ns, fs = (x @ Dinv for x in U)
+    return *spatial.less(I, U, (ns, fs)), n + U[0] @ free, f + U[1] @ free, ns, fs, free  # (2)
+
+
+@traced
+def handed_on(J, H, M, n, f, b_w, b_v, E, d):
+    """The same about the origin of the parent, in its axes."""
+    I = spatial.Inertia(J, H, M)
+    bn, bf = I.times((b_w, b_v))
+    n, f = E @ (n + bn), E @ (f + bf)
+    return *spatial.shifted(spatial.turned(I, E), d), n + spatial.cross(d, f), f
+
+
+@traced
+def inherited(alpha, a, b_w, b_v, E, d):
+    """The acceleration of a link whose joint does not accelerate: a' of (3)."""
+    return E.T @ alpha + b_w, E.T @ (a + spatial.cross(alpha, d)) + b_v
+
+
+@traced
+def moved(alpha, a, ns, fs, free, S_w, S_v):
+    """v̇ of a joint, and the acceleration of its link: (3)."""
+    rate = free - ns.T @ alpha - fs.T @ a
+    return rate, alpha + S_w @ rate, a + S_v @ rate
+
+
 def articulated(motion, wrenches, tau):
     """v̇ of all links by the articulated-body recursion, as a dictionary by link."""
-    inertia, bias = {}, {}
+    none, inertia, bias = ca.SX(3, 1), {}, {}
     for link in motion.links:
         I, c = body_inertia(link)
-        n, f = velocity_wrench(I, c, link.body.mass, motion.w[id(link)])
-        n0, f0 = wrenches.get(id(link), (ca.SX(3, 1), ca.SX(3, 1)))
-        inertia[id(link)], bias[id(link)] = I, (n - n0, f - f0)
+        applied = wrenches.get(id(link), (none, none))
+        inertia[id(link)], bias[id(link)] = I, at_velocity(I.J, c, link.body.mass, motion.w[id(link)], *applied)
     solved = {}
     for link in reversed(motion.links):
         k = id(link)
-        I, (n, f) = inertia[k], bias[k]
-        b_w, b_v = motion.biases(link)
+        own = (*inertia[k], *bias[k])
         if link.v.shape[0]:
-            U = I.times((link.S_w, link.S_v))  # (1)
-            D = spatial.symmetric(subspace_product(link, *U))
-            mu = tau[k] - subspace_product(link, n, f)
-            Dinv = inverse_of(D)
-            scaled = tuple(x @ Dinv for x in U)
-            solved[k] = (scaled, Dinv @ mu)
-            I = spatial.less(I, U, scaled)  # (2)
-            n, f = n + U[0] @ solved[k][1], f + U[1] @ solved[k][1]
+            *own, ns, fs, free = eliminated(*own, link.S_w, link.S_v, tau[k])
+            solved[k] = ns, fs, free
         if link.parent is not None:
-            bn, bf = I.times((b_w, b_v))
-            n, f = to_parent(link, n + bn, f + bf)
+            J, H, M, n, f = handed_on(*own, *motion.biases(link), link.E, link.d)
             p = id(link.parent)
-            inertia[p] = inertia[p] + spatial.shifted(spatial.turned(I, link.E), link.d)
+            inertia[p] = inertia[p] + spatial.Inertia(J, H, M)
             bias[p] = (bias[p][0] + n, bias[p][1] + f)
     rates, motions = {}, {}
     for link in motion.links:
-        k = id(link)
-        base = motion.base(link)
+        k, base = id(link), motion.base(link)
         above = (base.alpha, base.a) if link.parent is None else motions[id(link.parent)]
-        b_w, b_v = motion.biases(link)
-        alpha, a = from_parent(link, *above)
-        alpha, a = alpha + b_w, a + b_v
+        motions[k] = inherited(*above, *motion.biases(link), link.E, link.d)
+        rates[k] = ca.SX(0, 1)
         if link.v.shape[0]:
-            (ns, fs), free = solved[k]
-            rates[k] = free - ns.T @ alpha - fs.T @ a  # (3)
-            alpha, a = alpha + link.S_w @ rates[k], a + link.S_v @ rates[k]
-        else:
-            rates[k] = ca.SX(0, 1)
-        motions[k] = (alpha, a)
+            rates[k], *motions[k] = moved(*motions[k], *solved[k], link.S_w, link.S_v)
     return rates
 
 

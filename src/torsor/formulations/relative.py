@@ -129,17 +129,8 @@ class Relative(Transmission, Formulation):
         first = self.placed(self.substitution.of(raw))
         psi = self.rate_of(first) if holonomic else first
         G = ca.jacobian(psi, self.v)
-        gamma = -self.rate_of(psi)
-        return Block(
-            constraint,
-            holonomic,
-            [],
-            stated.directions,
-            first if holonomic else ca.SX.zeros(raw.shape[0]),
-            psi,
-            [G],
-            gamma,
-        )
+        g = first if holonomic else ca.SX.zeros(raw.shape[0])
+        return Block(constraint, holonomic, [], stated.directions, g, psi, [G], self.rate_of)
 
     def jacobian(self):
         if not self.blocks:

@@ -7,6 +7,7 @@
 A holonomic constraint declares g and ψ is its rate; a velocity-level one declares ψ.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -46,7 +47,11 @@ class Block:
     g: ca.SX
     psi: ca.SX
     G: list  # one matrix per body
-    gamma: ca.SX
+    rate_of: Callable  # of an expression along the motion, velocities held
+
+    @cached_property
+    def gamma(self):
+        return -self.rate_of(self.psi)  # (3)
 
     def rows(self):
         return [Row(self.constraint, k, self.directions[k], self.holonomic) for k in range(self.psi.shape[0])]
@@ -73,9 +78,8 @@ def derive(constraint, substitution):
     if ca.depends_on(ca.vertcat(*[ca.vec(J) for J in G]), speeds):
         level = "position" if holonomic else "velocity"
         raise ModelError(f"{constraint.owner}: a {level}-level constraint must be linear in the velocities")
-    gamma = -rate(psi, bodies)  # (3)
     g = first if holonomic else ca.SX.zeros(raw.shape[0])
-    return Block(constraint, holonomic, bodies, stated.directions, g, psi, G, gamma)
+    return Block(constraint, holonomic, bodies, stated.directions, g, psi, G, lambda x: rate(x, bodies))
 
 
 class RowsInUse:

@@ -20,6 +20,7 @@ from ..errors import AssemblyError
 from ..lie import se3
 from .examiner import CLOSED, shortened
 from .scales import Scales, measured, scales
+from .tree import pose
 
 FREE = 1e-6  # a row of length 1 on velocities that are free to choose, below which it is given by the levels before it
 
@@ -111,10 +112,10 @@ def _propagate(model, joints, poses):
     relative = {}
     for joint in joints:
         A, B = joint.placed
-        H = se3.inverse(A) @ se3.inverse(reference[id(joint.first)]) @ reference[id(joint.second)] @ B
-        if joint.start is not None:
-            H = joint.pose(joint.start)
-        relative[joint.name] = A @ H @ se3.inverse(B)
+        if joint.start is None:
+            relative[joint.name] = se3.inverse(reference[id(joint.first)]) @ reference[id(joint.second)]
+        else:
+            relative[joint.name] = A @ pose(joint, joint.start) @ se3.inverse(B)
     reached = {id(g) for g in model.grounds}
     waiting = list(joints)
     while True:

@@ -21,6 +21,7 @@ import numpy as np
 from .. import quantity
 from ..lie import SE3, SO3, Rn, se3
 from . import spatial
+from .tracing import traced
 
 SUBGROUPS = ("cylindrical", "planar")  # besides rotations and rigid motions: joints whose motions form a group
 
@@ -55,8 +56,7 @@ class Link:
             H = se3.exp(self.screws() @ x)  # (5)
             S, self.declared = _traced_motion(x, H), False
         elif isinstance(group, Rn):
-            H = joint.pose(x)
-            S, self.declared = _true_motion(joint, x, H)
+            H, S, self.declared = geometry(joint, x)
         else:
             H = se3.pose(group.matrix(x), ca.SX.zeros(3)) if isinstance(group, SO3) else group.matrix(x)
             S, self.declared = joint.motion(ca.SX.zeros(group.dimension)), True
@@ -67,7 +67,7 @@ class Link:
 
     def screws(self):
         """The joint's free motions in its reference position."""
-        return self.joint.motion(ca.SX.zeros(self.joint.dof))
+        return screws(self.joint)
 
     def _bias(self):
         """Ṡ_ω v and Ṡ_v v."""
@@ -81,6 +81,41 @@ class Link:
     def rates(self):
         """ẋ of the stored coordinates, from v."""
         return _rates(self.group, self.x, self.v)
+
+
+_KINDS: dict = {}
+
+
+def _kind(joint):
+    """H and S of a joint as a function of its coordinates, whether S is the declared one, and its free motions in the reference
+    position: derived once for all joints that are alike."""
+    trace = joint.traced()
+    if id(trace) not in _KINDS:
+        x = ca.SX.sym("x", joint.dof)
+        H = joint.pose(x)
+        S, declared = _true_motion(joint, x, H)
+        own = ca.Function("geometry", [x], [H, S])
+        _KINDS[id(trace)] = trace, own, declared, joint.motion(ca.SX.zeros(joint.dof))
+    return _KINDS[id(trace)][1:]
+
+
+def pose(joint, x):
+    """H(x) of a joint."""
+    return joint.pose(x) if joint.traced() is None else _kind(joint)[0](x)[0]
+
+
+def geometry(joint, x):
+    """H(x) and S(x) of a joint, and whether S is the declared one."""
+    if joint.traced() is None:
+        H = joint.pose(x)
+        return H, *_true_motion(joint, x, H)
+    own, declared, _ = _kind(joint)
+    return *own(x), declared
+
+
+def screws(joint):
+    """The free motions of a joint in its reference position."""
+    return joint.motion(ca.SX.zeros(joint.dof)) if joint.traced() is None else _kind(joint)[2]
 
 
 def _group(joint):
@@ -129,6 +164,15 @@ def body_inertia(link):
     return spatial.rigid(body.mass, ca.sparsify(-(R.T @ p)), ca.sparsify(R.T @ tensor @ R)), ca.sparsify(-(R.T @ p))
 
 
+@traced
+def velocity_terms(E, d, wp, spin, slide, spin_bias, slide_bias):
+    """b_ω, b_v of a link: (3), (4)."""
+    carried = E.T @ wp
+    swing = spatial.cross(wp, spatial.cross(wp, d))
+    b_w = spatial.cross(carried, spin) + spin_bias
+    return b_w, E.T @ swing + spatial.cross(2 * carried + spin, slide) + slide_bias
+
+
 class Root:
     """A ground as the start of a recursion: its pose and motion as functions of time, and gravity as an acceleration.
 
@@ -150,7 +194,7 @@ class Motion:
 
     def __init__(self, links, roots):
         self.links, self.roots = links, roots
-        self.w, self.R, self.o, self.u = {}, {}, {}, {}
+        self.w, self.R, self.o, self.u, self._biases = {}, {}, {}, {}, {}
         for link in links:
             base = self.base(link)
             wp = base.w if link.parent is None else self.w[id(link.parent)]
@@ -171,11 +215,10 @@ class Motion:
     def biases(self, link):
         """b_ω, b_v of a link: (3), (4)."""
         wp = self.base(link).w if link.parent is None else self.w[id(link.parent)]
-        carried = link.E.T @ wp
-        swing = spatial.cross(wp, spatial.cross(wp, link.d))
-        b_w = spatial.cross(carried, link.spin) + link.spin_bias
-        b_v = link.E.T @ swing + spatial.cross(2 * carried + link.spin, link.slide) + link.slide_bias
-        return b_w, b_v
+        if id(link) not in self._biases:
+            own = (link.spin, link.slide, link.spin_bias, link.slide_bias)
+            self._biases[id(link)] = velocity_terms(link.E, link.d, wp, *own)
+        return self._biases[id(link)]
 
     def body(self, link):
         """Pose and velocity of a link's body at its centre of mass: x, R, ẋ (world axes), ω (body axes)."""
