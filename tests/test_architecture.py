@@ -67,6 +67,26 @@ def test_files_stay_small(path):
     assert len(path.read_text().splitlines()) <= 400
 
 
+def halves(path):
+    """Lines on which something is cut after its first three entries: x[:3], x[3:], x[:3, :] …"""
+    is_three = lambda node: isinstance(node, ast.Constant) and node.value == 3
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Subscript):
+            cuts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            cuts = [cut for cut in cuts if isinstance(cut, ast.Slice)]
+            half = [cut for cut in cuts if (is_three(cut.upper) and cut.lower is None) or is_three(cut.lower)]
+            whole = [cut for cut in cuts if cut.lower is None and cut.upper is None]
+            if half and len(half) + len(whole) == len(cuts) and ast.unparse(node.value) not in ("rows", "H", "x"):
+                yield f"{path.relative_to(SOURCE)}:{node.lineno}: {ast.unparse(node)}"
+
+
+def test_the_order_of_a_twist_is_known_in_one_place():
+    """Twists and wrenches are made and taken apart by `lie/se3.py`, (ẋ, ω) of a body by `formulations/lie_derivative.py`."""
+    folders = ("joints", "forces", "events", "model", "formulations")
+    found = [line for folder in folders for path in sorted((SOURCE / folder).rglob("*.py")) for line in halves(path)]
+    assert found == []
+
+
 def test_what_editors_see_is_what_there_is():
     """Names that torsor imports for type checkers alone are those that it gives, from the same places."""
     tree = ast.parse((SOURCE / "__init__.py").read_text())

@@ -8,6 +8,7 @@ from .. import quantity
 from ..element import distinct_bodies, fill_in, frame_poses, pair_of_points
 from ..errors import ModelError
 from ..joints.base import Joint, existing_coordinate
+from ..lie import se3
 from ..registry import register
 from .base import Force, local_point
 
@@ -178,7 +179,7 @@ class SpringDamper(Force):
         _not_negative(self, "stiffness", "damping")
         bodies = (self.first, self.second)
         if self.frames is not None:
-            arms = tuple(pose[:3, 3] for pose in frame_poses(self))
+            arms = tuple(se3.split_pose(pose)[1] for pose in frame_poses(self))
         else:
             arms = tuple(local_point(b, p, self.owner) for b, p in zip(bodies, pair_of_points(self)))
         fill_in(self, arms=arms)

@@ -26,7 +26,7 @@ from .base import Formulation, Solvers
 from .factor import SINGULAR, column, correction, solver
 from .graphs import conditioned
 from .impostors import alignments, departures
-from .lie_derivative import rate, velocities
+from .lie_derivative import parts, rate, together, velocities
 from .loads import Loads
 from .outputs import joint_motion_of_bodies
 from .rows import derive
@@ -97,7 +97,7 @@ class Absolute(Formulation):
             f = self.loads.on[id(body)]
             if not body.particle:
                 w = body.angular_velocity
-                f = f - ca.vertcat(ca.SX.zeros(3), ca.cross(w, body.inertia @ w))
+                f = f - together(ca.SX.zeros(3), ca.cross(w, body.inertia @ w))
             parts.append(f)
         return ca.vertcat(*parts)
 
@@ -155,8 +155,9 @@ class Absolute(Formulation):
         old, new = [], []
         for body in self.model.bodies:
             at = self.offset[id(body)]
+            linear, angular = parts(a[at : at + velocities(body).shape[0]])
             old += [body.acceleration, body.angular_acceleration]
-            new += [a[at : at + 3], ca.SX.zeros(3) if body.particle else a[at + 3 : at + 6]]
+            new += [linear, ca.SX.zeros(3) if body.particle else angular]
         return ca.substitute([expression], old, new)[0]
 
     def rate_of(self, expression):

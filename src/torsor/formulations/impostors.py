@@ -19,9 +19,11 @@ import numpy as np
 from ..errors import AssemblyError
 from ..joints import Joint
 from ..joints.alignment import strictly
+from ..lie import se3
 from ..quantity import time
 from ..registry import lookup
 from .examiner import Examiner
+from .lie_derivative import TURNING
 
 ASSEMBLED = 1e-6  # (1) at an assembled start, where residuals are below 1e-11; lengths over the size of the model
 JUMPED = 0.5  # (1) in a run, which may drift; an impostor is off by more than 1
@@ -51,7 +53,7 @@ def _departure(joint):
     off = joint.pose(joint.coordinates(whole)) - whole  # (1)
     symbols = ca.vertcat(*[s for s in ca.symvar(off) if not ca.depends_on(H, s)], ca.SX(0, 1))
     largest = lambda part: ca.mmax(ca.fabs(ca.densify(ca.vec(part))))
-    return ca.Function("departure", [H, symbols], [largest(off[:3, :3]), largest(off[:3, 3])]), symbols
+    return ca.Function("departure", [H, symbols], [largest(x) for x in se3.split_pose(off)]), symbols
 
 
 def impostors(formulation, length, limit, t, q, p):
@@ -117,7 +119,7 @@ def _aside(formulation, examiner, wrong, q):
         if cosine < ASIDE**2 - 1:
             block = twin.block_of(constraint)
             at = twin.offset[id(block.bodies[-1])]
-            u[at + 3 : at + 6] = ASIDE * np.array([0.6, -0.3, 0.7])
+            u[at + TURNING : at + TURNING + 3] = ASIDE * np.array([0.6, -0.3, 0.7])
     return examiner.move(q, u) if u.any() else q
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from ..quantity import time
 from .absolute import Absolute
 from .examiner import Examiner
-from .lie_derivative import BASIS, gradient
+from .lie_derivative import BASIS, TURNING, gradient
 from .start import given
 
 VANISHES = 1e-9  # (2) over the size of its terms: rounding leaves 1e-14, a constraint that is not integrable about 1
@@ -101,7 +101,7 @@ class Forms:
         """Where the block's velocities stand among all, time last, and where in them rotations begin."""
         at, turning = [], []
         for body, G in zip(block.bodies, block.G):
-            turning += [] if body.particle else [len(at) + 3]
+            turning += [] if body.particle else [len(at) + TURNING]
             at += range(self.f.offset[id(body)], self.f.offset[id(body)] + G.shape[1])
         return [*at, self.f.v.shape[0]], turning
 

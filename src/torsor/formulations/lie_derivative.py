@@ -13,6 +13,7 @@ import casadi as ca
 
 from ..quantity import time
 
+TURNING = 3  # place of ω in (ẋ, ω) of a body
 BASIS = [[(0, 0, 0), (0, 0, -1), (0, 1, 0)], [(0, 0, 1), (0, 0, 0), (-1, 0, 0)], [(0, -1, 0), (1, 0, 0), (0, 0, 0)]]
 
 
@@ -46,12 +47,17 @@ def gradient(expression, body):
 
 def velocities(body):
     """(ẋ, ω) of a body, ẋ of a particle."""
-    return body.velocity if body.particle else ca.vertcat(body.velocity, body.angular_velocity)
+    return body.velocity if body.particle else together(body.velocity, body.angular_velocity)
 
 
-def parts(column):
-    """What belongs to ẋ and what belongs to ω in a column as long as (ẋ, ω) of a body; of a particle, nothing to ω."""
-    return column[:3], column[3:]
+def together(linear, angular):
+    """What belongs to ẋ above what belongs to ω: velocities of a body, accelerations, forces; this file fixes the order."""
+    return ca.vertcat(linear, angular)
+
+
+def parts(columns):
+    """What belongs to ẋ and what belongs to ω in something that is as high as (ẋ, ω) of a body; of a particle, nothing to ω."""
+    return columns[:TURNING, :], columns[TURNING:, :]
 
 
 def rate(expression, bodies):

@@ -16,6 +16,7 @@ from ..quantity import time
 from . import recursions
 from .factor import Factor
 from .graphs import shared
+from .lie_derivative import parts, together
 
 
 def functions(f):
@@ -47,7 +48,7 @@ def jacobian(f):
     rows = []
     for body in f.model.bodies:
         _, _, velocity, w = f.motion.body(f.link_of[id(body)])
-        rows.append(ca.vertcat(velocity, w))
+        rows.append(together(velocity, w))
     return ca.jacobian(ca.vertcat(*rows), f.v)
 
 
@@ -62,7 +63,7 @@ def derivative_functions(f, body):
 def twist_jacobian(f, body):
     """K of one body: its twist (angular first, at its centre of mass, in its own axes) is K v, wherever the ground is."""
     _, R, velocity, w = f.motion.body(f.link_of[id(body)])
-    return ca.substitute(ca.densify(ca.jacobian(ca.vertcat(w, R.T @ velocity), f.v)), time, 0)
+    return ca.substitute(ca.densify(ca.jacobian(se3.twist(angular=w, linear=R.T @ velocity), f.v)), time, 0)
 
 
 def jacobian_derivative(f, body):
@@ -100,8 +101,7 @@ def coriolis(f):
     rate = ca.reshape(ca.jtimes(ca.vec(J), f.q, along), *J.shape)
     total = ca.SX.zeros(f.v.shape[0], f.v.shape[0])
     for k, body in enumerate(f.model.bodies):
-        linear, angular = J[6 * k : 6 * k + 3, :], J[6 * k + 3 : 6 * k + 6, :]
-        linear_rate, angular_rate = rate[6 * k : 6 * k + 3, :], rate[6 * k + 3 : 6 * k + 6, :]
+        (linear, angular), (linear_rate, angular_rate) = (parts(x[6 * k : 6 * k + 6, :]) for x in (J, rate))
         gyro = -ca.skew(body.inertia @ (angular @ f.v))
         total += body.mass * (linear.T @ linear_rate) + angular.T @ (body.inertia @ angular_rate + gyro @ angular)
     return total
@@ -120,7 +120,7 @@ def _needed(f, a):
 def _weight(f):
     """g = −Σ Jᵀ (m g, 0): what holds the tree at rest against gravity alone."""
     J, pull = jacobian(f), f.model.gravity
-    lifted = [-body.mass * (J[6 * k : 6 * k + 3, :].T @ pull) for k, body in enumerate(f.model.bodies)]
+    lifted = [-body.mass * (parts(J[6 * k : 6 * k + 6, :])[0].T @ pull) for k, body in enumerate(f.model.bodies)]
     return sum(lifted, ca.SX.zeros(f.v.shape[0]))
 
 

@@ -6,7 +6,7 @@ from ..joints import Joint
 from ..joints.base import Connection
 from ..lie import se3
 from ..quantity import time
-from .lie_derivative import rate, velocities
+from .lie_derivative import rate, together, velocities
 from .signal_values import SignalValues
 from .tree import screws
 
@@ -133,7 +133,7 @@ def joint_motion_of_bodies(joint, substitution):
 
 def accelerations(body):
     """(ẍ, ω̇) of a body, ẍ of a particle."""
-    return body.acceleration if body.particle else ca.vertcat(body.acceleration, body.angular_acceleration)
+    return body.acceleration if body.particle else together(body.acceleration, body.angular_acceleration)
 
 
 def coordinate_labels(joints):

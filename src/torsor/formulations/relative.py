@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import ModelError
-from ..lie import SO3, Product, Rn, so3
+from ..lie import SO3, Product, Rn, se3, so3
 from ..model.topology import spanning_tree
 from ..quantity import time
 from ..registry import register
@@ -24,6 +24,7 @@ from .adoption import adopting
 from .base import Formulation, Solvers
 from .factor import Factor, constrained
 from .graphs import conditioned
+from .lie_derivative import parts
 from .loads import Loads
 from .outputs import joint_motion_of_bodies
 from .rows import Block
@@ -146,9 +147,9 @@ class Relative(Transmission, Formulation):
             f = self.loads.on[id(link.body)]
             if not ca.sparsify(f).nnz():
                 continue
-            Q, p = link.inner[:3, :3], link.inner[:3, 3]
-            force = self.motion.R[id(link)].T @ f[:3]
-            found[id(link)] = (Q.T @ f[3:] + ca.cross(-(Q.T @ p), force), force)
+            (Q, p), (force, torque) = se3.split_pose(link.inner), parts(f)
+            force = self.motion.R[id(link)].T @ force
+            found[id(link)] = (Q.T @ torque + ca.cross(-(Q.T @ p), force), force)
         return found
 
     def driving(self):
@@ -246,8 +247,8 @@ class Relative(Transmission, Formulation):
         if isinstance(link.group, Rn):
             q = link.x
         else:
-            R = ca.reshape(link.x[:9], 3, 3)
-            q = so3.log(R) if isinstance(link.group, SO3) else ca.vertcat(so3.log(R), link.x[9:])
+            H = link.group.matrix(link.x)
+            q = so3.log(H) if isinstance(link.group, SO3) else joint.coordinates(H)
         return q, link.v, a[at : at + link.v.shape[0]]
 
     def coordinate_names(self):

@@ -2,7 +2,7 @@
 
 import casadi as ca
 
-from .lie_derivative import parts
+from .lie_derivative import parts, together
 
 
 class Transmission:
@@ -35,7 +35,7 @@ class Transmission:
         if link is None or block is None:
             return super().multiplier_of(constraint, lam, a)
         body, (F, T) = link.body, self._transmitted(lam)[id(link)]
-        W = ca.vertcat(F, body.rotation.T @ (T - ca.cross(body.position, F)))
+        W = together(F, body.rotation.T @ (T - ca.cross(body.position, F)))
         Q, U = ca.qr(ca.densify(block.G[block.bodies.index(body)].T))
         return ca.solve(ca.triu(U), Q.T @ W)  # (2)
 

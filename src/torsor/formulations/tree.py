@@ -19,7 +19,7 @@ import casadi as ca
 import numpy as np
 
 from .. import quantity
-from ..lie import SE3, SO3, Rn, se3
+from ..lie import SE3, SO3, Rn, se3, so3
 from . import spatial
 from .tracing import traced
 
@@ -44,8 +44,8 @@ class Link:
         fixed = outer if parent is None else se3.inverse(parent.inner) @ outer
         H, S = self._joint_motion()
         whole = ca.sparsify(fixed @ H)
-        self.E, self.d = ca.sparsify(whole[:3, :3]), ca.sparsify(whole[:3, 3])  # (1)
-        self.S_w, self.S_v = ca.sparsify(S[:3, :]), ca.sparsify(S[3:, :])
+        self.E, self.d = (ca.sparsify(x) for x in se3.split_pose(whole))  # (1)
+        self.S_w, self.S_v = (ca.sparsify(x) for x in se3.split(S))
         self.spin, self.slide = self.S_w @ self.v, self.S_v @ self.v
         self.spin_bias, self.slide_bias = self._bias()
 
@@ -71,12 +71,12 @@ class Link:
 
     def _bias(self):
         """Ṡ_ω v and Ṡ_v v."""
-        S = ca.vertcat(self.S_w, self.S_v)
+        S = se3.twist(angular=self.S_w, linear=self.S_v)
         if not ca.depends_on(S, self.x):
             return ca.SX(3, 1), ca.SX(3, 1)
         moved = _rates(self.group, self.x, self.v)
-        total = ca.sparsify(ca.jtimes(S @ self.v, self.x, moved))
-        return total[:3], total[3:]
+        angular, linear = se3.split(ca.jtimes(S @ self.v, self.x, moved))
+        return ca.sparsify(angular), ca.sparsify(linear)
 
     def rates(self):
         """ẋ of the stored coordinates, from v."""
@@ -121,9 +121,10 @@ def screws(joint):
 def _group(joint):
     """The group of a joint's motions: rotations and rigid motions as such, recognised by their constant motion subspace,
     whoever wrote the joint; all others by their coordinates."""
-    if joint.dof in (3, 6):
+    whole = {3: se3.twist(angular=ca.SX.eye(3), linear=ca.SX.zeros(3, 3)), 6: ca.SX.eye(6)}
+    if joint.dof in whole:
         S = joint.motion(ca.SX.sym("q", joint.dof))
-        if S.is_constant() and not ca.sparsify(S - ca.SX.eye(6)[:, : joint.dof]).nnz():
+        if S.is_constant() and not ca.sparsify(S - whole[joint.dof]).nnz():
             return SO3() if joint.dof == 3 else SE3()
     return Rn(joint.dof)
 
@@ -136,11 +137,11 @@ def _rates(group, x, v):
 
 def _traced_motion(x, H):
     """S with V = S ẋ, from the derivative of the pose."""
-    R, p = H[:3, :3], H[:3, 3]
+    R, p = se3.split_pose(H)
     columns = []
     for k in range(x.shape[0]):
         W = R.T @ ca.reshape(ca.jacobian(ca.vec(R), x[k]), 3, 3)
-        columns.append(ca.vertcat(W[2, 1], W[0, 2], W[1, 0], R.T @ ca.jacobian(p, x[k])))
+        columns.append(se3.twist(angular=so3.vee(W), linear=R.T @ ca.jacobian(p, x[k])))
     return ca.horzcat(*columns)
 
 
@@ -159,7 +160,7 @@ def _true_motion(joint, x, H):
 def body_inertia(link):
     """Inertia of a link's body about the origin of its frame, in its axes."""
     body = link.body
-    R, p = link.inner[:3, :3], link.inner[:3, 3]  # frame in the body: centre of mass in the frame is −Rᵀ p
+    R, p = se3.split_pose(link.inner)  # frame in the body: centre of mass in the frame is −Rᵀ p
     tensor = ca.SX.zeros(3, 3) if body.particle else body.inertia
     return spatial.rigid(body.mass, ca.sparsify(-(R.T @ p)), ca.sparsify(R.T @ tensor @ R)), ca.sparsify(-(R.T @ p))
 
@@ -223,8 +224,8 @@ class Motion:
     def body(self, link):
         """Pose and velocity of a link's body at its centre of mass: x, R, ẋ (world axes), ω (body axes)."""
         k, inner = id(link), link.inner
-        Q = inner[:3, :3]  # link axes in body axes
-        c = -(Q.T @ inner[:3, 3])  # centre of mass in the link's frame
+        Q, p = se3.split_pose(inner)  # link axes in body axes
+        c = -(Q.T @ p)  # centre of mass in the link's frame
         x = self.o[k] + self.R[k] @ c
         velocity = self.u[k] + self.R[k] @ spatial.cross(self.w[k], c)
         return x, self.R[k] @ Q.T, velocity, Q @ self.w[k]

@@ -352,14 +352,15 @@ class Free(Joint):
     quasi = True
 
     def pose(self, q):
-        return se3.pose(so3.exp(q[:3]), q[3:])  # (1)
+        turn, shift = se3.split(q)
+        return se3.pose(so3.exp(turn), shift)  # (1)
 
     def motion(self, q):
         return ca.SX.eye(6)  # (2)
 
     def coordinates(self, H):
         R, p = se3.split_pose(H)
-        return ca.vertcat(so3.log(R), p)
+        return se3.twist(so3.log(R), p)
 
     def residual(self, H):
         return ca.SX(0, 1)
