@@ -1,0 +1,29 @@
+"""Files that the documentation names are there."""
+
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+PAGES = [ROOT / "CONTRIBUTING.md", ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BASES = (ROOT, ROOT / "src" / "torsor", ROOT / "examples")
+NAMED = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:py|md)|(?:[\w-]+/)+)`")
+OWN = {"FILE.py", "model.py", "three-link/"}  # files and folders of a user
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_are_named_exist(page):
+    named = set(NAMED.findall(page.read_text())) - OWN
+    missing = [name for name in named if not any((base / name).exists() for base in BASES)]
+    assert missing == []
+
+
+def test_the_map_shows_every_room():
+    """Every folder of the package is a row of the map, and so is every file beside them but for the plainest."""
+    rooms = [path for path in (ROOT / "src" / "torsor").iterdir() if path.suffix == ".py" or path.is_dir()]
+    plain = ("__init__.py", "__main__.py", "__pycache__", "errors.py", "names.py")
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    for path in rooms:
+        if path.name not in plain and (path.is_file() or any(path.glob("*.py"))):
+            assert f"`{path.name}{'/' if path.is_dir() else ''}`" in text, path.name
