@@ -22,6 +22,7 @@ ORDER = [
     {"exchange"},
     {"formulations"},
     {"kernels"},
+    {"methods"},
     {"run"},
     {"look"},
     {"simulation"},

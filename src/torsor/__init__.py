@@ -57,8 +57,8 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .look.graph import plot_graph
     from .look.plots import plot
     from .look.report import describe as info
+    from .methods.projections import Baumgarte, LeastSquares, Partition
     from .run.dynamics import compile
-    from .run.projections import Baumgarte, LeastSquares, Partition
     from .simulation import resume, simulate
 
 __version__ = "0.1.0"

@@ -17,6 +17,7 @@ from .look.assemble import assemble
 from .look.dataset import RESERVED, dataset
 from .look.files import checked, opened
 from .look.progress import Progress
+from .methods.projections import Projection
 from .model import Model
 from .names import unstorable
 from .registry import lookup, registered
@@ -30,7 +31,6 @@ from .run.checkpoint import (
 )
 from .run.interruption import never_lost, noted
 from .run.prepare import System, changes_structure
-from .run.projections import Projection
 from .run.task import Task
 
 PREPARING = "deriving and compiling the equations"
@@ -83,8 +83,8 @@ def simulate(
     integrator = lookup("integrator", method)
     if step is not None:
         _positive(step, "step")
-    elif integrator.embedded is None:
-        adaptive = ", ".join(repr(k) for k, c in registered("integrator").items() if c.embedded is not None)
+    elif not integrator.adaptive():
+        adaptive = ", ".join(repr(k) for k, c in registered("integrator").items() if c.adaptive())
         raise OptionError(f"method {method!r} has no step-size control: give a positive `step`, or use {adaptive}")
     if tolerance is None:
         tolerance = LOCATING if model.events else TOLERANCE

@@ -77,7 +77,7 @@ def test_a_recipe_is_one_file_in_the_package(place, name, add, tmp_path, monkeyp
 def test_every_kind_that_has_a_folder_has_a_recipe():
     homes = {place.replace("/", ".") for place, _ in RECIPES}
     folders = {home for kind, found in registry._HOMES.items() for home in found if kind not in ("case", "group")}
-    assert folders - homes <= {"run.integrators", "run.projections"}  # files, in which a class is added
+    assert folders <= homes
 
 
 def test_the_reference_is_not_stale():

@@ -6,14 +6,16 @@ import pytest
 
 import torsor as ts
 from torsor import kernels
+from torsor.run.prepare import prepare
 
 CASES = ["three-link", "four-bar", "satellite-1", "satellite-2", "satellite-3", "heavy-top", "pendulum", "free-body"]
 
-# Arithmetic operations, as counted when the equations were last improved. A change that needs more must say why.
+# Arithmetic operations, as counted when the equations were last improved. A change that needs more must say why. A stage adds
+# the change of the velocities itself.
 INSTRUCTIONS = {
-    ("heavy-top", 0): {"factor": 57, "accelerations": 93, "stage": 294},
-    ("three-link", 0): {"factor": 1083, "accelerations": 911, "stage": 2358},
-    ("four-bar", 2): {"factor": 2262, "accelerations": 1504, "stage": 4358},
+    ("heavy-top", 0): {"factor": 57, "accelerations": 93, "stage": 300},
+    ("three-link", 0): {"factor": 1083, "accelerations": 911, "stage": 2376},
+    ("four-bar", 2): {"factor": 2262, "accelerations": 1504, "stage": 4388},
     ("four-bar", 10): {"factor": 11350, "accelerations": 7064},
 }
 
@@ -33,21 +35,22 @@ def test_native_kernels_equal_the_reference_evaluation(case):
 
 def test_a_run_is_the_same_on_the_reference_backend():
     """The whole loop on CasADi's virtual machine: an independent evaluation of every kernel along a trajectory."""
-    from torsor.run.prepare import prepare
-    from torsor.run.projections import LeastSquares
+    from torsor.methods.projections import LeastSquares
     from torsor.run.runner import Runner
+    from torsor.run.waist import kernels_of
 
     model = ts.cases.load("three-link")
     system, native = prepare(model)
     dynamics = ts.compile(model)
-    slow = kernels.build({**dynamics.functions}, backend="reference")
+    slow = kernels.build(kernels_of(dynamics.formulation_object, "exp", False, {}), backend="reference")
+    del slow["stage"]
     times = np.linspace(0, 0.2, 3)
 
     def run(built):
         runner = Runner(system, built, "rkmk4", 0.01, 1e-6, LeastSquares(), times[-1])
         runner.begin(times)
         assert runner.run() == "finished"
-        return runner.out[0]
+        return runner.out.x
 
     without_stage = {k: v for k, v in native.items() if k != "stage"}
     a, b, c = run(without_stage), run({**without_stage, **slow}), run(native)
@@ -58,7 +61,8 @@ def test_a_run_is_the_same_on_the_reference_backend():
 @pytest.mark.parametrize("case, n", INSTRUCTIONS)
 def test_instruction_counts_do_not_grow(case, n):
     model = ts.cases.load(case, n=n) if n else ts.cases.load(case)
-    counts = ts.compile(model).instructions
+    stage = prepare(model)[1].get("stage")
+    counts = ts.compile(model).instructions | ({"stage": stage.instructions} if stage else {})
     for name, limit in INSTRUCTIONS[case, n].items():
         assert counts[name] <= limit, f"{name}: {counts[name]} instructions, {limit} allowed"
 

@@ -4,13 +4,14 @@ import json
 
 import numpy as np
 import pytest
+from blocks import Blocks
 
 import torsor as ts
-from torsor import formulations
 from torsor.formulations.examiner import Examiner
 from torsor.formulations.partition import best
+from torsor.methods.projections import Partition
+from torsor.run import waist
 from torsor.run.prepare import prepare
-from torsor.run.projections import Partition
 
 CASES = [(case, way) for case in ("four-bar", "three-link", "snakeboard") for way in ("absolute", "relative")]
 LOOPS = [pair for pair in CASES if pair != ("three-link", "relative")]  # a tree has no constraints in joint coordinates
@@ -18,7 +19,7 @@ LOOPS = [pair for pair in CASES if pair != ("three-link", "relative")]  # a tree
 
 def kernels(case, formulation, wanted=(None, None)):
     system, built = prepare(ts.cases.load(case), formulation, metric=list(wanted))
-    return system, built, np.array([0.0]), np.array(system.q), np.array(system.v), np.array(system.p)
+    return system, Blocks(system, built), np.array([0.0]), np.array(system.q), np.array(system.v), np.array(system.p)
 
 
 def matrices(case, formulation):
@@ -188,8 +189,10 @@ def test_choices_made_anew_may_be_too_large_for_one_kernel(fused, monkeypatch, t
     """The stages of a step are called as the kernels of each choice have them, as one or in parts."""
     whole = ts.simulate(ts.cases.load("three-link"), 2.0, projection="partition")
     monkeypatch.setenv("TORSOR_CACHE", str(tmp_path))
-    made, fuse = iter(fused), formulations.fused_stage
-    monkeypatch.setattr(formulations, "fused_stage", lambda kernels: fuse(kernels) if next(made, False) else None)
+    made, whole_functions = iter(fused), waist.Waist.functions
+    monkeypatch.setattr(
+        waist.Waist, "functions", lambda self, *_, **__: whole_functions(self, False, next(made, False))
+    )
     data = ts.simulate(ts.cases.load("three-link"), 2.0, projection="partition")
     assert data.attrs["choices"] > 0 and next(made, None) is None
     assert np.abs(data.position - whole.position).max() <= 1e-9

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from blocks import Blocks
 
 import torsor as ts
 from torsor.run.prepare import prepare
@@ -13,7 +14,7 @@ PROJECTING = [key for key, cls in ts.registered("projection").items() if cls.pro
 
 def kernels(case, metric):
     system, built = prepare(ts.cases.load(case), metric=metric)
-    return system, built, np.array([0.0]), np.array(system.q), np.array(system.v), np.array(system.p)
+    return system, Blocks(system, built), np.array([0.0]), np.array(system.q), np.array(system.v), np.array(system.p)
 
 
 def disturbed(built, q, v, size, seed=3):
@@ -88,6 +89,7 @@ def test_baumgarte_terms_pull_at_the_given_rates():
     body = model.body("body", mass=2.0, inertia=(1, 1, 1))
     model.add(ts.PointOnPlane("plane", model.ground, body, point=(0, 0, 0), normal=(1, 0, 0)))
     system, built = prepare(model, baumgarte=True)
+    built = Blocks(system, built)
     q = np.array(system.q)
     q[0], v = 0.1, np.array(system.v)
     v[0] = -0.3

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.run import integrators  # noqa: F401  registers them
 
 # run length [s], steps of the reference, and numbers of steps that lie in the asymptotic range, by order
 PROBLEMS = {

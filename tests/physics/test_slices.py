@@ -3,19 +3,20 @@
 import numpy as np
 
 import torsor as ts
+from torsor.methods.codes import FINISHED, RUNNING
+from torsor.methods.projections import LeastSquares
 from torsor.run.prepare import prepare
-from torsor.run.projections import LeastSquares
 from torsor.run.runner import Runner
 
 
 def marched(system, kernels, budget):
     runner = Runner(system, kernels, "rkmk54", None, 1e-11, LeastSquares(), 10.0)
     runner.begin(np.linspace(0.0, 10.0, 201))
-    status = runner.loop.RUNNING
-    while status == runner.loop.RUNNING:
+    status = RUNNING
+    while status == RUNNING:
         status = runner._advance(budget)
-    assert status == runner.loop.FINISHED
-    return np.concatenate([x.ravel() for x in runner.out])
+    assert status == FINISHED
+    return np.concatenate([runner.out.x.ravel(), runner.out.p.ravel()])
 
 
 def test_a_run_is_bit_for_bit_the_same_however_it_is_sliced():

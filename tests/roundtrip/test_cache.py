@@ -244,41 +244,6 @@ def test_an_entry_under_another_name_counts_as_absent(folder, compilations):
     assert len(compilations) == 3
 
 
-LOOP = """
-import sys, numpy as np
-from torsor.run import compiled
-compiled.loop.__globals__["_source"] = lambda: "of a test"
-
-@compiled.loop
-def doubled(x):
-    return 2.0 * x
-
-compiled.compiled_elsewhere = lambda *_: False
-print(doubled(21.0), len(doubled.stats.cache_hits))
-"""
-
-
-def test_a_damaged_entry_of_a_loop_is_compiled_again_and_a_sound_one_is_found(tmp_path):
-    def run():
-        code = LOOP.replace("len(doubled.stats.cache_hits)", "sum(doubled._cache_hits.values())")
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONPATH": str(SOURCE), "NUMBA_CACHE_DIR": str(tmp_path / "loops")},
-            capture_output=True, text=True, timeout=120,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return done.stdout.split()
-
-    assert run() == ["42.0", "0"]
-    assert run() == ["42.0", "1"]
-    (entry,) = (tmp_path / "loops").rglob("*.bin")
-    whole = entry.read_bytes()
-    for broken in (b"", whole[: len(whole) // 2], whole[:-1] + b"?"):
-        entry.write_bytes(broken)
-        assert run() == ["42.0", "0"]
-    assert run() == ["42.0", "1"]
-
-
 def test_another_version_invalidates(monkeypatch, compilations):
     build({"f": graph()}, key="k")
     monkeypatch.setattr(cache, "versions", lambda: "casadi of tomorrow")

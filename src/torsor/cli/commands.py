@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from .. import formulations as _formulations  # noqa: F401  registers them: the help lists their names
-from .. import run as _run  # noqa: F401  registers integrators and projections, likewise
 from ..errors import AccuracyWarning, OptionError, ResultError, RunError
 from ..registry import registered
 from . import BAD_INPUT, DONE, FAILED, INTERRUPTED, TERMINATED, complain

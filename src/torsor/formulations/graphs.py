@@ -7,8 +7,6 @@ from ..quantity import time
 from .factor import conditioning, constrained, correction, inverse_metrics
 from .implicit import closed
 
-FUSED = 5000  # instructions up to which the parts of a stage become one kernel
-
 
 def functions(f, baumgarte=False):
     """The kernels of a run, by name, as CasADi functions of flat vectors.
@@ -137,22 +135,6 @@ def meeting(f):
     psi = f.stacked("psi")[[k for k, row in enumerate(f.rows) if row.constraint.rank > 0], :]
     results = [ca.densify(ca.vec(x)) for x in (G @ B, B, psi)]
     return shared(ca.Function("meeting", [time, f.q, f.v, f.p], results))
-
-
-def fused_stage(kernels):
-    """A whole Runge–Kutta stage as one kernel: (t, q, u, v, p) → (k, v̇, power) at q · exp(u).
-
-    Same equations, one graph: what passes between the parts stays in registers. Worth it for small models, where calls
-    and memory cost as much as arithmetic; `None` for large ones, whose parts are compiled once and called in turn.
-    """
-    factor, accelerations = kernels["factor"], kernels["accelerations"]
-    if factor.n_instructions() + accelerations.n_instructions() > FUSED:
-        return None
-    t, q, v, p = (ca.SX.sym(f"x{i}", *accelerations.size_in(i)) for i in range(4))
-    u = ca.SX.sym("u", v.shape[0])
-    moved = kernels["retract"](q, u)
-    a, _, power = accelerations(t, moved, v, p, factor(t, moved, p))
-    return shared(ca.Function("stage", [t, q, u, v, p], [kernels["differential"](u, v), a, power]))
 
 
 def shared(f):

@@ -1,5 +1,1 @@
-"""Integrators, projections and the compiled time loop. They see functions of flat vectors only."""
-
-from . import integrators, projections
-
-__all__ = ["integrators", "projections"]
+"""From a prepared system to raw results: the time loops, events, and what drives them."""

@@ -13,138 +13,164 @@ Changes are made for all at once at first, then one by one in the order of the m
 """
 
 import numpy as np
-from numba import njit
 
-from ..kernels.calls import call
+from ..kernels import ask
+from ..kernels.compiled import compiled
+from ..methods.codes import RUNNING
+from ..methods.vectors import fastest, largest, rate
 from .codes import UNDECIDED, WANTED
-from .compiled import PLAIN
+from .event_records import RATE, VALUE
 from .jumps import velocities
-from .loop import RUNNING, accelerate, largest
-from .switch import ALIGNED, CRAWL, GIVES_WAY, NEAR, PUSHED, SLOW, kernels_of, structure_of, use
+from .switches import CRAWL, NEAR, structure_of
 
 APART, STICKS, LIMIT = 0, 1, 2  # takes no part: it slides or its contact is open; or what (1) says
+GIVES_WAY = 1e-9  # distance from its limit over the largest force, below which friction lets go together with another
+ALIGNED = 1e-12  # to which the direction of what begins to slide is found
+PUSHED = 1e-7  # acceleration over the largest, above which what is at its limit is pushed back
+SLOW = 1e-7  # sliding speed over the largest speed, below which friction tries to stick
 
 
-@njit(**PLAIN)
-def settle(program, table, s, plan, state, events, trial, t, e, jumped):
-    """Dry friction of the trial state sticks where it can, else slides on. Returns a status; jumped: velocities have."""
-    if program.lands.shape[0] == 0:
+@compiled
+def grip(run, t, e, jumped):
+    """Dry friction of the trial state sticks where it can, else slides on. Returns a status; e: the event that is the cause,
+    jumped: velocities have."""
+    trial, s, events, frictions, some = run.trial, run.scratch, run.events, run.program.frictions, False
+    if frictions.size == 0:
         return RUNNING
-    i = structure_of(program, table, events, trial.p)
+    i = structure_of(run, trial.p)
     if i < 0:
         return WANTED
     s.t[0] = t
-    call(table.addresses[i, 12], (s.t, trial.q, trial.v, trial.p, s.a, s.lam, trial.later, s.work))
-    n, fast, some = events.due.size, max(events.values[3], largest(trial.v, trial.v.size)), False
-    rounding = NEAR * max(fast, events.values[8])
-    slow = max(SLOW * fast, 2 * CRAWL * max(fast, events.values[8]))
-    for k in range(program.lands.shape[0]):
-        f = program.lands[k]
-        speed, holds = trial.later[f[3]], trial.p[f[0]] == 1.0 and not jumped
-        slows = jumped or events.due[f[10]] == 1 or events.phi[n + f[10]] < 0.0
-        trial.tries[k] = STICKS if holds or speed <= (slow if slows else rounding) else APART
-        if f[5] >= 0 and trial.p[f[5]] == 0.0:
-            trial.tries[k] = APART
-        if trial.tries[k] == APART:
-            trial.p[f[0]], trial.p[f[1]] = 0.0, 1.0
-            for m in range(f[4] if speed > 0.0 else 0):
-                trial.p[f[2] + m] = trial.later[f[3] + 1 + m]
-        some = some or trial.tries[k] == STICKS
-    return adhere(program, table, s, plan, state, events, trial, t, e, jumped) if some else RUNNING
+    ask.slots(run.kernels[i], s, trial.x, trial.p, s.xdot, s.lam, trial.later)
+    fast = max(events.fastest, fastest(run, trial.x))
+    rounding = NEAR * max(fast, events.fall)
+    slow = max(SLOW * fast, 2 * CRAWL * max(fast, events.fall))
+    for k in range(frictions.size):
+        f = frictions[k]
+        speed, holds = trial.later[f.speed], trial.p[f.stick] == 1.0 and not jumped
+        slows = jumped or events.due[f.stops] == 1 or events.phi[RATE, f.stops] < 0.0
+        closed = f.host < 0 or trial.p[f.host] != 0.0
+        tries = closed and (holds or speed <= (slow if slows else rounding))
+        run.rub.tries[k] = STICKS if tries else APART
+        if not tries:
+            trial.p[f.stick], trial.p[f.slip] = 0.0, 1.0
+            for m in range(f.parts if speed > 0.0 else 0):
+                trial.p[f.heading + m] = trial.later[f.speed + 1 + m]
+        some = some or tries
+    return adhere(run, t, e, jumped) if some else RUNNING
 
 
-@njit(**PLAIN)
-def adhere(program, table, s, plan, state, events, trial, t, e, jumped):
+@compiled
+def tried(run):
+    """The structure in which friction holds, or is at its limit, as it is tried; -1 where its kernels are wanted."""
+    trial, frictions = run.trial, run.program.frictions
+    for k in range(frictions.size):
+        f = frictions[k]
+        if run.rub.tries[k] != APART:
+            trial.p[f.stick], trial.p[f.slip] = (1.0, 0.0) if run.rub.tries[k] == STICKS else (0.0, 1.0)
+    return structure_of(run, trial.p)
+
+
+@compiled
+def change(run, k, e, lets_go, load, pace):
+    """Whether one friction does not behave as it is tried: (1). Then it is tried otherwise."""
+    trial, f, events = run.trial, run.program.frictions[k], run.events
+    if run.rub.tries[k] == STICKS:
+        left, scale = trial.phi[VALUE, f.starts], max(events.scale[f.starts], load)
+        gives_way = lets_go and (f.starts == e or left <= GIVES_WAY * scale)
+        if left < -NEAR * scale or gives_way:
+            run.rub.tries[k] = LIMIT
+            for m in range(f.parts):
+                trial.p[f.heading + m] = trial.later[f.pulled + m]
+            return True
+    elif run.rub.tries[k] == LIMIT and trial.phi[RATE, f.stops] < -PUSHED * pace:
+        run.rub.tries[k] = STICKS
+        return True
+    return False
+
+
+@compiled
+def adhere(run, t, e, jumped):
     """Find what holds and what is at its limit: (1). Returns a status."""
-    n, count, no = events.due.size, program.lands.shape[0], t != t
-    lets_go, kept = no, no
-    for k in range(count):
-        lets_go = lets_go or program.lands[k, 11] == e
+    trial, s, count = run.trial, run.scratch, run.program.frictions.size
+    lets_go, kept = False, False
+    for f in run.program.frictions:
+        lets_go = lets_go or f.starts == e
     for turn in range(60 + 4 * count):
-        for k in range(count):
-            f = program.lands[k]
-            if trial.tries[k] != APART:
-                trial.p[f[0]], trial.p[f[1]] = (1.0, 0.0) if trial.tries[k] == STICKS else (0.0, 1.0)
-        i = structure_of(program, table, events, trial.p)
+        i = tried(run)
         if i < 0:
             return WANTED
-        use(table, plan, i)
         if turn == 0:
-            velocities(program, table, s, plan, events, trial, t)
-        accelerate(kernels_of(table, i), s, plan, t, trial.q, trial.v, trial.p, no, s.a)
-        call(table.addresses[i, 11], (s.t, trial.q, trial.v, trial.p, s.a, s.lam, trial.phi, s.work))
-        call(table.addresses[i, 12], (s.t, trial.q, trial.v, trial.p, s.a, s.lam, trial.later, s.work))
-        load = max(events.values[7], largest(s.lam, table.sizes[i, 1]))
-        pace = max(largest(s.a, s.a.size), load / plan.numbers[5])
-        changed = no
-        for k in range(count):
-            f = program.lands[k]
-            if trial.tries[k] == STICKS:
-                left, scale = trial.phi[f[11]], max(events.scale[f[11]], load)
-                gives_way = lets_go and turn == 0 and (f[11] == e or left <= GIVES_WAY * scale)
-                if left < -NEAR * scale or gives_way:
-                    trial.tries[k], changed = LIMIT, True
-                    for m in range(f[4]):
-                        trial.p[f[2] + m] = trial.later[f[12] + m]
-            elif trial.tries[k] == LIMIT and trial.phi[n + f[10]] < -PUSHED * pace:
-                trial.tries[k], changed = STICKS, True
+            velocities(run, t)
+        k = run.kernels[i]
+        rate(run, k, t, trial.x, trial.p, s.xdot)
+        ask.guards(k, s, trial.x, trial.p, s.xdot, s.lam, trial.phi)
+        ask.slots(k, s, trial.x, trial.p, s.xdot, s.lam, trial.later)
+        load = max(run.events.load, largest(s.lam, 0, k.rows))
+        n = run.plan.velocities
+        pace = max(largest(s.xdot, n, 2 * n), load / run.plan.mass)
+        changed = False
+        for l in range(count):
+            changed = change(run, l, e, lets_go and turn == 0, load, pace) or changed
             if changed and turn > 4 + 2 * count:
                 break
         kept = kept and not changed
         if not changed and turn < 40 + 2 * count:
             if not kept:
-                directions(program, trial, False)
+                directions(run, False)
                 kept = True
-            changed = align(program, trial, pace)
+            changed = align(run, pace)
         elif kept:  # it finds no end: back to the direction of the force that is not borne
-            directions(program, trial, True)
+            directions(run, True)
         if not changed:
-            taken(program, state, events, trial, jumped)
+            taken(run, jumped)
             return RUNNING
     return UNDECIDED
 
 
-@njit(**PLAIN)
-def directions(program, trial, back):
+@compiled
+def directions(run, back):
     """Take note of the directions in which friction gives way, or go back to them."""
-    for k in range(program.lands.shape[0]):
-        f = program.lands[k]
-        for m in range(f[4] if trial.tries[k] == LIMIT else 0):
+    trial, way = run.trial, run.rub.way
+    for k in range(run.program.frictions.size):
+        f = run.program.frictions[k]
+        for m in range(f.parts if run.rub.tries[k] == LIMIT else 0):
             if back:
-                trial.p[f[2] + m] = trial.ways[k, 1 + m]
+                trial.p[f.heading + m] = way[k, m]
             else:
-                trial.ways[k, 1 + m] = trial.p[f[2] + m]
+                way[k, m] = trial.p[f.heading + m]
 
 
-@njit(**PLAIN)
-def align(program, trial, pace):
+@compiled
+def align(run, pace):
     """Turn what is at its limit into the direction in which it begins to move: the direction of sliding changes at once where
     the speed is small. Returns whether anything turned."""
-    turned = False
-    for k in range(program.lands.shape[0]):
-        f = program.lands[k]
+    trial, want, turned = run.trial, run.rub.want, False
+    for k in range(run.program.frictions.size):
+        f = run.program.frictions[k]
         size, off = 0.0, 0.0
-        for m in range(f[4]):
-            size += trial.later[f[13] + m] ** 2
-        if trial.tries[k] != LIMIT or f[4] == 1 or not size > (PUSHED * pace) ** 2:
+        for m in range(f.parts):
+            size += trial.later[f.drift + m] ** 2
+        if run.rub.tries[k] != LIMIT or f.parts == 1 or not size > (PUSHED * pace) ** 2:
             continue
-        for m in range(f[4]):
-            trial.want[m] = trial.p[f[2] + m] + trial.later[f[13] + m] / np.sqrt(size)
-        length = np.sqrt(trial.want[0] ** 2 + trial.want[1] ** 2)
-        for m in range(f[4] if length > 0.0 else 0):
-            off = max(off, abs(trial.want[m] / length - trial.p[f[2] + m]))
-            trial.p[f[2] + m] = trial.want[m] / length
+        for m in range(f.parts):
+            want[m] = trial.p[f.heading + m] + trial.later[f.drift + m] / np.sqrt(size)
+        length = np.sqrt(want[0] ** 2 + want[1] ** 2)
+        for m in range(f.parts if length > 0.0 else 0):
+            off = max(off, abs(want[m] / length - trial.p[f.heading + m]))
+            trial.p[f.heading + m] = want[m] / length
         turned = turned or off > ALIGNED
     return turned
 
 
-@njit(**PLAIN)
-def taken(program, state, events, trial, jumped):
+@compiled
+def taken(run, jumped):
     """Note what has changed besides the event that is the cause: it happens together with it."""
-    for k in range(program.lands.shape[0]):
-        f = program.lands[k]
-        if trial.tries[k] == APART:
+    events, p = run.events, run.trial.p
+    for k in range(run.program.frictions.size):
+        f = run.program.frictions[k]
+        if run.rub.tries[k] == APART:
             continue
-        events.armed[f[10]] = 0
-        if not jumped and trial.p[f[0]] != state.p[f[0]]:
-            events.due[f[10] if trial.p[f[0]] == 1.0 else f[11]] = 1
+        events.armed[f.stops] = 0
+        if not jumped and p[f.stick] != run.state.p[f.stick]:
+            events.due[f.stops if p[f.stick] == 1.0 else f.starts] = 1

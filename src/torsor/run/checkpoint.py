@@ -204,7 +204,7 @@ class Spaced:
 def outcome(runner, status):
     """How far a run got, for its result."""
     return {
-        "status": runner.verdict(status), "reached": float(runner.state.values[0]), "wall": runner.wall, "counts": runner.counts(),
+        "status": runner.verdict(status), "reached": runner.state.time, "wall": runner.wall, "counts": runner.counts(),
         "used": runner._rows_used(),
     }  # fmt: skip
 
@@ -220,14 +220,14 @@ def drive(runner, checkpoint, bar, note, every, interval):
     rows = max(1, PORTION // (8 * (journal.width + sum(runner.sizes[k] for k in "qvp"))))
     events = max(1, PORTION // (8 * max(checkpoint.events.width, 1)))
     stride = np.inf if interval is None else interval
-    message, last, since = "finished", clock.monotonic(), runner.state.values[0]
+    message, last, since = "finished", clock.monotonic(), runner.state.time
 
     def stop():
         late = every is not None and clock.monotonic() - last >= every
-        far = runner.state.values[0] - since >= stride
+        far = runner.state.time - since >= stride
         return late or far or runner.backlog >= events or note.signal is not None
 
-    more = lambda: journal.count < len(times) or runner.state.values[0] < runner.until
+    more = lambda: journal.count < len(times) or runner.state.time < runner.until
     runner.begin(times[:0], last=False)
     told = checkpoint.commit(runner, "running")
     while message == "finished" and more() and note.signal is None:
@@ -239,7 +239,7 @@ def drive(runner, checkpoint, bar, note, every, interval):
                 return told, note.signal
             ended = message != "finished" and message != "paused"
             told = checkpoint.commit(runner, message if ended else "running")
-            last, since = clock.monotonic(), runner.state.values[0]
+            last, since = clock.monotonic(), runner.state.time
             if note.signal is not None and not ended:
                 return told, note.signal
     if message == "finished" and not more():

@@ -7,7 +7,7 @@ import numpy as np
 from .. import quantity
 from ..errors import OptionError
 from ..model import Model
-from .prepare import prepare
+from .prepare import mechanics, prepare
 
 
 class Dynamics:
@@ -26,7 +26,8 @@ class Dynamics:
             raise OptionError(f"compile: give a torsor.Model, got {quantity.show(model)}")
         self.model, self.formulation, self.map = model, formulation, map
         model.seal()
-        self.system, self.kernels = prepare(model, formulation, map, parameters=parameters)
+        self.system, _ = prepare(model, formulation, map, parameters=parameters)
+        self.kernels = mechanics(model, self.system, formulation, map, parameters)
         self._derivatives, self._given = {}, parameters
         self.q, self.v, self.p = (np.array(x) for x in (self.system.q, self.system.v, self.system.p))
 

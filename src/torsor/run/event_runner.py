@@ -3,178 +3,168 @@
 import numpy as np
 
 from ..errors import TorsorError
+from ..methods.codes import ILL_CHOSEN, RUNNING
+from . import codes
+from .adhesion import SLOW
+from .event_records import (
+    END,
+    HISTORY,
+    SLIDING,
+    STRUCK,
+    EventRun,
+    Events,
+    Kept,
+    Log,
+    Meeting,
+    Program,
+    Rubbing,
+    Step,
+    Structures,
+    Trial,
+)
 from .interruption import abrupt, never_lost
-from .runner import Runner, addresses, window
+from .runner import Runner
+from .switches import CRAWL
 
-EXTRA = ("guards", "slots", "energies", "impulse")
 LOGGED = 1024  # events that fit in the log before it is emptied
 
 
 class EventRunner(Runner):
     """One run with events."""
 
-    def __init__(self, structures, system, built, method, step, tolerance, projection, until, blame=None):
-        from . import codes, switch, switching
+    record, loop = EventRun, ("torsor.run.march_events", "march_events")
 
-        self.codes, self.switch, self.switching, self.structures = codes, switch, switching, structures
-        super().__init__(system, built, method, step, tolerance, projection, until, blame=blame)
-        arrays, n = structures.program.arrays, len(structures.program.names)
-        rows, slots, bits = len(system.rows), max(len(structures.program.slots), 1), len(arrays["bits"])
-        self.program = switch.Program(**arrays)
-        whole = lambda size: np.zeros(size, np.int64)
-        speed = np.abs(system.v).max(initial=1e-3 * system.length)
-        values = np.array([0.0, 0.0, system.length, speed, 0.0, 0.0, 0.0, 0.0, 0.0])
-        history = np.zeros((n, 4))
-        history[:, 0] = -np.inf
-        self.events = switch.Events(
-            side=whole(n), due=whole(n), fired=whole(n), enabled=whole(n), disabled=whole(n), armed=whole(n), history=history,
-            phi=np.zeros(3 * n), scale=np.zeros(n), speed=np.zeros(n), marks=np.array([0, 1, 0, 0, 0, 0, 1, 0], np.int64),
-            values=values, wanted=np.zeros(bits),
-        )  # fmt: skip
-        room = max(LOGGED, 2 * n)  # all events may happen at one instant
-        self.log = switch.Log(
-            np.zeros(room), np.zeros(room, np.int64), np.zeros(room), np.zeros((room, rows)), np.zeros((room, slots)),
-        )  # fmt: skip
+    def __init__(self, structures, system, built, method, step, tolerance, projection, until, blame=None):
+        self.structures, self.refused = structures, ""
         self.logged, self.drained = [], 0  # parts of the log in memory; events that were taken from it
-        self.state.p[arrays["crawls"]] = switch.CRAWL * speed
-        self._trial(n, rows, slots, max(len(arrays["ops"]), 1), max(2 * len(arrays["lands"]), 1))
+        super().__init__(system, built, method, step, tolerance, projection, until, blame=blame)
+        self.state.p[self.program.headings["crawl"]] = CRAWL * self.events.fastest
         self._tabulate()
         self._land()
 
-    def _trial(self, n, rows, slots, struck, sliding):
-        nq, nv, np_ = self.state.q.size, self.state.v.size, self.state.p.size
+    def _further(self):
+        tables, system, layout = self.structures.program.tables, self.system, self.system.state
+        n, rows, slots = len(tables["events"]), len(system.rows), max(len(self.structures.program.slots), 1)
+        sliding = max(2 * len(tables["frictions"]), 1)
+        some, whole = lambda *sizes: np.zeros(sizes), lambda size: np.zeros(size, np.int64)
         of = lambda size, *names: {name: np.zeros(size) for name in names}
-        self.trial = self.switch.Trial(
-            **of(nq, "q0", "qs", "q", "other"), **of(nv, "v0", "a0", "v1", "a1", "u1", "w1", "vs", "us", "v", "vother", "dv"),
-            **of(np_, "p0", "p"), values0=np.zeros_like(self.state.values),
-            counts0=np.zeros_like(self.state.counts), scale0=np.zeros_like(self.scratch.scale), target=np.zeros(2),
-            oq=np.zeros((1, nq)), ov=np.zeros((1, nv)), op=np.zeros((1, np_)), ow=np.zeros(1),
-            phi=np.zeros(3 * n), samples=np.zeros((self.switch.END + 1, 3 * n)),
-            sides=np.zeros(n, np.int64), bracket=np.zeros(2), **of(slots, "slots", "later"),
-            **of(max(rows, 1), "r", "r0", "r1", "unit", "impulse", "own", "rubbed", "rubbing"), **of(rows, "impulses"),
-            group=np.zeros(max(rows, 1), np.int64), creating=np.zeros(max(rows, 1), np.int64),
-            sliding=np.zeros((sliding, 3)), matrix=np.zeros((sliding, sliding + 1)), ways=np.zeros((sliding, 3)),
-            energies=np.zeros(2), struck=np.zeros((struck, 8)), tries=np.zeros(sliding, np.int64), grip=np.zeros(sliding),
-            want=np.zeros(2), **of(0, "A", "B", "before", "after", "after1", "lam", "lam1", "bounce"),
+        self.program, room = Program(**tables), max(LOGGED, 2 * n)  # all events may happen at one instant
+        self.events = Events(
+            **{name: whole(n) for name in ("side", "due", "fired", "enabled", "disabled", "armed")}, **of(n, "scale", "speed"),
+            history=np.zeros(n, HISTORY), phi=some(3, n), wanted=some(len(tables["bits"])), pending=1, beginning=1,
+            fastest=np.abs(system.v).max(initial=1e-3 * system.length),
         )  # fmt: skip
+        self.events.history["time"] = -np.inf
+        self.log = Log(
+            **of(room, "time", "energy"), event=whole(room), impulse=some(room, rows), slots=some(room, slots)
+        )
+        self.trial = Trial(
+            **of(layout.x, "x", "other", "before"), p=some(layout.p), **of(slots, "slots", "later"), phi=some(3, n), at=some(n),
+            **of(max(rows, 1), "r", "r0", "r1", "unit", "impulse"), impulses=some(rows), dv=some(layout.v), energies=some(2),
+            struck=np.zeros(max(len(tables["ops"]), 1), STRUCK),
+        )  # fmt: skip
+        self.step = Step(
+            **of(layout.algebra, "rate", "rate1", "k1", "u1", "u", "xdot"), x=some(layout.x), phi=some(3, n),
+            samples=some(END + 1, 3, n), sides=whole(n),
+        )  # fmt: skip
+        self.rubbing = Rubbing(
+            slides=whole(sliding), way=some(sliding, 2), sliding=np.zeros(sliding, SLIDING), matrix=some(sliding, sliding + 1),
+            tries=whole(sliding), grip=some(sliding), want=some(2), **of(max(rows, 1), "own", "rubbed", "rubbing"),
+            group=whole(max(rows, 1)), creating=whole(max(rows, 1)),
+        )  # fmt: skip
+        self.met, self.table = Meeting(), Structures()
+        kept = Kept(x=some(layout.x), p=some(layout.p))
+        return {
+            "program": self.program, "structures": self.table, "events": self.events, "log": self.log, "kept": kept,
+            "step": self.step, "trial": self.trial, "rub": self.rubbing, "meeting": self.met,
+        }  # fmt: skip
 
     def _tabulate(self):
         """The table of all structures that are known by now."""
         known, rows = self.structures.known, max(len(self.system.rows), 1)
-        names = (*self.loop.Kernels._fields[:11], *EXTRA, *self.loop.Kernels._fields[11:], "meeting")
-        for structure in known:
-            self._take(structure.built)
+        self._take([(s.built, s.keep, s.watches) for s in known])
         meeting = int(self.program.meets.max(initial=-1)) + 1
-        if self.trial.after.size < meeting and any("meeting" in s.built for s in known):
-            room = {name: np.zeros(meeting) for name in ("before", "after", "after1", "lam", "lam1", "bounce")}
-            room |= {"A": np.zeros(meeting**2), "B": np.zeros(meeting * self.state.v.size)}
-            self.trial = self.trial._replace(**room)
-        before = {} if not hasattr(self, "table") else dict(zip(map(tuple, self.table.keys), self.table.numbers))
-        self.table = self.switch.Table(
-            keys=np.array([s.key for s in known], float).reshape(len(known), len(self.structures.bits)),
-            addresses=np.array([list(addresses(s.built, names).values()) for s in known], np.int64),
-            sizes=np.array(
-                [
-                    [
-                        max(s.built["factor"].size_out(0), 1) - 1,
-                        len(s.keep),
-                        s.watches,
-                        "stage" in s.built,
-                        "meeting" in s.built,
-                    ]
-                    for s in known
-                ],
-                np.int64,
-            ),
-            rows=np.array([[*s.keep, *[-1] * (rows - len(s.keep))] for s in known], np.int64),
-            numbers=np.array([before.get(s.key, self.plan.numbers[7:10]) for s in known], float),
-        )
+        if self.met.after.size < meeting and any("meeting" in s.built for s in known):
+            for name in ("before", "after", "after1", "lam", "lam1", "bounce"):
+                setattr(self.met, name, np.zeros(meeting))
+            self.met.A, self.met.B = np.zeros(meeting**2), np.zeros(meeting * self.plan.velocities)
+        self.table.keys = np.array([s.key for s in known], float).reshape(len(known), len(self.structures.bits))
+        self.table.rows = np.array([[*s.keep, *[-1] * (rows - len(s.keep))] for s in known], np.int64)
 
     def _land(self):
         """Dry friction at the start: it sticks where nothing slides."""
         structures, p = self.structures, self.state.p
-        lands = structures.program.arrays["lands"]
-        if not len(lands):
+        if not len(self.program.frictions):
             return
-        t, a = np.array([self.state.values[0]]), np.zeros(self.sizes["v"])
+        t, xdot = np.array([self.state.time]), np.zeros(self.system.state.algebra)
         built = structures.known[0].built
-        lam = np.zeros(built["accelerations"].size_out(1))
-        slots = built["slots"](t, self.state.q, self.state.v, p, a, lam)[0]
-        slow = self.switch.SLOW * np.abs(self.state.v).max(initial=0.0)
-        for stick, slip, heading, slot, parts, host, *_ in lands:
-            sticks = slots[slot] <= slow and (host < 0 or p[host] == 1.0)
-            p[stick], p[slip] = (1.0, 0.0) if sticks else (0.0, 1.0)
-            if slots[slot] > 0.0:
-                p[heading : heading + parts] = slots[slot + 1 : slot + 1 + parts]
-        self._enter(self._want(structures.key_of(p), self.state))
+        slots = built["slots"](t, self.state.x, p, xdot, np.zeros(built["rate"].size_out(1)))[0]
+        slow = SLOW * np.abs(self.system.v).max(initial=0.0)
+        for f in self.program.frictions:
+            speed, heading, parts = f["speed"], f["heading"], f["parts"]
+            sticks = slots[speed] <= slow and (f["host"] < 0 or p[f["host"]] == 1.0)
+            p[f["stick"]], p[f["slip"]] = (1.0, 0.0) if sticks else (0.0, 1.0)
+            if slots[speed] > 0.0:
+                p[heading : heading + parts] = slots[speed + 1 : speed + 1 + parts]
+        self._enter(self._want(structures.key_of(p), self.state.x, p))
 
-    def _want(self, key, at):
-        """The structure with this key, in the table; `at` holds the state at which it is met."""
+    def _want(self, key, x, p):
+        """The structure with this key, in the table, where it is met at a state."""
         with abrupt(), never_lost():
-            found = self.structures.want(key, self.state.values[0], at.q, at.v, at.p)
+            found = self.structures.want(key, self.state.time, *self.system.state.parted(x), p)
         self._tabulate()
         if found.watches:
-            self._watch_structure(found, at.q, at.p)
+            self._watch_structure(found, x, p)
         return found
 
-    def _watch_structure(self, structure, q, p):
-        k = self.structures.known.index(structure)
-        pivot = structure.built["factor"](self.scratch.t.copy(), q, p)[0][-1]
-        self.table.numbers[k] = window(pivot, self.table.numbers[k, 2], structure.watches)
+    def _watch_structure(self, structure, x, p):
+        self._watch(self.structures.known.index(structure), structure.built, x, structure.watches, p)
 
     def _enter(self, structure):
-        self.events.marks[0] = self.structures.known.index(structure)
-
-    def _start_writing(self):
-        self.events.marks[3] = 0
-
-    @property
-    def written(self):
-        return int(self.events.marks[3])
-
-    def _advance(self, budget):
-        given = (self.program, self.events, self.trial)
-        raw = (self.scratch, self.plan, self.state)
-        return self.switching.march_events(given, self.table, raw, self.log, self.times, self.end, self.out, budget)
+        self.events.structure = self.structures.known.index(structure)
 
     def _answer(self, status):
-        if status == self.codes.WANTED:
+        if status == codes.WANTED:
             try:
-                self._want(tuple(self.events.wanted.tolist()), self.trial)
+                self._want(tuple(self.events.wanted.tolist()), self.trial.x, self.trial.p)
             except TorsorError as error:
                 self.refused = str(error)
                 return status
-            return self.loop.RUNNING
-        if status == self.codes.FULL:
+            return RUNNING
+        if status == codes.FULL:
             self._empty_log()
-            return self.loop.RUNNING
-        if status == self.loop.ILL_CHOSEN:
-            self._catch_up()
-            structure = self.structures.known[self.events.marks[0]]
-            trial = self.scratch.trial[: self.state.q.size].copy()
-            with abrupt(), never_lost():
-                better = self.structures.rechosen(structure, float(self.scratch.t[0]), trial, self.state.p)
-            if better:
-                self.choices += 1
-                self._tabulate()
-            self._watch_structure(structure, trial, self.state.p)
-            return self.loop.RUNNING
+            return RUNNING
+        if status == ILL_CHOSEN:
+            self._choose_structure_anew()
+            return RUNNING
         return status
 
+    def _choose_structure_anew(self):
+        self._catch_up()
+        structure = self.structures.known[self.events.structure]
+        tried = self.scratch.tried.copy()
+        with abrupt(), never_lost():
+            q, _ = self.system.state.parted(tried)
+            better = self.structures.rechosen(structure, float(self.scratch.t[0]), q, self.state.p)
+        if better:
+            self.choices += 1
+            self._tabulate()
+        self._watch_structure(structure, tried, self.state.p)
+
     def _empty_log(self):
-        n = int(self.events.marks[4])
-        self.logged.append(tuple(x[:n].copy() for x in self.log))
-        self.events.marks[4] = 0
+        n, log = self.log.count, self.log
+        self.logged.append(tuple(x[:n].copy() for x in (log.time, log.event, log.energy, log.impulse, log.slots)))
+        log.count = 0
 
     def _message(self, status):
-        w, t = self.codes, self.state.values[0]
+        w, t = codes, self.state.time
         if not w.WANTED <= status <= w.UNSEEN:
             return super()._message(status)
-        name = self.structures.program.names[self.events.marks[5]]
-        off = f"{self.events.values[1]:.3g}"
+        name = self.structures.program.names[self.events.failed]
+        off = f"{self.events.number:.3g}"
         return {
             w.ENDED: f"ended by event {name!r}",
-            w.WANTED: f"event {name!r} cannot happen: {getattr(self, 'refused', '')}",
+            w.WANTED: f"event {name!r} cannot happen: {self.refused}",
             w.NOT_A_NUMBER: f"event {name!r}: its condition, or a value that it sets, is not a number at t = {t:.9g} s",
             w.NOT_SATISFIED: (
                 f"event {name!r} engages constraints that are far from satisfied, or moves them: the largest residual is {off}. "
@@ -186,7 +176,7 @@ class EventRunner(Runner):
             w.RESTITUTION: f"event {name!r}: restitution must lie between 0 and 1, it is {off}",
             w.UNDECIDED: (
                 f"event {name!r}: it cannot be decided which dry friction sticks and which slides (t = {t:.12g} s): "
-                f"{', '.join(x for x, tried in zip(self.structures.program.frictions, self.trial.tries) if tried)}"
+                f"{', '.join(x for x, tried in zip(self.structures.program.frictions, self.rubbing.tries) if tried)}"
             ),
             w.PENETRATES: f"event {name!r} strikes a constraint that is broken by {off} there; it must hold where it is struck",
             w.CHATTERS: (
@@ -195,7 +185,7 @@ class EventRunner(Runner):
                 "for the event"
             ),
             w.ACCUMULATES: (
-                f"event {name!r} fires at ever shorter intervals, which end at about t = {self.events.values[1]:.12g} s. "
+                f"event {name!r} fires at ever shorter intervals, which end at about t = {self.events.number:.12g} s. "
                 "Choose accumulate='end' to end there, accumulate='ignore' to go on without the event, or a constraint "
                 "that stays engaged (ts.strike does that by itself)"
             ),
@@ -206,7 +196,7 @@ class EventRunner(Runner):
 
     @property
     def backlog(self):
-        return sum(len(part[0]) for part in self.logged) + int(self.events.marks[4])
+        return sum(len(part[0]) for part in self.logged) + self.log.count
 
     def take_events(self):
         self._empty_log()
@@ -219,26 +209,26 @@ class EventRunner(Runner):
     def snapshot(self):
         facts, arrays = super().snapshot()
         facts["structures"] = [[s.key, s.keep, s.dependent, s.watches] for s in self.structures.known]
-        events = {f"events.{name}": x.copy() for name, x in self.events._asdict().items()}
-        return facts | {"drained": self.drained}, arrays | events | {"conditioning": self.table.numbers.copy()}
+        return facts | {"drained": self.drained}, arrays
+
+    def _lasting(self):
+        return super()._lasting() | {"events": self.events}
+
+    def _restore_records(self, arrays):
+        self._tabulate()
+        super()._restore_records(arrays)
 
     def restore(self, facts, arrays, rebuild):
-        super().restore(facts, arrays, rebuild)
         self.structures.known = [self.structures.rebuilt(tuple(key), *rest) for key, *rest in facts["structures"]]
-        self._tabulate()
-        self.table.numbers[:] = arrays["conditioning"]
+        super().restore(facts, arrays, rebuild)
         self.drained = facts["drained"]
-        for name, x in self.events._asdict().items():
-            x[...] = arrays[f"events.{name}"]
 
-    def _evaluate(self, times, q, v, p, outputs):
-        row = np.zeros(max(self.sizes["outputs"], 1))
-        keys = p[:, self.structures.bits]
-        for structure in self.structures.known:
-            rows = np.flatnonzero((keys == np.array(structure.key)).all(axis=1))
-            if rows.size:
-                kernels = self.loop.Kernels(**addresses(structure.built, self.loop.Kernels._fields))
-                self.loop.evaluate(kernels, self.scratch, self.plan, times, q, v, p, rows, outputs, row)
+    def _evaluate(self, which):
+        keys = self.out.p[which][:, self.structures.bits]
+        for k, structure in enumerate(self.structures.known):
+            own = which[(keys == np.array(structure.key)).all(axis=1)]
+            if own.size:
+                super()._evaluate(own, k)
 
     def _look_at_record(self, label, k, time, event, values):
         """Take note of a recorded value that is not a number."""

@@ -11,161 +11,186 @@ which shrink like eⁿ, is summed up:
     t_rest = t + 2 ġ⁺/(|g̈| (1 − e))                                                                     (2)
 """
 
-from numba import njit
-
-from ..kernels.calls import call
+from ..kernels import ask
+from ..kernels.compiled import compiled
+from ..methods.codes import RUNNING
+from ..methods.correction import correct_positions
+from ..methods.vectors import copy, largest, rate
 from .codes import CHATTERS, NOT_SATISFIED, WANTED
-from .compiled import PLAIN
 from .impacts import impact, loosen, place_of, push, residuals
-from .loop import RUNNING, accelerate, copy, largest, project_position
 from .meeting import meet
-from .switch import FAR, NEAR, REBOUND, kernels_of, structure_of, use
+from .switches import FAR, NEAR, REBOUND, structure_of
 
 
-@njit(**PLAIN)
-def positions(program, table, s, plan, state, events, trial, t, snap):
+@compiled
+def positions(run, t, snap):
     """Bring the trial positions onto the constraints of their structure. Returns a status."""
-    i = structure_of(program, table, events, trial.p)
+    trial, s, state, events = run.trial, run.scratch, run.state, run.events
+    i = structure_of(run, trial.p)
     if i < 0:
         return WANTED
-    use(table, plan, i)
-    if table.sizes[i, 1] == 0:
+    k = run.kernels[i]
+    if k.rows == 0:
         return RUNNING
-    k = kernels_of(table, i)
     s.t[0] = t
-    call(k.factor, (s.t, trial.q, trial.p, s.F, s.work))
-    call(k.positions, (s.t, trial.q, trial.p, s.F, trial.other, s.g, s.work))
-    gap = largest(s.g, table.sizes[i, 1])
-    if not snap and not gap <= FAR * events.values[2]:
-        events.values[1] = gap
+    ask.factor(k, s, trial.x, trial.p, s.F)
+    ask.positions(k, s, trial.x, trial.p, s.F, trial.other, s.g)
+    gap = largest(s.g, 0, k.rows)
+    if not snap and not gap <= FAR * run.scales.length:
+        events.number = gap
         return NOT_SATISFIED
-    worst = state.values[4]
-    swaps = project_position(k, s, plan, state, trial.q, trial.other, trial.p)
-    state.values[4] = worst  # a jump is no drift
+    worst = state.position_residual
+    swaps = correct_positions(run, k, trial.x, trial.other, trial.p)
+    state.position_residual = worst  # a jump is no drift
     if swaps < 0:
-        events.values[1] = gap
+        events.number = gap
         return NOT_SATISFIED
     if swaps % 2 == 1:
-        copy(trial.other, trial.q)
+        copy(trial.other, trial.x)
     return RUNNING
 
 
-@njit(**PLAIN)
-def velocities(program, table, s, plan, events, trial, t):
+@compiled
+def velocities(run, t):
     """Bring the trial velocities onto the constraints of their structure by impulses. Returns a status."""
-    i = structure_of(program, table, events, trial.p)
+    trial, psi = run.trial, run.scratch.psi
+    i = structure_of(run, trial.p)
     if i < 0:
         return WANTED
-    use(table, plan, i)
-    for _ in range(2 if table.sizes[i, 1] > 0 else 0):  # the second time for rounding
-        residuals(table, s, i, t, trial)
-        for m in range(table.sizes[i, 1]):
-            trial.r[m] = s.psi[m]
-        push(table, s, i, trial)
+    rows = run.kernels[i].rows
+    for _ in range(2 if rows > 0 else 0):  # the second time for rounding
+        residuals(run, i, t)
+        for m in range(rows):
+            trial.r[m] = psi[m]
+        push(run, i)
     return RUNNING
 
 
-@njit(**PLAIN)
-def pushed(program, table, s, plan, i, events, trial, t, n):
+@compiled
+def asked_for(run, i, tiny):
+    """Residuals that an impact is to take away: (1). Returns whether something leaves that was taken to be struck."""
+    trial, psi, again = run.trial, run.scratch.psi, False
+    for m in range(run.kernels[i].rows):
+        trial.r[m] = psi[m]
+    for m in range(run.events.struck):
+        hit = trial.struck[m]
+        place = place_of(run, i, hit.row)
+        if hit.takes_part == 0 or place < 0:
+            continue
+        leaving = hit.side * psi[place]
+        if leaving > -tiny:  # it is only touched, or leaves by itself
+            trial.r[place] = 0.0
+            if hit.stays == 0 and leaving > tiny:
+                hit.takes_part, again = 0, True
+            hit.stays = 1
+        elif hit.stays == 0:
+            trial.r[place] = (1.0 + hit.restitution) * psi[place]
+    return again
+
+
+@compiled
+def pulls(run, i):
+    """Whether a constraint that only pushes would pull; the first that would is opened."""
+    trial, events = run.trial, run.events
+    momentum = run.plan.mass * events.fastest  # against which impulses are rounded
+    rounding = NEAR * max(momentum, largest(trial.impulses, 0, trial.impulses.size))
+    for contact in run.program.onesided:
+        if place_of(run, i, contact.row) >= 0 and trial.impulses[contact.row] < -rounding:
+            trial.p[contact.place] = 0.0
+            for m in range(events.struck):
+                if trial.struck[m].place == contact.place:
+                    trial.struck[m].takes_part, trial.struck[m].stays = 0, 2
+            return True
+    for m in range(events.struck):  # nor does what is struck from one side
+        hit = trial.struck[m]
+        if hit.takes_part == 1 and hit.side * trial.impulses[hit.row] < -rounding:
+            hit.takes_part, hit.stays = 0, 2
+            return True
+    return False
+
+
+@compiled
+def share_restitution(run, i):
+    """Different coefficients of restitution may create energy: then a group takes its least. Returns whether any changed."""
+    trial, n, again = run.trial, run.events.struck, False
+    for m in range(n):
+        hit = trial.struck[m]
+        place = place_of(run, i, hit.row)
+        if place < 0 or run.rub.creating[place] == 0 or hit.takes_part == 0:
+            continue
+        for l in range(n):
+            other = trial.struck[l]
+            lower = other.restitution < hit.restitution and other.takes_part == 1
+            at = place_of(run, i, other.row)
+            if lower and at >= 0 and run.rub.group[at] == run.rub.group[place]:
+                hit.restitution, again = other.restitution, True
+    return again
+
+
+@compiled
+def pushed(run, i, t):
     """Velocities after an impact of independent constraints. Returns whether that is the end of it: else something else
     takes part than was taken for granted."""
-    residuals(table, s, i, t, trial)
-    for m in range(table.sizes[i, 1]):
-        trial.r[m] = s.psi[m]
-    again = False
-    for m in range(n):
-        at = place_of(table, i, int(trial.struck[m, 0]))
-        if trial.struck[m, 5] == 0.0 or at < 0:
+    tiny = NEAR * run.events.fastest
+    residuals(run, i, t)
+    if asked_for(run, i, tiny):
+        return False
+    creates = impact(run, i, tiny)
+    if pulls(run, i):
+        return False
+    return not (creates and run.events.struck > 1 and share_restitution(run, i))
+
+
+@compiled
+def settled(run, t):
+    """Whether rebounds that are too low to be followed end now; then their contacts are closed, and (2) is noted."""
+    trial, events, again = run.trial, run.events, False
+    for m in range(events.struck):
+        hit = trial.struck[m]
+        leaves = hit.takes_part == 0 and hit.stays < 2 and hit.leaving > 0.0
+        rebounds = hit.takes_part == 1 and hit.stays == 0 and hit.restitution > 0.0
+        if not (leaves or rebounds):
             continue
-        leaving = trial.struck[m, 7] * s.psi[at]
-        if leaving > -NEAR * events.values[3]:  # it is only touched, or leaves by itself
-            trial.r[at] = 0.0
-            if trial.struck[m, 4] == 0.0 and leaving > NEAR * events.values[3]:
-                trial.struck[m, 5], again = 0.0, True
-            trial.struck[m, 4] = 1.0
-        elif trial.struck[m, 4] == 0.0:
-            trial.r[at] = (1.0 + trial.struck[m, 2]) * s.psi[at]
-    if again:
-        return False
-    creates = impact(program, table, s, i, trial, NEAR * events.values[3])
-    momentum = plan.numbers[5] * events.values[3]  # against which impulses are rounded
-    rounding = NEAR * max(momentum, largest(trial.impulses, trial.impulses.size))
-    for m in range(program.onesided.shape[0]):  # nothing pulls: a contact that would is opened
-        at = place_of(table, i, program.onesided[m, 1])
-        if at >= 0 and trial.impulses[program.onesided[m, 1]] < -rounding:
-            trial.p[program.onesided[m, 0]], again = 0.0, True
-            for l in range(n):
-                if int(trial.struck[l, 1]) == program.onesided[m, 0]:
-                    trial.struck[l, 5], trial.struck[l, 4] = 0.0, 2.0
-            break
-    if again:
-        return False
-    for m in range(n):  # nor does what is struck from one side
-        if trial.struck[m, 5] == 1.0 and trial.struck[m, 7] * trial.impulses[int(trial.struck[m, 0])] < -rounding:
-            trial.struck[m, 5], trial.struck[m, 4], again = 0.0, 2.0, True
-            break
-    if again:
-        return False
-    if creates and n > 1:  # different coefficients of restitution may create energy: then a group takes its least
+        speed = hit.leaving if leaves else -hit.restitution * hit.leaving
+        pull = -hit.side * trial.later[hit.slot]
+        if pull > 0.0 and 0.5 * speed**2 < pull * REBOUND * run.scales.length:
+            hit.stays, hit.takes_part, again = 1, 1, True
+            if hit.restitution < 1.0:
+                events.settled = t + 2.0 * speed / (pull * (1.0 - hit.restitution))  # (2)
+    return again
+
+
+@compiled
+def jump(run, t):
+    """Velocities after constraints were engaged or struck: (1). Which of them stay closed is left in trial.p. Returns a
+    status."""
+    trial, s, n = run.trial, run.scratch, run.events.struck
+    copy(trial.x, trial.before)
+    for _ in range(4 + 2 * n + run.program.onesided.size):
+        copy(trial.before, trial.x)
         for m in range(n):
-            at = place_of(table, i, int(trial.struck[m, 0]))
-            if at < 0 or trial.creating[at] == 0 or trial.struck[m, 5] == 0.0:
-                continue
-            for l in range(n):
-                other = place_of(table, i, int(trial.struck[l, 0]))
-                lower = trial.struck[l, 2] < trial.struck[m, 2] and trial.struck[l, 5] == 1.0
-                if lower and other >= 0 and trial.group[other] == trial.group[at]:
-                    trial.struck[m, 2], again = trial.struck[l, 2], True
-    return not again
-
-
-@njit(**PLAIN)
-def jump(program, table, s, plan, state, events, trial, t):
-    """Velocities after constraints were engaged or struck: (1). Which of them stay closed is left in trial.p.
-
-    struck: [row, place in p, restitution, slot of the relative acceleration, 1 stays closed or 2 open, takes part, speed
-    of leaving, side on which it is kept: 1 for g ≥ 0, -1 for g ≤ 0]
-    """
-    n = int(events.values[5])
-    copy(trial.v, trial.us)  # before
-    for _ in range(4 + 2 * n + program.onesided.shape[0]):
-        copy(trial.us, trial.v)
-        for m in range(n):
-            trial.p[int(trial.struck[m, 1])] = trial.struck[m, 5]
-        loosen(program, trial.p, True)
-        i = structure_of(program, table, events, trial.p)
+            trial.p[trial.struck[m].place] = trial.struck[m].takes_part
+        loosen(run, trial.p, True)
+        i = structure_of(run, trial.p)
         if i < 0:
             return WANTED
         s.t[0] = t
-        if table.sizes[i, 4] == 1:
-            meet(program, table, s, i, trial, n, NEAR * events.values[3])
-        elif not pushed(program, table, s, plan, i, events, trial, t, n):
+        if run.kernels[i].meeting != 0:
+            meet(run, i, NEAR * run.events.fastest)
+        elif not pushed(run, i, t):
             continue
-        again = False
-        # which of them stay closed
-        for m in range(n):
-            e = trial.struck[m, 2] if trial.struck[m, 4] == 0.0 else 0.0
-            trial.p[int(trial.struck[m, 1])] = 1.0 if trial.struck[m, 5] == 1.0 and e == 0.0 else 0.0
-        loosen(program, trial.p, False)
-        j = structure_of(program, table, events, trial.p)
+        for m in range(n):  # which of them stay closed
+            hit = trial.struck[m]
+            e = hit.restitution if hit.stays == 0 else 0.0
+            trial.p[hit.place] = 1.0 if hit.takes_part == 1 and e == 0.0 else 0.0
+        loosen(run, trial.p, False)
+        j = structure_of(run, trial.p)
         if j < 0:
             return WANTED
-        use(table, plan, j)
         if n == 0:
             return RUNNING
-        accelerate(kernels_of(table, j), s, plan, t, trial.q, trial.v, trial.p, n < 0, s.a)
-        call(table.addresses[j, 12], (s.t, trial.q, trial.v, trial.p, s.a, s.lam, trial.later, s.work))
-        for m in range(n):
-            leaves = trial.struck[m, 5] == 0.0 and trial.struck[m, 4] < 2.0 and trial.struck[m, 6] > 0.0
-            rebounds = trial.struck[m, 5] == 1.0 and trial.struck[m, 4] == 0.0 and trial.struck[m, 2] > 0.0
-            if not (leaves or rebounds):
-                continue
-            speed = trial.struck[m, 6] if leaves else -trial.struck[m, 2] * trial.struck[m, 6]
-            pull = -trial.struck[m, 7] * trial.later[int(trial.struck[m, 3])]
-            if pull > 0.0 and 0.5 * speed**2 < pull * REBOUND * events.values[2]:
-                trial.struck[m, 4], trial.struck[m, 5], again = 1.0, 1.0, True
-                if trial.struck[m, 2] < 1.0:
-                    events.values[4] = t + 2.0 * speed / (pull * (1.0 - trial.struck[m, 2]))  # (2)
-        if not again:
+        rate(run, run.kernels[j], t, trial.x, trial.p, s.xdot)
+        ask.slots(run.kernels[j], s, trial.x, trial.p, s.xdot, s.lam, trial.later)
+        if not settled(run, t):
             return RUNNING
     return CHATTERS

@@ -7,71 +7,79 @@ step, because it has just fired, is divided by θ, which leaves its next root ho
 """
 
 import numpy as np
-from numba import njit
 
+from ..kernels.compiled import compiled
+from ..methods.codes import ACCEPTED, REJECTED, RUNNING
+from ..methods.vectors import copy
+from .attempt import attempt
 from .codes import NOT_A_NUMBER
-from .compiled import PLAIN
-from .loop import FINISHED, RUNNING, march
-from .records import copy
-from .switch import FALLING, FALLING_AGAIN, FLAT, RISING, RISING_AGAIN, enabled, kernels_of, near, restore
+from .event_records import RATE, VALUE
+from .switches import FALLING, FALLING_AGAIN, FLAT, RISING, RISING_AGAIN, enabled, go_back, near
 from .watching import dense, watched
 
 
-@njit(**PLAIN)
-def margin(program, events, trial, theta, phi):
+@compiled
+def margin(run, theta, phi):
     """The least of the functions that are due, each turned so that it falls and over its size, and its slope in θ: zero at
     the first. Not a number where a function is none."""
-    n, least, slope = events.due.size, np.inf, np.nan
-    for m in range(n):
-        if events.due[m] == 0:
+    events, least, slope = run.events, np.inf, np.nan
+    for m in range(events.due.size):
+        how = events.due[m]
+        if how == 0:
             continue
-        sign = -1.0 if events.due[m] == RISING or events.due[m] == RISING_AGAIN else 1.0
+        sign = -1.0 if how == RISING or how == RISING_AGAIN else 1.0
         size = events.scale[m] if events.scale[m] > 0.0 else 1.0
-        x, r = sign * phi[m] / size, sign * phi[n + m] * trial.target[1] / size
-        if events.due[m] == FALLING_AGAIN or events.due[m] == RISING_AGAIN:
+        x, r = sign * phi[VALUE, m] / size, sign * phi[RATE, m] * run.step.span / size
+        if how == FALLING_AGAIN or how == RISING_AGAIN:
             x, r = (x / theta, (r - x / theta) / theta) if theta > 0.0 else (r, np.nan)
-        if events.due[m] == FLAT:
+        if how == FLAT:
             x, r = x if x > 0.0 else -1e-300, np.nan
         if np.isnan(x):
             return x, x
         if x < least:
-            least, slope = x, r if program.events[m, 7] == 1 else np.nan
+            least, slope = x, r if run.program.events[m].rated == 1 else np.nan
     return least, slope
 
 
-@njit(**PLAIN)
-def step_to(table, raw, s, state, i, trial, t):
+@compiled
+def step_to(run, i, t):
     """From the state before the step to time t, by the method itself. Returns a status."""
-    restore(s, state, trial)
-    trial.target[0] = t
+    go_back(run)
     for _ in range(40):
-        if state.values[0] >= t:
+        if run.state.time >= t:
             return RUNNING
-        state.counts[2] = 0
-        status = march(kernels_of(table, i), *raw, trial.target[:1], t, trial.oq, trial.ov, trial.op, trial.ow, 1)
-        if status != RUNNING and status != FINISHED:
+        status = attempt(run, i, t)
+        if status != ACCEPTED and status != REJECTED:
             return status
     return RUNNING
 
 
-@njit(**PLAIN)
-def on_dense_output(program, table, s, plan, events, i, trial):
+@compiled
+def look(run, i):
+    """Watched functions at the state that a step has led to."""
+    state = run.state
+    watched(run, i, state.time, state.xs[state.at], state.p, run.scratch.xdot, run.step.phi)
+
+
+@compiled
+def on_dense_output(run, i):
     """The first instant as the dense output has it, by false position with halving."""
-    x, y = trial.bracket[0], trial.bracket[1]
-    dense(table, s, plan, i, trial, y, trial.phi)
-    fy, _ = margin(program, events, trial, y, trial.phi)
+    step = run.step
+    x, y = step.low, step.high
+    dense(run, i, y, step.phi)
+    fy, _ = margin(run, y, step.phi)
     if x == 0.0:
-        fx, _ = margin(program, events, trial, x, trial.samples[0])
+        fx, _ = margin(run, x, step.samples[0])
     else:
-        dense(table, s, plan, i, trial, x, trial.phi)
-        fx, _ = margin(program, events, trial, x, trial.phi)
+        dense(run, i, x, step.phi)
+        fx, _ = margin(run, x, step.phi)
     theta, weight_x, weight_y = y, fx, fy
     for _ in range(40):
         theta = x + (y - x) * weight_x / (weight_x - weight_y) if weight_x > weight_y else 0.5 * (x + y)
         if not x < theta < y:
             theta = 0.5 * (x + y)
-        dense(table, s, plan, i, trial, theta, trial.phi)
-        f, _ = margin(program, events, trial, theta, trial.phi)
+        dense(run, i, theta, step.phi)
+        f, _ = margin(run, theta, step.phi)
         if abs(f) < 1e-11 or y - x < 1e-11 * y:
             break
         if f > 0.0:
@@ -81,53 +89,53 @@ def on_dense_output(program, table, s, plan, events, i, trial):
     return theta
 
 
-@njit(**PLAIN)
-def locate(program, table, raw, s, plan, state, events, i, trial):
+@compiled
+def locate(run, i):
     """Go to the first instant of the events that are due, or of another one that turns out to be earlier. Returns a status."""
-    status = root(program, table, raw, s, plan, state, events, i, trial)
-    for _ in range(events.due.size):
-        if status != RUNNING or not earlier(program, events, trial, state):
+    status = root(run, i)
+    for _ in range(run.events.due.size):
+        if status != RUNNING or not earlier(run):
             break
-        status = root(program, table, raw, s, plan, state, events, i, trial)
+        status = root(run, i)
     return status
 
 
-@njit(**PLAIN)
-def earlier(program, events, trial, state):
+@compiled
+def earlier(run):
     """Whether a function has fallen through zero before the instant that was found: then that is looked for instead."""
-    theta, found = (state.values[0] - trial.values0[0]) / trial.target[1], False
+    events, step, t = run.events, run.step, run.state.time
+    theta, found = (t - run.kept.time) / step.span, False
     for m in range(events.due.size):
-        if events.due[m] != 0 or trial.sides[m] != 1 or not enabled(program, events, m, trial.p0):
+        if events.due[m] != 0 or step.sides[m] != 1 or not enabled(run, m, run.kept.p):
             continue
-        close = near(events, m, state.values[0], trial.phi[events.due.size + m])
-        if trial.phi[m] < -100 * close and trial.bracket[0] < theta < trial.bracket[1]:
+        close = near(run, m, t, step.phi[RATE, m])
+        if step.phi[VALUE, m] < -100 * close and step.low < theta < step.high:
             if not found:
                 for l in range(events.due.size):
                     events.due[l] = 0
             events.due[m], found = FALLING, True
     if found:
-        trial.bracket[1] = theta
+        step.high = theta
     return found
 
 
-@njit(**PLAIN)
-def root(program, table, raw, s, plan, state, events, i, trial):
+@compiled
+def root(run, i):
     """Go to the first instant of the events that are due, by steps of the method. Returns a status."""
-    k = kernels_of(table, i)
-    t0, h = trial.values0[0], trial.target[1]
-    theta = on_dense_output(program, table, s, plan, events, i, trial)
-    margins = 0.1 * (trial.bracket[1] - trial.bracket[0])  # the root of the method may be a little off the bracket
-    low, high = max(0.0, trial.bracket[0] - margins), min(1.0, trial.bracket[1] + margins)
+    events, step, t0, h = run.events, run.step, run.kept.time, run.step.span
+    theta = on_dense_output(run, i)
+    margins = 0.1 * (step.high - step.low)  # the root of the method may be a little off the bracket
+    low, high = max(0.0, step.low - margins), min(1.0, step.high + margins)
     last, value, slope = theta, 0.0, np.nan
     flat = False
     for m in range(events.due.size):
         flat = flat or events.due[m] == FLAT
     for turn in range(60):
-        status = step_to(table, raw, s, state, i, trial, t0 + theta * h)
+        status = step_to(run, i, t0 + theta * h)
         if status != RUNNING:
             return status
-        watched(k, s, plan, table, i, state.values[0], state.q, state.v, state.p, trial.phi)
-        f, rate = margin(program, events, trial, theta, trial.phi)
+        look(run, i)
+        f, rate = margin(run, theta, step.phi)
         if np.isnan(f):
             return NOT_A_NUMBER
         slope = rate if not np.isnan(rate) else ((f - value) / (theta - last) if turn > 0 and theta != last else np.nan)
@@ -151,28 +159,31 @@ def root(program, table, raw, s, plan, state, events, i, trial):
             break
         if not low < theta < high or turn > 15:
             theta = 0.5 * (low + high)
-    if not some(program, events, trial, state, False):  # the dense output has seen what is not there: on to its end
-        status = step_to(table, raw, s, state, i, trial, t0 + high * h)
+    if not due_here(run, False):  # the dense output has seen what is not there: on to its end
+        status = step_to(run, i, t0 + high * h)
         if status != RUNNING:
             return status
-        watched(k, s, plan, table, i, state.values[0], state.q, state.v, state.p, trial.phi)
-    copy(trial.phi, events.phi)
-    some(program, events, trial, state, True)
+        look(run, i)
+    for row in range(3):
+        copy(step.phi[row], events.phi[row])
+    due_here(run, True)
     return RUNNING
 
 
-@njit(**PLAIN)
-def some(program, events, trial, state, mark):
+@compiled
+def due_here(run, mark):
     """Whether any of the events that are due in the step are due at the state reached, and not later; `mark`: only they are
     due from now on."""
-    any = False
+    events, step, any = run.events, run.step, False
     for m in range(events.due.size):
-        if events.due[m] > 0:
-            rises = events.due[m] == RISING or events.due[m] == RISING_AGAIN
-            x, rate = -trial.phi[m] if rises else trial.phi[m], trial.phi[events.due.size + m]
-            close = near(events, m, state.values[0], rate)
-            change = abs(rate * trial.target[1])
-            moves = program.events[m, 7] == 0 or events.due[m] == FLAT or change > 10 * close  # or is held there
+        how = events.due[m]
+        if how > 0:
+            rises = how == RISING or how == RISING_AGAIN
+            x, rate = -step.phi[VALUE, m] if rises else step.phi[VALUE, m], step.phi[RATE, m]
+            close = near(run, m, run.state.time, rate)
+            moves = (
+                run.program.events[m].rated == 0 or how == FLAT or abs(rate * step.span) > 10 * close
+            )  # or is held there
             here = (x <= 100 * close and moves) or x < -100 * close
             any = any or here
             if mark:

@@ -9,136 +9,165 @@ found row by row, again and again (projected Gauss–Seidel), which no dependenc
 """
 
 import numpy as np
-from numba import njit
 
-from ..kernels.calls import call
-from .compiled import PLAIN
-from .loop import copy, largest
+from ..kernels import ask
+from ..kernels.compiled import compiled
+from ..methods.vectors import copy, largest
+from .impacts import share_of
 
-SWEEPS, WORK = (
-    20000,
-    2e7,
-)  # at most so many times through all rows, and no more operations than take some hundredths of a second
+SWEEPS = 20000  # at most so many times through all rows,
+WORK = 2e7  # and no more operations than take some hundredths of a second
 
 
-@njit(**PLAIN)
-def _push(trial, a, change):
-    for k in range(trial.after.size):
-        trial.after[k] += trial.A[a * trial.after.size + k] * change
-    trial.lam[a] += change
+@compiled
+def _push(met, a, change):
+    n = met.after.size
+    for k in range(n):
+        met.after[k] += met.A[a * n + k] * change
+    met.lam[a] += change
 
 
-@njit(**PLAIN)
-def _rub(trial, a, parts, limit):
+@compiled
+def _rub(run, a, parts, limit):
     """Impulse of friction in one contact, within its limit. Returns how much the velocities changed."""
-    n = trial.after.size
-    first, last = trial.A[a * n + a], trial.A[(a + parts - 1) * n + a + parts - 1]
-    across = trial.A[a * n + a + parts - 1] if parts > 1 else 0.0
+    met, want = run.meeting, run.rub.want
+    n = met.after.size
+    first, last = met.A[a * n + a], met.A[(a + parts - 1) * n + a + parts - 1]
+    across = met.A[a * n + a + parts - 1] if parts > 1 else 0.0
     stiff = 0.5 * (first + last) + np.sqrt(0.25 * (first - last) ** 2 + across**2)
     if not stiff > 0.0:
         return 0.0
     size, moved = 0.0, 0.0
     for c in range(parts):
-        size += (trial.lam[a + c] - trial.after[a + c] / stiff) ** 2
+        size += (met.lam[a + c] - met.after[a + c] / stiff) ** 2
     share = 1.0 if size <= limit**2 else limit / np.sqrt(size)
     for c in range(parts):
-        trial.want[c] = share * (trial.lam[a + c] - trial.after[a + c] / stiff)
+        want[c] = share * (met.lam[a + c] - met.after[a + c] / stiff)
     for c in range(parts):
-        change = trial.want[c] - trial.lam[a + c]
+        change = want[c] - met.lam[a + c]
         moved = max(moved, abs(change) * stiff)
-        _push(trial, a + c, change)
+        _push(met, a + c, change)
     return moved
 
 
-@njit(**PLAIN)
-def _solve(program, trial, bounces):
-    """Λ of (1) in trial.lam, and ψ⁺ in trial.after; bounces: 1, or 0 for the same without restitution."""
-    n, scale = trial.after.size, largest(trial.before, trial.before.size)
-    copy(trial.before, trial.after)
+@compiled
+def _solve(run, bounces):
+    """Λ and ψ⁺ of (1); bounces: 1, or 0 for the same without restitution."""
+    met, program, p = run.meeting, run.program, run.trial.p
+    n, scale = met.after.size, largest(met.before, 0, met.before.size)
+    copy(met.before, met.after)
     for k in range(n):
-        trial.lam[k] = 0.0
+        met.lam[k] = 0.0
     for _ in range(int(min(SWEEPS, 100 + WORK / (n * n)))):
         worst = 0.0
-        for k in range(program.onesided.shape[0]):
-            a = program.meets[program.onesided[k, 1]]
-            own = trial.A[a * n + a]
-            if trial.p[program.onesided[k, 0]] == 1.0 and own > 0.0:
-                wanted = max(0.0, trial.lam[a] - (trial.after[a] + bounces * trial.bounce[a]) / own)
-                worst = max(worst, abs(wanted - trial.lam[a]) * own)
-                _push(trial, a, wanted - trial.lam[a])
-        for k in range(program.lands.shape[0]):
-            f = program.lands[k]
-            if trial.p[f[0]] == 1.0 and f[7] >= 0:
-                load = max(0.0, trial.lam[program.meets[f[9]]])
-                worst = max(worst, _rub(trial, program.meets[f[6]], f[4], trial.grip[k] * load))
+        for contact in program.onesided:
+            a = program.meets[contact.row]
+            own = met.A[a * n + a]
+            if p[contact.place] == 1.0 and own > 0.0:
+                wanted = max(0.0, met.lam[a] - (met.after[a] + bounces * met.bounce[a]) / own)
+                worst = max(worst, abs(wanted - met.lam[a]) * own)
+                _push(met, a, wanted - met.lam[a])
+        for k in range(program.frictions.size):
+            f = program.frictions[k]
+            if p[f.stick] == 1.0 and f.sliding >= 0:
+                load = max(0.0, met.lam[program.meets[f.host_row]])
+                worst = max(worst, _rub(run, program.meets[f.row], f.parts, run.rub.grip[k] * load))
         if worst <= 1e-15 * scale:
             break
 
 
-@njit(**PLAIN)
-def _work(trial):
+@compiled
+def _work(met):
     """½ Λᵀ (ψ⁺ + ψ⁻): positive where energy would be created."""
     total, size = 0.0, 0.0
-    for k in range(trial.after.size):
-        total += 0.5 * trial.lam[k] * (trial.after[k] + trial.before[k])
-        size += 0.5 * abs(trial.lam[k]) * (abs(trial.after[k]) + abs(trial.before[k]))
+    for k in range(met.after.size):
+        total += 0.5 * met.lam[k] * (met.after[k] + met.before[k])
+        size += 0.5 * abs(met.lam[k]) * (abs(met.after[k]) + abs(met.before[k]))
     return total, size
 
 
-@njit(**PLAIN)
-def meet(program, table, s, i, trial, struck, tiny):
-    """Velocities after an impact of contacts that are not independent, from trial.us; impulses in trial.impulses."""
-    n, nv = trial.after.size, trial.v.size
-    call(table.addresses[i, 17], (s.t, trial.q, trial.us, trial.p, trial.A, trial.B, trial.before, s.work))
-    for k in range(n):
-        trial.bounce[k] = 0.0
-    for m in range(struck):
-        a = program.meets[int(trial.struck[m, 0])]
+@compiled
+def _prepare(run, tiny):
+    """Restitution and grip of every contact."""
+    met, program, trial = run.meeting, run.program, run.trial
+    for k in range(met.bounce.size):
+        met.bounce[k] = 0.0
+    for m in range(run.events.struck):
+        hit = trial.struck[m]
+        a = program.meets[hit.row]
         if a < 0:  # no contact: it holds
             continue
-        if trial.struck[m, 4] == 0.0 and trial.before[a] > -tiny:
-            trial.struck[m, 4] = 1.0  # only touched, or leaves by itself
-        elif trial.struck[m, 4] == 0.0:
-            trial.bounce[a] = trial.struck[m, 2] * trial.before[a]
-    for k in range(program.lands.shape[0]):
-        trial.grip[k] = trial.slots[program.lands[k, 8]] if program.lands[k, 8] >= 0 else 0.0
-    _solve(program, trial, 1.0)
-    slides = False
-    for k in range(program.lands.shape[0]):  # what slides has the coefficient of sliding
-        f = program.lands[k]
-        if trial.p[f[0]] == 1.0 and f[7] >= 0 and trial.slots[f[7]] < trial.grip[k]:
+        if hit.stays == 0 and met.before[a] > -tiny:
+            hit.stays = 1  # only touched, or leaves by itself
+        elif hit.stays == 0:
+            met.bounce[a] = hit.restitution * met.before[a]
+    for k in range(program.frictions.size):
+        static = program.frictions[k].static
+        run.rub.grip[k] = trial.slots[static] if static >= 0 else 0.0
+
+
+@compiled
+def _slides(run, tiny):
+    """Whether something slides after the impact whose coefficient of sliding is less: it has that then."""
+    met, program, trial, slides = run.meeting, run.program, run.trial, False
+    for k in range(program.frictions.size):
+        f = program.frictions[k]
+        if trial.p[f.stick] == 1.0 and f.sliding >= 0 and trial.slots[f.sliding] < run.rub.grip[k]:
             speed = 0.0
-            for c in range(f[4]):
-                speed = max(speed, abs(trial.after[program.meets[f[6]] + c]))
+            for c in range(f.parts):
+                speed = max(speed, abs(met.after[program.meets[f.row] + c]))
             if speed > 1e3 * tiny:
-                trial.grip[k], slides = trial.slots[f[7]], True
-    if slides:
-        _solve(program, trial, 1.0)
-    work, size = _work(trial)
-    if work > 1e-12 * size:  # as much restitution as leaves the energy: Λ₀ + x (Λ − Λ₀), Λ₀ without
-        copy(trial.lam, trial.lam1)
-        copy(trial.after, trial.after1)
-        _solve(program, trial, 0.0)
-        least, _ = _work(trial)
-        a = 0.0
-        for k in range(n):
-            a += 0.5 * (trial.lam1[k] - trial.lam[k]) * (trial.after1[k] - trial.after[k])
-        b = work - least - a
-        root = np.sqrt(max(0.0, b**2 - 4 * a * min(least, 0.0)))
-        x = min(1.0, -2 * min(least, 0.0) / (b + root)) if b + root > 0.0 else 0.0
-        for k in range(n):
-            trial.lam[k] += x * (trial.lam1[k] - trial.lam[k])
-            trial.after[k] += x * (trial.after1[k] - trial.after[k])
+                run.rub.grip[k], slides = trial.slots[f.sliding], True
+    return slides
+
+
+@compiled
+def _lessened(run, work):
+    """As much restitution as leaves the energy: Λ₀ + x (Λ − Λ₀), Λ₀ without."""
+    met = run.meeting
+    copy(met.lam, met.lam1)
+    copy(met.after, met.after1)
+    _solve(run, 0.0)
+    least, _ = _work(met)
+    a = 0.0
+    for k in range(met.lam.size):
+        a += 0.5 * (met.lam1[k] - met.lam[k]) * (met.after1[k] - met.after[k])
+    x = share_of(work, least, a)
+    for k in range(met.lam.size):
+        met.lam[k] += x * (met.lam1[k] - met.lam[k])
+        met.after[k] += x * (met.after1[k] - met.after[k])
+
+
+@compiled
+def _open(run, tiny):
+    """What leaves is open."""
+    met, trial = run.meeting, run.trial
+    for contact in run.program.onesided:
+        a = run.program.meets[contact.row]
+        if trial.p[contact.place] == 1.0 and met.lam[a] == 0.0 and met.after[a] > 1e3 * tiny:
+            trial.p[contact.place] = 0.0
+            for m in range(run.events.struck):
+                hit = trial.struck[m]
+                if hit.place == contact.place:
+                    hit.takes_part, hit.stays = 0, 2 if hit.stays == 0 else 1
+
+
+@compiled
+def meet(run, i, tiny):
+    """Velocities after an impact of contacts that are not independent, from those before; impulses in trial.impulses."""
+    met, trial, first, nv = run.meeting, run.trial, run.plan.configuration, run.plan.velocities
+    ask.meeting(run.kernels[i], run.scratch, trial.before, trial.p, met.A, met.B, met.before)
+    _prepare(run, tiny)
+    _solve(run, 1.0)
+    if _slides(run, tiny):
+        _solve(run, 1.0)
+    work, size = _work(met)
+    if work > 1e-12 * size:
+        _lessened(run, work)
     for m in range(nv):
-        trial.v[m] = trial.us[m]
-        for k in range(n):
-            trial.v[m] += trial.B[k * nv + m] * trial.lam[k]
-    for r in range(program.meets.size):
-        trial.impulses[r] = trial.lam[program.meets[r]] if program.meets[r] >= 0 else 0.0
-    for k in range(program.onesided.shape[0]):  # what leaves is open
-        a = program.meets[program.onesided[k, 1]]
-        if trial.p[program.onesided[k, 0]] == 1.0 and trial.lam[a] == 0.0 and trial.after[a] > 1e3 * tiny:
-            trial.p[program.onesided[k, 0]] = 0.0
-            for m in range(struck):
-                if int(trial.struck[m, 1]) == program.onesided[k, 0]:
-                    trial.struck[m, 5], trial.struck[m, 4] = 0.0, 2.0 if trial.struck[m, 4] == 0.0 else 1.0
+        trial.x[first + m] = trial.before[first + m]
+        for k in range(met.lam.size):
+            trial.x[first + m] += met.B[k * nv + m] * met.lam[k]
+    for r in range(run.program.meets.size):
+        trial.impulses[r] = met.lam[run.program.meets[r]] if run.program.meets[r] >= 0 else 0.0
+    _open(run, tiny)

@@ -12,10 +12,12 @@ import numpy as np
 from .. import formulations as _formulations  # noqa: F401  (they register themselves)
 from .. import kernels, quantity
 from ..errors import AssemblyError, ModelError
+from ..formulations.scales import Scales, rounded
 from ..registry import lookup
 from .derived import derived
 from .pace import paces
 from .program import Approach, Rate, Side, lowered
+from .waist import Layout, kernels_of
 
 
 @dataclass
@@ -50,6 +52,11 @@ class System:
     changes: list
     fingerprint: str
 
+    @property
+    def state(self):
+        """How a state is made of its parts."""
+        return Layout(self.sizes["q"], self.sizes["v"], len(self.p))
+
     def output_name(self, place):
         """What an output is, in words."""
         starts = np.cumsum([0, *[size for _, size in self.layout]])
@@ -69,8 +76,6 @@ class System:
     @property
     def unit(self):
         """Unit of length of the kernels [m]."""
-        from ..formulations.scales import rounded
-
         return rounded(self.length)
 
 
@@ -78,9 +83,7 @@ class System:
 def own_source():
     """Digest of the files with which the meaning of a stored System and of its kernels changes."""
     here = pathlib.Path(__file__).parent
-    files = [
-        here / name for name in ("prepare.py", "derived.py", "program.py", "pace.py", "structures.py", "switch.py")
-    ]
+    files = [here / name for name in ("prepare.py", "derived.py", "program.py", "pace.py", "structures.py", "waist.py")]
     return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
 
 
@@ -160,7 +163,8 @@ def _begun(told, options, values, t):
     key = kernel_key(told.mark, told.formulation, f.keep, chosen, options, scales)
     built = told.library(key, f, lambda equations: _built(told, equations, key, options))
     if f.turns:
-        p[len(model.inputs) :] = built["turns"](np.array([t]), q, p)[0]
+        x = Layout(f.facts["q"], f.facts["v"], len(p)).joined(q, v, p)
+        p[len(model.inputs) :] = built["turns"](np.array([t]), x, p)[0]
     system = System(
         sizes={
             "q": f.facts["q"],
@@ -195,6 +199,24 @@ def _begun(told, options, values, t):
     return system, built
 
 
+def mechanics(model, system, formulation, map, parameters=None):
+    """Kernels of the equations themselves, as functions of configuration and velocities, for those who call them one by one."""
+    told = derived(model, formulation, dict(model.signals))
+    options = [map, False, "mass"]
+    f = told.face()
+    f.measure(Scales(**system.scales))
+    f.keep, f.dependent = system.keep, system.dependent[-1]
+    key = kernel_key(told.mark, told.formulation, f.keep, system.dependent, ["mechanics", *options], f.scales)
+
+    def make(equations):
+        functions = {**equations.functions(), **equations.retractions(map)}
+        functions["outputs"] = equations.outputs(told.signals).function()
+        del functions["impulse"]
+        return kernels.build(functions, key=key)
+
+    return told.library(key, f, make)
+
+
 def _built(told, f, key, options):
     """Kernels of the structure of the start."""
     model = told.model
@@ -209,26 +231,20 @@ def changes_structure(model):
 
 def build(f, signals, program, key, options):
     """Kernels of a formulation whose rows and dependent velocities are chosen; with a program, those of its events too."""
-    from ..formulations import fused_stage
+    map, baumgarte, _ = options
+    columns = None if program is None else (lambda f: _columns(f, program))
+    return kernels.build(kernels_of(f, map, baumgarte, signals, columns), key=key, seldom=SELDOM)
+
+
+def _columns(f, program):
+    """What is watched (values, rates and paces of functions), and what events take numbers from."""
     from ..formulations.outputs import time_derivative
 
-    map, baumgarte, _ = options
-    functions = {**f.functions(baumgarte), **f.retractions(map), "outputs": f.outputs(signals).function()}
-    stage = None if baumgarte else fused_stage(functions)
-    if stage is not None:
-        functions["stage"] = stage
-    if program is None:
-        del functions["impulse"]
-    else:
-        smooth = program.arrays["events"][:, 7]
-        rates = [time_derivative(f, phi) if has else ca.SX(0) for phi, has in zip(program.guards, smooth)]
-        guards = [*program.guards, *rates, *paces(f, program.guards, smooth)]
-        columns = {"guards": guards, "slots": [_slot(f, x) for x in program.slots]}
-        functions |= {name: f.watching(name, ca.vertcat(*column, ca.SX(0, 1))) for name, column in columns.items()}
-        functions["energies"] = f.energies()
-        if f.ambiguous():
-            functions["meeting"] = f.meeting()
-    return kernels.build(functions, key=key, seldom=SELDOM)
+    rated = program.tables["events"]["rated"]
+    rates = [time_derivative(f, phi) if has else ca.SX(0) for phi, has in zip(program.guards, rated)]
+    guards = [*program.guards, *rates, *paces(f, program.guards, rated)]
+    columns = {"guards": guards, "slots": [_slot(f, x) for x in program.slots]}
+    return {name: ca.vertcat(*column, ca.SX(0, 1)) for name, column in columns.items()}
 
 
 def _slot(f, slot):
@@ -265,7 +281,6 @@ def rechosen(told, system, options, keep, dependent, t, q, p):
     from ..formulations.diagnosis import anew
     from ..formulations.examiner import Examiner
     from ..formulations.partition import choose
-    from ..formulations.scales import Scales
 
     f = told.face()
     scales = Scales(**system.scales)
@@ -286,8 +301,6 @@ def rechosen(told, system, options, keep, dependent, t, q, p):
 
 def rebuilt(told, system, options, keep, dependent):
     """Kernels of a choice that an earlier process made."""
-    from ..formulations.scales import Scales
-
     f, scales = told.face(), Scales(**system.scales)
     f.measure(scales)
     f.keep, f.metric = keep, (tuple(dependent[:-1]) if len(dependent) > 1 else options[2])

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..events import ANSWERS
 from . import codes
+from .event_records import DURING, FRICTION, HEADING, ONESIDED, OP, WATCH
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,7 @@ class Plan:
     constraints: list  # switched ones, in the order of the bits
     places: dict
     frictions: list = field(default_factory=list)  # names of dry friction, in the order of `lands`
-    arrays: dict = field(default_factory=dict)
+    tables: dict = field(default_factory=dict)  # fields of the record `Program`
 
 
 def lowered(model, rows):
@@ -56,45 +57,53 @@ def lowered(model, rows):
     frictions = [c for c in model.constraints if hasattr(c, "heading")]
     plan.frictions = [f.name for f in frictions]
     lands = _lands(plan, row, frictions)
-    flags, during, needed, ops = [], [], [], []
+    watches, during, ops = [], [], []
     for k, event in enumerate(model.events):
-        w = event.watch
-        flags.append([w.state, w.strict, w.both, event.settles, ANSWERS.index(event.accumulate)])
-        flags[-1] += [places[id(event.remembered[x])] if x in event.remembered else -1 for x in ("time", "count")]
-        kinds = {model.kind_of(s) for s in ca.symvar(w.phi)}
-        has_rate = not kinds & {"reaction", "acceleration"}  # a function of time and state alone
-        like = {"reaction": 3, "velocity": 2, "pose": 1}  # what its size is measured against: the largest that occurs
-        flags[-1] += [has_rate, next((number for kind, number in like.items() if kind in kinds), 0)]
         needs = [(memory, value) for memory, value in event.during if id(memory) in places or memory.value != value]
-        during.append([places[id(memory)] for memory, _ in needs])
-        needed.append([value for _, value in needs])
         steps = [step for action in event.actions for step in action.steps(model)]
-        ops.append([op for step in steps for op in _lower(step, k, plan, row, frictions)])
-        strikes = [op[2] + 1 for op in ops[-1] if op[0] == codes.STRIKE]
-        flags[-1] += [strikes[0] if strikes else -1, event.half]
+        own = [op for step in steps for op in _lower(step, k, plan, row, frictions)]
+        ranges = (len(during), len(during) + len(needs), len(ops), len(ops) + len(own))
+        watches.append((*_watch(model, event, places, own), *ranges))
+        during += [(places[id(memory)], value) for memory, value in needs]
+        ops += own
     for friction, f in zip(frictions, lands):
         f += [k for k, event in enumerate(model.events) if event.source is friction]  # where it sticks, where it slides
         f += [_slot(plan, *friction.pulled()), _slot(plan, *map(Rate, ca.vertsplit(friction.sliding())))]
-    one_sided = [[places[id(c.active)], row[f"{c.name}[0]"]] for c in switched if hasattr(c, "gaps")]
+    one_sided = [(places[id(c.active)], row[f"{c.name}[0]"]) for c in switched if hasattr(c, "gaps")]
     held = {s.element_hash() for c in model.constraints if c.traced() is None for s in _symbols(c)}
-    table = lambda rows, columns: np.array(rows, np.int64).reshape(len(rows), columns)
-    starts = lambda lists: np.cumsum([0, *map(len, lists)]).astype(np.int64)
-    plan.arrays = {
-        "events": table(flags, 11),
-        "during_start": starts(during),
-        "during": np.array(sum(during, []), np.int64),
-        "needed": np.array(sum(needed, []), float),
-        "ops_start": starts(ops),
-        "ops": table(sum(ops, []), 5),
+    slides = np.array([tuple(f) for f in lands], FRICTION)
+    crawls = [places[id(f.crawl)] for f in frictions if len(f.direction) > 1]
+    several = slides[slides["parts"] > 1]
+    plan.tables = {
+        "events": np.array(watches, WATCH),
+        "during": np.array(during, DURING),
+        "ops": np.array([tuple(op) for op in ops], OP),
         "bits": np.array([places[id(c.active)] for c in switched], np.int64),
-        "onesided": table(one_sided, 2),
-        "headings": table([[f[2], f[3] + 1, f[4], f[10]] for f in lands if f[4] > 1], 4),
-        "crawls": np.array([places[id(f.crawl)] for f in frictions if len(f.direction) > 1], np.int64),
-        "lands": table(lands, 14),
+        "onesided": np.array(one_sided, ONESIDED),
+        "frictions": slides,
+        "headings": np.array(
+            [(f["heading"], f["speed"] + 1, f["parts"], f["stops"], crawl) for f, crawl in zip(several, crawls)],
+            HEADING,
+        ),
         "meets": _meets(model, rows),
         "moving": np.array([x.symbol.element_hash() in held for x in inputs], np.int64),
     }
     return plan
+
+
+def _watch(model, event, places, ops):
+    """One row of WATCH, but for its ranges."""
+    w = event.watch
+    remembered = [places[id(event.remembered[x])] if x in event.remembered else -1 for x in ("time", "count")]
+    kinds = {model.kind_of(s) for s in ca.symvar(w.phi)}
+    rated = not kinds & {"reaction", "acceleration"}  # a function of time and state alone
+    like = {"reaction": 3, "velocity": 2, "pose": 1}  # what its size is measured against: the largest that occurs
+    of = next((number for kind, number in like.items() if kind in kinds), 0)
+    strikes = [op[2] + 1 for op in ops if op[0] == codes.STRIKE]
+    answer = ANSWERS.index(event.accumulate)
+    return (
+        w.state, w.strict, w.both, event.settles, answer, *remembered, rated, of, strikes[0] if strikes else -1, event.half
+    )  # fmt: skip
 
 
 def _meets(model, rows):
@@ -115,7 +124,7 @@ def _slot(plan, *expressions):
 
 
 def _lands(plan, row, frictions):
-    """One row per dry friction, see `impacts.loosen`; its events follow."""
+    """One row of FRICTION per dry friction, but for its events and what follows from them."""
     found = []
     for f in frictions:
         heading = ca.vertsplit(f.heading())

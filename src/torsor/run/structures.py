@@ -29,7 +29,7 @@ class Structures:
         self.told, self.system, self.options = told, system, options
         self.program = lowered(told.model, [label for label, _ in system.rows])
         self.known, self.used = [], set()  # used: rows that were chosen anew
-        self.bits = self.program.arrays["bits"]
+        self.bits = self.program.tables["bits"]
         first = Structure(self.key_of(system.p), built, system.keep, system.dependent, system.watches)
         self.known.append(first)
 

@@ -10,11 +10,11 @@ import numpy as np
 from ..errors import AccuracyWarning, ModelError, ResultError, RunError
 from ..formulations.continuity import refuse_jumps
 from ..joints import Joint
+from ..methods.projections import Projection
 from ..model import Model
 from .derived import derived
 from .interruption import never_lost
 from .prepare import changes_structure, prepare, rebuilt, rechosen
-from .projections import Projection
 from .runner import Runner
 
 FARTHEST = 1e13  # way of the start over the size of the model

@@ -10,15 +10,15 @@ with the exponential or the Cayley map. The full differential in (2) gives every
 
 import numpy as np
 
-from ..registry import register
+from ...registry import register
+from ..integrator import Integrator
 
 
-class Integrator:
+class Tableau(Integrator):
     """One explicit method: `order`, and the tableau A, b, c; `embedded` are the weights of a second, lower-order result
     whose difference steers the step size."""
 
-    kind = "integrator"
-    order: int
+    loop = ("torsor.methods.explicit", "explicit")
     A: tuple
     b: tuple
     embedded: tuple | None = None
@@ -34,9 +34,18 @@ class Integrator:
         estimate = np.zeros(s) if cls.embedded is None else b - np.array(cls.embedded, float)
         return A, b, A.sum(axis=1), estimate
 
+    @classmethod
+    def tables(cls):
+        A, b, c, estimate = cls.tableau()
+        return {"stages": len(b), "A": A, "b": b, "c": c, "estimate": estimate}
+
+    @classmethod
+    def adaptive(cls):
+        return cls.embedded is not None
+
 
 @register("lie-euler")
-class LieEuler(Integrator):
+class LieEuler(Tableau):
     """Lie-group Euler: one evaluation per step, order 1. For comparison and for drafts. [zenzerovic2012], sec. 3.3.2."""
 
     order = 1
@@ -45,7 +54,7 @@ class LieEuler(Integrator):
 
 
 @register("midpoint")
-class Midpoint(Integrator):
+class Midpoint(Tableau):
     """Explicit midpoint rule, order 2."""
 
     order = 2
@@ -54,7 +63,7 @@ class Midpoint(Integrator):
 
 
 @register("heun")
-class Heun(Integrator):
+class Heun(Tableau):
     """Heun's method (explicit trapezoidal rule), order 2."""
 
     order = 2
@@ -63,7 +72,7 @@ class Heun(Integrator):
 
 
 @register("kutta3")
-class Kutta3(Integrator):
+class Kutta3(Tableau):
     """Kutta's third-order method."""
 
     order = 3
@@ -72,7 +81,7 @@ class Kutta3(Integrator):
 
 
 @register("rkmk4")
-class RKMK4(Integrator):
+class RKMK4(Tableau):
     """The classical method of order 4 on the group: the workhorse for a fixed step. [zenzerovic2012], sec. 3.3.3."""
 
     order = 4
@@ -81,7 +90,7 @@ class RKMK4(Integrator):
 
 
 @register("rkmk54")
-class RKMK54(Integrator):
+class RKMK54(Tableau):
     """Dormand and Prince's pair of order 5(4) on the group: adaptive, the default."""
 
     order = 5

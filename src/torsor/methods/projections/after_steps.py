@@ -1,51 +1,10 @@
-"""What keeps a run on its constraints."""
+"""Projections after each step."""
 
 from dataclasses import dataclass
 
-from ..errors import OptionError
-from ..registry import register
-
-
-@dataclass(frozen=True)
-class Projection:
-    """Base: `projects` after each step or not, `baumgarte` in the equations or not, in which metric."""
-
-    kind = "projection"
-    projects = False
-    baumgarte = False
-    metric = "mass"
-
-    def gains(self, step):
-        """α and β of Baumgarte's terms [1/s]."""
-        return (0.0, 0.0)
-
-
-@register("none")
-@dataclass(frozen=True)
-class NoProjection(Projection):
-    """The index-1 equations as they are: the constraints drift away. For comparison."""
-
-
-@register("baumgarte")
-@dataclass(frozen=True)
-class Baumgarte(Projection):
-    """G v̇ = γ − 2α ψ − β² g: the drift decays instead of growing, but does not vanish ([aslanov2011], eq. 33).
-
-    alpha, beta   gains [1/s]; α = β is critically damped; a velocity-level constraint has the term in α alone
-    """
-
-    baumgarte = True
-    alpha: float = 10.0
-    beta: float = 10.0
-
-    def __post_init__(self):
-        for name in ("alpha", "beta"):
-            value = getattr(self, name)
-            if not (isinstance(value, (int, float)) and 0 <= value < float("inf")):
-                raise OptionError(f"projection 'baumgarte': {name} must be a number >= 0, got {value!r}")
-
-    def gains(self, step):
-        return (float(self.alpha), float(self.beta))
+from ...errors import OptionError
+from ...registry import register
+from .base import Projection
 
 
 @register("least-squares")

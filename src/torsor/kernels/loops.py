@@ -1,0 +1,177 @@
+"""Loops: functions that a run calls, compiled when the package is built, and code for this machine on first use.
+
+A loop is written in Python for Numba (`compiled`), as an entry of some module. The package carries the modules' bitcode;
+LLVM makes code for the processor at hand out of it once, which is kept like that of kernels. Numba is not needed for that.
+In a checkout whose loops have changed, or were never built, another process compiles them with Numba, and that is told.
+"""
+
+import ctypes
+import hashlib
+import json
+import lzma
+import re
+import sys
+from functools import cache as once
+from pathlib import Path
+
+from ..errors import TorsorError
+from . import cache, worker
+
+PACKAGE = Path(__file__).parent.parent
+SHIPPED = PACKAGE / "bitcode"
+MODULES = ("torsor.run.march", "torsor.run.march_events")  # those of methods are named by them
+BUILDER = "import os; os.environ['TORSOR_BUILDING'] = '1'; from torsor.kernels.loop_builder import serve; serve()"
+KINDS = {"int64": ctypes.c_int64, "float64": ctypes.c_double}
+IMPORT = re.compile(r"^ *from (\.+)([\w.]*) import (?:\(([^)]*)\)|([^\n#]*))", re.MULTILINE)
+
+
+class Loop:
+    """A compiled function: `address`, with Numba's way of calling, and itself callable with numbers; it returns a status."""
+
+    def __init__(self, address, kinds, owner):
+        self.address, self._owner, self._status, self._error = address, owner, ctypes.c_int64(), ctypes.c_void_p()
+        pointers = ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_void_p)
+        self._call = ctypes.CFUNCTYPE(ctypes.c_int32, *pointers, *[KINDS[kind] for kind in kinds])(address)
+
+    def __call__(self, *arguments):
+        status, error = ctypes.c_int64(), ctypes.c_void_p()
+        self._call(status, error, *arguments)
+        return status.value
+
+
+@once
+def loops(module):
+    """The entries of a module, by name."""
+    bitcode, entries = _bitcode(module)
+    image = _image(bitcode)
+    addresses, owner = _linked(image, [symbol for symbol, _ in entries.values()])
+    return {name: Loop(addresses[symbol], kinds, owner) for name, (symbol, kinds) in entries.items()}
+
+
+def sources(module):
+    """Files that an entry of this module is made of: its own, and those of torsor that it imports, and so on."""
+    found, waiting = {}, [PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".py")]
+    while waiting:
+        path = waiting.pop()
+        if path in found or not path.exists():
+            continue
+        found[path] = text = path.read_text()
+        for dots, name, several, few in IMPORT.findall(text):
+            base = path.parents[len(dots) - 1].joinpath(*filter(None, name.split(".")))
+            waiting.append(base.with_suffix(".py"))
+            waiting += [base / f"{x.strip()}.py" for x in (several or few).split(",") if x.strip()]
+    return {path.relative_to(PACKAGE).as_posix(): text for path, text in sorted(found.items())}
+
+
+def digest(module):
+    """Of all that the entries of a module are made of."""
+    return hashlib.sha256("\0".join(f"{n}\0{text}" for n, text in sources(module).items()).encode()).hexdigest()
+
+
+def places():
+    """Folders in which code is kept: that of the user, in a checkout the one beside the source."""
+    return [SHIPPED if (PACKAGE.parent.parent / "pyproject.toml").exists() else None, None]
+
+
+def _load(key, name):
+    return next((data for place in places() if (data := cache.load(key, name, place)) is not None), None)
+
+
+def _store(key, name, data):
+    any(cache.store(key, name, data, place) for place in places())
+
+
+def _bitcode(module):
+    """Bitcode of a module, and its entries: as shipped, as compiled here before, or compiled now."""
+    mark = digest(module)
+    found = _unpacked(_shipped(module), mark) or _unpacked(_load(mark, "bitcode"), mark)
+    if found is None:
+        packed = compiled_elsewhere(module)
+        found = _unpacked(packed, mark)
+        if found is None:
+            raise TorsorError(
+                f"the compiled loops of this installation are missing, or belong to another version ({module}): install torsor "
+                "again, or install numba, with which they are compiled here"
+            )
+        _store(mark, "bitcode", packed)
+    return found
+
+
+def _shipped(module):
+    try:
+        return (SHIPPED / f"{module}.xz").read_bytes()
+    except OSError:
+        return None
+
+
+def packed(mark, entries, bitcode):
+    """Bitcode with its entries and the digest of its sources, as it is shipped."""
+    return lzma.compress(json.dumps([mark, entries]).encode() + b"\n" + bitcode)
+
+
+def _unpacked(data, mark):
+    """Bitcode and entries, where they belong to these sources."""
+    try:
+        header, _, bitcode = lzma.decompress(data or b"").partition(b"\n")
+        known, entries = json.loads(header)
+    except (lzma.LZMAError, ValueError, EOFError):
+        return None
+    return (bitcode, entries) if known == mark else None
+
+
+def compiled_elsewhere(module):
+    """Bitcode of a module, compiled by another process with Numba, which this one waits for; None where that fails."""
+    import tempfile
+
+    print(f"torsor: compiling {module}, once for this version of its source …", file=sys.stderr, flush=True)
+    with tempfile.TemporaryFile() as target:
+        arguments = ["-c", BUILDER]
+        with worker.started(arguments, module.encode(), target) as process:
+            if process.wait() != 0:
+                return None
+        target.seek(0)
+        return target.read()
+
+
+def _image(bitcode):
+    """Object code for this machine."""
+    key = cache.digest(bitcode, _target())
+    image = _load(key, "loop")
+    if image is None:
+        image = _generated(bitcode)
+        _store(key, "loop", image)
+    return image
+
+
+def _target():
+    import llvmlite
+
+    return f"llvmlite {llvmlite.__version__} {' '.join(worker.host())}"
+
+
+def _generated(bitcode):
+    """Optimise once more, for the processor at hand, and generate code."""
+    import llvmlite.binding as llvm
+
+    worker.initialize()
+    machine = worker.machine(2)
+    module = llvm.parse_bitcode(bitcode)
+    module.triple, module.data_layout = worker.host()[0], str(machine.target_data)
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return machine.emit_object(module)
+
+
+def _linked(image, symbols):
+    import llvmlite.binding as llvm
+
+    from .backends.llvm import _engine, _numbers, libm
+
+    library = llvm.JITLibraryBuilder().add_current_process().add_object_img(image)
+    for name, address in libm().items():
+        library.import_symbol(name, address)
+    for symbol in symbols:
+        library.export_symbol(symbol)
+    owner = library.link(_engine(), f"torsor{next(_numbers)}")
+    return {symbol: owner[symbol] for symbol in symbols}, owner

@@ -1,0 +1,105 @@
+"""Data with named fields, at one place in memory: Python and compiled code see the same.
+
+    class Clock(Record):
+        time: REAL
+        ticks: COUNT
+        marks: VECTOR
+
+    clock = Clock(time=0.5, marks=np.zeros(3))
+    clock.time += 0.1
+
+Numbers stand in the record itself. An array is kept alive by the record, which holds its address and sizes, and a record in
+a record by its address. Compiled code is handed the address of one record, from which it finds everything (`compiled`).
+"""
+
+import ctypes
+
+import numpy as np
+
+
+class Array:
+    """The kind of a field that is a C-contiguous array of so many dimensions."""
+
+    def __init__(self, dtype, dimensions=1):
+        self.dtype, self.dimensions = np.dtype(dtype), dimensions
+
+    def slots(self, name):
+        return [(name, ctypes.c_void_p), *[(f"{name}.{k}", ctypes.c_int64) for k in range(self.dimensions)]]
+
+
+REAL, COUNT = ctypes.c_double, ctypes.c_int64
+VECTOR, MATRIX, INDICES = Array(float), Array(float, 2), Array(np.int64)
+
+
+def rows(**fields):
+    """Type of the rows of a table: REAL or COUNT by name."""
+    return np.dtype([(name, float if kind is REAL else np.int64) for name, kind in fields.items()])
+
+
+class Record:
+    """Base of all records; a subclass declares its fields by annotations."""
+
+    fields: dict = {}
+
+    def __init_subclass__(cls):
+        cls.fields = {**cls.fields, **cls.__annotations__}
+        slots = []
+        for name, kind in cls.fields.items():
+            if isinstance(kind, Array):
+                slots += kind.slots(name)
+            else:
+                slots.append((name, kind if kind in (REAL, COUNT) else ctypes.c_void_p))
+            setattr(cls, name, _number(name, kind) if kind in (REAL, COUNT) else _held(name, kind))
+        cls.memory = type(f"{cls.__name__}Memory", (ctypes.Structure,), {"_fields_": slots})
+
+    def __init__(self, **values):
+        self._memory, self._held = self.memory(), {}
+        for name, kind in self.fields.items():
+            if name in values:
+                setattr(self, name, values.pop(name))
+            elif isinstance(kind, Array):
+                setattr(self, name, np.zeros((0,) * kind.dimensions, kind.dtype))
+        if values:
+            raise TypeError(f"{type(self).__name__} has no {', '.join(values)}")
+
+    @property
+    def address(self):
+        return ctypes.addressof(self._memory)
+
+    @classmethod
+    def offset(cls, slot):
+        return getattr(cls.memory, slot).offset
+
+    def snapshot(self):
+        """Copies of all numbers and arrays, by name."""
+        numbers = {n: np.array([getattr(self, n)]) for n, kind in self.fields.items() if kind in (REAL, COUNT)}
+        return numbers | {n: x.copy() for n, x in self._held.items() if isinstance(x, np.ndarray)}
+
+    def restore(self, arrays):
+        """Back to a snapshot; arrays keep their places."""
+        for name, kind in self.fields.items():
+            if kind in (REAL, COUNT):
+                setattr(self, name, arrays[name][0].item())
+            elif isinstance(kind, Array):
+                getattr(self, name)[...] = arrays[name]
+
+
+def _number(name, kind):
+    plain = float if kind is REAL else int
+    return property(lambda self: getattr(self._memory, name), lambda self, x: setattr(self._memory, name, plain(x)))
+
+
+def _held(name, kind):
+    """Arrays and records."""
+
+    def hold(self, x):
+        if isinstance(kind, Array):
+            x = np.ascontiguousarray(x, kind.dtype)
+            if x.ndim != kind.dimensions:
+                raise TypeError(f"{type(self).__name__}.{name} must have {kind.dimensions} dimensions, got {x.ndim}")
+            for k, size in enumerate(x.shape):
+                setattr(self._memory, f"{name}.{k}", size)
+        setattr(self._memory, name, x.ctypes.data if isinstance(kind, Array) else x.address)
+        self._held[name] = x
+
+    return property(lambda self: self._held[name], hold)

@@ -1,0 +1,84 @@
+"""The kernels of a run: what each of them takes and gives. Records, calls and tests derive from this table alone.
+
+t       time
+x, y    states: configuration, velocities (or momenta), work, and the states of the user
+p       parameters, memories of events, and counted turns
+u, e    elements of the algebra at a state: steps and errors, as long as ẋ
+k       ẋ as a stage of a method sums it up: dexp⁻¹(u) ẋ
+F       factors of the equations at a configuration, last how well they are conditioned
+lam     multipliers of the rows in use, and implicit efforts
+g, psi  residuals of these rows at position and velocity level, last the length of the vector in units of the rows
+gains   α and β of Baumgarte
+"""
+
+from dataclasses import dataclass
+
+from ..errors import ModelError
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Names of the arguments and results of a kernel, each a vector."""
+
+    name: str
+    takes: tuple
+    gives: tuple
+
+    @classmethod
+    def of(cls, text):
+        name, takes, gives = (part.strip() for part in text.replace("→", ":").split(":"))
+        return cls(name, tuple(takes.split()), tuple(gives.split()))
+
+    def refuse_others(self, f, sizes):
+        """Take note of the sizes of a CasADi function's vectors; an error where one is sparse, or not as long as elsewhere.
+
+        sizes   of vectors by name, as far as they are known; others are added
+        """
+        vectors = [(n, f.sparsity_in(k)) for k, n in enumerate(self.takes)]
+        vectors += [(n, f.sparsity_out(k)) for k, n in enumerate(self.gives)]
+        counts = (f.n_in(), f.n_out())
+        if counts != (len(self.takes), len(self.gives)):
+            raise ModelError(f"kernel {self.name!r} takes and gives {counts} vectors, it must be {self}")
+        for vector, sparsity in vectors:
+            if not sparsity.is_dense():
+                raise ModelError(f"kernel {self.name!r}: {vector} is sparse, it must be dense")
+            if sizes.setdefault(vector, sparsity.nnz()) != sparsity.nnz():
+                raise ModelError(f"kernel {self.name!r}: {vector} has {sparsity.nnz()} numbers, not {sizes[vector]}")
+
+    def __str__(self):
+        return f"{self.name}: {' '.join(self.takes)} → {' '.join(self.gives)}"
+
+
+SIGNATURES = {
+    signature.name: signature
+    for signature in map(
+        Signature.of,
+        (
+            "factor:       t x p → F",
+            "rate:         t x p F gains → xdot lam",
+            "stage:        t x u p → k",
+            "retract:      x u → y",
+            "advance:      x u → y",
+            "differential: u xdot → k",
+            "positions:    t x p F → y g",
+            "velocities:   t x p F → y psi",
+            "tangent:      t x p F e → k",
+            "turns:        t x p → turn",
+            "spin:         t x p → spin",
+            "outputs:      t x p xdot lam → row",
+            "guards:       t x p xdot lam → phi",
+            "slots:        t x p xdot lam → slot",
+            "energies:     t x p → energy",
+            "impulse:      t x p F r → dv impulse",
+            "meeting:      t x p → A B before",
+        ),
+    )
+}
+
+
+def checked(functions):
+    """Functions by name, as their signatures ask for them; an error where vectors of one name differ in size."""
+    sizes = {}
+    for name, f in functions.items():
+        SIGNATURES[name].refuse_others(f, sizes)
+    return functions

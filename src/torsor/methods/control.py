@@ -1,0 +1,111 @@
+"""How large the error of a step is, against scales that the model and its motion give, and how long the next one may be."""
+
+import numpy as np
+
+from ..kernels import ask
+from ..kernels.compiled import compiled, inlined
+from .vectors import largest, rate
+
+COARSE = 1e-3  # error of a step, relative to the model's size, from which the projection surely finds back
+UNMOVED = 1e-9  # of its size: what a model that is said to rest may move by in a run
+KNOWN = 4.0  # how often the measured rounding of accelerations is put up with
+
+
+@inlined
+def either(x, linear, first):
+    """Largest absolute value of the components from `first` on that are linear, and of those that are angular."""
+    along, about = 0.0, 0.0
+    for m in range(linear.size):
+        if linear[m] == 1:
+            along = max(along, abs(x[first + m]))
+        else:
+            about = max(about, abs(x[first + m]))
+    return along, about
+
+
+@inlined
+def error_of(run, k, h, x1, work, projecting):
+    """Largest component of the estimated error over its scale: lengths, angles, and speeds of either kind.
+
+    A speed is measured against the largest one met so far, and never more finely than accelerations are known: what the
+    rounding of coordinates changes in them (`resolution`) is no error of the step.
+
+    Where the step is projected, what the projection takes away is no error: only the admissible part counts. Without this
+    a step would be judged by noise where the constraints are nearly dependent. Constraints at velocity level restore no
+    position, so that an error along them stays.
+    """
+    plan, s, scales = run.plan, run.scratch, run.scales
+    n, linear, tolerance, K = plan.velocities, plan.linear, plan.tolerance, s.K
+    if projecting:
+        ask.tangent(k, s, x1, run.state.p, s.F, s.e, s.left)
+    e = s.left if projecting else s.e
+    speed, spin = either(K[0], linear, 0)
+    first, last = either(K[0], linear, n), either(K[run.method.stages - 1], linear, n)
+    met = (  # what starts from rest speeds up
+        max(scales.speed, speed + h * max(first[0], last[0])),
+        max(scales.spin, spin + h * max(first[1], last[1])),
+    )
+    # where nothing turns (or nothing moves along), speeds of that kind are rounding of the others: keep it below the tolerance
+    noise, known = 1e-14 / tolerance, KNOWN * h / tolerance
+    speed = max(met[0], noise * met[1] * scales.length, known * scales.linear_rounding)
+    spin = max(met[1], noise * met[0] / scales.length, known * scales.angular_rounding)
+    moved, turned = either(e, linear, 0)
+    worst = max(moved / scales.length, turned / scales.angle)
+    faster, spun = either(e, linear, n)
+    worst = max(worst, faster / speed if speed > 0.0 else 0.0, spun / spin if spin > 0.0 else 0.0)
+    # the work of drives and forces counts too, where anything moves by more than rounding
+    scales.energy = max(scales.energy, abs(work))
+    energy = max(scales.energy, plan.mass * speed**2 + plan.inertia * spin**2)
+    for j in range(run.method.stages):
+        energy = max(energy, h * abs(K[j, 2 * n]))
+    if energy > 0.0 and (met[0] > known * scales.linear_rounding or met[1] > known * scales.angular_rounding):
+        worst = max(worst, abs(e[2 * n]) / energy)
+    # as a whole the step must only stay where the projection finds back
+    moved, turned = either(s.e, linear, 0)
+    error = max(worst / tolerance, moved / scales.length / COARSE, turned / scales.angle / COARSE)
+    if error <= 1.0:  # what a rejected step met does not count
+        scales.speed, scales.spin = met
+    return error
+
+
+@compiled
+def resolution(run, k, t, x, x1):
+    """How well accelerations are known at a state: what they change by where all coordinates are moved by their rounding, in
+    several ways to either side. A force may jump just here: what would move the model within the run counts only if it is
+    found on both sides. Kept in the scales."""
+    plan, s, scales = run.plan, run.scratch, run.scales
+    n, least, most = plan.velocities, (np.inf, np.inf), (0.0, 0.0)
+    slow = UNMOVED / (1e13 * plan.smallest_step) ** 2
+    for side in (-1.0, 1.0):
+        here = (0.0, 0.0)
+        for way in range(4):
+            for m in range(s.u.size):
+                s.u[m] = 0.0
+            for m in range(n):
+                s.u[m] = side * (1 + (m + way) % 4) * 1e-16 * (scales.length if plan.linear[m] == 1 else 1.0)
+            ask.retract(k, s, x, s.u, x1)
+            for m in range(plan.configuration):
+                x1[m] += side * (1 + (m + way) % 2) * 1e-16 * x1[m]
+            rate(run, k, t, x1, run.state.p, s.xdot)
+            for m in range(s.u.size):
+                s.u[m] = s.xdot[m] - s.K[0, m]
+            linear, angular = either(s.u, plan.linear, n)
+            here = (max(here[0], linear), max(here[1], angular))
+        least = (min(least[0], here[0]), min(least[1], here[1]))
+        most = (max(most[0], here[0]), max(most[1], here[1]))
+    scales.linear_rounding = max(least[0], min(most[0], slow * scales.length))
+    scales.angular_rounding = max(least[1], min(most[1], slow))
+
+
+@inlined
+def proposed(run, h, error):
+    """The length of a step that has the error that is allowed, and by which factor it is longer."""
+    factor = 0.9 * max(error, 1e-10) ** (-1.0 / run.method.order)
+    return (h * min(5.0, max(0.2, factor)) if np.isfinite(error) else 0.1 * h), factor
+
+
+@inlined
+def finite(run, x1):
+    """Whether a step ends in numbers."""
+    s, n = run.scratch, run.plan.configuration
+    return np.isfinite(largest(x1, n, x1.size) + largest(s.u, 0, s.u.size))

@@ -1,0 +1,39 @@
+"""What a method of integration is."""
+
+from abc import ABC, abstractmethod
+
+from ..registry import registered
+
+
+class Integrator(ABC):
+    """One method: a compiled step, called by its address, with tables.
+
+    order     of its error: what is left of it falls as hᵖ
+    loop      module and name of its step (`kernels.loops`): from the present state by h, see `methods/explicit.py`. It leaves
+              the new state in the next place of xs, the way to it in u, an estimate of its error in e, ẋ at the start in
+              K[0] and near the end in the last row of K, and returns ACCEPTED, or NOT_SOLVED where a shorter step may help
+    history   rows that it keeps of earlier steps; a jump forgets them
+    needs     kernels beyond those of every run
+    """
+
+    kind = "integrator"
+    order: int
+    loop: tuple
+    history = 0
+    needs: tuple = ()
+
+    @classmethod
+    @abstractmethod
+    def tables(cls):
+        """`stages`, and what else of the record `Method` the step reads, as arrays."""
+
+    @classmethod
+    @abstractmethod
+    def adaptive(cls):
+        """Whether it estimates its error, so that steps can follow from a tolerance."""
+
+
+def modules():
+    """Modules with the steps of all methods of the package."""
+    found = {cls.loop[0] for cls in registered("integrator").values()}
+    return sorted(module for module in found if module.startswith(f"{__package__}."))

@@ -1,0 +1,1 @@
+"""Methods of integration, one registered class each."""

@@ -1,0 +1,7 @@
+"""What keeps a run on its constraints, one registered class each."""
+
+from .after_steps import LeastSquares, Partition
+from .base import Projection
+from .drifting import Baumgarte, NoProjection
+
+__all__ = ["Baumgarte", "LeastSquares", "NoProjection", "Partition", "Projection"]

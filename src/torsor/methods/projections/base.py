@@ -1,0 +1,17 @@
+"""What keeps a run on its constraints."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Base: `projects` after each step or not, `baumgarte` in the equations or not, in which metric."""
+
+    kind = "projection"
+    projects = False
+    baumgarte = False
+    metric = "mass"
+
+    def gains(self, step):
+        """α and β of Baumgarte's terms [1/s]."""
+        return (0.0, 0.0)

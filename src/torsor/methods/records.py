@@ -1,0 +1,161 @@
+"""The data of a run, as compiled code sees it: everything by name, found from the address of one record."""
+
+import numpy as np
+
+from ..kernels.record import COUNT, INDICES, MATRIX, REAL, VECTOR, Array, Record, rows
+from ..kernels.signatures import SIGNATURES
+
+# One row per structure: the addresses of its kernels (0: there is none), and what belongs to them.
+KERNELS = rows(
+    **dict.fromkeys(SIGNATURES, COUNT),
+    rows=COUNT,  # constraint rows in use
+    last=COUNT,  # place in F of how well they are conditioned
+    watched=COUNT,  # whether that is watched, since what was chosen may have to be chosen anew:
+    poor=REAL,  # below this conditioning,
+    rich=REAL,  # or above
+    best=REAL,  # the best conditioning so far
+)
+
+
+class Plan(Record):
+    """What a run does; it does not change on the way."""
+
+    adaptive: COUNT
+    projects: COUNT  # positions and velocities are brought onto the constraints after each step
+    step: REAL  # of a method with a fixed one [s]
+    tolerance: REAL
+    position_tolerance: REAL  # to which constraints hold, in units of the rows
+    velocity_tolerance: REAL
+    smallest_step: REAL
+    mass: REAL  # of all bodies
+    inertia: REAL  # sum of their moments
+    configuration: COUNT  # numbers of q in x
+    velocities: COUNT  # numbers of v; x goes on after q as ẋ does after them
+    linear: INDICES  # 1 for a velocity that is a length per time, 0 for an angular one
+    gains: VECTOR  # α and β of Baumgarte
+
+
+class Method(Record):
+    """A method: its step, by address, and its tables."""
+
+    step: COUNT
+    order: REAL  # by which the length of a step follows from its error
+    stages: COUNT
+    A: MATRIX
+    b: VECTOR
+    c: VECTOR
+    estimate: VECTOR  # weights of the error of a step
+
+
+class Past(Record):
+    """What a method keeps of earlier steps."""
+
+    kept: COUNT  # how many rows; a jump of the state sets it to 0
+    rows: MATRIX
+
+
+class State(Record):
+    """What the further run depends on. x has three places that take turns: a kernel's result is read where it was written,
+    since copying what was just stored stalls longer than most kernels run."""
+
+    time: REAL
+    step: REAL  # to be tried next
+    turning: REAL  # longest step in which no angle turns too far to be counted
+    pivot: REAL  # conditioning of the constraints at the last projection
+    least_pivot: REAL
+    position_residual: REAL  # the largest so far, before projection
+    velocity_residual: REAL
+    steps: COUNT
+    rejections: COUNT
+    evaluations: COUNT
+    projections: COUNT
+    dodged: COUNT  # times in a row that a singular position was stepped around
+    rejected: COUNT  # rejections in a row
+    at: COUNT  # place of the present x
+    fresh: COUNT  # whether F in the scratch belongs to x
+    rated: COUNT  # whether ẋ in the scratch does
+    xs: MATRIX
+    p: VECTOR
+
+    @property
+    def x(self):
+        return self.xs[self.at]
+
+
+class Scales(Record):
+    """What errors are measured against: the size of the model, and what it has met so far."""
+
+    length: REAL
+    angle: REAL
+    speed: REAL  # largest linear and angular speed
+    spin: REAL
+    energy: REAL  # most work
+    linear_rounding: REAL  # of accelerations
+    angular_rounding: REAL
+
+
+class Scratch(Record):
+    """Vectors to work with; those named like an argument of kernels (`signatures`) are that."""
+
+    t: VECTOR
+    u: VECTOR
+    e: VECTOR
+    left: VECTOR  # of an error, by the projection
+    F: VECTOR
+    xdot: VECTOR
+    lam: VECTOR
+    K: MATRIX  # stages of a step: the first belongs to its start
+    g: VECTOR
+    psi: VECTOR
+    turn: VECTOR
+    spin: VECTOR
+    work: VECTOR
+    tried: VECTOR  # the state for which a better choice is asked
+
+
+class Outputs(Record):
+    """States at the times that are wanted."""
+
+    times: VECTOR
+    end: REAL  # of the run
+    written: COUNT
+    x: MATRIX
+    p: MATRIX
+    by_events: VECTOR  # energy that events have changed so far
+
+
+class Evaluation(Record):
+    """Outputs of recorded states."""
+
+    structure: COUNT
+    which: INDICES  # states whose outputs are wanted
+    times: VECTOR
+    x: MATRIX
+    p: MATRIX
+    outputs: MATRIX
+
+
+class Run(Record):
+    """All of it."""
+
+    here: COUNT  # its own address, for steps that are called
+    kernels: Array(KERNELS)
+    plan: Plan
+    method: Method
+    state: State
+    past: Past
+    scales: Scales
+    scratch: Scratch
+    out: Outputs
+
+    def __init__(self, **parts):
+        super().__init__(**parts)
+        self.here = self.address
+
+
+def addresses(built):
+    """A row of KERNELS for a library of kernels."""
+    row = np.zeros(1, KERNELS)
+    for name in SIGNATURES:
+        row[name] = built[name].address if name in built else 0
+    return row

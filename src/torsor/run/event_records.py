@@ -1,0 +1,240 @@
+"""The data of a run with events, beside that of any run.
+
+Everything discrete is in p. A structure is the set of its constraints that are engaged, read from some places of p; there is
+one row of kernels for every structure that was met so far.
+"""
+
+import numpy as np
+
+from ..kernels.record import COUNT, INDICES, MATRIX, REAL, VECTOR, Array, Record, rows
+from ..methods.records import Run
+
+VALUE, RATE, PACE = 0, 1, 2  # rows of what is known about watched functions
+END = 6  # place among the samples of a step that belongs to its end; the first belongs to its start
+
+WATCH = rows(
+    condition=COUNT,  # it holds or not; else it is a crossing
+    strict=COUNT,
+    both=COUNT,  # in both directions
+    settles=COUNT,
+    answer=COUNT,  # to accumulation: an error, the end, or to ignore it
+    time=COUNT,  # place in p of the time of the event, −1: none
+    count=COUNT,  # place in p of how often it happened
+    rated=COUNT,  # its function has a rate
+    like=COUNT,  # and is like 1 a position, 2 a velocity, 3 a reaction
+    approach=COUNT,  # slot of the relative acceleration of the constraint that it strikes
+    half=COUNT,  # of another event
+    during=COUNT,  # its conditions, from here
+    during_end=COUNT,  # to before here
+    ops=COUNT,  # what it does, likewise
+    ops_end=COUNT,
+)
+DURING = rows(place=COUNT, value=REAL)  # what p must be
+OP = rows(code=COUNT, place=COUNT, slot=COUNT, friction=COUNT, row=COUNT)
+ONESIDED = rows(place=COUNT, row=COUNT)  # a constraint that only pushes
+HEADING = rows(  # a direction of sliding, to be followed
+    place=COUNT,
+    slot=COUNT,  # of its components, after the speed
+    parts=COUNT,
+    stop=COUNT,  # the event that stops it
+    crawl=COUNT,  # place of the speed below which it is not followed
+)
+FRICTION = rows(
+    stick=COUNT,  # places in p: whether it sticks,
+    slip=COUNT,  # whether it slides,
+    heading=COUNT,  # and in which direction
+    speed=COUNT,  # slot of the sliding speed; the direction follows
+    parts=COUNT,  # components of the direction
+    host=COUNT,  # place of the contact that it acts in, −1: none
+    row=COUNT,  # first of its rows
+    sliding=COUNT,  # slots of the coefficients, −1: its load is no contact's
+    static=COUNT,
+    host_row=COUNT,
+    stops=COUNT,  # events: it sticks,
+    starts=COUNT,  # it lets go
+    pulled=COUNT,  # slots: direction of what pulls,
+    drift=COUNT,  # rate of sliding
+)
+STRUCK = rows(
+    row=COUNT,
+    place=COUNT,
+    restitution=REAL,
+    slot=COUNT,  # of the relative acceleration
+    stays=COUNT,  # 0 as restitution has it, 1 closed, 2 open
+    takes_part=COUNT,
+    leaving=REAL,  # speed of leaving
+    side=REAL,  # on which it is kept: 1 for g ≥ 0, −1 for g ≤ 0
+)
+SLIDING = rows(row=COUNT, normal=COUNT, push=REAL)  # a tangential row, its normal row, μ times the direction
+HISTORY = rows(time=REAL, interval=REAL, shrank=COUNT, vanished=COUNT)
+
+
+class Program(Record):
+    """What is watched, and what follows."""
+
+    events: Array(WATCH)
+    during: Array(DURING)
+    ops: Array(OP)
+    bits: INDICES  # places in p that make the structure
+    onesided: Array(ONESIDED)
+    headings: Array(HEADING)
+    frictions: Array(FRICTION)
+    meets: INDICES  # place of every row among those of contacts and friction, −1: none
+    moving: INDICES  # 1 for places in p that are part of constraints
+
+
+class Structures(Record):
+    """Which structures are known: p at the bits, and which rows of the model are in use."""
+
+    keys: MATRIX
+    rows: Array(np.int64, 2)
+
+
+class Events(Record):
+    """What is known about events; it survives between calls."""
+
+    side: INDICES  # of zero: 1 positive, −1 negative, 0 undecided
+    due: INDICES  # 1 where an event is to happen now
+    fired: INDICES  # 1 where it has happened at this instant
+    enabled: INDICES
+    disabled: INDICES
+    armed: INDICES  # 1 where something has slid fast enough to be stopped when it turns about zero
+    history: Array(HISTORY)
+    phi: MATRIX  # values, rates and paces of the functions at the present state
+    scale: VECTOR  # largest value that each has had
+    speed: VECTOR  # largest rate
+    wanted: VECTOR  # p at the bits of a structure whose kernels are wanted
+    structure: COUNT
+    pending: COUNT  # 1 inside an instant
+    passes: COUNT  # through it
+    failed: COUNT  # event of which a message tells
+    beginning: COUNT  # 1 at the very start
+    struck: COUNT  # constraints that are struck
+    energy: REAL  # changed by events so far
+    number: REAL  # for a message
+    fastest: REAL  # largest speed
+    settled: REAL  # when the rebounds of a contact are over
+    followed: REAL  # longest part of a step that functions can be followed in
+    load: REAL  # largest multiplier
+    fall: REAL  # speed that what constraints hold would reach by itself: speeds are not rounded finer
+
+
+class Log(Record):
+    """What has happened: energy and impulses on all rows, and values of all slots before."""
+
+    count: COUNT
+    time: VECTOR
+    event: INDICES
+    energy: VECTOR
+    impulse: MATRIX
+    slots: MATRIX
+
+
+class Kept(Record):
+    """A state before a step, to go back to."""
+
+    time: REAL
+    step: REAL
+    turning: REAL
+    pivot: REAL
+    least_pivot: REAL
+    position_residual: REAL
+    velocity_residual: REAL
+    steps: COUNT
+    rejections: COUNT
+    projections: COUNT
+    dodged: COUNT
+    rejected: COUNT
+    length: REAL
+    angle: REAL
+    speed: REAL
+    spin: REAL
+    energy: REAL
+    linear_rounding: REAL
+    angular_rounding: REAL
+    x: VECTOR
+    p: VECTOR
+
+
+class Step(Record):
+    """The step that is looked through."""
+
+    span: REAL  # its length
+    low: REAL  # where in it something happens, as parts of it
+    high: REAL
+    rate: VECTOR  # ẋ at its start
+    rate1: VECTOR  # at its end, and as the algebra at its start has it
+    k1: VECTOR
+    u1: VECTOR  # from start to end
+    u: VECTOR  # to a state within
+    x: VECTOR
+    xdot: VECTOR
+    phi: MATRIX
+    samples: Array(float, 3)
+    sides: INDICES
+
+
+class Trial(Record):
+    """The state that an instant works on, and what it is found with."""
+
+    x: VECTOR
+    p: VECTOR
+    other: VECTOR
+    before: VECTOR  # an impact
+    slots: VECTOR
+    later: VECTOR
+    phi: MATRIX
+    r: VECTOR  # residuals to be taken away by impulses
+    r0: VECTOR
+    r1: VECTOR
+    unit: VECTOR
+    impulse: VECTOR  # on the rows in use
+    impulses: VECTOR  # on all rows
+    dv: VECTOR
+    energies: VECTOR
+    struck: Array(STRUCK)
+    at: VECTOR  # value of a function when it fired
+
+
+class Rubbing(Record):
+    """Friction in an impact, and at an instant."""
+
+    slides: INDICES  # 1 slides, 0 sticks, 2 has to slide, −1 takes no part
+    way: MATRIX  # directions
+    sliding: Array(SLIDING)
+    matrix: MATRIX
+    tries: INDICES
+    grip: VECTOR
+    want: VECTOR
+    group: INDICES  # rows that act on each other
+    own: VECTOR
+    rubbed: VECTOR
+    rubbing: VECTOR
+    creating: INDICES  # rows of groups that would create energy
+
+
+class Meeting(Record):
+    """Contacts that are not independent."""
+
+    A: VECTOR
+    B: VECTOR
+    before: VECTOR  # ψ
+    after: VECTOR
+    after1: VECTOR
+    lam: VECTOR
+    lam1: VECTOR
+    bounce: VECTOR
+
+
+class EventRun(Run):
+    """All of it."""
+
+    program: Program
+    structures: Structures
+    events: Events
+    log: Log
+    kept: Kept
+    step: Step
+    trial: Trial
+    rub: Rubbing
+    meeting: Meeting

@@ -1,0 +1,233 @@
+"""One event happens, with those that happen together with it: its elementary steps on a trial state, taken over as a whole.
+
+A run can stop here to have the kernels of a new structure compiled, or the log emptied; then everything is as it was.
+"""
+
+import numpy as np
+
+from ..kernels import ask
+from ..kernels.compiled import compiled
+from ..methods.codes import RUNNING
+from ..methods.vectors import copy, rate
+from .adhesion import grip
+from .codes import (
+    END,
+    ENDED,
+    ENGAGE,
+    FULL,
+    LAND,
+    NOT_A_NUMBER,
+    PENETRATES,
+    RELEASE,
+    RESTITUTION,
+    SET,
+    STRIKE,
+    WANTED,
+)
+from .event_records import RATE, VALUE
+from .impacts import loosen, place_of, residuals
+from .jumps import jump, positions, velocities
+from .switches import FAR, LEANS, structure_of
+
+# what elementary steps ask for
+NOTHING, MOVED, LANDS, ENGAGED, SNAPS, ENDS = 0, 1, 2, 4, 8, 16
+
+
+@compiled
+def does(run, e, code):
+    """Whether an event has steps of this kind."""
+    for k in range(run.program.events[e].ops, run.program.events[e].ops_end):
+        if run.program.ops[k].code == code:
+            return True
+    return False
+
+
+@compiled
+def together(run, other, e):
+    """Whether another event happens together with e: constraints that are struck at one instant are struck at once, and dry
+    friction sticks or lets go at once."""
+    if other == e or run.events.due[other] == 0:
+        return other == e
+    strike, land = does(run, e, STRIKE), does(run, e, LAND)
+    return (strike and does(run, other, STRIKE)) or (land and does(run, other, LAND))
+
+
+@compiled
+def energy_of(run, i, t, x, p):
+    """Kinetic and potential energy of a state."""
+    s, energies = run.scratch, run.trial.energies
+    s.t[0] = t
+    ask.energies(run.kernels[i], s, x, p, energies)
+    return energies[0] + energies[1]
+
+
+@compiled
+def strike(run, e, op):
+    """Take note of a constraint that an event strikes. Returns a status."""
+    trial, events = run.trial, run.events
+    e_ = trial.slots[op.slot]
+    if not 0.0 <= e_ <= 1.0:
+        events.number = e_
+        return RESTITUTION
+    hit = trial.struck[events.struck]
+    hit.row, hit.place, hit.restitution, hit.slot = op.row, op.place, e_, op.slot + 1
+    hit.stays, hit.takes_part = 0, 1
+    hit.leaving = events.phi[RATE, e]  # approach of a row that is redundant
+    rises = run.program.events[e].both == 1 and events.side[e] == -1
+    hit.side = -trial.slots[op.slot + 2] if rises else trial.slots[op.slot + 2]
+    events.struck += 1
+    return RUNNING
+
+
+@compiled
+def elementary(run, e, t):
+    """The elementary steps of an event on the trial state. Returns a status, and what they ask for."""
+    program, trial, asks = run.program, run.trial, NOTHING
+    watch = program.events[e]
+    for k in range(watch.ops, watch.ops_end):
+        op = program.ops[k]
+        if op.code == SET:
+            if np.isnan(trial.slots[op.slot]):
+                return NOT_A_NUMBER, asks
+            trial.p[op.place] = trial.slots[op.slot]
+            asks |= MOVED if program.moving[op.place] == 1 else NOTHING
+        elif op.code == RELEASE:
+            trial.p[op.place] = 0.0
+            asks |= LANDS  # others have to hold what it held
+        elif op.code == ENGAGE:
+            trial.p[op.place] = 1.0
+            asks |= ENGAGED | (SNAPS if trial.slots[op.slot] != 0.0 else NOTHING)
+        elif op.code == STRIKE:
+            status = strike(run, e, op)
+            if status != RUNNING:
+                return status, asks
+        elif op.code == LAND:
+            asks |= LANDS
+        elif op.code == END:
+            asks |= ENDS
+    if watch.time >= 0:
+        trial.p[watch.time] = t
+        asks |= MOVED if program.moving[watch.time] == 1 else NOTHING
+    if watch.count >= 0:
+        trial.p[watch.count] += 1.0
+        asks |= MOVED if program.moving[watch.count] == 1 else NOTHING
+    return RUNNING, asks
+
+
+@compiled
+def begin(run, t):
+    """The trial state is the present one; values that events take their numbers from are looked up. Returns its energy."""
+    state, trial, s, i = run.state, run.trial, run.scratch, run.events.structure
+    x = state.xs[state.at]
+    copy(x, trial.x)
+    copy(state.p, trial.p)
+    for m in range(trial.impulses.size):
+        trial.impulses[m] = 0.0
+    energy = energy_of(run, i, t, x, state.p)
+    rate(run, run.kernels[i], t, x, state.p, s.xdot)
+    ask.slots(run.kernels[i], s, x, state.p, s.xdot, s.lam, trial.slots)
+    run.events.struck = 0
+    return energy
+
+
+@compiled
+def follow(run, t, e, asks):
+    """Positions, velocities and friction of the trial state after the elementary steps. Returns a status."""
+    hit, engaged, status = run.events.struck > 0, asks & ENGAGED != 0, RUNNING
+    if hit or engaged:
+        status = collide(run, t, engaged, asks & SNAPS != 0)
+    elif asks & MOVED:  # something that constraints contain has changed
+        status = positions(run, t, False)
+        if status == RUNNING:
+            status = velocities(run, t)
+    if status == RUNNING and (asks & LANDS or hit or engaged):
+        status = grip(run, t, e, hit or engaged)
+    return status
+
+
+@compiled
+def fire(run, e):
+    """Let event e happen. Returns a status; WANTED and FULL leave everything as it was."""
+    events, t, asks = run.events, run.state.time, NOTHING
+    if run.log.count + events.due.size > run.log.time.size:
+        return FULL
+    energy = begin(run, t)
+    for other in range(events.due.size):
+        if together(run, other, e):
+            status, more = elementary(run, other, t)
+            if status != RUNNING:
+                return status
+            asks |= more
+    events.settled = t
+    status = follow(run, t, e, asks)
+    if status != RUNNING:
+        return status
+    i = structure_of(run, run.trial.p)
+    if i < 0:
+        return WANTED
+    take_over(run, i, e, energy_of(run, i, t, run.trial.x, run.trial.p) - energy)
+    return ENDED if asks & ENDS else RUNNING
+
+
+@compiled
+def take_over(run, i, e, change):
+    """The trial state is the present one, in structure i. What happens together is logged together, energy and impulses with
+    the first."""
+    events, trial, state, log = run.events, run.trial, run.state, run.log
+    first = log.count
+    log.event[first] = e
+    log.count += 1
+    for other in range(events.due.size - 1, -1, -1):
+        if together(run, other, e):
+            watch = run.program.events[other]
+            turned = 1 if watch.both == 1 and events.side[other] == -1 else -1
+            events.side[other] = 0 if does(run, other, STRIKE) and watch.settles == 1 else turned
+            events.fired[other], trial.at[other] = 1, events.phi[VALUE, other]
+            if other != e:
+                events.due[other] = 0
+                log.event[log.count] = other
+                log.count += 1
+    events.due[e] = 0
+    copy(trial.x, state.xs[state.at])
+    copy(trial.p, state.p)
+    events.structure = i
+    state.pivot, state.dodged, state.fresh, state.rated, run.past.kept = 0.0, 0, 0, 0, 0
+    events.energy += change
+    for entry in range(first, log.count):
+        log.time[entry], log.energy[entry] = events.settled, change if entry == first else 0.0
+        copy(trial.slots, log.slots[entry])
+        for m in range(trial.impulses.size):
+            log.impulse[entry, m] = trial.impulses[m] if entry == first else 0.0
+
+
+@compiled
+def collide(run, t, engaged, snap):
+    """Positions and velocities of the trial state after constraints were struck or engaged. Returns a status."""
+    trial, s, events = run.trial, run.scratch, run.events
+    for m in range(events.struck):
+        trial.p[trial.struck[m].place] = 1.0
+    loosen(run, trial.p, False)
+    i = structure_of(run, trial.p)
+    if i < 0:
+        return WANTED
+    residuals(run, i, t)
+    ask.positions(run.kernels[i], s, trial.x, trial.p, s.F, trial.other, s.g)
+    for m in range(events.struck):
+        hit = trial.struck[m]
+        place = place_of(run, i, hit.row)
+        if place >= 0:
+            side = hit.side if abs(hit.side) > LEANS else -s.psi[place]  # else the side it comes from
+            hit.side = 1.0 if side >= 0.0 else -1.0
+            hit.leaving = hit.side * s.psi[place]
+        if place >= 0 and not abs(s.g[place]) <= FAR * run.scales.length:
+            events.number = s.g[place]
+            return PENETRATES
+    if engaged:
+        status = positions(run, t, snap)
+        if status != RUNNING:
+            return status
+    status = jump(run, t)
+    if status != RUNNING:
+        return status
+    status = positions(run, t, False)
+    return velocities(run, t) if status == RUNNING else status

@@ -1,0 +1,133 @@
+"""The time loop of a run with events: steps that are looked through for events, and instants between them."""
+
+from ..kernels import ask
+from ..kernels.compiled import compiled, entry, reference
+from ..methods.codes import ACCEPTED, FINISHED, REJECTED, RUNNING
+from ..methods.vectors import copy, fastest
+from .attempt import attempt
+from .codes import NOT_A_NUMBER, UNSEEN
+from .event_records import END, RATE, VALUE, EventRun
+from .instant import instant
+from .locate import locate
+from .march import deliver
+from .switches import AT_START, CRAWL, MANY, STILL, enabled, go_back, keep, measure, near
+from .watching import ends, first, quiet
+
+at = reference(EventRun)
+
+
+@compiled
+def found_at_start(run):
+    """Whether something happens at the very start of the step: only that is due then."""
+    due, any = run.events.due, False
+    for m in range(due.size):
+        any = any or due[m] == AT_START
+    for m in range(due.size if any else 0):
+        due[m] = 1 if due[m] == AT_START else 0
+    return any
+
+
+@compiled
+def happens(run, i):
+    """Go to where something happens in the step, or back where that cannot be told. Returns a status."""
+    if found_at_start(run):
+        go_back(run)
+    else:
+        status = locate(run, i)
+        if status != RUNNING:
+            for m in range(run.events.due.size):
+                run.events.due[m] = 0
+            go_back(run)
+            return status
+    run.events.pending = 1
+    return RUNNING
+
+
+@compiled
+def nothing_happens(run):
+    """The step is over, and on which side of zero everything is."""
+    events, state = run.events, run.state
+    for row in range(3):
+        copy(run.step.samples[END, row], events.phi[row])
+    for m in range(events.due.size):
+        x, rate = events.phi[VALUE, m], events.phi[RATE, m]
+        if enabled(run, m, state.p):
+            measure(run, m, x, rate)
+        if abs(x) > near(run, m, state.time, rate):
+            events.side[m] = 1 if x > 0.0 else -1
+    state.rated = 1 if run.program.headings.size == 0 else 0
+
+
+@compiled
+def follow_headings(run, i):
+    """The way in which something slides is followed, and what turns about zero is stopped."""
+    events, state, s, later = run.events, run.state, run.scratch, run.trial.later
+    crawl = CRAWL * max(events.fastest, events.fall)
+    for heading in run.program.headings:
+        ask.slots(run.kernels[i], s, state.xs[state.at], state.p, s.xdot, s.lam, later)
+        speed, stop = later[heading.slot - 1], heading.stop
+        if speed > 0.0:
+            for l in range(heading.parts if speed > crawl else 0):
+                state.p[heading.place + l] = later[heading.slot + l]
+            slow = speed < STILL * events.fastest and events.phi[RATE, stop] < 0.0
+            if speed > 10 * STILL * events.fastest:
+                events.armed[stop] = 1
+            elif slow and events.armed[stop] == 1 and enabled(run, stop, state.p):
+                events.due[stop], events.pending, events.armed[stop] = 1, 1, 0
+        state.p[heading.crawl] = crawl
+
+
+@compiled
+def step(run, goal):
+    """One step, looked through. Returns a status."""
+    plan, state, events = run.plan, run.state, run.events
+    i = events.structure
+    if plan.adaptive == 1 and events.followed > 0.0 and state.step > MANY * events.followed:
+        state.step = MANY * events.followed
+    keep(run)
+    status = attempt(run, i, goal)
+    if status == REJECTED:
+        return RUNNING
+    if status != ACCEPTED:
+        return status
+    events.fastest = max(events.fastest, fastest(run, state.xs[state.at]))
+    ends(run, i)
+    found = 0 if quiet(run, state.p) else first(run, i, state.p)
+    if found == 0:
+        nothing_happens(run)
+        follow_headings(run, i)
+        return RUNNING
+    if found > 0:
+        return happens(run, i)
+    go_back(run)
+    if found == -1:
+        return NOT_A_NUMBER
+    if plan.adaptive == 0:
+        events.number = plan.step
+        return UNSEEN
+    return RUNNING
+
+
+@entry("int64", "int64")
+def march_events(address, budget):
+    """Attempt at most so many steps; write the state at every output time that is reached. Returns a status."""
+    run = at(address)
+    out, events = run.out, run.events
+    run.state.fresh, run.state.rated = 0, 0
+    for _ in range(budget):
+        if events.pending == 1:
+            status = instant(run)
+            if status != RUNNING:
+                return status
+            if events.pending == 1:
+                continue
+        before = out.written
+        goal = deliver(run)
+        for i in range(before, out.written):
+            out.by_events[i] = events.energy
+        if run.state.time >= goal:
+            return FINISHED
+        status = step(run, goal)
+        if status != RUNNING:
+            return status
+    return RUNNING

@@ -1,0 +1,96 @@
+"""What all parts of a run with events share: how close to zero is zero, which events are looked at, which structure holds."""
+
+from ..kernels.compiled import compiled, inlined
+from ..methods.vectors import copy
+
+# how an event that is due was found; 1 is also "due now"
+FALLING, RISING, AT_START, FALLING_AGAIN, FLAT, RISING_AGAIN = 1, 2, 3, 4, 5, 6
+
+MANY = 1000  # parts of a step, at most; a fixed step may have a hundred times as many
+NEAR = 1e-12  # of the largest value that a watched function had: closer to zero it is neither positive nor negative
+LEAVES = 1e-9  # rate of a function at zero over its largest rate, above which it leaves zero on that side
+LEANS = 1e-6  # cosine of the angle between a watched function and a constraint, from which it tells the side of it
+ROUNDING = 1e-15  # of the time: what a function changes in that is rounding too
+REBOUND = 1e-11  # height of a rebound over the size of the model, below which the rest of the rebounds is summed up
+PASSES = 16  # through an instant, before Python has its turn
+FAR = 1e-6  # residual over the size of the model, above which a constraint is not engaged
+CRAWL = 1e-8  # sliding speed over the largest speed, below which the direction of sliding is held within a step
+STILL = 1e-9  # sliding speed over the largest speed, below which sliding in two directions that slows down is stopped
+
+
+@compiled
+def structure_of(run, p):
+    """The structure that p describes; -1 where its kernels are wanted."""
+    keys, bits, events = run.structures.keys, run.program.bits, run.events
+    for i in range(keys.shape[0]):
+        same = True
+        for k in range(bits.size):
+            if keys[i, k] != p[bits[k]]:
+                same = False
+                break
+        if same:
+            return i
+    for k in range(bits.size):
+        events.wanted[k] = p[bits[k]]
+    return -1
+
+
+@compiled
+def enabled(run, m, p):
+    """Whether an event is looked at."""
+    if run.events.disabled[m] == 1:
+        return False
+    watch = run.program.events[m]
+    for k in range(watch.during, watch.during_end):
+        if p[run.program.during[k].place] != run.program.during[k].value:
+            return False
+    return True
+
+
+@inlined
+def near(run, m, t, rate):
+    """How close to zero the function of an event is neither positive nor negative; a rate may not exist."""
+    return NEAR * run.events.scale[m] + (ROUNDING * abs(t * rate) if abs(rate) < 1e300 else 0.0)
+
+
+@inlined
+def measure(run, m, x, rate):
+    """Take note of how large the function of an event is, and its rate."""
+    events = run.events
+    if abs(x) < 1e300:
+        events.scale[m] = max(events.scale[m], abs(x))
+    if abs(rate) < 1e300:
+        events.speed[m] = max(events.speed[m], abs(rate))
+
+
+@compiled
+def keep(run):
+    """Take note of the state before a step."""
+    kept, state, scales = run.kept, run.state, run.scales
+    copy(state.xs[state.at], kept.x)
+    copy(state.p, kept.p)
+    kept.time, kept.step, kept.turning = state.time, state.step, state.turning
+    kept.pivot, kept.least_pivot = state.pivot, state.least_pivot
+    kept.position_residual, kept.velocity_residual = state.position_residual, state.velocity_residual
+    kept.steps, kept.rejections, kept.projections = state.steps, state.rejections, state.projections
+    kept.dodged, kept.rejected = state.dodged, state.rejected
+    kept.length, kept.angle, kept.speed, kept.spin = scales.length, scales.angle, scales.speed, scales.spin
+    kept.energy = scales.energy
+    kept.linear_rounding, kept.angular_rounding = scales.linear_rounding, scales.angular_rounding
+
+
+@compiled
+def go_back(run):
+    """Back to the state before the step; the evaluations that it cost stay counted."""
+    kept, state, scales = run.kept, run.state, run.scales
+    copy(kept.x, state.xs[state.at])
+    copy(kept.p, state.p)
+    state.fresh, state.rated = 0, 0
+    state.time, state.step, state.turning = kept.time, kept.step, kept.turning
+    state.pivot, state.least_pivot = kept.pivot, kept.least_pivot
+    state.position_residual, state.velocity_residual = kept.position_residual, kept.velocity_residual
+    state.steps, state.rejections, state.projections = kept.steps, kept.rejections, kept.projections
+    state.dodged, state.rejected = kept.dodged, kept.rejected
+    scales.length, scales.angle, scales.speed, scales.spin = kept.length, kept.angle, kept.speed, kept.spin
+    scales.energy = kept.energy
+    scales.linear_rounding, scales.angular_rounding = kept.linear_rounding, kept.angular_rounding

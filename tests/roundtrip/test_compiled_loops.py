@@ -1,0 +1,82 @@
+"""Loops: code is made from the bitcode that belongs to the source, damaged files count as absent, and a clear error follows
+where there is none."""
+
+import re
+
+import pytest
+
+import torsor as ts
+from torsor.kernels import loops
+
+SMALL = "torsor.methods.explicit"
+
+
+@pytest.fixture
+def apart(monkeypatch, tmp_path):
+    """A user's folder of its own, and an installed package: nothing is kept beside the source."""
+    whole = loops._bitcode(SMALL)
+    monkeypatch.setenv("TORSOR_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(loops, "SHIPPED", tmp_path / "bitcode")
+    monkeypatch.setattr(loops, "places", lambda: [None])
+    (tmp_path / "bitcode").mkdir()
+    return whole, tmp_path
+
+
+def shipped(apart, mark=None):
+    (bitcode, entries), path = apart
+    file = path / "bitcode" / f"{SMALL}.xz"
+    file.write_bytes(loops.packed(mark or loops.digest(SMALL), entries, bitcode))
+    return file
+
+
+def test_a_package_with_its_bitcode_needs_no_compiler(apart, monkeypatch):
+    shipped(apart)
+    monkeypatch.setattr(loops, "compiled_elsewhere", lambda module: pytest.fail("compiled"))
+    assert loops.loops.__wrapped__(SMALL)["explicit"].address > 0
+
+
+def test_code_is_generated_once_and_again_where_it_is_damaged(apart, monkeypatch):
+    shipped(apart)
+    made, generate = [], loops._generated
+    monkeypatch.setattr(loops, "_generated", lambda bitcode: made.append(1) or generate(bitcode))
+    for _ in range(2):
+        loops.loops.__wrapped__(SMALL)
+    assert len(made) == 1
+    (entry,) = (apart[1] / "cache").glob("*.bin")
+    whole = entry.read_bytes()
+    for count, broken in enumerate((b"", whole[: len(whole) // 2], whole[:-1] + b"?")):
+        entry.write_bytes(broken)
+        assert loops.loops.__wrapped__(SMALL)["explicit"].address > 0
+        assert len(made) == count + 2
+
+
+@pytest.mark.parametrize("damage", ["missing", "another version", "cut", "empty", "no bitcode"])
+def test_missing_loops_are_told(apart, monkeypatch, damage):
+    file = shipped(apart, "0" * 64 if damage == "another version" else None)
+    whole = file.read_bytes()
+    {
+        "missing": file.unlink, "another version": lambda: None, "cut": lambda: file.write_bytes(whole[: len(whole) // 2]),
+        "empty": lambda: file.write_bytes(b""), "no bitcode": lambda: file.write_bytes(b"nothing"),
+    }[damage]()  # fmt: skip
+    monkeypatch.setattr(loops, "compiled_elsewhere", lambda module: None)
+    with pytest.raises(ts.TorsorError, match=re.escape(f"missing, or belong to another version ({SMALL})")):
+        loops.loops.__wrapped__(SMALL)
+
+
+def test_a_folder_that_cannot_be_written_does_not_stop_a_run(apart, monkeypatch):
+    shipped(apart)
+    (apart[1] / "cache").write_text("no folder")
+    assert loops.loops.__wrapped__(SMALL)["explicit"].address > 0
+
+
+def test_the_source_of_a_loop_is_all_that_it_imports():
+    found = set(loops.sources("torsor.run.march_events"))
+    assert {
+        "run/march_events.py",
+        "run/impacts.py",
+        "methods/records.py",
+        "kernels/record.py",
+        "kernels/calls.py",
+    } <= found
+    assert not any(name.startswith(("formulations", "model", "look")) for name in found)
+    assert "run/runner.py" not in found
