@@ -184,3 +184,25 @@ def test_an_output_at_the_instant_of_an_impact_shows_the_state_after_it():
     data = ts.simulate(model, 0.1, outputs=1)
     np.testing.assert_allclose(data.acceleration.values[:, 0], 0, atol=1e-12)
     np.testing.assert_allclose(data.multiplier.values[:, 0], 9.81, rtol=1e-12)
+
+
+def sleeve(size, formulation):
+    """A thin rod that turns and slides on a driven arm meets a rough floor: three rows where two motions are left."""
+    m, at = ts.Model("sleeve", gravity=(0, 0, -9.81 * size)), lambda *x: tuple(size * np.array(x))
+    box = lambda mass, a, b, c: tuple(mass / 12 * size**2 * np.array([b * b + c * c, a * a + c * c, a * a + b * b]))
+    arm = m.body("arm", mass=2.0, inertia=box(2.0, 1, 0.3, 0.2), at=at(0.5, 0, 1))
+    rod = m.body("rod", mass=0.5, inertia=box(0.5, 1, 1e-4, 1e-4), at=at(1, 0.3, 1))
+    hinge = m.add(ts.Revolute("hinge", m.ground, arm, point=at(0, 0, 1), axis=(0, 1, 0.2)))
+    m.add(ts.Drive("drive", hinge, lambda t: 0.5 * t))
+    m.add(ts.Cylindrical("sleeve", arm, rod, point=at(1, 0, 1), axis=(0.3, 0.2, -1), start_rate=(3.0, 0.5 * size)))
+    foot = ts.Contact("foot", m.ground, rod, point=at(1.4, 0.5, 0.9), plane=at(0, 0, 0.6), restitution=0.3)
+    m.add(ts.Friction("rub", m.add(foot), coefficient=0.2))
+    return ts.simulate(m, 0.3, outputs=2, formulation=formulation, tolerance=1e-10)
+
+
+@pytest.mark.parametrize("size", [1e-4, 1.0, 1e6])
+def test_impacts_that_friction_cannot_stop_are_the_same_at_any_size_and_in_any_coordinates(size):
+    mine, whole = sleeve(size, "absolute"), sleeve(1.0, "relative")
+    assert list(mine.event_name.values) == list(whole.event_name.values) == ["foot.touch"]
+    np.testing.assert_allclose(mine.event_impulse[0, -3:] / size, whole.event_impulse[0, -3:], atol=1e-8)
+    np.testing.assert_allclose(mine.position.values / size, whole.position.values, atol=1e-8)

@@ -129,8 +129,8 @@ class Absolute(Formulation):
 
         return conditioned(self, factor, G), read
 
-    def least_change(self, G):
-        return correction(G, self.inverse_mass())
+    def least_change(self, rows):
+        return correction(self.jacobian()[rows, :], self.inverse_mass())
 
     def power(self, lam, a):
         imposed = ca.substitute(self.stacked("psi")[self.keep, :], self.v, ca.SX.zeros(self.v.shape))  # g_t: G v = −g_t

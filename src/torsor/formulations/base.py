@@ -80,8 +80,9 @@ class Formulation(RowsInUse, ABC):
         conditioned (it is compared with a small number during a run); and what reads a symbol of such a column."""
 
     @abstractmethod
-    def least_change(self, G: ca.SX) -> Callable[[ca.SX], ca.SX]:
-        """Correction of a residual of rows G that changes coordinates least in the mass metric, factored on the spot."""
+    def least_change(self, rows: list) -> Callable[[ca.SX], ca.SX]:
+        """Correction of a residual of some declared rows that changes coordinates least in the mass metric, factored on the
+        spot."""
 
     @abstractmethod
     def power(self, lam: ca.SX, a: ca.SX) -> ca.SX:

@@ -14,8 +14,8 @@ SINGULAR = 1e-13  # pivot / diagonal below which a row counts as dependent: roun
 class Factor:
     """G, the factors of M and of S as one vector, and solvers that read it."""
 
-    def __init__(self, G, M, units=None):
-        """units: of the rows of G, in which their pivots are compared; 1 where none are given."""
+    def __init__(self, G, M, units):
+        """units: of the rows of G, in which their pivots are compared."""
         n = M.shape[0]
         self.order = list(range(n))[::-1]  # tips before roots: no fill
         self.G, self.n = G, n
@@ -23,8 +23,7 @@ class Factor:
         Y = ca.sparsify(ca.solve((self.LT + ca.SX.eye(n)).T, ca.sparsify(G[:, self.order].T)))
         S = ca.sparsify(Y.T @ (Y * ca.repmat(1 / self.D, 1, Y.shape[1])))
         self.E, self.RT, self.places = ca.ldl(S)
-        units = np.ones(G.shape[0]) if units is None else np.array(units, float)
-        self.squares = ca.DM((units**2)[self.places])
+        self.squares = ca.DM((np.array(units, float) ** 2)[self.places])
         self.diagonal = ca.densify(ca.diag(S))[self.places] / self.squares
 
     def vector(self):
@@ -46,14 +45,11 @@ class Factor:
         return ca.SX(self.G.sparsity(), read[0]), solver(loop, read[4], self.places), solver(mass, read[2], self.order)
 
 
-def constrained(G, M):
-    """G, a solver with S and one with M; G may have no rows."""
-    if G.shape[0]:
-        factor = Factor(G, M)
-        return factor.read(factor.vector())
+def inverse(M):
+    """x = M⁻¹ b, tips before roots."""
     order = list(range(M.shape[0]))[::-1]
     D, LT, _ = ca.ldl(M[order, order], False)
-    return G, None, solver(LT + ca.SX.eye(M.shape[0]), 1 / D, order)
+    return solver(LT + ca.SX.eye(M.shape[0]), 1 / D, order)
 
 
 def column(A):

@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 
 from ..quantity import time
-from .factor import conditioning, constrained, correction, inverse_metrics
+from .factor import conditioning, correction, inverse, inverse_metrics
 from .implicit import closed
 
 
@@ -101,8 +101,8 @@ def _along(f):
     held = f.held()
     if len(held) == len(f.keep):
         return {}
-    e, G = ca.SX.sym("e", f.v.shape[0]), f.jacobian()[[f.keep[k] for k in held], :]
-    left = e + f.least_change(G)(G @ e) if held else e
+    e, rows = ca.SX.sym("e", f.v.shape[0]), [f.keep[k] for k in held]
+    left = e + f.least_change(rows)(f.jacobian()[rows, :] @ e) if held else e
     return {"along": ca.Function("along", [time, f.q, f.p, e], [ca.densify(left)])}
 
 
@@ -127,12 +127,13 @@ def moving(f):
 def meeting(f):
     """What impulses at all rows of contacts and friction do, as a function (t, q, v, p): A = G B, the velocities B that
     impulses of 1 bring about while everything else holds, and ψ of these rows."""
-    of = lambda rows: f.jacobian()[rows, :]
-    G = of([k for k, row in enumerate(f.rows) if row.constraint.rank > 0])
-    H, solve, over_mass = constrained(of([k for k in f.keep if f.rows[k].constraint.rank == 0]), f.mass_matrix())
-    free = [over_mass(G[row, :].T) for row in range(G.shape[0])]
-    B = ca.horzcat(*[x - over_mass(H.T @ solve(H @ x)) if H.shape[0] else x for x in free])
-    psi = f.stacked("psi")[[k for k, row in enumerate(f.rows) if row.constraint.rank > 0], :]
+    met = [k for k, row in enumerate(f.rows) if row.constraint.rank > 0]
+    held = [k for k in f.keep if f.rows[k].constraint.rank == 0]
+    G, H, over_mass = f.jacobian()[met, :], f.jacobian()[held, :], inverse(f.mass_matrix())
+    back = f.least_change(held) if held else None
+    free = [over_mass(G[row, :].T) for row in range(len(met))]
+    B = ca.horzcat(*[x + back(H @ x) if back else x for x in free])
+    psi = f.stacked("psi")[met, :]
     results = [ca.densify(ca.vec(x)) for x in (G @ B, B, psi)]
     return shared(ca.Function("meeting", [time, f.q, f.v, f.p], results))
 

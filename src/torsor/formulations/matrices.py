@@ -131,7 +131,7 @@ def _forward(f, tau):
         pushed = {k: extra[k] + given[k] for k in extra}
         rates = recursions.articulated(f.motion, f.wrenches(), pushed)
         return f.placed(ca.vertcat(*[rates[id(link)] for link in f.links]))
-    factor = Factor(f.jacobian()[f.keep, :], f.mass_matrix())
+    factor = Factor(f.jacobian()[f.keep, :], f.mass_matrix(), f.row_units())
     G, solve, over_mass = factor.read(factor.vector())
     free = over_mass(tau - f.bias())
     return free + over_mass(G.T @ solve(f.stacked("gamma")[f.keep] - G @ free))

@@ -22,7 +22,7 @@ from . import recursions
 from .absolute import Absolute
 from .adoption import adopting
 from .base import Formulation, Solvers
-from .factor import Factor, constrained
+from .factor import Factor
 from .graphs import conditioned
 from .lie_derivative import parts
 from .loads import Loads
@@ -216,8 +216,9 @@ class Relative(Transmission, Formulation):
 
         return conditioned(self, mass.vector(), G), read
 
-    def least_change(self, G):
-        G, solve, over_mass = constrained(G, self.mass_matrix())
+    def least_change(self, rows):
+        mass = Factor(self.jacobian()[rows, :], self.mass_matrix(), self.row_units(rows))
+        G, solve, over_mass = mass.read(mass.vector())
         return lambda residual: ca.densify(-over_mass(G.T @ solve(residual)))
 
     # start and results

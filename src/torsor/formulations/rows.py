@@ -159,9 +159,9 @@ class RowsInUse:
         """Compare lengths and rows in these units from now on."""
         self.scales = scales
 
-    def row_units(self):
-        """Units of the rows in use."""
-        return self.scales.row_units([self.rows[k].label for k in self.keep])
+    def row_units(self, rows=None):
+        """Units of some rows; of those in use where none are named."""
+        return self.scales.row_units([self.rows[k].label for k in (self.keep if rows is None else rows)])
 
     def column_units(self):
         """Units of the velocities."""
