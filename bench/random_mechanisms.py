@@ -24,7 +24,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tests" / "physics
 LASTS = 50  # models that one process judges: what it has compiled is let go with it
 
 
-def judge(asked, told, limit, sizes, most):
+def judge(asked, told, limit, manner):
     """The other process: judges the models that it is asked for."""
     from agreement import judged, quickly_compiled
 
@@ -33,7 +33,7 @@ def judge(asked, told, limit, sizes, most):
         began = time.process_time()
         try:
             with quickly_compiled():
-                found = asdict(judged(seed, sizes=sizes, most=most))
+                found = asdict(judged(seed, **manner))
         except Exception as error:  # a raw error is a failure of torsor: told, and the others go on
             found = {"raw": f"{type(error).__name__}: {error}", "trace": traceback.format_exc(limit=-3)}
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -105,6 +105,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--plain", action="store_true", help="only sizes of about 1")
+    parser.add_argument("--rough", action="store_true", help="with floors and dry friction")
     parser.add_argument("--bodies", type=int, default=6, help="at most so many")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds on the processor for one model")
     parser.add_argument("--report", type=pathlib.Path, help="file of lines, one per model")
@@ -113,7 +114,7 @@ def main():
     lines = {x["seed"][1]: x for x in known if x["seed"][0] == a.seed}
     with tempfile.TemporaryDirectory() as cache:
         os.environ.setdefault("TORSOR_CACHE", cache)
-        judging = Judge(a.limit, not a.plain, a.bodies)
+        judging = Judge(a.limit, {"sizes": not a.plain, "most": a.bodies, "rough": a.rough})
         for k in range(a.first, a.first + a.models):
             if k in lines:
                 continue

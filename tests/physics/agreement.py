@@ -53,9 +53,9 @@ def reason(text):
     return next((words for words in REASONS if words in text), text[:100])
 
 
-def judged(seed, sizes=True, most=6, tolerance=1e-9, outputs=8):
+def judged(seed, sizes=True, most=6, rough=False, tolerance=1e-9, outputs=8):
     """Run a mechanism in three formulations, and compare."""
-    model, until, words = mechanism(seed, sizes, most)
+    model, until, words = mechanism(seed, sizes, most, rough)
     runs, outcomes, spent, began = {}, {}, {}, clock.perf_counter()
     for formulation in FORMULATIONS:
         try:

@@ -86,8 +86,13 @@ def units(kind):
     }[kind]  # fmt: skip
 
 
-def mechanism(seed, sizes=True, most=6):
-    """The model of a seed, how long to run it, and what it is in words; sizes: of all sizes, or of about 1; most: bodies."""
+def mechanism(seed, sizes=True, most=6, rough=False):
+    """The model of a seed, how long to run it, and what it is in words.
+
+    sizes   of all sizes, or of about 1
+    most    bodies
+    rough   with a floor that something falls on, and dry friction
+    """
     rng = np.random.default_rng(seed)
     wild = sizes and rng.random() < 0.7
     length, mass = (10 ** rng.uniform(-8, 8), 10 ** rng.uniform(-9, 9)) if wild else 10 ** rng.uniform(-0.5, 0.5, 2)
@@ -109,6 +114,9 @@ def mechanism(seed, sizes=True, most=6):
         told.append(drives(draw))
     if draw.chance(0.2):
         told.append(contacts(draw))
+    if rough:
+        told.append(floor(draw))
+        told.append(rubbing(draw))
     words = f"{', '.join(filter(None, told))}; {len(model.bodies)} bodies, {', '.join(j.key for j in draw.joints)}"
     return model, 2.0 * draw.time, f"{words}; length {length:.1e}, mass {mass:.1e}, time {time:.1e}"
 
@@ -317,6 +325,41 @@ def contacts(draw):
     plane = start_of(body) - draw.uniform(2, 5) * draw.length * n
     model.add(ts.Contact("floor", model.ground, body, normal=tuple(n), plane=tuple(plane), restitution=e))
     return "floor"
+
+
+def floor(draw):
+    """Some points of a body above a floor across gravity, with friction or without."""
+    model, body = draw.model, draw.model.bodies[draw.integers(len(draw.model.bodies))]
+    down = np.array(ca.DM(ca.SX(model.gravity))).ravel()
+    n = -down / np.linalg.norm(down) if down.any() else draw.direction()
+    lowest = min((start_of(b) for b in model.bodies), key=lambda x: n @ x)
+    plane, e, count = lowest - draw.uniform(0.5, 2) * draw.length * n, draw.uniform(0, 0.9), int(draw.integers(1, 4))
+    e, mu = e if draw.chance(0.7) else 0.0, draw.uniform(0.05, 0.8) if draw.chance(0.6) else 0.0
+    for k in range(count):
+        point = tuple(start_of(body) + draw.place(0.5))
+        on = ts.Contact(
+            f"floor{k}", model.ground, body, point=point, normal=tuple(n), plane=tuple(plane), restitution=e
+        )
+        model.add(on)
+        if mu:
+            model.add(ts.Friction(f"rub{k}", on, coefficient=mu, static=mu * draw.choice([1.0, 1.3])))
+    return f"{count} points above a floor, restitution {e:.2g}, friction {mu:.2g}"
+
+
+def rubbing(draw):
+    """Dry friction in some joints, under their own reactions or a given load."""
+    model, told = draw.model, []
+    driven = {id(c.joint) for c in model.constraints if isinstance(c, ts.Drive)}
+    some = [j for j in draw.joints if j.dof and not isinstance(j, (ts.Free, ts.Spherical)) and id(j) not in driven]
+    for joint in some:
+        for k in range(joint.dof):
+            if draw.chance(0.25):
+                radius = draw.length * draw.uniform(0.02, 0.2) if joint.angular[k] else None
+                load = None if draw.chance(0.5) else draw.mass * draw.length / draw.time**2 * draw.uniform(1, 20)
+                law = {"coefficient": draw.uniform(0.05, 0.5), "normal": load, "radius": radius, "index": k}
+                model.add(ts.Friction(f"rub_{joint.name}_{k}", joint, **law))
+                told.append(f"{joint.name}[{k}]")
+    return f"friction in {' '.join(told)}" if told else ""
 
 
 def start_of(body):
