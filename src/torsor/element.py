@@ -6,7 +6,9 @@ occur in it. `Model.add` asks for them once and refuses what does not fit, so th
 
 from copy import deepcopy
 from dataclasses import dataclass, fields
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import casadi as ca
 
 from . import quantity
 from .errors import ModelError
@@ -25,14 +27,30 @@ class Statement(NamedTuple):
     """One expression that an element is made of."""
 
     what: str
-    expression: object
-    allowed: tuple
+    expression: Any
+    allowed: tuple[str, ...]
+
+
+REQUIRED: Any = None  # default of an argument that must be given, where one of a base class before it may be left out
+
+
+class Posed(Protocol):
+    """What has a pose, a body or a ground, as elements see it."""
+
+    name: str
+    position: ca.SX
+    rotation: ca.SX
+    velocity: ca.SX
+    angular_velocity: ca.SX
+    start_position: ca.SX
+    start_rotation: ca.SX
 
 
 class Owned:
     """Something with a name that belongs to a model. Where it is pickled or copied beside its model, it stays the model's."""
 
-    _home = None
+    name: str
+    _home: Any = None
 
     def __reduce_ex__(self, protocol):
         if not self._owned():
@@ -112,11 +130,11 @@ class Element(Owned):
     starts_active   whether it acts from the start where nothing else is said
     """
 
-    key = "element"
-    variants = ({},)
-    world = None
-    active = None
-    starts_active = True
+    key: ClassVar[str] = "element"
+    variants: ClassVar[tuple[Any, ...]] = ({},)
+    world: ClassVar[Any] = None
+    active: ClassVar[Any] = None
+    starts_active: ClassVar[bool] = True
 
     name: str
 

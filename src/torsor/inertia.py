@@ -9,6 +9,7 @@ add when they are given about one point (Steiner):
 from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ class Inertia:
 
     mass: float
     tensor: np.ndarray
-    center: np.ndarray = (0.0, 0.0, 0.0)
+    center: Any = (0.0, 0.0, 0.0)
 
     def __post_init__(self):
         object.__setattr__(self, "mass", float(_positive("mass", self.mass)))

@@ -5,14 +5,21 @@ Every quantity of a model is a small CasADi SX: plain numbers are constants in i
 """
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal
 from numbers import Real
+from typing import Any, TypeAlias
 
 import casadi as ca
 import numpy as np
 
 from .errors import ModelError, SymbolError
+
+Number: TypeAlias = float | ca.SX  # or an expression
+Vector: TypeAlias = Sequence[Number] | np.ndarray | ca.SX
+Axis: TypeAlias = Vector | str  # or "x", "-y" …
+Rotation: TypeAlias = Sequence[Sequence[Number]] | Vector  # matrix, quaternion (scalar first) or rotation vector
 
 time = ca.SX.sym("time")
 SMALLEST, LARGEST = 1e-100, 1e100  # of masses, lengths, times …: their squares and products are numbers, too
@@ -36,8 +43,9 @@ def _speaking(convert, purpose):
     return converted
 
 
-ca.SX.__bool__ = _speaking(ca.SX.__bool__, "truth value")  # asked for by max, min, and, or, not, if
-ca.SX.__float__ = _speaking(ca.SX.__float__, "number")  # asked for by math.sin and the like, which would make nan of it
+_SX: Any = ca.SX
+_SX.__bool__ = _speaking(ca.SX.__bool__, "truth value")  # asked for by max, min, and, or, not, if
+_SX.__float__ = _speaking(ca.SX.__float__, "number")  # asked for by math.sin and the like, which would make nan of it
 if hasattr(ca.GlobalOptions, "setNumpyMode"):
     ca.GlobalOptions.setNumpyMode(-1)  # numpy.sin(signal) is casadi.sin(signal), without a notice
 

@@ -4,6 +4,7 @@ import signal
 import time as clock
 from collections.abc import Mapping
 from dataclasses import asdict, replace
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -296,7 +297,7 @@ def projection_of(given):
         return given
     key, _, rest = str(given).partition(":")
     cls = lookup("projection", key)
-    options = {}
+    options: dict[str, Any] = {}
     for item in filter(None, rest.split(",")):
         name, equals, value = item.partition("=")
         if not equals:
@@ -330,7 +331,7 @@ def _signals(model, signals):
     if signals is not None and not isinstance(signals, Mapping):
         example = "{'height': body.position[2]}"
         raise OptionError(f"signals must be expressions by name, as in {example}, got {quantity.show(signals)}")
-    found = {}
+    found: dict = {}
     for name in [*model.signals, *(signals or {})]:
         _refuse_taken(f"signal {quantity.show(name)}", name, RESERVED)
     for name, expression in (signals or {}).items():

@@ -24,7 +24,7 @@ class Bricard(Case):
     @staticmethod
     def build():
         model = ts.Model("bricard", gravity=(0, -9.81, 0))
-        bars = [model.ground]
+        bars: list[ts.Ground | ts.Body] = [model.ground]
         for k, (one, two) in enumerate(zip(POINTS, POINTS[1:])):
             edges = [max(abs(b - a), WIDTH) for a, b in zip(one, two)]
             middle = [(a + b) / 2 for a, b in zip(one, two)]

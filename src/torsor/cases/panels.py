@@ -5,6 +5,7 @@ chosen. A planar joint `plane` keeps the hub in the plane. [mueller2009], sec. 5
 """
 
 from math import pi
+from typing import Any
 
 import torsor as ts
 
@@ -41,7 +42,7 @@ class Panels(Case):
                 root = side * (SIDE / 2 + k * LENGTH)
                 at = (root + side * LENGTH / 2, 0, 0)
                 panel = model.body(f"{wing}{k + 1}", inertia=ts.inertia.rod(25.0, LENGTH, axis="x"), at=at)
-                start = {"start": side * angle, "start_rate": 0.0}
+                start: Any = {"start": side * angle, "start_rate": 0.0}
                 hinge = ts.Revolute(f"{wing}_hinge{k + 1}", inner, panel, point=(root, 0, 0), axis=(0, 0, 1), **start)
                 model.add(hinge)
                 model.add(ts.TorsionSpring(f"{wing}_spring{k + 1}", hinge, stiffness=STIFFNESS[wing]))

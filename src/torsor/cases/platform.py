@@ -5,6 +5,7 @@ first joint are invariants. Gravity is chosen; all else is the document's.
 """
 
 from math import pi
+from typing import Any
 
 import torsor as ts
 
@@ -29,12 +30,13 @@ class Platform(Case):
     @staticmethod
     def build():
         model = ts.Model("platform", gravity=(0, 0, -9.81))
-        below, joint = model.ground, (0.0, 0.0, 0.0)
+        below: ts.Ground | ts.Body = model.ground
+        joint: tuple[float, ...] = (0.0, 0.0, 0.0)
         for k in range(3):
             joint = tuple(a + b for a, b in zip(joint, ARM[k]))
             center = tuple(a + b for a, b in zip(joint, CENTER[k]))
             table = model.body(f"table{k + 1}", mass=MASS[k], inertia=INERTIA[k], at=center)
-            start = {"start": START[k], "start_rate": START[k]}
+            start: Any = {"start": START[k], "start_rate": START[k]}
             model.add(ts.Revolute(f"joint{k + 1}", below, table, point=joint, axis=AXES[k], **start))
             below = table
         return model

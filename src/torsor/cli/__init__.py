@@ -45,7 +45,7 @@ def status_of(arguments=None):
         message = error.format_message()
         if not message or type(error).__name__ == "NoArgsIsHelpError":  # no command: the help was shown
             return DONE
-        command = error.ctx.command_path if getattr(error, "ctx", None) else "torsor"
+        command = getattr(getattr(error, "ctx", None), "command_path", "torsor")
         return complain(f"{message.rstrip('.')}. See `{command} --help`.")
 
 

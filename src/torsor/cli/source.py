@@ -6,8 +6,10 @@ import os
 import shlex
 import sys
 import traceback
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..errors import OptionError, ResultError, TorsorError
 from ..model import Model
@@ -179,11 +181,12 @@ def _file(path, settings):
     if os.path.splitext(path)[1] in (".nc", ".h5"):
         raise OptionError(f"{path!r} is a result, not a model; `torsor plot {path} DIR` draws it")
     code = _content(path)
-    names = {"__name__": "torsor_model", "__file__": os.path.abspath(path)}
+    names: dict[str, Any] = {"__name__": "torsor_model", "__file__": os.path.abspath(path)}
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     with blamed(path):
         exec(compile(code, path, "exec"), names)
-    model, builder, options, theirs = names.get("model"), names.get("build"), {}, settings
+    options: Mapping = {}
+    model, builder, theirs = names.get("model"), names.get("build"), settings
     if model is None and callable(builder):
         options = inspect.signature(builder).parameters
         ours, theirs = _split(settings, options)

@@ -15,6 +15,7 @@ way a contact slides. Memories are run-time inputs of the kernels like parameter
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import casadi as ca
 
@@ -33,7 +34,7 @@ class Memory:
 
     name: str
     value: float = 0.0
-    symbol: ca.SX = field(default=None, repr=False)
+    symbol: Any = field(default=None, repr=False)
 
     def __post_init__(self):
         if self.symbol is None:
@@ -144,10 +145,10 @@ class Event(Owned):
     accumulate: str = "error"
     settles: bool = False
     half: bool = False
-    source: object = None
+    source: Any = None
     remembered: dict = field(default_factory=dict, repr=False)
-    remember: object = field(default=None, repr=False)
-    extend: object = field(default=None, repr=False)
+    remember: Any = field(default=None, repr=False)
+    extend: Any = field(default=None, repr=False)
 
     kind = key = "event"
 

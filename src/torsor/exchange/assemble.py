@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import ModelError
+from ..forces import Force
 from ..forces.laws import EnergyForce, TorsionSpring
 from ..joints.elementary import FixedPoint, Holonomic
 from ..joints.lower_pairs import Fixed
@@ -142,7 +143,7 @@ class Assembly:
         given = f"{legal(motion.name)}_{'spring' if k else 'damper'}"
         name = self.free_name("force", given, motion.where, "force")
         if motion.dof == 1 and alone:
-            force = TorsionSpring(name, joint, stiffness=k, damping=c, rest=motion.rest)
+            force: Force = TorsionSpring(name, joint, stiffness=k, damping=c, rest=motion.rest)
         else:
             stretch = q - motion.rest if motion.dof == 1 else q
             force = EnergyForce(name, energy=0.5 * k * stretch.T @ stretch, dissipated=0.5 * c * v.T @ v)

@@ -103,7 +103,8 @@ def parse(path):
     file, data = content(path)
     name = str(file)
     parser = expat.ParserCreate()
-    open_elements, roots = [], []
+    open_elements: list[Element] = []
+    roots: list[Element] = []
 
     def start(tag, attributes):
         element = Element(tag, attributes, name, parser.CurrentLineNumber)

@@ -5,6 +5,7 @@ carries is hung on its parent by both joints at once, and where it carries nothi
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ WATER = 1000.0  # density of the sphere that stands for a body whose inertia is 
 class Group:
     """Links that are rigidly connected; `lead` is the one next to the root, whose frame is the body's."""
 
-    lead: object
+    lead: Any
     parent: str | None
     motions: list
     links: list = field(default_factory=list)
@@ -55,7 +56,8 @@ def hold_what_has_no_mass(tree, strict):
 
 def group(tree, merge_fixed):
     """The groups by the name of their lead, parents first. The root's group is held where its motions are empty."""
-    groups, home = {}, {}
+    groups: dict = {}
+    home: dict = {}
     for name, link in tree.links.items():
         above = home.get(link.parent)
         held = above is not None and above.parent is None and not above.motions

@@ -74,7 +74,7 @@ class MJCF(Format):
 
     shows = "<mujoco>"
     suffixes = (".xml", ".mjcf")
-    read = staticmethod(read_mjcf)
+    read = staticmethod(read_mjcf)  # type: ignore[assignment]  # its options by name
 
     @staticmethod
     def recognises(content):
@@ -84,7 +84,8 @@ class MJCF(Format):
 def _compiled(mujoco, file, places):
     """MuJoCo's description and model of a file, shapes without their mesh, and what it warns about (otherwise it would write
     a file of its own)."""
-    doubts, before = [], mujoco.get_mju_user_warning()
+    doubts: list[str] = []
+    before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(doubts.append)
     try:
         with warnings.catch_warnings(record=True) as caught:

@@ -80,8 +80,8 @@ def combine(motions, size):
     if kinds == ("hinge",) * 3 and _square(*axes):
         where = _meeting(axes, points, size)
         if where is not None and _square(axes[0], axes[2]):
-            names = ("axis", "second_axis", "third_axis")
-            return Combined(Gimbal, {"point": where, **dict(zip(names, axes))}, np.eye(3))
+            given = dict(zip(("axis", "second_axis", "third_axis"), axes))
+            return Combined(Gimbal, {"point": where, **given}, np.eye(3))
         if where is not None:
             return Combined(Spherical, {"point": where}, None)
     names = ", ".join(f"{m.name!r} ({m.kind})" for m in motions)

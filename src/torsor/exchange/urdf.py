@@ -67,7 +67,7 @@ class URDF(Format):
 
     shows = "<robot>"
     suffixes = (".urdf", ".xml")
-    read = staticmethod(read_urdf)
+    read = staticmethod(read_urdf)  # type: ignore[assignment]  # its options by name
 
     @staticmethod
     def recognises(content):
@@ -97,7 +97,7 @@ class Reader:
                 raise element.error("this is a xacro file; run xacro first and read its result")
 
     def _named(self, tag):
-        found = {}
+        found: dict = {}
         for element in self.root.all(tag):
             name = element.text("name")
             if name in found:
@@ -109,7 +109,7 @@ class Reader:
 
     def tree(self, base):
         ends = {name: self._ends(joint) for name, joint in self.joints.items()}
-        above = {}  # link -> the joint that carries it
+        above: dict = {}  # link -> the joint that carries it
         for name, (_, child) in ends.items():
             if child in above:
                 message = f"link {child!r} is the child of joint {above[child]!r} already; URDF has no closed loops"
@@ -122,7 +122,7 @@ class Reader:
         if len(roots) > 1:
             names = ", ".join(repr(name) for name in roots)
             raise self.links[roots[1]].error(f"a robot has one root link, these have no parent: {names}")
-        below = {}
+        below: dict = {}
         for name, (parent, _) in ends.items():
             below.setdefault(parent, []).append(name)
         poses, waiting = {roots[0]: np.eye(4)}, [roots[0]]

@@ -8,11 +8,12 @@ c depends on reactions, and they on friction, the kernels solve for both. Vlasen
 """
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import casadi as ca
 
 from .. import quantity
-from ..element import Rule, fill_in
+from ..element import REQUIRED, Posed, Rule, fill_in
 from ..errors import ModelError
 from ..events import Event, Memory, Watch
 from ..events.actions.holding import Release
@@ -20,6 +21,7 @@ from ..events.actions.striking import Land
 from ..joints import Constraint
 from ..joints.base import Connection, Joint, existing_coordinate
 from ..joints.onesided import Contact
+from ..quantity import Axis, Number
 from ..registry import register
 from .base import Force
 
@@ -39,7 +41,14 @@ class DryFriction(Constraint, Force):
     starts_active = False
     gated = False
     rank = 2
-    parts = 1
+    slip: ClassVar[Memory]  # whether it slides, which way, and how slowly; each element has its own
+    direction: ClassVar[tuple[Memory, ...]]
+    crawl: ClassVar[Memory]
+
+    @property
+    def parts(self):
+        """How many velocities vanish while it sticks."""
+        return 1
 
     def __post_init__(self):
         named = lambda k: Memory(f"{self.name}.direction{k}", float(k == 0))
@@ -144,11 +153,11 @@ class Friction(DryFriction):
         lambda scene: {"on": scene["joint"], "coefficient": 0.3, "static": 0.4, "radius": 0.05},
         lambda scene: {"on": scene["joint"], "coefficient": 0.3, "normal": 20.0, "radius": 0.05},
     )
-    on: object = None
-    coefficient: object = 0.0
-    static: object = None
-    normal: object = None
-    radius: object = None
+    on: Any = REQUIRED
+    coefficient: Number = 0.0
+    static: Number | None = None
+    normal: Number | None = None
+    radius: Number | None = None
     index: int = 0
 
     @property
@@ -216,11 +225,11 @@ class Clutch(DryFriction):
     """
 
     variants = ({"torque": 3.0}, {"axis": (1, 0, 0), "torque": 3.0, "static": 4.0})
-    first: object = None
-    second: object = None
-    axis: tuple = (0, 0, 1)
-    torque: object = 0.0
-    static: object = None
+    first: Posed = REQUIRED
+    second: Posed = REQUIRED
+    axis: Axis = (0, 0, 1)
+    torque: Number = 0.0
+    static: Number | None = None
 
     def located(self):
         _coefficient(self, "torque", self.torque)
@@ -254,9 +263,9 @@ class Breakable(Rule):
         lambda scene: {"connection": scene["joint"], "force": 100.0},
         lambda scene: {"connection": scene["joint"], "force": 100.0, "torque": 10.0},
     )
-    connection: Connection = None
-    force: object = None
-    torque: object = None
+    connection: Connection = REQUIRED
+    force: Number | None = None
+    torque: Number | None = None
 
     def located(self):
         for what in ("force", "torque"):

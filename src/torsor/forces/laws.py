@@ -1,14 +1,17 @@
 """Forces and torques, springs and dampers, and forces given as energy."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import casadi as ca
 
 from .. import quantity
-from ..element import distinct_bodies, fill_in, frame_poses, pair_of_points
+from ..element import REQUIRED, Posed, distinct_bodies, fill_in, frame_poses, pair_of_points
 from ..errors import ModelError
 from ..joints.base import Joint, existing_coordinate
 from ..lie import se3
+from ..quantity import Number, Vector
 from ..registry import register
 from .base import Force, local_point
 
@@ -35,8 +38,8 @@ class Gravity(Force):
     """Uniform gravity on bodies: U = −Σ m g·x. A model has one on all of them, from its `gravity`."""
 
     variants = (lambda scene: {"acceleration": (1, 2, -9.81), "bodies": (scene["first"], scene["second"])},)
-    acceleration: object = (0, 0, 0)
-    bodies: tuple = ()
+    acceleration: Vector = (0, 0, 0)
+    bodies: Sequence[Any] = ()
 
     def located(self):
         distinct_bodies(self)
@@ -61,11 +64,11 @@ class PointForce(Force):
         {"force": (1, 2, 3), "point": (0.3, 0.2, -0.5), "axes": "body"},
         lambda scene: {"force": -3 * scene["body"].velocity * (1 + quantity.time), "point": (0.3, 0.2, -0.5)},
     )
-    body: object = None
-    force: tuple = (0.0, 0.0, 0.0)
-    point: tuple | None = None
+    body: Posed = REQUIRED
+    force: Vector = (0.0, 0.0, 0.0)
+    point: Vector | None = None
     axes: str = "world"
-    arm: object = field(default=None, repr=False)
+    arm: Any = field(default=None, repr=False)
 
     def located(self):
         return self if self.arm is not None else fill_in(self, arm=local_point(self.body, self.point, self.owner))
@@ -88,8 +91,8 @@ class Torque(Force):
         {"torque": (1, 2, 3), "axes": "body"},
         lambda scene: {"torque": -scene["body"].angular_velocity, "axes": "body"},
     )
-    body: object = None
-    torque: tuple = (0.0, 0.0, 0.0)
+    body: Posed = REQUIRED
+    torque: Vector = (0.0, 0.0, 0.0)
     axes: str = "world"
 
     def efforts(self):
@@ -105,8 +108,8 @@ class JointForce(Force):
     """A force or torque along a joint coordinate, on the second body, with its reaction on the first   [N or N m]."""
 
     variants = ({"value": 3.0}, lambda scene: {"value": ca.sin(scene["joint"].coordinate) - scene["joint"].rate})
-    joint: Joint = None
-    value: object = 0.0
+    joint: Joint = REQUIRED
+    value: Number = 0.0
     index: int = 0
 
     def located(self):
@@ -126,10 +129,10 @@ class CosineTorque(Force):
     """
 
     variants = ({}, {"amplitude": 2.0, "frequency": 0.3, "phase": 0.5})
-    joint: Joint = None
-    amplitude: object = 1.0
-    frequency: object = 1.0
-    phase: object = 0.0
+    joint: Joint = REQUIRED
+    amplitude: Number = 1.0
+    frequency: Number = 1.0
+    phase: Number = 0.0
     index: int = 0
 
     def located(self):
@@ -162,14 +165,14 @@ class SpringDamper(Force):
         {"stiffness": 40.0, "length": 0, "points": ((0, 0, 0), (1, 1, 1))},
         {"stiffness": 40.0, "length": 1 + ca.sin(quantity.time), "points": ((0, 0, 0), (1, 1, 1))},
     )
-    first: object = None
-    second: object = None
-    points: tuple | None = None
-    frames: tuple | None = None
-    stiffness: object = 0.0
-    damping: object = 0.0
-    length: object = None
-    arms: tuple | None = field(default=None, repr=False)
+    first: Posed = REQUIRED
+    second: Posed = REQUIRED
+    points: Sequence[Vector] | None = None
+    frames: Sequence[Any] | None = None
+    stiffness: Number = 0.0
+    damping: Number = 0.0
+    length: Number | None = None
+    arms: Any = field(default=None, repr=False)
 
     def located(self):
         if self.arms is not None:
@@ -225,10 +228,10 @@ class TorsionSpring(Force):
     """
 
     variants = ({"stiffness": 3.0, "damping": 0.4}, {"stiffness": 3.0, "rest": 40.0})
-    joint: Joint = None
-    stiffness: object = 0.0
-    damping: object = 0.0
-    rest: object = 0.0
+    joint: Joint = REQUIRED
+    stiffness: Number = 0.0
+    damping: Number = 0.0
+    rest: Number = 0.0
     index: int = 0
 
     def located(self):
@@ -256,8 +259,8 @@ class EnergyForce(Force):
         lambda scene: {"energy": ca.sumsqr(scene["first"].point((0, 0, 1)) - scene["second"].position) ** 2},
         lambda scene: {"energy": ca.cos(scene["joint"].coordinate), "dissipated": scene["joint"].rate ** 4},
     )
-    energy: object = None
-    dissipated: object = None
+    energy: Number | None = None
+    dissipated: Number | None = None
 
     def located(self):
         if self.energy is None and self.dissipated is None:

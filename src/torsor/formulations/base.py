@@ -10,10 +10,10 @@ Everything that is handed on is made from that once, here, for all formulations:
     watching(name, column)   any column of signals, as a function of the state, accelerations and multipliers
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import casadi as ca
 
@@ -23,7 +23,7 @@ from . import graphs
 from .evaluation import Examined
 from .lie_derivative import parts
 from .outputs import Outputs, watching
-from .rows import RowsInUse
+from .rows import Block, RowsInUse
 
 
 class Solvers(NamedTuple):
@@ -45,7 +45,7 @@ class Solvers(NamedTuple):
     hands_on: bool = True
 
 
-class Formulation(RowsInUse, ABC):
+class Formulation(RowsInUse):
     """Base of all formulations. A subclass sets, in `__init__`,
 
     manifold       group on which the configuration lives (blocks of Rᵏ, SO(3), SE(3))
@@ -63,6 +63,9 @@ class Formulation(RowsInUse, ABC):
     q: ca.SX
     v: ca.SX
     p: ca.SX
+    substitution: Any
+    loads: Any
+    blocks: list[Block]
 
     # the contract
 
@@ -103,18 +106,6 @@ class Formulation(RowsInUse, ABC):
     @abstractmethod
     def reaction(self, connection, lam: ca.SX, a: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Force and torque that a connection exerts on its second body, at its frame there, in world axes."""
-
-    @abstractmethod
-    def coordinate_names(self) -> list[str]:
-        """One name per velocity."""
-
-    @abstractmethod
-    def carried(self) -> list[str]:
-        """The body that each velocity moves, by name."""
-
-    @abstractmethod
-    def linear(self) -> list[int]:
-        """1 for every velocity that is a length per time, 0 for an angular one."""
 
     @property
     @abstractmethod

@@ -189,7 +189,7 @@ def _changes(switches, grid, p):
         return np.zeros(0), np.zeros(0)
     (sigma,) = _at(switches, grid, p)
     which, where = np.nonzero(sigma[:, 1:] != sigma[:, :-1])
-    chosen = np.unique(np.linspace(0, len(which) - 1, min(len(which), COUNT)).astype(int)) if len(which) else []
+    chosen = np.unique(np.linspace(0, max(len(which) - 1, 0), min(len(which), COUNT)).astype(int))
     which, where = which[chosen], where[chosen]
     before, after, old = grid[where], grid[where + 1], sigma[which, where]
     if not len(which):

@@ -43,7 +43,8 @@ def independent(A):
         sines = np.abs(np.diag(np.linalg.qr(A.T, mode="r")))
         if np.all(sines > DEPENDENT):
             return list(range(len(A))), float(sines.min(initial=1.0))
-    keep, sine, basis = [], 1.0, np.zeros((min(A.shape), A.shape[1]))
+    keep: list[int] = []
+    sine, basis = 1.0, np.zeros((min(A.shape), A.shape[1]))
     for i, row in enumerate(A):
         if len(keep) == len(basis):
             break
@@ -85,7 +86,7 @@ def diagnose(examiner, t, q, p, samples=2, seed=7):
                 keep, sine, best = found, angle, there
     keep = sorted(_better(examiner.rows, best, keep, sine))
     redundant = sorted(set(range(n)) - set(keep))
-    shared = _shared(*shortened(best), keep, redundant) if redundant else []
+    shared = _shared(shortened(best)[0], keep, redundant) if redundant else []
     declared = lambda places: [examiner.places[k] for k in places]
     known = (declared(keep), declared(redundant), declared(shared))
     return Diagnosis(n, *known, freedom - len(keep), freedom - len(at_start), sine)
@@ -94,7 +95,8 @@ def diagnose(examiner, t, q, p, samples=2, seed=7):
 def _best(rows, A):
     """As many rows as are independent, each time the one that says most beyond the rows before it, in the order of ranks."""
     (A,) = shortened(A)
-    keep, rank = [], np.array([row.constraint.rank for row in rows])
+    keep: list[int] = []
+    rank = np.array([row.constraint.rank for row in rows])
     for level in np.unique(rank):
         sizes = np.where(rank == level, np.linalg.norm(A, axis=1), 0.0)
         while len(keep) < A.shape[1] and sizes.max() > DEPENDENT:

@@ -33,7 +33,7 @@ class Evaluated:
         for bind, arrays in ((buffer.set_arg, inputs), (buffer.set_res, flat)):
             for k, array in enumerate(arrays):
                 if array.size:
-                    bind(k, memoryview(array))
+                    bind(k, memoryview(array))  # type: ignore[arg-type]  # NumPy's arrays are buffers
         return buffer, trigger, inputs, [(f.size_out(k), _places(f.sparsity_out(k)), x) for k, x in enumerate(flat)]
 
 

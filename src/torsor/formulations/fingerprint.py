@@ -88,7 +88,7 @@ def fingerprint(model, signals):
 
 def _declared(model):
     """Hash of the declared equations, the start as given, and the names; and all symbols that occur."""
-    symbols, expressions, names = [time], [], [sources(), ca.__version__, model.name]
+    symbols, expressions, names = [time], [], [sources(), ca.CasadiMeta.version(), model.name]
     symbols += model.inputs
     for ground in model.grounds:
         symbols += ground.symbols

@@ -99,7 +99,8 @@ class Forms:
 
     def columns(self, block):
         """Where the block's velocities stand among all, time last, and where in them rotations begin."""
-        at, turning = [], []
+        at: list[int] = []
+        turning: list[int] = []
         for body, G in zip(block.bodies, block.G):
             turning += [] if body.particle else [len(at) + TURNING]
             at += range(self.f.offset[id(body)], self.f.offset[id(body)] + G.shape[1])

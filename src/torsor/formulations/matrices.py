@@ -74,7 +74,8 @@ def jacobian_derivative(f, body):
     Inside a joint whose coordinates are no product of exponentials the derivative is taken as such.
     """
     K, n = twist_jacobian(f, body), f.v.shape[0]
-    path, link = [], f.link_of[id(body)]
+    path: list = []
+    link = f.link_of[id(body)]
     while link is not None:
         at = f.offset[id(link)]
         own = range(at, at + link.v.shape[0])

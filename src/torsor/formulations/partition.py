@@ -45,7 +45,7 @@ def best(G, Minv, before=()):
 
 def _greedy(A):
     """Columns, each time the one that is longest after what the chosen ones span has been taken away."""
-    chosen = []
+    chosen: list = []
     for _ in range(len(A)):
         lengths = np.einsum("ij,ij->j", A, A)
         lengths[chosen] = -1.0
@@ -88,7 +88,8 @@ def choose(f, examiner, t, q, p, wanted):
     """Dependent coordinates for positions and for velocities, chosen or forced, with the measure of all."""
     G, Minv = examiner.G(t, q, p, f.keep), examiner.Minv(q, p)
     held = np.array([f.rows[k].holonomic for k in f.keep], bool)
-    known, parts, measures = f.coordinate_names(), [], []
+    known, measures = f.coordinate_names(), []
+    parts: list[list[int]] = []
     for what, rows, names in (("positions", G[held], wanted[0]), ("velocities", G, wanted[1])):
         if not len(rows):
             parts.append([])

@@ -50,7 +50,7 @@ def inverse_of(D):
 @traced
 def at_velocity(J, center, mass, w, n, f):
     """Wrench that a rigid body needs to keep turning, less what is applied to it."""
-    velocity = velocity_wrench(spatial.Inertia(J, None, None), center, mass, w)
+    velocity = velocity_wrench(spatial.Inertia(J, ca.SX(3, 3), ca.SX(3, 3)), center, mass, w)
     return velocity[0] - n, velocity[1] - f
 
 
@@ -106,7 +106,8 @@ def articulated(motion, wrenches, tau):
             p = id(link.parent)
             inertia[p] = inertia[p] + spatial.Inertia(J, H, M)
             bias[p] = (bias[p][0] + n, bias[p][1] + f)
-    rates, motions = {}, {}
+    rates: dict = {}
+    motions: dict = {}
     for link in motion.links:
         k, base = id(link), motion.base(link)
         above = (base.alpha, base.a) if link.parent is None else motions[id(link.parent)]
@@ -119,7 +120,7 @@ def articulated(motion, wrenches, tau):
 
 def accelerations(motion, rates):
     """(α, a) of all links for given v̇, gravity still in it as an acceleration of the roots."""
-    motions = {}
+    motions: dict = {}
     for link in motion.links:
         k = id(link)
         base = motion.base(link)

@@ -21,7 +21,7 @@ from ..registry import register
 from . import recursions
 from .absolute import Absolute
 from .adoption import adopting
-from .base import Formulation, Solvers
+from .base import Solvers
 from .factor import Factor
 from .graphs import conditioned
 from .lie_derivative import parts
@@ -49,7 +49,7 @@ class TreeSubstitution(Substitution):
 
 
 @register("relative")
-class Relative(Transmission, Formulation):
+class Relative(Transmission):
     """Joint coordinates: fewer unknowns, no constraints in trees, the fastest choice for open chains and robots."""
 
     first_kind = False  # canonical coordinates of the second kind; joints on SO(3) and SE(3) as such
@@ -64,7 +64,8 @@ class Relative(Transmission, Formulation):
             )
         self.absolute = Absolute(model)
         self.topology = spanning_tree(model)
-        self.links, by_body = [], {}
+        self.links: list[Link] = []
+        by_body: dict[int, Link] = {}
         for branch in self.topology.branches:
             above = None if branch.parent is None else by_body[id(branch.parent)]
             link = Link(branch, above, self.first_kind)

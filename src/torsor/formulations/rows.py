@@ -7,9 +7,11 @@
 A holonomic constraint declares g and ψ is its rate; a velocity-level one declares ψ.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -23,7 +25,7 @@ from .scales import Scales
 class Row:
     """One scalar equation: which constraint it belongs to, its place there, and what it stops."""
 
-    constraint: object
+    constraint: Any
     index: int
     direction: str
     holonomic: bool
@@ -40,7 +42,7 @@ class Row:
 class Block:
     """The rows of one constraint."""
 
-    constraint: object
+    constraint: Any
     holonomic: bool
     bodies: list
     directions: list
@@ -82,7 +84,7 @@ def derive(constraint, substitution):
     return Block(constraint, holonomic, bodies, stated.directions, g, psi, G, lambda x: rate(x, bodies))
 
 
-class RowsInUse:
+class RowsInUse(ABC):
     """Which declared rows hold at present and are in the equations, and in which units they are compared: all that a start, a
     diagnosis and a choice of dependent coordinates ask of a formulation besides its numeric functions.
 
@@ -95,13 +97,18 @@ class RowsInUse:
     examined       functions of flat vectors: residuals and Jacobian of all declared rows …
     """
 
-    watches = (
-        False  # whether the last entry of the factor tells how well a choice of dependent velocities is conditioned
-    )
+    rows: list[Row]
+    keep: list[int]
+    dependent: list
+    metric: Any
+    examined: Any
+    absolute: Any
+    watches = False  # whether the last entry of the factor tells how well dependent velocities are chosen
 
     def __init__(self, model):
         self.model = model
-        self.rows, self.turns, self.dependent = [], [], []
+        self.rows, self.dependent = [], []
+        self.turns: list[tuple[Any, int]] = []
         self.metric, self.scales = "mass", Scales()
         self.released = self._not_acting(e for e in model.switched if e.active.value == 0.0)
 
@@ -126,7 +133,7 @@ class RowsInUse:
     @cached_property
     def places(self):
         """Places of the rows of every constraint that has rows here."""
-        found = {}
+        found: dict = {}
         for k, row in enumerate(self.rows):
             found.setdefault(id(row.constraint), []).append(k)
         return found
@@ -140,8 +147,21 @@ class RowsInUse:
         kept = set(self.keep)
         return any(self.rows[k].constraint.rank > 0 for k in self.active_rows() if k not in kept)
 
+    @abstractmethod
+    def coordinate_names(self) -> list[str]:
+        """One name per velocity."""
+
+    @abstractmethod
+    def carried(self) -> list[str]:
+        """The body that each velocity moves, by name."""
+
+    @abstractmethod
+    def linear(self) -> list[int]:
+        """1 for every velocity that is a length per time, 0 for an angular one."""
+
     def choose(self, examiner, t, q, p):
         """Choose what depends on what at a configuration; nothing to choose here."""
+        return
 
     def adopt(self, t, q, v, p):
         """The state that corresponds to one in absolute coordinates: itself, where these are the coordinates."""

@@ -11,6 +11,7 @@ L   size of the model [m]
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -61,7 +62,7 @@ def measured(model):
     points = [b.start_position for b in [*model.bodies, *model.grounds]]
     reach = {id(body): ca.SX(0) for body in model.bodies}
     for c in model.constraints:
-        ends = (getattr(c, "first", None), getattr(c, "second", None))
+        ends: tuple[Any, Any] = (getattr(c, "first", None), getattr(c, "second", None))
         for body, local in zip(ends, getattr(c, "placed", None) or ()):
             arm = se3.split_pose(local)[1]
             points.append(body.start_position + body.start_rotation @ arm)

@@ -42,7 +42,7 @@ def shares(f, values):
     beyond = other * (C @ z)
     found = dict(zip(kept, ca.vertsplit(lam - C.T @ beyond)))
     found |= dict(zip(rest, ca.vertsplit(beyond)))
-    rows = {}
+    rows: dict = {}
     for k in sticking:
         rows.setdefault(id(f.rows[k].constraint), []).append(found[k])
     return {key: ca.vertcat(*column) for key, column in rows.items()}

@@ -1,14 +1,18 @@
 """What the connections of a tree transmit: wrenches through its joints, and those of the constraints that close loops."""
 
+from typing import Any
+
 import casadi as ca
 
+from .base import Formulation
 from .lie_derivative import parts, together
 
 
-class Transmission:
-    """Reactions and multipliers of a formulation in joint coordinates."""
+class Transmission(Formulation):
+    """Reactions and multipliers of formulations in joint coordinates."""
 
-    _wrenches = None
+    links: list
+    _wrenches: Any = None
 
     def reaction(self, connection, lam, a):
         """Wrench through a tree joint: what all bodies beyond it need, less what is applied to them.
@@ -47,7 +51,7 @@ class Transmission:
     def _transmitted(self, lam):
         """Wrench that every tree joint hands on to its body and all beyond, about the world's origin: (1)."""
         if self._wrenches is None or self._wrenches[0] is not lam:
-            found = {}
+            found: dict = {}
             for link in reversed(self.links):
                 body = link.body
                 w, J = body.angular_velocity, body.inertia

@@ -195,7 +195,11 @@ class Motion:
 
     def __init__(self, links, roots):
         self.links, self.roots = links, roots
-        self.w, self.R, self.o, self.u, self._biases = {}, {}, {}, {}, {}
+        self.w: dict = {}
+        self.R: dict = {}
+        self.o: dict = {}
+        self.u: dict = {}
+        self._biases: dict = {}
         for link in links:
             base = self.base(link)
             wp = base.w if link.parent is None else self.w[id(link.parent)]

@@ -14,18 +14,19 @@ Both joint frames sit at `point`, parallel to the world, in the reference config
 an axis has the same components in both. Frames given locally with `frames` replace `point`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import SimpleNamespace
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import casadi as ca
 import numpy as np
 
 from .. import quantity
-from ..element import CONSTANT, DERIVED, MOTION, POSES, Element, Statement, fill_in, frame_poses
+from ..element import CONSTANT, DERIVED, MOTION, POSES, Element, Posed, Statement, fill_in, frame_poses
 from ..errors import ModelError
 from ..lie import se3
-from ..quantity import time
+from ..quantity import Number, Vector, time
 from .alignment import is_strict
 
 NOT_IN_EQUATIONS = ("name", "first", "second", "point", "frames", "placed", "start", "start_rate")
@@ -38,26 +39,32 @@ class Trace(NamedTuple):
 
     function: ca.Function
     holonomic: bool
-    directions: list
+    directions: list[str]
 
 
 class Equations(NamedTuple):
     """What a constraint says, in signals of bodies and time: g or ψ, and for a joint its coordinates and rates."""
 
-    position: object
-    velocity: object
-    directions: list
-    coordinates: object = None
-    rates: object = None
+    position: ca.SX | None
+    velocity: ca.SX | None
+    directions: list[str]
+    coordinates: Any = None
+    rates: Any = None
 
 
 @dataclass(frozen=True, eq=False)
 class Constraint(Element):
     """Base of everything that takes freedom away."""
 
-    kind = key = "constraint"
-    multiplier = None  # signal: one multiplier per row
-    rank = 0  # where rows depend on each other, those of lower rank are kept: 0 for good, 1 contacts, 2 sticking
+    kind: ClassVar[str] = "constraint"
+    key: ClassVar[str] = "constraint"
+    multiplier: ClassVar[Any] = None  # signal: one multiplier per row; each element has its own
+    rank: ClassVar[int] = (
+        0  # where rows depend on each other, those of lower rank are kept: 0 for good, 1 contacts, 2 sticking
+    )
+
+    def __post_init__(self):
+        """What each element of a kind has of its own."""
 
     def position(self):
         """g, a column that is kept at zero, in signals of bodies and time; None for a velocity-level constraint."""
@@ -125,11 +132,14 @@ class Connection(Constraint):
         False  # True: the first three rows are 0 = p, and are taken in world axes (`in_world`), where they are cheapest
     )
 
-    first: object
-    second: object
-    point: tuple | None = None
-    frames: tuple | None = None
-    placed: tuple | None = field(default=None, repr=False)
+    reaction_force: ClassVar[ca.SX]  # signals; each element has its own
+    reaction_torque: ClassVar[ca.SX]
+
+    first: Posed
+    second: Posed
+    point: Vector | None = None
+    frames: Sequence[Any] | None = None
+    placed: Any = field(default=None, repr=False)
 
     def __post_init__(self):
         signal = lambda what, size: quantity.symbol(f"{self.name}.{what}", size)
@@ -167,7 +177,7 @@ class Connection(Constraint):
         ends = [SimpleNamespace(**{k: ca.SX.sym(k, *shape) for k, shape in MOTIONS}) for _ in range(2)]
         frames = tuple(ca.SX.sym("frame", 3, 4) for _ in range(2))
         whole = tuple(ca.vertcat(f, ca.SX([[0, 0, 0, 1]])) for f in frames)
-        twin = replace(self, first=ends[0], second=ends[1], placed=whole)
+        twin: Any = replace(self, first=cast(Any, ends[0]), second=cast(Any, ends[1]), placed=whole)
         if isinstance(self, Joint):  # under a name that does not tell which element was traced first
             fill_in(twin, turn=ca.SX.sym("turn", self.dof))
         stated = Constraint.equations(twin) if not isinstance(self, Joint) else twin._stated()
@@ -237,13 +247,17 @@ class Joint(Connection):
     start_rate   joint velocities at the start
     """
 
-    kind = key = "joint"
-    dof = 0
-    angular = ()  # one flag per coordinate: True for an angle that may turn many times
-    quasi = False  # True: velocities are not the rates of the coordinates, v ≠ q̇ away from q = 0
+    kind: ClassVar[str] = "joint"
+    key: ClassVar[str] = "joint"
+    coordinate: ClassVar[ca.SX]  # signals; each element has its own
+    rate: ClassVar[ca.SX]
+    turn: ClassVar[ca.SX]
+    dof: ClassVar[int] = 0
+    angular: ClassVar[tuple[bool, ...]] = ()  # one flag per coordinate: True for an angle that may turn many times
+    quasi: ClassVar[bool] = False  # True: velocities are not the rates of the coordinates, v ≠ q̇ away from q = 0
 
-    start: object = None
-    start_rate: object = None
+    start: Number | Vector | None = None
+    start_rate: Number | Vector | None = None
 
     def __post_init__(self):
         super().__post_init__()

@@ -1,12 +1,15 @@
 """A quantity that the motion conserves, imposed as a constraint so that no integrator lets it drift."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 
 from .. import quantity
 from ..element import CONSTANT, Statement, distinct_bodies
 from ..errors import ModelError
+from ..quantity import Axis, Number, Vector
 from ..registry import register
 from .base import Constraint
 from .lower_pairs import direction
@@ -60,10 +63,10 @@ class ConservedMomentum(Constraint):
         lambda scene: {"bodies": (scene["first"], scene["second"])},
         lambda scene: {"bodies": (scene["second"],), "axis": (1, -2, 0.5), "about": (0.1, 0, 0.2), "value": 0.3},
     )
-    bodies: tuple = ()
-    axis: tuple = (0, 0, 1)
-    about: tuple | None = None
-    value: object = 0.0
+    bodies: Sequence[Any] = ()
+    axis: Axis = (0, 0, 1)
+    about: Vector | None = None
+    value: Number = 0.0
 
     def located(self):
         distinct_bodies(self)

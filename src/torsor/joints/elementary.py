@@ -1,13 +1,16 @@
 """Elementary constraints, of which joints can be composed, and constraints that a user writes as an expression."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 
 from .. import quantity
-from ..element import fill_in, pair_of_points
+from ..element import REQUIRED, fill_in, pair_of_points
 from ..errors import ModelError
 from ..lie import se3
+from ..quantity import Axis, Number, Vector
 from ..registry import register
 from .alignment import no_rotation
 from .base import Connection, Constraint, local_frame
@@ -31,7 +34,7 @@ class PointOnPlane(Connection):
     """
 
     variants = ({}, {"normal": (1, -2, 0.5)})
-    normal: tuple = (0, 0, 1)
+    normal: Axis = (0, 0, 1)
 
     def residual(self, H):
         return on_plane(H, quantity.unit(self.normal, "normal", self.owner))  # (1)
@@ -58,7 +61,7 @@ class NoRotation(Connection):
         {"about": ((1, 0, 0.2), (0, 1, 1))},
         {"about": ((1, 0, 0), (0, 1, 1), (1, 0, 1))},
     )
-    about: tuple = ((0, 0, 1),)
+    about: Sequence[Vector] = ((0, 0, 1),)
 
     def vectors(self):
         given = (self.about,) if isinstance(self.about, str) else self.about
@@ -70,8 +73,8 @@ class NoRotation(Connection):
         shape = quantity.shape_of(given)
         if shape not in ((3, 1), (1, 3), (2, 3), (3, 3)):
             raise ModelError(f"{self.owner}: give one to three vectors to `about`, got {quantity.show(self.about)}")
-        rows = quantity.expression(given, *shape, "about", self.owner)
-        rows = [rows] if shape == (3, 1) else [rows[k, :].T for k in range(shape[0])]
+        whole = quantity.expression(given, shape[0], shape[1], "about", self.owner)
+        rows = [whole] if shape == (3, 1) else [whole[k, :].T for k in range(shape[0])]
         found = [quantity.unit(n, "about", self.owner) for n in rows]
         spread = ca.det(ca.horzcat(*found).T @ ca.horzcat(*found))
         if spread.is_constant() and float(spread) < 1e-12:
@@ -121,8 +124,8 @@ class Distance(Connection):
     """
 
     variants = ({"points": ((0.3, 0.1, 0.2), (1.2, -0.3, 0.4))}, {"points": ((0, 0, 0), (1, 1, 1)), "length": 1.5})
-    points: tuple | None = None
-    length: object = None
+    points: Sequence[Vector] | None = None
+    length: Number | None = None
 
     def located(self):
         if self.placed is not None:
@@ -136,9 +139,10 @@ class Distance(Connection):
             ends = [body.start_position if p is None else p for body, p in zip(bodies, pair_of_points(self))]
             fill_in(self, placed=tuple(local_frame(body, p) for body, p in zip(bodies, ends)))
         if self.length is None:
+            placed: Any = self.placed
             starts = [
                 body.start_position + body.start_rotation @ se3.split_pose(local)[1]
-                for body, local in zip((self.first, self.second), self.placed)
+                for body, local in zip(bodies, placed)
             ]
             fill_in(self, length=ca.sqrt(ca.sumsqr(starts[1] - starts[0])))
         length = quantity.scalar(self.length, "length", self.owner)
@@ -159,14 +163,14 @@ class Distance(Connection):
 class Expression(Constraint):
     """A constraint given as an expression of signals."""
 
-    expression: object = None
+    expression: ca.SX | Sequence[ca.SX] = REQUIRED
 
     def rows(self):
         shape = quantity.shape_of(self.expression)
         if shape is None or shape[1] != 1 or shape[0] == 0:
             given = quantity.show(self.expression)
             raise ModelError(f"{self.owner}: expression must be signals kept at zero, got {given}")
-        return quantity.expression(self.expression, *shape, "expression", self.owner)
+        return quantity.expression(self.expression, shape[0], shape[1], "expression", self.owner)
 
 
 @register("holonomic")

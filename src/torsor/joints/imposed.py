@@ -1,12 +1,15 @@
 """Rheonomic constraints: motion that is imposed as a function of time."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 
 from .. import quantity
-from ..element import TIMED, Statement, fill_in
+from ..element import REQUIRED, TIMED, Posed, Statement, fill_in
 from ..errors import ModelError
+from ..quantity import Number, Rotation, Vector
 from ..registry import register
 from .alignment import no_turn
 from .base import Constraint, Joint, existing_coordinate, in_world
@@ -42,8 +45,8 @@ class Drive(Constraint):
     """
 
     variants = ({"value": 0.3}, {"value": lambda t: 2 * t + ca.sin(t)}, {"value": 20 * quantity.time**2})
-    joint: Joint = None
-    value: object = 0.0
+    joint: Joint = REQUIRED
+    value: Number | Callable[[Any], Any] = 0.0
     index: int = 0
 
     def located(self):
@@ -69,8 +72,8 @@ class AngularVelocity(Constraint):
     """A body turns with a given angular velocity: 0 = R ω − Ω(t), in the world axes of the model it is described in."""
 
     variants = ({}, {"value": (0.3, 2 * quantity.time, ca.sin(quantity.time))})
-    body: object = None
-    value: tuple = (0.0, 0.0, 0.0)
+    body: Posed = REQUIRED
+    value: Vector = (0.0, 0.0, 0.0)
 
     def located(self):
         return fill_in(self, value=of_time(self.value, "value", self.owner))
@@ -99,9 +102,9 @@ class Motion(Constraint):
     """
 
     variants = ({"at": (1, 0, quantity.time**2)}, {"rotation": lambda t: ca.vertcat(t, 0, 2 * t), "at": (0, 1, 0)})
-    body: object = None
-    at: object = None
-    rotation: object = None
+    body: Posed = REQUIRED
+    at: Vector | None = None
+    rotation: Rotation | None = None
 
     def located(self):
         if self.at is None and self.rotation is None:

@@ -7,6 +7,7 @@ import casadi as ca
 from .. import quantity
 from ..errors import ModelError
 from ..lie import se3, so3
+from ..quantity import Axis, Number
 from ..registry import register
 from .alignment import about, no_turn, normals, tilt
 from .base import Joint
@@ -77,7 +78,7 @@ class Revolute(Joint):
     dof = 1
     angular = (True,)
     variants = ({}, {"axis": (1, -2, 0.5)})
-    axis: tuple = (0, 0, 1)
+    axis: Axis = (0, 0, 1)
 
     def pose(self, q):
         return se3.pose(so3.rotation(self.first_axis(), q), ca.SX.zeros(3))  # (1)
@@ -110,7 +111,7 @@ class Prismatic(Joint):
     dof = 1
     angular = (False,)
     variants = ({}, {"axis": (1, -2, 0.5)})
-    axis: tuple = (0, 0, 1)
+    axis: Axis = (0, 0, 1)
 
     def pose(self, q):
         return se3.pose(ca.SX.eye(3), q * self.first_axis())  # (1)
@@ -145,7 +146,7 @@ class Cylindrical(Joint):
     dof = 2
     angular = (True, False)
     variants = ({}, {"axis": (1, -2, 0.5)})
-    axis: tuple = (0, 0, 1)
+    axis: Axis = (0, 0, 1)
 
     def pose(self, q):
         return se3.pose(so3.rotation(self.first_axis(), q[0]), q[1] * self.first_axis())  # (1)
@@ -185,8 +186,8 @@ class Screw(Joint):
     dof = 1
     angular = (False,)
     variants = ({}, {"axis": (1, -2, 0.5), "pitch": -0.02}, {"axis": (0, 1, 0), "pitch": 30})
-    axis: tuple = (0, 0, 1)
-    pitch: object = 1.0
+    axis: Axis = (0, 0, 1)
+    pitch: Number = 1.0
 
     @property
     def lead(self):
@@ -264,8 +265,8 @@ class Universal(Joint):
     dof = 2
     angular = (True, True)
     variants = ({}, {"axis": (1, -2, 0.5), "second_axis": (2, 1, 0)})
-    axis: tuple = (1, 0, 0)
-    second_axis: tuple = (0, 1, 0)
+    axis: Axis = (1, 0, 0)
+    second_axis: Axis = (0, 1, 0)
 
     def axes(self):
         a, b = self.first_axis(), self.first_axis("second_axis")
@@ -313,7 +314,7 @@ class Planar(Joint):
     dof = 3
     angular = (False, False, True)
     variants = ({}, {"axis": (1, -2, 0.5)})
-    axis: tuple = (0, 0, 1)
+    axis: Axis = (0, 0, 1)
 
     def pose(self, q):
         n1, n2 = normals(self.first_axis())

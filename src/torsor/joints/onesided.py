@@ -10,16 +10,18 @@ released. Both are events, located as any other; [aslanov2011], sec. 5, where λ
 """
 
 from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import casadi as ca
 
 from .. import quantity
-from ..element import CONSTANT, Statement, fill_in
+from ..element import CONSTANT, REQUIRED, Statement, fill_in
 from ..errors import ModelError
 from ..events import Event, Memory, Watch
 from ..events.actions.holding import Release
 from ..events.actions.striking import Strike
 from ..lie import se3
+from ..quantity import Axis, Number, Vector
 from ..registry import register
 from .alignment import no_turn, normals
 from .base import Connection, Constraint, Joint, existing_coordinate
@@ -36,11 +38,11 @@ class OneSided(Constraint):
 
     starts_active = False
     rank = 1
-    restitution: object = field(default=0.0, kw_only=True)
+    sides: ClassVar[tuple[Memory, ...]]  # which gap is closed; each element has its own
+    restitution: Number = field(default=0.0, kw_only=True)
 
     def __post_init__(self):
-        if hasattr(super(), "__post_init__"):
-            super().__post_init__()
+        super().__post_init__()
         count = len(self.labels())
         fill_in(self, sides=tuple(Memory(f"{self.name}.side{k}") for k in range(count)) if count > 1 else ())
 
@@ -97,10 +99,10 @@ class Contact(OneSided, Connection):
     """
 
     variants = ({}, {"normal": (1, -2, 0.5), "restitution": 0.3}, {"radius": 0.1, "plane": (0, 0, -0.4)})
-    normal: tuple = (0, 0, 1)
-    radius: object = 0.0
-    plane: tuple | None = None
-    height: object = field(default=None, repr=False)
+    normal: Axis = (0, 0, 1)
+    radius: Number = 0.0
+    plane: Vector | None = None
+    height: Any = field(default=None, repr=False)
 
     def located(self):
         n = quantity.unit(self.normal, "normal", self.owner)
@@ -154,8 +156,8 @@ class Slot(OneSided, Connection):
     """
 
     variants = ({"clearance": 0.3}, {"normal": (1, -2, 0.5), "clearance": 0.2, "restitution": 0.5})
-    normal: tuple = (0, 0, 1)
-    clearance: object = 0.0
+    normal: Axis = (0, 0, 1)
+    clearance: Number = 0.0
 
     def labels(self):
         return ("lower", "upper")
@@ -181,9 +183,9 @@ class Limit(OneSided):
     """
 
     variants = ({"lower": -0.5, "upper": 0.7}, {"upper": 0.7, "restitution": 0.5}, {"lower": -1.0})
-    joint: Joint = None
-    lower: object = None
-    upper: object = None
+    joint: Joint = REQUIRED
+    lower: Number | None = None
+    upper: Number | None = None
     index: int = 0
 
     def labels(self):
@@ -222,10 +224,10 @@ class Backlash(OneSided):
     """
 
     variants = (lambda scene: {"other": scene["joint"], "ratio": 0.5, "play": 0.1},)
-    joint: Joint = None
-    other: Joint = None
-    ratio: object = 1.0
-    play: object = 0.0
+    joint: Joint = REQUIRED
+    other: Joint = REQUIRED
+    ratio: Number = 1.0
+    play: Number = 0.0
     index: int = 0
     other_index: int = 0
 
@@ -265,7 +267,8 @@ class Lock(Constraint):
     """
 
     variants = ({},)
-    joint: Joint = None
+    held: ClassVar[Memory]  # each element has its own
+    joint: Joint = REQUIRED
     index: int = 0
 
     def __post_init__(self):
@@ -299,6 +302,7 @@ class Weld(Connection):
     """
 
     variants = ({},)
+    held: ClassVar[tuple[Memory, ...]]  # each element has its own
 
     def __post_init__(self):
         super().__post_init__()
@@ -316,7 +320,7 @@ class Weld(Connection):
 
     def position(self):
         R, p = se3.split_pose(self.relative_pose())
-        held = ca.vertcat(*[m.symbol for m in self.held])
+        held = ca.vertcat(ca.SX(0, 1), *[m.symbol for m in self.held])
         return ca.vertcat(p - held[9:], no_turn(ca.reshape(held[:9], 3, 3).T @ R))  # (1)
 
     def directions(self):

@@ -10,6 +10,7 @@ Sharp edge, rolling disk and sphere: Neimark and Fufaev [neimark1972].
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 
@@ -17,6 +18,7 @@ from .. import quantity
 from ..element import fill_in
 from ..errors import ModelError
 from ..lie import se3
+from ..quantity import Axis, Number
 from ..registry import register
 from .alignment import normals
 from .base import Connection
@@ -50,7 +52,7 @@ class KnifeEdge(Connection):
     """
 
     variants = ({}, {"across": (1, -2, 0.5), "point": (0.2, 0.4, 0.1)})
-    across: tuple = (0, 1, 0)
+    across: Axis = (0, 1, 0)
 
     def velocity(self):
         _, linear = se3.split(self.relative_twist())
@@ -78,9 +80,9 @@ class Wheel(Connection):
     """
 
     variants = ({}, {"axis": (1, -2, 0.5), "radius": 0.3}, {"radius": 0.5, "normal": (0, 0.2, 1)})
-    axis: tuple = (0, 1, 0)
-    radius: object = None
-    normal: tuple = (0, 0, 1)
+    axis: Axis = (0, 1, 0)
+    radius: Number | None = None
+    normal: Axis = (0, 0, 1)
 
     def located(self):
         super().located()
@@ -146,10 +148,10 @@ class DiskOnPlane(Connection):
         {"axis": (0, 1, 0.3), "radius": 0.4},
         {"axis": (1, 0, 0), "normal": (0, 0.2, 1), "radius": 0.2, "offset": 0.2},
     )
-    axis: tuple = (0, 1, 0)
-    radius: object = 1.0
-    normal: tuple = (0, 0, 1)
-    offset: object = None
+    axis: Axis = (0, 1, 0)
+    radius: Number = 1.0
+    normal: Axis = (0, 0, 1)
+    offset: Any = None
 
     def located(self):
         super().located()
@@ -181,8 +183,8 @@ class DiskOnPlane(Connection):
 class Rolling(Connection):
     """The point of contact of the second body stands still on a plane of the first: three rows, or two without `contact`."""
 
-    radius: object = 1.0
-    normal: tuple = (0, 0, 1)
+    radius: Number = 1.0
+    normal: Axis = (0, 0, 1)
     contact: bool = True
 
     def arm(self, R):
@@ -229,7 +231,7 @@ class RollingDisk(Rolling):
     """
 
     variants = ({"radius": 0.3}, {"axis": (1, 0.2, 0), "normal": (0, 0.2, 1), "radius": 0.5, "contact": False})
-    axis: tuple = (0, 1, 0)
+    axis: Axis = (0, 1, 0)
 
     def located(self):
         super().located()

@@ -10,6 +10,7 @@ definition there and loaded here.
 
 from dataclasses import dataclass, field
 from struct import pack
+from typing import Any
 
 from ..errors import OptionError
 
@@ -140,8 +141,12 @@ class Emitted:
 def emit(function, symbol, table, part):
     """Print `function` as the kernel `symbol`, in parts of about `part` lines."""
     binary = table.binary
-    lines, cuts, symbols = [], [0], set()
-    names, origin, slots, stored = {}, {}, {}, set()
+    lines: list[str] = []
+    symbols: set[tuple[str, int]] = set()
+    names: dict[int, str] = {}
+    origin: dict[int, Any] = {}
+    slots: dict[int, int] = {}
+    cuts, stored = [0], set()
     n = done = loads = 0
 
     def fetch(cell):

@@ -78,7 +78,7 @@ SIGNATURES = {
 
 def checked(functions):
     """Functions by name, as their signatures ask for them; an error where vectors of one name differ in size."""
-    sizes = {}
+    sizes: dict[str, int] = {}
     for name, f in functions.items():
         SIGNATURES[name].refuse_others(f, sizes)
     return functions

@@ -35,8 +35,17 @@ class Group(ABC):
     """What every group declares; `retract` and `local` follow, equation (1)."""
 
     kind = "group"
-    dimension: int
-    size: int
+    key: str
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """How many directions of motion it has."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many numbers an element is."""
 
     @classmethod
     def examples(cls):

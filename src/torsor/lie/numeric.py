@@ -69,7 +69,7 @@ def returns(*shapes):
         def serve(*args, **options):
             names, arguments = tuple(options), (*args, *options.values())
             kind = symbol_type(*arguments)
-            arguments = [as_matrix(x, kind or ca.DM) if isinstance(x, _ARRAYS) else x for x in arguments]
+            arguments = tuple(as_matrix(x, kind or ca.DM) if isinstance(x, _ARRAYS) else x for x in arguments)
             if kind:
                 results = _dense(_call(function, names, arguments), kind)
             else:

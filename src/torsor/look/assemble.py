@@ -48,7 +48,7 @@ def _over_time(system, rows, run):
 def _log(rows, program, constraints):
     """The log of events from rows [time, event, change of energy, impulses, slots]."""
     event, slots = rows[:, 1].astype(int), rows[:, 3 + constraints :]
-    recorded = {}
+    recorded: dict = {}
     for label, k, slot in program["records"]:
         values = recorded.setdefault(label, np.full(len(rows), np.nan))
         values[event == k] = slots[event == k, slot]

@@ -11,6 +11,8 @@ turnover    largest kinetic energy, range of the potential energy, or what step 
 magnitude   largest energy or work at any output, which rounding is relative to
 """
 
+from typing import Any
+
 import numpy as np
 
 SLACK = 10.0  # by which a run may be worse than the sum of its tolerances
@@ -23,7 +25,8 @@ class Balance:
     """Collected from all outputs at once or block by block: the numbers are the same."""
 
     def __init__(self):
-        self.first = self.last = None  # [energy, work, change by events]
+        self.first: Any = None  # [energy, work, change by events]
+        self.last: Any = None
         self.worst = self.kinetic = self.magnitude = 0.0
         self.potential = [np.inf, -np.inf]
         self.reached = {}  # level of the balance: first time

@@ -64,7 +64,7 @@ def dataset(system, trajectory, options):
 def at_outputs(system, outputs, work, changed, trajectory):
     """Variables over time, by name: (dimensions, values), from rows of outputs."""
     n, bodies = len(outputs), len(system.bodies)
-    variables = {}
+    variables: dict[str, tuple] = {}
     at = 0
     for name, size in system.layout:
         part = outputs[:, at : at + size]
@@ -121,8 +121,8 @@ def labelled(system, times, used, variables):
     along = {"coordinate_unit": "joint_coordinate"}
     coordinates = {name: ((along.get(name, name),), np.array(x, dtype=str)) for name, x in labels.items()}
     coordinates = {"time": (("time",), times), **coordinates}
-    told = lambda name: {what: known[name] for what, known in ATTRIBUTES.items() if name in known}
-    made = lambda parts: {name: xr.Variable(*x, told(name)) for name, x in parts.items()}
+    attributes = lambda name: {what: known[name] for what, known in ATTRIBUTES.items() if name in known}
+    made = lambda parts: {name: xr.Variable(x[0], x[1], attributes(name)) for name, x in parts.items()}
     return xr.Dataset(made(variables), made(coordinates))
 
 
@@ -203,7 +203,7 @@ def manifest(system, trajectory, options):
         "options": json.dumps(options),
         "torsor": __version__,
         "versions": json.dumps({
-            "casadi": casadi.__version__, "llvmlite": llvmlite.__version__, "numba": numba.__version__,
+            "casadi": casadi.CasadiMeta.version(), "llvmlite": llvmlite.__version__, "numba": numba.__version__,
             "numpy": np.__version__, "xarray": xarray.__version__, "python": platform.python_version(),
         }),
         "machine": f"{platform.system()} {platform.machine()}",

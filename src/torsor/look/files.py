@@ -28,7 +28,7 @@ _SEAL = re.compile(rb"\ntorsor sha256 ([0-9a-f]{64})\n\Z")
 _LENGTH = len(b"\ntorsor sha256 \n") + 64
 
 if hasattr(os, "register_at_fork"):  # a thread that held the lock does not exist in the child
-    os.register_at_fork(after_in_child=LOCK._at_fork_reinit)
+    os.register_at_fork(after_in_child=getattr(LOCK, "_at_fork_reinit"))  # noqa: B009  not in the typed interface
 
 
 def save(data, path):

@@ -37,7 +37,8 @@ def plot_graph(model, figure=None):
     axes.set_axis_off()
     axes.set(xlim=(-0.6, breadth + 0.6), ylim=(-depth - 0.4, 0.4))
 
-    crowd, few = {}, len(graph["joints"]) <= NAMED
+    crowd: dict = {}
+    few = len(graph["joints"]) <= NAMED
     for joint in graph["joints"]:
         style = {"color": CUT, "linestyle": (0, (5, 3))} if joint["cut"] else {"color": TREE, "linestyle": "solid"}
         _edge(axes, place, crowd, joint["from"], joint["to"], joint["name"] if few else "", **style)
@@ -69,11 +70,13 @@ def layout(tree, grounds):
 
     Leaves get the next free column; a parent stands over the middle of its children.
     """
-    children, depth = {}, {name: 0 for name in grounds}
+    children: dict = {}
+    depth = {name: 0 for name in grounds}
     for row in tree:
         children.setdefault(row["parent"], []).append(row["body"])
         depth[row["body"]] = row["depth"]
-    across, column = {}, 0
+    across: dict[str, float] = {}
+    column = 0
     order = [(name, False) for name in [*children.get(None, []), *grounds[::-1]][::-1]]
     while order:  # without recursion: chains may be long
         name, ready = order.pop()
@@ -81,7 +84,7 @@ def layout(tree, grounds):
         if not below:
             across[name], column = column, column + 1
         elif ready:
-            across[name] = np.mean([across[child] for child in below])
+            across[name] = float(np.mean([across[child] for child in below]))
         else:
             order += [(name, True), *[(child, False) for child in below[::-1]]]
     return {name: (float(across[name]), depth[name]) for name in across}

@@ -217,7 +217,8 @@ def _mark_events(figure, data):
             ax.axvline(when, color="0.6", lw=0.7, zorder=0.5)
     if len(times) <= NAMED:
         ax, style = figure.axes[0], {"rotation": 90, "ha": "right", "va": "top", "fontsize": 7, "color": "0.35"}
-        apart, texts = 0.025 * np.ptp(data["time"].values), []
+        texts: list = []
+        apart = 0.025 * np.ptp(data["time"].values)
         for when, name in zip(times, names):
             if texts and when - texts[-1][0] < apart:  # one text for events that are close to each other
                 texts[-1][1] += f", {name}"

@@ -6,6 +6,7 @@ It writes to standard error, and stays silent where that is no terminal, unless 
 import sys
 import threading
 import time as clock
+from typing import Any
 
 PATIENCE = 1.0  # seconds that pass before anything is shown
 
@@ -18,7 +19,10 @@ class Progress:
         self.shown = sys.stderr.isatty() if shown is None else bool(shown)
         self.forced = bool(shown)
         self.began = clock.perf_counter()
-        self.bar = self.task = self.status = self.timer = None
+        self.bar: Any = None
+        self.task: Any = None
+        self.status: Any = None
+        self.timer: Any = None
         self.lock = threading.Lock()
 
     def waiting(self, what):

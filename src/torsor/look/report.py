@@ -200,8 +200,8 @@ def text(info):
     ])  # fmt: skip
     lines += ["", "topology", *_topology(info["topology"])]
     if info["velocity_level"]:
-        rows = [(v["constraint"], _many(v["rows"], "row", "rows"), v["meaning"]) for v in info["velocity_level"]]
-        lines += ["", "velocity-level constraints"] + table(rows)
+        levels = [(v["constraint"], _many(v["rows"], "row", "rows"), v["meaning"]) for v in info["velocity_level"]]
+        lines += ["", "velocity-level constraints"] + table(levels)
     if info["redundant"]:
         lines += ["", "redundant constraints, left out"]
         lines += [f"  {r['constraint']}: {r['direction']}" for r in info["redundant"]]

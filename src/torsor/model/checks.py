@@ -1,6 +1,7 @@
 """What is checked at the moment something is added to a model, in one place for all elements."""
 
 from dataclasses import fields
+from typing import Any
 
 import casadi as ca
 
@@ -65,7 +66,8 @@ def members(model, element):
                     f"{owner}: {name} must be a {kind} of model {model.name!r}, got {quantity.show(given)}"
                 )
             _belongs(model, owner, kind, given)
-    first, second = getattr(element, "first", None), getattr(element, "second", None)
+    first: Any = getattr(element, "first", None)
+    second: Any = getattr(element, "second", None)
     if first is not None and first is second:
         raise ModelError(f"{owner}: connects body {first.name!r} with itself; give two different bodies")
     if first is not None and not isinstance(first, Body) and not isinstance(second, Body):

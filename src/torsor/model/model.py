@@ -140,12 +140,10 @@ class Model(WithEvents):
             except ModelError:
                 self._symbols = before
                 raise
-        for cls, where in (
-            (Constraint, self.constraints),
-            (Force, self.forces),
-            (Ground, self.grounds),
-            (Rule, self.rules),
-        ):
+        lists: dict[type, list] = {
+            Constraint: self.constraints, Force: self.forces, Ground: self.grounds, Rule: self.rules
+        }  # fmt: skip
+        for cls, where in lists.items():
             if isinstance(element, cls):
                 where.append(element)
         self._enter(element.name, element)

@@ -64,10 +64,12 @@ def spanning_tree(model):
     fixed = [joint for joint in model.joints if id(joint) not in switched]
     touching = _touching(fixed, lambda body: None if inside(body) else id(body))
     place = {id(joint): k for k, joint in enumerate(model.joints)}
-    branches, used, reached, level = [], set(), set(), [None]
+    branches, used, reached = [], set(), set()
+    level: list[int | None] = [None]
     loose = iter(sorted(model.bodies, key=lambda b: -len(touching.get(id(b), ()))))  # most joints first
     while level:
-        grown, current = [], set(level)
+        grown: list[int | None] = []
+        current = set(level)
         near = {id(joint): joint for at in level for joint in touching.get(at, ())}
         for joint in sorted(near.values(), key=lambda j: (j.dof, place[id(j)])):
             for here, far, backward in ((joint.first, joint.second, False), (joint.second, joint.first, True)):
@@ -90,7 +92,7 @@ def spanning_tree(model):
 
 def _touching(joints, mark):
     """The joints at each body, by its mark."""
-    found = {}
+    found: dict = {}
     for joint in joints:
         for at in {mark(joint.first), mark(joint.second)}:
             found.setdefault(at, []).append(joint)
@@ -108,7 +110,8 @@ def outline(model):
     unheld    bodies that no joint and no constraint touches
     """
     topology, names = spanning_tree(model), {id(j) for j in model.joints}
-    cut, depth, rows = {id(j) for j in topology.cut}, {}, []
+    depth: dict = {}
+    cut, rows = {id(j) for j in topology.cut}, []
     for branch in topology.branches:
         known = id(branch.joint) in names
         near = branch.joint.second if branch.reversed else branch.joint.first
@@ -144,7 +147,7 @@ def _parts(model, topology):
         ends = [id(b) for b in (link.first, link.second)]
         if not grounds & set(ends):
             leader[find(ends[0])] = find(ends[1])
-    parts = {}
+    parts: dict = {}
     for body in model.bodies:
         parts.setdefault(find(id(body)), {"bodies": [], "grounds": [], "cut": []})["bodies"].append(body.name)
     for link in links:

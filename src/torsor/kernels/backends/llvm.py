@@ -46,7 +46,7 @@ class LLVM(Backend):
         total = sum(e.instructions for e in emitted)
         symbols = set().union(*(e.symbols for e in emitted))
         processes = min(worker.available(), 1 + total // self.share)
-        groups = [[] for _ in range(processes)]
+        groups: list[list] = [[] for _ in range(processes)]
         for level, chosen in ((self.level, set(range(len(emitted))) - {*seldom}), (0, seldom)):
             definitions = [d for i in sorted(chosen) for d in emitted[i].definitions]
             for group, share in zip(groups, share_out(definitions, processes)):
@@ -77,7 +77,7 @@ class LLVM(Backend):
 
 def share_out(definitions, processes):
     """Definitions in as many groups of about equal length."""
-    groups = [[] for _ in range(processes)]
+    groups: list[list] = [[] for _ in range(processes)]
     lengths = [0] * processes
     for definition in definitions:
         shortest = lengths.index(min(lengths))
@@ -88,7 +88,8 @@ def share_out(definitions, processes):
 
 def portions(definitions, length):
     """Definitions in portions of about this many characters, in their order."""
-    found, room = [], 0
+    found: list[list] = []
+    room = 0
     for definition in definitions:
         if room <= 0:
             found.append([])
