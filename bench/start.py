@@ -125,6 +125,7 @@ IMPORT = "import time; start = time.perf_counter(); import torsor; print(time.pe
 def seconds(code, cache):
     """What a fresh process prints."""
     env = dict(os.environ, TORSOR_CACHE=str(cache), PYTHONPATH=os.pathsep.join(sys.path))
+    env |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(cache.parent / "bytecode")}  # as when installed
     out = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
     if out.returncode:
         raise SystemExit(out.stderr)

@@ -17,10 +17,10 @@ P is the Taylor series, economised: one to three terms fewer than cutting it off
 relative 1e-12, 1e-9 or better [lanczos1956, ch. 7].
 """
 
+from functools import cache
 from math import factorial
 
 import casadi as ca
-from numpy.polynomial import Chebyshev, Polynomial
 
 from .numeric import returns
 
@@ -31,30 +31,19 @@ _LARGE = 4.0019  # s₀ of those that lose two
 _LARGEST = 9.0013  # s₀ of the one that loses two with a small factor
 
 
-def _economised(taylor, switch):
-    """Coefficients p₁ … pₙ of P in (1), from the Taylor coefficients about 0."""
-    series = Polynomial(taylor).convert(kind=Chebyshev, domain=[0.0, switch])
-    series = series.trim(tol=2.0**-60 * abs(taylor[0]))
-    return series.convert(kind=Polynomial, domain=[switch, switch + 1.0], window=[0.0, 1.0]).coef[1:]
+_SERIES = {  # Taylor coefficients about 0, and s₀
+    "cos": (lambda k: (-0.25) ** k / factorial(2 * k), _SMALL),
+    "sinc": (lambda k: (-0.25) ** k / factorial(2 * k + 1), _SMALL),
+    "excess": (lambda k: (-1.0) ** k / factorial(2 * k + 3), _MIDDLE),
+    "versine slope": (lambda k: -((-1.0) ** k) * (k + 1) / factorial(2 * k + 4), _LARGE),
+    "excess slope": (lambda k: -((-1.0) ** k) * (k + 1) / factorial(2 * k + 5), _LARGE),
+    "cotangent slope": (lambda k: (-1.0) ** k * (2 * k + 2) / factorial(2 * k + 6), _LARGEST),
+    "arctangent": (lambda k: (-1.0) ** k / (2 * k + 1), _SMALL / 4),
+    "cotangent": (lambda k: (-1.0) ** k * _bernoulli_even(len(_TERMS))[k], _MIDDLE),
+}
 
 
-def _polynomial(coefficients, d):
-    """p₁ d + p₂ d² + … + pₙ dⁿ by Horner's rule."""
-    total = 0.0
-    for p in reversed(coefficients):
-        total = (total + float(p)) * d
-    return total
-
-
-_COS = _economised([(-0.25) ** k / factorial(2 * k) for k in _TERMS], _SMALL)
-_SINC = _economised([(-0.25) ** k / factorial(2 * k + 1) for k in _TERMS], _SMALL)
-_EXCESS = _economised([(-1.0) ** k / factorial(2 * k + 3) for k in _TERMS], _MIDDLE)
-_VERSINE_SLOPE = _economised([-((-1.0) ** k) * (k + 1) / factorial(2 * k + 4) for k in _TERMS], _LARGE)
-_EXCESS_SLOPE = _economised([-((-1.0) ** k) * (k + 1) / factorial(2 * k + 5) for k in _TERMS], _LARGE)
-_COTANGENT_SLOPE = _economised([(-1.0) ** k * (2 * k + 2) / factorial(2 * k + 6) for k in _TERMS], _LARGEST)
-_ARCTAN = _economised([(-1.0) ** k / (2 * k + 1) for k in _TERMS], _SMALL / 4)
-
-
+@cache
 def _bernoulli_even(count):
     """B₂, B₄, … divided by (2k)!, from Σ_{j≤n} Bⱼ/j! · 1/(n + 1 − j)! = 0."""
     b = [1.0]
@@ -63,7 +52,24 @@ def _bernoulli_even(count):
     return b[2::2]
 
 
-_COTANGENT = _economised([(-1.0) ** k * b for k, b in enumerate(_bernoulli_even(len(_TERMS)))], _MIDDLE)
+@cache
+def _economised(name):
+    """Coefficients p₁ … pₙ of P in (1), computed when a function is first used."""
+    from numpy.polynomial import Chebyshev, Polynomial  # late: it takes longer to import than the rest of this folder
+
+    coefficient, switch = _SERIES[name]
+    taylor = [coefficient(k) for k in _TERMS]
+    series = Polynomial(taylor).convert(kind=Chebyshev, domain=[0.0, switch])
+    series = series.trim(tol=2.0**-60 * abs(taylor[0]))
+    return series.convert(kind=Polynomial, domain=[switch, switch + 1.0], window=[0.0, 1.0]).coef[1:]
+
+
+def _polynomial(name, d):
+    """p₁ d + p₂ d² + … + pₙ dⁿ by Horner's rule."""
+    total = 0.0
+    for p in reversed(_economised(name)):
+        total = (total + float(p)) * d
+    return total
 
 
 @returns("scalar", "scalar")
@@ -71,7 +77,7 @@ def half_angle(s):
     """cos(θ/2) and sin(θ/2)/(θ/2): the two from which exp is built."""
     x = ca.fmax(s, _SMALL)
     h, d = ca.sqrt(x) / 2, s - x
-    return ca.cos(h) + _polynomial(_COS, d), ca.sin(h) / h + _polynomial(_SINC, d)
+    return ca.cos(h) + _polynomial("cos", d), ca.sin(h) / h + _polynomial("sinc", d)
 
 
 @returns("scalar")
@@ -93,7 +99,7 @@ def arc_excess(s):
     """(θ − sin θ)/θ³."""
     x = ca.fmax(s, _MIDDLE)
     theta = ca.sqrt(x)
-    return (1 - ca.sin(theta) / theta) / x + _polynomial(_EXCESS, s - x)
+    return (1 - ca.sin(theta) / theta) / x + _polynomial("excess", s - x)
 
 
 @returns("scalar")
@@ -101,7 +107,7 @@ def cotangent_defect(s):
     """(1 − (θ/2) cot(θ/2))/θ², the coefficient of dexp⁻¹; its pole is θ = 2π."""
     x = ca.fmax(s, _MIDDLE)
     h = ca.sqrt(x) / 2
-    return (1 - h / ca.tan(h)) / x + _polynomial(_COTANGENT, s - x)
+    return (1 - h / ca.tan(h)) / x + _polynomial("cotangent", s - x)
 
 
 @returns("scalar")
@@ -109,7 +115,7 @@ def versine_slope(s):
     """d versine / ds = (θ sin θ − 2 (1 − cos θ))/(2 θ⁴)."""
     x = ca.fmax(s, _LARGE)
     theta = ca.sqrt(x)
-    return (theta * ca.sin(theta) - 2 * (1 - ca.cos(theta))) / (2 * x * x) + _polynomial(_VERSINE_SLOPE, s - x)
+    return (theta * ca.sin(theta) - 2 * (1 - ca.cos(theta))) / (2 * x * x) + _polynomial("versine slope", s - x)
 
 
 @returns("scalar")
@@ -118,7 +124,7 @@ def arc_excess_slope(s):
     x = ca.fmax(s, _LARGE)
     theta = ca.sqrt(x)
     closed = (3 * ca.sin(theta) / theta - 2 - ca.cos(theta)) / (2 * x * x)
-    return closed + _polynomial(_EXCESS_SLOPE, s - x)
+    return closed + _polynomial("excess slope", s - x)
 
 
 @returns("scalar")
@@ -127,7 +133,7 @@ def cotangent_defect_slope(s):
     x = ca.fmax(s, _LARGEST)
     theta = ca.sqrt(x)
     closed = (x + theta * ca.sin(theta) - 4 * (1 - ca.cos(theta))) / (x * x * x)
-    return (closed + _polynomial(_COTANGENT_SLOPE, s - x)) / (4 * versine(s))
+    return (closed + _polynomial("cotangent slope", s - x)) / (4 * versine(s))
 
 
 @returns("scalar")
@@ -135,4 +141,4 @@ def arctangent(y):
     """arctan(√y)/√y, with which log turns tan²(θ/4) = y into the angle."""
     x = ca.fmax(y, _SMALL / 4)
     tangent = ca.sqrt(x)
-    return ca.atan(tangent) / tangent + _polynomial(_ARCTAN, y - x)
+    return ca.atan(tangent) / tangent + _polynomial("arctangent", y - x)
