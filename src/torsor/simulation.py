@@ -134,7 +134,9 @@ def _carried_out(task, times, title, progress):
     finally:
         bar.close()
     by = {} if note.signal is None else {"interrupted_by": signal.Signals(note.signal).name}
-    return system, dataset(system, trajectory, task.options()).assign_attrs(prepare_seconds=prepared, **by)
+    data = dataset(system, trajectory, task.options())
+    data.attrs.update(prepare_seconds=prepared, **by)
+    return system, data
 
 
 def _certified(task, times, system, data, progress):

@@ -5,6 +5,7 @@ Variables and dimensions are those of docs/results.md; times are exactly those a
 
 import json
 import platform
+from functools import lru_cache
 
 import numpy as np
 
@@ -110,20 +111,29 @@ def labelled(system, times, used, variables):
 
     unique = [name not in system.shared for name in system.connections]
     variables = variables | {"reaction_unique": (("joint",), np.array(unique, bool))}
+    attributes = lambda name: {what: known[name] for what, known in ATTRIBUTES.items() if name in known}
+    variables = {"time": (("time",), times), **variables}
+    constraints = tuple(system.rows[k][0] for k in used)
+    names = (system.bodies, system.joint_coordinates, system.coordinate_units, system.connections)
+    made = {name: xr.Variable(x[0], x[1], attributes(name)) for name, x in variables.items()}
+    return xr.Dataset(made, _labels(*map(tuple, names), constraints))
+
+
+@lru_cache(maxsize=64)
+def _labels(bodies, joint_coordinates, coordinate_units, connections, constraints):
+    """Labels of everything but time, with their indexes: the same for all runs of a model."""
+    import xarray as xr
+
     labels = {
-        "body": system.bodies,
-        **dict.fromkeys(("axis", "row", "column"), ["x", "y", "z"]),
-        "joint_coordinate": system.joint_coordinates,
-        "coordinate_unit": system.coordinate_units,
-        "joint": system.connections,
-        "constraint": [system.rows[k][0] for k in used],
+        "body": bodies,
+        **dict.fromkeys(("axis", "row", "column"), ("x", "y", "z")),
+        "joint_coordinate": joint_coordinates,
+        "coordinate_unit": coordinate_units,
+        "joint": connections,
+        "constraint": constraints,
     }
     along = {"coordinate_unit": "joint_coordinate"}
-    coordinates = {name: ((along.get(name, name),), np.array(x, dtype=str)) for name, x in labels.items()}
-    coordinates = {"time": (("time",), times), **coordinates}
-    attributes = lambda name: {what: known[name] for what, known in ATTRIBUTES.items() if name in known}
-    made = lambda parts: {name: xr.Variable(x[0], x[1], attributes(name)) for name, x in parts.items()}
-    return xr.Dataset(made(variables), made(coordinates))
+    return xr.Coordinates({name: ((along.get(name, name),), np.array(x, dtype=str)) for name, x in labels.items()})
 
 
 class Accuracy:

@@ -58,6 +58,12 @@ class Topology:
 
 def spanning_tree(model):
     """The topology of a model; free joints that it adds belong to no model and have no rows."""
+    if "topology" not in model.derived:
+        model.derived["topology"] = _spanning_tree(model)
+    return model.derived["topology"]
+
+
+def _spanning_tree(model):
     grounds = {id(ground) for ground in model.grounds}
     inside = lambda body: id(body) in grounds
     switched = {id(element) for element in model.switched}
