@@ -157,12 +157,13 @@ def test_an_edge_is_integrable_only_where_it_cannot_turn():
     assert verdicts(model) == {"blade": (True, True)}
 
 
-def test_rolling_is_integrable_in_a_plane_only():
+@pytest.mark.parametrize("radius", [2e-11, 0.2, 2e11])
+def test_rolling_is_integrable_in_a_plane_only(radius):
     """A disk that stays upright and straight rolls along a line: x = r φ. Free to turn, it is the nonholonomic example."""
     for held, expected in ((False, False), (True, True)):
         model = ts.Model("disk")
-        disk = model.body("disk", inertia=ts.inertia.disk(1.0, 0.2, axis="y"), at=(0, 0, 0.2))
-        model.add(ts.RollingDisk("roll", model.ground, disk, radius=0.2))
+        disk = model.body("disk", inertia=ts.inertia.disk(1.0, radius, axis="y"), at=(0, 0, radius))
+        model.add(ts.RollingDisk("roll", model.ground, disk, radius=radius))
         if held:
             model.add(ts.NoRotation("straight", model.ground, disk, about=((1, 0, 0), (0, 0, 1))))
         assert verdicts(model) == {"roll": (expected, expected)}

@@ -54,7 +54,8 @@ def integrability(model, values=None, t=0.0, samples=2, seed=5):
     q, _ = examiner.assembled(t, start.q, p)
     random = np.random.default_rng(seed)
     wandered = [examiner.wander(t, q, p, random, 0.2 * (k + 1)) for k in range(samples)]
-    forms = Forms(f, [(examiner.G(t, x, p), (t, x, p)) for x in [q, *wandered] if x is not None])
+    units = np.append(examiner.columns, 1 / start.scales.rate if start.scales.rate > 0 else 1.0)
+    forms = Forms(f, [(examiner.G(t, x, p), (t, x, p)) for x in [q, *wandered] if x is not None], units)
     blocks = [b for b in f.blocks if not b.holonomic]
     # the largest set in which (2) holds for all: what fails goes, until nothing fails
     kept = blocks
@@ -69,10 +70,13 @@ def integrability(model, values=None, t=0.0, samples=2, seed=5):
 
 
 class Forms:
-    """The one-forms of the rows of a formulation, and their exterior derivatives, as numbers."""
+    """The one-forms of the rows of a formulation, and their exterior derivatives, as numbers.
 
-    def __init__(self, formulation, places):
-        self.f, self.places = formulation, places
+    units   of the velocities and of time, in which directions are compared (`scales.py`)
+    """
+
+    def __init__(self, formulation, places, units):
+        self.f, self.places, self.units = formulation, places, units
         inputs = [time, formulation.q, formulation.p]
         still = ca.SX.zeros(formulation.v.shape[0])
         at_rest = ca.substitute(formulation.stacked("psi"), formulation.v, still)
@@ -113,12 +117,13 @@ class Forms:
         at, turning = self.columns(block)
         for G, place in self.places:
             G = np.column_stack([G, self._drift(*place).full().ravel()])
-            F = admissible(G[rows])[at]
+            F, unit = admissible(G[rows] * self.units)[at], np.outer(self.units[at], self.units[at])
             D = self._derivatives[id(block)](*place).full().reshape(-1, len(at), len(at))
             for row, change in zip(self.rows[id(block)], D):
                 C = np.zeros(change.shape)
                 for k in turning:  # f [X, Y] = f·(X × Y)
                     C[k : k + 3, k : k + 3] = np.einsum("i,ijk->jk", G[row, at][k : k + 3], CROSS)
+                change, C = change * unit, C * unit
                 A = F.T @ (change - change.T - C) @ F  # (2)
                 size = np.abs(change).max() + np.abs(C).max()  # F is orthonormal
                 if np.any(np.abs(A) > VANISHES * size):
