@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import AssemblyError
-from .examiner import CLOSED, least, shortened
+from .examiner import CLOSED, WELL, least, shortened
 
-WELL = 0.1  # such a sine, from which on rows stand well to each other
 DEPENDENT = 1e-6  # sine of the angle between a row and the rows before it, below which it depends on them
 
 

@@ -12,6 +12,7 @@ from .scales import Scales
 
 ROUNDING = 1e-13  # (1) of an assembled start
 CLOSED = 1e-7  # (1) by which constraints that depend on each other may disagree
+WELL = 0.1  # sine of the angle between a row and the rows before it, from which on rows stand well to each other
 NEGLIGIBLE = 1e-14  # damping of Newton's steps over the mean square of the rows
 
 
@@ -168,6 +169,26 @@ def _damped(A, b):
 def least(A, b, threshold=1e-9):
     """The least x that fits A x = b best; of each column where b has several."""
     A, b = shortened(A, b)
+    if (well := _standing(A, "reduced")) is not None:
+        return well[0] @ np.linalg.solve(well[1].T, b)
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
     r = int((s > threshold * max(1.0, s.max(initial=0.0))).sum())
     return Vt[:r].T @ ((U[:, :r].T @ b).T / s[:r]).T
+
+
+def solved(A, b, threshold):
+    """The least x that fits A x = b best, and a basis of all changes of x that A does not see."""
+    if (well := _standing(A, "complete")) is not None:
+        Q, R = well
+        return Q[:, : len(A)] @ np.linalg.solve(R[: len(A)].T, b), Q[:, len(A) :]
+    U, s, Vt = np.linalg.svd(A, full_matrices=True)
+    r = int((s > threshold).sum())
+    return Vt[:r].T @ ((U[:, :r].T @ b) / s[:r]), Vt[r:].T
+
+
+def _standing(A, mode):
+    """Aᵀ = Q R, where the rows of A stand well to each other; None where they do not, and singular values have to decide."""
+    if not 0 < len(A) <= A.shape[1]:
+        return None
+    Q, R = np.linalg.qr(A.T, mode=mode)
+    return (Q, R) if np.abs(np.diag(R)).min() > WELL else None

@@ -98,7 +98,7 @@ def jacobian_derivative(f, body):
 def coriolis(f):
     """C(q, v): (2), which does not depend on the pose of the ground."""
     J = ca.substitute(ca.densify(jacobian(f)), time, 0)
-    along = ca.vertcat(*[link.rates() for link in f.links])
+    along = ca.vertcat(*[link.rates for link in f.links])
     rate = ca.reshape(ca.jtimes(ca.vec(J), f.q, along), *J.shape)
     total = ca.SX.zeros(f.v.shape[0], f.v.shape[0])
     for k, body in enumerate(f.model.bodies):

@@ -114,7 +114,7 @@ class Relative(Transmission):
 
     def rate_of(self, expression):
         """ė along the motion, velocities held, and with time."""
-        along = ca.vertcat(*[link.rates() for link in self.links])
+        along = ca.vertcat(*[link.rates for link in self.links])
         return ca.jtimes(expression, ca.vertcat(self.q, time), ca.vertcat(along, 1))
 
     def _constraints(self):
@@ -236,7 +236,7 @@ class Relative(Transmission):
     def in_state(self, expression, a):
         moving = [x for link in self.links for x in self.motion.body(link)[2:]]
         symbols = [x for link in self.links for x in (link.body.acceleration, link.body.angular_acceleration)]
-        along = ca.vertcat(*[link.rates() for link in self.links])
+        along = ca.vertcat(*[link.rates for link in self.links])
         total = ca.jtimes(ca.vertcat(*moving), ca.vertcat(self.q, self.v, time), ca.vertcat(along, a, 1))
         old = [*self.body_symbols, ca.vertcat(*symbols)]
         return ca.substitute([expression], old, [*self.body_values, ca.densify(total)])[0]

@@ -18,7 +18,7 @@ import numpy as np
 from .. import quantity
 from ..errors import AssemblyError
 from ..lie import se3
-from .examiner import CLOSED, shortened
+from .examiner import CLOSED, shortened, solved
 from .scales import Scales, measured, scales
 from .tree import pose
 
@@ -173,9 +173,12 @@ def consistent_velocities(formulation, examiner, t, q, p, keep=None):
     free = np.array([id(j) not in formulation.released for j in _moving(model) for _ in range(j.dof)], bool)
     A, told = shortened(examiner.matrix(t, q, p), g_t)
     J, unit = _level(J[free], columns)
-    root = np.linalg.cholesky(np.linalg.inv(examiner.Minv(q, p))).T * columns
-    least = (root / np.abs(root).max(initial=0.0), np.zeros(n))
-    v, residuals = _levels([(A, -told), (E, e / weight), (J, -r[free] / unit), least], n)
+
+    def energy():
+        root = np.linalg.cholesky(np.linalg.inv(examiner.Minv(q, p))).T * columns
+        return root / np.abs(root).max(initial=0.0), np.zeros(n)
+
+    v, residuals = _levels([(A, -told), (E, e / weight), (J, -r[free] / unit)], n, energy)
     v = examiner.onto(t, q, v * columns, p, examiner.places if keep is None else keep)
     scale = examiner.speed(v)
     wrong = np.abs(residuals[0]) > CLOSED * scale
@@ -250,18 +253,19 @@ def _given_rows(formulation, J, r):
     return np.vstack([picked, J[rows]]), np.concatenate([np.zeros(len(places)), r[rows]]), names
 
 
-def _levels(levels, n):
+def _levels(levels, n, energy=None):
     """Least squares by levels: each minimises its residual in what the levels before it leave free, where all rows count
-    alike. Rows have length 1, but for a fourth level, which only asks for the least of something."""
+    alike. Rows have length 1, but for those of `energy`, which follows where something is still free and asks for the least."""
     x, free, residuals = np.zeros(n), np.eye(n), []
     for k, (A, b) in enumerate(levels):
         if len(A) and free.shape[1]:
             inside, rest = A @ free, b - A @ x
             lengths = np.linalg.norm(inside, axis=1)
-            weight = np.where(lengths > FREE, lengths, 1.0) if k in (1, 2) else np.ones(len(A))
-            U, s, Vt = np.linalg.svd(inside / weight[:, None], full_matrices=True)
-            r = int((s > (FREE if k < 3 else 0.0)).sum())
-            x = x + free @ (Vt[:r].T @ ((U[:, :r].T @ (rest / weight)) / s[:r]))
-            free = free @ Vt[r:].T
+            weight = np.where(lengths > FREE, lengths, 1.0) if k else np.ones(len(A))
+            found, left = solved(inside / weight[:, None], rest / weight, FREE)
+            x, free = x + free @ found, free @ left
         residuals.append(b - A @ x if len(A) else np.zeros(0))
+    if energy is not None and free.shape[1]:
+        A, b = energy()
+        x = x + free @ solved(A @ free, b - A @ x, 0.0)[0]
     return x, residuals

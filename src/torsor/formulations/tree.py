@@ -15,6 +15,8 @@ Coordinates are canonical ones of the second kind, H = exp(ξ₁ q₁) exp(ξ₂
 on demand of the first kind, H = exp(ξ₁ q₁ + ξ₂ q₂ + …) (5): Müller and Terze, sec. 2.3.2 [mueller2009].
 """
 
+from functools import cached_property
+
 import casadi as ca
 import numpy as np
 
@@ -74,10 +76,10 @@ class Link:
         S = se3.twist(angular=self.S_w, linear=self.S_v)
         if not ca.depends_on(S, self.x):
             return ca.SX(3, 1), ca.SX(3, 1)
-        moved = _rates(self.group, self.x, self.v)
-        angular, linear = se3.split(ca.jtimes(S @ self.v, self.x, moved))
+        angular, linear = se3.split(ca.jtimes(S @ self.v, self.x, self.rates))
         return ca.sparsify(angular), ca.sparsify(linear)
 
+    @cached_property
     def rates(self):
         """ẋ of the stored coordinates, from v."""
         return _rates(self.group, self.x, self.v)
