@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal
+from functools import wraps
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -23,6 +24,7 @@ Rotation: TypeAlias = Sequence[Sequence[Number]] | Vector  # matrix, quaternion 
 
 time = ca.SX.sym("time")
 SMALLEST, LARGEST = 1e-100, 1e100  # of masses, lengths, times …: their squares and products are numbers, too
+FARTHEST = 1e13  # rad: a larger angle cannot be told from its rounding
 INSTEAD = (
     "write casadi.fmax(a, b) for max, casadi.fmin(a, b) for min, casadi.if_else(condition, a, b) for `a if condition else b`, "
     "casadi.logic_and, logic_or, logic_not for `and`, `or`, `not`, and numpy.sin(a) or casadi.sin(a) for math.sin(a)"
@@ -46,6 +48,22 @@ def _speaking(convert, purpose):
 _SX: Any = ca.SX
 _SX.__bool__ = _speaking(ca.SX.__bool__, "truth value")  # asked for by max, min, and, or, not, if
 _SX.__float__ = _speaking(ca.SX.__float__, "number")  # asked for by math.sin and the like, which would make nan of it
+
+
+def _short(operator):
+    """An operator of expressions that takes long doubles as floats. CasADi asks a number for its `item`, and that of a long
+    double is one again, without end."""
+
+    @wraps(operator)
+    def operated(self, *others, **options):
+        return operator(self, *map(short, others), **options)
+
+    return operated
+
+
+_ARITHMETIC = [side + name for name in ("add", "sub", "mul", "truediv", "pow", "matmul") for side in ("", "r", "i")]
+for _name in (*_ARITHMETIC, "lt", "le", "gt", "ge", "eq", "ne", "array_ufunc"):
+    setattr(_SX, f"__{_name}__", _short(getattr(_SX, f"__{_name}__")))
 if hasattr(ca.GlobalOptions, "setNumpyMode"):
     ca.GlobalOptions.setNumpyMode(-1)  # numpy.sin(signal) is casadi.sin(signal), without a notice
 
@@ -105,11 +123,17 @@ def reals(value):
         return array.astype(float)
 
 
+def short(value):
+    """A number or an array of long doubles as floats, of long complex numbers as complex ones; anything else as it is."""
+    if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.char not in "gG":
+        return value
+    with np.errstate(over="ignore"):
+        return value.astype(complex if value.dtype.char == "G" else float)
+
+
 def plain(value, depth=3):
     """The same with long doubles, in arrays, lists and tuples too, as floats: CasADi crashes on them."""
-    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.char in "gG":
-        with np.errstate(over="ignore"):
-            return value.astype(complex if value.dtype.char == "G" else float)
+    value = short(value)
     if isinstance(value, np.ndarray) and value.dtype == object and value.ndim == 1:
         return [plain(x, depth) for x in value]
     if type(value) in (list, tuple) and depth:
@@ -153,6 +177,13 @@ def key(value):
     if isinstance(value, (np.ndarray, np.number)) and value.dtype != object:
         return (value.shape, value.dtype.str, value.tobytes())
     raise TypeError(f"{show(value)} is not constant")
+
+
+def refuse_far_angles(value, angular, what, owner):
+    """Refuse constants among coordinates that are angles, and so large that they mean nothing; angular: which are."""
+    for x, turns in zip(value.nonzeros(), angular):
+        if turns and x.is_constant() and abs(float(x)) > FARTHEST:
+            raise ModelError(f"{owner}: {what} must not be an angle beyond {FARTHEST:g} rad, got {float(x):g}")
 
 
 def symbol(name, *shape):

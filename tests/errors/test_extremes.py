@@ -71,3 +71,13 @@ def test_large_and_small_numbers_that_arithmetic_can_hold_are_taken(size, formul
     """A pendulum of any mass swings alike."""
     usual, other = pendulum(formulation), pendulum(formulation, body={"mass": size, "inertia": (size,) * 3})
     assert float(abs(usual.coordinate - other.coordinate).max()) < 1e-9
+
+
+@pytest.mark.parametrize("given", [{"rest": 1e60}, {"rest": -2e13}, {"start": 1e14}])
+def test_angles_that_cannot_be_told_from_their_rounding_are_refused(given):
+    model = ts.Model("far")
+    bob = model.body("bob", mass=1.0, inertia=(1, 1, 1), at=(1, 0, 0))
+    with pytest.raises(ts.ModelError, match="'(spring|hinge)'.*beyond 1e[+]13 rad, got"):
+        start = {key: value for key, value in given.items() if key == "start"}
+        hinge = model.add(ts.Revolute("hinge", model.ground, bob, point=(0, 0, 0), axis="y", **start))
+        model.add(ts.TorsionSpring("spring", hinge, stiffness=1.0, **given))

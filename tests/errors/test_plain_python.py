@@ -1,6 +1,7 @@
 """Signals in plain Python: what works, and what is refused with what to write instead. Names where numbers are meant."""
 
 import math
+import operator
 
 import casadi as ca
 import numpy as np
@@ -215,3 +216,16 @@ def test_a_description_may_grow_after_it_was_looked_at():
     np.testing.assert_allclose(data.position.values[0, 0], [1 + VALUES["a"] + 0.5, 2 + VALUES["b"], 1.5], atol=1e-9)
     with pytest.raises(ts.ModelError, match="has been compiled"):
         model.body("late", mass=1.0, inertia=1.0)
+
+
+OPERATORS = [getattr(operator, x) for x in ("add", "sub", "mul", "truediv", "pow", "lt", "le", "gt", "ge", "eq", "ne")]
+
+
+@pytest.mark.parametrize("operation", [*OPERATORS, np.add, np.maximum, np.arctan2], ids=lambda f: f.__name__)
+def test_long_doubles_are_numbers_for_signals(operation):
+    """On either side, alone or in an array; CasADi by itself ends the interpreter."""
+    _, a, _, _ = scene()
+    at = lambda expression: ca.Function("f", [a], [expression])(0.7).full().ravel()
+    for two in (np.longdouble(2), np.array([2, 3], np.longdouble)):
+        np.testing.assert_allclose(at(operation(a, two)), operation(0.7, np.asarray(two, float)))
+        np.testing.assert_allclose(at(operation(two, a)), operation(np.asarray(two, float), 0.7))

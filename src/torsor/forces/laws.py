@@ -237,6 +237,8 @@ class TorsionSpring(Force):
     def located(self):
         existing_coordinate(self)
         _not_negative(self, "stiffness", "damping")
+        rest = quantity.scalar(self.rest, "rest", self.owner)
+        quantity.refuse_far_angles(rest, self.joint.angular[self.index :], "rest", self.owner)
         return self
 
     def potential(self):

@@ -273,6 +273,8 @@ class Joint(Connection):
                 fill_in(self, **{what: quantity.vector(given, what, self.owner, self.dof)})
         if len(self.angular) != self.dof:
             raise ModelError(f"{self.owner}: `angular` needs one flag for each of its {self.dof} coordinates")
+        if self.start is not None:
+            quantity.refuse_far_angles(self.start, self.angular, "start", self.owner)
         return self
 
     def declared(self):

@@ -31,6 +31,15 @@ _LARGE = 4.0019  # s₀ of those that lose two
 _LARGEST = 9.0013  # s₀ of the one that loses two with a small factor
 
 
+@cache
+def _bernoulli_even(count):
+    """B₂, B₄, … divided by (2k)!, from Σ_{j≤n} Bⱼ/j! · 1/(n + 1 − j)! = 0."""
+    b = [1.0]
+    for n in range(1, 2 * count + 1):
+        b.append(-sum(b[j] / factorial(n + 1 - j) for j in range(n)) if n == 1 or n % 2 == 0 else 0.0)
+    return b[2::2]
+
+
 _SERIES = {  # Taylor coefficients about 0, and s₀
     "cos": (lambda k: (-0.25) ** k / factorial(2 * k), _SMALL),
     "sinc": (lambda k: (-0.25) ** k / factorial(2 * k + 1), _SMALL),
@@ -41,15 +50,6 @@ _SERIES = {  # Taylor coefficients about 0, and s₀
     "arctangent": (lambda k: (-1.0) ** k / (2 * k + 1), _SMALL / 4),
     "cotangent": (lambda k: (-1.0) ** k * _bernoulli_even(len(_TERMS))[k], _MIDDLE),
 }
-
-
-@cache
-def _bernoulli_even(count):
-    """B₂, B₄, … divided by (2k)!, from Σ_{j≤n} Bⱼ/j! · 1/(n + 1 − j)! = 0."""
-    b = [1.0]
-    for n in range(1, 2 * count + 1):
-        b.append(-sum(b[j] / factorial(n + 1 - j) for j in range(n)) if n == 1 or n % 2 == 0 else 0.0)
-    return b[2::2]
 
 
 @cache
