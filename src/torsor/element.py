@@ -6,7 +6,7 @@ occur in it. `Model.add` asks for them once and refuses what does not fit, so th
 
 from copy import deepcopy
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import casadi as ca
 
@@ -138,33 +138,33 @@ class Element(Owned):
 
     name: str
 
-    def located(self):
+    def located(self) -> Self:
         """The element with its world-frame data turned into body-fixed data; called once, when it is added."""
         return self
 
-    def declared(self):
+    def declared(self) -> list[Statement]:
         """Everything that the element says, as statements."""
         return []
 
-    def memories(self):
+    def memories(self) -> list[Any]:
         """Numbers that the element remembers while it runs."""
         return []
 
-    def events(self):
+    def events(self) -> list[Any]:
         """Events that belong to the element."""
         return []
 
-    def within(self):
+    def within(self) -> list[Any]:
         """Joints in which it acts, on their coordinates: it acts only as long as they hold."""
         named = [getattr(self, what, None) for what in ("joint", "other", "on")]
         return list({id(x): x for x in named if getattr(x, "kind", None) == "joint"}.values())
 
     @property
-    def owner(self):
+    def owner(self) -> str:
         return f"{self.key} {self.name!r}"
 
     @classmethod
-    def examples(cls, scene, name="example"):
+    def examples(cls, scene: dict[str, Any], name: str = "example") -> list[Self]:
         """One element per variant, with what the scene offers under the names of its fields."""
         offered = {f.name: scene[f.name] for f in fields(cls) if f.name in scene}
         chosen = [v(scene) if callable(v) else v for v in cls.variants]

@@ -1,5 +1,7 @@
 """What torsor raises, and what it warns of. Every message says what was given, where, and what is allowed."""
 
+from typing import Any
+
 
 class TorsorError(Exception):
     """Base of all errors that torsor raises on purpose."""
@@ -24,7 +26,7 @@ class OptionError(TorsorError, ValueError):
 class RunError(TorsorError, RuntimeError):
     """An integration stopped early. `data` holds what was computed until then."""
 
-    def __init__(self, message, data=None):
+    def __init__(self, message: str, data: Any = None):
         super().__init__(message)
         self.data = data
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from . import quantity
 from .errors import ModelError
+from .quantity import Rotation, Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +31,7 @@ class Inertia:
         object.__setattr__(self, "tensor", _numbers(quantity.expression(self.tensor, 3, 3, "tensor", "inertia")))
         object.__setattr__(self, "center", _numbers(quantity.vector(self.center, "center", "inertia")).ravel())
 
-    def moved(self, at=(0, 0, 0), rotation=None):
+    def moved(self, at: Vector = (0, 0, 0), rotation: Rotation | None = None) -> "Inertia":
         """The same part placed elsewhere in the frame: rotated first, then shifted by `at`.
 
         rotation   matrix, quaternion (scalar first) or rotation vector
@@ -98,13 +99,13 @@ def _shape(function):
 
 
 @_shape
-def box(mass, x, y, z):
+def box(mass: float, x: float, y: float, z: float) -> Inertia:
     """Cuboid with edges x, y, z."""
     return Inertia(mass, np.diag([y * y + z * z, x * x + z * z, x * x + y * y]) * mass / 12)
 
 
 @_shape
-def cylinder(mass, radius, height, axis="z", inner=0.0):
+def cylinder(mass: float, radius: float, height: float, axis: str = "z", inner: float = 0.0) -> Inertia:
     """Solid or hollow circular cylinder; `inner` is the radius of the bore."""
     r2 = radius**2 + inner**2
     return Inertia(
@@ -113,38 +114,38 @@ def cylinder(mass, radius, height, axis="z", inner=0.0):
 
 
 @_shape
-def sphere(mass, radius, inner=0.0):
+def sphere(mass: float, radius: float, inner: float = 0.0) -> Inertia:
     """Solid or hollow sphere."""
     return Inertia(mass, np.eye(3) * 0.4 * mass * (radius**5 - inner**5) / (radius**3 - inner**3))
 
 
 @_shape
-def rod(mass, length, axis="z"):
+def rod(mass: float, length: float, axis: str = "z") -> Inertia:
     """Slender rod: no inertia about its own axis is lost, it is 1e-4 of the one across (a body must turn about it)."""
     across = mass * length**2 / 12
     return Inertia(mass, _along(axis, across, across, 1e-4 * across))
 
 
 @_shape
-def disk(mass, radius, axis="z"):
+def disk(mass: float, radius: float, axis: str = "z") -> Inertia:
     """Thin circular disk."""
     return Inertia(mass, _along(axis, mass * radius**2 / 4, mass * radius**2 / 4, mass * radius**2 / 2))
 
 
 @_shape
-def cone(mass, radius, height, axis="z"):
+def cone(mass: float, radius: float, height: float, axis: str = "z") -> Inertia:
     """Solid circular cone, centred at its centre of mass (a quarter of the height above its base)."""
     across = mass * (3 / 20 * radius**2 + 3 / 80 * height**2)
     return Inertia(mass, _along(axis, across, across, 0.3 * mass * radius**2))
 
 
 @_shape
-def point(mass, at=(0.0, 0.0, 0.0)):
+def point(mass: float, at: Vector = (0.0, 0.0, 0.0)) -> Inertia:
     """Point mass, to be composed with other parts."""
     return Inertia(mass, np.zeros((3, 3)), at)
 
 
-def check(tensor, owner, given):
+def check(tensor: np.ndarray, owner: str, given: Any) -> None:
     """Refuse what no mass distribution has: asymmetric, not positive, or breaking the triangle inequality."""
     least, most = quantity.SMALLEST**2, quantity.LARGEST**2
     if not np.abs(tensor).max() <= most:

@@ -1,10 +1,11 @@
 """The function that most users call, and the one that goes on with what it left behind."""
 
+import os
 import signal
 import time as clock
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -34,6 +35,9 @@ from .run.interruption import never_lost, noted
 from .run.prepare import System, changes_structure
 from .run.task import Task
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 PREPARING = "deriving and compiling the equations"
 MAPS = ("exp", "cayley")
 MOST = 10**12  # outputs
@@ -43,7 +47,7 @@ TOLERANCE, LOCATING = 1e-9, 1e-11  # default tolerances; the time of an event is
 def simulate(
     model: Model,
     until: float,
-    outputs=200,
+    outputs: int | Sequence[float] | np.ndarray = 200,
     step: float | None = None,
     method: str = "rkmk54",
     formulation: str = "absolute",
@@ -54,10 +58,10 @@ def simulate(
     parameters: dict | None = None,
     progress: bool | None = None,
     certify: bool = False,
-    checkpoint=None,
+    checkpoint: str | os.PathLike | None = None,
     checkpoint_every: float | None = 60.0,
     checkpoint_interval: float | None = None,
-):
+) -> "xr.Dataset":
     """Simulate a model from time 0 and return an xarray.Dataset.
 
     until        end time [s]
@@ -168,7 +172,9 @@ def _certified(task, times, system, data, progress):
     return data
 
 
-def resume(folder, model: Model, signals: dict | None = None, progress: bool | None = None):
+def resume(
+    folder: str | os.PathLike | Checkpoint, model: Model, signals: dict | None = None, progress: bool | None = None
+) -> "xr.Dataset":
     """Go on with a run that `simulate` keeps in the folder `checkpoint`, and return the result as `simulate` does.
 
     model, signals   as they were given to `simulate`; everything else is stored in the folder

@@ -9,6 +9,7 @@ A new case is one file in this folder with one registered `Case`; names, command
 import inspect
 import pkgutil
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ def names() -> list[str]:
     return sorted(registered("case"))
 
 
-def load(name: str, **given) -> Model:
+def load(name: str, **given: Any) -> Model:
     """A fresh model of the case; `given` are the case's own options, such as `n` of the four-bar."""
     case, known = _case(name), options(name)
     for option in given:

@@ -14,6 +14,7 @@ sec. 5 [aslanov2011].
 """
 
 from math import cos, radians, sin
+from typing import Any
 
 import casadi as ca
 
@@ -55,7 +56,8 @@ class Booster(Case):
 
         stage = model.modes("stage", "held", "sliding", "free")
         valve = model.modes("valve", "closed", "open")
-        slid = -x.position()[0]
+        gap: Any = x.position()
+        slid = -gap[0]
         model.when(-x.multiplier[0] <= 0, ts.release(x), ts.enter(stage["sliding"]), name="slide", during=stage["held"])
         nozzle = model.when(
             slid >= SLIDE, ts.enter(valve["open"]), name="nozzle", during=(stage["sliding"], valve["closed"])

@@ -35,19 +35,19 @@ class Ball(ts.Joint):
     dof = 3
     angular = (False, False, False)
 
-    def pose(self, q):
+    def pose(self, q: ca.SX) -> ca.SX:
         return se3.pose(so3.exp(q), ca.SX.zeros(3))
 
-    def motion(self, q):
+    def motion(self, q: ca.SX) -> ca.SX:
         return se3.twist(angular=ca.SX.eye(3), linear=ca.SX.zeros(3, 3))
 
-    def coordinates(self, H):
+    def coordinates(self, H: ca.SX) -> ca.SX:
         return so3.log(se3.split_pose(H)[0])
 
-    def residual(self, H):
+    def residual(self, H: ca.SX) -> ca.SX:
         return three_planes(H)  # (1)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return list(PLANES)
 
 
@@ -59,20 +59,20 @@ class Hinge(ts.Joint):
     dof = 1
     angular = (True,)
 
-    def pose(self, q):
+    def pose(self, q: ca.SX) -> ca.SX:
         return se3.pose(so3.rotation(Z, q), ca.SX.zeros(3))
 
-    def motion(self, q):
+    def motion(self, q: ca.SX) -> ca.SX:
         return se3.twist(angular=Z, linear=ca.SX.zeros(3))
 
-    def coordinates(self, H):
+    def coordinates(self, H: ca.SX) -> ca.SX:
         R, _ = se3.split_pose(H)
         return ca.atan2(R[1, 0], R[0, 0])
 
-    def residual(self, H):
+    def residual(self, H: ca.SX) -> ca.SX:
         return ca.vertcat(three_planes(H), no_rotation(H, (X, Y)))  # (2)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return PLANES + ["no rotation about x", "no rotation about y"]
 
 

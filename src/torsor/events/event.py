@@ -65,17 +65,17 @@ def _expression(value, what):
     return given
 
 
-def falling(expression) -> Watch:
+def falling(expression: ca.SX) -> Watch:
     """An event where an expression falls through zero."""
     return Watch(_expression(expression, "the expression of falling"))
 
 
-def rising(expression) -> Watch:
+def rising(expression: ca.SX) -> Watch:
     """An event where an expression rises through zero."""
     return Watch(-_expression(expression, "the expression of rising"))
 
 
-def crossing(expression) -> Watch:
+def crossing(expression: ca.SX) -> Watch:
     """An event where an expression passes through zero in either direction."""
     return Watch(_expression(expression, "the expression of crossing"), both=True)
 
@@ -153,11 +153,11 @@ class Event(Owned):
     kind = key = "event"
 
     @property
-    def owner(self):
+    def owner(self) -> str:
         return f"event {self.name!r}"
 
     @property
-    def blamed(self):
+    def blamed(self) -> str:
         """Who is named where something is wrong with it: the element that brought it along, or itself."""
         return self.owner if self.source is None else self.source.owner
 
@@ -168,7 +168,7 @@ class Event(Owned):
             self.remembered[what] = self.remember(Memory(f"{self.name}.{what}"))
         return self.remembered[what].symbol
 
-    def then(self, *actions) -> "Event":
+    def then(self, *actions: Any) -> "Event":
         """Further actions, for what could not be named before: a force that uses the `time` of the event that switches it."""
         if self.extend is None:
             raise ModelError(f"{self.owner}: belongs to no model yet")

@@ -42,19 +42,19 @@ class HingePair(Joint):
         d = quantity.vector(self.offset, "offset", self.owner)
         return a, b, d, float(ca.norm_2(ca.cross(a, b))) < PARALLEL
 
-    def pose(self, q):
+    def pose(self, q: ca.SX) -> ca.SX:
         a, b, d, _ = self.geometry()
         A, B = so3.rotation(a, q[0]), so3.rotation(b, q[1])
         return se3.pose(A @ B, A @ (d - B @ d))  # (1)
 
-    def motion(self, q):
+    def motion(self, q: ca.SX) -> ca.SX:
         a, b, d, _ = self.geometry()
         back = so3.rotation(b, -q[1])
         first, arm = back @ a, back @ d - d
         angular, linear = ca.horzcat(first, b), ca.horzcat(ca.cross(first, arm), -ca.cross(b, d))
         return se3.twist(angular=angular, linear=linear)  # (2)
 
-    def coordinates(self, H):
+    def coordinates(self, H: ca.SX) -> ca.SX:
         a, b, d, parallel = self.geometry()
         R, p = se3.split_pose(H)
         if parallel:
@@ -69,7 +69,7 @@ class HingePair(Joint):
             ca.atan2(ca.dot(normal, back), ca.dot(beside, back)),
         )
 
-    def residual(self, H):
+    def residual(self, H: ca.SX) -> ca.SX:
         a, b, d, parallel = self.geometry()
         R, p = se3.split_pose(H)
         w, turned = p + R @ d, R @ b
@@ -78,7 +78,7 @@ class HingePair(Joint):
         volume = ca.dot(w, ca.cross(a, turned)) - ca.dot(d, ca.cross(a, b))
         return ca.vertcat(ca.dot(a, turned) - ca.dot(a, b), ca.dot(a, w), ca.dot(w, turned), volume)  # (3)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         parallel = self.geometry()[3]
         skew = ["angle between the axes", *(f"{what} of the axes" for what in ("slip", "second slip", "distance"))]
         return ["tilt", "second tilt", "slip of the axes", "distance of the axes"] if parallel else skew
@@ -102,20 +102,20 @@ class Gimbal(Spherical):
     second_axis: tuple = (0, 1, 0)
     third_axis: tuple = (0, 0, 1)
 
-    def axes(self):
-        return tuple(self.first_axis(what) for what in ("axis", "second_axis", "third_axis"))
+    def axes(self) -> list[ca.SX]:
+        return [self.first_axis(what) for what in ("axis", "second_axis", "third_axis")]
 
-    def pose(self, q):
+    def pose(self, q: ca.SX) -> ca.SX:
         R = [so3.rotation(a, q[k]) for k, a in enumerate(self.axes())]
         return se3.pose(R[0] @ R[1] @ R[2], ca.SX.zeros(3))  # (1)
 
-    def motion(self, q):
+    def motion(self, q: ca.SX) -> ca.SX:
         a, b, c = self.axes()
         back = so3.rotation(c, -q[2])
         first = back @ so3.rotation(b, -q[1]) @ a
         return se3.twist(angular=ca.horzcat(first, back @ b, c), linear=ca.SX.zeros(3, 3))  # (2)
 
-    def coordinates(self, H):
+    def coordinates(self, H: ca.SX) -> ca.SX:
         R, _ = se3.split_pose(H)
         a, b, c = self.axes()
         third = ca.cross(a, b)

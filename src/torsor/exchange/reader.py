@@ -1,14 +1,17 @@
 """One door for all formats: what is in a file says what it is."""
 
+import os
 from inspect import signature
+from typing import Any
 
 from ..errors import ModelError, OptionError
 from ..registry import registered
 from . import document
 from .format import Content
+from .result import Imported
 
 
-def read(path, **options):
+def read(path: str | os.PathLike, **options: Any) -> Imported:
     """Read a file of any registered format; options as those of `read_urdf`, `read_mjcf` …
 
     The content decides: <robot> is URDF, <mujoco> is MJCF, whatever the file is called.

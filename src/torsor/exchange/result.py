@@ -96,13 +96,13 @@ class Imported:
     visuals: dict[str, list[Visual]]
 
     @property
-    def meshes(self):
+    def meshes(self) -> dict[str, list[Visual]]:
         """The visuals that are meshes, by body name."""
         found = {body: [v for v in shapes if v.kind == "mesh"] for body, shapes in self.visuals.items()}
         return {body: shapes for body, shapes in found.items() if shapes}
 
     @property
-    def limits(self):
+    def limits(self) -> dict[str, dict]:
         """The limits of every joint, by the file's name."""
         return {name: joint.limits for name, joint in self.joints.items()}
 

@@ -13,6 +13,8 @@ solve for such efforts (`formulations/implicit.py`).
 
 from dataclasses import dataclass
 
+import casadi as ca
+
 from .. import quantity
 from ..element import ANYTHING, MOTION, POSES, Element, Statement
 
@@ -24,16 +26,16 @@ class Force(Element):
     kind = key = "force"
     gated = True  # events that switch it switch its whole effect; False: it tells itself when it acts
 
-    def potential(self):
+    def potential(self) -> ca.SX | None:
         return None
 
-    def dissipation(self):
+    def dissipation(self) -> ca.SX | None:
         return None
 
-    def efforts(self):
+    def efforts(self) -> list[tuple[ca.SX, ca.SX]]:
         return []
 
-    def declared(self):
+    def declared(self) -> list[Statement]:
         U, D, pairs = self.potential(), self.dissipation(), self.efforts()
         found = [] if U is None else [Statement("its potential", U, POSES)]
         found += [] if D is None else [Statement("its dissipation", D, MOTION)]

@@ -8,12 +8,12 @@ c depends on reactions, and they on friction, the kernels solve for both. Vlasen
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import casadi as ca
 
 from .. import quantity
-from ..element import REQUIRED, Posed, Rule, fill_in
+from ..element import REQUIRED, Posed, Rule, Statement, fill_in
 from ..errors import ModelError
 from ..events import Event, Memory, Watch
 from ..events.actions.holding import Release
@@ -46,7 +46,7 @@ class DryFriction(Constraint, Force):
     crawl: ClassVar[Memory]
 
     @property
-    def parts(self):
+    def parts(self) -> int:
         """How many velocities vanish while it sticks."""
         return 1
 
@@ -56,57 +56,57 @@ class DryFriction(Constraint, Force):
         fill_in(self, crawl=Memory(f"{self.name}.crawl"))
 
     @property
-    def host(self):
+    def host(self) -> Any:
         return None
 
-    def sliding(self):
+    def sliding(self) -> ca.SX:
         """u, a column of velocities."""
         raise NotImplementedError
 
-    def kinetic(self):
+    def kinetic(self) -> ca.SX:
         """c of (2)."""
         raise NotImplementedError
 
-    def holding(self):
+    def holding(self) -> ca.SX:
         """c_s of (1)."""
         raise NotImplementedError
 
-    def coefficients(self):
+    def coefficients(self) -> tuple:
         """Coefficients of sliding and of sticking in an impact; none where the load is no impulse."""
         return ()
 
-    def memories(self):
+    def memories(self) -> list[Any]:
         return [self.slip, *self.direction, self.crawl]
 
-    def velocity(self):
+    def velocity(self) -> ca.SX:
         return self.sliding()  # (1)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return ["sliding"] if self.parts == 1 else [f"sliding along tangent {k}" for k in range(self.parts)]
 
-    def speed(self):
+    def speed(self) -> ca.SX:
         return ca.sqrt(ca.sumsqr(self.sliding()))
 
-    def heading(self):
+    def heading(self) -> ca.SX:
         """u/|u|."""
         return self.sliding() / self.speed()
 
-    def pulled(self):
+    def pulled(self) -> list[ca.SX]:
         """The way in which it gives way: that of the force that it cannot bear."""
         lam = self.multiplier
         force = ca.sqrt(ca.sumsqr(lam))
         return [ca.if_else(force > 0, -lam[k] / force, m.symbol) for k, m in enumerate(self.direction)]
 
-    def efforts(self):
+    def efforts(self) -> list[tuple[ca.SX, ca.SX]]:
         u, before = self.sliding(), ca.vertcat(*[m.symbol for m in self.direction])
         slides = ca.logic_and(ca.dot(u, before) > 0, ca.sumsqr(u) > self.crawl.symbol**2)
         way = before if self.parts == 1 else ca.if_else(slides, self.heading(), before)
         return [(u, -self.slip.symbol * self.kinetic() * way)]  # (2)
 
-    def declared(self):
+    def declared(self) -> list[Statement]:
         return [*Constraint.declared(self), *Force.declared(self)]
 
-    def events(self):
+    def events(self) -> list[Any]:
         hosts = self.within() if self.host is None else [self.host]
         lam, there = self.multiplier, [(host.active, 1.0) for host in hosts]
         force = ca.sqrt(ca.sumsqr(lam))
@@ -161,14 +161,14 @@ class Friction(DryFriction):
     index: int = 0
 
     @property
-    def parts(self):
+    def parts(self) -> int:
         return 2 if isinstance(self.on, Contact) else 1
 
     @property
-    def host(self):
+    def host(self) -> Any:
         return self.on if isinstance(self.on, Contact) else None
 
-    def located(self):
+    def located(self) -> Self:
         if isinstance(self.on, Joint):
             existing_coordinate(fill_in(self, joint=self.on))
             turns = self.on.angular[self.index]
@@ -185,10 +185,10 @@ class Friction(DryFriction):
                 _coefficient(self, what, getattr(self, what))
         return self
 
-    def sliding(self):
+    def sliding(self) -> ca.SX:
         return self.on.sliding() if self.host is not None else self.on.rate[self.index]
 
-    def load(self):
+    def load(self) -> ca.SX:
         """N r."""
         if self.normal is not None:
             N = quantity.scalar(self.normal, "normal", self.owner)
@@ -197,16 +197,16 @@ class Friction(DryFriction):
             N = self.on.load() if self.host is not None else ca.sqrt(ca.sumsqr(F))
         return N if self.radius is None else N * quantity.scalar(self.radius, "radius", self.owner)
 
-    def coefficients(self):
+    def coefficients(self) -> tuple:
         if self.host is None or self.normal is not None:
             return ()
         static = self.coefficient if self.static is None else self.static
         return tuple(quantity.scalar(x, "coefficient", self.owner) for x in (self.coefficient, static))
 
-    def kinetic(self):
+    def kinetic(self) -> ca.SX:
         return quantity.scalar(self.coefficient, "coefficient", self.owner) * self.load()  # (1)
 
-    def holding(self):
+    def holding(self) -> ca.SX:
         mu = self.coefficient if self.static is None else self.static
         return quantity.scalar(mu, "static", self.owner) * self.load()  # (1)
 
@@ -231,22 +231,22 @@ class Clutch(DryFriction):
     torque: Number = 0.0
     static: Number | None = None
 
-    def located(self):
+    def located(self) -> Self:
         _coefficient(self, "torque", self.torque)
         if self.static is not None:
             _coefficient(self, "static", self.static)
             _not_below(self, "torque", "static")
         return self
 
-    def sliding(self):
+    def sliding(self) -> ca.SX:
         a = self.first.start_rotation.T @ quantity.unit(self.axis, "axis", self.owner)
         turn = self.second.rotation @ self.second.angular_velocity - self.first.rotation @ self.first.angular_velocity
         return ca.dot(self.first.rotation @ a, turn)  # (1)
 
-    def kinetic(self):
+    def kinetic(self) -> ca.SX:
         return quantity.scalar(self.torque, "torque", self.owner)
 
-    def holding(self):
+    def holding(self) -> ca.SX:
         return quantity.scalar(self.torque if self.static is None else self.static, "static", self.owner)
 
 
@@ -267,7 +267,7 @@ class Breakable(Rule):
     force: Number | None = None
     torque: Number | None = None
 
-    def located(self):
+    def located(self) -> Self:
         for what in ("force", "torque"):
             limit = getattr(self, what)
             if limit is not None and not _coefficient(self, what, limit).is_constant():
@@ -278,7 +278,7 @@ class Breakable(Rule):
             raise ModelError(f"{self.owner}: give a largest `force`, a largest `torque` or both")
         return self
 
-    def events(self):
+    def events(self) -> list[Any]:
         c, margins = self.connection, []
         for limit, reaction in ((self.force, c.reaction_force), (self.torque, c.reaction_torque)):
             if limit is not None:

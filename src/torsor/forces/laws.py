@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import casadi as ca
 
@@ -41,11 +41,11 @@ class Gravity(Force):
     acceleration: Vector = (0, 0, 0)
     bodies: Sequence[Any] = ()
 
-    def located(self):
+    def located(self) -> Self:
         distinct_bodies(self)
         return self
 
-    def potential(self):
+    def potential(self) -> ca.SX | None:
         g = quantity.vector(self.acceleration, "acceleration", self.owner)
         return -sum((body.mass * ca.dot(g, body.position) for body in self.bodies), ca.SX(0))
 
@@ -70,10 +70,10 @@ class PointForce(Force):
     axes: str = "world"
     arm: Any = field(default=None, repr=False)
 
-    def located(self):
+    def located(self) -> Self:
         return self if self.arm is not None else fill_in(self, arm=local_point(self.body, self.point, self.owner))
 
-    def efforts(self):
+    def efforts(self) -> list[tuple[ca.SX, ca.SX]]:
         F, b = quantity.vector(self.force, "force", self.owner), self.body
         velocity = b.velocity + b.rotation @ ca.cross(b.angular_velocity, self.arm)
         return [(velocity, _axes(self, F))]
@@ -95,7 +95,7 @@ class Torque(Force):
     torque: Vector = (0.0, 0.0, 0.0)
     axes: str = "world"
 
-    def efforts(self):
+    def efforts(self) -> list[tuple[ca.SX, ca.SX]]:
         T, b = quantity.vector(self.torque, "torque", self.owner), self.body
         if self.axes == "body":
             return [(b.angular_velocity, T)]  # (R ω)·(R T)
@@ -112,11 +112,11 @@ class JointForce(Force):
     value: Number = 0.0
     index: int = 0
 
-    def located(self):
+    def located(self) -> Self:
         existing_coordinate(self)
         return self
 
-    def efforts(self):
+    def efforts(self) -> list[tuple[ca.SX, ca.SX]]:
         return [(self.joint.rate[self.index], quantity.scalar(self.value, "value", self.owner))]
 
 
@@ -135,11 +135,11 @@ class CosineTorque(Force):
     phase: Number = 0.0
     index: int = 0
 
-    def located(self):
+    def located(self) -> Self:
         existing_coordinate(self)
         return self
 
-    def efforts(self):
+    def efforts(self) -> list[tuple[ca.SX, ca.SX]]:
         amplitude, frequency, phase = (
             quantity.scalar(getattr(self, what), what, self.owner) for what in ("amplitude", "frequency", "phase")
         )
@@ -174,7 +174,7 @@ class SpringDamper(Force):
     length: Number | None = None
     arms: Any = field(default=None, repr=False)
 
-    def located(self):
+    def located(self) -> Self:
         if self.arms is not None:
             return self
         if self.frames is not None and self.points is not None:
@@ -193,7 +193,7 @@ class SpringDamper(Force):
             _not_negative(self, "length")
         return self
 
-    def vector(self):
+    def vector(self) -> tuple[ca.SX, ca.SX]:
         """From the first point to the second, and its rate."""
         (a, b), (ra, rb) = (self.first, self.second), self.arms
         d = b.position + b.rotation @ rb - a.position - a.rotation @ ra
@@ -203,7 +203,7 @@ class SpringDamper(Force):
         )  # fmt: skip
         return d, rate
 
-    def potential(self):
+    def potential(self) -> ca.SX | None:
         k = quantity.scalar(self.stiffness, "stiffness", self.owner)
         length = quantity.scalar(self.length, "length", self.owner)
         d, _ = self.vector()
@@ -212,7 +212,7 @@ class SpringDamper(Force):
         met = ca.sumsqr(d) == 0
         return 0.5 * k * (ca.sqrt(ca.sumsqr(d) + met) - met - length) ** 2  # (1)
 
-    def dissipation(self):
+    def dissipation(self) -> ca.SX | None:
         c = quantity.scalar(self.damping, "damping", self.owner)
         d, rate = self.vector()
         met = ca.sumsqr(d) == 0
@@ -234,18 +234,18 @@ class TorsionSpring(Force):
     rest: Number = 0.0
     index: int = 0
 
-    def located(self):
+    def located(self) -> Self:
         existing_coordinate(self)
         _not_negative(self, "stiffness", "damping")
         rest = quantity.scalar(self.rest, "rest", self.owner)
         quantity.refuse_far_angles(rest, self.joint.angular[self.index :], "rest", self.owner)
         return self
 
-    def potential(self):
+    def potential(self) -> ca.SX | None:
         k, rest = (quantity.scalar(getattr(self, what), what, self.owner) for what in ("stiffness", "rest"))
         return 0.5 * k * (self.joint.coordinate[self.index] - rest) ** 2  # (1)
 
-    def dissipation(self):
+    def dissipation(self) -> ca.SX | None:
         c = quantity.scalar(self.damping, "damping", self.owner)
         return None if c.is_zero() else 0.5 * c * self.joint.rate[self.index] ** 2  # (1)
 
@@ -264,13 +264,13 @@ class EnergyForce(Force):
     energy: Number | None = None
     dissipated: Number | None = None
 
-    def located(self):
+    def located(self) -> Self:
         if self.energy is None and self.dissipated is None:
             raise ModelError(f"{self.owner}: give `energy`, `dissipated` or both")
         return self
 
-    def potential(self):
+    def potential(self) -> ca.SX | None:
         return None if self.energy is None else quantity.scalar(self.energy, "energy", self.owner)
 
-    def dissipation(self):
+    def dissipation(self) -> ca.SX | None:
         return None if self.dissipated is None else quantity.scalar(self.dissipated, "dissipated", self.owner)

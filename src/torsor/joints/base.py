@@ -17,7 +17,7 @@ an axis has the same components in both. Frames given locally with `frames` repl
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import SimpleNamespace
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import casadi as ca
 import numpy as np
@@ -66,32 +66,33 @@ class Constraint(Element):
     def __post_init__(self):
         """What each element of a kind has of its own."""
 
-    def position(self):
+    def position(self) -> ca.SX | None:
         """g, a column that is kept at zero, in signals of bodies and time; None for a velocity-level constraint."""
         return None
 
-    def velocity(self):
+    def velocity(self) -> ca.SX | None:
         """ψ, a column linear in the velocities that is kept at zero; only where `position` is None."""
         return None
 
-    def directions(self):
+    def directions(self) -> list[str]:
         """One short name per row, for messages and labels."""
-        rows = self.position() if self.position() is not None else self.velocity()
+        g = self.position()
+        rows: Any = self.velocity() if g is None else g
         return [f"row {k}" for k in range(rows.shape[0])]
 
-    def equations(self):
+    def equations(self) -> Equations:
         """All that is declared, at once."""
         return Equations(self.position(), self.velocity(), self.directions())
 
-    def traced(self):
+    def traced(self) -> Trace | None:
         """The trace that this element shares with all of its kind, see `Connection`; None where it has none."""
         return None
 
-    def captures(self):
+    def captures(self) -> list[tuple[Any, ca.SX]]:
         """Pairs (memory, expression): what the constraint takes note of at the instant when it is engaged."""
         return []
 
-    def declared(self):
+    def declared(self) -> list[Statement]:
         stated = self.equations()
         rows, allowed = (stated.velocity, MOTION) if stated.position is None else (stated.position, POSES)
         if not isinstance(rows, ca.SX) or rows.shape[1] != 1:
@@ -145,7 +146,7 @@ class Connection(Constraint):
         signal = lambda what, size: quantity.symbol(f"{self.name}.{what}", size)
         fill_in(self, reaction_force=signal("reaction_force", 3), reaction_torque=signal("reaction_torque", 3))
 
-    def located(self):
+    def located(self) -> Self:
         if self.placed is not None:
             return self
         if self.frames is not None:
@@ -155,7 +156,7 @@ class Connection(Constraint):
         where = self.second.start_position if self.point is None else quantity.vector(self.point, "point", self.owner)
         return fill_in(self, placed=tuple(local_frame(body, where) for body in (self.first, self.second)))
 
-    def traced(self):
+    def traced(self) -> Trace | None:
         """The equations as one function of two bodies' motions and the two frames, shared by all elements with the same
         constants: a chain of a thousand equal hinges is traced once. None where a field is no constant, or where the
         equations ask for more than motions and frames, or are asked for in their strict form."""
@@ -182,13 +183,13 @@ class Connection(Constraint):
             fill_in(twin, turn=ca.SX.sym("turn", self.dof))
         stated = Constraint.equations(twin) if not isinstance(self, Joint) else twin._stated()
         turn = twin.turn if isinstance(self, Joint) else ca.SX(0, 1)
-        rows = stated.velocity if stated.position is None else stated.position
+        rows: Any = stated.velocity if stated.position is None else stated.position
         results = [rows, *(ca.SX(0, 1) if x is None else x for x in (stated.coordinates, stated.rates))]
         inputs = [getattr(end, k) for end in ends for k, _ in MOTIONS]
         function = ca.Function("equations", [*inputs, *frames, turn, time], results)
         return Trace(function, stated.position is not None, stated.directions)
 
-    def equations(self):
+    def equations(self) -> Equations:
         trace = self.traced()
         if trace is None:
             return self._stated()
@@ -203,10 +204,10 @@ class Connection(Constraint):
     def _stated(self):
         return Constraint.equations(self)
 
-    def declared(self):
+    def declared(self) -> list[Statement]:
         return [Statement("its place", x, CONSTANT) for x in self.placed] + super().declared()
 
-    def ends(self):
+    def ends(self) -> list[tuple[ca.SX, ca.SX]]:
         """World rotation and position of both joint frames: (R₁, p₁), (R₂, p₂)."""
         ends = []
         for body, local in zip((self.first, self.second), self.placed):
@@ -214,12 +215,12 @@ class Connection(Constraint):
             ends.append((body.rotation @ R, body.position + body.rotation @ p))
         return ends
 
-    def relative_pose(self):
+    def relative_pose(self) -> ca.SX:
         """H = (R₁ᵀ R₂, R₁ᵀ (p₂ − p₁)), the pose of the second frame in the first."""
         (R1, p1), (R2, p2) = self.ends()
         return se3.pose(R1.T @ R2, R1.T @ (p2 - p1))
 
-    def relative_twist(self):
+    def relative_twist(self) -> ca.SX:
         """V of the second frame relative to the first, in axes and at the origin of the second."""
         (_, _), (R2, p2) = self.ends()
         a, b = self.first, self.second
@@ -227,13 +228,13 @@ class Connection(Constraint):
         linear = b.velocity + ca.cross(wb, p2 - b.position) - a.velocity - ca.cross(wa, p2 - a.position)
         return se3.twist(angular=R2.T @ (wb - wa), linear=R2.T @ linear)
 
-    def residual(self, H):
+    def residual(self, H: ca.SX) -> ca.SX | None:
         """The components of H that are kept at zero."""
         return None
 
-    def position(self):
+    def position(self) -> ca.SX | None:
         rows = self.residual(self.relative_pose())
-        if not self.anchored:
+        if not self.anchored or rows is None:
             return rows
         (_, p1), (_, p2) = self.ends()
         return ca.vertcat(in_world(self, p2 - p1), rows[3:])
@@ -264,7 +265,7 @@ class Joint(Connection):
         for what in ("coordinate", "rate", "turn"):
             fill_in(self, **{what: quantity.symbol(f"{self.name}.{what}", self.dof)})
 
-    def located(self):
+    def located(self) -> Self:
         super().located()
         for what in ("start", "start_rate"):
             given = getattr(self, what)
@@ -277,7 +278,7 @@ class Joint(Connection):
             quantity.refuse_far_angles(self.start, self.angular, "start", self.owner)
         return self
 
-    def declared(self):
+    def declared(self) -> list[Statement]:
         found = super().declared()
         starts = [(what, getattr(self, what)) for what in ("start", "start_rate")]
         found += [Statement(what, x, CONSTANT) for what, x in starts if x is not None]
@@ -290,16 +291,16 @@ class Joint(Connection):
         stated = Constraint.equations(self)
         return stated._replace(coordinates=self.joint_coordinates(), rates=self.joint_rates())
 
-    def pose(self, q):
+    def pose(self, q: ca.SX) -> ca.SX:
         raise NotImplementedError
 
-    def motion(self, q):
+    def motion(self, q: ca.SX) -> ca.SX:
         raise NotImplementedError
 
-    def coordinates(self, H):
+    def coordinates(self, H: ca.SX) -> ca.SX:
         raise NotImplementedError
 
-    def joint_coordinates(self):
+    def joint_coordinates(self) -> ca.SX:
         """q of the present poses; an angle is continued from its last value `turn`, so that turns are counted."""
         q = self.coordinates(self.relative_pose())
         full = 2 * ca.pi
@@ -310,12 +311,12 @@ class Joint(Connection):
             ]
         )
 
-    def joint_rates(self):
+    def joint_rates(self) -> ca.SX:
         """v with V = S v, by least squares over the free motions."""
         S, V = self.motion(self.coordinates(self.relative_pose())), self.relative_twist()
         return ca.solve(S.T @ S, S.T @ V) if not (S.T @ S).is_eye() else S.T @ V
 
-    def first_axis(self, what="axis"):
+    def first_axis(self, what: str = "axis") -> ca.SX:
         """The named direction as a unit vector."""
         return quantity.unit(getattr(self, what), what, self.owner)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import casadi as ca
 
@@ -15,7 +15,7 @@ from .base import Constraint
 from .lower_pairs import direction
 
 
-def angular_momentum(bodies, about=None):
+def angular_momentum(bodies: Sequence[Any], about: Any = None) -> ca.SX:
     """Signal: angular momentum of bodies in world axes, about a point or about their common centre of mass [kg m²/s].
 
     L = Σ (x − c) × m (ẋ − ċ) + R J ω                              (1)
@@ -68,14 +68,14 @@ class ConservedMomentum(Constraint):
     about: Vector | None = None
     value: Number = 0.0
 
-    def located(self):
+    def located(self) -> Self:
         distinct_bodies(self)
         if isinstance(self.value, str):
             self._start_value()
         self._inertia()
         return self
 
-    def declared(self):
+    def declared(self) -> list[Statement]:
         return [*super().declared(), Statement("value", self._value(), CONSTANT)]
 
     def _value(self):
@@ -130,7 +130,7 @@ class ConservedMomentum(Constraint):
         ]
         return ca.dot(a, sum(parts, ca.SX.zeros(3)))
 
-    def velocity(self):
+    def velocity(self) -> ca.SX:
         world = self.world
         about = self.about
         if about is not None:
@@ -138,5 +138,5 @@ class ConservedMomentum(Constraint):
         L = angular_momentum(self.bodies, about)
         return (ca.dot(world.rotation @ self._axis(), L) - self._value()) / self._inertia()  # (1)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return [f"angular momentum about {direction(self._axis())}"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import casadi as ca
 
@@ -36,10 +36,10 @@ class PointOnPlane(Connection):
     variants = ({}, {"normal": (1, -2, 0.5)})
     normal: Axis = (0, 0, 1)
 
-    def residual(self, H):
+    def residual(self, H: ca.SX) -> ca.SX:
         return on_plane(H, quantity.unit(self.normal, "normal", self.owner))  # (1)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return [f"translation along {direction(quantity.unit(self.normal, 'normal', self.owner))}"]
 
 
@@ -63,7 +63,7 @@ class NoRotation(Connection):
     )
     about: Sequence[Vector] = ((0, 0, 1),)
 
-    def vectors(self):
+    def vectors(self) -> list[ca.SX]:
         given = (self.about,) if isinstance(self.about, str) else self.about
         if isinstance(given, (tuple, list)) and any(isinstance(n, str) for n in given):
             given = [
@@ -82,17 +82,17 @@ class NoRotation(Connection):
             raise ModelError(f"{self.owner}: the vectors in `about` must be independent, got {given}")
         return found
 
-    def position(self):
+    def position(self) -> ca.SX | None:
         n = self.vectors()
         return None if len(n) == 1 else no_rotation(self.relative_pose(), n)
 
-    def velocity(self):
+    def velocity(self) -> ca.SX | None:
         n = self.vectors()
         (R1, _), (R2, _) = self.ends()
         angular, _ = se3.split(self.relative_twist())
         return ca.dot(n[0], R1.T @ (R2 @ angular)) if len(n) == 1 else None  # (1)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return [f"rotation about {direction(n)}" for n in self.vectors()]
 
 
@@ -103,11 +103,11 @@ class FixedPoint(Connection):
 
     anchored = True
 
-    def residual(self, H):
+    def residual(self, H: ca.SX) -> ca.SX:
         _, p = se3.split_pose(H)
         return p
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return list(TRANSLATIONS)
 
 
@@ -127,7 +127,7 @@ class Distance(Connection):
     points: Sequence[Vector] | None = None
     length: Number | None = None
 
-    def located(self):
+    def located(self) -> Self:
         if self.placed is not None:
             return self
         bodies, given = (self.first, self.second), [self.points, self.frames, self.point]
@@ -150,12 +150,12 @@ class Distance(Connection):
             raise ModelError(f"{self.owner}: length must be positive, got {float(length)!r}; give `points` that differ")
         return self
 
-    def position(self):
+    def position(self) -> ca.SX:
         (_, p1), (_, p2) = self.ends()
         length = quantity.scalar(self.length, "length", self.owner)
         return (ca.sumsqr(p2 - p1) - length**2) / (2 * length)  # (1)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return ["distance"]
 
 
@@ -165,7 +165,7 @@ class Expression(Constraint):
 
     expression: ca.SX | Sequence[ca.SX] = REQUIRED
 
-    def rows(self):
+    def rows(self) -> ca.SX:
         shape = quantity.shape_of(self.expression)
         if shape is None or shape[1] != 1 or shape[0] == 0:
             given = quantity.show(self.expression)
@@ -185,7 +185,7 @@ class Holonomic(Expression):
         },
     )
 
-    def position(self):
+    def position(self) -> ca.SX:
         return self.rows()
 
 
@@ -199,5 +199,5 @@ class Nonholonomic(Expression):
         lambda scene: {"expression": scene["joint"].rate - quantity.time * scene["second"].velocity[0] + quantity.time},
     )
 
-    def velocity(self):
+    def velocity(self) -> ca.SX:
         return self.rows()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import casadi as ca
 
@@ -49,20 +49,20 @@ class Drive(Constraint):
     value: Number | Callable[[Any], Any] = 0.0
     index: int = 0
 
-    def located(self):
+    def located(self) -> Self:
         existing_coordinate(self)
         return fill_in(self, value=of_time(self.value, "value", self.owner))
 
-    def target(self):
+    def target(self) -> ca.SX:
         return quantity.scalar(self.value, "value", self.owner)
 
-    def declared(self):
+    def declared(self) -> list[Statement]:
         return [*super().declared(), Statement("value", self.target(), TIMED)]
 
-    def position(self):
+    def position(self) -> ca.SX:
         return self.joint.coordinate[self.index] - self.target()  # (1)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return [f"coordinate {self.index} of {self.joint.name}"]
 
 
@@ -75,19 +75,19 @@ class AngularVelocity(Constraint):
     body: Posed = REQUIRED
     value: Vector = (0.0, 0.0, 0.0)
 
-    def located(self):
+    def located(self) -> Self:
         return fill_in(self, value=of_time(self.value, "value", self.owner))
 
-    def target(self):
+    def target(self) -> ca.SX:
         return quantity.vector(self.value, "value", self.owner)
 
-    def declared(self):
+    def declared(self) -> list[Statement]:
         return [*super().declared(), Statement("value", self.target(), TIMED)]
 
-    def velocity(self):
+    def velocity(self) -> ca.SX:
         return in_world(self, self.body.rotation @ self.body.angular_velocity) - self.target()
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return [f"angular velocity about {x}" for x in X]
 
 
@@ -106,12 +106,12 @@ class Motion(Constraint):
     at: Vector | None = None
     rotation: Rotation | None = None
 
-    def located(self):
+    def located(self) -> Self:
         if self.at is None and self.rotation is None:
             raise ModelError(f"{self.owner}: give `at`, `rotation` or both as functions of time")
         return fill_in(self, **{what: of_time(getattr(self, what), what, self.owner) for what in ("at", "rotation")})
 
-    def targets(self):
+    def targets(self) -> tuple[ca.SX | None, ca.SX | None]:
         """x(t) and R(t) in the axes of the model that this was described in; None where free."""
         x, R = self.at, self.rotation
         return (
@@ -119,10 +119,10 @@ class Motion(Constraint):
             None if R is None else quantity.rotation_matrix(R, "rotation", self.owner),
         )
 
-    def declared(self):
+    def declared(self) -> list[Statement]:
         return [*super().declared(), *(Statement("its motion", x, TIMED) for x in self.targets() if x is not None)]
 
-    def position(self):
+    def position(self) -> ca.SX:
         rows, world = [], self.world
         x, R = self.targets()
         if x is not None:
@@ -131,6 +131,6 @@ class Motion(Constraint):
             rows.append(no_turn((world.rotation @ R).T @ self.body.rotation))
         return ca.vertcat(*rows)  # (1)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         shifts = TRANSLATIONS if self.at is not None else []
         return shifts + ([f"rotation about {x}" for x in X] if self.rotation is not None else [])

@@ -44,20 +44,20 @@ class Fixed(Joint):
     anchored = True
     dof = 0
 
-    def pose(self, q):
+    def pose(self, q: ca.SX) -> ca.SX:
         return ca.SX.eye(4)  # (1)
 
-    def motion(self, q):
+    def motion(self, q: ca.SX) -> ca.SX:
         return ca.SX(6, 0)
 
-    def coordinates(self, H):
+    def coordinates(self, H: ca.SX) -> ca.SX:
         return ca.SX(0, 1)
 
-    def residual(self, H):
+    def residual(self, H: ca.SX) -> ca.SX:
         R, p = se3.split_pose(H)
         return ca.vertcat(p, no_turn(R))  # (2)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return TRANSLATIONS + [f"rotation about {x}" for x in X]
 
 
@@ -80,21 +80,21 @@ class Revolute(Joint):
     variants = ({}, {"axis": (1, -2, 0.5)})
     axis: Axis = (0, 0, 1)
 
-    def pose(self, q):
+    def pose(self, q: ca.SX) -> ca.SX:
         return se3.pose(so3.rotation(self.first_axis(), q), ca.SX.zeros(3))  # (1)
 
-    def motion(self, q):
+    def motion(self, q: ca.SX) -> ca.SX:
         return se3.twist(angular=self.first_axis(), linear=ca.SX.zeros(3))  # (2)
 
-    def coordinates(self, H):
+    def coordinates(self, H: ca.SX) -> ca.SX:
         R, _ = se3.split_pose(H)
         return about(R, self.first_axis())
 
-    def residual(self, H):
+    def residual(self, H: ca.SX) -> ca.SX:
         R, p = se3.split_pose(H)
         return ca.vertcat(p, tilt(R, self.first_axis()))  # (3)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return TRANSLATIONS + rotation_rows(self.first_axis())
 
 
@@ -113,22 +113,22 @@ class Prismatic(Joint):
     variants = ({}, {"axis": (1, -2, 0.5)})
     axis: Axis = (0, 0, 1)
 
-    def pose(self, q):
+    def pose(self, q: ca.SX) -> ca.SX:
         return se3.pose(ca.SX.eye(3), q * self.first_axis())  # (1)
 
-    def motion(self, q):
+    def motion(self, q: ca.SX) -> ca.SX:
         return se3.twist(angular=ca.SX.zeros(3), linear=self.first_axis())  # (2)
 
-    def coordinates(self, H):
+    def coordinates(self, H: ca.SX) -> ca.SX:
         _, p = se3.split_pose(H)
         return ca.dot(self.first_axis(), p)
 
-    def residual(self, H):
+    def residual(self, H: ca.SX) -> ca.SX:
         R, p = se3.split_pose(H)
         n1, n2 = normals(self.first_axis())
         return ca.vertcat(ca.dot(n1, p), ca.dot(n2, p), no_turn(R))  # (3)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         names = [f"translation along {direction(n)}" for n in normals(self.first_axis())]
         return names + [f"rotation about {x}" for x in X]
 
@@ -148,23 +148,23 @@ class Cylindrical(Joint):
     variants = ({}, {"axis": (1, -2, 0.5)})
     axis: Axis = (0, 0, 1)
 
-    def pose(self, q):
+    def pose(self, q: ca.SX) -> ca.SX:
         return se3.pose(so3.rotation(self.first_axis(), q[0]), q[1] * self.first_axis())  # (1)
 
-    def motion(self, q):
+    def motion(self, q: ca.SX) -> ca.SX:
         a, none = self.first_axis(), ca.SX.zeros(3)
         return ca.horzcat(se3.twist(angular=a, linear=none), se3.twist(angular=none, linear=a))  # (2)
 
-    def coordinates(self, H):
+    def coordinates(self, H: ca.SX) -> ca.SX:
         R, p = se3.split_pose(H)
         return ca.vertcat(about(R, self.first_axis()), ca.dot(self.first_axis(), p))
 
-    def residual(self, H):
+    def residual(self, H: ca.SX) -> ca.SX:
         R, p = se3.split_pose(H)
         n1, n2 = normals(self.first_axis())
         return ca.vertcat(ca.dot(n1, p), ca.dot(n2, p), tilt(R, self.first_axis()))  # (3)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         names = [f"translation along {direction(n)}" for n in normals(self.first_axis())]
         return names + rotation_rows(self.first_axis())
 
@@ -190,30 +190,30 @@ class Screw(Joint):
     pitch: Number = 1.0
 
     @property
-    def lead(self):
+    def lead(self) -> ca.SX:
         pitch = quantity.scalar(self.pitch, "pitch", self.owner)
         if pitch.is_constant() and float(pitch) == 0:
             raise ModelError(f"{self.owner}: pitch must not be zero (a revolute joint has none), got {self.pitch!r}")
         return pitch / (2 * ca.pi)
 
-    def pose(self, q):
+    def pose(self, q: ca.SX) -> ca.SX:
         return se3.pose(so3.rotation(self.first_axis(), q), self.lead * q * self.first_axis())  # (1)
 
-    def motion(self, q):
+    def motion(self, q: ca.SX) -> ca.SX:
         return se3.twist(angular=self.first_axis(), linear=self.lead * self.first_axis())  # (2)
 
-    def coordinates(self, H):
+    def coordinates(self, H: ca.SX) -> ca.SX:
         _, p = se3.split_pose(H)
         return ca.dot(self.first_axis(), p) / self.lead
 
-    def residual(self, H):
+    def residual(self, H: ca.SX) -> ca.SX:
         R, p = se3.split_pose(H)
         a = self.first_axis()
         n1, n2 = normals(a)
         turned_back = R @ so3.rotation(a, -ca.dot(a, p) / self.lead)
         return ca.vertcat(ca.dot(n1, p), ca.dot(n2, p), tilt(R, a), self.lead * about(turned_back, a))  # (3), (4)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         names = [f"translation along {direction(n)}" for n in normals(self.first_axis())]
         return names + rotation_rows(self.first_axis()) + ["thread"]
 
@@ -233,21 +233,21 @@ class Spherical(Joint):
     angular = (False, False, False)
     quasi = True
 
-    def pose(self, q):
+    def pose(self, q: ca.SX) -> ca.SX:
         return se3.pose(so3.exp(q), ca.SX.zeros(3))  # (1)
 
-    def motion(self, q):
+    def motion(self, q: ca.SX) -> ca.SX:
         return se3.twist(angular=ca.SX.eye(3), linear=ca.SX.zeros(3, 3))  # (2)
 
-    def coordinates(self, H):
+    def coordinates(self, H: ca.SX) -> ca.SX:
         R, _ = se3.split_pose(H)
         return so3.log(R)
 
-    def residual(self, H):
+    def residual(self, H: ca.SX) -> ca.SX:
         _, p = se3.split_pose(H)
         return p  # (3)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return list(TRANSLATIONS)
 
 
@@ -268,35 +268,35 @@ class Universal(Joint):
     axis: Axis = (1, 0, 0)
     second_axis: Axis = (0, 1, 0)
 
-    def axes(self):
+    def axes(self) -> tuple[ca.SX, ca.SX]:
         a, b = self.first_axis(), self.first_axis("second_axis")
         slant = ca.dot(a, b)
         if slant.is_constant() and abs(float(slant)) > 1e-9:
             raise ModelError(f"{self.owner}: axis and second_axis must be perpendicular, a·b = {float(slant):.3g}")
         return a, b
 
-    def pose(self, q):
+    def pose(self, q: ca.SX) -> ca.SX:
         a, b = self.axes()
         return se3.pose(so3.rotation(a, q[0]) @ so3.rotation(b, q[1]), ca.SX.zeros(3))  # (1)
 
-    def motion(self, q):
+    def motion(self, q: ca.SX) -> ca.SX:
         a, b = self.axes()
         first = so3.rotation(b, -q[1]) @ a
         return se3.twist(angular=ca.horzcat(first, b), linear=ca.SX.zeros(3, 2))  # (2)
 
-    def coordinates(self, H):
+    def coordinates(self, H: ca.SX) -> ca.SX:
         R, _ = se3.split_pose(H)
         a, b = self.axes()
         c = ca.cross(a, b)
         turned, back = R @ b, R.T @ a  # R b = exp(q₀ â) b,  Rᵀ a = exp(−q₁ b̂) a
         return ca.vertcat(ca.atan2(ca.dot(c, turned), ca.dot(b, turned)), ca.atan2(ca.dot(c, back), ca.dot(a, back)))
 
-    def residual(self, H):
+    def residual(self, H: ca.SX) -> ca.SX:
         R, p = se3.split_pose(H)
         a, b = self.axes()
         return ca.vertcat(p, ca.dot(a, R @ b))  # (3)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         a, b = self.axes()
         return TRANSLATIONS + [f"rotation about {direction(ca.cross(a, b))}"]
 
@@ -316,26 +316,26 @@ class Planar(Joint):
     variants = ({}, {"axis": (1, -2, 0.5)})
     axis: Axis = (0, 0, 1)
 
-    def pose(self, q):
+    def pose(self, q: ca.SX) -> ca.SX:
         n1, n2 = normals(self.first_axis())
         return se3.pose(so3.rotation(self.first_axis(), q[2]), q[0] * n1 + q[1] * n2)  # (1)
 
-    def motion(self, q):
+    def motion(self, q: ca.SX) -> ca.SX:
         a, none = self.first_axis(), ca.SX.zeros(3)
         back = so3.rotation(a, -q[2])
         slides = [se3.twist(angular=none, linear=back @ n) for n in normals(a)]
         return ca.horzcat(*slides, se3.twist(angular=a, linear=none))  # (2)
 
-    def coordinates(self, H):
+    def coordinates(self, H: ca.SX) -> ca.SX:
         R, p = se3.split_pose(H)
         n1, n2 = normals(self.first_axis())
         return ca.vertcat(ca.dot(n1, p), ca.dot(n2, p), about(R, self.first_axis()))
 
-    def residual(self, H):
+    def residual(self, H: ca.SX) -> ca.SX:
         R, p = se3.split_pose(H)
         return ca.vertcat(ca.dot(self.first_axis(), p), tilt(R, self.first_axis()))  # (3)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return [f"translation along {direction(self.first_axis())}"] + rotation_rows(self.first_axis())
 
 
@@ -352,19 +352,19 @@ class Free(Joint):
     angular = (False,) * 6
     quasi = True
 
-    def pose(self, q):
+    def pose(self, q: ca.SX) -> ca.SX:
         turn, shift = se3.split(q)
         return se3.pose(so3.exp(turn), shift)  # (1)
 
-    def motion(self, q):
+    def motion(self, q: ca.SX) -> ca.SX:
         return ca.SX.eye(6)  # (2)
 
-    def coordinates(self, H):
+    def coordinates(self, H: ca.SX) -> ca.SX:
         R, p = se3.split_pose(H)
         return se3.twist(so3.log(R), p)
 
-    def residual(self, H):
+    def residual(self, H: ca.SX) -> ca.SX:
         return ca.SX(0, 1)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return []

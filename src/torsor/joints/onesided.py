@@ -10,7 +10,7 @@ released. Both are events, located as any other; [aslanov2011], sec. 5, where λ
 """
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import casadi as ca
 
@@ -24,7 +24,7 @@ from ..lie import se3
 from ..quantity import Axis, Number, Vector
 from ..registry import register
 from .alignment import no_turn, normals
-from .base import Connection, Constraint, Joint, existing_coordinate
+from .base import Connection, Constraint, Joint, Trace, existing_coordinate
 from .elementary import on_plane
 from .lower_pairs import direction
 
@@ -46,11 +46,11 @@ class OneSided(Constraint):
         count = len(self.labels())
         fill_in(self, sides=tuple(Memory(f"{self.name}.side{k}") for k in range(count)) if count > 1 else ())
 
-    def labels(self):
+    def labels(self) -> tuple[str, ...]:
         """What the event of each gap is called."""
         return ("touch",)
 
-    def declared(self):
+    def declared(self) -> list[Statement]:
         e = quantity.scalar(self.restitution, "restitution", self.owner)
         if e.is_constant() and not 0 <= float(e) <= 1:
             raise ModelError(
@@ -58,20 +58,20 @@ class OneSided(Constraint):
             )
         return [*super().declared(), Statement("restitution", e, CONSTANT)]
 
-    def gaps(self):
+    def gaps(self) -> list[ca.SX]:
         """The distances that must not become negative."""
         raise NotImplementedError
 
-    def memories(self):
+    def memories(self) -> list[Any]:
         return list(self.sides)
 
-    def position(self):
+    def position(self) -> ca.SX:
         gaps = self.gaps()
         if not self.sides:
             return gaps[0]
         return sum(side.symbol * gap for side, gap in zip(self.sides, gaps))
 
-    def events(self):
+    def events(self) -> list[Any]:
         found, there = [], tuple((joint.active, 1.0) for joint in self.within())
         for k, (gap, label) in enumerate(zip(self.gaps(), self.labels())):
             which = tuple((side, float(k == m)) for m, side in enumerate(self.sides))
@@ -104,7 +104,7 @@ class Contact(OneSided, Connection):
     plane: Vector | None = None
     height: Any = field(default=None, repr=False)
 
-    def located(self):
+    def located(self) -> Self:
         n = quantity.unit(self.normal, "normal", self.owner)
         r = quantity.scalar(self.radius, "radius", self.owner)
         if r.is_constant() and float(r) < 0:
@@ -119,16 +119,16 @@ class Contact(OneSided, Connection):
         fill_in(self, height=ca.dot(n, at - quantity.vector(self.plane, "plane", self.owner)) - r)
         return self
 
-    def gaps(self):
+    def gaps(self) -> list[ca.SX]:
         return [on_plane(self.relative_pose(), quantity.unit(self.normal, "normal", self.owner)) + self.height]
 
-    def traced(self):
+    def traced(self) -> Trace | None:
         return None if self.plane is not None or self.frames is not None else super().traced()
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return [f"translation along {direction(quantity.unit(self.normal, 'normal', self.owner))}"]
 
-    def sliding(self):
+    def sliding(self) -> ca.SX:
         """Velocity of the touching point along two directions of the plane."""
         (R1, p1), (_, p2) = self.ends()
         a, b = self.first, self.second
@@ -139,7 +139,7 @@ class Contact(OneSided, Connection):
         along = normals(quantity.unit(self.normal, "normal", self.owner))
         return ca.vertcat(*[ca.dot(tangent, R1.T @ relative) for tangent in along])
 
-    def load(self):
+    def load(self) -> ca.SX:
         """Force between the two."""
         return self.multiplier[0]
 
@@ -159,15 +159,15 @@ class Slot(OneSided, Connection):
     normal: Axis = (0, 0, 1)
     clearance: Number = 0.0
 
-    def labels(self):
+    def labels(self) -> tuple[str, ...]:
         return ("lower", "upper")
 
-    def gaps(self):
+    def gaps(self) -> list[ca.SX]:
         half = _positive(self, "clearance") / 2
         across = on_plane(self.relative_pose(), quantity.unit(self.normal, "normal", self.owner))
         return [half + across, half - across]
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return [f"translation along {direction(quantity.unit(self.normal, 'normal', self.owner))}"]
 
 
@@ -188,10 +188,10 @@ class Limit(OneSided):
     upper: Number | None = None
     index: int = 0
 
-    def labels(self):
+    def labels(self) -> tuple[str, ...]:
         return tuple(what for what in ("lower", "upper") if getattr(self, what) is not None)
 
-    def located(self):
+    def located(self) -> Self:
         existing_coordinate(self)
         given = [getattr(self, what) for what in self.labels()]
         if not given:
@@ -201,12 +201,12 @@ class Limit(OneSided):
             raise ModelError(f"{self.owner}: lower must be below upper, got {given[0]!r} and {given[1]!r}")
         return self
 
-    def gaps(self):
+    def gaps(self) -> list[ca.SX]:
         q = self.joint.coordinate[self.index]
         below = [] if self.lower is None else [q - quantity.scalar(self.lower, "lower", self.owner)]
         return below + ([] if self.upper is None else [quantity.scalar(self.upper, "upper", self.owner) - q])
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return [f"stop of {self.joint.name}"]
 
 
@@ -231,21 +231,21 @@ class Backlash(OneSided):
     index: int = 0
     other_index: int = 0
 
-    def labels(self):
+    def labels(self) -> tuple[str, ...]:
         return ("lower", "upper")
 
-    def located(self):
+    def located(self) -> Self:
         existing_coordinate(self)
         existing_coordinate(self, "other", "other_index")
         return self
 
-    def gaps(self):
+    def gaps(self) -> list[ca.SX]:
         half = _positive(self, "play") / 2
         ratio = quantity.scalar(self.ratio, "ratio", self.owner)
         lag = self.joint.coordinate[self.index] - ratio * self.other.coordinate[self.other_index]
         return [half + lag, half - lag]
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return [f"play between {self.joint.name} and {self.other.name}"]
 
 
@@ -274,20 +274,20 @@ class Lock(Constraint):
     def __post_init__(self):
         fill_in(self, held=Memory(f"{self.name}.held"))
 
-    def located(self):
+    def located(self) -> Self:
         existing_coordinate(self)
         return self
 
-    def memories(self):
+    def memories(self) -> list[Any]:
         return [self.held]
 
-    def captures(self):
+    def captures(self) -> list[tuple[Any, ca.SX]]:
         return [(self.held, self.joint.coordinate[self.index])]
 
-    def position(self):
+    def position(self) -> ca.SX:
         return self.joint.coordinate[self.index] - self.held.symbol  # (1)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return [f"motion of {self.joint.name}"]
 
 
@@ -308,20 +308,20 @@ class Weld(Connection):
         super().__post_init__()
         fill_in(self, held=tuple(Memory(f"{self.name}.held{k}", float(k in (0, 4, 8))) for k in range(12)))
 
-    def memories(self):
+    def memories(self) -> list[Any]:
         return list(self.held)
 
-    def captures(self):
+    def captures(self) -> list[tuple[Any, ca.SX]]:
         R, p = se3.split_pose(self.relative_pose())
         return list(zip(self.held, ca.vertsplit(ca.vertcat(ca.vec(R), p))))
 
-    def traced(self):
+    def traced(self) -> Trace | None:
         return None
 
-    def position(self):
+    def position(self) -> ca.SX:
         R, p = se3.split_pose(self.relative_pose())
         held = ca.vertcat(ca.SX(0, 1), *[m.symbol for m in self.held])
         return ca.vertcat(p - held[9:], no_turn(ca.reshape(held[:9], 3, 3).T @ R))  # (1)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return [f"{what} {axis}" for what in ("translation along", "rotation about") for axis in "xyz"]

@@ -10,7 +10,7 @@ Sharp edge, rolling disk and sphere: Neimark and Fufaev [neimark1972].
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import casadi as ca
 
@@ -54,11 +54,11 @@ class KnifeEdge(Connection):
     variants = ({}, {"across": (1, -2, 0.5), "point": (0.2, 0.4, 0.1)})
     across: Axis = (0, 1, 0)
 
-    def velocity(self):
+    def velocity(self) -> ca.SX:
         _, linear = se3.split(self.relative_twist())
         return ca.dot(quantity.unit(self.across, "across", self.owner), linear)  # (1)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return [f"slip along {direction(quantity.unit(self.across, 'across', self.owner))} of the second body"]
 
 
@@ -84,7 +84,7 @@ class Wheel(Connection):
     radius: Number | None = None
     normal: Axis = (0, 0, 1)
 
-    def located(self):
+    def located(self) -> Self:
         super().located()
         quantity.unit(self.normal, "normal", self.owner)
         if self.radius is not None:
@@ -92,7 +92,7 @@ class Wheel(Connection):
             upright(self)
         return self
 
-    def velocity(self):
+    def velocity(self) -> ca.SX:
         R, _ = se3.split_pose(self.relative_pose())
         a, v = R @ quantity.unit(self.axis, "axis", self.owner), slip(self)
         if self.radius is None:
@@ -102,7 +102,7 @@ class Wheel(Connection):
         spin = ca.dot(quantity.unit(self.axis, "axis", self.owner), angular)
         return ca.vertcat(ca.dot(a, v), ca.dot(t, v) / ca.sqrt(ca.sumsqr(t)) - positive(self, "radius") * spin)  # (2)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return ["slip along the axle"] + (["slip along the track"] if self.radius is not None else [])
 
 
@@ -153,7 +153,7 @@ class DiskOnPlane(Connection):
     normal: Axis = (0, 0, 1)
     offset: Any = None
 
-    def located(self):
+    def located(self) -> Self:
         super().located()
         positive(self, "radius")
         upright(self)
@@ -172,10 +172,10 @@ class DiskOnPlane(Connection):
         n = quantity.unit(self.normal, "normal", self.owner)
         return ca.dot(n, p) - positive(self, "radius") * lowest(self, R)[1]
 
-    def residual(self, H):
+    def residual(self, H: ca.SX) -> ca.SX:
         return self._height(H) + quantity.scalar(self.offset, "offset", self.owner)  # (1)
 
-    def directions(self):
+    def directions(self) -> list[str]:
         return [f"contact along {direction(quantity.unit(self.normal, 'normal', self.owner))}"]
 
 
@@ -187,27 +187,27 @@ class Rolling(Connection):
     normal: Axis = (0, 0, 1)
     contact: bool = True
 
-    def arm(self, R):
+    def arm(self, R: ca.SX) -> ca.SX:
         """From the second frame's origin to the point of contact, in axes of the first."""
         raise NotImplementedError
 
-    def located(self):
+    def located(self) -> Self:
         super().located()
         positive(self, "radius")
         if not isinstance(self.contact, bool):
             raise ModelError(f"{self.owner}: contact must be True or False, got {quantity.show(self.contact)}")
         return self
 
-    def axes(self):
+    def axes(self) -> list[ca.SX]:
         n = quantity.unit(self.normal, "normal", self.owner)
         return [n, *normals(n)] if self.contact else list(normals(n))
 
-    def velocity(self):
+    def velocity(self) -> ca.SX:
         R, _ = se3.split_pose(self.relative_pose())
         u = slip(self, self.arm(R))
         return ca.vertcat(*[ca.dot(n, u) for n in self.axes()])
 
-    def directions(self):
+    def directions(self) -> list[str]:
         names = [f"slip along {direction(n)}" for n in self.axes()]
         return ["contact" + names[0].removeprefix("slip"), *names[1:]] if self.contact else names
 
@@ -233,12 +233,12 @@ class RollingDisk(Rolling):
     variants = ({"radius": 0.3}, {"axis": (1, 0.2, 0), "normal": (0, 0.2, 1), "radius": 0.5, "contact": False})
     axis: Axis = (0, 1, 0)
 
-    def located(self):
+    def located(self) -> Self:
         super().located()
         upright(self)
         return self
 
-    def arm(self, R):
+    def arm(self, R: ca.SX) -> ca.SX:
         return lowest(self, R)[0]  # (1)
 
 
@@ -255,5 +255,5 @@ class RollingSphere(Rolling):
 
     variants = ({"radius": 0.3}, {"normal": (0, 0.2, 1), "radius": 0.5, "contact": False})
 
-    def arm(self, R):
+    def arm(self, R: ca.SX) -> ca.SX:
         return -positive(self, "radius") * quantity.unit(self.normal, "normal", self.owner)  # (1)

@@ -15,12 +15,16 @@ import shutil
 import tempfile
 import threading
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import OptionError, ResultError
 from ..names import unstorable
 from ..run.journal import flush_folder
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 LOCK = threading.RLock()
 LARGE = 2**28  # bytes, from which a result is read when it is looked at, and not before
@@ -31,7 +35,7 @@ if hasattr(os, "register_at_fork"):  # a thread that held the lock does not exis
     os.register_at_fork(after_in_child=getattr(LOCK, "_at_fork_reinit"))  # noqa: B009  not in the typed interface
 
 
-def save(data, path):
+def save(data: "xr.Dataset", path: str | os.PathLike) -> None:
     """Write a result as NetCDF: to a temporary file first, so that no half-written file is left under its name."""
     import xarray as xr
 
@@ -47,7 +51,7 @@ def save(data, path):
         data.to_netcdf(temporary, engine="netcdf4")
 
 
-def load(path):
+def load(path: str | os.PathLike) -> "xr.Dataset":
     """Read a result that `save` wrote; one that was damaged since is refused."""
     import xarray as xr
 

@@ -1,16 +1,22 @@
 """The graph of a model as a picture: bodies in layers by their distance from the ground, joints between them."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .. import quantity
 from ..errors import OptionError
 from ..joints.base import Connection
+from ..model import Model
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 GROUND, BODY, FREE, TREE, CUT, OTHER = "#555555", "#0072b2", "#b8860b", "#222222", "#d55e00", "#009e73"
 NAMED = 60  # joints up to which each carries its name
 
 
-def plot_graph(model, figure=None):
+def plot_graph(model: Model, figure: "Figure | None" = None) -> "Figure":
     """Draw bodies, joints, spanning tree and loops of a model; returns the Matplotlib figure, shows and saves nothing.
 
     Joints of the spanning tree are solid, cut joints dashed, constraints that are no joints dotted; an arrow leads from

@@ -4,10 +4,17 @@ Many joints are drawn in groups, one row of panels and one legend per group, so 
 neighbours; beyond `ROWS` groups the rest is left out, and the figure says so. `only` chooses.
 """
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .. import quantity
 from ..errors import OptionError, ResultError
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
 
 GROUP, ROWS = 8, 6  # lines in a panel, rows of panels
 # colours that readers with any colour vision can tell apart
@@ -16,7 +23,7 @@ BEYOND = 1e100  # values of a run that blew up, which no axis can show: left out
 PLANAR = 1e-6  # extent across a plane over the extent within it, below which a motion is drawn as planar
 
 
-def plot(data, what, only=None, figure=None):
+def plot(data: "xr.Dataset", what: str, only: Sequence[str] | None = None, figure: "Figure | None" = None) -> "Figure":
     """Draw one view of a result and return the Matplotlib figure; nothing is shown or saved.
 
     data     result of `simulate` or `load`

@@ -3,11 +3,13 @@
 import json
 import re
 import textwrap
+from collections.abc import Mapping
 
 from .. import quantity
 from ..joints import Joint
 from ..joints.base import Connection
 from ..joints.imposed import Drive
+from ..model import Model
 from . import certificate
 
 
@@ -18,7 +20,12 @@ class Info(dict):
         return text(self)
 
 
-def describe(model, formulation="absolute", parameters=None, progress=None):
+def describe(
+    model: Model,
+    formulation: str = "absolute",
+    parameters: Mapping[str, float] | None = None,
+    progress: bool | None = None,
+) -> Info:
     """What a model consists of, its degrees of freedom, its loops and what is redundant in it.
 
     Prepares the model as a run does (assembly, diagnosis, kernels), so that what is reported is what would be run.

@@ -1,5 +1,7 @@
 """Bodies and grounds: what has a pose."""
 
+from typing import Any
+
 import casadi as ca
 import numpy as np
 
@@ -8,6 +10,7 @@ from .. import quantity
 from ..element import Owned
 from ..errors import ModelError
 from ..lie import se3, so3
+from ..quantity import Axis, Number, Rotation, Vector
 
 
 class Placed(Owned):
@@ -17,7 +20,7 @@ class Placed(Owned):
     velocity ẋ [m/s], angular_velocity ω [rad/s]    world axes, body axes:  Ṙ = R ω~
     """
 
-    def __init__(self, name):
+    def __init__(self, name: str):
         self.name = name
         self.position = quantity.symbol(f"{name}.position", 3)
         self.rotation = quantity.symbol(f"{name}.rotation", 3, 3)
@@ -26,22 +29,22 @@ class Placed(Owned):
         self.center = np.zeros(3)
 
     @property
-    def symbols(self):
+    def symbols(self) -> list[ca.SX]:
         return [self.position, ca.vec(self.rotation), self.velocity, self.angular_velocity]
 
-    def point(self, local=(0, 0, 0)):
+    def point(self, local: Vector = (0, 0, 0)) -> ca.SX:
         """Signal: world position of a point given in the body's own axes, from the origin of its frame."""
         return self.position + self.rotation @ self._arm(local)
 
-    def velocity_of(self, local=(0, 0, 0)):
+    def velocity_of(self, local: Vector = (0, 0, 0)) -> ca.SX:
         """Signal: world velocity of a point given in the body's own axes."""
         return self.velocity + self.rotation @ ca.cross(self.angular_velocity, self._arm(local))
 
-    def direction(self, local):
+    def direction(self, local: Axis) -> ca.SX:
         """Signal: world components of a direction given in the body's own axes."""
         return self.rotation @ quantity.axis(local, "direction", self.name)
 
-    def frame(self, at=(0, 0, 0), rotation=None):
+    def frame(self, at: Vector = (0, 0, 0), rotation: Rotation | None = None) -> "Frame":
         """A frame fixed in this body, given in its own axes, for joints that are described locally."""
         R = np.eye(3) if rotation is None else rotation
         return Frame(self, se3.pose(quantity.rotation_matrix(R, "frame rotation", self.name), self._arm(at)))
@@ -67,7 +70,7 @@ class Ground(Placed):
     that are attached to it are given for the reference configuration, where t = 0.
     """
 
-    def __init__(self, name, at=(0, 0, 0), rotation=None):
+    def __init__(self, name: str, at: Vector = (0, 0, 0), rotation: Rotation | None = None):
         super().__init__(name)
         self.path = (
             quantity.vector(at, "at", self.owner),
@@ -75,11 +78,11 @@ class Ground(Placed):
         )
 
     @property
-    def owner(self):
+    def owner(self) -> str:
         return f"ground {self.name!r}"
 
     @property
-    def path(self):
+    def path(self) -> tuple[ca.SX, ...]:
         """x(t), R(t)."""
         return self._path
 
@@ -90,14 +93,14 @@ class Ground(Placed):
         R = self.start_rotation
         self.turned = not (R.is_constant() and np.array_equal(quantity.numbers(R), np.eye(3)))
 
-    def motion(self):
+    def motion(self) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
         """Pose and velocity as functions of time: x(t), R(t), ẋ, ω with ω~ = Rᵀ Ṙ."""
         (x, R), t = self.path, quantity.time
         rate = ca.reshape(ca.jacobian(ca.vec(R), t), 3, 3)
         return x, R, ca.densify(ca.jacobian(x, t)), ca.densify(so3.vee(R.T @ rate))
 
     @property
-    def moves(self):
+    def moves(self) -> bool:
         return bool(ca.depends_on(ca.vertcat(*(ca.vec(x) for x in self.path)), quantity.time))
 
 
@@ -116,14 +119,14 @@ class Body(Placed):
 
     def __init__(
         self,
-        name,
-        mass=None,
-        inertia=None,
-        at=(0, 0, 0),
-        rotation=None,
-        velocity=None,
-        angular_velocity=None,
-        shape=None,
+        name: str,
+        mass: Number | None = None,
+        inertia: Any = None,
+        at: Vector = (0, 0, 0),
+        rotation: Rotation | None = None,
+        velocity: Vector | None = None,
+        angular_velocity: Vector | None = None,
+        shape: Any = None,
     ):
         super().__init__(name)
         owner = self.owner
@@ -156,7 +159,7 @@ class Body(Placed):
         self.angular_acceleration = quantity.symbol(f"{name}.angular_acceleration", 3)
 
     @property
-    def owner(self):
+    def owner(self) -> str:
         return f"body {self.name!r}"
 
     @staticmethod
@@ -173,16 +176,16 @@ class Body(Placed):
         return None if J.is_constant() and not quantity.numbers(J).any() else ca.densify(J)
 
     @property
-    def weights(self):
+    def weights(self) -> list[ca.SX]:
         """Mass and, but for a particle, inertia."""
         return [self.mass] if self.particle else [self.mass, self.inertia]
 
     @property
-    def given(self):
+    def given(self) -> bool:
         """Whether mass and inertia are numbers, and not expressions of parameters."""
         return all(x.is_constant() for x in self.weights)
 
-    def check(self, numbers=None):
+    def check(self, numbers: np.ndarray | None = None) -> None:
         """Refuse a mass or an inertia that no body has; numbers: the weights with the parameters of a run, column by column."""
         if numbers is None:
             if self.mass.is_constant():
@@ -203,7 +206,7 @@ class Body(Placed):
         shapes.check(tensor, self.owner, tensor.tolist())
 
     @property
-    def data(self):
+    def data(self) -> dict[str, ca.SX]:
         """What the body is made of: expressions of numbers and parameters, by name."""
         given = {
             "mass": self.mass, "inertia": self.inertia, "at": self.start_position, "rotation": self.start_rotation,
@@ -211,7 +214,7 @@ class Body(Placed):
         }  # fmt: skip
         return {what: x for what, x in given.items() if x is not None}
 
-    def kinetic_energy(self):
+    def kinetic_energy(self) -> ca.SX:
         """Signal: T = ½ m |ẋ|² + ½ ωᵀ J ω  [J]."""
         T = 0.5 * self.mass * ca.sumsqr(self.velocity)
         w = self.angular_velocity

@@ -1,7 +1,9 @@
 """The part of a model that changes while it runs: events, modes, memories, and which elements may be switched."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from .. import quantity
@@ -31,7 +33,14 @@ class WithEvents:
     _free: Callable
     _enter: Callable
 
-    def when(self, condition, *actions, name=None, during=None, accumulate="error") -> Event:
+    def when(
+        self,
+        condition: ca.SX | Watch,
+        *actions: Action,
+        name: str | None = None,
+        during: Any = None,
+        accumulate: str = "error",
+    ) -> Event:
         """Do something when a condition becomes true: `model.when(signal <= 0, ts.release(joint))`.
 
         condition    a comparison of signals, or ts.rising(e), ts.falling(e), ts.crossing(e); any signal will do: time,
@@ -77,12 +86,12 @@ class WithEvents:
         self.derived.clear()
         fill_in(event, actions=(*event.actions, *actions))
 
-    def modes(self, name, *modes) -> Modes:
+    def modes(self, name: str, *modes: str) -> Modes:
         """A machine with named modes, in the first of them at the start: `machine["name"]` is one of them."""
         self._free(name, "modes")
         return self.modes_of(name, modes)
 
-    def modes_of(self, name, modes):
+    def modes_of(self, name: str, modes: tuple[str, ...]) -> Modes:
         """The same under any name, such as that of an included model's machine."""
         machine = Modes(name, modes)
         self._remember(machine.memory)
@@ -154,6 +163,6 @@ class WithEvents:
         """Symbols of the numbers that kernels take besides the state: parameters, then memories."""
         return [p.symbol for p in self.parameters.values()] + [m.symbol for m in self.memories]
 
-    def input_values(self, values) -> list[float]:
+    def input_values(self, values: Mapping[str, Any]) -> list[float]:
         """Their values at the start."""
         return [*values.values(), *[m.value for m in self.memories]]

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from typing import Any, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -17,6 +18,7 @@ from ..forces import Force
 from ..forces.laws import Gravity
 from ..joints import Constraint, Joint
 from ..names import LONGEST, unstorable
+from ..quantity import Number, Rotation, Vector
 from . import checks, pickling
 from .body import Body, Ground
 from .events import WithEvents
@@ -38,7 +40,7 @@ class Parameter:
     symbol: ca.SX
     positive: bool = False
 
-    def checked(self, value):
+    def checked(self, value: Any) -> float:
         """`value` as a number that this parameter may have."""
         given = quantity.scalar(value, "value", f"parameter {self.name!r}")
         if not given.is_constant():
@@ -46,6 +48,9 @@ class Parameter:
         if self.positive and float(given) <= 0:
             raise ModelError(f"parameter {self.name!r}: must be positive, got {value!r}")
         return float(given)
+
+
+Added = TypeVar("Added", bound=Owned)
 
 
 class Model(WithEvents):
@@ -57,7 +62,7 @@ class Model(WithEvents):
     >>> hinge = model.add(ts.Revolute("hinge", model.ground, bob, point=(0, 0, 0), axis=(0, 1, 0)))
     """
 
-    def __init__(self, name: str, gravity=(0.0, 0.0, 0.0)):
+    def __init__(self, name: str, gravity: Vector | None = (0.0, 0.0, 0.0)):
         self.name = self._checked(name, "model")
         self.ground = Ground("ground")
         self.grounds = [self.ground]
@@ -99,13 +104,13 @@ class Model(WithEvents):
     def body(
         self,
         name: str,
-        mass=None,
-        inertia=None,
-        at=(0, 0, 0),
-        rotation=None,
-        velocity=None,
-        angular_velocity=None,
-        shape=None,
+        mass: Number | None = None,
+        inertia: Any = None,
+        at: Vector = (0, 0, 0),
+        rotation: Rotation | None = None,
+        velocity: Vector | None = None,
+        angular_velocity: Vector | None = None,
+        shape: Any = None,
     ) -> Body:
         """Add a rigid body; see `torsor.Body` for what the arguments mean."""
         self._free(name, "body")
@@ -115,7 +120,7 @@ class Model(WithEvents):
         self.bodies.append(body)
         return self._enter(name, body)
 
-    def add(self, element, active=None):
+    def add(self, element: Added, active: bool | None = None) -> Added:
         """Add a joint, a constraint, a force, a rule or a further ground, and return it; `active=False`: it does not act
         until an event engages it."""
         known = (Constraint, Force, Ground, Rule)
@@ -151,7 +156,7 @@ class Model(WithEvents):
             self._events_of(element)
         return element
 
-    def parameter(self, name: str, value: float, positive=False) -> ca.SX:
+    def parameter(self, name: str, value: float, positive: bool = False) -> ca.SX:
         """A named number that stays a run-time input; returns its symbol, to be used in any quantity."""
         self._free(name, "parameter")
         if not isinstance(positive, (bool, np.bool_)):
@@ -161,7 +166,7 @@ class Model(WithEvents):
         self._enter(name, self.parameters[name])
         return self.parameters[name].symbol
 
-    def signal(self, name: str, expression) -> ca.SX:
+    def signal(self, name: str, expression: Number | Vector) -> ca.SX:
         """A named expression of time, state and multipliers that is recorded in every run; a vector by its components, as
         `name[0]`, `name[1]` …"""
         self._free(name, "signal")
@@ -171,7 +176,7 @@ class Model(WithEvents):
             self.signals[name if value.is_scalar() else f"{name}[{k}]"] = value[k]
         return self._enter(name, value)
 
-    def expose(self, port: str, thing) -> None:
+    def expose(self, port: str, thing: Any) -> None:
         """Make a body, a frame, a joint or a signal reachable from outside under the name of a port."""
         self._checked(port, "port")
         if port in self.ports:
@@ -179,7 +184,14 @@ class Model(WithEvents):
         checks.port(self, port, thing)
         self.ports[port] = thing
 
-    def include(self, name: str, other: "Model", at=(0, 0, 0), rotation=None, **parameters) -> Instance:
+    def include(
+        self,
+        name: str,
+        other: "Model",
+        at: Vector = (0, 0, 0),
+        rotation: Rotation | None = None,
+        **parameters: Any,
+    ) -> Instance:
         """Place a copy of another model in this one, under its own name, with parameters overridden.
 
         at, rotation   where the other model's world frame sits in this one
@@ -224,7 +236,7 @@ class Model(WithEvents):
         heavy = not ca.sparsify(self.gravity).nnz() == 0
         return ([Gravity("gravity", self.gravity, tuple(self.bodies))] if heavy else []) + self.forces
 
-    def __getitem__(self, path: str):
+    def __getitem__(self, path: str) -> Any:
         if path in self:
             return self._names[path]
         close = get_close_matches(path, self._names, n=1) if isinstance(path, str) else []
@@ -282,7 +294,7 @@ class Model(WithEvents):
         twin.__dict__.update(deepcopy(pickling.state(self), memo))
         return twin
 
-    def seal(self):
+    def seal(self) -> None:
         """From now on the description does not change: kernels were made from it."""
         self._compiled = True
 
@@ -321,10 +333,10 @@ class Model(WithEvents):
         self._symbols.update(checks.symbols_of(thing))
         return thing
 
-    def kind_of(self, symbol) -> str | None:
+    def kind_of(self, symbol: ca.SX) -> str | None:
         """What a scalar symbol stands for: "pose", "velocity", "reaction" …; None: it is not one of this model's."""
         return self._symbols.get(symbol.element_hash())
 
-    def knows(self, symbol) -> bool:
+    def knows(self, symbol: ca.SX) -> bool:
         """Whether a scalar symbol is one of this model's."""
         return symbol.element_hash() in self._symbols

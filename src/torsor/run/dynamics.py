@@ -1,13 +1,18 @@
 """A compiled model: its kernels, callable with NumPy arrays, and the same graphs as CasADi functions."""
 
+from collections.abc import Mapping
 from functools import cached_property
+from typing import Any, TypeAlias
 
+import casadi as ca
 import numpy as np
 
 from .. import quantity
 from ..errors import OptionError
 from ..model import Model
 from .prepare import mechanics, prepare
+
+Column: TypeAlias = np.ndarray | None  # None: that of the start
 
 
 class Dynamics:
@@ -21,7 +26,13 @@ class Dynamics:
     In joint coordinates also `mass_matrix`, `coriolis`, `gravity`, `forward_dynamics`, `inverse_dynamics`, `body_jacobian`.
     """
 
-    def __init__(self, model, formulation="absolute", map="exp", parameters=None):
+    def __init__(
+        self,
+        model: Model,
+        formulation: str = "absolute",
+        map: str = "exp",
+        parameters: Mapping[str, float] | None = None,
+    ):
         if not isinstance(model, Model):
             raise OptionError(f"compile: give a torsor.Model, got {quantity.show(model)}")
         self.model, self.formulation, self.map = model, formulation, map
@@ -34,21 +45,25 @@ class Dynamics:
     def __reduce__(self):
         return Dynamics, (self.model, self.formulation, self.map, self._given)
 
-    def accelerations(self, q=None, v=None, t=0.0, p=None):
+    def accelerations(self, q: Column = None, v: Column = None, t: float = 0.0, p: Column = None) -> np.ndarray:
         """v̇ of a state (the start where nothing is given): ẍ in world axes and ω̇ in body axes, body by body."""
         return self._solve(q, v, t, p)[0]
 
-    def multipliers(self, q=None, v=None, t=0.0, p=None):
+    def multipliers(self, q: Column = None, v: Column = None, t: float = 0.0, p: Column = None) -> np.ndarray:
         """λ of the rows in use."""
         return self._solve(q, v, t, p)[1][: len(self.system.keep)]
 
-    def residuals(self, q=None, v=None, t=0.0, p=None):
+    def residuals(
+        self, q: Column = None, v: Column = None, t: float = 0.0, p: Column = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Position and velocity residuals of the rows in use."""
         t, q, v, p = self._state(q, v, t, p)
         F = self._factor(t, q, p)
         return self.kernels["positions"](t, q, p, F)[1][:-1], self.kernels["velocities"](t, q, v, p, F)[1][:-1]
 
-    def projected(self, q=None, v=None, t=0.0, p=None):
+    def projected(
+        self, q: Column = None, v: Column = None, t: float = 0.0, p: Column = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The state moved onto the constraints: positions by Newton steps, then velocities."""
         t, q, v, p = self._state(q, v, t, p)
         for _ in range(20):
@@ -59,16 +74,16 @@ class Dynamics:
         return q, self.kernels["velocities"](t, q, v, p, self._factor(t, q, p))[0]
 
     @property
-    def coordinates(self):
+    def coordinates(self) -> list[str]:
         return self.formulation_object.coordinate_names()
 
     @property
-    def instructions(self):
+    def instructions(self) -> dict[str, int]:
         """Number of arithmetic operations of each kernel."""
         return {name: kernel.instructions for name, kernel in self.kernels.items()}
 
     @cached_property
-    def formulation_object(self):
+    def formulation_object(self) -> Any:
         """The equations behind the kernels, derived anew, with the rows in use chosen."""
         from ..registry import lookup
 
@@ -77,12 +92,12 @@ class Dynamics:
         return f
 
     @cached_property
-    def functions(self):
+    def functions(self) -> dict[str, ca.Function]:
         """The kernels as casadi.Function objects."""
         f = self.formulation_object
         return {name: x for name, x in {**f.functions(), **f.retractions(self.map)}.items() if name in self.kernels}
 
-    def body_accelerations(self, q=None, v=None, t=0.0, p=None):
+    def body_accelerations(self, q: Column = None, v: Column = None, t: float = 0.0, p: Column = None) -> np.ndarray:
         """ẍ (world axes) and ω̇ (body axes) of all bodies, body by body, whatever the coordinates are."""
         a, lam, _ = self._solve(q, v, t, p)
         t, q, v, p = self._state(q, v, t, p)
@@ -95,7 +110,7 @@ class Dynamics:
             at += size
         return np.hstack([found["acceleration"], found["angular_acceleration"]]).ravel()
 
-    def partition_measure(self, q=None, t=0.0, p=None):
+    def partition_measure(self, q: Column = None, t: float = 0.0, p: Column = None) -> dict[str, Any]:
         """How straight each coordinate leads off the constraints, 0 to 1, for positions and for velocities: a good dependent
         coordinate has a large measure. `names`, `positions`, `velocities`."""
         from ..formulations.partition import measure
@@ -116,7 +131,7 @@ class Dynamics:
     # joint coordinates
 
     @cached_property
-    def matrix_functions(self):
+    def matrix_functions(self) -> dict[str, ca.Function]:
         """Mass and Coriolis matrix, gravity, forward and inverse dynamics, Jacobians, as casadi.Function, by name."""
         from ..formulations import matrices
 
@@ -128,32 +143,46 @@ class Dynamics:
 
         return kernels.build(self.matrix_functions)
 
-    def mass_matrix(self, q=None, p=None, t=0.0):
+    def mass_matrix(self, q: Column = None, p: Column = None, t: float = 0.0) -> np.ndarray:
         """M(q)."""
         _, q, v, p = self._state(q, None, t, p)
         return self._matrices["mass_matrix"](q, p)[0].reshape(v.size, v.size).T
 
-    def coriolis(self, q=None, v=None, p=None, t=0.0):
+    def coriolis(self, q: Column = None, v: Column = None, p: Column = None, t: float = 0.0) -> np.ndarray:
         """C(q, v) with Ṁ − 2 C skew-symmetric."""
         _, q, v, p = self._state(q, v, t, p)
         return self._matrices["coriolis"](q, v, p)[0].reshape(v.size, v.size).T
 
-    def gravity(self, q=None, p=None, t=0.0):
+    def gravity(self, q: Column = None, p: Column = None, t: float = 0.0) -> np.ndarray:
         """g(q): joint forces that hold the tree at rest against gravity alone, on grounds that stand where they are at t."""
         t, q, _, p = self._state(q, None, t, p)
         return self._matrices["gravity"](t, q, p)[0]
 
-    def inverse_dynamics(self, q=None, v=None, a=None, t=0.0, p=None):
+    def inverse_dynamics(
+        self,
+        q: Column = None,
+        v: Column = None,
+        a: Column = None,
+        t: float = 0.0,
+        p: Column = None,
+    ) -> np.ndarray:
         """Joint forces, beyond the model's own, that produce accelerations a (recursive Newton–Euler; loops left open)."""
         t, q, v, p = self._state(q, v, t, p)
         return self._matrices["inverse_dynamics"](t, q, v, self._velocity_like(a, "a"), p)[0]
 
-    def forward_dynamics(self, q=None, v=None, tau=None, t=0.0, p=None):
+    def forward_dynamics(
+        self,
+        q: Column = None,
+        v: Column = None,
+        tau: Column = None,
+        t: float = 0.0,
+        p: Column = None,
+    ) -> np.ndarray:
         """v̇ under the model's forces and further joint forces tau, constraints included."""
         t, q, v, p = self._state(q, v, t, p)
         return self._matrices["forward_dynamics"](t, q, v, self._velocity_like(tau, "tau"), p)[0]
 
-    def body_jacobian(self, name, q=None, p=None, t=0.0):
+    def body_jacobian(self, name: str, q: Column = None, p: Column = None, t: float = 0.0) -> np.ndarray:
         """J of one body: (ẋ, ω) = J v, in world and in body axes."""
         if not isinstance(name, str) or name not in self.system.bodies:
             raise OptionError(f"unknown body {name!r}. Known: {', '.join(self.system.bodies)}.")
@@ -162,7 +191,9 @@ class Dynamics:
         k = self.system.bodies.index(name)
         return whole[6 * k : 6 * k + 6]
 
-    def jacobian_derivative(self, name, q=None, p=None, t=0.0):
+    def jacobian_derivative(
+        self, name: str, q: Column = None, p: Column = None, t: float = 0.0
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Twist Jacobian K of one body (angular first, own axes) and D with D[:, a, b] = ∂K_a/∂q_b, by Lie brackets."""
         from .. import kernels
         from ..formulations import matrices
@@ -207,6 +238,8 @@ def _numbers(value, name, count):
     return array
 
 
-def compile(model, formulation="absolute", map="exp", parameters=None):
+def compile(
+    model: Model, formulation: str = "absolute", map: str = "exp", parameters: Mapping[str, float] | None = None
+) -> Dynamics:
     """Derive, diagnose and compile a model; returns its Dynamics."""
     return Dynamics(model, formulation, map, parameters)

@@ -11,8 +11,9 @@
 A new action is one file in this folder; see docs/extend.md.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ... import quantity
 from ...errors import ModelError
@@ -38,19 +39,19 @@ class Action:
     acts_on: ClassVar[str | None] = None
     targets: tuple = ()
 
-    def switches(self):
+    def switches(self) -> tuple:
         """Constraints and forces that it engages, releases or switches."""
         return ()
 
-    def steps(self, model):
+    def steps(self, model: Any) -> list[Step]:
         """The elementary steps, in order."""
         raise NotImplementedError
 
-    def expressions(self):
+    def expressions(self) -> tuple:
         """What it evaluates."""
         return ()
 
-    def refers(self, model, owner):
+    def refers(self, model: Any, owner: str) -> None:
         """Refuse targets that are not the model's, and no targets where some are needed."""
         if self.acts_on is not None and not self.targets:
             raise ModelError(f"{owner}: action {self.key!r}: acts on nothing; give {self.acts_on}")
@@ -60,13 +61,13 @@ class Action:
                 raise ModelError(f"{owner}: action {self.key!r}: {name!r} does not belong to model {model.name!r}")
             self.accepts(model, target, owner)
 
-    def accepts(self, model, target, owner):
+    def accepts(self, model: Any, target: Any, owner: str) -> None:
         """Refuse a target of the wrong kind."""
 
-    def one_of(self, known, target, owner):
+    def one_of(self, known: Iterable[Any], target: Any, owner: str) -> None:
         """Refuse a target that is none of the known elements."""
         if not any(target is one for one in known):
             raise ModelError(f"{owner}: action {self.key!r}: give {self.acts_on}, got {quantity.show(target)}")
 
-    def check(self, model, values, owner):
+    def check(self, model: Any, values: Mapping[str, Any], owner: str) -> None:
         """Refuse what it cannot do with the values of parameters of a run."""

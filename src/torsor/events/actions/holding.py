@@ -7,6 +7,7 @@ it follows from integrating (1) there over the instant):
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 
@@ -21,13 +22,13 @@ class Release(Action):
 
     acts_on = "constraints or joints"
 
-    def accepts(self, model, target, owner):
+    def accepts(self, model: Any, target: Any, owner: str) -> None:
         self.one_of(model.constraints, target, owner)
 
-    def switches(self):
+    def switches(self) -> tuple:
         return self.targets
 
-    def steps(self, model):
+    def steps(self, model: Any) -> list[Step]:
         return [Step("release", c) for c in self.targets]
 
 
@@ -42,22 +43,22 @@ class Engage(Action):
     acts_on = "constraints or joints"
     snap: bool = False
 
-    def accepts(self, model, target, owner):
+    def accepts(self, model: Any, target: Any, owner: str) -> None:
         self.one_of(model.constraints, target, owner)
 
-    def switches(self):
+    def switches(self) -> tuple:
         return self.targets
 
-    def steps(self, model):
+    def steps(self, model: Any) -> list[Step]:
         captured = [Step("set", m, (e,)) for c in self.targets for m, e in c.captures()]
         return [*captured, *[Step("engage", c, (ca.SX(float(self.snap)),)) for c in self.targets]]
 
 
-def release(*constraints) -> Release:
+def release(*constraints: Any) -> Release:
     """Constraints or joints cease to hold."""
     return Release(constraints)
 
 
-def engage(*constraints, snap=False) -> Engage:
+def engage(*constraints: Any, snap: bool = False) -> Engage:
     """Constraints or joints begin to hold; with `snap` also from far off."""
     return Engage(constraints, snap)

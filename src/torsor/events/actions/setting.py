@@ -1,11 +1,13 @@
 """Numbers that a run remembers take new values: whether a force acts, a parameter, the mode of a machine."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 
 from ... import quantity
 from ...errors import ModelError
+from ...quantity import Number
 from ...registry import register
 from ..event import Memory, Mode
 from .base import Action, Step
@@ -19,13 +21,13 @@ class Switch(Action):
     acts_on = "forces"
     on: bool = True
 
-    def accepts(self, model, target, owner):
+    def accepts(self, model: Any, target: Any, owner: str) -> None:
         self.one_of(model.forces, target, owner)
 
-    def switches(self):
+    def switches(self) -> tuple:
         return self.targets
 
-    def steps(self, model):
+    def steps(self, model: Any) -> list[Step]:
         return [Step("set", f.active, (ca.SX(float(self.on)),)) for f in self.targets]
 
 
@@ -36,11 +38,11 @@ class Assign(Action):
 
     value: object = 0.0
 
-    def refers(self, model, owner):
+    def refers(self, model: Any, owner: str) -> None:
         self._target(model, owner)
         quantity.scalar(self.value, "value", owner)
 
-    def expressions(self):
+    def expressions(self) -> tuple:
         return (quantity.scalar(self.value, "value", "assign"),)
 
     def _target(self, model, owner):
@@ -55,7 +57,7 @@ class Assign(Action):
         name = given if isinstance(given, str) else quantity.show(given)
         raise ModelError(f"{owner}: action 'assign': unknown parameter {name!r}. Known: {known}.")
 
-    def steps(self, model):
+    def steps(self, model: Any) -> list[Step]:
         return [Step("set", self._target(model, "event"), self.expressions())]
 
 
@@ -64,27 +66,27 @@ class Assign(Action):
 class Enter(Action):
     """A machine enters a mode."""
 
-    def refers(self, model, owner):
+    def refers(self, model: Any, owner: str) -> None:
         for mode in self.targets:
             if not isinstance(mode, Mode) or model._names.get(mode.machine.name) is not mode.machine:
                 raise ModelError(
                     f"{owner}: action 'enter': give a mode of this model, as in machine['name'], got {quantity.show(mode)}"
                 )
 
-    def steps(self, model):
+    def steps(self, model: Any) -> list[Step]:
         return [Step("set", mode.machine.memory, (ca.SX(mode.number),)) for mode in self.targets]
 
 
-def switch(*forces, on=True) -> Switch:
+def switch(*forces: Any, on: bool = True) -> Switch:
     """Forces are switched on or off."""
     return Switch(forces, on)
 
 
-def assign(parameter, value) -> Assign:
+def assign(parameter: str | ca.SX, value: Number) -> Assign:
     """A parameter takes a new value, which may be an expression of signals."""
     return Assign((parameter,), value)
 
 
-def enter(mode) -> Enter:
+def enter(mode: Mode) -> Enter:
     """A machine enters a mode."""
     return Enter((mode,))

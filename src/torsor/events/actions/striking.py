@@ -5,12 +5,15 @@
 with the coefficient of restitution e.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 
 from ... import quantity
 from ...errors import ModelError
+from ...quantity import Number
 from ...registry import register
 from .base import Action, Step
 
@@ -31,7 +34,7 @@ class Strike(Action):
     restitution: object = 0.0
     before: tuple = ()
 
-    def accepts(self, model, target, owner):
+    def accepts(self, model: Any, target: Any, owner: str) -> None:
         self.one_of(model.constraints, target, owner)
         self.check(model, {}, owner)
         stated = target.equations()
@@ -41,7 +44,7 @@ class Strike(Action):
                 f"{owner}: action 'strike': needs a constraint with one equation at position level; {target.owner} {has}"
             )
 
-    def check(self, model, values, owner):
+    def check(self, model: Any, values: Mapping[str, Any], owner: str) -> None:
         e = quantity.scalar(self.restitution, "restitution", owner)
         symbols = [] if e.is_constant() else ca.symvar(e)
         if any(model.kind_of(s) != "parameter" or s.name() not in values for s in symbols):
@@ -49,13 +52,13 @@ class Strike(Action):
         if not 0 <= (value := quantity.numbers(e, values).item()) <= 1:
             raise ModelError(f"{owner}: restitution must lie between 0 and 1, got {value:g}")
 
-    def switches(self):
+    def switches(self) -> tuple:
         return self.targets
 
-    def expressions(self):
+    def expressions(self) -> tuple:
         return (quantity.scalar(self.restitution, "restitution", "strike"),)
 
-    def steps(self, model):
+    def steps(self, model: Any) -> list[Step]:
         prior = [Step("set", m, (ca.SX(value),)) for m, value in self.before]
         return [*prior, *[Step("strike", c, self.expressions()) for c in self.targets]]
 
@@ -65,13 +68,13 @@ class Strike(Action):
 class Land(Action):
     """Dry friction sticks where nothing slides any more, and slides on where something does."""
 
-    def switches(self):
+    def switches(self) -> tuple:
         return self.targets
 
-    def steps(self, model):
+    def steps(self, model: Any) -> list[Step]:
         return [Step("land", f) for f in self.targets]
 
 
-def strike(*constraints, restitution=0.0) -> Strike:
+def strike(*constraints: Any, restitution: Number = 0.0) -> Strike:
     """Constraints are hit from one side: they rebound, or stay closed."""
     return Strike(constraints, restitution)

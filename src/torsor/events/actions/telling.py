@@ -1,10 +1,12 @@
 """What is kept of an event, and whether the run goes on."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from ... import quantity
 from ...errors import ModelError
 from ...names import unstorable
+from ...quantity import Number
 from ...registry import register
 from .base import Action, Step
 
@@ -17,16 +19,16 @@ class Record(Action):
     label: str = ""
     value: object = 0.0
 
-    def refers(self, model, owner):
+    def refers(self, model: Any, owner: str) -> None:
         if why := unstorable(self.label):
             given = quantity.show(self.label)
             raise ModelError(f"{owner}: action 'record': {given} cannot be the name of a result: {why}")
         quantity.scalar(self.value, self.label, owner)
 
-    def expressions(self):
+    def expressions(self) -> tuple:
         return (quantity.scalar(self.value, self.label, "record"),)
 
-    def steps(self, model):
+    def steps(self, model: Any) -> list[Step]:
         return [Step("record", self.label, self.expressions())]
 
 
@@ -35,11 +37,11 @@ class Record(Action):
 class End(Action):
     """The run ends at this event."""
 
-    def steps(self, model):
+    def steps(self, model: Any) -> list[Step]:
         return [Step("end")]
 
 
-def record(name, expression) -> Record:
+def record(name: str, expression: Number) -> Record:
     """Keep the value of an expression with the event."""
     return Record((), name, expression)
 

@@ -48,6 +48,6 @@ class Partition(Projection):
             object.__setattr__(self, what, plain)
 
     @property
-    def metric(self):
+    def metric(self) -> list:
         part = lambda names: None if names is None else list(names)
         return [part(self.positions), part(self.velocities)]

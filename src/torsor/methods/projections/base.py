@@ -12,6 +12,6 @@ class Projection:
     baumgarte = False
     metric = "mass"
 
-    def gains(self, step):
+    def gains(self, step: float | None) -> tuple[float, float]:
         """α and β of Baumgarte's terms [1/s]."""
         return (0.0, 0.0)

@@ -31,5 +31,5 @@ class Baumgarte(Projection):
             if not (isinstance(value, (int, float)) and 0 <= value < float("inf")):
                 raise OptionError(f"projection 'baumgarte': {name} must be a number >= 0, got {value!r}")
 
-    def gains(self, step):
+    def gains(self, step: float | None) -> tuple[float, float]:
         return (float(self.alpha), float(self.beta))
