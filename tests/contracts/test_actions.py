@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from documented import documented
 
 import torsor as ts
 
@@ -39,3 +40,40 @@ def test_a_strike_of_ones_own_rebounds_whatever_its_condition_is():
     data = ts.simulate(model, 1.0, outputs=4)
     np.testing.assert_allclose(data.velocity.values[-1, 0, 0], -0.4, atol=1e-12)
     np.testing.assert_allclose(data.position.values[-1, 0, 0] - data.position.values[2, 0, 0], -0.2, atol=1e-9)
+
+
+STEPS = {"set", "engage", "release", "strike", "land", "record", "end"}
+ACTIONS = {**ts.registered("action"), **documented("action")}
+
+
+def scene():
+    """A model with something of everything that actions act on, by the names under which they take it."""
+    model, x = runner()
+    lock = model.add(ts.Holonomic("lock", x - 3), active=False)
+    push = model.add(ts.PointForce("push", model.bodies[0], force=(1, 0, 0)))
+    rub = model.add(ts.Friction("rub", model.add(ts.Contact("floor", model.ground, model.bodies[0])), coefficient=0.1))
+    model.parameter("k", 1.0)
+    mode = model.modes("machine", "on", "off")["off"]
+    targets = {None: (), "constraints or joints": (lock,), "forces": (push,)}
+    return model, targets | {"assign": ("k",), "enter": (mode,), "land": (rub,)}
+
+
+@pytest.mark.parametrize("key", ACTIONS)
+def test_an_action_consists_of_elementary_steps_on_what_it_says_it_acts_on(key):
+    cls = ACTIONS[key]
+    model, targets = scene()
+    extra = {"label": "x", "value": 1.0} if key == "record" else {}
+    action = cls(targets.get(key, targets[cls.acts_on]), **extra)
+    action.refers(model, "event 'e'")
+    steps = action.steps(model)
+    assert steps and {step.kind for step in steps} <= STEPS
+    assert cls.__doc__ and set(action.switches()) <= set(action.targets)
+
+
+@pytest.mark.parametrize("key", [key for key, cls in ACTIONS.items() if cls.acts_on is not None])
+def test_an_action_refuses_what_it_does_not_act_on(key):
+    model, targets = scene()
+    wrong = targets["constraints or joints" if ACTIONS[key].acts_on == "forces" else "forces"]
+    for given in ((), ("push",), (model.bodies[0],), wrong, (scene()[1][ACTIONS[key].acts_on][0],)):
+        with pytest.raises(ts.ModelError, match=f"event 'e': action '{key}'"):
+            ACTIONS[key](given).refers(model, "event 'e'")
