@@ -18,6 +18,7 @@ import pathlib
 import time as clock
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +39,10 @@ class Checkpoint:
         except (TypeError, ValueError):
             raise OptionError(f"checkpoint must be a folder, got {folder!r}") from None
         self.source, self._lock, self.static, self.times = source, None, {}, None
-        self.outputs = self.events = self.result = self._last = None
+        self.outputs: Any = None
+        self.events: Any = None
+        self.result: Any = None
+        self._last: Any = None
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -122,7 +126,7 @@ class Checkpoint:
             )
             raise ResultError(f"{self.folder!r} holds no checkpoint: {why}") from None
         except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or error
+            why = getattr(error, "strerror", None) or str(error)
             raise ResultError(f"cannot read the checkpoint in {self.folder!r}: {why}") from None
         try:
             facts, arrays = unpack(content, self.path("state"))
@@ -256,11 +260,12 @@ def circumstances():
     from .. import __version__
     from ..kernels import cache, worker
 
-    here = pathlib.Path(__file__).parent
-    source = hashlib.sha256(b"".join(f.read_bytes() for f in sorted(here.glob("*.py"))) + cache.versions().encode())
+    root = pathlib.Path(__file__).parent.parent
+    files = [f for folder in ("methods", "run") for f in sorted((root / folder).rglob("*.py"))]
+    source = hashlib.sha256(b"".join(f.read_bytes() for f in files) + cache.versions().encode())
     triple, processor, features = worker.host()
     return {
-        "torsor": __version__, "casadi": casadi.__version__, "llvmlite": llvmlite.__version__,
+        "torsor": __version__, "casadi": casadi.CasadiMeta.version(), "llvmlite": llvmlite.__version__,
         "numba": numba.__version__, "numpy": np.__version__, "system": triple, "processor": processor,
         "features of the processor": features, "source of torsor": source.hexdigest(),
     }  # fmt: skip

@@ -82,7 +82,8 @@ def never_lost():
     if not _main():
         yield
         return
-    raised, out, before, repeated = [], threading.Event(), {}, []
+    raised: list = []
+    out, before, repeated = threading.Event(), {}, []
 
     def heard(number, old):
         def handler(_, frame):

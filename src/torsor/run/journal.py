@@ -13,6 +13,7 @@ import json
 import os
 import zlib
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 
@@ -87,7 +88,7 @@ class Journal:
 
     def __init__(self, path, mark, width, count=0, check=0):
         self.path, self.mark, self.width, self.count, self.check = path, mark, width, count, check
-        self._file = None
+        self._file: Any = None
 
     @property
     def size(self):

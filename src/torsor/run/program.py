@@ -57,7 +57,9 @@ def lowered(model, rows):
     frictions = [c for c in model.constraints if hasattr(c, "heading")]
     plan.frictions = [f.name for f in frictions]
     lands = _lands(plan, row, frictions)
-    watches, during, ops = [], [], []
+    during: list = []
+    ops: list = []
+    watches = []
     for k, event in enumerate(model.events):
         needs = [(memory, value) for memory, value in event.during if id(memory) in places or memory.value != value]
         steps = [step for action in event.actions for step in action.steps(model)]

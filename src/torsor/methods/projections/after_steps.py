@@ -18,7 +18,7 @@ class LeastSquares(Projection):
 
     def __post_init__(self):
         if not isinstance(self.metric, str) or self.metric not in ("mass", "plain"):
-            raise OptionError(f"projection {self.key!r}: metric must be 'mass' or 'plain', got {self.metric!r}")
+            raise OptionError(f"projection 'least-squares': metric must be 'mass' or 'plain', got {self.metric!r}")
 
 
 @register("partition")

@@ -1,6 +1,7 @@
 """What keeps a run on its constraints."""
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -10,7 +11,11 @@ class Projection:
     kind = "projection"
     projects = False
     baumgarte = False
-    metric = "mass"
+
+    @property
+    def metric(self) -> Any:
+        """In which the least change is taken: "mass" or "plain", or dependent coordinates."""
+        return "mass"
 
     def gains(self, step: float | None) -> tuple[float, float]:
         """α and β of Baumgarte's terms [1/s]."""
