@@ -3,7 +3,8 @@
     python bench/start.py [--robots FOLDER] [--only WORD]
 
 FOLDER is the `robots` folder of the wheel example-robot-data. Every figure is taken in a process of its own, the best of
-several; the cache of kernels begins empty, with the compiled loops alone in it.
+several; the cache of kernels begins empty, with the compiled loops alone in it. Seconds on the clock, and in brackets those of
+processors, which other work on the machine disturbs less.
 
     import     `import torsor`
     warm       from `import torsor` to the result in a new process, everything compiled in an earlier one
@@ -18,6 +19,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import numpy as np
 
 import torsor as ts
 
@@ -94,13 +97,18 @@ ROBOTS = {"g1": "g1_description/urdf/g1_29dof_rev_1_0.urdf", "talos": "talos_dat
 BARS = {"chain of 30 links": 1.2, "chain of 100 links": 4.0} | dict.fromkeys([*list(MODELS)[2:], *ROBOTS], 4.0)
 
 
+def spent():
+    """Seconds on the clock and of processors, workers included."""
+    return np.array([time.perf_counter(), sum(os.times()[:4])])
+
+
 def cold(name, formulation="relative"):
     """Seconds of the first call for a model; loops and imports by another model before it."""
     ts.simulate(ts.cases.load("chain", n=2), 0.1, formulation=formulation)
     model = MODELS[name]() if name in MODELS else robot(name)
-    start = time.perf_counter()
+    start = spent()
     ts.simulate(model, 0.01, outputs=2, formulation=formulation)
-    return time.perf_counter() - start
+    print(*spent() - start)
 
 
 def call(case, until):
@@ -110,16 +118,15 @@ def call(case, until):
         start = time.perf_counter()
         data = ts.simulate(model, until)
         least = min(least, time.perf_counter() - start - data.attrs["wall_seconds"])
-    return least
+    print(least, least)
 
 
-WARM = """
-import time; start = time.perf_counter()
+TIMED = """
+import time; start = time.perf_counter(), time.process_time()
 import torsor as ts
-ts.simulate(ts.cases.load({case!r}), {until})
-print(time.perf_counter() - start)
+{action}
+print(time.perf_counter() - start[0], time.process_time() - start[1])
 """
-IMPORT = "import time; start = time.perf_counter(); import torsor; print(time.perf_counter() - start)"
 
 
 def seconds(code, cache):
@@ -129,11 +136,12 @@ def seconds(code, cache):
     out = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
     if out.returncode:
         raise SystemExit(out.stderr)
-    return float(out.stdout)
+    return [float(x) for x in out.stdout.split()]
 
 
-def told(what, found, bar):
-    print(f"  {what:45} {found:8.4f} s   (bar {bar} s)", flush=True)
+def show(what, found, bar):
+    clock, processors = np.min(found, axis=0)
+    print(f"  {what:35} {clock:8.4f} s [{processors:.4f} s]   (bar {bar} s)", flush=True)
 
 
 def main():
@@ -142,27 +150,27 @@ def main():
     parser.add_argument("--only", default="", help="figures whose name contains this")
     parser.add_argument("--times", type=int, default=3)
     chosen = parser.parse_args()
-    here = f"import sys; sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r}); import start; print(start."
+    here = f"import sys; sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r}); import start; start."
     wanted = lambda name: chosen.only in name
     with tempfile.TemporaryDirectory() as folder:
         cache = pathlib.Path(folder)
-        best = lambda code, place: min(seconds(code, cache / place) for _ in range(chosen.times))
+        several = lambda code, place: [seconds(code, cache / place) for _ in range(chosen.times)]
         if wanted("import"):
-            told("import", best(IMPORT, "loops"), 0.15)
+            show("import", several(TIMED.format(action=""), "loops"), 0.15)
         for case, until in (("three-link", 10.0), ("booster", ts.cases.until("booster"))):
             if wanted(f"warm {case}"):
-                code = WARM.format(case=case, until=until)
+                code = TIMED.format(action=f"ts.simulate(ts.cases.load({case!r}), {until})")
                 seconds(code, cache / "warm")
-                told(f"warm, {case}", best(code, "warm"), 0.6)
+                show(f"warm, {case}", several(code, "warm"), 0.6)
         if wanted("call"):
-            told("call, three-link", best(here + "call('three-link', 10.0))", "warm"), 0.004)
+            show("call, three-link", several(here + "call('three-link', 10.0)", "warm"), 0.004)
         places = {name: name for name in MODELS}
         if chosen.robots:
             places |= {name: str(chosen.robots / path) for name, path in ROBOTS.items()}
         for name, given in places.items():
             if wanted(f"cold {name}"):
-                found = [seconds(here + f"cold({given!r}))", cache / f"{name}{k}") for k in range(chosen.times)]
-                told(f"cold, {name}", min(found), BARS[name])
+                found = [seconds(here + f"cold({given!r})", cache / f"{name}{k}") for k in range(chosen.times)]
+                show(f"cold, {name}", found, BARS[name])
 
 
 if __name__ == "__main__":

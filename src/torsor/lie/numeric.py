@@ -35,7 +35,7 @@ def symbol_type(*arguments):
 def as_matrix(argument, kind):
     """A dense CasADi matrix of type `kind`; a flat list is a column, a list of lists a matrix by rows."""
     if isinstance(argument, (ca.DM, ca.SX, ca.MX)):
-        return ca.densify(kind(argument))
+        return _full(argument, kind)
     if symbol_type(argument):
         rows = (as_matrix(row, kind) for row in argument)
         return ca.vertcat(*(row if row.is_scalar() else row.T for row in rows))
@@ -44,7 +44,13 @@ def as_matrix(argument, kind):
 
 def _dense(results, kind):
     """The results of a function as a list of dense matrices."""
-    return [ca.densify(kind(x)) for x in (results if isinstance(results, tuple) else (results,))]
+    return [_full(x, kind) for x in (results if isinstance(results, tuple) else (results,))]
+
+
+def _full(matrix, kind):
+    """A matrix as a dense one of type `kind`; itself where it is that already."""
+    matrix = matrix if isinstance(matrix, kind) else kind(matrix)
+    return matrix if matrix.is_dense() else ca.densify(matrix)
 
 
 def returns(*shapes):
