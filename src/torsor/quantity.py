@@ -294,3 +294,8 @@ def operations(expression):
         arguments = [x.dep(k) for k in range(x.n_dep())]
         yield x.op(), arguments
         left += arguments
+
+
+def parted(column, *sizes):
+    """A column in parts of these sizes, and the rest. Each is a column, as x[:0] of a single number is not."""
+    return ca.vertsplit(column, np.cumsum([0, *sizes, column.shape[0] - sum(sizes)]).tolist())

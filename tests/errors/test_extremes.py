@@ -81,3 +81,16 @@ def test_angles_that_cannot_be_told_from_their_rounding_are_refused(given):
         start = {key: value for key, value in given.items() if key == "start"}
         hinge = model.add(ts.Revolute("hinge", model.ground, bob, point=(0, 0, 0), axis="y", **start))
         model.add(ts.TorsionSpring("spring", hinge, stiffness=1.0, **given))
+
+
+@pytest.mark.parametrize("formulation", ["absolute", "relative", "woronetz"])
+@pytest.mark.parametrize("rough", [False, True])
+def test_a_model_in_which_nothing_can_move_rests(formulation, rough):
+    model = ts.Model("post", gravity=(0, 0, -9.81))
+    body = model.body("b", mass=1.0, inertia=(1, 1, 1), at=(0, 0, 1))
+    model.add(ts.Fixed("foot", model.ground, body))
+    tip = model.add(ts.Contact("tip", model.ground, body, point=(0, 0, 1), plane=(0, 0, 0)))
+    if rough:
+        model.add(ts.Friction("rub", tip, coefficient=0.3))
+    data = ts.simulate(model, 0.1, outputs=1, formulation=formulation)
+    assert data.attrs["status"] == "finished" and not data.velocity.values.any()

@@ -12,6 +12,7 @@ that jams: the friction grows faster than what it holds back) makes the accelera
 
 import casadi as ca
 
+from ..quantity import parted
 from .signal_values import REACTIONS, SignalValues
 
 STEPS = 6  # of Newton's method, which doubles the correct digits with each
@@ -41,14 +42,13 @@ def closed(f, a, lam, power):
     everything = ca.densify(ca.vertcat(a, lam, power, values))
     offset, slope = ca.substitute(everything, y, ca.SX.zeros(y.shape)), ca.sparsify(ca.jacobian(everything, y))
     n = everything.shape[0] - r.shape[0]
-    r0, R = ca.densify(offset[n:]), slope[n:, :]  # (1)
+    r0, R = ca.densify(parted(offset, n)[1]), slope[n:, :]  # (1)
     found, largest = _solution(e, r, r0, R), lambda x: ca.mmax(ca.fabs(ca.densify(x)))
     size, first = ca.fmax(1, largest(found)), ca.fmax(1, largest(ca.substitute(e, r, r0)))
     residual = largest(found - ca.substitute(e, r, ca.densify(r0 + R @ found)))
     good = ca.logic_and(residual <= CLOSED * size, size <= JAMMED * first)
-    results = offset[:n] + slope[:n, :] @ found
-    at, m = a.shape[0], lam.shape[0]
-    return results[:at] + ca.if_else(good, 0, ca.SX.nan()), results[at : at + m], results[at + m :], found
+    a, lam, power = parted(parted(offset, n)[0] + slope[:n, :] @ found, a.shape[0], lam.shape[0])
+    return a + ca.if_else(good, 0, ca.SX.nan()), lam, power, found
 
 
 def _solution(e, r, r0, R):

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..formulations.graphs import shared
 from ..kernels.signatures import checked
-from ..quantity import time
+from ..quantity import parted, time
 
 FUSED = 5000  # instructions up to which the parts of a stage become one kernel
 
@@ -69,14 +69,14 @@ class Waist:
     # blocks of vectors
 
     def q(self, x):
-        return x[: self.layout.q]
+        return parted(x, self.layout.q)[0]
 
     def v(self, x):
-        return x[self.layout.q : self.layout.q + self.layout.v]
+        return parted(x, self.layout.q, self.layout.v)[1]
 
     def rest(self, x):
         """Work and the user's states."""
-        return x[self.layout.q + self.layout.v :]
+        return parted(x, self.layout.q, self.layout.v)[2]
 
     def inputs(self, x):
         """p with the user's states as they are in x."""
@@ -87,8 +87,7 @@ class Waist:
 
     def steps(self, u):
         """Parts of an element of the algebra: of the configuration, of the velocities, of the rest."""
-        n = self.layout.v
-        return u[:n], u[n : 2 * n], u[2 * n :]
+        return parted(u, self.layout.v, self.layout.v)
 
     # kernels
 
