@@ -123,8 +123,16 @@ class Task:
         return data
 
     def doubted(self, data, level=3):
-        """The data of a run, with a warning where its energy balance says that it is wrong."""
+        """The data of a run, with a warning where its energy balance says that it is wrong, or its size that it may be."""
         a = data.attrs
+        if between := _too_small_or_large(self.model, a["model_length"], data.sizes.get("event", 0)):
+            warnings.warn(
+                f"model {self.model.name!r}: contacts and dry friction in a model of {a['model_length']:.1e} m: what touches, "
+                "sticks or slides is told by speeds in m/s and rad/s alike, which goes wrong at such sizes. Give lengths in a unit "
+                f"in which the model is {between[0]:g} to {between[1]:g} large",
+                AccuracyWarning,
+                stacklevel=level + 1,
+            )
         if "energy_balance_lost" in a and a["status"] != "interrupted":
             what = "a smaller tolerance" if self.step is None else "a smaller step"
             warnings.warn(
@@ -135,6 +143,15 @@ class Task:
                 stacklevel=level + 1,
             )
         return data
+
+
+def _too_small_or_large(model, length, events):
+    """Between which sizes contacts and friction of a model are decided right; nothing where they are, or nothing happened."""
+    rank = max((c.rank for c in model.constraints), default=0)
+    if rank == 0 or (rank == 1 and events == 0):
+        return None
+    between = (1e-6, 1e6) if rank == 1 else (1e-4, 1e4)
+    return None if between[0] <= length <= between[1] else between
 
 
 def _refuse_endless(model, system, until):
