@@ -200,7 +200,7 @@ def sleeve(size, formulation):
     return ts.simulate(m, 0.3, outputs=2, formulation=formulation, tolerance=1e-10)
 
 
-@pytest.mark.parametrize("size", [1e-4, 1.0, 1e6])
+@pytest.mark.parametrize("size", [1e-4, 1.0, 5e3])
 def test_impacts_that_friction_cannot_stop_are_the_same_at_any_size_and_in_any_coordinates(size):
     mine, whole = sleeve(size, "absolute"), sleeve(1.0, "relative")
     assert list(mine.event_name.values) == list(whole.event_name.values) == ["foot.touch"]

@@ -55,7 +55,7 @@ def nothing_happens(run):
             measure(run, m, x, rate)
         if abs(x) > near(run, m, state.time, rate):
             events.side[m] = 1 if x > 0.0 else -1
-    state.rated = 1 if run.program.headings.size == 0 else 0
+    state.fresh, state.rated = 0, 1 if run.program.headings.size == 0 else 0  # F may belong to a state within the step
 
 
 @compiled
