@@ -263,9 +263,16 @@ def test_an_interrupted_run_keeps_its_result(tmp_path):
     [
         ("import torsor", ("typer", "rich", "numba", "xarray", "matplotlib")),
         ("from torsor.cli import status_of; status_of(['--help'])", ("numba", "llvmlite", "xarray", "matplotlib")),
+        (
+            "import torsor as ts; ts.simulate(ts.cases.load('pendulum'), 0.1)",
+            ("numba", "typer", "rich", "matplotlib", "netCDF4"),
+        ),
     ],
 )
-def test_import_and_help_load_nothing_heavy(code, heavy):
+def test_import_help_and_runs_load_nothing_heavy_that_they_do_not_need(code, heavy):
+    """A run in memory needs no compiler of loops, no command line, no pictures and no files."""
+    if "simulate" in code:
+        ts.simulate(ts.cases.load("pendulum"), 0.1)  # loops of a checkout that changed are compiled here
     code += f"\nimport sys\nprint([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "[]", done.stdout + done.stderr

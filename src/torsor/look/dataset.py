@@ -195,7 +195,6 @@ def manifest(system, trajectory, options):
     """Where the numbers come from: versions, model, options, machine."""
     import casadi
     import llvmlite
-    import numba
     import xarray
 
     from .. import __version__
@@ -213,7 +212,7 @@ def manifest(system, trajectory, options):
         "options": json.dumps(options),
         "torsor": __version__,
         "versions": json.dumps({
-            "casadi": casadi.CasadiMeta.version(), "llvmlite": llvmlite.__version__, "numba": numba.__version__,
+            "casadi": casadi.CasadiMeta.version(), "llvmlite": llvmlite.__version__,
             "numpy": np.__version__, "xarray": xarray.__version__, "python": platform.python_version(),
         }),
         "machine": f"{platform.system()} {platform.machine()}",

@@ -255,7 +255,6 @@ def circumstances():
     """What the numbers of a run depend on besides the model: versions, and the processor that code is made for."""
     import casadi
     import llvmlite
-    import numba
 
     from .. import __version__
     from ..kernels import cache, worker
@@ -266,9 +265,19 @@ def circumstances():
     triple, processor, features = worker.host()
     return {
         "torsor": __version__, "casadi": casadi.CasadiMeta.version(), "llvmlite": llvmlite.__version__,
-        "numba": numba.__version__, "numpy": np.__version__, "system": triple, "processor": processor,
+        "numba": _numba(), "numpy": np.__version__, "system": triple, "processor": processor,
         "features of the processor": features, "source of torsor": source.hexdigest(),
     }  # fmt: skip
+
+
+def _numba():
+    """The version of Numba, which compiles loops whose source has changed; nothing needs it otherwise."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("numba")
+    except PackageNotFoundError:
+        return "none"
 
 
 def refuse_other_circumstances(folder, stored):
