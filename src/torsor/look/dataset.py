@@ -112,7 +112,7 @@ def labelled(system, times, used, variables):
     unique = [name not in system.shared for name in system.connections]
     variables = variables | {"reaction_unique": (("joint",), np.array(unique, bool))}
     attributes = lambda name: {what: known[name] for what, known in ATTRIBUTES.items() if name in known}
-    variables = {"time": (("time",), times), **variables}
+    variables = {**variables, "time": (("time",), times)}
     constraints = tuple(system.rows[k][0] for k in used)
     names = (system.bodies, system.joint_coordinates, system.coordinate_units, system.connections)
     made = {name: xr.Variable(x[0], x[1], attributes(name)) for name, x in variables.items()}
