@@ -133,6 +133,14 @@ class Task:
                 AccuracyWarning,
                 stacklevel=level + 1,
             )
+        if doubtful := _loads_not_unique(self.model, data):
+            warnings.warn(
+                f"model {self.model.name!r}: {', '.join(doubtful)}: its load is the reaction of a joint that is not unique, since "
+                "constraints are redundant, so that the motion is not either. Give its `normal`, or free the loop of redundant "
+                "constraints",
+                AccuracyWarning,
+                stacklevel=level + 1,
+            )
         if "energy_balance_lost" in a and a["status"] != "interrupted":
             what = "a smaller tolerance" if self.step is None else "a smaller step"
             warnings.warn(
@@ -143,6 +151,13 @@ class Task:
                 stacklevel=level + 1,
             )
         return data
+
+
+def _loads_not_unique(model, data):
+    """Dry friction in joints, under reactions that are not unique."""
+    rubbing = [c for c in model.constraints if isinstance(getattr(c, "on", None), Joint) and c.normal is None]
+    unique = dict(zip(data["joint"].values.tolist(), data["reaction_unique"].values.tolist())) if rubbing else {}
+    return [c.owner for c in rubbing if not unique.get(c.on.name, True)]
 
 
 def _too_small_or_large(model, length, events):
