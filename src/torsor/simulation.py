@@ -127,7 +127,7 @@ def _carried_out(task, times, title, progress):
     bar, began = Progress(0.0, task.until, title, progress), clock.perf_counter()
     bar.waiting(PREPARING)
     try:
-        system, runner, _ = task.prepared()
+        system, runner = task.prepared()
         with never_lost():
             runner.begin(times)
         prepared = clock.perf_counter() - began
@@ -199,7 +199,7 @@ def resume(
     place.lock()
     try:
         facts, arrays = place.read()  # nobody else changes it from now on
-        system = System(**static["system"])
+        system = System.restored(static["system"])
         place.times, outcome, ended_by, prepared = place.output_times(), facts["outcome"], None, 0.0
         if outcome["status"] == "running":
             refuse_other_circumstances(place.folder, static["circumstances"])
@@ -208,8 +208,8 @@ def resume(
             bar, began = Progress(0.0, task.until, model.name, progress), clock.perf_counter()
             bar.waiting(PREPARING)
             try:
-                _, runner, rebuild = task.prepared(system)
-                runner.restore(facts["runner"], arrays, rebuild)
+                _, runner = task.prepared(system)
+                runner.restore(facts["runner"], arrays)
                 prepared = clock.perf_counter() - began
                 with noted() as note:
                     outcome, ended_by = drive(runner, place, bar, note, *o["checkpoints"])
@@ -230,7 +230,7 @@ def _checkpointed(task, times, checkpoint, intervals, progress):
     bar, began = Progress(0.0, task.until, task.model.name, progress), clock.perf_counter()
     bar.waiting(PREPARING)
     try:
-        system, runner, _ = task.prepared()
+        system, runner = task.prepared()
         place.lock()
         place.refuse_used()
         spaced = isinstance(times, Spaced)

@@ -13,8 +13,6 @@ gains   α and β of Baumgarte
 
 from dataclasses import dataclass
 
-from ..errors import ModelError
-
 
 @dataclass(frozen=True)
 class Signature:
@@ -30,7 +28,7 @@ class Signature:
         return cls(name, tuple(takes.split()), tuple(gives.split()))
 
     def refuse_others(self, f, sizes):
-        """Take note of the sizes of a CasADi function's vectors; an error where one is sparse, or not as long as elsewhere.
+        """Take note of the sizes of a CasADi function's vectors; a TypeError where one is sparse, or not as long as elsewhere.
 
         sizes   of vectors by name, as far as they are known; others are added
         """
@@ -38,12 +36,12 @@ class Signature:
         vectors += [(n, f.sparsity_out(k)) for k, n in enumerate(self.gives)]
         counts = (f.n_in(), f.n_out())
         if counts != (len(self.takes), len(self.gives)):
-            raise ModelError(f"kernel {self.name!r} takes and gives {counts} vectors, it must be {self}")
+            raise TypeError(f"kernel {self.name!r} takes and gives {counts} vectors, it must be {self}")
         for vector, sparsity in vectors:
             if not sparsity.is_dense():
-                raise ModelError(f"kernel {self.name!r}: {vector} is sparse, it must be dense")
+                raise TypeError(f"kernel {self.name!r}: {vector} is sparse, it must be dense")
             if sizes.setdefault(vector, sparsity.nnz()) != sparsity.nnz():
-                raise ModelError(f"kernel {self.name!r}: {vector} has {sparsity.nnz()} numbers, not {sizes[vector]}")
+                raise TypeError(f"kernel {self.name!r}: {vector} has {sparsity.nnz()} numbers, not {sizes[vector]}")
 
     def __str__(self):
         return f"{self.name}: {' '.join(self.takes)} → {' '.join(self.gives)}"

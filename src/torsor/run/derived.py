@@ -73,27 +73,22 @@ class Derived:
         last = Numeric(self.model, lookup("formulation", "absolute"), *absolute)
         return Numeric(self.model, self.cls, *own[0], last) if own else last
 
-    def library(self, key, face, build):
-        """Kernels of the choice that is written on a face: known here, on the disk, or built now."""
+    def library(self, choice, build):
+        """Kernels of a choice: known here, on the disk, or built now by `build(key, equations)`."""
+        key = kernels.cache.digest("kernels", self.mark, self.formulation, repr(choice), build.__name__, _source())
         with self.lock:
             if key not in self.libraries:
-                self.libraries[key] = kernels.load(key) or build(self._like(face))
+                self.libraries[key] = kernels.load(key) or build(self, key, choice.write(self.equations), choice)
             self._keep()
             return self.libraries[key]
-
-    def _like(self, face):
-        """The equations with the choice that is written on a face."""
-        f = self.equations
-        f.release([element for element in self.model.switched if id(element) in face.released])
-        f.keep, f.dependent, f.metric = face.keep, face.dependent, face.metric
-        f.measure(face.scales)
-        return f
 
 
 @cache
 def _source():
-    """With this file changes what is stored."""
-    return pathlib.Path(__file__).read_text()
+    """Digest of the files with which the meaning of what is stored changes."""
+    here = pathlib.Path(__file__).parent
+    names = ("prepare.py", "derived.py", "program.py", "pace.py", "structures.py", "waist.py", "choice.py")
+    return kernels.cache.digest(*[(here / name).read_text() for name in names])
 
 
 def derived(model, formulation, signals):

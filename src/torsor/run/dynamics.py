@@ -10,6 +10,7 @@ import numpy as np
 from .. import quantity
 from ..errors import OptionError
 from ..model import Model
+from .derived import derived
 from .prepare import mechanics, prepare
 
 Column: TypeAlias = np.ndarray | None  # None: that of the start
@@ -38,7 +39,7 @@ class Dynamics:
         self.model, self.formulation, self.map = model, formulation, map
         model.seal()
         self.system, _ = prepare(model, formulation, map, parameters=parameters)
-        self.kernels = mechanics(model, self.system, formulation, map, parameters)
+        self.kernels = derived(model, formulation, dict(model.signals)).library(self.system.choice, mechanics)
         self._derivatives, self._given = {}, parameters
         self.q, self.v, self.p = (np.array(x) for x in (self.system.q, self.system.v, self.system.p))
 
@@ -88,8 +89,7 @@ class Dynamics:
         from ..registry import lookup
 
         f = lookup("formulation", self.formulation)(self.model)
-        f.keep, f.dependent = self.system.keep, self.system.dependent[-1]
-        return f
+        return self.system.choice.write(f)
 
     @cached_property
     def functions(self) -> dict[str, ca.Function]:

@@ -208,7 +208,7 @@ class EventRunner(Runner):
 
     def snapshot(self):
         facts, arrays = super().snapshot()
-        facts["structures"] = [[s.key, s.keep, s.dependent, s.watches] for s in self.structures.known]
+        facts["structures"] = [[s.key, s.choice.facts(), s.watches] for s in self.structures.known]
         return facts | {"drained": self.drained}, arrays
 
     def _lasting(self):
@@ -218,9 +218,9 @@ class EventRunner(Runner):
         self._tabulate()
         super()._restore_records(arrays)
 
-    def restore(self, facts, arrays, rebuild):
-        self.structures.known = [self.structures.rebuilt(tuple(key), *rest) for key, *rest in facts["structures"]]
-        super().restore(facts, arrays, rebuild)
+    def restore(self, facts, arrays):
+        self.structures.restored(facts["structures"])
+        super().restore(facts, arrays)
         self.drained = facts["drained"]
 
     def _evaluate(self, which):

@@ -1,10 +1,6 @@
 """From a model to a system that is ready to run: derived, diagnosed, started and compiled, or taken from the cache."""
 
-import hashlib
-import json
-import pathlib
 from dataclasses import asdict, dataclass
-from functools import cache
 
 import casadi as ca
 import numpy as np
@@ -14,6 +10,7 @@ from .. import kernels, quantity
 from ..errors import AssemblyError, ModelError
 from ..formulations.scales import Scales, rounded
 from ..registry import lookup
+from .choice import Choice, thawed
 from .derived import derived
 from .pace import paces
 from .program import Approach, Rate, Side, lowered
@@ -30,8 +27,7 @@ class System:
     coordinate_units: list  # "rad" or "m" each
     connections: list  # names
     rows: list  # (label, description) of all declared rows
-    keep: list
-    dependent: list  # places of dependent coordinates, where a formulation or a projection splits them
+    choice: Choice  # what is chosen about the kernels at the start
     watches: float  # part of its conditioning down to which what was chosen is kept; 0: nothing has to be watched
     redundant: list
     shared: list  # names of constraints whose reactions are not unique
@@ -73,22 +69,20 @@ class System:
             return f"{words} of {self.rows[place][0]!r}"
         return f"{words} of {self.bodies[place // per_body]!r}" if size > 1 else words
 
+    @classmethod
+    def restored(cls, facts):
+        """From plain data."""
+        return cls(**{**facts, "choice": Choice.restored(facts["choice"])})
+
+    @property
+    def keep(self):
+        """Rows in use at the start."""
+        return list(self.choice.keep)
+
     @property
     def unit(self):
         """Unit of length of the kernels [m]."""
         return rounded(self.length)
-
-
-@cache
-def own_source():
-    """Digest of the files with which the meaning of a stored System and of its kernels changes."""
-    here = pathlib.Path(__file__).parent
-    files = [here / name for name in ("prepare.py", "derived.py", "program.py", "pace.py", "structures.py", "waist.py")]
-    return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
-
-
-def key_of(*parts):
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 KNOWN = 64  # starts that a model keeps in memory
@@ -127,9 +121,8 @@ def _begun(told, options, values, t):
     from ..formulations import start as starts
     from ..formulations.examiner import Examiner
     from ..formulations.impostors import assembled
-    from ..formulations.partition import choose
 
-    model, metric = told.model, options[2]
+    model = told.model
     f = told.face()
     absolute = f.absolute
     given = starts.given(absolute, t, values)
@@ -155,13 +148,8 @@ def _begun(told, options, values, t):
         found = diagnoses.diagnose(examiner, t, q, p)
     f.keep = found.keep
     f.measure(scales)
-    partition = choose(f, examiner, t, q, p, metric) if isinstance(metric, list) else {}
-    f.metric = (partition["positions"], partition["velocities"]) if partition else metric
-    if f.watches:
-        f.choose(examiner, t, q, p)
-    chosen = [*f.metric, f.dependent] if partition else [f.dependent]
-    key = kernel_key(told.mark, told.formulation, f.keep, chosen, options, scales)
-    built = told.library(key, f, lambda equations: _built(told, equations, key, options))
+    choice, partition = best_choice(f, examiner, t, q, p, options)
+    built = told.library(choice, run_kernels)
     if f.turns:
         x = Layout(f.facts["q"], f.facts["v"], len(p)).joined(q, v, p)
         p[len(model.inputs) :] = built["turns"](np.array([t]), x, p)[0]
@@ -176,8 +164,7 @@ def _begun(told, options, values, t):
         bodies=[b.name for b in model.bodies],
         **told.facts,
         rows=[(row.label, str(row)) for row in f.rows],
-        keep=found.keep,
-        dependent=chosen,
+        choice=choice,
         watches=watched(f, bool(partition), found.redundant),
         redundant=found.redundant,
         shared=shared,
@@ -199,41 +186,26 @@ def _begun(told, options, values, t):
     return system, built
 
 
-def mechanics(model, system, formulation, map, parameters=None):
-    """Kernels of the equations themselves, as functions of configuration and velocities, for those who call them one by one."""
-    told = derived(model, formulation, dict(model.signals))
-    options = [map, False, "mass"]
-    f = told.face()
-    f.measure(Scales(**system.scales))
-    f.keep, f.dependent = system.keep, system.dependent[-1]
-    key = kernel_key(told.mark, told.formulation, f.keep, system.dependent, ["mechanics", *options], f.scales)
-
-    def make(equations):
-        functions = {**equations.functions(), **equations.retractions(map)}
-        functions["outputs"] = equations.outputs(told.signals).function()
-        del functions["impulse"]
-        return kernels.build(functions, key=key)
-
-    return told.library(key, f, make)
-
-
-def _built(told, f, key, options):
-    """Kernels of the structure of the start."""
-    model = told.model
-    program = lowered(model, [row.label for row in f.rows]) if changes_structure(model) else None
-    return build(f, told.signals, program, key, options)
-
-
 def changes_structure(model):
     """Whether anything happens in a model besides motion."""
     return bool(model.events or model.switched)
 
 
-def build(f, signals, program, key, options):
-    """Kernels of a formulation whose rows and dependent velocities are chosen; with a program, those of its events too."""
-    map, baumgarte, _ = options
-    columns = None if program is None else (lambda f: _columns(f, program))
-    return kernels.build(kernels_of(f, map, baumgarte, signals, columns), key=key, seldom=SELDOM)
+def run_kernels(told, key, f, choice):
+    """Kernels of a run, with those of its events where there are any."""
+    columns = None
+    if changes_structure(told.model):
+        program = lowered(told.model, [row.label for row in f.rows])
+        columns = lambda f: _columns(f, program)
+    functions = kernels_of(f, choice.map, choice.baumgarte, told.signals, columns)
+    return kernels.build(functions, key=key, seldom=SELDOM)
+
+
+def mechanics(told, key, f, choice):
+    """Kernels of the equations themselves, as functions of configuration and velocities, for those who call them one by one."""
+    functions = {**f.functions(), **f.retractions(choice.map), "outputs": f.outputs(told.signals).function()}
+    del functions["impulse"]
+    return kernels.build(functions, key=key)
 
 
 def _columns(f, program):
@@ -271,42 +243,43 @@ def watched(f, partition, redundant):
     return 0.0 if not f.keep else 0.02 if f.watches or partition else 1e-7 if redundant else 0.0
 
 
-def kernel_key(mark, formulation, keep, dependent, options, scales):
-    units = scales.row_units(scales.rows)
-    return key_of("kernels", mark, formulation, keep, dependent, options, scales.unit, units, own_source())
+def face_of(told, system, released=()):
+    """The numeric face of a formulation, with some of the elements that events switch not acting."""
+    f = told.face()
+    f.release([told.model.switched[k] for k in released])
+    f.measure(Scales(**system.scales))
+    return f
 
 
-def rechosen(told, system, options, keep, dependent, t, q, p):
-    """Kernels with the rows and the dependent coordinates that are best here, and which these are."""
-    from ..formulations.diagnosis import anew
-    from ..formulations.examiner import Examiner
+def best_choice(f, examiner, t, q, p, wanted, before=()):
+    """The dependent coordinates that are best at a configuration with the rows in use, where there are any to choose; and the
+    partition that a projection asks for.
+
+    wanted   map, whether the constraints are stabilised, and the metric of projections
+    before   the velocities that depended on others so far
+    """
     from ..formulations.partition import choose
 
-    f = told.face()
-    scales = Scales(**system.scales)
-    f.measure(scales)
-    examiner = Examiner(f, scales)
-    f.keep = anew(examiner, keep, t, q, p)
-    f.dependent = dependent[-1] if f.keep == keep else []
-    f.metric, chosen = options[2], []
-    if system.partition:
-        partition = choose(f, examiner, t, q, p, options[2])
-        f.metric = chosen = (partition["positions"], partition["velocities"])
-    f.choose(examiner, t, q, p)
-    chosen = [*chosen, f.dependent]
-    key = kernel_key(system.fingerprint, told.formulation, f.keep, chosen, options, scales)
-    make = lambda equations: build(equations, told.signals, None, key, options)
-    return told.library(key, f, make), f.keep, json.loads(json.dumps(chosen))
+    map, baumgarte, metric = wanted
+    f.metric, f.dependent, partition = metric, list(before), {}
+    if isinstance(metric, list):
+        partition = choose(f, examiner, t, q, p, metric)
+        f.metric = (partition["positions"], partition["velocities"]) if f.keep else "mass"
+    if f.watches:
+        f.choose(examiner, t, q, p)
+    return Choice.of(f, map, baumgarte), partition
 
 
-def rebuilt(told, system, options, keep, dependent):
-    """Kernels of a choice that an earlier process made."""
-    f, scales = told.face(), Scales(**system.scales)
-    f.measure(scales)
-    f.keep, f.metric = keep, (tuple(dependent[:-1]) if len(dependent) > 1 else options[2])
-    f.dependent = dependent[-1]
-    key = kernel_key(system.fingerprint, told.formulation, keep, dependent, options, scales)
-    return told.library(key, f, lambda equations: build(equations, told.signals, None, key, options))
+def chosen_anew(told, system, choice, wanted, t, q, p):
+    """The choice with the rows and the dependent coordinates that are best here."""
+    from ..formulations.diagnosis import anew
+    from ..formulations.examiner import Examiner
+
+    f = face_of(told, system, choice.released)
+    examiner = Examiner(f, f.scales)
+    f.keep = anew(examiner, list(choice.keep), t, q, p)
+    before = thawed(choice.dependent) if f.keep == list(choice.keep) else ()
+    return best_choice(f, examiner, t, q, p, wanted, before)[0]
 
 
 def _finite(model, q, p):

@@ -1,6 +1,5 @@
 """Runs a prepared system: builds the records of the compiled loop, calls it in slices, keeps what was computed."""
 
-import json
 import time as clock
 from dataclasses import dataclass, field
 
@@ -11,6 +10,7 @@ from ..methods.codes import FINISHED, ILL_CHOSEN, NOT_FINITE, NOT_PROJECTED, RUN
 from ..methods.projections import Projection
 from ..methods.records import Evaluation, Method, Outputs, Past, Plan, Run, Scales, Scratch, State, addresses
 from ..registry import lookup
+from .choice import Choice
 from .interruption import abrupt, asked, never_lost
 
 SLICE = 0.1  # seconds for which compiled code runs without a look at what else happened
@@ -49,10 +49,22 @@ class Runner:
 
     record, loop = Run, ("torsor.run.march", "march")
 
-    def __init__(self, system, built, method, step, tolerance, projection: Projection, until, renew=None, blame=None):
+    def __init__(
+        self,
+        system,
+        built,
+        method,
+        step,
+        tolerance,
+        projection: Projection,
+        until,
+        renew=None,
+        library=None,
+        blame=None,
+    ):
         self.choices, self.wall, self.until = 0, 0.0, float(until)
         self.blame, self.undefined, self.system = blame, None, system
-        self.renew, self.keep, self.dependent, self.used = renew, system.keep, system.dependent, set(system.keep)
+        self.renew, self.library, self.choice, self.used = renew, library, system.choice, set(system.keep)
         integrator = lookup("integrator", method)
         module, name = integrator.loop
         self.sizes = {**system.sizes, "p": len(system.p), "outputs": sum(size for _, size in system.layout)}
@@ -138,16 +150,17 @@ class Runner:
         with abrupt(), never_lost():
             now = float(self.scratch.t[0])  # of the trial, which a ground that moves may have carried along
             q = tried[: self.plan.configuration]
-            built, keep, dependent = self.renew(self.keep, self.dependent, now, q, self.state.p)
-        if (keep, dependent) != (self.keep, self.dependent):
+            choice = self.renew(self.choice, now, q, self.state.p)
+            built = self.built if choice == self.choice else self.library(choice)
+        if choice != self.choice:
             self.choices += 1
-            self._choose(built, keep, dependent)
+            self._choose(choice, built)
         self._watch(0, self.built, tried, self.system.watches)
 
-    def _choose(self, built, keep, dependent):
-        """Use these rows and dependent coordinates from now on."""
-        self.keep, self.dependent, self.used = keep, dependent, self.used | set(keep)
-        self._take([(built, keep, self.system.watches)])
+    def _choose(self, choice, built):
+        """Use these kernels from now on."""
+        self.choice, self.used = choice, self.used | set(choice.keep)
+        self._take([(built, choice.keep, self.system.watches)])
 
     def _rate(self):
         """How fast a system moves at the start, or would under gravity: lengths over its size, angles as they are [1/s]."""
@@ -318,7 +331,7 @@ class Runner:
 
     def snapshot(self):
         """Everything that the further run depends on, as plain facts and as arrays."""
-        chosen = {"keep": self.keep, "used": sorted(self.used), "dependent": self.dependent}
+        chosen = {"choice": self.choice.facts(), "used": sorted(self.used)}
         facts = chosen | {"choices": self.choices, "wall": self.wall}
         arrays = {f"{part}.{n}": x for part, record in self._lasting().items() for n, x in record.snapshot().items()}
         return facts, arrays | {f"kernels.{name}": self.run_.kernels[name].copy() for name in ("poor", "rich", "best")}
@@ -327,11 +340,11 @@ class Runner:
         """Records that a further run depends on."""
         return {"state": self.state, "past": self.past, "scales": self.scales}
 
-    def restore(self, facts, arrays, rebuild):
-        """Go on from a snapshot; rebuild: kernels of given dependent coordinates."""
-        keep, dependent = facts["keep"], facts["dependent"]
-        if (keep, dependent) != (self.keep, json.loads(json.dumps(self.dependent))):
-            self._choose(rebuild(keep, dependent), keep, dependent)
+    def restore(self, facts, arrays):
+        """Go on from a snapshot."""
+        choice = Choice.restored(facts["choice"])
+        if choice != self.choice:
+            self._choose(choice, self.library(choice))
         self.used |= set(facts["used"])
         self.choices, self.wall = facts["choices"], facts["wall"]
         self._restore_records(arrays)

@@ -3,23 +3,26 @@
 A structure is a set of engaged constraints. What is redundant in it is found where it is first met, as at the start.
 """
 
-import json
 from dataclasses import dataclass, replace
 
 from ..errors import AssemblyError
-from .prepare import build, kernel_key, watched
+from .choice import Choice
+from .prepare import best_choice, chosen_anew, face_of, run_kernels, watched
 from .program import lowered
 
 
 @dataclass
 class Structure:
-    """Kernels and rows of one structure."""
+    """Kernels of one structure, and what was chosen about them."""
 
     key: tuple
     built: object
-    keep: list
-    dependent: list
+    choice: Choice
     watches: float
+
+    @property
+    def keep(self):
+        return list(self.choice.keep)
 
 
 class Structures:
@@ -28,10 +31,9 @@ class Structures:
     def __init__(self, told, system, built, options):
         self.told, self.system, self.options = told, system, options
         self.program = lowered(told.model, [label for label, _ in system.rows])
-        self.known, self.used = [], set()  # used: rows that were chosen anew
+        self.used = set()  # rows that were chosen anew
         self.bits = self.program.tables["bits"]
-        first = Structure(self.key_of(system.p), built, system.keep, system.dependent, system.watches)
-        self.known.append(first)
+        self.known = [Structure(self.key_of(system.p), built, system.choice, system.watches)]
 
     def key_of(self, p):
         """Which constraints are engaged."""
@@ -45,33 +47,22 @@ class Structures:
             self.known.append(found)
         return found
 
-    def rebuilt(self, key, keep, dependent, watches):
-        """A structure that an earlier run met, with the rows that it used."""
-        found = next((s for s in self.known if s.key == key), None)
-        if found is not None and found.keep == keep and found.dependent == dependent:
-            return found
-        f = self._released(key)
-        f.keep, f.metric = keep, (tuple(dependent[:-1]) if len(dependent) > 1 else self.options[2])
-        f.dependent = dependent[-1]
-        again = Structure(key, self._library(f, key, dependent), keep, dependent, watches)
-        self.known = [again if s.key == key else s for s in self.known] + ([again] if found is None else [])
-        return again
+    def restored(self, facts):
+        """The structures that an earlier run met, with what was chosen in each."""
+        known = {(s.key, s.choice): s for s in self.known}
+        self.known = []
+        for key, choice, watches in facts:
+            key, choice = tuple(key), Choice.restored(choice)
+            found = known.get((key, choice)) or Structure(key, self.told.library(choice, run_kernels), choice, watches)
+            self.known.append(found)
 
     def rechosen(self, structure, t, q, p):
-        """The same structure with the rows and the dependent coordinates that are best here."""
-        from ..formulations.diagnosis import anew
-        from ..formulations.examiner import Examiner
-
-        f = self._released(structure.key)
-        examiner = Examiner(f, f.scales)
-        f.keep = anew(examiner, structure.keep, t, q, p)
-        before = structure.dependent[-1] if f.keep == structure.keep else []
-        dependent, _ = self._choose(f, examiner, t, q, p, before)
-        if (f.keep, dependent) == (structure.keep, structure.dependent):
+        """Whether other rows or dependent coordinates are better here; then the structure has them."""
+        choice = chosen_anew(self.told, self.system, structure.choice, self.options, t, q, p)
+        if choice == structure.choice:
             return False
-        structure.built = self._library(f, structure.key, dependent)
-        self.used |= set(f.keep)
-        structure.keep, structure.dependent = f.keep, dependent
+        structure.built, structure.choice = self.told.library(choice, run_kernels), choice
+        self.used |= set(choice.keep)
         return True
 
     def _found(self, key, t, q, v, p):
@@ -79,16 +70,21 @@ class Structures:
         from ..formulations import diagnosis
         from ..formulations.examiner import Examiner
 
-        f = self._released(key)
+        f = face_of(self.told, self.system, self._released(key))
         examiner = Examiner(f, f.scales)
         where, _ = examiner.assemble(t, q, p)
         where = q if where is None else where
         found = diagnosis.diagnose(examiner, t, where, p)
         self._refuse(examiner, f, found, t, where, v, p)
         f.keep = found.keep
-        dependent, partition = self._choose(f, examiner, t, where, p)
-        watches = watched(f, partition, found.redundant)
-        return Structure(key, self._library(f, key, dependent), f.keep, json.loads(json.dumps(dependent)), watches)
+        choice, _ = best_choice(f, examiner, t, where, p, self.options)
+        watches = watched(f, choice.partitions, found.redundant)
+        return Structure(key, self.told.library(choice, run_kernels), choice, watches)
+
+    def _released(self, key):
+        """Places among the switched elements of those that do not act in a structure."""
+        off = {id(c) for c, on in zip(self.program.constraints, key) if on == 0.0}
+        return [k for k, element in enumerate(self.told.model.switched) if id(element) in off]
 
     def _refuse(self, examiner, f, found, t, q, v, p):
         """Refuse engagements that contradict each other: redundant rows that ask for something else than the others."""
@@ -104,35 +100,3 @@ class Structures:
             raise AssemblyError(f"contradictory constraints would be engaged together: {names}")
         v = examiner.onto(t, q, v, p, found.keep)
         diagnosis.refuse_contradictions(examiner, found, t, q, v, p, f.rows)
-
-    def _released(self, key):
-        """The face of the formulation with the constraints of this structure engaged."""
-        from ..formulations.scales import Scales
-
-        f = self.told.face()
-        f.release([c for c, on in zip(self.program.constraints, key) if on == 0.0])
-        f.metric = self.options[2]
-        f.measure(Scales(**self.system.scales))
-        return f
-
-    def _choose(self, f, examiner, t, q, p, before=()):
-        """Dependent coordinates, where there are any to choose."""
-        from ..formulations.partition import choose
-
-        metric, chosen = self.options[2], []
-        f.metric, f.dependent = metric, list(before)
-        if isinstance(metric, list) and f.keep:
-            partition = choose(f, examiner, t, q, p, metric)
-            f.metric = chosen = (partition["positions"], partition["velocities"])
-        elif isinstance(metric, list):
-            f.metric = "mass"
-        if f.watches:
-            f.choose(examiner, t, q, p)
-        return [*chosen, f.dependent], bool(chosen)
-
-    def _library(self, f, key, dependent):
-        """Kernels of a structure and of what is chosen in it."""
-        mark, formulation = self.system.fingerprint, self.told.formulation
-        place = kernel_key(mark, formulation, [list(key), f.keep], dependent, self.options, f.scales)
-        make = lambda equations: build(equations, self.told.signals, self.program, place, self.options)
-        return self.told.library(place, f, make)

@@ -14,7 +14,7 @@ from ..methods.projections import Projection
 from ..model import Model
 from .derived import derived
 from .interruption import never_lost
-from .prepare import changes_structure, prepare, rebuilt, rechosen
+from .prepare import changes_structure, chosen_anew, prepare, run_kernels
 from .runner import Runner
 
 FARTHEST = 1e13  # way of the start over the size of the model
@@ -48,15 +48,14 @@ class Task:
 
     @never_lost()
     def prepared(self, stored=None):
-        """System, runner, and how to rebuild kernels of a choice of dependent coordinates; stored: the system of a
-        checkpoint, which counts, and not what would be derived today."""
+        """System and runner; stored: the system of a checkpoint, which counts, and not what would be derived today."""
         model, metric = self.model, self.projection.metric
         ways = [self.map, self.projection.baumgarte, metric]
         model.seal()
         refuse_jumps(model, self.values(), self.until)
         system, built = prepare(model, self.formulation, *ways, self.signals, self.parameters)
         if stored is not None:
-            shape = lambda x: json.dumps([x.keep, x.dependent, x.layout, x.sizes])
+            shape = lambda x: [x.choice, json.dumps([x.layout, x.sizes])]
             if shape(system) != shape(stored):
                 raise ResultError(
                     f"model {model.name!r}: its equations are derived differently here; nothing was changed"
@@ -65,15 +64,15 @@ class Task:
         _refuse_endless(model, system, self.until)
         told = self.derived()
         manner = (self.method, self.step, self.tolerance, self.projection, self.until)
-        rebuild = lambda keep, dependent: rebuilt(told, system, ways, keep, dependent)
         if changes_structure(model):
             from .event_runner import EventRunner
             from .structures import Structures
 
             structures = Structures(told, system, built, ways)
-            return system, EventRunner(structures, system, built, *manner, self.blame), rebuild
-        renew = lambda *chosen: rechosen(told, system, ways, *chosen)
-        return system, Runner(system, built, *manner, renew, self.blame), rebuild
+            return system, EventRunner(structures, system, built, *manner, self.blame)
+        renew = lambda choice, *at: chosen_anew(told, system, choice, ways, *at)
+        library = lambda choice: told.library(choice, run_kernels)
+        return system, Runner(system, built, *manner, renew, library, self.blame)
 
     def blame(self, until, t, bodies, p):
         """Which elements are not numbers at or just after a state, as the end of a message; empty where all are."""
