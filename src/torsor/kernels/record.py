@@ -73,7 +73,7 @@ class Record:
     def snapshot(self):
         """Copies of all numbers and arrays, by name."""
         numbers = {n: np.array([getattr(self, n)]) for n, kind in self.fields.items() if kind in (REAL, COUNT)}
-        return numbers | {n: x.copy() for n, x in self._held.items() if isinstance(x, np.ndarray)}
+        return numbers | {n: _plain(x).copy() for n, x in self._held.items() if isinstance(x, np.ndarray)}
 
     def restore(self, arrays):
         """Back to a snapshot; arrays keep their places."""
@@ -81,7 +81,12 @@ class Record:
             if kind in (REAL, COUNT):
                 setattr(self, name, arrays[name][0].item())
             elif isinstance(kind, Array):
-                getattr(self, name)[...] = arrays[name]
+                _plain(getattr(self, name))[...] = arrays[name]
+
+
+def _plain(x):
+    """An array of numbers with the same memory."""
+    return x if x.dtype.names is None else x.view(np.int64)
 
 
 def _number(name, kind):
