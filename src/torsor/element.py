@@ -18,7 +18,7 @@ CONSTANT = ("parameter",)
 TIMED = (*CONSTANT, "time", "memory")
 POSES = (*TIMED, "pose")
 MOTION = (*POSES, "velocity")
-LOADED = (*MOTION, "reaction")
+LOADED = (*MOTION, "state", "reaction")
 ANYTHING = (*LOADED, "acceleration")
 DERIVED = (*MOTION, "orientation of a particle")  # follows from the motion, and is kept by nothing
 

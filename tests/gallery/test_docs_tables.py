@@ -38,7 +38,8 @@ def test_orders_in_the_table_are_those_of_the_methods():
         row = rows[key]
         order, evaluations = (cell.strip() for cell in row.split("|")[2:4])
         assert int(order.split("(")[0]) == method.order
-        assert int(evaluations) == len(method.b)
+        if hasattr(method, "b"):  # a tableau
+            assert int(evaluations) == len(method.b)
 
 
 def test_the_default_tolerance_is_the_one_that_is_documented():

@@ -30,16 +30,23 @@ def reference(case):
     return final_state(case, until, steps, "rkmk54")
 
 
+@cache
+def slope(case, method, map):
+    """How fast the error falls with the number of steps."""
+    until, _, counts = PROBLEMS[case]
+    steps = counts[METHODS[method].order]
+    errors = [np.abs(final_state(case, until, n, method, map) - reference(case)).max() for n in steps]
+    return -np.polyfit(np.log(steps), np.log(errors), 1)[0]
+
+
 @pytest.mark.parametrize("map", ["exp", "cayley"])
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("case", PROBLEMS)
-def test_error_falls_with_the_claimed_order_of_the_step(case, method, map):
-    until, _, counts = PROBLEMS[case]
-    order = METHODS[method].order
-    steps = counts[order]
-    errors = [np.abs(final_state(case, until, n, method, map) - reference(case)).max() for n in steps]
-    slope = -np.polyfit(np.log(steps), np.log(errors), 1)[0]
-    assert abs(slope - order) <= 0.15, f"errors {errors} at {steps} steps"
+def test_error_falls_with_the_claimed_order_of_the_step(method, map):
+    """On every problem at least so fast, and on the hardest just so; a motion may suit a method, as turning at a constant rate
+    suits Adams methods."""
+    order, slopes = METHODS[method].order, {case: slope(case, method, map) for case in PROBLEMS}
+    assert abs(min(slopes.values()) - order) <= 0.15, slopes
+    assert sum(abs(found - order) <= 0.15 for found in slopes.values()) >= 2, slopes
 
 
 def test_printed_scheme_without_the_differential_would_lose_its_order():

@@ -41,6 +41,13 @@ class Memory:
             object.__setattr__(self, "symbol", quantity.symbol(self.name))
 
 
+@dataclass(frozen=True, eq=False)
+class State(Memory):
+    """A number that follows its rate, an expression of signals; events may set it."""
+
+    rate: Any = field(default=None, repr=False)
+
+
 @dataclass(frozen=True)
 class Watch:
     """A function φ of signals, and how it fires.

@@ -63,6 +63,7 @@ def _changes(model):
     """Names and expressions of everything that may change while a model runs."""
     yield ["switched", *[element.name for element in model.switched]], []
     yield ["memories", *[f"{m.name}={m.value!r}" for m in model.memories]], []
+    yield ["states", *[state.name for state in model.states]], [state.rate for state in model.states]
     for event in model.events:
         w = event.watch
         during = [f"{memory.name}={value!r}" for memory, value in event.during]

@@ -110,11 +110,12 @@ def retractions(f, map):
     """The manifold's own kernels: a step along a group direction, plain and tidied, and the correction dexp⁻¹."""
     q, u = ca.SX.sym("q", f.manifold.size), ca.SX.sym("u", f.manifold.dimension)
     w = ca.SX.sym("w", f.manifold.dimension)
-    moved = f.manifold.retract(q, u, map)
+    moved, end = f.manifold.retract(q, u, map), ca.SX.sym("end", f.manifold.size)
     return {
         "retract": ca.Function("retract", [q, u], [moved]),
         "advance": ca.Function("advance", [q, u], [f.manifold.tidy(moved)]),
         "differential": ca.Function("differential", [u, w], [f.manifold.dexp_inverse(u, w, map)]),
+        "local": ca.Function("local", [q, end], [f.manifold.local(q, end, map)]),
     }
 
 

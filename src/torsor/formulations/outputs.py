@@ -112,10 +112,15 @@ def layout(f, signals):
 
 
 def time_derivative(formulation, signal):
-    """ė of a signal of time, poses and velocities, in symbols of the bodies: ∂e/∂(ẋ, ω) a + (rate at held velocities)."""
-    e = formulation.all_rows.substitution.of(signal)
-    bodies = formulation.all_rows.substitution.bodies(e)
+    """ė of a signal of time, poses, velocities and states of the user, in symbols of the bodies: ∂e/∂(ẋ, ω) a + ∂e/∂z ż +
+    (rate at held velocities)."""
+    substitution = formulation.all_rows.substitution
+    e = substitution.of(signal)
+    bodies = substitution.bodies(e)
     total = rate(e, bodies)
+    for state in formulation.model.states:
+        if ca.depends_on(e, state.symbol):
+            total += ca.jacobian(e, state.symbol) * substitution.of(state.rate)
     for body in bodies:
         total += ca.jacobian(e, velocities(body)) @ accelerations(body)
     return total

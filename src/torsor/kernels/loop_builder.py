@@ -3,21 +3,23 @@
 import os
 import sys
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 
 os.environ |= {"TORSOR_BUILDING": "1", "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
 
 from . import loops, worker  # noqa: E402  (imported with these settings)
 
 
-def build(module):
-    """The entries of a module as bitcode for any processor of this kind, packed as it is shipped."""
+def build(module, path=None):
+    """The entries of a module as bitcode for any processor of this kind, packed as it is shipped; path: its file, where it is
+    not one of the package."""
     import llvmlite.binding as llvm
     from numba import njit, types
 
     from .compiled import ENTRIES
     from .numba_records import OPTIONS
 
-    import_module(module)
+    _imported(module, path)
     own = {name: entry for (place, name), entry in ENTRIES.items() if place == module}
     modules, entries = [], {}
     for name, (function, kinds) in own.items():
@@ -32,10 +34,22 @@ def build(module):
     return loops.packed(loops.digest(module), entries, first.as_bitcode())
 
 
+def _imported(module, path):
+    """Import a module by its name, or from its file."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError:
+        spec = spec_from_file_location(module, path)
+        sys.modules[module] = found = module_from_spec(spec)
+        spec.loader.exec_module(found)
+        return found
+
+
 def serve():
     """The other process: one module, named on standard input; its bitcode on standard output."""
     worker.end_with_parent()
     target = sys.stdout.buffer
-    data = build(sys.stdin.buffer.read().decode())
+    module, path = sys.stdin.buffer.read().decode().split("\n")
+    data = build(module, path)
     target.write(data)
     target.flush()

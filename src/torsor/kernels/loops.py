@@ -12,6 +12,7 @@ import lzma
 import re
 import sys
 from functools import cache as once
+from importlib.util import find_spec
 from pathlib import Path
 
 from ..errors import TorsorError
@@ -48,9 +49,22 @@ def loops(module):
     return {name: Loop(addresses[symbol], kinds, owner) for name, (symbol, kinds) in entries.items()}
 
 
+def origin(module):
+    """The file of a module: one of the package, or another one that can be imported."""
+    own = PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".py")
+    if own.exists():
+        return own
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise TorsorError(f"the step of a method is in {module!r}, which has no file that could be compiled")
+    return Path(spec.origin)
+
+
 def sources(module):
     """Files that an entry of this module is made of: its own, and those of torsor that it imports, and so on."""
-    found, waiting = {}, [PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".py")]
+    found, waiting = {}, [origin(module)]
+    if PACKAGE not in waiting[0].parents:
+        waiting += [PACKAGE / "methods" / name for name in ("explicit.py", "newton.py")]
     while waiting:
         path = waiting.pop()
         if path in found or not path.exists():
@@ -60,7 +74,8 @@ def sources(module):
             base = path.parents[len(dots) - 1].joinpath(*filter(None, name.split(".")))
             waiting.append(base.with_suffix(".py"))
             waiting += [base / f"{x.strip()}.py" for x in (several or few).split(",") if x.strip()]
-    return {path.relative_to(PACKAGE).as_posix(): text for path, text in sorted(found.items())}
+    here = lambda path: path.relative_to(PACKAGE).as_posix() if PACKAGE in path.parents else path.name
+    return {here(path): text for path, text in sorted(found.items())}
 
 
 def digest(module):
@@ -126,7 +141,7 @@ def compiled_elsewhere(module):
     print(f"torsor: compiling {module}, once for this version of its source …", file=sys.stderr, flush=True)
     with tempfile.TemporaryFile() as target:
         arguments = ["-c", BUILDER]
-        with worker.started(arguments, module.encode(), target) as process:
+        with worker.started(arguments, f"{module}\n{origin(module)}".encode(), target) as process:
             if process.wait() != 0:
                 return None
         target.seek(0)

@@ -9,6 +9,7 @@ F       factors of the equations at a configuration, last how well they are cond
 lam     multipliers of the rows in use, and implicit efforts
 g, psi  residuals of these rows at position and velocity level, last the length of the vector in units of the rows
 gains   α and β of Baumgarte
+slope   ∂k/∂u of a stage, column by column
 """
 
 from dataclasses import dataclass
@@ -61,6 +62,8 @@ SIGNATURES = {
             "positions:    t x p F → y g",
             "velocities:   t x p F → y psi",
             "tangent:      t x p F e → k",
+            "local:        x y → u",
+            "slope:        t x u p → slope",
             "turns:        t x p → turn",
             "spin:         t x p → spin",
             "outputs:      t x p xdot lam → row",

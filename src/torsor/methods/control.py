@@ -24,7 +24,24 @@ def either(x, linear, first):
 
 
 @inlined
-def error_of(run, k, h, x1, work, projecting):
+def of_states(run, h, x, e):
+    """Largest error of a user's state, each over the largest value that it has had, or gains in the step."""
+    most, first, n, worst = (
+        run.scales.states,
+        run.plan.configuration + run.plan.velocities + 1,
+        2 * run.plan.velocities + 1,
+        0.0,
+    )
+    for m in range(most.size):
+        size = max(most[m], abs(x[first + m]), h * abs(run.scratch.K[0, n + m]))
+        most[m] = max(most[m], abs(x[first + m]))
+        if size > 0.0:
+            worst = max(worst, abs(e[n + m]) / size)
+    return worst
+
+
+@inlined
+def error_of(run, k, h, x, x1, projecting):
     """Largest component of the estimated error over its scale: lengths, angles, and speeds of either kind.
 
     A speed is measured against the largest one met so far, and never more finely than accelerations are known: what the
@@ -54,12 +71,13 @@ def error_of(run, k, h, x1, work, projecting):
     faster, spun = either(e, linear, n)
     worst = max(worst, faster / speed if speed > 0.0 else 0.0, spun / spin if spin > 0.0 else 0.0)
     # the work of drives and forces counts too, where anything moves by more than rounding
-    scales.energy = max(scales.energy, abs(work))
+    scales.energy = max(scales.energy, abs(x[plan.configuration + n]))
     energy = max(scales.energy, plan.mass * speed**2 + plan.inertia * spin**2)
     for j in range(run.method.stages):
         energy = max(energy, h * abs(K[j, 2 * n]))
     if energy > 0.0 and (met[0] > known * scales.linear_rounding or met[1] > known * scales.angular_rounding):
         worst = max(worst, abs(e[2 * n]) / energy)
+    worst = max(worst, of_states(run, h, x, e))
     # as a whole the step must only stay where the projection finds back
     moved, turned = either(s.e, linear, 0)
     error = max(worst / tolerance, moved / scales.length / COARSE, turned / scales.angle / COARSE)

@@ -13,7 +13,7 @@ class Integrator(ABC):
               the new state in the next place of xs, the way to it in u, an estimate of its error in e, ẋ at the start in
               K[0] and near the end in the last row of K, and returns ACCEPTED, or NOT_SOLVED where a shorter step may help
     history   rows that it keeps of earlier steps; a jump forgets them
-    needs     kernels beyond those of every run
+    needs     kernels beyond those of every run: "local", "slope"
     """
 
     kind = "integrator"
@@ -36,4 +36,4 @@ class Integrator(ABC):
 def modules():
     """Modules with the steps of all methods of the package."""
     found = {cls.loop[0] for cls in registered("integrator").values()}
-    return sorted(module for module in found if module.startswith(f"{__package__}."))
+    return sorted(module for module in found if module.startswith("torsor."))

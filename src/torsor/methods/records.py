@@ -48,10 +48,12 @@ class Method(Record):
 
 
 class Past(Record):
-    """What a method keeps of earlier steps."""
+    """States that a method keeps of earlier steps, the newest first."""
 
-    kept: COUNT  # how many rows; a jump of the state sets it to 0
-    rows: MATRIX
+    kept: COUNT  # how many; a jump of the state sets it to 0
+    times: VECTOR
+    xs: MATRIX
+    rates: MATRIX  # ẋ of each
 
 
 class State(Record):
@@ -60,7 +62,9 @@ class State(Record):
 
     time: REAL
     step: REAL  # to be tried next
-    turning: REAL  # longest step in which no angle turns too far to be counted
+    longest: REAL  # step that may be tried now: a longer one was refused
+    unsolved: REAL  # what Newton's method left of an equation that it did not solve,
+    worst: COUNT  # and the component of ẋ in which that was
     pivot: REAL  # conditioning of the constraints at the last projection
     least_pivot: REAL
     position_residual: REAL  # the largest so far, before projection
@@ -90,6 +94,7 @@ class Scales(Record):
     speed: REAL  # largest linear and angular speed
     spin: REAL
     energy: REAL  # most work
+    states: VECTOR  # largest values of the user's states
     linear_rounding: REAL  # of accelerations
     angular_rounding: REAL
 
@@ -110,6 +115,8 @@ class Scratch(Record):
     turn: VECTOR
     spin: VECTOR
     work: VECTOR
+    slope: MATRIX  # of Newton's equations, and in which order they are solved
+    order: INDICES
     tried: VECTOR  # the state for which a better choice is asked
 
 

@@ -34,6 +34,34 @@ def rate(run, k, t, x, p, xdot):
 
 
 @inlined
+def first_rate(run, k, t):
+    """ẋ at the start of a step, in the first row of K."""
+    s, state = run.scratch, run.state
+    s.t[0] = t
+    if state.rated == 1:
+        copy(s.xdot, s.K[0])
+    else:
+        x = state.xs[state.at]
+        if state.fresh == 0:
+            ask.factor(k, s, x, state.p, s.F)
+        ask.rate(k, s, x, state.p, s.F, run.plan.gains, s.K[0], s.lam)
+
+
+@inlined
+def stage(run, k, t, x, u, x1, out):
+    """dexp⁻¹(u) ẋ at x · exp(u), as one kernel or in parts; x1 is overwritten."""
+    s, p = run.scratch, run.state.p
+    s.t[0] = t
+    if k.stage != 0:
+        ask.stage(k, s, x, u, p, out)
+    else:
+        ask.retract(k, s, x, u, x1)
+        ask.factor(k, s, x1, p, s.F)
+        ask.rate(k, s, x1, p, s.F, run.plan.gains, s.xdot, s.lam)
+        ask.differential(k, s, u, s.xdot, out)
+
+
+@inlined
 def fastest(run, x):
     """The largest velocity of a state, whatever it is measured in."""
     n = run.plan.configuration

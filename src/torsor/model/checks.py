@@ -25,6 +25,7 @@ WORDS = {
     "time": "time",
     "pose": "positions, rotations and joint coordinates",
     "velocity": "velocities",
+    "state": "states",
     "reaction": "reactions",
     "acceleration": "accelerations",
 }

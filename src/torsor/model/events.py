@@ -9,7 +9,7 @@ import numpy as np
 from .. import quantity
 from ..element import ANYTHING, fill_in
 from ..errors import ModelError
-from ..events import ANSWERS, Event, Memory, Mode, Modes, Watch, watch
+from ..events import ANSWERS, Event, Memory, Mode, Modes, State, Watch, watch
 from ..events.actions.base import Action
 from ..forces import Force
 from ..joints import Constraint
@@ -86,6 +86,44 @@ class WithEvents:
         self.derived.clear()
         fill_in(event, actions=(*event.actions, *actions))
 
+    def state(self, name: str, rate: Any, start: Any = 0.0) -> ca.SX:
+        """A number, or a vector, that follows its rate from a start: the integral of an error, a filter, a current, a pressure.
+
+        rate    an expression of any signals, or a function of the state that returns one: `lambda x: (u - x) / T`
+        start   a number, or as many as there are
+
+        Returns its symbol, a signal for forces, events and other states; it is recorded in every run under its name.
+        """
+        self._free(name, "state")
+        owner, before = f"state {name!r}", dict(self._symbols)
+        begin = quantity.column(start, "start", owner)
+        if not begin.is_constant():
+            raise ModelError(f"{owner}: start must be made of numbers, got {quantity.show(start)}")
+        count = begin.shape[0]
+        names = [name] if count == 1 else [f"{name}[{k}]" for k in range(count)]
+        symbols = [quantity.symbol(own) for own in names]
+        self._symbols.update({s.element_hash(): "state" for s in symbols})
+        whole = ca.vertcat(*symbols)
+        try:
+            value = quantity.column(rate(whole) if callable(rate) else rate, "rate", owner)
+            if value.shape[0] != count:
+                raise ModelError(
+                    f"{owner}: the rate has {value.shape[0]} components, the start {count}; they must agree"
+                )
+            checks.contents(self, owner, "rate", value, ANYTHING)
+        except ModelError:
+            self._symbols = before
+            raise
+        for own, symbol, first, speed in zip(names, symbols, ca.vertsplit(begin), ca.vertsplit(value)):
+            self._remember(State(own, float(first), symbol, speed))
+            self.signals[own] = symbol
+        return self._enter(name, whole)
+
+    @property
+    def states(self) -> list[State]:
+        """The states that follow rates of their own, in the order of `memories`."""
+        return [memory for memory in self.memories if isinstance(memory, State)]
+
     def modes(self, name: str, *modes: str) -> Modes:
         """A machine with named modes, in the first of them at the start: `machine["name"]` is one of them."""
         self._free(name, "modes")
@@ -117,7 +155,7 @@ class WithEvents:
             raise ModelError(f"model {self.name!r} has been compiled and cannot change; {memory.name!r} was not added")
         self.derived.clear()
         self.memory[memory.name] = memory
-        self._symbols[memory.symbol.element_hash()] = "memory"
+        self._symbols[memory.symbol.element_hash()] = "state" if isinstance(memory, State) else "memory"
         return memory
 
     def _prepare(self, element, active=None):

@@ -8,7 +8,7 @@ import casadi as ca
 from .. import quantity
 from ..element import CONSTANT, Owned, Rule, fill_in
 from ..errors import ModelError
-from ..events import Memory, Mode
+from ..events import Mode
 from ..forces import Force
 from ..joints import Constraint
 from . import checks
@@ -178,6 +178,8 @@ class Copying:
             for cls, where in ((Constraint, parent.constraints), (Force, parent.forces), (Rule, parent.rules)):
                 where += [twin] if isinstance(twin, cls) else []
             parent._events_of(twin)
+        for state in other.states:
+            fill_in(self.things[id(state)], rate=self.moved(state.rate))
         for name, expression in other.signals.items():
             parent.signals[self.name(name)] = self.moved(expression)
         for name, thing in other._names.items():
@@ -194,8 +196,9 @@ class Copying:
             self.stands(machine.memory.symbol, twin.memory.symbol)
         for memory in self.other.memory.values():
             if id(memory) not in self.things and id(memory) not in owned:
-                self.things[id(memory)] = self.parent._remember(Memory(self.name(memory.name), memory.value))
-                self.stands(memory.symbol, self.things[id(memory)].symbol)
+                twin = replace(memory, name=self.name(memory.name), symbol=None)
+                self.things[id(memory)] = self.parent._remember(twin)
+                self.stands(memory.symbol, twin.symbol)
 
     def events(self):
         """Events that a user gave; those of elements came with them."""

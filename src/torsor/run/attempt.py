@@ -7,13 +7,14 @@ import numpy as np
 
 from ..kernels import ask
 from ..kernels.compiled import call_step, compiled, inlined
-from ..methods.codes import ACCEPTED, ILL_CHOSEN, NOT_FINITE, NOT_PROJECTED, REJECTED, STEP_TOO_SMALL
+from ..methods.codes import ACCEPTED, ILL_CHOSEN, NOT_FINITE, NOT_PROJECTED, NOT_SOLVED, REJECTED, STEP_TOO_SMALL
 from ..methods.control import error_of, finite, proposed, resolution
 from ..methods.correction import correct_positions, correct_velocities, dips, ill_chosen
 from ..methods.vectors import copy, largest
 
 # to count full turns: angle that a step may turn a joint by at the rate of its start, and beyond which it is repeated [rad]
 TURNING, TURNED = 1.5, 2.5
+MOST_PARTS = 1000  # into which a fixed step may be cut where the equations of an implicit method are not solved
 
 
 @inlined
@@ -22,11 +23,11 @@ def length(run, k, goal):
     a step is fixed."""
     plan, state, s = run.plan, run.state, run.scratch
     way = goal - state.time
-    h = plan.step if plan.adaptive == 0 else state.step
+    h = min(plan.step if plan.adaptive == 0 else state.step, state.longest)
     if s.turn.size > 0:
         s.t[0] = state.time
         ask.spin(k, s, state.xs[state.at], state.p, s.spin)
-        h = min(h, state.turning, TURNING / max(largest(s.spin, 0, s.spin.size), TURNING / h))
+        h = min(h, TURNING / max(largest(s.spin, 0, s.spin.size), TURNING / h))
     parts = np.ceil(way / h * (1 - 1e-9))
     last = parts <= 1.0
     return (way if last else way / parts if (plan.adaptive == 0 or parts <= 2.0) else h), last
@@ -40,7 +41,7 @@ def turned_too_far(run, k, x1, h):
     for m in range(s.turn.size):
         worst = max(worst, abs(s.turn[m] - p[p.size - s.turn.size + m]))
     if worst > TURNED:
-        run.state.turning = 0.5 * h
+        run.state.longest = 0.5 * h
     return worst > TURNED
 
 
@@ -49,8 +50,7 @@ def judged(run, k, h, last, x1, usable, projecting):
     """Whether the error of a step is small enough, and how long the next one is to be."""
     plan, state, s = run.plan, run.state, run.scratch
     x = state.xs[state.at]
-    work = x[plan.configuration + plan.velocities]
-    error = error_of(run, k, h, x1, work, projecting) if usable else np.inf
+    error = error_of(run, k, h, x, x1, projecting) if usable else np.inf
     proposal, factor = proposed(run, h, error)
     if error <= 1.0 and projecting and not last and dips(run, s.F[k.last]):
         state.step = 0.8 * h
@@ -103,7 +103,7 @@ def taken_over(run, place, now):
     state.rejected = 0
     for m in range(s.turn.size):
         state.p[state.p.size - s.turn.size + m] = s.turn[m]
-    state.turning = np.inf
+    state.longest = np.inf
 
 
 @inlined
@@ -114,6 +114,14 @@ def refused(run):
     state.rated = 1
     state.rejections += 1
     return REJECTED
+
+
+@inlined
+def shorter(run, h):
+    """The equations of an implicit step were not solved: a shorter one is tried, up to a limit."""
+    plan, state = run.plan, run.state
+    state.longest = 0.5 * h
+    return refused(run) if 0.5 * h > max(plan.smallest_step, plan.step / MOST_PARTS) else NOT_SOLVED
 
 
 @compiled
@@ -127,9 +135,10 @@ def attempt(run, structure, goal):
     place, other = (state.at + 1) % 3, (state.at + 2) % 3
     x1 = state.xs[place]
     solved = call_step(run.method.step, run.here, structure, state.time, h) == ACCEPTED
-    state.evaluations += run.method.stages
     state.fresh, state.rated = 0, 0
-    usable = solved and finite(run, x1)
+    if not solved:
+        return shorter(run, h)
+    usable = finite(run, x1)
     s.t[0] = now
     if usable and s.turn.size > 0 and turned_too_far(run, k, x1, h):
         return refused(run)

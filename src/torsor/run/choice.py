@@ -16,6 +16,7 @@ class Choice:
     dependent        velocities that follow from others, in formulations that split them
     metric           of the projection: "mass", "plain", or dependent coordinates for positions and for velocities
     unit, units      of lengths, and of rows by label
+    needs            kernels that a method asks for beyond those of every run
     """
 
     map: str
@@ -26,15 +27,15 @@ class Choice:
     metric: str | tuple
     unit: float
     units: tuple
+    needs: tuple = ()
 
     @classmethod
-    def of(cls, f, map, baumgarte):
+    def of(cls, f, map, baumgarte, needs=()):
         """What is written on a formulation, or on its numeric face."""
         released = tuple(k for k, e in enumerate(f.model.switched) if id(e) in f.released)
         units = tuple(zip(f.scales.rows, f.scales.row_units(f.scales.rows)))
-        return cls(
-            map, baumgarte, released, frozen(f.keep), frozen(f.dependent), frozen(f.metric), f.scales.unit, units
-        )
+        chosen = frozen(f.keep), frozen(f.dependent), frozen(f.metric)
+        return cls(map, baumgarte, released, *chosen, float(f.scales.unit), units, tuple(needs))
 
     @classmethod
     def restored(cls, facts):

@@ -79,6 +79,7 @@ class Program(Record):
     onesided: Array(ONESIDED)
     headings: Array(HEADING)
     frictions: Array(FRICTION)
+    states: INDICES  # places in p that stand for the states of the user
     meets: INDICES  # place of every row among those of contacts and friction, −1: none
     moving: INDICES  # 1 for places in p that are part of constraints
 
@@ -135,7 +136,7 @@ class Kept(Record):
 
     time: REAL
     step: REAL
-    turning: REAL
+    longest: REAL
     pivot: REAL
     least_pivot: REAL
     position_residual: REAL

@@ -121,6 +121,8 @@ def begin(run, t):
     x = state.xs[state.at]
     copy(x, trial.x)
     copy(state.p, trial.p)
+    for m in range(run.program.states.size):  # events set them where they set parameters
+        trial.p[run.program.states[m]] = x[x.size - run.program.states.size + m]
     for m in range(trial.impulses.size):
         trial.impulses[m] = 0.0
     energy = energy_of(run, i, t, x, state.p)
@@ -158,6 +160,8 @@ def fire(run, e):
             if status != RUNNING:
                 return status
             asks |= more
+    for m in range(run.program.states.size):
+        run.trial.x[run.trial.x.size - run.program.states.size + m] = run.trial.p[run.program.states[m]]
     events.settled = t
     status = follow(run, t, e, asks)
     if status != RUNNING:

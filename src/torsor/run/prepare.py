@@ -14,7 +14,7 @@ from .choice import Choice, thawed
 from .derived import derived
 from .pace import paces
 from .program import Approach, Rate, Side, lowered
-from .waist import Layout, kernels_of
+from .waist import Layout, kernels_of, layout_of
 
 
 @dataclass
@@ -23,6 +23,7 @@ class System:
 
     sizes: dict  # q, v, parameters, turns, multipliers, outputs
     bodies: list
+    coordinates: list  # names of the velocities
     joint_coordinates: list  # labels
     coordinate_units: list  # "rad" or "m" each
     connections: list  # names
@@ -51,7 +52,14 @@ class System:
     @property
     def state(self):
         """How a state is made of its parts."""
-        return Layout(self.sizes["q"], self.sizes["v"], len(self.p))
+        return Layout(self.sizes["q"], self.sizes["v"], len(self.p), tuple(self.sizes["states"]))
+
+    def component(self, place):
+        """What a component of the rate of a state is, in words."""
+        n = self.sizes["v"]
+        if place < 2 * n:
+            return f"{self.coordinates[place % n]!r}"
+        return "the work" if place == 2 * n else f"state {place - 2 * n}"
 
     def output_name(self, place):
         """What an output is, in words."""
@@ -90,7 +98,15 @@ SELDOM = ("outputs",)  # kernels that are called where results are wanted, and n
 
 
 def prepare(
-    model, formulation="absolute", map="exp", baumgarte=False, metric="mass", signals=None, parameters=None, t=0.0
+    model,
+    formulation="absolute",
+    map="exp",
+    baumgarte=False,
+    metric="mass",
+    signals=None,
+    parameters=None,
+    t=0.0,
+    needs=(),
 ):
     """A system and its kernels. Equations are derived and compiled once per model, in this process or an earlier one; a new
     value of a parameter costs a start."""
@@ -99,11 +115,11 @@ def prepare(
     lookup("formulation", formulation)
     values = model.values(parameters)
     told = derived(model, formulation, dict(model.signals) | dict(signals or {}))
-    ask = (map, baumgarte, repr(metric), tuple(values.items()), t)
+    ask = (map, baumgarte, repr(metric), tuple(values.items()), t, needs)
     if ask not in told.known:
         try:
             with np.errstate(over="ignore", invalid="ignore"):  # what is too large is told
-                found = _begun(told, [map, baumgarte, metric], values, t)
+                found = _begun(told, [map, baumgarte, metric, needs], values, t)
         except np.linalg.LinAlgError as error:
             raise AssemblyError(
                 f"model {model.name!r}: no start can be computed: masses, lengths or velocities are too large, too small or too "
@@ -150,8 +166,9 @@ def _begun(told, options, values, t):
     f.measure(scales)
     choice, partition = best_choice(f, examiner, t, q, p, options)
     built = told.library(choice, run_kernels)
+    layout = layout_of(model, f.facts["q"], f.facts["v"], len(p))
     if f.turns:
-        x = Layout(f.facts["q"], f.facts["v"], len(p)).joined(q, v, p)
+        x = layout.joined(q, v, p)
         p[len(model.inputs) :] = built["turns"](np.array([t]), x, p)[0]
     system = System(
         sizes={
@@ -160,8 +177,10 @@ def _begun(told, options, values, t):
             "parameters": len(model.inputs),
             "turns": len(f.turns),
             "multipliers": len(f.keep),
+            "states": list(layout.states),
         },
         bodies=[b.name for b in model.bodies],
+        coordinates=f.facts["names"],
         **told.facts,
         rows=[(row.label, str(row)) for row in f.rows],
         choice=choice,
@@ -197,14 +216,14 @@ def run_kernels(told, key, f, choice):
     if changes_structure(told.model):
         program = lowered(told.model, [row.label for row in f.rows])
         columns = lambda f: _columns(f, program)
-    functions = kernels_of(f, choice.map, choice.baumgarte, told.signals, columns)
+    functions = kernels_of(f, choice.map, choice.baumgarte, told.signals, columns, choice.needs)
     return kernels.build(functions, key=key, seldom=SELDOM)
 
 
 def mechanics(told, key, f, choice):
     """Kernels of the equations themselves, as functions of configuration and velocities, for those who call them one by one."""
     functions = {**f.functions(), **f.retractions(choice.map), "outputs": f.outputs(told.signals).function()}
-    del functions["impulse"]
+    del functions["impulse"], functions["local"]
     return kernels.build(functions, key=key)
 
 
@@ -255,19 +274,19 @@ def best_choice(f, examiner, t, q, p, wanted, before=()):
     """The dependent coordinates that are best at a configuration with the rows in use, where there are any to choose; and the
     partition that a projection asks for.
 
-    wanted   map, whether the constraints are stabilised, and the metric of projections
+    wanted   map, whether the constraints are stabilised, the metric of projections, and kernels that a method needs
     before   the velocities that depended on others so far
     """
     from ..formulations.partition import choose
 
-    map, baumgarte, metric = wanted
+    map, baumgarte, metric, needs = wanted
     f.metric, f.dependent, partition = metric, list(before), {}
     if isinstance(metric, list):
         partition = choose(f, examiner, t, q, p, metric)
         f.metric = (partition["positions"], partition["velocities"]) if f.keep else "mass"
     if f.watches:
         f.choose(examiner, t, q, p)
-    return Choice.of(f, map, baumgarte), partition
+    return Choice.of(f, map, baumgarte, needs), partition
 
 
 def chosen_anew(told, system, choice, wanted, t, q, p):

@@ -87,6 +87,7 @@ def lowered(model, rows):
             [(f["heading"], f["speed"] + 1, f["parts"], f["stops"], crawl) for f, crawl in zip(several, crawls)],
             HEADING,
         ),
+        "states": np.array([places[id(state)] for state in model.states], np.int64),
         "meets": _meets(model, rows),
         "moving": np.array([x.symbol.element_hash() in held for x in inputs], np.int64),
     }

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..kernels.loops import loops
-from ..methods.codes import FINISHED, ILL_CHOSEN, NOT_FINITE, NOT_PROJECTED, RUNNING, STEP_TOO_SMALL
+from ..methods.codes import FINISHED, ILL_CHOSEN, NOT_FINITE, NOT_PROJECTED, NOT_SOLVED, RUNNING, STEP_TOO_SMALL
 from ..methods.projections import Projection
 from ..methods.records import Evaluation, Method, Outputs, Past, Plan, Run, Scales, Scratch, State, addresses
 from ..registry import lookup
@@ -19,6 +19,7 @@ BOUNDLESS = 1e20  # times its size that a model would move in the run: no motion
 STATUS = {
     NOT_FINITE: "the state is no longer finite",
     STEP_TOO_SMALL: "the step became too small: the motion is too stiff for an explicit method, or singular",
+    NOT_SOLVED: "Newton's method does not solve the equations of a step, however short",
     NOT_PROJECTED: "the constraints could not be satisfied any more: the projection did not converge",
 }
 
@@ -67,13 +68,17 @@ class Runner:
         self.renew, self.library, self.choice, self.used = renew, library, system.choice, set(system.keep)
         integrator = lookup("integrator", method)
         module, name = integrator.loop
+        self.needs = integrator.needs
         self.sizes = {**system.sizes, "p": len(system.p), "outputs": sum(size for _, size in system.layout)}
         self.method = Method(step=loops(module)[name].address, order=integrator.order, **integrator.tables())
-        self.past = Past(rows=np.zeros((integrator.history, system.state.algebra)))
+        self.past = Past(
+            times=np.zeros(integrator.history), xs=np.zeros((integrator.history, system.state.x)),
+            rates=np.zeros((integrator.history, system.state.algebra)),
+        )  # fmt: skip
         self.plan = self._planned(step, tolerance, projection)
-        self.scales = Scales(length=system.length, angle=1.0)
+        self.scales = Scales(length=system.length, angle=1.0, states=np.zeros(len(system.state.states)))
         self.state = State(
-            time=system.t, turning=np.inf, least_pivot=1.0, p=np.array(system.p), xs=np.zeros((3, system.state.x))
+            time=system.t, longest=np.inf, least_pivot=1.0, p=np.array(system.p), xs=np.zeros((3, system.state.x))
         )
         self.state.xs[0] = system.state.joined(system.q, system.v, system.p)
         self.scratch = self._scratch()
@@ -106,9 +111,10 @@ class Runner:
     def _scratch(self):
         layout, turns = self.system.state, self.sizes["turns"]
         vectors = {name: np.zeros(layout.algebra) for name in ("u", "e", "left", "xdot")}
+        unknowns = layout.algebra if "slope" in self.needs else 0
         return Scratch(
             t=np.zeros(1), K=np.zeros((self.method.stages, layout.algebra)), tried=np.zeros(layout.x), turn=np.zeros(turns),
-            spin=np.zeros(turns), **vectors,
+            spin=np.zeros(turns), slope=np.zeros((unknowns, unknowns)), order=np.zeros(unknowns, np.int64), **vectors,
         )  # fmt: skip
 
     def _take(self, chosen):
@@ -242,6 +248,10 @@ class Runner:
         if status == FINISHED:
             return "finished"
         message = STATUS[status]
+        if status == NOT_SOLVED:
+            where = f"t = {self.state.time:.9g} s, most of all in {self.system.component(self.state.worst)}"
+            left = f"its last correction is {self.state.unsolved:.3g} of the model's size"
+            return f"{message}: {left} at {where}; a smaller step may help"
         blamed = self._blamed()
         if blamed or status == NOT_FINITE:
             return message + (

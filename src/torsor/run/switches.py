@@ -69,7 +69,7 @@ def keep(run):
     kept, state, scales = run.kept, run.state, run.scales
     copy(state.xs[state.at], kept.x)
     copy(state.p, kept.p)
-    kept.time, kept.step, kept.turning = state.time, state.step, state.turning
+    kept.time, kept.step, kept.longest = state.time, state.step, state.longest
     kept.pivot, kept.least_pivot = state.pivot, state.least_pivot
     kept.position_residual, kept.velocity_residual = state.position_residual, state.velocity_residual
     kept.steps, kept.rejections, kept.projections = state.steps, state.rejections, state.projections
@@ -86,7 +86,7 @@ def go_back(run):
     copy(kept.x, state.xs[state.at])
     copy(kept.p, state.p)
     state.fresh, state.rated = 0, 0
-    state.time, state.step, state.turning = kept.time, kept.step, kept.turning
+    state.time, state.step, state.longest = kept.time, kept.step, kept.longest
     state.pivot, state.least_pivot = kept.pivot, kept.least_pivot
     state.position_residual, state.velocity_residual = kept.position_residual, kept.velocity_residual
     state.steps, state.rejections, state.projections = kept.steps, kept.rejections, kept.projections

@@ -12,6 +12,7 @@ from ..formulations.continuity import refuse_jumps
 from ..joints import Joint
 from ..methods.projections import Projection
 from ..model import Model
+from ..registry import lookup
 from .derived import derived
 from .interruption import never_lost
 from .prepare import changes_structure, chosen_anew, prepare, run_kernels
@@ -50,10 +51,11 @@ class Task:
     def prepared(self, stored=None):
         """System and runner; stored: the system of a checkpoint, which counts, and not what would be derived today."""
         model, metric = self.model, self.projection.metric
-        ways = [self.map, self.projection.baumgarte, metric]
+        needs = lookup("integrator", self.method).needs
+        ways = [self.map, self.projection.baumgarte, metric, needs]
         model.seal()
         refuse_jumps(model, self.values(), self.until)
-        system, built = prepare(model, self.formulation, *ways, self.signals, self.parameters)
+        system, built = prepare(model, self.formulation, *ways[:3], self.signals, self.parameters, needs=needs)
         if stored is not None:
             shape = lambda x: [x.choice, json.dumps([x.layout, x.sizes])]
             if shape(system) != shape(stored):

@@ -91,8 +91,8 @@ class Waist:
 
     # kernels
 
-    def functions(self, baumgarte, fused):
-        """All kernels that a run needs, as CasADi functions."""
+    def functions(self, baumgarte, fused, needs=()):
+        """All kernels that a run needs, as CasADi functions; needs: further ones, that a method asks for."""
         found = {
             "factor": self._of("factor", [time, self.x, self.p], "t q p"),
             "rate": self._function("rate", [time, self.x, self.p, self.F, self.gains], self._rate(baumgarte)),
@@ -101,6 +101,7 @@ class Waist:
             "turns": self._of("turns", [time, self.x, self.p], "t q p"),
             "spin": self._of("spin", [time, self.x, self.p], "t q v p"),
         }
+        found |= {name: getattr(self, f"_{name}")(found) for name in needs}
         small = sum(self.parts[k].n_instructions() for k in ("factor", "accelerations")) <= FUSED
         if fused and small and not baumgarte:
             found["stage"] = self._stage(found)
@@ -165,6 +166,18 @@ class Waist:
             "tangent": self._function("tangent", [*given, self.u], [ca.vertcat(left, tangent(faster), more)]),
         }
 
+    def _local(self, found):
+        """The element of the algebra that leads from one state to another: x · exp(u) = y."""
+        y = ca.SX.sym("y", self.layout.x)
+        way = self.parts["local"](self.q(self.x), self.q(y))
+        moved = ca.vertcat(way, self.v(y) - self.v(self.x), self.rest(y) - self.rest(self.x))
+        return self._function("local", [self.x, y], [moved])
+
+    def _slope(self, found):
+        """How a stage changes with where it is taken: Newton's method needs it."""
+        k = self._stage(found)(time, self.x, self.u, self.p)
+        return self._function("slope", [time, self.x, self.u, self.p], [ca.vec(ca.densify(ca.jacobian(k, self.u)))])
+
     def _stage(self, found):
         """A whole stage of a method as one kernel: dexp⁻¹(u) ẋ at x · exp(u).
 
@@ -177,11 +190,18 @@ class Waist:
         return self._function("stage", list(given), [found["differential"](self.u, rate)])
 
 
-def kernels_of(f, map, baumgarte, signals, program=None):
-    """The kernels of a run of a formulation; with a program of events, those that it needs too."""
+def layout_of(model, q, v, p):
+    """Where the user's states are among the numbers that kernels take."""
+    inputs = [s.element_hash() for s in model.inputs]
+    return Layout(q, v, p, tuple(inputs.index(state.symbol.element_hash()) for state in model.states))
+
+
+def kernels_of(f, map, baumgarte, signals, program=None, needs=()):
+    """The kernels of a run of a formulation; with a program of events, those that it needs too; and what a method needs."""
     parts = {**f.functions(baumgarte), **f.retractions(map)}
-    waist = Waist(Layout(f.q.shape[0], f.v.shape[0], f.p.shape[0]), parts, None)
-    found = waist.functions(baumgarte, fused=True)
+    rates = f.watching("states", ca.vertcat(*[state.rate for state in f.model.states], ca.SX(0, 1)))
+    waist = Waist(layout_of(f.model, f.q.shape[0], f.v.shape[0], f.p.shape[0]), parts, rates)
+    found = waist.functions(baumgarte, True, needs)
     found["outputs"] = waist.signals("outputs", f.outputs(signals).function())
     if program is not None:
         found |= {name: waist.signals(name, f.watching(name, column)) for name, column in program(f).items()}

@@ -34,7 +34,7 @@ class Switch(Action):
 @register("assign")
 @dataclass(frozen=True, eq=False)
 class Assign(Action):
-    """A parameter (given by its name or its symbol) or a memory takes the value of an expression."""
+    """A parameter or a state (given by its name or its symbol) or a memory takes the value of an expression."""
 
     value: object = 0.0
 
@@ -49,11 +49,11 @@ class Assign(Action):
         (given,) = self.targets
         if isinstance(given, Memory):
             return given
-        for parameter in model.parameters.values():
+        for parameter in (*model.parameters.values(), *model.states):
             named = isinstance(given, str) and given == parameter.name
             if named or (isinstance(given, ca.SX) and given.is_scalar() and ca.is_equal(given, parameter.symbol)):
                 return parameter
-        known = ", ".join(model.parameters) or "none"
+        known = ", ".join([*model.parameters, *[state.name for state in model.states]]) or "none"
         name = given if isinstance(given, str) else quantity.show(given)
         raise ModelError(f"{owner}: action 'assign': unknown parameter {name!r}. Known: {known}.")
 
@@ -83,7 +83,7 @@ def switch(*forces: Any, on: bool = True) -> Switch:
 
 
 def assign(parameter: str | ca.SX, value: Number) -> Assign:
-    """A parameter takes a new value, which may be an expression of signals."""
+    """A parameter or a state takes a new value, which may be an expression of signals."""
     return Assign((parameter,), value)
 
 
