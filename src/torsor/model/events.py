@@ -23,6 +23,7 @@ class WithEvents:
     constraints: list[Constraint]
     forces: list[Force]
     parameters: dict
+    signals: dict[str, ca.SX]
     memory: dict[str, Memory]
     events: list[Event]
     machines: dict[str, Modes]

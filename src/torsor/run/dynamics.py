@@ -40,7 +40,8 @@ class Dynamics:
         model.seal()
         self.system, _ = prepare(model, formulation, map, parameters=parameters)
         self.kernels = derived(model, formulation, dict(model.signals)).library(self.system.choice, mechanics)
-        self._derivatives, self._given = {}, parameters
+        self._derivatives: dict = {}
+        self._given = parameters
         self.q, self.v, self.p = (np.array(x) for x in (self.system.q, self.system.v, self.system.p))
 
     def __reduce__(self):
@@ -102,13 +103,11 @@ class Dynamics:
         a, lam, _ = self._solve(q, v, t, p)
         t, q, v, p = self._state(q, v, t, p)
         flat = self.kernels["outputs"](t, q, v, p, a, lam)[0]
-        found, at = {}, 0
-        for name, size in self.system.layout:
-            found[name] = (
-                flat[at : at + size].reshape(-1, 3) if name.endswith("acceleration") and size % 3 == 0 else None
-            )
-            at += size
-        return np.hstack([found["acceleration"], found["angular_acceleration"]]).ravel()
+        starts = dict(
+            zip([name for name, _ in self.system.layout], np.cumsum([0, *[n for _, n in self.system.layout]]))
+        )
+        of = lambda name: flat[starts[name] :][: 3 * len(self.system.bodies)].reshape(-1, 3)
+        return np.hstack([of("acceleration"), of("angular_acceleration")]).ravel()
 
     def partition_measure(self, q: Column = None, t: float = 0.0, p: Column = None) -> dict[str, Any]:
         """How straight each coordinate leads off the constraints, 0 to 1, for positions and for velocities: a good dependent

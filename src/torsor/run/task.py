@@ -52,10 +52,10 @@ class Task:
         """System and runner; stored: the system of a checkpoint, which counts, and not what would be derived today."""
         model, metric = self.model, self.projection.metric
         needs = lookup("integrator", self.method).needs
-        ways = [self.map, self.projection.baumgarte, metric, needs]
+        ways = (self.map, self.projection.baumgarte, metric)
         model.seal()
         refuse_jumps(model, self.values(), self.until)
-        system, built = prepare(model, self.formulation, *ways[:3], self.signals, self.parameters, needs=needs)
+        system, built = prepare(model, self.formulation, *ways, self.signals, self.parameters, needs=needs)
         if stored is not None:
             shape = lambda x: [x.choice, json.dumps([x.layout, x.sizes])]
             if shape(system) != shape(stored):
@@ -70,9 +70,9 @@ class Task:
             from .event_runner import EventRunner
             from .structures import Structures
 
-            structures = Structures(told, system, built, ways)
+            structures = Structures(told, system, built, (*ways, needs))
             return system, EventRunner(structures, system, built, *manner, self.blame)
-        renew = lambda choice, *at: chosen_anew(told, system, choice, ways, *at)
+        renew = lambda choice, *at: chosen_anew(told, system, choice, (*ways, needs), *at)
         library = lambda choice: told.library(choice, run_kernels)
         return system, Runner(system, built, *manner, renew, library, self.blame)
 
