@@ -44,7 +44,7 @@ class Verdict:
 REASONS = (  # why a run was refused or is doubted: what its message contains
     "projection did not converge", "the wrong way round", "step became too small", "no longer finite", "cannot be assembled",
     "contradictory", "fire again and again", "at ever shorter intervals", "cannot be decided", "energy balance is lost",
-    "in m/s and rad/s alike", "a joint that is not unique", "cannot be certified",
+    "a joint that is not unique", "cannot be certified",
     "far from satisfied", "broken by", "changes too fast",
 )  # fmt: skip
 

@@ -4,12 +4,10 @@
 """
 
 import pytest
-from agreement import FORMULATIONS, judged, quickly_compiled, reason
+from agreement import judged, quickly_compiled, reason
 
 MODELS, EACH = 100, 5
-REFUSED = {  # what is known to be refused or doubted: by number of the model why, by formulation
-    46: dict.fromkeys(FORMULATIONS, "in m/s and rad/s alike"),
-}
+REFUSED = {}  # what is known to be refused or doubted: by number of the model why, by formulation
 
 
 @pytest.mark.parametrize("first", range(0, MODELS, EACH))

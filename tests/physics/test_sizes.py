@@ -1,7 +1,5 @@
 """A mechanism of any size and mass moves as its copy of size 1: without gravity, lengths over the size, at the same rates."""
 
-import warnings
-
 import casadi as ca
 import numpy as np
 import pytest
@@ -103,15 +101,3 @@ def test_a_loop_whose_plane_turns_goes_on(form, angle):
     data = ts.simulate(table("hinge", angle), 2.0, outputs=8, formulation=form)
     hinge = lambda data: data.coordinate.sel(joint_coordinate="A").values
     np.testing.assert_allclose(hinge(data), hinge(truth), atol=1e-6)
-
-
-@pytest.mark.parametrize("size", [1e-7, 1.0])
-def test_friction_in_models_that_are_too_small_or_too_large_for_it_is_doubted(size):
-    m = ts.Model("slide", gravity=(0, 0, -9.81 * size))
-    block = m.body("block", mass=1.0, inertia=tuple(np.array([0.1, 0.1, 0.1]) * size**2), at=(0, 0, size))
-    rail = m.add(ts.Prismatic("rail", m.ground, block, point=(0, 0, size), axis=(1, 0, 0), start_rate=size))
-    m.add(ts.Friction("rub", rail, coefficient=0.2))
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        ts.simulate(m, 0.1, outputs=1)
-    assert [w.category for w in told] == ([ts.AccuracyWarning] if size < 1 else [])

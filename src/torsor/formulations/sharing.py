@@ -29,7 +29,7 @@ def shares(f, values):
     hold = {id(f.rows[k].constraint): ca.fmax(0, values.of(f.rows[k].constraint.holding())) for k in sticking}
     whole = sum(hold.values()) + 1e-300
     holds = lambda rows: ca.vertcat(*[hold[id(f.rows[k].constraint)] / whole for k in rows])
-    G = f.jacobian()
+    G = f.jacobian() @ ca.diag(ca.SX(f.column_units()))  # (1) holds in any units; lengths and angles are compared
     K, at = G[f.keep, :], [f.keep.index(k) for k in kept]
     D, LT, order = ca.ldl(ca.sparsify(K @ K.T))
     solve = solver(LT + ca.SX.eye(len(f.keep)), 1 / D, order)

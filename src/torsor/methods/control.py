@@ -4,23 +4,11 @@ import numpy as np
 
 from ..kernels import ask
 from ..kernels.compiled import compiled, inlined
-from .vectors import largest, rate
+from .vectors import either, largest, rate
 
 COARSE = 1e-3  # error of a step, relative to the model's size, from which the projection surely finds back
 UNMOVED = 1e-9  # of its size: what a model that is said to rest may move by in a run
 KNOWN = 4.0  # how often the measured rounding of accelerations is put up with
-
-
-@inlined
-def either(x, linear, first):
-    """Largest absolute value of the components from `first` on that are linear, and of those that are angular."""
-    along, about = 0.0, 0.0
-    for m in range(linear.size):
-        if linear[m] == 1:
-            along = max(along, abs(x[first + m]))
-        else:
-            about = max(about, abs(x[first + m]))
-    return along, about
 
 
 @inlined

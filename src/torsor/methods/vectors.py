@@ -62,7 +62,25 @@ def stage(run, k, t, x, u, x1, out):
 
 
 @inlined
+def either(x, linear, first):
+    """Largest absolute value of the components from `first` on that are linear, and of those that are angular."""
+    along, about = 0.0, 0.0
+    for m in range(linear.size):
+        if linear[m] == 1:
+            along = max(along, abs(x[first + m]))
+        else:
+            about = max(about, abs(x[first + m]))
+    return along, about
+
+
+@inlined
+def without_length(run, x, first):
+    """The largest of the components from `first` on: lengths over the size of the model, angles as they are."""
+    along, about = either(x, run.plan.linear, first)
+    return max(along / run.scales.length, about)
+
+
+@inlined
 def fastest(run, x):
-    """The largest velocity of a state, whatever it is measured in."""
-    n = run.plan.configuration
-    return largest(x, n, n + run.plan.velocities)
+    """The largest rate of a state [1/s]."""
+    return without_length(run, x, run.plan.configuration)

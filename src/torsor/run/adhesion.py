@@ -17,17 +17,17 @@ import numpy as np
 from ..kernels import ask
 from ..kernels.compiled import compiled
 from ..methods.codes import RUNNING
-from ..methods.vectors import fastest, largest, rate
+from ..methods.vectors import fastest, rate, without_length
 from .codes import UNDECIDED, WANTED
 from .event_records import RATE, VALUE
 from .jumps import velocities
-from .switches import CRAWL, NEAR, structure_of
+from .switches import CRAWL, NEAR, load_of, structure_of
 
 APART, STICKS, LIMIT = 0, 1, 2  # takes no part: it slides or its contact is open; or what (1) says
 GIVES_WAY = 1e-9  # distance from its limit over the largest force, below which friction lets go together with another
 ALIGNED = 1e-12  # to which the direction of what begins to slide is found
 PUSHED = 1e-7  # acceleration over the largest, above which what is at its limit is pushed back
-SLOW = 1e-7  # sliding speed over the largest speed, below which friction tries to stick
+SLOW = 1e-7  # sliding speed in its unit over the largest rate, below which friction tries to stick
 
 
 @compiled
@@ -48,9 +48,10 @@ def grip(run, t, e, jumped):
     for k in range(frictions.size):
         f = frictions[k]
         speed, holds = trial.later[f.speed], trial.p[f.stick] == 1.0 and not jumped
+        unit = run.program.units[f.row]
         slows = jumped or events.due[f.stops] == 1 or events.phi[RATE, f.stops] < 0.0
         closed = f.host < 0 or trial.p[f.host] != 0.0
-        tries = closed and (holds or speed <= (slow if slows else rounding))
+        tries = closed and (holds or speed <= unit * (slow if slows else rounding))
         run.rub.tries[k] = STICKS if tries else APART
         if not tries:
             trial.p[f.stick], trial.p[f.slip] = 0.0, 1.0
@@ -75,15 +76,16 @@ def tried(run):
 def change(run, k, e, lets_go, load, pace):
     """Whether one friction does not behave as it is tried: (1). Then it is tried otherwise."""
     trial, f, events = run.trial, run.program.frictions[k], run.events
+    unit = run.program.units[f.row]
     if run.rub.tries[k] == STICKS:
-        left, scale = trial.phi[VALUE, f.starts], max(events.scale[f.starts], load)
+        left, scale = trial.phi[VALUE, f.starts], max(events.scale[f.starts], load * run.scales.length / unit)
         gives_way = lets_go and (f.starts == e or left <= GIVES_WAY * scale)
         if left < -NEAR * scale or gives_way:
             run.rub.tries[k] = LIMIT
             for m in range(f.parts):
                 trial.p[f.heading + m] = trial.later[f.pulled + m]
             return True
-    elif run.rub.tries[k] == LIMIT and trial.phi[RATE, f.stops] < -PUSHED * pace:
+    elif run.rub.tries[k] == LIMIT and trial.phi[RATE, f.stops] < -PUSHED * pace * unit:
         run.rub.tries[k] = STICKS
         return True
     return False
@@ -106,9 +108,8 @@ def adhere(run, t, e, jumped):
         rate(run, k, t, trial.x, trial.p, s.xdot)
         ask.guards(k, s, trial.x, trial.p, s.xdot, s.lam, trial.phi)
         ask.slots(k, s, trial.x, trial.p, s.xdot, s.lam, trial.later)
-        load = max(run.events.load, largest(s.lam, 0, k.rows))
-        n = run.plan.velocities
-        pace = max(largest(s.xdot, n, 2 * n), load / run.plan.mass)
+        load = max(run.events.load, load_of(run, i))
+        pace = max(without_length(run, s.xdot, run.plan.velocities), load / (run.plan.mass * run.scales.length))
         changed = False
         for l in range(count):
             changed = change(run, l, e, lets_go and turn == 0, load, pace) or changed
@@ -151,7 +152,8 @@ def align(run, pace):
         size, off = 0.0, 0.0
         for m in range(f.parts):
             size += trial.later[f.drift + m] ** 2
-        if run.rub.tries[k] != LIMIT or f.parts == 1 or not size > (PUSHED * pace) ** 2:
+        least = PUSHED * pace * run.program.units[f.row]
+        if run.rub.tries[k] != LIMIT or f.parts == 1 or not size > least**2:
             continue
         for m in range(f.parts):
             want[m] = trial.p[f.heading + m] + trial.later[f.drift + m] / np.sqrt(size)

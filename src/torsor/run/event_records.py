@@ -21,7 +21,8 @@ WATCH = rows(
     time=COUNT,  # place in p of the time of the event, −1: none
     count=COUNT,  # place in p of how often it happened
     rated=COUNT,  # its function has a rate
-    like=COUNT,  # and is like 1 a position, 2 a velocity, 3 a reaction
+    like=COUNT,  # and is like 1 a position, 2 a velocity, 3 a reaction,
+    unit=REAL,  # of this size in a model of its size, where rates and forces are 1
     approach=COUNT,  # slot of the relative acceleration of the constraint that it strikes
     half=COUNT,  # of another event
     during=COUNT,  # its conditions, from here
@@ -38,6 +39,7 @@ HEADING = rows(  # a direction of sliding, to be followed
     parts=COUNT,
     stop=COUNT,  # the event that stops it
     crawl=COUNT,  # place of the speed below which it is not followed
+    row=COUNT,  # first of those that hold it
 )
 FRICTION = rows(
     stick=COUNT,  # places in p: whether it sticks,
@@ -80,6 +82,7 @@ class Program(Record):
     headings: Array(HEADING)
     frictions: Array(FRICTION)
     states: INDICES  # places in p that stand for the states of the user
+    units: VECTOR  # of all rows
     meets: INDICES  # place of every row among those of contacts and friction, −1: none
     moving: INDICES  # 1 for places in p that are part of constraints
 
@@ -113,11 +116,11 @@ class Events(Record):
     struck: COUNT  # constraints that are struck
     energy: REAL  # changed by events so far
     number: REAL  # for a message
-    fastest: REAL  # largest speed
+    fastest: REAL  # largest rate: lengths over the size of the model, angles as they are [1/s]
     settled: REAL  # when the rebounds of a contact are over
     followed: REAL  # longest part of a step that functions can be followed in
-    load: REAL  # largest multiplier
-    fall: REAL  # speed that what constraints hold would reach by itself: speeds are not rounded finer
+    load: REAL  # largest multiplier, as a force [N]
+    fall: REAL  # rate that what constraints hold would reach by itself: rates are not rounded finer [1/s]
 
 
 class Log(Record):

@@ -22,6 +22,7 @@ from .event_records import (
     Structures,
     Trial,
 )
+from .event_units import function_units, row_units
 from .interruption import abrupt, never_lost
 from .runner import Runner
 from .switches import CRAWL
@@ -38,7 +39,8 @@ class EventRunner(Runner):
         self.structures, self.refused = structures, ""
         self.logged, self.drained = [], 0  # parts of the log in memory; events that were taken from it
         super().__init__(system, built, method, step, tolerance, projection, until, blame=blame)
-        self.state.p[self.program.headings["crawl"]] = CRAWL * self.events.fastest
+        headings = self.program.headings
+        self.state.p[headings["crawl"]] = CRAWL * self.program.units[headings["row"]] * self.events.fastest
         self._tabulate()
         self._land()
 
@@ -48,11 +50,13 @@ class EventRunner(Runner):
         sliding = max(2 * len(tables["frictions"]), 1)
         some, whole = lambda *sizes: np.zeros(sizes), lambda size: np.zeros(size, np.int64)
         of = lambda size, *names: {name: np.zeros(size) for name in names}
-        self.program, room = Program(**tables), max(LOGGED, 2 * n)  # all events may happen at one instant
+        fastest = max(self._moves(), 1e-3 * max(system.scales["rate"], 1 / abs(self.until)))
+        self.program = self._programmed(tables, fastest)
+        room = max(LOGGED, 2 * n)  # all events may happen at one instant
         self.events = Events(
             **{name: whole(n) for name in ("side", "due", "fired", "enabled", "disabled", "armed")}, **of(n, "scale", "speed"),
             history=np.zeros(n, HISTORY), phi=some(3, n), wanted=some(len(tables["bits"])), pending=1, beginning=1,
-            fastest=np.abs(system.v).max(initial=1e-3 * system.length),
+            fastest=fastest,
         )  # fmt: skip
         self.events.history["time"] = -np.inf
         self.log = Log(
@@ -79,6 +83,16 @@ class EventRunner(Runner):
             "step": self.step, "trial": self.trial, "rub": self.rubbing, "meeting": self.met,
         }  # fmt: skip
 
+    def _programmed(self, tables, rate):
+        """The program with its units."""
+        built, rows = self.structures.known[0].built, row_units(self.system, tables["frictions"])
+        x, p, multipliers = self.state.x, self.state.p, built["rate"].size_out(1)
+        watches = tables["events"].copy()
+        watches["unit"] = function_units(
+            self.structures.program, self.system, rows, built["guards"], x, p, multipliers, rate
+        )
+        return Program(**{**tables, "events": watches, "units": rows})
+
     def _tabulate(self):
         """The table of all structures that are known by now."""
         known, rows = self.structures.known, max(len(self.system.rows), 1)
@@ -99,10 +113,10 @@ class EventRunner(Runner):
         t, xdot = np.array([self.state.time]), np.zeros(self.system.state.algebra)
         built = structures.known[0].built
         slots = built["slots"](t, self.state.x, p, xdot, np.zeros(built["rate"].size_out(1)))[0]
-        slow = SLOW * np.abs(self.system.v).max(initial=0.0)
+        slow = SLOW * self._moves()
         for f in self.program.frictions:
             speed, heading, parts = f["speed"], f["heading"], f["parts"]
-            sticks = slots[speed] <= slow and (f["host"] < 0 or p[f["host"]] == 1.0)
+            sticks = slots[speed] <= slow * self.program.units[f["row"]] and (f["host"] < 0 or p[f["host"]] == 1.0)
             p[f["stick"]], p[f["slip"]] = (1.0, 0.0) if sticks else (0.0, 1.0)
             if slots[speed] > 0.0:
                 p[heading : heading + parts] = slots[speed + 1 : speed + 1 + parts]

@@ -223,7 +223,7 @@ def collide(run, t, engaged, snap):
             side = hit.side if abs(hit.side) > LEANS else -s.psi[place]  # else the side it comes from
             hit.side = 1.0 if side >= 0.0 else -1.0
             hit.leaving = hit.side * s.psi[place]
-        if place >= 0 and not abs(s.g[place]) <= FAR * run.scales.length:
+        if place >= 0 and not abs(s.g[place]) <= FAR * run.program.units[hit.row]:
             events.number = s.g[place]
             return PENETRATES
     if engaged:

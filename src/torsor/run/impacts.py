@@ -16,7 +16,7 @@ share their lowest coefficient of restitution.
 import numpy as np
 
 from ..kernels import ask
-from ..kernels.compiled import compiled
+from ..kernels.compiled import compiled, inlined
 from ..methods.vectors import copy
 
 APART = (
@@ -31,6 +31,12 @@ def place_of(run, i, row):
         if run.structures.rows[i, k] == row:
             return k
     return -1
+
+
+@inlined
+def unit_of(run, i, place):
+    """Unit of one of the rows in use."""
+    return run.program.units[run.structures.rows[i, place]]
 
 
 @compiled
@@ -140,12 +146,12 @@ def normal(run, a):
 
 @compiled
 def ways(run, i, tiny):
-    """Which contacts slide before an impact, and in which direction."""
+    """Which contacts slide before an impact, and in which direction; tiny: rate of what does not move [1/s]."""
     trial, rub, k, s = run.trial, run.rub, run.kernels[i], run.scratch
     ask.slots(k, s, trial.before, trial.p, s.xdot, s.lam, trial.later)
     for l in range(run.program.frictions.size):
         f = run.program.frictions[l]
-        slides = trial.later[f.speed] > tiny
+        slides = trial.later[f.speed] > tiny * run.program.units[f.row]
         rub.slides[l] = -1 if trial.p[f.stick] == 0.0 or f.sliding < 0 else (1 if slides else 0)
         for c in range(f.parts):
             rub.way[l, c] = trial.later[f.speed + 1 + c] if slides else 0.0
@@ -163,7 +169,7 @@ def changed(run, i, k, tiny, rough):
             size += trial.impulse[place] ** 2
             along += (psi[place] - trial.r[place]) * rub.way[k, c]
     limit = trial.slots[f.static] * load * rough if f.static >= 0 else 0.0
-    if rub.slides[k] == 1 and along < -tiny:
+    if rub.slides[k] == 1 and along < -tiny * run.program.units[f.row]:
         rub.slides[k] = 0
         return True
     if not (rub.slides[k] == 0 and size > 0.0 and (limit < 0.0 or size > limit**2 * (1 + 1e-12))):
@@ -200,7 +206,7 @@ def members(run, i, tiny):
     """Rows that take part in an impact, in group 0; what holds anyway is in none of them, -1. Returns how many contacts do."""
     group, count = run.rub.group, 0
     for m in range(run.kernels[i].rows):
-        group[m] = 0 if abs(run.scratch.psi[m]) > tiny else -1
+        group[m] = 0 if abs(run.scratch.psi[m]) > tiny * unit_of(run, i, m) else -1
         run.trial.unit[m] = 0.0
     for contact in run.program.onesided:
         place = place_of(run, i, contact.row)

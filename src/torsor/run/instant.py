@@ -10,11 +10,11 @@ import numpy as np
 from ..kernels import ask
 from ..kernels.compiled import compiled
 from ..methods.codes import RUNNING
-from ..methods.vectors import copy, fastest, largest
+from ..methods.vectors import copy, fastest, without_length
 from .codes import ACCUMULATES, CHATTERS, ENDED, NOT_A_NUMBER
 from .event_records import RATE, VALUE
 from .firing import fire
-from .switches import CRAWL, LEAVES, NEAR, PASSES, enabled, measure, near
+from .switches import CRAWL, LEAVES, NEAR, PASSES, enabled, load_of, measure, near, rounded_rate
 from .watching import watched
 
 
@@ -61,17 +61,18 @@ def accumulation(run, e, t):
     """Whether an event follows itself faster and faster. Returns a status."""
     history = run.events.history[e]
     gap, interval = t - history.time, history.interval
-    if gap < 1e-13 * max(1.0, abs(t)):
+    time = max(1 / run.events.fastest, abs(t))
+    if gap < 1e-13 * time:
         history.vanished += 1
     elif gap < 0.999 * interval:
         history.shrank += 1
     else:
         history.shrank, history.vanished = 0, 0
     left = gap**2 / (interval - gap) if 0.0 < gap < interval < np.inf else np.inf
-    shrinks = history.shrank > 30 and left < 1e-10 * max(1.0, abs(t))
+    shrinks = history.shrank > 30 and left < 1e-10 * time
     run.events.number = t + left
     history.time = t
-    if gap >= 1e-13 * max(1.0, abs(t)):
+    if gap >= 1e-13 * time:
         history.interval = gap
     return ACCUMULATES if shrinks else (CHATTERS if history.vanished > 1000 else RUNNING)
 
@@ -80,14 +81,14 @@ def accumulation(run, e, t):
 def resting(run, i):
     """The first open contact that is not left and would be broken by the present motion, -1 if none; all such are due."""
     events, trial, state, s, n = run.events, run.trial, run.state, run.scratch, run.plan.velocities
-    found, pull = -1, NEAR * max(largest(s.xdot, n, 2 * n), events.load / run.plan.mass)
+    found, pull = -1, NEAR * max(without_length(run, s.xdot, n), events.fall**2)
     ask.slots(run.kernels[i], s, state.xs[state.at], state.p, s.xdot, s.lam, trial.later)
     for m in range(events.due.size):
         watch, rate = run.program.events[m], trial.phi[RATE, m]
         at_zero = abs(trial.phi[VALUE, m]) <= near(run, m, state.time, rate)
         if watch.approach >= 0 and watch.settles == 1 and events.enabled[m] == 1 and events.side[m] == 0 and at_zero:
-            still = NEAR * max(events.fastest, events.fall)
-            if rate < -still or (rate < still and trial.later[watch.approach] < -pull):
+            still = NEAR * watch.unit * rounded_rate(run)
+            if rate < -still or (rate < still and trial.later[watch.approach] < -pull * watch.unit):
                 events.due[m] = 1
                 found = m if found < 0 else found
     return found
@@ -117,18 +118,17 @@ def leave(run, t):
         events.side[m] = side_after(run, m, t, phi[VALUE, m], phi[RATE, m])
         events.fired[m] = 0
     for heading in run.program.headings:
-        run.state.p[heading.crawl] = CRAWL * max(events.fastest, events.fall)
+        run.state.p[heading.crawl] = CRAWL * run.program.units[heading.row] * rounded_rate(run)
     events.pending, events.passes, run.state.rated = 0, 0, 0
 
 
 @compiled
 def loads(run, i):
-    """Take note of the largest multiplier, and of the speed that what is held would reach."""
-    events, rows = run.events, run.kernels[i].rows
-    if rows > 0:
-        events.load = max(events.load, largest(run.scratch.lam, 0, rows))
-        fall = np.sqrt(events.load / run.plan.mass * run.scales.length)  # of what is held, through the model
-        events.fall = max(events.fall, fall)
+    """Take note of the largest multiplier, and of the rate that what is held would reach."""
+    events = run.events
+    events.load = max(events.load, load_of(run, i))
+    fall = np.sqrt(events.load / (run.plan.mass * run.scales.length))  # of what is held, through the model
+    events.fall = max(events.fall, fall)
 
 
 @compiled
@@ -144,8 +144,8 @@ def due(run, t):
             measure(run, m, phi[VALUE, m], phi[RATE, m])
         like = run.program.events[m].like  # positions, velocities, reactions are as exact as the largest of them
         if like > 0:
-            size = run.scales.length if like == 1 else (max(events.fastest, events.fall) if like == 2 else events.load)
-            events.scale[m] = max(events.scale[m], size)
+            size = 1.0 if like == 1 else (rounded_rate(run) if like == 2 else events.load)
+            events.scale[m] = max(events.scale[m], run.program.events[m].unit * size)
         decide(run, m, phi[VALUE, m], near(run, m, t, phi[RATE, m]), events.passes > 0)
         if chosen < 0 and events.due[m] == 1:
             chosen = m

@@ -15,9 +15,9 @@ from ..kernels import ask
 from ..kernels.compiled import compiled
 from ..methods.codes import RUNNING
 from ..methods.correction import correct_positions
-from ..methods.vectors import copy, largest, rate
+from ..methods.vectors import copy, rate
 from .codes import CHATTERS, NOT_SATISFIED, WANTED
-from .impacts import impact, loosen, place_of, push, residuals
+from .impacts import impact, loosen, place_of, push, residuals, unit_of
 from .meeting import meet
 from .switches import FAR, NEAR, REBOUND, structure_of
 
@@ -35,15 +35,16 @@ def positions(run, t, snap):
     s.t[0] = t
     ask.factor(k, s, trial.x, trial.p, s.F)
     ask.positions(k, s, trial.x, trial.p, s.F, trial.other, s.g)
-    gap = largest(s.g, 0, k.rows)
-    if not snap and not gap <= FAR * run.scales.length:
-        events.number = gap
+    gap = 0.0
+    for m in range(k.rows):
+        if not abs(s.g[m]) <= gap * unit_of(run, i, m):
+            gap, events.number = abs(s.g[m]) / unit_of(run, i, m), s.g[m]
+    if not snap and not gap <= FAR:
         return NOT_SATISFIED
     worst = state.position_residual
     swaps = correct_positions(run, k, trial.x, trial.other, trial.p)
     state.position_residual = worst  # a jump is no drift
     if swaps < 0:
-        events.number = gap
         return NOT_SATISFIED
     if swaps % 2 == 1:
         copy(trial.other, trial.x)
@@ -68,7 +69,10 @@ def velocities(run, t):
 
 @compiled
 def asked_for(run, i, tiny):
-    """Residuals that an impact is to take away: (1). Returns whether something leaves that was taken to be struck."""
+    """Residuals that an impact is to take away: (1). Returns whether something leaves that was taken to be struck.
+
+    tiny: rate of what does not move [1/s]
+    """
     trial, psi, again = run.trial, run.scratch.psi, False
     for m in range(run.kernels[i].rows):
         trial.r[m] = psi[m]
@@ -77,10 +81,10 @@ def asked_for(run, i, tiny):
         place = place_of(run, i, hit.row)
         if hit.takes_part == 0 or place < 0:
             continue
-        leaving = hit.side * psi[place]
-        if leaving > -tiny:  # it is only touched, or leaves by itself
+        leaving, still = hit.side * psi[place], tiny * unit_of(run, i, place)
+        if leaving > -still:  # it is only touched, or leaves by itself
             trial.r[place] = 0.0
-            if hit.stays == 0 and leaving > tiny:
+            if hit.stays == 0 and leaving > still:
                 hit.takes_part, again = 0, True
             hit.stays = 1
         elif hit.stays == 0:
@@ -91,11 +95,13 @@ def asked_for(run, i, tiny):
 @compiled
 def pulls(run, i):
     """Whether a constraint that only pushes would pull; the first that would is opened."""
-    trial, events = run.trial, run.events
-    momentum = run.plan.mass * events.fastest  # against which impulses are rounded
-    rounding = NEAR * max(momentum, largest(trial.impulses, 0, trial.impulses.size))
+    trial, events, units = run.trial, run.events, run.program.units
+    rounding = run.plan.mass * run.scales.length**2 * events.fastest  # of impulses times the units of their rows
+    for m in range(units.size):
+        rounding = max(rounding, abs(trial.impulses[m]) * units[m])
+    rounding *= NEAR
     for contact in run.program.onesided:
-        if place_of(run, i, contact.row) >= 0 and trial.impulses[contact.row] < -rounding:
+        if place_of(run, i, contact.row) >= 0 and trial.impulses[contact.row] * units[contact.row] < -rounding:
             trial.p[contact.place] = 0.0
             for m in range(events.struck):
                 if trial.struck[m].place == contact.place:
@@ -103,7 +109,7 @@ def pulls(run, i):
             return True
     for m in range(events.struck):  # nor does what is struck from one side
         hit = trial.struck[m]
-        if hit.takes_part == 1 and hit.side * trial.impulses[hit.row] < -rounding:
+        if hit.takes_part == 1 and hit.side * trial.impulses[hit.row] * units[hit.row] < -rounding:
             hit.takes_part, hit.stays = 0, 2
             return True
     return False
@@ -153,7 +159,7 @@ def settled(run, t):
             continue
         speed = hit.leaving if leaves else -hit.restitution * hit.leaving
         pull = -hit.side * trial.later[hit.slot]
-        if pull > 0.0 and 0.5 * speed**2 < pull * REBOUND * run.scales.length:
+        if pull > 0.0 and 0.5 * speed**2 < pull * REBOUND * run.program.units[hit.row]:
             hit.stays, hit.takes_part, again = 1, 1, True
             if hit.restitution < 1.0:
                 events.settled = t + 2.0 * speed / (pull * (1.0 - hit.restitution))  # (2)

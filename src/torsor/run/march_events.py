@@ -10,7 +10,7 @@ from .event_records import END, RATE, VALUE, EventRun
 from .instant import instant
 from .locate import locate
 from .march import deliver
-from .switches import AT_START, CRAWL, MANY, STILL, enabled, go_back, keep, measure, near
+from .switches import AT_START, CRAWL, MANY, STILL, enabled, go_back, keep, measure, near, rounded_rate
 from .watching import ends, first, quiet
 
 at = reference(EventRun)
@@ -62,15 +62,16 @@ def nothing_happens(run):
 def follow_headings(run, i):
     """The way in which something slides is followed, and what turns about zero is stopped."""
     events, state, s, later = run.events, run.state, run.scratch, run.trial.later
-    crawl = CRAWL * max(events.fastest, events.fall)
     for heading in run.program.headings:
+        unit = run.program.units[heading.row]
+        crawl, still = CRAWL * unit * rounded_rate(run), STILL * unit * events.fastest
         ask.slots(run.kernels[i], s, state.xs[state.at], state.p, s.xdot, s.lam, later)
         speed, stop = later[heading.slot - 1], heading.stop
         if speed > 0.0:
             for l in range(heading.parts if speed > crawl else 0):
                 state.p[heading.place + l] = later[heading.slot + l]
-            slow = speed < STILL * events.fastest and events.phi[RATE, stop] < 0.0
-            if speed > 10 * STILL * events.fastest:
+            slow = speed < still and events.phi[RATE, stop] < 0.0
+            if speed > 10 * still:
                 events.armed[stop] = 1
             elif slow and events.armed[stop] == 1 and enabled(run, stop, state.p):
                 events.due[stop], events.pending, events.armed[stop] = 1, 1, 0

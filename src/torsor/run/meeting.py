@@ -5,7 +5,8 @@ independent or not, with A = G M⁻¹ Gᵀ as all that holds anyway leaves it:
 
     ψ⁺ = ψ⁻ + A Λ,     0 ≤ ψ_n⁺ + e ψ_n⁻  ⟂  Λ_n ≥ 0,     |Λ_t| ≤ μ Λ_n,  Λ_t against ψ_t⁺ where it slides   (1)
 
-found row by row, again and again (projected Gauss–Seidel), which no dependence of rows disturbs.
+found row by row, again and again (projected Gauss–Seidel), which no dependence of rows disturbs. All is in units of the
+rows: ψ/u, u Λ, A/(u u).
 """
 
 import numpy as np
@@ -87,6 +88,23 @@ def _work(met):
 
 
 @compiled
+def _without_units(run):
+    """ψ, A and the velocities that impulses bring about, in units of the rows."""
+    met, meets, units, nv = run.meeting, run.program.meets, run.program.units, run.plan.velocities
+    n = met.after.size
+    for r in range(meets.size):
+        a = meets[r]
+        if a < 0:
+            continue
+        met.before[a] /= units[r]
+        for k in range(n):
+            met.A[a * n + k] /= units[r]
+            met.A[k * n + a] /= units[r]
+        for m in range(nv):
+            met.B[a * nv + m] /= units[r]
+
+
+@compiled
 def _prepare(run, tiny):
     """Restitution and grip of every contact."""
     met, program, trial = run.meeting, run.program, run.trial
@@ -154,9 +172,13 @@ def _open(run, tiny):
 
 @compiled
 def meet(run, i, tiny):
-    """Velocities after an impact of contacts that are not independent, from those before; impulses in trial.impulses."""
+    """Velocities after an impact of contacts that are not independent, from those before; impulses in trial.impulses.
+
+    tiny: rate of what does not move [1/s]
+    """
     met, trial, first, nv = run.meeting, run.trial, run.plan.configuration, run.plan.velocities
     ask.meeting(run.kernels[i], run.scratch, trial.before, trial.p, met.A, met.B, met.before)
+    _without_units(run)
     _prepare(run, tiny)
     _solve(run, 1.0)
     if _slides(run, tiny):
@@ -169,5 +191,6 @@ def meet(run, i, tiny):
         for k in range(met.lam.size):
             trial.x[first + m] += met.B[k * nv + m] * met.lam[k]
     for r in range(run.program.meets.size):
-        trial.impulses[r] = met.lam[run.program.meets[r]] if run.program.meets[r] >= 0 else 0.0
+        a = run.program.meets[r]
+        trial.impulses[r] = met.lam[a] / run.program.units[r] if a >= 0 else 0.0
     _open(run, tiny)

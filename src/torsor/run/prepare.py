@@ -145,7 +145,7 @@ def _begun(told, options, values, t):
     scales, p = given.scales, given.p
     examiner = Examiner(absolute, scales)
     _finite(model, given.q, p)
-    scales.rows = examiner.row_units(t, given.q, p)
+    scales.rows = examiner.row_units(t, given.q, _closed(model, p))
     q, moved = assembled(absolute, examiner, t, given.q, p)
     found = diagnoses.diagnose(examiner, t, q, p)
     apart, row = examiner.disagreement(t, q, p)
@@ -205,6 +205,16 @@ def _begun(told, options, values, t):
     return system, built
 
 
+def _closed(model, p):
+    """p with everything that has two sides closed on its first, since it has no rows while it is open."""
+    places = {id(memory): k for k, memory in enumerate([*model.parameters.values(), *model.memories])}
+    p = np.array(p)
+    for c in model.constraints:
+        for k, side in enumerate(getattr(c, "sides", ())):
+            p[places[id(side)]] = float(k == 0)
+    return p
+
+
 def changes_structure(model):
     """Whether anything happens in a model besides motion."""
     return bool(model.events or model.switched)
@@ -240,7 +250,7 @@ def _columns(f, program):
 
 def _slot(f, slot):
     """An expression that events take a number from; the relative acceleration of a constraint is G v̇ − γ."""
-    from ..formulations.lie_derivative import gradient
+    from ..formulations.lie_derivative import TURNING, gradient
     from ..formulations.outputs import accelerations, time_derivative
 
     if isinstance(slot, Rate):
@@ -251,9 +261,11 @@ def _slot(f, slot):
     if isinstance(slot, Approach):
         return sum((G @ accelerations(body) for body, G in zip(block.bodies, block.G)), -block.gamma)
     phi = f.all_rows.substitution.of(slot.phi)
-    watched = ca.horzcat(*[gradient(phi, body) for body in block.bodies])
-    size = ca.sqrt(ca.sumsqr(watched) * sum(ca.sumsqr(G) for G in block.G))
-    return ca.if_else(size > 0, ca.dot(watched, ca.horzcat(*block.G)) / size, 0)
+    unit = f.scales.unit  # lengths and angles are compared
+    sized = lambda A: ca.horzcat(unit * A[:, :TURNING], A[:, TURNING:])
+    a, b = (ca.horzcat(*map(sized, As)) for As in ([gradient(phi, body) for body in block.bodies], block.G))
+    size = ca.sqrt(ca.sumsqr(a) * ca.sumsqr(b))
+    return ca.if_else(size > 0, ca.dot(a, b) / size, 0)
 
 
 def watched(f, partition, redundant):

@@ -44,7 +44,8 @@ class Plan:
     constraints: list  # switched ones, in the order of the bits
     places: dict
     frictions: list = field(default_factory=list)  # names of dry friction, in the order of `lands`
-    tables: dict = field(default_factory=dict)  # fields of the record `Program`
+    measured: list = field(default_factory=list)  # for each event the row that has the unit of its function, or None
+    tables: dict = field(default_factory=dict)  # fields of the record `Program`, but for units
 
 
 def lowered(model, rows):
@@ -56,6 +57,7 @@ def lowered(model, rows):
     plan = Plan([e.name for e in model.events], [e.watch.phi for e in model.events], [], [], switched, places)
     frictions = [c for c in model.constraints if hasattr(c, "heading")]
     plan.frictions = [f.name for f in frictions]
+    plan.measured = [_measured(event.source, row) for event in model.events]
     lands = _lands(plan, row, frictions)
     during: list = []
     ops: list = []
@@ -84,7 +86,10 @@ def lowered(model, rows):
         "onesided": np.array(one_sided, ONESIDED),
         "frictions": slides,
         "headings": np.array(
-            [(f["heading"], f["speed"] + 1, f["parts"], f["stops"], crawl) for f, crawl in zip(several, crawls)],
+            [
+                (f["heading"], f["speed"] + 1, f["parts"], f["stops"], crawl, f["row"])
+                for f, crawl in zip(several, crawls)
+            ],
             HEADING,
         ),
         "states": np.array([places[id(state)] for state in model.states], np.int64),
@@ -105,8 +110,13 @@ def _watch(model, event, places, ops):
     strikes = [op[2] + 1 for op in ops if op[0] == codes.STRIKE]
     answer = ANSWERS.index(event.accumulate)
     return (
-        w.state, w.strict, w.both, event.settles, answer, *remembered, rated, of, strikes[0] if strikes else -1, event.half
+        w.state, w.strict, w.both, event.settles, answer, *remembered, rated, of, 0.0, strikes[0] if strikes else -1, event.half
     )  # fmt: skip
+
+
+def _measured(source, row):
+    """The row by which an event of a contact or of dry friction is measured, None for others."""
+    return row[f"{source.name}[0]"] if hasattr(source, "gaps") or hasattr(source, "heading") else None
 
 
 def _meets(model, rows):

@@ -169,10 +169,13 @@ class Runner:
         self._take([(built, choice.keep, self.system.watches)])
 
     def _rate(self):
-        """How fast a system moves at the start, or would under gravity: lengths over its size, angles as they are [1/s]."""
-        system = self.system
-        sizes = np.where(np.array(system.linear, bool), system.length, 1.0)
-        return max(system.scales["rate"], np.abs(np.array(system.v) / sizes).max(initial=0.0))
+        """How fast a system moves at the start, or would under gravity [1/s]."""
+        return max(self.system.scales["rate"], self._moves())
+
+    def _moves(self):
+        """How fast a system moves at the start: lengths over its size, angles as they are [1/s]."""
+        sizes = np.where(np.array(self.system.linear, bool), self.system.length, 1.0)
+        return np.abs(np.array(self.system.v) / sizes).max(initial=0.0)
 
     def _first_step(self, tolerance):
         """A cautious first step from the start velocities and accelerations: small against the time in which anything turns

@@ -1,4 +1,13 @@
-"""What all parts of a run with events share: how close to zero is zero, which events are looked at, which structure holds."""
+"""What all parts of a run with events share: how close to zero is zero, which events are looked at, which structure holds.
+
+A mechanism of any size has the events of its copy of size 1: speeds and residuals are compared in units of their rows (see
+`formulations/scales.py`), speeds of all kinds as rates [1/s], multipliers of all kinds as forces:
+
+    ω = max(|ẋ|/L, |θ̇|),        F = |λ| u/L,        |ψ| ≪ u ω,        |λ| ≪ F L/u                          (1)
+
+L   size of the model [m]
+u   unit of a row: that of its residual
+"""
 
 from ..kernels.compiled import compiled, inlined
 from ..methods.vectors import copy
@@ -11,11 +20,13 @@ NEAR = 1e-12  # of the largest value that a watched function had: closer to zero
 LEAVES = 1e-9  # rate of a function at zero over its largest rate, above which it leaves zero on that side
 LEANS = 1e-6  # cosine of the angle between a watched function and a constraint, from which it tells the side of it
 ROUNDING = 1e-15  # of the time: what a function changes in that is rounding too
-REBOUND = 1e-11  # height of a rebound over the size of the model, below which the rest of the rebounds is summed up
+REBOUND = 1e-11  # height of a rebound over the unit of the row, below which the rest of the rebounds is summed up
 PASSES = 16  # through an instant, before Python has its turn
-FAR = 1e-6  # residual over the size of the model, above which a constraint is not engaged
-CRAWL = 1e-8  # sliding speed over the largest speed, below which the direction of sliding is held within a step
-STILL = 1e-9  # sliding speed over the largest speed, below which sliding in two directions that slows down is stopped
+FAR = 1e-6  # residual over its unit, above which a constraint is not engaged
+CRAWL = (
+    1e-8  # sliding speed over the largest, both as rates, below which the direction of sliding is held within a step
+)
+STILL = 1e-9  # likewise, below which sliding in two directions that slows down is stopped
 
 
 @compiled
@@ -61,6 +72,21 @@ def measure(run, m, x, rate):
         events.scale[m] = max(events.scale[m], abs(x))
     if abs(rate) < 1e300:
         events.speed[m] = max(events.speed[m], abs(rate))
+
+
+@inlined
+def rounded_rate(run):
+    """The rate against which speeds are rounded: the largest, or the one that what constraints hold would reach [1/s]."""
+    return max(run.events.fastest, run.events.fall)
+
+
+@compiled
+def load_of(run, i):
+    """The largest multiplier in the scratch, of a structure, as a force: (1)."""
+    largest, units = 0.0, run.program.units
+    for k in range(run.kernels[i].rows):
+        largest = max(largest, abs(run.scratch.lam[k]) * units[run.structures.rows[i, k]])
+    return largest / run.scales.length
 
 
 @compiled

@@ -124,16 +124,8 @@ class Task:
         return data
 
     def doubted(self, data, level=3):
-        """The data of a run, with a warning where its energy balance says that it is wrong, or its size that it may be."""
+        """The data of a run, with a warning where it is wrong as its energy balance says, or may be."""
         a = data.attrs
-        if between := _too_small_or_large(self.model, a["model_length"], data.sizes.get("event", 0)):
-            warnings.warn(
-                f"model {self.model.name!r}: contacts and dry friction in a model of {a['model_length']:.1e} m: what touches, "
-                "sticks or slides is told by speeds in m/s and rad/s alike, which goes wrong at such sizes. Give lengths in a unit "
-                f"in which the model is {between[0]:g} to {between[1]:g} large",
-                AccuracyWarning,
-                stacklevel=level + 1,
-            )
         if doubtful := _loads_not_unique(self.model, data):
             warnings.warn(
                 f"model {self.model.name!r}: {', '.join(doubtful)}: its load is the reaction of a joint that is not unique, since "
@@ -159,15 +151,6 @@ def _loads_not_unique(model, data):
     rubbing = [c for c in model.constraints if isinstance(getattr(c, "on", None), Joint) and c.normal is None]
     unique = dict(zip(data["joint"].values.tolist(), data["reaction_unique"].values.tolist())) if rubbing else {}
     return [c.owner for c in rubbing if not unique.get(c.on.name, True)]
-
-
-def _too_small_or_large(model, length, events):
-    """Between which sizes contacts and friction of a model are decided right; nothing where they are, or nothing happened."""
-    rank = max((c.rank for c in model.constraints), default=0)
-    if rank == 0 or (rank == 1 and events == 0):
-        return None
-    between = (1e-6, 1e6) if rank == 1 else (1e-4, 1e4)
-    return None if between[0] <= length <= between[1] else between
 
 
 def _refuse_endless(model, system, until):
