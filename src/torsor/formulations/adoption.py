@@ -17,11 +17,13 @@ def adopting(f):
         if isinstance(link.group, Rn) and link.declared:
             found.append((known.coordinates(joint), known.rates(joint)))
             continue
+        if isinstance(link.group, SE3):
+            H, V = map(known.of, link.motion_on_parent())
+            found.append((link.group.from_matrix(H), V))
+            continue
         H, V = known.of(joint.relative_pose()), known.of(joint.relative_twist())
         if isinstance(link.group, SO3):
             found.append((ca.vec(se3.split_pose(H)[0]), se3.split(V)[0]))
-        elif isinstance(link.group, SE3):
-            found.append((link.group.from_matrix(H), V))
         else:
             x = _first_kind_coordinates(link, H) if link.first_kind else known.coordinates(joint)
             found.append((x, _coordinate_rates(link, V, x, H)))

@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import ModelError
-from ..lie import SO3, Product, Rn, se3, so3
+from ..lie import SE3, Product, Rn, se3, so3
 from ..model.topology import spanning_tree
 from ..quantity import time
 from ..registry import register
@@ -243,14 +243,10 @@ class Relative(Transmission):
 
     def joint_motion(self, joint, a):
         link = self.substitution.links.get(joint.name)
-        if link is None or not link.declared:
+        if link is None or not link.declared or isinstance(link.group, SE3):
             return joint_motion_of_bodies(joint, self.absolute.substitution)
         at = self.offset[id(link)]
-        if isinstance(link.group, Rn):
-            q = link.x
-        else:
-            H = link.group.matrix(link.x)
-            q = so3.log(H) if isinstance(link.group, SO3) else joint.coordinates(H)
+        q = link.x if isinstance(link.group, Rn) else so3.log(link.group.matrix(link.x))
         return q, link.v, a[at : at + link.v.shape[0]]
 
     def coordinate_names(self):

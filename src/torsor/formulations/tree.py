@@ -2,6 +2,8 @@
 
 The frame of a body sits at the joint that carries it; with data in one world frame it is parallel to the world in the
 reference configuration, so that a fixed transform between two joints is a constant arm (Müller and Terze, sec. 2.3.3).
+The frame of a body that nothing holds is its own: about another point, or in other axes, a thin body's inertia would be
+lost in the rounding of what its mass adds to it.
 
     R_c = R_p E,     o_c = o_p + R_p d                     pose of a child, (E, d) from the joint's H(q)      (1)
     ω_c = Eᵀ ω_p + S_ω v                                                                                     (2)
@@ -21,6 +23,7 @@ import casadi as ca
 import numpy as np
 
 from .. import quantity
+from ..joints.lower_pairs import Free
 from ..lie import SE3, SO3, Rn, se3, so3
 from . import spatial
 from .tracing import traced
@@ -41,9 +44,9 @@ class Link:
         self.x = ca.SX.sym(f"{name}.x", self.group.size)
         self.v = ca.SX.sym(f"{name}.v", self.group.dimension)
         # frames: `inner` on the body, `outer` on its parent; both from the respective centre of mass
-        outer, inner = self.joint.placed[::-1] if branch.reversed else self.joint.placed
-        self.inner = inner
-        fixed = outer if parent is None else se3.inverse(parent.inner) @ outer
+        self.outer, self.inner = self.joint.placed[::-1] if branch.reversed else self.joint.placed
+        self.inner = ca.SX.eye(4) if isinstance(self.group, SE3) else self.inner
+        fixed = self.outer if parent is None else se3.inverse(parent.inner) @ self.outer
         H, S = self._joint_motion()
         whole = ca.sparsify(fixed @ H)
         self.E, self.d = (ca.sparsify(x) for x in se3.split_pose(whole))  # (1)
@@ -54,18 +57,27 @@ class Link:
     def _joint_motion(self):
         """H(x) and S(x) of the body's frame in its parent's, whichever way the joint was drawn."""
         joint, group, x = self.joint, self.group, self.x
+        if isinstance(group, SE3):
+            self.declared = True
+            return group.matrix(x), ca.SX.eye(6)
         if self.first_kind:
             H = se3.exp(self.screws() @ x)  # (5)
             S, self.declared = _traced_motion(x, H), False
         elif isinstance(group, Rn):
             H, S, self.declared = geometry(joint, x)
         else:
-            H = se3.pose(group.matrix(x), ca.SX.zeros(3)) if isinstance(group, SO3) else group.matrix(x)
+            H = se3.pose(group.matrix(x), ca.SX.zeros(3))
             S, self.declared = joint.motion(ca.SX.zeros(group.dimension)), True
         if self.branch.reversed:
             S = -(se3.Ad(H) @ S)
             H = se3.inverse(H)
         return H, S
+
+    def motion_on_parent(self):
+        """Pose and twist of the link's frame relative to the joint's frame on its parent, in the bodies' symbols."""
+        near = self.joint.second if self.branch.reversed else self.joint.first
+        frames = Free(self.joint.name, near, self.body, placed=(self.outer, self.inner))
+        return frames.relative_pose(), frames.relative_twist()
 
     def screws(self):
         """The joint's free motions in its reference position."""
