@@ -32,7 +32,8 @@ from .run.checkpoint import (
     static_facts,
 )
 from .run.interruption import never_lost, noted
-from .run.prepare import System, changes_structure
+from .run.prepare import changes_structure
+from .run.system import System
 from .run.task import Task
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """From a model to a system that is ready to run: derived, diagnosed, started and compiled, or taken from the cache."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -8,90 +9,14 @@ import numpy as np
 from .. import formulations as _formulations  # noqa: F401  (they register themselves)
 from .. import kernels, quantity
 from ..errors import AssemblyError, ModelError
-from ..formulations.scales import Scales, rounded
+from ..formulations.scales import Scales
 from ..registry import lookup
 from .choice import Choice, thawed
 from .derived import derived
 from .pace import paces
 from .program import Approach, Rate, Side, lowered
-from .waist import Layout, kernels_of, layout_of
-
-
-@dataclass
-class System:
-    """Everything a run needs, as plain data and kernels; no mechanics left in it."""
-
-    sizes: dict  # q, v, parameters, turns, multipliers, outputs
-    bodies: list
-    coordinates: list  # names of the velocities
-    joint_coordinates: list  # labels
-    coordinate_units: list  # "rad" or "m" each
-    connections: list  # names
-    rows: list  # (label, description) of all declared rows
-    choice: Choice  # what is chosen about the kernels at the start
-    watches: float  # part of its conditioning down to which what was chosen is kept; 0: nothing has to be watched
-    redundant: list
-    shared: list  # names of constraints whose reactions are not unique
-    freedom: int
-    start_freedom: int
-    partition: dict  # dependent coordinates and their measures, where a run asks for them
-    linear: list  # 1 for a velocity that is a length per time, 0 for an angular one
-    length: float
-    scales: dict  # `formulations.scales.Scales`, as plain data
-    mass: float  # of all bodies together, and the sum of their moments of inertia: what energies are measured against
-    inertia: float
-    layout: list  # (name, size) of the outputs
-    signals: list
-    t: float
-    q: list
-    v: list
-    p: list
-    changes: list
-    fingerprint: str
-
-    @property
-    def state(self):
-        """How a state is made of its parts."""
-        return Layout(self.sizes["q"], self.sizes["v"], len(self.p), tuple(self.sizes["states"]))
-
-    def component(self, place):
-        """What a component of the rate of a state is, in words."""
-        n = self.sizes["v"]
-        if place < 2 * n:
-            return f"{self.coordinates[place % n]!r}"
-        return "the work" if place == 2 * n else f"state {place - 2 * n}"
-
-    def output_name(self, place):
-        """What an output is, in words."""
-        starts = np.cumsum([0, *[size for _, size in self.layout]])
-        part = int(np.searchsorted(starts, place, side="right")) - 1
-        (name, size), place = self.layout[part], place - int(starts[part])
-        words, per_body = name.replace("_", " "), size // max(len(self.bodies), 1)
-        if name == "signals":
-            return f"signal {self.signals[place]!r}"
-        if name in ("coordinate", "rate", "coordinate_acceleration"):
-            return f"{words} of {self.joint_coordinates[place]!r}"
-        if name in ("reaction_force", "reaction_torque"):
-            return f"{words} of {self.connections[place // 3]!r}"
-        if name == "multiplier":
-            return f"{words} of {self.rows[place][0]!r}"
-        return f"{words} of {self.bodies[place // per_body]!r}" if size > 1 else words
-
-    @classmethod
-    def restored(cls, facts):
-        """From plain data."""
-        return cls(**{**facts, "choice": Choice.restored(facts["choice"])})
-
-    @property
-    def keep(self):
-        """Rows in use at the start."""
-        return list(self.choice.keep)
-
-    @property
-    def unit(self):
-        """Unit of length of the kernels [m]."""
-        return rounded(self.length)
-
+from .system import System
+from .waist import kernels_of, layout_of
 
 KNOWN = 64  # starts that a model keeps in memory
 SELDOM = ("outputs",)  # kernels that are called where results are wanted, and not in every step
@@ -131,37 +56,55 @@ def prepare(
     return told.known[ask]
 
 
-def _begun(told, options, values, t):
-    """A consistent start, what is redundant there, and the kernels that suit."""
-    from ..formulations import diagnosis as diagnoses
-    from ..formulations import start as starts
+class Start(NamedTuple):
+    """A consistent start in absolute coordinates, and what was found there."""
+
+    given: Any
+    q: np.ndarray
+    v: np.ndarray
+    found: Any  # what is redundant
+    changes: list  # that were made to what was given, in words
+
+
+def _consistent(model, absolute, values, t):
+    """A start that satisfies the constraints; refused where there is none."""
+    from ..formulations import diagnosis, start
     from ..formulations.examiner import Examiner
     from ..formulations.impostors import assembled
 
-    model = told.model
-    f = told.face()
-    absolute = f.absolute
-    given = starts.given(absolute, t, values)
+    given = start.given(absolute, t, values)
     scales, p = given.scales, given.p
     examiner = Examiner(absolute, scales)
     _finite(model, given.q, p)
     scales.rows = examiner.row_units(t, given.q, _closed(model, p))
     q, moved = assembled(absolute, examiner, t, given.q, p)
-    found = diagnoses.diagnose(examiner, t, q, p)
+    found = diagnosis.diagnose(examiner, t, q, p)
     apart, row = examiner.disagreement(t, q, p)
     q = examiner.assemble(t, q, p, found.keep)[0] if row is not None else q
-    v, changes = starts.consistent_velocities(absolute, examiner, t, q, p, found.keep)
-    diagnoses.refuse_contradictions(examiner, found, t, q, v, p, absolute.rows)
+    v, changes = start.consistent_velocities(absolute, examiner, t, q, p, found.keep)
+    diagnosis.refuse_contradictions(examiner, found, t, q, v, p, absolute.rows)
     if row is not None:
         changes.insert(0, f"constraints disagree by up to {apart:.1e} of the model's size, most of all {row}")
     if moved > 1e-9:
         far = f"{moved * scales.length:.3g} m or {moved:.3g} rad"
         changes.insert(0, f"positions were assembled: something moved by up to {far}")
+    return Start(given, q, v, found, changes)
+
+
+def _begun(told, options, values, t):
+    """A consistent start, what is redundant there, and the kernels that suit."""
+    from ..formulations.diagnosis import diagnose
+    from ..formulations.examiner import Examiner
+
+    model, f = told.model, told.face()
+    absolute = f.absolute
+    given, q, v, found, changes = _consistent(model, absolute, values, t)
+    scales, p = given.scales, given.p
     shared = list(dict.fromkeys(absolute.rows[k].constraint.name for k in found.shared))  # in whatever coordinates
+    examiner = Examiner(f, scales)
     if f is not absolute:
         q, v, p = f.adopt(t, q, v, p)
-        examiner = Examiner(f, scales)
-        found = diagnoses.diagnose(examiner, t, q, p)
+        found = diagnose(examiner, t, q, p)
     f.keep = found.keep
     f.measure(scales)
     choice, partition = best_choice(f, examiner, t, q, p, options)

@@ -1,17 +1,17 @@
 """Runs a prepared system: builds the records of the compiled loop, calls it in slices, keeps what was computed."""
 
 import time as clock
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..kernels.loops import loops
 from ..methods.codes import FINISHED, ILL_CHOSEN, NOT_FINITE, NOT_PROJECTED, NOT_SOLVED, RUNNING, STEP_TOO_SMALL
 from ..methods.projections import Projection
-from ..methods.records import Evaluation, Method, Outputs, Past, Plan, Run, Scales, Scratch, State, addresses
+from ..methods.records import Method, Outputs, Past, Plan, Run, Scales, Scratch, State, addresses
 from ..registry import lookup
 from .choice import Choice
 from .interruption import abrupt, asked, never_lost
+from .results import Results
 
 SLICE = 0.1  # seconds for which compiled code runs without a look at what else happened
 BOUNDLESS = 1e20  # times its size that a model would move in the run: no motion, but an unstable step
@@ -24,28 +24,7 @@ STATUS = {
 }
 
 
-@dataclass
-class Trajectory:
-    """Raw results: states at output times, what was derived from them, and the events in between."""
-
-    times: np.ndarray
-    p: np.ndarray
-    work: np.ndarray
-    events_energy: np.ndarray  # changed by events so far, at output times
-    outputs: np.ndarray
-    counts: dict
-    status: str  # "finished", "interrupted", "ended by …" or what went wrong
-    reached: float
-    wall: float
-    used: list  # rows in use at any time
-    events: dict = field(default_factory=dict)  # time, event, energy, impulse, slots
-
-    @property
-    def complete(self):
-        return self.status == "finished" or self.status.startswith("ended")
-
-
-class Runner:
+class Runner(Results):
     """One run of one system; `begin` gives it the times that are wanted, once or in several portions."""
 
     record, loop = Run, ("torsor.run.march", "march")
@@ -189,14 +168,6 @@ class Runner:
         speeds = np.abs(xdot[:n]) / size, np.sqrt(np.abs(np.nan_to_num(xdot[n : 2 * n])) / size)
         return min(span, 0.3 * tolerance**0.2 / np.concatenate([*speeds, [1 / span]]).max())
 
-    def begin(self, times, last=True):
-        """These are the times at which results are wanted next; after the last of them the run goes on to its end."""
-        self.times, m, out = np.ascontiguousarray(times, float), len(times), self.out
-        out.times, out.end = self.times, self.until if last else float(self.times[-1]) if m else self.state.time
-        out.x, out.p, out.by_events = np.zeros((m, self.system.state.x)), np.zeros((m, self.sizes["p"])), np.zeros(m)
-        out.written = self.evaluated = self.taken = 0
-        self.outputs = np.zeros((m, self.sizes["outputs"]))
-
     def _advance(self, budget):
         """Some steps. Returns a status."""
         return self.march(self.run_.address, budget)
@@ -207,11 +178,6 @@ class Runner:
             return status
         self._choose_anew()
         return RUNNING
-
-    @property
-    def written(self):
-        """Outputs reached so far of those asked for."""
-        return self.out.written
 
     def run(self, progress=None, stop=None, stride=np.inf):
         """March through all outputs; an interruption or a failure keeps what was reached. Returns a message.
@@ -284,64 +250,6 @@ class Runner:
         ]
         return self.blame(self.until, float(t[0]), list(zip(*parts)), p[: self.sizes["parameters"]])
 
-    def collect(self, message):
-        """What was reached of the times asked for."""
-        done = self.written
-        self._catch_up()
-        events, message = self._events(), self.verdict(message)
-        return Trajectory(
-            self.times[:done], self.out.p[:done], self._work(slice(done)), self.out.by_events[:done], self.outputs[:done],
-            self.counts(), message, self.state.time, self.wall, self._rows_used(), events,
-        )  # fmt: skip
-
-    def _work(self, which):
-        return self.out.x[which, self.plan.configuration + self.plan.velocities]
-
-    def _catch_up(self):
-        """Evaluate what was reached since the last time: with the kernels it was reached with, however a run is divided."""
-        new = slice(self.evaluated, self.written)
-        if new.start == new.stop:
-            return
-        self._evaluate(np.arange(new.start, new.stop))
-        self._look(self.times[new], self.outputs[new])
-        self.evaluated = new.stop
-
-    def _evaluate(self, which, structure=0):
-        wanted = Evaluation(
-            structure=structure, which=which, times=self.times, x=self.out.x, p=self.out.p, outputs=self.outputs
-        )
-        self.evaluate(self.run_.address, wanted.address)
-
-    def _look(self, times, outputs):
-        """Take note of the first output that is not a number."""
-        bad = ~np.isfinite(outputs)
-        if self.undefined is None and bad.any():
-            k = int(np.argmax(bad.any(axis=1)))
-            self.undefined = (self.system.output_name(int(np.argmax(bad[k]))), float(times[k]))
-
-    def verdict(self, message):
-        """How a run ended: not well where something in its results is not a number."""
-        if self.undefined is None or message not in ("finished", "interrupted") and not message.startswith("ended"):
-            return message
-        what, when = self.undefined
-        return f"{what} is not a number at t = {when:.9g} s"
-
-    def take(self):
-        """Rows [time, work, change by events, outputs] that were reached since the last time."""
-        self._catch_up()
-        new = slice(self.taken, self.written)
-        self.taken = new.stop
-        return np.column_stack([self.times[new], self._work(new), self.out.by_events[new], self.outputs[new]])
-
-    def take_events(self):
-        """Rows [time, event, change of energy, impulses, slots] of the events since the last time; None where nothing happens."""
-        return None
-
-    @property
-    def backlog(self):
-        """Events that wait to be taken."""
-        return 0
-
     def snapshot(self):
         """Everything that the further run depends on, as plain facts and as arrays."""
         chosen = {"choice": self.choice.facts(), "used": sorted(self.used)}
@@ -367,26 +275,6 @@ class Runner:
             record.restore({name: arrays[f"{part}.{name}"] for name in record.snapshot()})
         for name in ("poor", "rich", "best"):
             self.run_.kernels[name] = arrays[f"kernels.{name}"]
-
-    def counts(self):
-        state, unit = self.state, self.system.unit
-        return {
-            "steps": state.steps, "rejections": state.rejections, "evaluations": state.evaluations,
-            "projections": state.projections, "choices": self.choices, "structures": 1, "smallest_pivot": state.least_pivot,
-            "corrected_position": state.position_residual * unit, "corrected_velocity": state.velocity_residual * unit,
-            "energy": self._energy(),
-        }  # fmt: skip
-
-    def _energy(self):
-        """An upper bound of the energies that were met, also between outputs, by the speeds that step control met: m (v + l ω)²."""
-        s = self.scales
-        return float(max(s.energy, self.system.mass * (s.speed + s.length * s.spin) ** 2))
-
-    def _rows_used(self):
-        return sorted(self.used)
-
-    def _events(self):
-        return {}
 
 
 def window(pivot, best, part):

@@ -1,0 +1,85 @@
+"""A system that is ready to run: everything about it as plain data."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..formulations.scales import rounded
+from .choice import Choice
+from .waist import Layout
+
+
+@dataclass
+class System:
+    """Everything a run needs, as plain data and kernels; no mechanics left in it."""
+
+    sizes: dict  # q, v, parameters, turns, multipliers, outputs
+    bodies: list
+    coordinates: list  # names of the velocities
+    joint_coordinates: list  # labels
+    coordinate_units: list  # "rad" or "m" each
+    connections: list  # names
+    rows: list  # (label, description) of all declared rows
+    choice: Choice  # what is chosen about the kernels at the start
+    watches: float  # part of its conditioning down to which what was chosen is kept; 0: nothing has to be watched
+    redundant: list
+    shared: list  # names of constraints whose reactions are not unique
+    freedom: int
+    start_freedom: int
+    partition: dict  # dependent coordinates and their measures, where a run asks for them
+    linear: list  # 1 for a velocity that is a length per time, 0 for an angular one
+    length: float
+    scales: dict  # `formulations.scales.Scales`, as plain data
+    mass: float  # of all bodies together, and the sum of their moments of inertia: what energies are measured against
+    inertia: float
+    layout: list  # (name, size) of the outputs
+    signals: list
+    t: float
+    q: list
+    v: list
+    p: list
+    changes: list
+    fingerprint: str
+
+    @property
+    def state(self):
+        """How a state is made of its parts."""
+        return Layout(self.sizes["q"], self.sizes["v"], len(self.p), tuple(self.sizes["states"]))
+
+    def component(self, place):
+        """What a component of the rate of a state is, in words."""
+        n = self.sizes["v"]
+        if place < 2 * n:
+            return f"{self.coordinates[place % n]!r}"
+        return "the work" if place == 2 * n else f"state {place - 2 * n}"
+
+    def output_name(self, place):
+        """What an output is, in words."""
+        starts = np.cumsum([0, *[size for _, size in self.layout]])
+        part = int(np.searchsorted(starts, place, side="right")) - 1
+        (name, size), place = self.layout[part], place - int(starts[part])
+        words, per_body = name.replace("_", " "), size // max(len(self.bodies), 1)
+        if name == "signals":
+            return f"signal {self.signals[place]!r}"
+        if name in ("coordinate", "rate", "coordinate_acceleration"):
+            return f"{words} of {self.joint_coordinates[place]!r}"
+        if name in ("reaction_force", "reaction_torque"):
+            return f"{words} of {self.connections[place // 3]!r}"
+        if name == "multiplier":
+            return f"{words} of {self.rows[place][0]!r}"
+        return f"{words} of {self.bodies[place // per_body]!r}" if size > 1 else words
+
+    @classmethod
+    def restored(cls, facts):
+        """From plain data."""
+        return cls(**{**facts, "choice": Choice.restored(facts["choice"])})
+
+    @property
+    def keep(self):
+        """Rows in use at the start."""
+        return list(self.choice.keep)
+
+    @property
+    def unit(self):
+        """Unit of length of the kernels [m]."""
+        return rounded(self.length)
