@@ -72,7 +72,7 @@ def test_within_a_level_joints_with_few_freedoms_carry():
 
 
 def test_long_chains_are_sorted_in_linear_time():
-    """A thousand links: a quadratic search took a second, this takes milliseconds; the bar leaves room for a busy machine."""
+    """A thousand links: a quadratic search took a second, this takes milliseconds of the processor, at best."""
     import time
 
     model = ts.Model("long")
@@ -81,9 +81,13 @@ def test_long_chains_are_sorted_in_linear_time():
         body = model.body(f"b{k}", at=(k, 0, 0), **MASS)
         model.add(ts.Spherical(f"j{k}", before, body, point=(k, 0, 0)))
         before = body
-    began = time.perf_counter()
-    assert len(spanning_tree(model).branches) == 1000
-    assert time.perf_counter() - began < 0.5
+    spent = []
+    for _ in range(3):
+        model.derived.clear()
+        began = time.process_time()
+        assert len(spanning_tree(model).branches) == 1000
+        spent.append(time.process_time() - began)
+    assert min(spent) < 0.5
 
 
 def test_grounds_parts_floating_trees_and_unheld_bodies_are_told_apart():
