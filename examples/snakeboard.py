@@ -46,12 +46,12 @@ def corrections(dynamics, times, q, v):
     """ε of the correction, and of the error that stays, after one Euler step at every state: for the best dependent
     velocities, for poor ones, and for the least change of all."""
     f, names, p = dynamics.formulation_object, dynamics.coordinates, dynamics.p
-    jacobian, Minv = f.examination()["G"], f.examination()["Minv"](dynamics.q, p).full()
+    jacobian, Minv = f.examined["G"], f.examined["Minv"](dynamics.q, p)
     M, found = np.linalg.inv(Minv), {name: np.zeros(2) for name in ("best", "poor", "least change")}
     for t, position, velocity, exact in zip(times[1:], q, v, v[1:]):
         moved = dynamics.kernels["advance"](position, STEP * velocity)[0]
         free = velocity + STEP * dynamics.accelerations(position, velocity, t - STEP)
-        G = jacobian(t, moved, p).full()[f.keep]
+        G = jacobian(t, moved, p)[f.keep]
         good = best(G, Minv)
         poor = [k for k in good if names[k] != "A x"] + [names.index("B x")]  # the coupler's x instead of a board's
         change = {name: np.zeros(len(free)) for name in found}
