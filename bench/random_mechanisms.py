@@ -9,6 +9,7 @@ that process and nothing else. The exit status says whether there was a silent d
 
 import argparse
 import collections
+import faulthandler
 import json
 import multiprocessing
 import os
@@ -28,6 +29,7 @@ def judge(asked, told, limit, manner):
     """The other process: judges the models that it is asked for."""
     from agreement import judged, quickly_compiled
 
+    faulthandler.enable()  # a crash says where it was
     for seed in iter(asked.recv, None):
         signal.setitimer(signal.ITIMER_PROF, limit)  # which ends this process
         began = time.process_time()

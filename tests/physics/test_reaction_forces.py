@@ -137,15 +137,39 @@ def test_an_effort_may_follow_an_acceleration(key):
     np.testing.assert_allclose(ts.compile(model, formulation=key).body_accelerations()[2], -G * 2 / 5, rtol=1e-12)
 
 
-@pytest.mark.parametrize("law", [lambda a: 2.0 * a, lambda a: -3.0 * ca.fabs(a)], ids=["affine", "bent"])
+SIZES = [(1.0, 1.0), (1e-8, 1e-9), (1e-6, 1e3), (1e8, 1e-9), (1e6, 1e9)]
+LAWS = {  # with m = 1: ẍ = c ẍ − g and ẍ = −c |ẍ| − g; the lines meet or they do not
+    "affine": (lambda a: 1.0 * a, None),
+    "bent": (lambda a: -1.5 * ca.fabs(a), None),
+    "affine, just": (lambda a: 0.9 * a, 10.0),
+    "bent, just": (lambda a: -0.9 * ca.fabs(a), 10.0),
+    "bent, easily": (lambda a: 0.9 * ca.fabs(a), 1 / 1.9),
+}
+
+
+@pytest.mark.parametrize("turns", [False, True], ids=["guide", "hinge"])
+@pytest.mark.parametrize("length, mass", SIZES)
+@pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("key", FORMULATIONS)
-def test_a_loop_without_a_solution_makes_accelerations_nan(key, law):
-    """With m = 2 kg: 2 ẍ = 2 ẍ − 2 g, and 2 ẍ = −3 |ẍ| − 2 g, whose lines do not meet."""
-    model = ts.Model("jammed", gravity=(0, 0, -G))
-    body = model.body("body", mass=2.0, inertia=(1, 1, 1))
-    model.add(ts.Prismatic("guide", model.ground, body, axis=(0, 0, 1)))
-    model.add(ts.PointForce("jam", body, force=(0, 0, law(body.acceleration[2]))))
-    assert np.isnan(ts.compile(model, formulation=key).accelerations()).any()
+def test_a_loop_without_a_solution_makes_accelerations_nan(key, law, length, mass, turns):
+    """A guide, or a hinge with its inertia about it, of any size and mass."""
+    model = ts.Model("jammed", gravity=(0, 0, -G * length))
+    law, grows = LAWS[law]
+    if turns:
+        body = model.body("body", mass=mass, inertia=[0.1 * mass * length**2] * 3, at=(length, 0, 0))
+        hinge = model.add(ts.Revolute("hinge", model.ground, body, point=(0, 0, 0), axis=(0, 1, 0)))
+        inertia = 1.1 * mass * length**2
+        model.add(ts.JointForce("jam", hinge, -inertia * law(-body.angular_acceleration[1])))
+        expected = G / 1.1
+    else:
+        body = model.body("body", mass=mass, inertia=[mass * length**2] * 3)
+        model.add(ts.Prismatic("guide", model.ground, body, axis=(0, 0, 1)))
+        model.add(ts.PointForce("jam", body, force=(0, 0, mass * law(body.acceleration[2]))))
+        expected = -G * length
+    equations = ts.compile(model, formulation=key)
+    assert np.isnan(equations.accelerations()).any() == (grows is None)
+    if grows is not None:
+        np.testing.assert_allclose(equations.body_accelerations()[4 if turns else 2], expected * grows, rtol=1e-9)
 
 
 @pytest.mark.parametrize("key", FORMULATIONS)

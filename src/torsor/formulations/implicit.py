@@ -7,7 +7,9 @@ Accelerations, multipliers and therefore r are affine in y, so that the loop is 
     ρ(y) = y − e(r₀ + R y) = 0,     (1 − ∂e/∂r R) Δy = −ρ                                             (2)
 
 One step solves (2) where e is affine in r; else a fixed number of steps from y = e(r₀). A loop without a solution (a guide
-that jams: the friction grows faster than what it holds back) makes the accelerations NaN.
+that jams: the friction grows faster than what it holds back) makes the accelerations NaN. Whether (2) is solved is judged by
+what its residual ρ does to accelerations and multipliers, as forces, beside what y does to them and what is rounded anyway,
+so that mechanisms of any size and mass jam alike.
 """
 
 import casadi as ca
@@ -16,8 +18,9 @@ from ..quantity import parted
 from .signal_values import REACTIONS, SignalValues
 
 STEPS = 6  # of Newton's method, which doubles the correct digits with each
-CLOSED = 1e-8  # residual of (2) over the size of y, above which there is no solution
-JAMMED = 1e10  # size of y over that of e(r₀), above which there is none but for rounding
+CLOSED = 1e-8  # effect of the residual of (2) over that of y, above which there is no solution
+JAMMED = 1e10  # effect of y over that of e(r₀), above which there is none but for rounding
+ROUNDED = 1e-4  # share of all forces, below which efforts are judged as if they were so large
 FINITE = 1e300  # a slope beyond this is none: that of a length at zero
 
 
@@ -43,12 +46,23 @@ def closed(f, a, lam, power):
     offset, slope = ca.substitute(everything, y, ca.SX.zeros(y.shape)), ca.sparsify(ca.jacobian(everything, y))
     n = everything.shape[0] - r.shape[0]
     r0, R = ca.densify(parted(offset, n)[1]), slope[n:, :]  # (1)
-    found, largest = _solution(e, r, r0, R), lambda x: ca.mmax(ca.fabs(ca.densify(x)))
-    size, first = ca.fmax(1, largest(found)), ca.fmax(1, largest(ca.substitute(e, r, r0)))
-    residual = largest(found - ca.substitute(e, r, ca.densify(r0 + R @ found)))
-    good = ca.logic_and(residual <= CLOSED * size, size <= JAMMED * first)
+    found, first = _solution(e, r, r0, R), ca.substitute(e, r, r0)
+    residual = found - ca.substitute(e, r, ca.densify(r0 + R @ found))
+    effect = _effects(f, a.shape[0], lam.shape[0])
+    anyway = ROUNDED * effect(offset)
+    size, beside = (ca.fmax(effect(slope @ x), anyway) for x in (found, first))
+    good = ca.logic_and(effect(slope @ residual) <= CLOSED * size, size <= JAMMED * beside)
     a, lam, power = parted(parted(offset, n)[0] + slope[:n, :] @ found, a.shape[0], lam.shape[0])
     return a + ca.if_else(good, 0, ca.SX.nan()), lam, power, found
+
+
+def _effects(f, accelerations, multipliers):
+    """The largest force among accelerations and multipliers: a function of a column that begins with them."""
+    masses = ca.SX(sum(body.mass for body in f.model.bodies))
+    heavy = f.in_state(f.substitution.of(masses), ca.SX.zeros(accelerations)) * f.scales.unit
+    units = [heavy / unit for unit in f.column_units()] + [ca.SX(unit / f.scales.unit) for unit in f.row_units()]
+    weights = ca.vertcat(*units)
+    return lambda x: ca.mmax(ca.fabs(ca.densify(x[: accelerations + multipliers] * weights)))
 
 
 def _solution(e, r, r0, R):

@@ -11,11 +11,13 @@ from ..kernels import ask
 from ..kernels.compiled import compiled
 from ..methods.codes import RUNNING
 from ..methods.vectors import copy, fastest, without_length
-from .codes import ACCUMULATES, CHATTERS, ENDED, NOT_A_NUMBER
+from .codes import ACCUMULATES, CHATTERS, ENDED, NOT_A_NUMBER, RELEASE, STRIKE
 from .event_records import RATE, VALUE
 from .firing import fire
 from .switches import CRAWL, LEAVES, NEAR, PASSES, enabled, load_of, measure, near, rounded_rate
 from .watching import watched
+
+OPENED = 1e-8  # acceleration over the largest, above which a contact that was opened at this instant is closed again
 
 
 @compiled
@@ -78,8 +80,21 @@ def accumulation(run, e, t):
 
 
 @compiled
+def let_go(run, m):
+    """Whether the contact that event m closes was opened at this very instant."""
+    events, ops = run.program.events, run.program.ops
+    for e in range(events.size):
+        for k in range(events[e].ops if run.events.fired[e] == 1 else events[e].ops_end, events[e].ops_end):
+            for l in range(events[m].ops, events[m].ops_end):
+                if ops[k].code == RELEASE and ops[l].code == STRIKE and ops[k].place == ops[l].place:
+                    return True
+    return False
+
+
+@compiled
 def resting(run, i):
-    """The first open contact that is not left and would be broken by the present motion, -1 if none; all such are due."""
+    """The first open contact that is not left and would be broken by the present motion, -1 if none; all such are due. What
+    has just been opened had no load but for rounding, and is not pushed back by as little."""
     events, trial, state, s, n = run.events, run.trial, run.state, run.scratch, run.plan.velocities
     found, pull = -1, NEAR * max(without_length(run, s.xdot, n), events.fall**2)
     ask.slots(run.kernels[i], s, state.xs[state.at], state.p, s.xdot, s.lam, trial.later)
@@ -88,7 +103,8 @@ def resting(run, i):
         at_zero = abs(trial.phi[VALUE, m]) <= near(run, m, state.time, rate)
         if watch.approach >= 0 and watch.settles == 1 and events.enabled[m] == 1 and events.side[m] == 0 and at_zero:
             still = NEAR * watch.unit * rounded_rate(run)
-            if rate < -still or (rate < still and trial.later[watch.approach] < -pull * watch.unit):
+            least = pull * (OPENED / NEAR if let_go(run, m) else 1.0) * watch.unit
+            if rate < -still or (rate < still and trial.later[watch.approach] < -least):
                 events.due[m] = 1
                 found = m if found < 0 else found
     return found
