@@ -171,6 +171,8 @@ def least(A, b, threshold=1e-9):
     A, b = shortened(A, b)
     if (well := _standing(A, "reduced")) is not None:
         return well[0] @ np.linalg.solve(well[1].T, b)
+    if (well := _standing(A.T, "reduced")) is not None:  # A = Q R: more equations than unknowns
+        return np.linalg.solve(well[1], well[0].T @ b)
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
     r = int((s > threshold * max(1.0, s.max(initial=0.0))).sum())
     return Vt[:r].T @ ((U[:, :r].T @ b).T / s[:r]).T
@@ -187,7 +189,8 @@ def solved(A, b, threshold):
 
 
 def _standing(A, mode):
-    """Aᵀ = Q R, where the rows of A stand well to each other; None where they do not, and singular values have to decide."""
+    """Q and R with Aᵀ = Q R, where the rows of A stand well to each other; None where they do not, and singular values have to
+    decide."""
     if not 0 < len(A) <= A.shape[1]:
         return None
     Q, R = np.linalg.qr(A.T, mode=mode)

@@ -10,7 +10,6 @@ import numpy as np
 from .. import quantity
 from ..errors import OptionError
 from ..model import Model
-from .derived import derived
 from .prepare import mechanics, prepare
 
 Column: TypeAlias = np.ndarray | None  # None: that of the start
@@ -38,8 +37,7 @@ class Dynamics:
             raise OptionError(f"compile: give a torsor.Model, got {quantity.show(model)}")
         self.model, self.formulation, self.map = model, formulation, map
         model.seal()
-        self.system, _ = prepare(model, formulation, map, parameters=parameters)
-        self.kernels = derived(model, formulation, dict(model.signals)).library(self.system.choice, mechanics)
+        self.system, self.kernels = prepare(model, formulation, map, parameters=parameters, build=mechanics)
         self._derivatives: dict = {}
         self._given = parameters
         self.q, self.v, self.p = (np.array(x) for x in (self.system.q, self.system.v, self.system.p))

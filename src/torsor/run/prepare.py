@@ -22,6 +22,23 @@ KNOWN = 64  # starts that a model keeps in memory
 SELDOM = ("outputs",)  # kernels that are called where results are wanted, and not in every step
 
 
+def run_kernels(told, key, f, choice):
+    """Kernels of a run, with those of its events where there are any."""
+    columns = None
+    if changes_structure(told.model):
+        program = lowered(told.model, [row.label for row in f.rows])
+        columns = lambda f: _columns(f, program)
+    functions = kernels_of(f, choice.map, choice.baumgarte, told.signals, columns, choice.needs)
+    return kernels.build(functions, key=key, seldom=SELDOM)
+
+
+def mechanics(told, key, f, choice):
+    """Kernels of the equations themselves, as functions of configuration and velocities, for those who call them one by one."""
+    functions = {**f.functions(), **f.retractions(choice.map), "outputs": f.outputs(told.signals).function()}
+    del functions["impulse"], functions["local"]
+    return kernels.build(functions, key=key, seldom=SELDOM)
+
+
 def prepare(
     model,
     formulation="absolute",
@@ -32,6 +49,7 @@ def prepare(
     parameters=None,
     t=0.0,
     needs=(),
+    build=run_kernels,
 ):
     """A system and its kernels. Equations are derived and compiled once per model, in this process or an earlier one; a new
     value of a parameter costs a start."""
@@ -40,11 +58,11 @@ def prepare(
     lookup("formulation", formulation)
     values = model.values(parameters)
     told = derived(model, formulation, dict(model.signals) | dict(signals or {}))
-    ask = (map, baumgarte, repr(metric), tuple(values.items()), t, needs)
+    ask = (map, baumgarte, repr(metric), tuple(values.items()), t, needs, build)
     if ask not in told.known:
         try:
             with np.errstate(over="ignore", invalid="ignore"):  # what is too large is told
-                found = _begun(told, [map, baumgarte, metric, needs], values, t)
+                found = _begun(told, [map, baumgarte, metric, needs], values, t, build)
         except np.linalg.LinAlgError as error:
             raise AssemblyError(
                 f"model {model.name!r}: no start can be computed: masses, lengths or velocities are too large, too small or too "
@@ -91,7 +109,7 @@ def _consistent(model, absolute, values, t):
     return Start(given, q, v, found, changes)
 
 
-def _begun(told, options, values, t):
+def _begun(told, options, values, t, build):
     """A consistent start, what is redundant there, and the kernels that suit."""
     from ..formulations.diagnosis import diagnose
     from ..formulations.examiner import Examiner
@@ -108,11 +126,11 @@ def _begun(told, options, values, t):
     f.keep = found.keep
     f.measure(scales)
     choice, partition = best_choice(f, examiner, t, q, p, options)
-    built = told.library(choice, run_kernels)
+    built = told.library(choice, build)
     layout = layout_of(model, f.facts["q"], f.facts["v"], len(p))
     if f.turns:
-        x = layout.joined(q, v, p)
-        p[len(model.inputs) :] = built["turns"](np.array([t]), x, p)[0]
+        place = layout.joined(q, v, p) if build is run_kernels else q
+        p[len(model.inputs) :] = built["turns"](np.array([t]), place, p)[0]
     system = System(
         sizes={
             "q": f.facts["q"],
@@ -161,23 +179,6 @@ def _closed(model, p):
 def changes_structure(model):
     """Whether anything happens in a model besides motion."""
     return bool(model.events or model.switched)
-
-
-def run_kernels(told, key, f, choice):
-    """Kernels of a run, with those of its events where there are any."""
-    columns = None
-    if changes_structure(told.model):
-        program = lowered(told.model, [row.label for row in f.rows])
-        columns = lambda f: _columns(f, program)
-    functions = kernels_of(f, choice.map, choice.baumgarte, told.signals, columns, choice.needs)
-    return kernels.build(functions, key=key, seldom=SELDOM)
-
-
-def mechanics(told, key, f, choice):
-    """Kernels of the equations themselves, as functions of configuration and velocities, for those who call them one by one."""
-    functions = {**f.functions(), **f.retractions(choice.map), "outputs": f.outputs(told.signals).function()}
-    del functions["impulse"], functions["local"]
-    return kernels.build(functions, key=key)
 
 
 def _columns(f, program):
