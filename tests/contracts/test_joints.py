@@ -10,7 +10,8 @@ from documented import documented
 import torsor as ts
 from torsor.formulations.absolute import Absolute
 from torsor.formulations.examiner import Examiner
-from torsor.formulations.start import consistent_velocities, given
+from torsor.formulations.given import given
+from torsor.formulations.velocities import consistent_velocities
 from torsor.lie import se3
 
 # a few hundred operations on numbers of size up to 30 (displacements of a screw after many turns), at 2e-16 each

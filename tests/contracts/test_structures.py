@@ -9,7 +9,7 @@ from torsor import kernels
 from torsor.formulations.absolute import Absolute
 from torsor.formulations.diagnosis import diagnose
 from torsor.formulations.examiner import Examiner
-from torsor.formulations.start import given
+from torsor.formulations.given import given
 
 FORMULATIONS = list(ts.registered("formulation"))
 

@@ -6,7 +6,7 @@ import pytest
 
 import torsor as ts
 from torsor.formulations.examiner import Examiner
-from torsor.formulations.start import given
+from torsor.formulations.given import given
 
 FORMULATIONS = list(ts.registered("formulation"))
 OTHERS = [key for key in FORMULATIONS if key != "absolute"]

@@ -25,12 +25,12 @@ from ..registry import register
 from .base import Formulation, Solvers
 from .factor import SINGULAR, column, correction, solver
 from .graphs import conditioned
-from .impostors import alignments, departures
+from .departures import alignments, departures
 from .lie_derivative import parts, rate, together, velocities
 from .loads import Loads
 from .outputs import joint_motion_of_bodies
 from .rows import derive
-from .start import start_functions
+from .initial import initial_functions
 from .substitution import Substitution
 
 
@@ -141,7 +141,7 @@ class Absolute(Formulation):
             "Minv": lambda: ca.Function("Minv", [self.q, self.p], [self.inverse_mass()]),
             "departures": lambda: departures(self),
             "alignments": lambda: alignments(self),
-            **start_functions(self),
+            **initial_functions(self),
         }
 
     # what results are made of

@@ -13,14 +13,10 @@ one is stopped.
 
 from dataclasses import replace
 
-import casadi as ca
 import numpy as np
 
 from ..errors import AssemblyError
-from ..joints import Joint
 from ..joints.alignment import strictly
-from ..lie import se3
-from ..quantity import time
 from ..registry import lookup
 from .examiner import Examiner
 from .lie_derivative import TURNING
@@ -31,48 +27,10 @@ ALIGNED = 0.5  # cos θ: what is less aligned is on its way to the impostor, or 
 ASIDE = 1e-5  # rad: how far something that is turned by exactly π is turned before it is turned back
 
 
-def departures(formulation):
-    """How far (1) is from holding for each joint of a model, as an angle or cosine and as a length: a function of the state
-    in absolute coordinates."""
-    known, off = {}, []
-    for joint in formulation.model.joints:
-        H = formulation.substitution.of(joint.relative_pose())
-        kind = joint.traced() or joint  # one function for all joints that are alike
-        if id(kind) not in known:
-            known[id(kind)] = _departure(joint)
-        f, symbols = known[id(kind)]
-        off.append(ca.horzcat(*f(H[:3, :], symbols)))
-    state = [time, formulation.q, formulation.p]
-    return ca.Function("departures", state, [ca.densify(ca.vertcat(*off, ca.SX(0, 2)))])
-
-
-def _departure(joint):
-    """(1) of one kind of joint, as a function of H and of the parameters that it contains."""
-    H = ca.SX.sym("H", 3, 4)
-    whole = ca.vertcat(H, ca.SX([[0, 0, 0, 1]]))
-    off = joint.pose(joint.coordinates(whole)) - whole  # (1)
-    symbols = ca.vertcat(*[s for s in ca.symvar(off) if not ca.depends_on(H, s)], ca.SX(0, 1))
-    largest = lambda part: ca.mmax(ca.fabs(ca.densify(ca.vec(part))))
-    return ca.Function("departure", [H, symbols], [largest(x) for x in se3.split_pose(off)]), symbols
-
-
 def impostors(formulation, length, limit, t, q, p):
     """Places of the joints for which (1) fails by more than a limit; q in absolute coordinates."""
     angle, shift = formulation.examined["departures"](t, q, p).T
     return np.flatnonzero(np.maximum(angle, shift / length) > limit)
-
-
-def alignments(formulation):
-    """The smallest cos θ of each constraint of a model, 1 for joints and for those that keep no sine at zero: a function of
-    the state in absolute coordinates."""
-    found = []
-    for constraint in formulation.model.constraints:
-        with strictly() as cosines:
-            holonomic = not isinstance(constraint, Joint) and constraint.equations().position is not None
-        kept = formulation.substitution.of(ca.mmin(ca.vertcat(*cosines))) if holonomic and cosines else ca.SX(1)
-        found.append(kept)
-    state = [time, formulation.q, formulation.p]
-    return ca.Function("alignments", state, [ca.densify(ca.vertcat(*found, ca.SX(0, 1)))])
 
 
 def misaligned(formulation, t, q, p):

@@ -22,7 +22,7 @@ from ..quantity import time
 from .absolute import Absolute
 from .examiner import Examiner
 from .lie_derivative import BASIS, TURNING, gradient
-from .start import given
+from .given import given
 
 VANISHES = 1e-9  # (2) over the size of its terms: rounding leaves 1e-14, a constraint that is not integrable about 1
 

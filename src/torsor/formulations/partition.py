@@ -11,8 +11,6 @@ each time the one whose direction is longest after what the chosen ones already 
 
 import numpy as np
 
-from ..errors import OptionError
-
 NEARLY = 0.01
 
 
@@ -60,43 +58,3 @@ def first_of_the_largest(sizes):
     """The first among those that are nearly the largest: what is equal by symmetry is not told apart by rounding, and a small
     change of a parameter mostly leaves a choice as it was."""
     return int(np.argmax(sizes >= (1 - NEARLY) * np.max(sizes)))
-
-
-def given(names, known, rows, G, owner):
-    """A choice that a user forces, by names or places; refused if it is singular."""
-    places = []
-    for name in names:
-        if isinstance(name, (int, np.integer)) and not isinstance(name, bool) and 0 <= name < len(known):
-            places.append(int(name))
-        elif name in known:
-            places.append(known.index(name))
-        else:
-            raise OptionError(f"{owner}: unknown coordinate {name!r}. Known: {', '.join(known)}.")
-    if len(set(places)) != rows:
-        raise OptionError(
-            f"{owner}: {rows} different dependent coordinates are needed, got {len(set(places))}: {names}"
-        )
-    if rows and np.linalg.cond(G[:, places]) > 1e10:
-        raise OptionError(
-            f"{owner}: the coordinates {', '.join(known[k] for k in places)} cannot be computed from the others at the "
-            "start: this partition is singular; choose others"
-        )
-    return sorted(places)
-
-
-def choose(f, examiner, t, q, p, wanted):
-    """Dependent coordinates for positions and for velocities, chosen or forced, with the measure of all."""
-    G, Minv = examiner.G(t, q, p, f.keep), examiner.Minv(q, p)
-    held = np.array([f.rows[k].holonomic for k in f.keep], bool)
-    known, measures = f.coordinate_names(), []
-    parts: list[list[int]] = []
-    for what, rows, names in (("positions", G[held], wanted[0]), ("velocities", G, wanted[1])):
-        if not len(rows):
-            parts.append([])
-            measures.append([0.0] * len(known))
-            continue
-        measures.append(measure(rows, Minv).tolist())
-        parts.append(
-            best(rows, Minv) if names is None else given(names, known, len(rows), rows, f"partition of {what}")
-        )
-    return {"positions": parts[0], "velocities": parts[1], "measures": measures, "names": known}

@@ -86,11 +86,13 @@ class Start(NamedTuple):
 
 def _consistent(model, absolute, values, t):
     """A start that satisfies the constraints; refused where there is none."""
-    from ..formulations import diagnosis, start
+    from ..formulations import diagnosis
     from ..formulations.examiner import Examiner
+    from ..formulations.given import given as told
     from ..formulations.impostors import assembled
+    from ..formulations.velocities import consistent_velocities
 
-    given = start.given(absolute, t, values)
+    given = told(absolute, t, values)
     scales, p = given.scales, given.p
     examiner = Examiner(absolute, scales)
     _finite(model, given.q, p)
@@ -99,7 +101,7 @@ def _consistent(model, absolute, values, t):
     found = diagnosis.diagnose(examiner, t, q, p)
     apart, row = examiner.disagreement(t, q, p)
     q = examiner.assemble(t, q, p, found.keep)[0] if row is not None else q
-    v, changes = start.consistent_velocities(absolute, examiner, t, q, p, found.keep)
+    v, changes = consistent_velocities(absolute, examiner, t, q, p, found.keep)
     diagnosis.refuse_contradictions(examiner, found, t, q, v, p, absolute.rows)
     if row is not None:
         changes.insert(0, f"constraints disagree by up to {apart:.1e} of the model's size, most of all {row}")
@@ -233,7 +235,7 @@ def best_choice(f, examiner, t, q, p, wanted, before=()):
     wanted   map, whether the constraints are stabilised, the metric of projections, and kernels that a method needs
     before   the velocities that depended on others so far
     """
-    from ..formulations.partition import choose
+    from ..formulations.dependent import choose
 
     map, baumgarte, metric, needs = wanted
     f.metric, f.dependent, partition = metric, list(before), {}
