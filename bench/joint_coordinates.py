@@ -17,8 +17,8 @@ import numpy as np
 from numba import njit
 
 import torsor as ts
+from torsor.describe.topology import spanning_tree
 from torsor.kernels.calls import call
-from torsor.model.topology import spanning_tree
 
 HERE = pathlib.Path(__file__).parent
 

@@ -152,7 +152,7 @@ def cost(run):
     """Milliseconds of one checkpoint."""
     with tempfile.TemporaryDirectory() as folder:
         place = os.path.join(folder, "run")
-        from torsor.run.checkpoint import Checkpoint
+        from torsor.store.checkpoint import Checkpoint
 
         times, commit = [], Checkpoint.commit
 

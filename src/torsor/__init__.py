@@ -8,7 +8,10 @@ data = ts.simulate(model, until=10)
 
 import typing as _typing
 
-from . import inertia
+from .describe import inertia
+from .describe.body import Body, Ground
+from .describe.model import Model, Parameter
+from .describe.quantity import time
 from .errors import (
     AccuracyWarning,
     AssemblyError,
@@ -28,8 +31,6 @@ from .events.actions.telling import end, record
 from .forces import Force
 from .joints import Constraint, Joint
 from .joints.conserved import angular_momentum
-from .model import Body, Ground, Model, Parameter
-from .quantity import time
 from .registry import register, registered
 
 if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see what is found by itself
@@ -53,13 +54,13 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     )
     from .joints.onesided import Backlash, Contact, Limit, Lock, Slot, Weld
     from .joints.rolling import DiskOnPlane, KnifeEdge, RollingDisk, RollingSphere, Wheel
-    from .look.files import load, save
     from .look.graph import plot_graph
     from .look.plots import plot
     from .look.report import describe as info
     from .methods.projections import Baumgarte, LeastSquares, Partition
     from .run.dynamics import compile
     from .simulation import resume, simulate
+    from .store.files import load, save
 
 __version__ = "0.1.0"
 
@@ -67,8 +68,8 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "simulate": ("simulation", "simulate"),
     "resume": ("simulation", "resume"),
     "compile": ("run.dynamics", "compile"),
-    "save": ("look.files", "save"),
-    "load": ("look.files", "load"),
+    "save": ("store.files", "save"),
+    "load": ("store.files", "load"),
     "read": ("exchange", "read"),
     "plot": ("look.plots", "plot"),
     "info": ("look.report", "describe"),

@@ -10,31 +10,24 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from . import quantity
+from .describe import quantity
+from .describe.model import Model
+from .describe.names import unstorable
 from .errors import ModelError, OptionError, ResultError, RunError
 from .events.actions.telling import Record
 from .formulations.fingerprint import fingerprint
 from .look import certificate
 from .look.assemble import assemble
 from .look.dataset import RESERVED, dataset
-from .look.files import checked, opened
 from .look.progress import Progress
 from .methods.projections import Projection
-from .model import Model
-from .names import unstorable
 from .registry import lookup, registered
-from .run.checkpoint import (
-    Checkpoint,
-    Spaced,
-    drive,
-    refuse_other_circumstances,
-    refuse_other_model,
-    static_facts,
-)
 from .run.interruption import never_lost, noted
 from .run.prepare import changes_structure
 from .run.system import System
 from .run.task import Task
+from .store.checkpoint import Checkpoint, Spaced, drive, refuse_other_circumstances, refuse_other_model, static_facts
+from .store.files import checked, opened
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -10,7 +10,7 @@ import pytest
 import torsor as ts
 from torsor import registry
 from torsor.formulations import Formulation
-from torsor.formulations.examiner import Examiner
+from torsor.start.examiner import Examiner
 
 STATES = 50
 OTHERS = [key for key in ts.registered("formulation") if key != "absolute"]

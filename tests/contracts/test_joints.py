@@ -9,10 +9,10 @@ from documented import documented
 
 import torsor as ts
 from torsor.formulations.absolute import Absolute
-from torsor.formulations.examiner import Examiner
-from torsor.formulations.given import given
-from torsor.formulations.velocities import consistent_velocities
 from torsor.lie import se3
+from torsor.start.examiner import Examiner
+from torsor.start.given import given
+from torsor.start.velocities import consistent_velocities
 
 # a few hundred operations on numbers of size up to 30 (displacements of a screw after many turns), at 2e-16 each
 ROUNDING = 1e-12

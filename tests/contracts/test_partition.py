@@ -7,11 +7,11 @@ import pytest
 from blocks import Blocks
 
 import torsor as ts
-from torsor.formulations.examiner import Examiner
 from torsor.formulations.partition import best
 from torsor.methods.projections import Partition
 from torsor.run import waist
 from torsor.run.prepare import prepare
+from torsor.start.examiner import Examiner
 
 CASES = [(case, way) for case in ("four-bar", "three-link", "snakeboard") for way in ("absolute", "relative")]
 LOOPS = [pair for pair in CASES if pair != ("three-link", "relative")]  # a tree has no constraints in joint coordinates

@@ -7,9 +7,9 @@ import pytest
 import torsor as ts
 from torsor import kernels
 from torsor.formulations.absolute import Absolute
-from torsor.formulations.diagnosis import diagnose
-from torsor.formulations.examiner import Examiner
-from torsor.formulations.given import given
+from torsor.start.diagnosis import diagnose
+from torsor.start.examiner import Examiner
+from torsor.start.given import given
 
 FORMULATIONS = list(ts.registered("formulation"))
 

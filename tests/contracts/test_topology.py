@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from torsor.describe.topology import outline, spanning_tree
 from torsor.formulations.absolute import Absolute
-from torsor.formulations.impostors import JUMPED, impostors
-from torsor.formulations.integrability import integrability
 from torsor.lie import so3
-from torsor.model.topology import outline, spanning_tree
+from torsor.start.impostors import JUMPED, impostors
+from torsor.start.integrability import integrability
 
 MASS = {"mass": 1.0, "inertia": (1.0, 1.1, 1.2)}
 
@@ -260,7 +260,7 @@ def test_a_joint_that_jumped_is_found():
 
 def test_a_run_that_ends_with_a_flipped_loop_is_an_error(monkeypatch):
     """The check of a run names the joint and keeps the data; a limit below rounding makes any run fail it."""
-    monkeypatch.setattr("torsor.formulations.impostors.JUMPED", -1.0)
+    monkeypatch.setattr("torsor.start.impostors.JUMPED", -1.0)
     with pytest.raises(ts.RunError, match="came together the wrong way round") as caught:
         ts.simulate(ts.cases.load("four-bar", n=1), 0.01, outputs=2)
     assert caught.value.data.sizes["time"] == 3

@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 import torsor as ts
-from torsor import quantity
+from torsor.describe import quantity
 
 
 class Stranger:

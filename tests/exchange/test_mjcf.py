@@ -7,10 +7,10 @@ import pytest
 from exchange_peer import Peer
 
 import torsor as ts
+from torsor.describe.quantity import numbers
 from torsor.exchange import read, read_mjcf
 from torsor.exchange.hinges import Gimbal, HingePair
 from torsor.lie import se3
-from torsor.quantity import numbers
 
 EVERYTHING = """
 <mujoco model="every joint">

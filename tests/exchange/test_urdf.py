@@ -5,8 +5,8 @@ import pytest
 from exchange_peer import Peer
 
 import torsor as ts
+from torsor.describe.quantity import numbers
 from torsor.exchange import read, read_urdf
-from torsor.quantity import numbers
 
 
 def inertial(mass=1.0, xyz="0 0 0", rpy="0 0 0", moments=(0.01, 0.02, 0.025)):

@@ -22,7 +22,7 @@ def test_files_that_are_named_exist(page):
 def test_the_map_shows_every_room():
     """Every folder of the package is a row of the map, and so is every file beside them but for the plainest."""
     rooms = [path for path in (ROOT / "src" / "torsor").iterdir() if path.suffix == ".py" or path.is_dir()]
-    plain = ("__init__.py", "__main__.py", "__pycache__", "errors.py", "names.py")
+    plain = ("__init__.py", "__main__.py", "__pycache__", "errors.py")
     text = (ROOT / "docs" / "architecture.md").read_text()
     for path in rooms:
         if path.name not in plain and (path.is_file() or any(path.glob("*.py"))):

@@ -115,8 +115,8 @@ def test_the_graph_is_drawn_from_the_command_line(tmp_path, capsys):
 
 
 def test_bodies_stand_below_what_carries_them_and_beside_each_other():
+    from torsor.describe.topology import outline
     from torsor.look.graph import layout
-    from torsor.model.topology import outline
 
     model = ts.cases.load("four-bar", n=3)
     tree = outline(model)["tree"]

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.formulations.examiner import Examiner
-from torsor.formulations.given import given
+from torsor.start.examiner import Examiner
+from torsor.start.given import given
 
 FORMULATIONS = list(ts.registered("formulation"))
 OTHERS = [key for key in FORMULATIONS if key != "absolute"]

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.run import checkpoint as checkpoints
-from torsor.run import journal
+from torsor.store import checkpoint as checkpoints
+from torsor.store import journal
 
 BENCH = pathlib.Path(__file__).parents[2] / "bench" / "kill.py"
 _spec = importlib.util.spec_from_file_location("kill", BENCH)
@@ -293,8 +293,8 @@ import resource, sys
 import torsor as ts
 sys.path.insert(0, {bench!r})
 import kill
-from torsor.run import checkpoint
-from torsor.look import assemble, files
+from torsor.store import checkpoint, files
+from torsor.look import assemble
 checkpoint.PORTION = assemble.BLOCK = 2**21
 files.LARGE = 2**20
 run = lambda n, folder: ts.simulate(kill.loops(), n * 1e-4, outputs=n, method="rkmk4", step=1e-4, checkpoint=folder)

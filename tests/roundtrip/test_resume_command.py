@@ -10,7 +10,7 @@ import pytest
 
 import torsor as ts
 from torsor.cli import status_of
-from torsor.run import journal
+from torsor.store import journal
 
 PENDULUM = """
 import torsor as ts

@@ -13,8 +13,8 @@ import pytest
 import xarray as xr
 
 import torsor as ts
-from torsor.look import files
-from torsor.run import checkpoint as checkpoints
+from torsor.store import checkpoint as checkpoints
+from torsor.store import files
 
 
 def ball(restitution=0.9):

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import quantity
+from ..describe import quantity
+from ..describe.model import Model
 from ..errors import OptionError
-from ..model import Model
 from ..registry import lookup, registered
 from .base import Case
 

@@ -104,7 +104,7 @@ def run(
 ):
     """Simulate a case or a model file, and report how accurate the result is."""
     from .. import simulate
-    from ..look import files
+    from ..store import files
     from .source import assignments, load
 
     given = {
@@ -138,9 +138,9 @@ def resume(
     plot: Annotated[str | None, PLOT] = None,
 ):
     """Go on with a run that was started with `torsor run CASE|FILE --checkpoint DIR`."""
-    from ..look import files
-    from ..run.checkpoint import Checkpoint
     from ..simulation import resume as go_on
+    from ..store import files
+    from ..store.checkpoint import Checkpoint
     from .source import assignments, resumed
 
     place = Checkpoint(folder)
@@ -160,7 +160,7 @@ def _kept(folder, every, interval, found):
         if every is not None or interval is not None:
             raise OptionError("--checkpoint-every and --checkpoint-interval need --checkpoint DIR")
         return {}
-    from ..run.checkpoint import Checkpoint
+    from ..store.checkpoint import Checkpoint
 
     arguments = {"checkpoint": Checkpoint(folder, found.remembered())}
     if every is not None or interval is not None:  # where only one is given, it alone counts
@@ -196,7 +196,8 @@ def _reported(run, found, folder, out, plot):
 
 def _summarised(data, folder, out, plot, status, trouble, doubts):
     """Tell how a run went and keep its result. Returns the exit status."""
-    from ..look import files, report
+    from ..look import report
+    from ..store import files
 
     print(report.summary(data))
     for doubt in doubts:
@@ -264,7 +265,7 @@ def info(
 @app.command()
 def plot(result: Annotated[str, RESULT], folder: Annotated[str, FOLDER]):
     """Draw a stored result: energy, drift, coordinates, reactions, paths, events."""
-    from ..look.files import load
+    from ..store.files import load
 
     data = load(result)
     _folder(folder)

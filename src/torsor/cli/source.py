@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..describe.model import Model
 from ..errors import OptionError, ResultError, TorsorError
-from ..model import Model
 from ..registry import registered
 
 

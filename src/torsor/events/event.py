@@ -19,10 +19,10 @@ from typing import Any
 
 import casadi as ca
 
-from .. import quantity
-from ..element import Owned
+from ..describe import quantity
+from ..describe.element import Owned
+from ..describe.names import unstorable
 from ..errors import ModelError
-from ..names import unstorable
 
 ANSWERS = ("error", "end", "ignore")
 _HALVES = {ca.OP_AND: ca.fmax, ca.OP_OR: ca.fmin}

@@ -5,12 +5,12 @@ from functools import cached_property
 
 import numpy as np
 
+from ..describe.model import Model
 from ..errors import ModelError
 from ..forces import Force
 from ..forces.laws import EnergyForce, TorsionSpring
 from ..joints.elementary import FixedPoint, Holonomic
 from ..joints.lower_pairs import Fixed
-from ..model import Model
 from .groups import group, hold_what_has_no_mass, total
 from .result import Imported, ImportedJoint, Placement, Visual
 from .sequence import combine

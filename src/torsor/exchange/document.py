@@ -11,8 +11,8 @@ from xml.parsers import expat
 
 import numpy as np
 
+from ..describe.quantity import show
 from ..errors import ModelError
-from ..quantity import show
 
 HUGE = 1e50  # no quantity of a machine is larger, and products of a few of them are still numbers
 

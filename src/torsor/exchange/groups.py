@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import inertia
+from ..describe import inertia
 from ..errors import ModelError
 
 WATER = 1000.0  # density of the sphere that stands for a body whose inertia is zero [kg/m³]

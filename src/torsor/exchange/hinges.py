@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from .. import quantity
+from ..describe import quantity
 from ..joints import Joint
 from ..joints.alignment import about, tilt
 from ..joints.lower_pairs import Spherical

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
+from ..describe.model import Model
 from ..joints import Joint
-from ..model import Model
 
 
 @dataclass(frozen=True)

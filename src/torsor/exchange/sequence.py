@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..describe.quantity import numbers, unit
 from ..errors import ModelError
 from ..joints.alignment import normals
 from ..joints.lower_pairs import Cylindrical, Free, Planar, Prismatic, Revolute, Spherical, Universal
 from ..lie import so3
-from ..quantity import numbers, unit
 from .hinges import PARALLEL, Gimbal, HingePair
 
 SMALL = 1e-9  # sines of angles between axes; the same bound as that of the universal joint

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..describe.quantity import show
 from ..errors import ModelError
-from ..quantity import show
 from .result import Note
 
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..describe.quantity import show
 from ..errors import ModelError
 from ..lie.euler import from_euler
-from ..quantity import show
 from ..registry import register
 from . import document, meshes
 from .assemble import assemble

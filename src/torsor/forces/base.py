@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from .. import quantity
-from ..element import ANYTHING, MOTION, POSES, Element, Statement
+from ..describe import quantity
+from ..describe.element import ANYTHING, MOTION, POSES, Element, Statement
 
 
 @dataclass(frozen=True, eq=False)

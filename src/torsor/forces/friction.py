@@ -12,8 +12,9 @@ from typing import Any, ClassVar, Self
 
 import casadi as ca
 
-from .. import quantity
-from ..element import REQUIRED, Posed, Rule, Statement, fill_in
+from ..describe import quantity
+from ..describe.element import REQUIRED, Posed, Rule, Statement, fill_in
+from ..describe.quantity import Axis, Number
 from ..errors import ModelError
 from ..events import Event, Memory, Watch
 from ..events.actions.holding import Release
@@ -21,7 +22,6 @@ from ..events.actions.striking import Land
 from ..joints import Constraint
 from ..joints.base import Connection, Joint, existing_coordinate
 from ..joints.onesided import Contact
-from ..quantity import Axis, Number
 from ..registry import register
 from .base import Force
 

@@ -6,12 +6,12 @@ from typing import Any, Self
 
 import casadi as ca
 
-from .. import quantity
-from ..element import REQUIRED, Posed, distinct_bodies, fill_in, frame_poses, pair_of_points
+from ..describe import quantity
+from ..describe.element import REQUIRED, Posed, distinct_bodies, fill_in, frame_poses, pair_of_points
+from ..describe.quantity import Number, Vector
 from ..errors import ModelError
 from ..joints.base import Joint, existing_coordinate
 from ..lie import se3
-from ..quantity import Number, Vector
 from ..registry import register
 from .base import Force, local_point
 

@@ -19,18 +19,18 @@ multiplier is set to zero, and the smallest ratio is handed on so that a run can
 import casadi as ca
 import numpy as np
 
-from .. import quantity
+from ..describe import quantity
 from ..lie import SO3, Product, Rn
 from ..registry import register
 from .base import Formulation, Solvers
+from .departures import alignments, departures
 from .factor import SINGULAR, column, correction, solver
 from .graphs import conditioned
-from .departures import alignments, departures
+from .initial import initial_functions
 from .lie_derivative import parts, rate, together, velocities
 from .loads import Loads
 from .outputs import joint_motion_of_bodies
 from .rows import derive
-from .initial import initial_functions
 from .substitution import Substitution
 
 

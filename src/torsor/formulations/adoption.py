@@ -2,8 +2,8 @@
 
 import casadi as ca
 
+from ..describe.quantity import time
 from ..lie import SE3, SO3, Rn, se3
-from ..quantity import time
 
 
 def adopting(f):

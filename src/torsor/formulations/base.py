@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
+from ..describe.quantity import time
 from ..lie import Product
-from ..quantity import time
 from . import graphs
 from .evaluation import Examined
 from .lie_derivative import parts

@@ -9,10 +9,10 @@ and equations of sines mean the angle whose cosine is 1, not −1.
 
 import casadi as ca
 
+from ..describe.quantity import time
 from ..joints import Joint
 from ..joints.alignment import strictly
 from ..lie import se3
-from ..quantity import time
 
 
 def departures(formulation):

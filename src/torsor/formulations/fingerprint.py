@@ -8,7 +8,7 @@ from functools import cache
 
 import casadi as ca
 
-from ..quantity import time
+from ..describe.quantity import time
 from ..registry import registered
 from .signal_values import REACTIONS
 
@@ -17,12 +17,8 @@ from .signal_values import REACTIONS
 def sources():
     """Digest of the code that turns a description into equations: with it changes what a fingerprint stands for."""
     root = pathlib.Path(__file__).parent.parent
-    files = [root / f"{name}.py" for name in ("quantity", "inertia", "element")]
-    files += [
-        f
-        for folder in ("lie", "events", "joints", "forces", "model", "formulations")
-        for f in sorted((root / folder).rglob("*.py"))
-    ]
+    rooms = ("lie", "describe", "events", "joints", "forces", "formulations", "start")
+    files = [f for room in rooms for f in sorted((root / room).rglob("*.py"))]
     digest = hashlib.sha256()
     for f in files:
         digest.update(f.read_bytes())

@@ -3,7 +3,7 @@
 import casadi as ca
 import numpy as np
 
-from ..quantity import time
+from ..describe.quantity import time
 from .factor import conditioning, correction, inverse, inverse_metrics
 from .implicit import closed
 

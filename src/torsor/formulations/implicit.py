@@ -14,7 +14,7 @@ so that mechanisms of any size and mass jam alike.
 
 import casadi as ca
 
-from ..quantity import parted
+from ..describe.quantity import parted
 from .signal_values import REACTIONS, SignalValues
 
 STEPS = 6  # of Newton's method, which doubles the correct digits with each

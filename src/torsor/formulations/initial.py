@@ -2,7 +2,7 @@
 
 import casadi as ca
 
-from .. import quantity
+from ..describe import quantity
 from ..joints.imposed import Drive
 from ..lie import se3
 from .scales import measured

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 import casadi as ca
 
-from ..quantity import time
+from ..describe.quantity import time
 
 TURNING = 3  # place of ω in (ẋ, ω) of a body
 BASIS = [[(0, 0, 0), (0, 0, -1), (0, 1, 0)], [(0, 0, 1), (0, 0, 0), (-1, 0, 0)], [(0, -1, 0), (1, 0, 0), (0, 0, 0)]]

@@ -12,8 +12,8 @@ import math
 
 import casadi as ca
 
+from ..describe.quantity import time
 from ..errors import ModelError
-from ..quantity import time
 from .implicit import loaded_symbols
 from .lie_derivative import gradient, velocities
 

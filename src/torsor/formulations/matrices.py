@@ -10,9 +10,9 @@ acceleration demand besides is in the inverse dynamics alone.
 
 import casadi as ca
 
+from ..describe.quantity import time
 from ..errors import OptionError
 from ..lie import se3
-from ..quantity import time
 from . import recursions
 from .factor import Factor
 from .graphs import shared

@@ -2,10 +2,10 @@
 
 import casadi as ca
 
+from ..describe.quantity import time
 from ..joints import Joint
 from ..joints.base import Connection
 from ..lie import se3
-from ..quantity import time
 from .lie_derivative import rate, together, velocities
 from .signal_values import SignalValues
 from .tree import screws

@@ -13,10 +13,10 @@ with M from composite bodies, factored in the order tips before roots, and h fro
 import casadi as ca
 import numpy as np
 
+from ..describe.quantity import time
+from ..describe.topology import spanning_tree
 from ..errors import ModelError
 from ..lie import SE3, Product, Rn, se3, so3
-from ..model.topology import spanning_tree
-from ..quantity import time
 from ..registry import register
 from . import recursions
 from .absolute import Absolute

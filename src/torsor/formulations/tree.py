@@ -22,7 +22,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from .. import quantity
+from ..describe import quantity
 from ..joints.lower_pairs import Free
 from ..lie import SE3, SO3, Rn, se3, so3
 from . import spatial

@@ -22,11 +22,11 @@ from typing import Any, ClassVar, NamedTuple, Self, cast
 import casadi as ca
 import numpy as np
 
-from .. import quantity
-from ..element import CONSTANT, DERIVED, MOTION, POSES, Element, Posed, Statement, fill_in, frame_poses
+from ..describe import quantity
+from ..describe.element import CONSTANT, DERIVED, MOTION, POSES, Element, Posed, Statement, fill_in, frame_poses
+from ..describe.quantity import Number, Vector, time
 from ..errors import ModelError
 from ..lie import se3
-from ..quantity import Number, Vector, time
 from .alignment import is_strict
 
 NOT_IN_EQUATIONS = ("name", "first", "second", "point", "frames", "placed", "start", "start_rate")

@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import casadi as ca
 
-from .. import quantity
-from ..element import CONSTANT, Statement, distinct_bodies
+from ..describe import quantity
+from ..describe.element import CONSTANT, Statement, distinct_bodies
+from ..describe.quantity import Axis, Number, Vector
 from ..errors import ModelError
-from ..quantity import Axis, Number, Vector
 from ..registry import register
 from .base import Constraint
 from .lower_pairs import direction

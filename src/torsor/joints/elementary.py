@@ -6,11 +6,11 @@ from typing import Any, Self
 
 import casadi as ca
 
-from .. import quantity
-from ..element import REQUIRED, fill_in, pair_of_points
+from ..describe import quantity
+from ..describe.element import REQUIRED, fill_in, pair_of_points
+from ..describe.quantity import Axis, Number, Vector
 from ..errors import ModelError
 from ..lie import se3
-from ..quantity import Axis, Number, Vector
 from ..registry import register
 from .alignment import no_rotation
 from .base import Connection, Constraint, local_frame

@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import casadi as ca
 
-from .. import quantity
-from ..element import REQUIRED, TIMED, Posed, Statement, fill_in
+from ..describe import quantity
+from ..describe.element import REQUIRED, TIMED, Posed, Statement, fill_in
+from ..describe.quantity import Number, Rotation, Vector
 from ..errors import ModelError
-from ..quantity import Number, Rotation, Vector
 from ..registry import register
 from .alignment import no_turn
 from .base import Constraint, Joint, existing_coordinate, in_world

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from .. import quantity
+from ..describe import quantity
+from ..describe.quantity import Axis, Number
 from ..errors import ModelError
 from ..lie import se3, so3
-from ..quantity import Axis, Number
 from ..registry import register
 from .alignment import about, no_turn, normals, tilt
 from .base import Joint

@@ -14,14 +14,14 @@ from typing import Any, ClassVar, Self
 
 import casadi as ca
 
-from .. import quantity
-from ..element import CONSTANT, REQUIRED, Statement, fill_in
+from ..describe import quantity
+from ..describe.element import CONSTANT, REQUIRED, Statement, fill_in
+from ..describe.quantity import Axis, Number, Vector
 from ..errors import ModelError
 from ..events import Event, Memory, Watch
 from ..events.actions.holding import Release
 from ..events.actions.striking import Strike
 from ..lie import se3
-from ..quantity import Axis, Number, Vector
 from ..registry import register
 from .alignment import no_turn, normals
 from .base import Connection, Constraint, Joint, Trace, existing_coordinate

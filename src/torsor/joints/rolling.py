@@ -14,11 +14,11 @@ from typing import Any, Self
 
 import casadi as ca
 
-from .. import quantity
-from ..element import fill_in
+from ..describe import quantity
+from ..describe.element import fill_in
+from ..describe.quantity import Axis, Number
 from ..errors import ModelError
 from ..lie import se3
-from ..quantity import Axis, Number
 from ..registry import register
 from .alignment import normals
 from .base import Connection

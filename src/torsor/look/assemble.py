@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from ..store.files import LOCK, written
 from .dataset import Accuracy, at_events, at_outputs, labelled, manifest
-from .files import LOCK, written
 
 BLOCK = 2**24  # bytes
 

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import quantity
+from ..describe import quantity
+from ..describe.model import Model
 from ..errors import OptionError
 from ..joints.base import Connection
-from ..model import Model
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,8 +25,8 @@ def plot_graph(model: Model, figure: "Figure | None" = None) -> "Figure":
     model    torsor.Model
     figure   a Matplotlib figure to draw into; None: a new one
     """
-    from ..model import Model
-    from ..model.topology import outline
+    from ..describe.model import Model
+    from ..describe.topology import outline
 
     if not isinstance(model, Model):
         raise OptionError(f"plot_graph: give a torsor.Model, got {quantity.show(model)}")

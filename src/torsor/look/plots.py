@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import quantity
+from ..describe import quantity
 from ..errors import OptionError, ResultError
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ import re
 import textwrap
 from collections.abc import Mapping
 
-from .. import quantity
+from ..describe import quantity
+from ..describe.model import Model
 from ..joints import Joint
 from ..joints.base import Connection
 from ..joints.imposed import Drive
-from ..model import Model
 from . import certificate
 
 
@@ -37,11 +37,11 @@ def describe(
     >>> ts.info(model)["degrees_of_freedom"]["generic"]
     1
     """
+    from ..describe.model import Model
+    from ..describe.topology import outline
     from ..errors import OptionError
-    from ..formulations.integrability import integrability
-    from ..model import Model
-    from ..model.topology import outline
     from ..run.prepare import prepare
+    from ..start.integrability import integrability
     from .progress import Progress
 
     if not isinstance(model, Model):

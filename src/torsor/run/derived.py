@@ -31,7 +31,7 @@ class Derived:
         self._derive() if stored is None else self._recall(json.loads(zlib.decompress(stored)))
 
     def _derive(self):
-        from ..formulations.numeric import facts_of, recorded
+        from ..start.numeric import facts_of, recorded
 
         self.facts = recorded(self.equations, self.signals)
         self.sides = [(facts_of(x), x.examined) for x in self._formulations()]
@@ -67,7 +67,7 @@ class Derived:
 
     def face(self):
         """A numeric face, for one use: what is chosen is written on it."""
-        from ..formulations.numeric import Numeric
+        from ..start.numeric import Numeric
 
         *own, absolute = self.sides
         last = Numeric(self.model, lookup("formulation", "absolute"), *absolute)

@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 import casadi as ca
 import numpy as np
 
-from .. import quantity
+from ..describe import quantity
+from ..describe.model import Model
 from ..errors import OptionError
-from ..model import Model
 from .prepare import mechanics, prepare
 
 Column: TypeAlias = np.ndarray | None  # None: that of the start
@@ -120,8 +120,8 @@ class Dynamics:
 
     @cached_property
     def _examiner(self):
-        from ..formulations.examiner import Examiner
         from ..formulations.scales import Scales
+        from ..start.examiner import Examiner
 
         return Examiner(self.formulation_object, Scales(**self.system.scales))
 

@@ -14,7 +14,7 @@ turns by any angle in one exact step. The pace of φ is the largest of these, in
 import casadi as ca
 import numpy as np
 
-from .. import quantity
+from ..describe import quantity
 
 PERIODIC = (ca.OP_SIN, ca.OP_COS, ca.OP_TAN)
 STEPPED = (ca.OP_FLOOR, ca.OP_CEIL)

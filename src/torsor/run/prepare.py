@@ -7,7 +7,8 @@ import casadi as ca
 import numpy as np
 
 from .. import formulations as _formulations  # noqa: F401  (they register themselves)
-from .. import kernels, quantity
+from .. import kernels
+from ..describe import quantity
 from ..errors import AssemblyError, ModelError
 from ..formulations.scales import Scales
 from ..registry import lookup
@@ -86,11 +87,11 @@ class Start(NamedTuple):
 
 def _consistent(model, absolute, values, t):
     """A start that satisfies the constraints; refused where there is none."""
-    from ..formulations import diagnosis
-    from ..formulations.examiner import Examiner
-    from ..formulations.given import given as told
-    from ..formulations.impostors import assembled
-    from ..formulations.velocities import consistent_velocities
+    from ..start import diagnosis
+    from ..start.examiner import Examiner
+    from ..start.given import given as told
+    from ..start.impostors import assembled
+    from ..start.velocities import consistent_velocities
 
     given = told(absolute, t, values)
     scales, p = given.scales, given.p
@@ -113,8 +114,8 @@ def _consistent(model, absolute, values, t):
 
 def _begun(told, options, values, t, build):
     """A consistent start, what is redundant there, and the kernels that suit."""
-    from ..formulations.diagnosis import diagnose
-    from ..formulations.examiner import Examiner
+    from ..start.diagnosis import diagnose
+    from ..start.examiner import Examiner
 
     model, f = told.model, told.face()
     absolute = f.absolute
@@ -235,7 +236,7 @@ def best_choice(f, examiner, t, q, p, wanted, before=()):
     wanted   map, whether the constraints are stabilised, the metric of projections, and kernels that a method needs
     before   the velocities that depended on others so far
     """
-    from ..formulations.dependent import choose
+    from ..start.dependent import choose
 
     map, baumgarte, metric, needs = wanted
     f.metric, f.dependent, partition = metric, list(before), {}
@@ -249,8 +250,8 @@ def best_choice(f, examiner, t, q, p, wanted, before=()):
 
 def chosen_anew(told, system, choice, wanted, t, q, p):
     """The choice with the rows and the dependent coordinates that are best here."""
-    from ..formulations.diagnosis import anew
-    from ..formulations.examiner import Examiner
+    from ..start.diagnosis import anew
+    from ..start.examiner import Examiner
 
     f = face_of(told, system, choice.released)
     examiner = Examiner(f, f.scales)

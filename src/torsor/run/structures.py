@@ -67,8 +67,8 @@ class Structures:
 
     def _found(self, key, t, q, v, p):
         """What is redundant in a structure is found at the state where it is first met, whatever was run before."""
-        from ..formulations import diagnosis
-        from ..formulations.examiner import Examiner
+        from ..start import diagnosis
+        from ..start.examiner import Examiner
 
         f = face_of(self.told, self.system, self._released(key))
         examiner = Examiner(f, f.scales)
@@ -88,7 +88,7 @@ class Structures:
 
     def _refuse(self, examiner, f, found, t, q, v, p):
         """Refuse engagements that contradict each other: redundant rows that ask for something else than the others."""
-        from ..formulations import diagnosis
+        from ..start import diagnosis
 
         found = replace(found, redundant=[k for k in found.redundant if f.rows[k].constraint.rank == 0])
         if not found.redundant:

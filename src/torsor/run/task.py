@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from ..describe.model import Model
 from ..errors import AccuracyWarning, ModelError, ResultError, RunError
-from ..formulations.continuity import refuse_jumps
 from ..joints import Joint
 from ..methods.projections import Projection
-from ..model import Model
 from ..registry import lookup
+from ..start.continuity import refuse_jumps
 from .derived import derived
 from .interruption import never_lost
 from .prepare import changes_structure, chosen_anew, prepare, run_kernels
@@ -78,7 +78,7 @@ class Task:
 
     def blame(self, until, t, bodies, p):
         """Which elements are not numbers at or just after a state, as the end of a message; empty where all are."""
-        from ..formulations.undefined import undefined
+        from ..start.undefined import undefined
 
         owners, when = undefined(self.model, until, t, bodies, p)
         return f": {', '.join(owners)} is not a number at t = {when:.9g} s" if owners else ""
@@ -166,8 +166,8 @@ def _refuse_endless(model, system, until):
 
 def _jumped(task, system, data):
     """The first joint of a loop, or other constraint, whose residual vanishes in a position that it does not mean, and when."""
-    from ..formulations.impostors import JUMPED, impostors, misaligned
-    from ..model.topology import spanning_tree
+    from ..describe.topology import spanning_tree
+    from ..start.impostors import JUMPED, impostors, misaligned
 
     model = task.model
     switched = {id(element) for element in model.switched}  # these may be anywhere while they are released

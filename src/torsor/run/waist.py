@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from ..describe.quantity import parted, time
 from ..formulations.graphs import shared
 from ..kernels.signatures import checked
-from ..quantity import parted, time
 
 FUSED = 5000  # instructions up to which the parts of a stage become one kernel
 

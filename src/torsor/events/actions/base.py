@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ... import quantity
+from ...describe import quantity
 from ...errors import ModelError
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import casadi as ca
 
-from ... import quantity
+from ...describe import quantity
+from ...describe.quantity import Number
 from ...errors import ModelError
-from ...quantity import Number
 from ...registry import register
 from .base import Action, Step
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ... import quantity
+from ...describe import quantity
+from ...describe.names import unstorable
+from ...describe.quantity import Number
 from ...errors import ModelError
-from ...names import unstorable
-from ...quantity import Number
 from ...registry import register
 from .base import Action, Step
 

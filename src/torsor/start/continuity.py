@@ -17,9 +17,9 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
+from ..describe.quantity import time
 from ..errors import AccuracyWarning, ModelError
 from ..joints.imposed import Motion
-from ..quantity import time
 
 SAMPLES, FEW = 600, 100  # instants that are looked at: where something switches, and where nothing does
 JUMP, KINK = 1e-9, 1e-7  # of (1), over the range of f and the size of ḟ

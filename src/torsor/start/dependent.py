@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..errors import OptionError
-from .partition import best, measure
+from ..formulations.partition import best, measure
 
 
 def forced(names, known, rows, G, owner):

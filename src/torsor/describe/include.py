@@ -5,14 +5,13 @@ from dataclasses import fields, replace
 
 import casadi as ca
 
-from .. import quantity
-from ..element import CONSTANT, Owned, Rule, fill_in
 from ..errors import ModelError
 from ..events import Mode
 from ..forces import Force
 from ..joints import Constraint
-from . import checks
+from . import checks, quantity
 from .body import Body, Frame, Ground, Placed
+from .element import CONSTANT, Owned, Rule, fill_in
 
 
 class Instance(Owned):

@@ -4,9 +4,9 @@ A start, a diagnosis and a choice of dependent coordinates need no more than thi
 functions that were derived once, in this process or in an earlier one, with values of parameters as arguments.
 """
 
+from ..formulations.outputs import coordinate_labels, coordinate_units, layout
+from ..formulations.rows import Row, RowsInUse
 from ..joints.base import Connection
-from .outputs import coordinate_labels, coordinate_units, layout
-from .rows import Row, RowsInUse
 
 
 class Numeric(RowsInUse):

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..describe.names import unstorable
 from ..errors import OptionError, ResultError
-from ..names import unstorable
-from ..run.journal import flush_folder
+from .journal import flush_folder
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import casadi as ca
 
+from ..errors import ModelError
 from . import quantity
-from .errors import ModelError
 
 # what may occur in an expression, each including the one before
 CONSTANT = ("parameter",)

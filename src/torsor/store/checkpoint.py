@@ -260,7 +260,7 @@ def circumstances():
     from ..kernels import cache, worker
 
     root = pathlib.Path(__file__).parent.parent
-    files = [f for folder in ("methods", "run") for f in sorted((root / folder).rglob("*.py"))]
+    files = [f for folder in ("methods", "run", "store") for f in sorted((root / folder).rglob("*.py"))]
     source = hashlib.sha256(b"".join(f.read_bytes() for f in files) + cache.versions().encode())
     triple, processor, features = worker.host()
     return {

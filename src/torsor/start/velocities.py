@@ -13,8 +13,8 @@ A joint rate is r = J v + r₀, with r₀ of a ground that moves by itself.
 import numpy as np
 
 from ..errors import AssemblyError
+from ..formulations.initial import moving, speeds
 from .examiner import CLOSED, shortened, solved
-from .initial import moving, speeds
 
 FREE = 1e-6  # a row of length 1 on velocities that are free to choose, below which it is given by the levels before it
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import casadi as ca
 
-from .. import quantity
-from ..element import ANYTHING, fill_in
 from ..errors import ModelError, TorsorError
 from ..joints import Connection, Constraint, Joint
+from . import quantity
 from .body import Body, Frame, Placed
+from .element import ANYTHING, fill_in
 
 KINDS = {
     Placed: {

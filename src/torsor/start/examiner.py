@@ -1,6 +1,6 @@
 """Numeric access to the constraints of a formulation: residuals, Jacobian, assembly by Newton's method.
 
-Lengths and angles, and rows of any kind, are compared as `scales.py` says:
+Lengths and angles, and rows of any kind, are compared as `formulations/scales.py` says:
 
     ĝ = g / unit,     Ĝ = G C / unit,     v = C v̂                                                     (1)
 """
@@ -8,7 +8,7 @@ Lengths and angles, and rows of any kind, are compared as `scales.py` says:
 import numpy as np
 
 from ..errors import AssemblyError
-from .scales import Scales
+from ..formulations.scales import Scales
 
 ROUNDING = 1e-13  # (1) of an assembled start
 CLOSED = 1e-7  # (1) by which constraints that depend on each other may disagree

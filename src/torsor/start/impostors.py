@@ -16,10 +16,10 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import AssemblyError
+from ..formulations.lie_derivative import TURNING
 from ..joints.alignment import strictly
 from ..registry import lookup
 from .examiner import Examiner
-from .lie_derivative import TURNING
 
 ASSEMBLED = 1e-6  # (1) at an assembled start, where residuals are below 1e-11; lengths over the size of the model
 JUMPED = 0.5  # (1) in a run, which may drift; an impostor is off by more than 1

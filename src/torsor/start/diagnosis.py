@@ -1,8 +1,8 @@
 """Which constraints are redundant, and which contradict each other.
 
-The rows of G, made dimensionless (`scales.py`), are examined at several assembled configurations, so that an accidental
-position (all bars in line) does not count. A row is redundant where it is a combination of the rows before it in every one
-of them, but for noise:
+The rows of G, made dimensionless (`formulations/scales.py`), are examined at several assembled configurations, so that an
+accidental position (all bars in line) does not count. A row is redundant where it is a combination of the rows before it in
+every one of them, but for noise:
 
     G_i = Σ c_j G_j        →  λ is not unique in the rows with c_j ≠ 0, and in row i                 (1)
 

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ..quantity import time
-from .absolute import Absolute
+from ..describe.quantity import time
+from ..formulations.absolute import Absolute
+from ..formulations.lie_derivative import BASIS, TURNING, gradient
 from .examiner import Examiner
-from .lie_derivative import BASIS, TURNING, gradient
 from .given import given
 
 VANISHES = 1e-9  # (2) over the size of its terms: rounding leaves 1e-14, a constraint that is not integrable about 1
@@ -72,7 +72,7 @@ def integrability(model, values=None, t=0.0, samples=2, seed=5):
 class Forms:
     """The one-forms of the rows of a formulation, and their exterior derivatives, as numbers.
 
-    units   of the velocities and of time, in which directions are compared (`scales.py`)
+    units   of the velocities and of time, in which directions are compared (`formulations/scales.py`)
     """
 
     def __init__(self, formulation, places, units):

@@ -10,8 +10,8 @@ import pickle
 
 import casadi as ca
 
-from .. import quantity
-from ..element import Owned
+from . import quantity
+from .element import Owned
 
 
 class _Writer(pickle.Pickler):

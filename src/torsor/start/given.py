@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .initial import captures
-from .scales import Scales, scales
+from ..formulations.initial import captures
+from ..formulations.scales import Scales, scales
 
 
 @dataclass

@@ -5,12 +5,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from .. import inertia as shapes
-from .. import quantity
-from ..element import Owned
 from ..errors import ModelError
 from ..lie import se3, so3
-from ..quantity import Axis, Number, Rotation, Vector
+from . import inertia as shapes
+from . import quantity
+from .element import Owned
+from .quantity import Axis, Number, Rotation, Vector
 
 
 class Placed(Owned):
@@ -140,7 +140,7 @@ class Body(Placed):
             missing = "mass" if mass is None else "inertia"
             raise ModelError(
                 f"{owner}: {missing} is missing: give mass and inertia (3 principal moments, a 3x3 matrix, 0 for a "
-                "particle), or an inertia of torsor.inertia, which carries its mass"
+                "particle), or an inertia of ts.inertia, which carries its mass"
             )
         self.mass = quantity.scalar(mass, "mass", owner)
         self.inertia = self._tensor(inertia, owner)

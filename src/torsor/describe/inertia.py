@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ModelError
 from . import quantity
-from .errors import ModelError
 from .quantity import Rotation, Vector
 
 

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import casadi as ca
 import numpy as np
 
-from .errors import ModelError, SymbolError
+from ..errors import ModelError, SymbolError
 
 Number: TypeAlias = float | ca.SX  # or an expression
 Vector: TypeAlias = Sequence[Number] | np.ndarray | ca.SX
@@ -223,7 +223,7 @@ def shape_of(value):
 
 def rotation_matrix(value, what, owner):
     """A rotation given as a 3x3 matrix, a quaternion (4, scalar first) or a rotation vector (3)."""
-    from .lie import so3
+    from ..lie import so3
 
     shape = shape_of(value)
     if shape == (3, 3):

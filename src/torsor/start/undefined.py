@@ -7,8 +7,8 @@ at states a little later on the way, where an expression may have left its domai
 import casadi as ca
 import numpy as np
 
-from ..quantity import time
-from .absolute import Absolute
+from ..describe.quantity import time
+from ..formulations.absolute import Absolute
 
 AHEAD = 10.0 ** np.arange(-14, -1)  # how far ahead it is looked, over the length of the run
 

@@ -10,19 +10,18 @@ from typing import Any, TypeVar
 import casadi as ca
 import numpy as np
 
-from .. import quantity
-from ..element import CONSTANT, TIMED, Owned, Rule, fill_in
 from ..errors import ModelError
 from ..events import Event, Memory, Modes
 from ..forces import Force
 from ..forces.laws import Gravity
 from ..joints import Constraint, Joint
-from ..names import LONGEST, unstorable
-from ..quantity import Number, Rotation, Vector
-from . import checks, pickling
+from . import checks, pickling, quantity
 from .body import Body, Ground
+from .element import CONSTANT, TIMED, Owned, Rule, fill_in
 from .events import WithEvents
 from .include import Instance, transplant
+from .names import LONGEST, unstorable
+from .quantity import Number, Rotation, Vector
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 PARTS = (  # of a model, all that `include` adds to

@@ -6,14 +6,13 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from .. import quantity
-from ..element import ANYTHING, fill_in
 from ..errors import ModelError
 from ..events import ANSWERS, Event, Memory, Mode, Modes, State, Watch, watch
 from ..events.actions.base import Action
 from ..forces import Force
 from ..joints import Constraint
-from . import checks
+from . import checks, quantity
+from .element import ANYTHING, fill_in
 
 
 class WithEvents:

@@ -1,0 +1,1 @@
+"""From a model to a consistent start: given values, assembly, diagnosis, the choice of dependent coordinates."""

@@ -1,0 +1,1 @@
+"""What is on the disk: checkpoints, the journals behind them, result files."""
