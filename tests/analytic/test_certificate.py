@@ -93,7 +93,14 @@ CASES = {  # how long, how many outputs, truth by variable
     "manipulator": (1.0, 10, along(manipulator, *(f"link{k}.motor.shaft" for k in (1, 2, 3)))), "panels": (2.0, 10, wings),
     "car": (1.0, 10, bounce), "andrews": (0.03, 1, squeezed),
 }  # fmt: skip
-MANY = ["pendulum", "free-body", "heavy-top", "four-bar", "chain", "slider-crank"]  # at all tolerances; the others at two
+MANY = [
+    "pendulum",
+    "free-body",
+    "heavy-top",
+    "four-bar",
+    "chain",
+    "slider-crank",
+]  # at all tolerances; the others at two
 OPTIONS = {"chain": {"n": 3}}
 
 

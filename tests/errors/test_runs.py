@@ -170,3 +170,13 @@ def test_points_that_shall_be_apart_and_coincide_are_named():
     model.add(ts.Distance("rod", model.ground, bob, points=((0, 0, 0), (0, 0, 0)), length=1.0))
     with pytest.raises(ts.AssemblyError, match="cannot be assembled.*rod: distance"):
         ts.simulate(model, 1.0)
+
+
+def test_a_run_that_would_take_months_ends_and_says_why(monkeypatch):
+    monkeypatch.setattr("torsor.run.runner.PATIENCE", 0.3)
+    model = ts.Model("stiff")
+    body = model.body("body", mass=1.0, inertia=(1, 1, 1), at=(0.1, 0, 0))
+    model.add(ts.PointForce("spring", body, force=(-1e25 * body.position[0], 0, 0)))
+    with pytest.raises(ts.RunError, match="more than 30 days .* implicit-midpoint") as error:
+        ts.simulate(model, 10.0, outputs=5)
+    assert error.value.data.sizes["time"] == 1

@@ -14,6 +14,7 @@ from .interruption import abrupt, asked, never_lost
 from .results import Results
 
 SLICE = 0.1  # seconds for which compiled code runs without a look at what else happened
+PATIENCE, DAYS = 20.0, 30.0  # after so many seconds a run ends that would take so many days at the pace it has had
 BOUNDLESS = 1e20  # times its size that a model would move in the run: no motion, but an unstable step
 
 STATUS = {
@@ -189,6 +190,7 @@ class Runner(Results):
         stride           simulated time that a slice should not exceed by much [s]
         """
         start, status = clock.perf_counter(), RUNNING
+        looked, then, done = start, self.state.time, self.state.steps
         budget = self._first_slice() if stride == np.inf else 16  # the first steps may be short
         message = None
         try:
@@ -201,12 +203,28 @@ class Runner(Results):
                 budget = int(max(1, min(10_000_000, budget * min(8.0, SLICE / max(taken, 1e-6)), most)))
                 if progress is not None:
                     progress(self.state.time, self.state.steps)
-                if status == RUNNING and (asked() if stop is None else stop()):
+                if status == RUNNING and clock.perf_counter() - looked > PATIENCE:
+                    message = self._hopeless(
+                        clock.perf_counter() - looked, self.state.time - then, self.state.steps - done
+                    )
+                    looked, then, done = clock.perf_counter(), self.state.time, self.state.steps
+                if status == RUNNING and message is None and (asked() if stop is None else stop()):
                     message = "interrupted" if stop is None else "paused"
         except KeyboardInterrupt:
             message = "interrupted"
         self.wall += clock.perf_counter() - start
         return message or self._message(status)
+
+    def _hopeless(self, seconds, passed, steps):
+        """What to say of a run that would take for ever at the pace of its last seconds; None where it has a chance."""
+        left = self.until - self.state.time
+        if passed * DAYS * 86400 >= left * seconds:
+            return None
+        pace = f"steps of {passed / max(steps, 1):.2g} s, {passed:.2g} s in the last {seconds:.0f} s"
+        return (
+            f"the run would take more than {DAYS:.0f} days at its present pace ({pace}, {left:.4g} s are left): the forces are "
+            "too stiff for these steps; soften them, or try method='implicit-midpoint' with a step"
+        )
 
     def _first_slice(self):
         """Steps that surely take less than a slice: so many operations, a nanosecond each."""
