@@ -177,6 +177,6 @@ def test_a_run_that_would_take_months_ends_and_says_why(monkeypatch):
     model = ts.Model("stiff")
     body = model.body("body", mass=1.0, inertia=(1, 1, 1), at=(0.1, 0, 0))
     model.add(ts.PointForce("spring", body, force=(-1e25 * body.position[0], 0, 0)))
-    with pytest.raises(ts.RunError, match="more than 30 days .* implicit-midpoint") as error:
+    with pytest.raises(ts.RunError, match="more than 30 days .*implicit-midpoint") as error:
         ts.simulate(model, 10.0, outputs=5)
     assert error.value.data.sizes["time"] == 1
