@@ -16,6 +16,7 @@ class System:
     sizes: dict  # q, v, parameters, turns, multipliers, outputs
     bodies: list
     coordinates: list  # names of the velocities
+    states: list  # (name, place among the inputs) of each number of the user's states
     joint_coordinates: list  # labels
     coordinate_units: list  # "rad" or "m" each
     connections: list  # names
@@ -44,14 +45,14 @@ class System:
     @property
     def state(self):
         """How a state is made of its parts."""
-        return Layout(self.sizes["q"], self.sizes["v"], len(self.p), tuple(self.sizes["states"]))
+        return Layout(self.sizes["q"], self.sizes["v"], len(self.p), tuple(place for _, place in self.states))
 
     def component(self, place):
         """What a component of the rate of a state is, in words."""
         n = self.sizes["v"]
         if place < 2 * n:
             return f"{self.coordinates[place % n]!r}"
-        return "the work" if place == 2 * n else f"state {place - 2 * n}"
+        return "the work" if place == 2 * n else f"state {self.states[place - 2 * n - 1][0]!r}"
 
     def output_name(self, place):
         """What an output is, in words."""

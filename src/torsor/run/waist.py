@@ -95,7 +95,7 @@ class Waist:
         """All kernels that a run needs, as CasADi functions; needs: further ones, that a method asks for."""
         found = {
             "factor": self._of("factor", [time, self.x, self.p], "t q p"),
-            "rate": self._function("rate", [time, self.x, self.p, self.F, self.gains], self._rate(baumgarte)),
+            "rate": self._rate(baumgarte),
             **self._group(),
             **self._projections(),
             "turns": self._of("turns", [time, self.x, self.p], "t q p"),
@@ -111,7 +111,7 @@ class Waist:
         """A function (t, q, v, p, a, λ) as one of the state, its rate and λ."""
         x, xdot = self.x, self.xdot
         results = f.call([time, self.q(x), self.v(x), self.inputs(x), self.steps(xdot)[1], self.lam])
-        return self._function(name, [time, x, self.p, xdot, self.lam], results)
+        return shared(self._function(name, [time, x, self.p, xdot, self.lam], results))
 
     def of_state(self, name, f):
         """A function (t, q, v, p) as one of the state."""
@@ -131,14 +131,18 @@ class Waist:
 
     @staticmethod
     def _function(name, inputs, results):
-        return shared(ca.Function(name, inputs, [ca.densify(result) for result in results]))
+        """A kernel. What a formulation hands on computes common subexpressions once already; where several of its functions
+        are put together, or it has not been looked through, `shared` does so."""
+        return ca.Function(name, inputs, [ca.densify(result) for result in results])
 
     def _rate(self, baumgarte):
-        """ẋ and λ: (1)."""
+        """Kernel of ẋ and λ: (1)."""
         more = [self.gains] if baumgarte else []
         a, lam, power = self.parts["accelerations"].call([*self._given("t q v p F"), *more])
         states = self.rates(*self._given("t q v p"), a, lam) if self.layout.states else ca.SX(0, 1)
-        return ca.vertcat(self.v(self.x), a, power, states), lam
+        results = ca.vertcat(self.v(self.x), a, power, states), lam
+        rate = self._function("rate", [time, self.x, self.p, self.F, self.gains], results)
+        return shared(rate) if self.layout.states else rate
 
     def _group(self):
         """A step along an element of the algebra, plain and tidied, and the correction dexp⁻¹."""
@@ -176,7 +180,8 @@ class Waist:
     def _slope(self, found):
         """How a stage changes with where it is taken: Newton's method needs it."""
         k = self._stage(found)(time, self.x, self.u, self.p)
-        return self._function("slope", [time, self.x, self.u, self.p], [ca.vec(ca.densify(ca.jacobian(k, self.u)))])
+        slope = ca.vec(ca.densify(ca.jacobian(k, self.u)))
+        return shared(self._function("slope", [time, self.x, self.u, self.p], [slope]))
 
     def _stage(self, found):
         """A whole stage of a method as one kernel: dexp⁻¹(u) ẋ at x · exp(u).
@@ -187,7 +192,7 @@ class Waist:
         given = time, self.x, self.u, self.p
         moved = found["retract"](self.x, self.u)
         rate, _ = found["rate"](time, moved, self.p, found["factor"](time, moved, self.p), ca.SX.zeros(2))
-        return self._function("stage", list(given), [found["differential"](self.u, rate)])
+        return shared(self._function("stage", list(given), [found["differential"](self.u, rate)]))
 
 
 def layout_of(model, q, v, p):
