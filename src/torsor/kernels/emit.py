@@ -164,10 +164,7 @@ def emit(function, symbol, table, part):
             source = "w", slot
         loads += 1
         names[cell] = name = f"%l{loads}"
-        lines.append(
-            f"%p{loads} = getelementptr double, ptr %{source[0]}, i64 {source[1]}\n"
-            f"{name} = load double, ptr %p{loads}\n"
-        )
+        lines.append(_load(name, loads, *source))
         return name
 
     for k, (op, operand, result) in enumerate(walk(function)):
@@ -183,12 +180,11 @@ def emit(function, symbol, table, part):
             x = names.get(operand[0]) or fetch(operand[0])
             lines.append(f"%o{k} = getelementptr double, ptr %b{cell}, i64 {result[1]}\nstore double {x}, ptr %o{k}\n")
         else:
-            head = binary.get(op)
-            if head is not None:
+            if op in binary:
                 x, y = operand
                 x = names.get(x) or fetch(x)
                 y = names.get(y) or fetch(y)
-                text = f"%{n} = {head} {x}, {y}\n"
+                text = f"%{n} = {binary[op]} {x}, {y}\n"
             else:
                 text = table.text(op, n, [names.get(x) or fetch(x) for x in operand], symbols)
             names[cell] = f"%{n}"
@@ -203,6 +199,11 @@ def emit(function, symbol, table, part):
     cuts.append(len(lines))
     bodies = ["".join(lines[start:end]) for start, end in zip(cuts, cuts[1:]) if end > start]
     return Emitted(_definitions(function, symbol, bodies), symbols, len(slots), done + n)
+
+
+def _load(name, number, place, offset):
+    """Lines that bring in a number of an input or of work."""
+    return f"%p{number} = getelementptr double, ptr %{place}, i64 {offset}\n{name} = load double, ptr %p{number}\n"
 
 
 def _store(line, number, slot):

@@ -32,11 +32,14 @@ def _horner(name, coefficients, z):
 
 def definition():
     """The IR of @erfinv and of the two functions it uses."""
-    p, top = _horner("p", P, "%z")
-    q, bottom = _horner("q", Q, "%z")
+    return f"\n{_tail()}{_newton()}{_inverse()}"
+
+
+def _tail():
+    """(2), but for the sign, from 1 ∓ x."""
     r, high = _horner("r", R, "%z")
     s, low = _horner("s", S, "%z")
-    return f"""
+    return f"""\
 define internal double @erfinv_tail(double %a) noinline nounwind {{
 %h = fdiv double %a, 2.0
 %l = call double @log(double %h)
@@ -45,6 +48,12 @@ define internal double @erfinv_tail(double %a) noinline nounwind {{
 {r}{s}%v = fdiv double {high}, {low}
 ret double %v
 }}
+"""
+
+
+def _newton():
+    """(3), once."""
+    return f"""\
 define internal double @erfinv_newton(double %y, double %x) noinline nounwind {{
 %e = call double @erf(double %y)
 %d = fsub double %e, %x
@@ -56,6 +65,14 @@ define internal double @erfinv_newton(double %y, double %x) noinline nounwind {{
 %v = fsub double %y, %c
 ret double %v
 }}
+"""
+
+
+def _inverse():
+    """All of it: (1) or (2), polished."""
+    p, top = _horner("p", P, "%z")
+    q, bottom = _horner("q", Q, "%z")
+    return f"""\
 define internal double @erfinv(double %x) noinline nounwind {{
 entry:
 %one = fcmp oge double %x, 1.0

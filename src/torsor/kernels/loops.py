@@ -30,7 +30,7 @@ class Loop:
     """A compiled function: `address`, with Numba's way of calling, and itself callable with numbers; it returns a status."""
 
     def __init__(self, address, kinds, owner):
-        self.address, self._owner, self._status, self._error = address, owner, ctypes.c_int64(), ctypes.c_void_p()
+        self.address, self._owner = address, owner
         pointers = ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_void_p)
         self._call = ctypes.CFUNCTYPE(ctypes.c_int32, *pointers, *[KINDS[kind] for kind in kinds])(address)
 

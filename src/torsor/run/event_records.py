@@ -156,6 +156,7 @@ class Kept(Record):
     energy: REAL
     linear_rounding: REAL
     angular_rounding: REAL
+    states: VECTOR
     x: VECTOR
     p: VECTOR
 

@@ -77,7 +77,7 @@ class EventRunner(Runner):
             group=whole(max(rows, 1)), creating=whole(max(rows, 1)),
         )  # fmt: skip
         self.met, self.table = Meeting(), Structures()
-        kept = Kept(x=some(layout.x), p=some(layout.p))
+        kept = Kept(states=some(len(layout.states)), x=some(layout.x), p=some(layout.p))
         return {
             "program": self.program, "structures": self.table, "events": self.events, "log": self.log, "kept": kept,
             "step": self.step, "trial": self.trial, "rub": self.rubbing, "meeting": self.met,

@@ -25,7 +25,7 @@ from .codes import (
     WANTED,
 )
 from .event_records import RATE, VALUE
-from .impacts import loosen, place_of, residuals
+from .impulses import loosen, place_of, residuals
 from .jumps import jump, positions, velocities
 from .switches import FAR, LEANS, structure_of
 

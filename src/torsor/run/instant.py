@@ -12,10 +12,10 @@ from ..kernels.compiled import compiled
 from ..methods.codes import RUNNING
 from ..methods.vectors import copy, fastest, without_length
 from .codes import ACCUMULATES, CHATTERS, ENDED, NOT_A_NUMBER, RELEASE, STRIKE
+from .dense import watched
 from .event_records import RATE, VALUE
 from .firing import fire
 from .switches import CRAWL, LEAVES, NEAR, PASSES, enabled, load_of, measure, near, rounded_rate
-from .watching import watched
 
 OPENED = 1e-8  # acceleration over the largest, above which a contact that was opened at this instant is closed again
 

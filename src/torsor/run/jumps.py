@@ -2,7 +2,7 @@
 
     M (v⁺ − v⁻) = Gᵀ Λ,     G v⁺ + g_t = −e (G v⁻ + g_t),    Λ = −S⁻¹ (1 + e) ψ                          (1)
 
-One-sided constraints take part only as far as they push. Friction takes part in contacts (`impacts.py`); where contacts are
+One-sided constraints take part only as far as they push. Friction takes part in contacts (`sliding.py`); where contacts are
 not independent their impulses are found otherwise (`meeting.py`).
 
 A contact whose rebounds become so low that positions cannot resolve them is closed; what is left of the series of rebounds,
@@ -17,7 +17,8 @@ from ..methods.codes import RUNNING
 from ..methods.correction import correct_positions
 from ..methods.vectors import copy, rate
 from .codes import CHATTERS, NOT_SATISFIED, WANTED
-from .impacts import impact, loosen, place_of, push, residuals, unit_of
+from .impacts import impact
+from .impulses import loosen, place_of, push, residuals, unit_of
 from .meeting import meet
 from .switches import FAR, NEAR, REBOUND, structure_of
 

@@ -13,9 +13,9 @@ from ..methods.codes import ACCEPTED, REJECTED, RUNNING
 from ..methods.vectors import copy
 from .attempt import attempt
 from .codes import NOT_A_NUMBER
+from .dense import dense, watched
 from .event_records import RATE, VALUE
 from .switches import FALLING, FALLING_AGAIN, FLAT, RISING, RISING_AGAIN, enabled, go_back, near
-from .watching import dense, watched
 
 
 @compiled

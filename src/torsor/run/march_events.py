@@ -6,12 +6,13 @@ from ..methods.codes import ACCEPTED, FINISHED, REJECTED, RUNNING
 from ..methods.vectors import copy, fastest
 from .attempt import attempt
 from .codes import NOT_A_NUMBER, UNSEEN
+from .dense import ends
 from .event_records import END, RATE, VALUE, EventRun
 from .instant import instant
 from .locate import locate
 from .march import deliver
 from .switches import AT_START, CRAWL, MANY, STILL, enabled, go_back, keep, measure, near, rounded_rate
-from .watching import ends, first, quiet
+from .watching import first, quiet
 
 at = reference(EventRun)
 

@@ -89,34 +89,41 @@ def load_of(run, i):
     return largest / run.scales.length
 
 
+@inlined
+def progress(source, target):
+    """How far a run is, from one record to another."""
+    target.time, target.step, target.longest = source.time, source.step, source.longest
+    target.pivot, target.least_pivot = source.pivot, source.least_pivot
+    target.position_residual, target.velocity_residual = source.position_residual, source.velocity_residual
+    target.steps, target.rejections, target.projections = source.steps, source.rejections, source.projections
+    target.dodged, target.rejected = source.dodged, source.rejected
+
+
+@inlined
+def sizes(source, target):
+    """What errors are measured against, from one record to another."""
+    target.length, target.angle, target.energy = source.length, source.angle, source.energy
+    target.speed, target.spin = source.speed, source.spin
+    target.linear_rounding, target.angular_rounding = source.linear_rounding, source.angular_rounding
+    copy(source.states, target.states)
+
+
 @compiled
 def keep(run):
     """Take note of the state before a step."""
-    kept, state, scales = run.kept, run.state, run.scales
+    kept, state = run.kept, run.state
     copy(state.xs[state.at], kept.x)
     copy(state.p, kept.p)
-    kept.time, kept.step, kept.longest = state.time, state.step, state.longest
-    kept.pivot, kept.least_pivot = state.pivot, state.least_pivot
-    kept.position_residual, kept.velocity_residual = state.position_residual, state.velocity_residual
-    kept.steps, kept.rejections, kept.projections = state.steps, state.rejections, state.projections
-    kept.dodged, kept.rejected = state.dodged, state.rejected
-    kept.length, kept.angle, kept.speed, kept.spin = scales.length, scales.angle, scales.speed, scales.spin
-    kept.energy = scales.energy
-    kept.linear_rounding, kept.angular_rounding = scales.linear_rounding, scales.angular_rounding
+    progress(state, kept)
+    sizes(run.scales, kept)
 
 
 @compiled
 def go_back(run):
     """Back to the state before the step; the evaluations that it cost stay counted."""
-    kept, state, scales = run.kept, run.state, run.scales
+    kept, state = run.kept, run.state
     copy(kept.x, state.xs[state.at])
     copy(kept.p, state.p)
     state.fresh, state.rated = 0, 0
-    state.time, state.step, state.longest = kept.time, kept.step, kept.longest
-    state.pivot, state.least_pivot = kept.pivot, kept.least_pivot
-    state.position_residual, state.velocity_residual = kept.position_residual, kept.velocity_residual
-    state.steps, state.rejections, state.projections = kept.steps, kept.rejections, kept.projections
-    state.dodged, state.rejected = kept.dodged, kept.rejected
-    scales.length, scales.angle, scales.speed, scales.spin = kept.length, kept.angle, kept.speed, kept.spin
-    scales.energy = kept.energy
-    scales.linear_rounding, scales.angular_rounding = kept.linear_rounding, kept.angular_rounding
+    progress(kept, state)
+    sizes(kept, run.scales)
