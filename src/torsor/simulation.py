@@ -3,38 +3,39 @@
 import os
 import signal
 import time as clock
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import casadi as ca
 import numpy as np
 
 from .describe import quantity
 from .describe.model import Model
-from .describe.names import unstorable
-from .errors import ModelError, OptionError, ResultError, RunError
+from .errors import OptionError, ResultError, RunError
 from .events.actions.telling import Record
 from .formulations.fingerprint import fingerprint
 from .look import certificate
 from .look.assemble import assemble
-from .look.dataset import RESERVED, dataset
+from .look.dataset import dataset
 from .look.progress import Progress
-from .methods.projections import Projection
+from .look.recorded import recorded
+from .methods.projections import Projection, projection_of
 from .registry import lookup, registered
 from .run.interruption import never_lost, noted
 from .run.prepare import changes_structure
 from .run.system import System
 from .run.task import Task
-from .store.checkpoint import Checkpoint, Spaced, drive, refuse_other_circumstances, refuse_other_model, static_facts
+from .run.times import Spaced, output_times, seconds
+from .store.checkpoint import Checkpoint
+from .store.circumstances import refuse_other_circumstances, refuse_other_model, static_facts
 from .store.files import checked, opened
+from .store.portions import drive
 
 if TYPE_CHECKING:
     import xarray as xr
 
 PREPARING = "deriving and compiling the equations"
 MAPS = ("exp", "cayley")
-MOST = 10**12  # outputs
 TOLERANCE, LOCATING = 1e-9, 1e-11  # default tolerances; the time of an event is as exact as the motion that leads to it
 
 
@@ -78,10 +79,26 @@ def simulate(
     """
     if not isinstance(model, Model):
         raise OptionError(f"simulate: give a torsor.Model, got {quantity.show(model)}")
-    times = output_times(outputs, _positive(until, "until"))
+    times = output_times(outputs, seconds(until, "until"))
+    allowed, chosen = _controlled(model, method, step, tolerance, map), projection_of(projection)
+    named, values = recorded(model, signals), model.values(parameters)
+    task = Task(
+        model, float(until), None if step is None else float(step), method, formulation, chosen, allowed, map, named,
+        {name: values[name] for name in parameters or {}},
+    )  # fmt: skip
+    _certifiable(task, certify, checkpoint)
+    if checkpoint is not None:
+        return _checkpointed(task, times, checkpoint, (checkpoint_every, checkpoint_interval), progress)
+    system, data = _carried_out(task, times[:], model.name, progress)
+    data = task.doubted(task.judged(system, data, data.sizes["time"]), 2)
+    return _certified(task, times[:], system, data, progress) if certify else data
+
+
+def _controlled(model, method, step, tolerance, map):
+    """The tolerance of a run; refused where the method cannot have this step, tolerance or map."""
     integrator = lookup("integrator", method)
     if step is not None:
-        _positive(step, "step")
+        seconds(step, "step")
     elif not integrator.adaptive():
         adaptive = ", ".join(repr(k) for k, c in registered("integrator").items() if c.adaptive())
         raise OptionError(f"method {method!r} has no step-size control: give a positive `step`, or use {adaptive}")
@@ -92,26 +109,19 @@ def simulate(
         raise OptionError(f"tolerance must lie between 1e-14 and 0.1, got {quantity.show(tolerance)}")
     if map not in MAPS:
         raise OptionError(f"unknown map {map!r}. Known: {', '.join(MAPS)}.")
-    chosen, named = projection_of(projection), _signals(model, signals)
-    values = model.values(parameters)
-    task = Task(
-        model, float(until), None if step is None else float(step), method, formulation, chosen, allowed, map, named,
-        {name: values[name] for name in parameters or {}},
-    )  # fmt: skip
+    return allowed
+
+
+def _certifiable(task, certify, checkpoint):
+    """Refuse a certificate that cannot be had."""
     if not isinstance(certify, (bool, np.bool_)):
         raise OptionError(f"certify must be True or False, got {quantity.show(certify)}")
     if certify:
-        recorded = [a.label for event in model.events for a in event.actions if isinstance(a, Record)]
-        certificate.refuse_names([*model.signals, *named, *recorded])
-    if checkpoint is not None:
-        if certify:
-            raise OptionError(
-                "certify: not together with a checkpoint; compare with a second run at a tenth of the tolerance"
-            )
-        return _checkpointed(task, times, checkpoint, (checkpoint_every, checkpoint_interval), progress)
-    system, data = _carried_out(task, times[:], model.name, progress)
-    data = task.doubted(task.judged(system, data, data.sizes["time"]), 2)
-    return _certified(task, times[:], system, data, progress) if certify else data
+        noted_down = [a.label for event in task.model.events for a in event.actions if isinstance(a, Record)]
+        certificate.refuse_names([*task.model.signals, *task.signals, *noted_down])
+        if checkpoint is not None:
+            second = "compare with a second run at a tenth of the tolerance"
+            raise OptionError(f"certify: not together with a checkpoint; {second}")
 
 
 def _carried_out(task, times, title, progress):
@@ -181,7 +191,7 @@ def resume(
     place = folder if isinstance(folder, Checkpoint) else Checkpoint(folder)
     place.read()
     static, o = place.static, place.static["options"]
-    named = _signals(model, signals)
+    named = recorded(model, signals)
     values = model.values({name: value for name, value in static["given"].items() if name in model.parameters})
     every = dict(model.signals) | named
     refuse_other_model(place.folder, static, model, every, fingerprint(model, every), values)
@@ -219,7 +229,7 @@ def _checkpointed(task, times, checkpoint, intervals, progress):
     place = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
     for value, what in zip(intervals, ("checkpoint_every", "checkpoint_interval")):
         if value is not None and quantity.number(value) != 0:
-            _positive(value, what)
+            seconds(value, what)
     place.refuse_used()
     bar, began = Progress(0.0, task.until, task.model.name, progress), clock.perf_counter()
     bar.waiting(PREPARING)
@@ -269,102 +279,3 @@ def _concluded(task, system, place, outcome, ended_by, prepared):
     if ended_by is not None:
         data = data.assign_attrs(interrupted_by=signal.Signals(ended_by).name)
     return task.doubted(task.judged(system, data, count, place.folder), 4)
-
-
-def output_times(outputs, until):
-    """The times at which results are wanted, checked."""
-    if isinstance(outputs, (int, np.integer)) and not isinstance(outputs, (bool, np.timedelta64)):
-        if not 1 <= outputs <= MOST:
-            allowed = f"a number of intervals from 1 to {MOST:.0e} or an array of times"
-            raise OptionError(f"outputs must be {allowed}, got {quantity.show(outputs)}")
-        return Spaced(float(until), int(outputs))
-    try:
-        times = np.atleast_1d(quantity.reals(outputs))
-    except Exception:  # whatever a stranger's class raises when it is asked for numbers
-        times = np.zeros(0)
-    if times.ndim != 1 or not times.size:
-        raise OptionError(f"outputs must be a number of intervals or an array of times, got {quantity.show(outputs)}")
-    if not np.all(np.isfinite(times)) or np.any(np.diff(times) <= 0):
-        raise OptionError("outputs: times must be finite and increase strictly")
-    if times[0] < 0:
-        raise OptionError(f"outputs: time {times[0]:g} lies before the start at 0")
-    if times[-1] > until:
-        raise OptionError(f"outputs: time {times[-1]:g} lies beyond the end, until = {until:g}")
-    return times
-
-
-def projection_of(given):
-    """A projection from its key, its key with options, or itself."""
-    if isinstance(given, Projection):
-        return given
-    key, _, rest = str(given).partition(":")
-    cls = lookup("projection", key)
-    options: dict[str, Any] = {}
-    for item in filter(None, rest.split(",")):
-        name, equals, value = item.partition("=")
-        if not equals:
-            raise OptionError(f"projection {given!r}: write options as NAME=VALUE, got {item!r}")
-        try:
-            options[name.strip()] = float(value)
-        except ValueError:
-            options[name.strip()] = value.strip()
-        if name.strip() in ("positions", "velocities"):  # names of coordinates, joined by +
-            options[name.strip()] = tuple(part.strip() for part in value.split("+"))
-    known = list(cls.__dataclass_fields__)
-    for name in options:
-        if name not in known:
-            raise OptionError(f"projection {key!r}: unknown option {name!r}. Known: {', '.join(known)}.")
-    return cls(**options)
-
-
-def _positive(value, what):
-    number = quantity.number(value)
-    if number is None or not quantity.SMALLEST <= number <= quantity.LARGEST:
-        allowed = f"between {quantity.SMALLEST:g} and {quantity.LARGEST:g}"
-        raise OptionError(
-            f"{what} must be a positive number of seconds, got {quantity.show(value)} (allowed: {allowed})"
-        )
-    return number
-
-
-def _signals(model, signals):
-    """Signals as scalars: a vector signal is recorded by its components. Names that would hide something, also those of
-    recorded values, are refused."""
-    if signals is not None and not isinstance(signals, Mapping):
-        example = "{'height': body.position[2]}"
-        raise OptionError(f"signals must be expressions by name, as in {example}, got {quantity.show(signals)}")
-    found: dict = {}
-    for name in [*model.signals, *(signals or {})]:
-        _refuse_taken(f"signal {quantity.show(name)}", name, RESERVED)
-    for name, expression in (signals or {}).items():
-        try:
-            column = quantity.column(expression, "it", f"signal {name!r}")
-        except ModelError as error:
-            raise OptionError(str(error)) from None
-        for s in ca.symvar(column):
-            if not model.knows(s):
-                raise OptionError(f"signal {name!r}: {s.name()!r} does not belong to model {model.name!r}")
-        for k in range(column.shape[0]):
-            label = name if column.shape[0] == 1 else f"{name}[{k}]"
-            _refuse_taken(f"signal {label!r}", label, {*RESERVED, *model.signals, *found})
-            found[label] = column[k]
-    for event in model.events:
-        for action in event.actions:
-            if isinstance(action, Record):
-                owner = f"{event.owner}: record {action.label!r}"
-                _refuse_taken(owner, action.label, {*RESERVED, *model.signals, *found})
-    return found
-
-
-def _refuse_taken(owner, name, taken):
-    """Refuse a name that no file can hold, or under which a result has something else already."""
-    from xarray import Dataset
-
-    if why := unstorable(name):
-        raise OptionError(f"{owner}: a result cannot have a variable of that name: {why}")
-    if name in taken:
-        raise OptionError(f"{owner}: a result has a variable of that name already; choose another name")
-    if hasattr(Dataset, name):
-        raise OptionError(
-            f"{owner}: `data.{name}` is something else, an attribute of xarray.Dataset; choose another name"
-        )

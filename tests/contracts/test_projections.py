@@ -5,8 +5,8 @@ import pytest
 from blocks import Blocks
 
 import torsor as ts
+from torsor.methods.projections import projection_of
 from torsor.run.prepare import prepare
-from torsor.simulation import projection_of
 
 CASES = ["three-link", "four-bar", "satellite-1", "heavy-top"]
 PROJECTING = [key for key, cls in ts.registered("projection").items() if cls.projects]

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from torsor.run.times import Spaced
 from torsor.store import checkpoint as checkpoints
-from torsor.store import journal
+from torsor.store import circumstances, journal, portions
 
 BENCH = pathlib.Path(__file__).parents[2] / "bench" / "kill.py"
 _spec = importlib.util.spec_from_file_location("kill", BENCH)
@@ -76,7 +77,7 @@ def folder(tmp_path):
 @pytest.mark.parametrize("name", kill.RUNS)
 def test_a_run_in_a_folder_has_the_result_of_one_in_memory(name, folder, monkeypatch):
     """Results are streamed in portions of some outputs, with checkpoints at every slice."""
-    monkeypatch.setattr(checkpoints, "PORTION", 30_000)
+    monkeypatch.setattr(portions, "PORTION", 30_000)
     run = kill.Run(name)
     same(ts.simulate(run.model, checkpoint=folder, **OFTEN, **run.options), run.reference)
     assert sorted(os.listdir(folder)) == ["lock", "result.nc", "state"]
@@ -113,7 +114,7 @@ def test_output_times_that_were_given_one_by_one_are_kept(folder):
 
 @pytest.mark.parametrize("until, n", [(1.0, 7), (0.1, 3), (10 / 3, 1000), (1e-3, 1), (123.456, 99991)])
 def test_equal_intervals_are_those_of_numpy(until, n):
-    spaced, whole = checkpoints.Spaced(until, n), np.linspace(0, until, n + 1)
+    spaced, whole = Spaced(until, n), np.linspace(0, until, n + 1)
     assert len(spaced) == n + 1
     for part in (slice(None), slice(0, n // 2), slice(n // 2, None), slice(n, n + 5), slice(0, 0)):
         assert spaced[part].tobytes() == whole[part].tobytes()
@@ -210,9 +211,9 @@ def test_a_parameter_that_has_another_value_now_is_named(folder):
 
 @pytest.mark.parametrize("name", ["torsor", "numba", "processor", "source of torsor"])
 def test_a_checkpoint_of_another_version_or_processor_is_refused(halfway, name, monkeypatch):
-    here = checkpoints.circumstances()
+    here = circumstances.circumstances()
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoints, "circumstances", lambda: here | {name: "another"})
+        patch.setattr(circumstances, "circumstances", lambda: here | {name: "another"})
         with pytest.raises(ts.ResultError, match=f"other circumstances: {name}: stored .*, here another"):
             ts.resume(halfway, pendulum())
 
@@ -293,9 +294,9 @@ import resource, sys
 import torsor as ts
 sys.path.insert(0, {bench!r})
 import kill
-from torsor.store import checkpoint, files
+from torsor.store import files, portions
 from torsor.look import assemble
-checkpoint.PORTION = assemble.BLOCK = 2**21
+portions.PORTION = assemble.BLOCK = 2**21
 files.LARGE = 2**20
 run = lambda n, folder: ts.simulate(kill.loops(), n * 1e-4, outputs=n, method="rkmk4", step=1e-4, checkpoint=folder)
 run(1000, {folder!r} + "0" + sys.argv[1])

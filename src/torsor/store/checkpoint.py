@@ -15,17 +15,15 @@ Steps do not depend on where a run is cut into slices, portions or processes, so
 import hashlib
 import os
 import pathlib
-import time as clock
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from ..errors import OptionError, ResultError
+from ..run.times import Spaced
 from .journal import Journal, pack, replace, unpack
 
-PORTION = 2**24  # bytes of results that are held in memory
 OWN = {"lock", "state", "outputs", "events", "times", "state.part", "times.part", "result.nc.part", "partial.nc.part"}
 
 
@@ -188,141 +186,11 @@ class Checkpoint:
         self.result = digest
 
 
-class Spaced:
-    """Equal intervals from 0 to `until`, as numbers only where they are asked for: those of numpy.linspace."""
-
-    def __init__(self, until, intervals):
-        self.until, self.intervals = until, intervals
-
-    def __len__(self):
-        return self.intervals + 1
-
-    def __getitem__(self, part):
-        start, stop, _ = part.indices(len(self))
-        times = np.arange(start, stop) * (self.until / self.intervals)
-        if stop == len(self) and stop > start:
-            times[-1] = self.until
-        return times
-
-
 def outcome(runner, status):
     """How far a run got, for its result."""
     return {
         "status": runner.verdict(status), "reached": runner.state.time, "wall": runner.wall, "counts": runner.counts(),
         "used": runner._rows_used(),
-    }  # fmt: skip
-
-
-def drive(runner, checkpoint, bar, note, every, interval):
-    """Run from where the journals end to the last output, in portions, with checkpoints on the way. Returns the outcome and
-    the signal that ended it, if one did.
-
-    note       of a signal that asks the run to end
-    every      wall-clock seconds between checkpoints, or None; interval: simulated seconds, or None
-    """
-    times, journal = checkpoint.times, checkpoint.outputs
-    rows = max(1, PORTION // (8 * (journal.width + sum(runner.sizes[k] for k in "qvp"))))
-    events = max(1, PORTION // (8 * max(checkpoint.events.width, 1)))
-    stride = np.inf if interval is None else interval
-    message, last, since = "finished", clock.monotonic(), runner.state.time
-
-    def stop():
-        late = every is not None and clock.monotonic() - last >= every
-        far = runner.state.time - since >= stride
-        return late or far or runner.backlog >= events or note.signal is not None
-
-    more = lambda: journal.count < len(times) or runner.state.time < runner.until
-    runner.begin(times[:0], last=False)
-    told = checkpoint.commit(runner, "running")
-    while message == "finished" and more() and note.signal is None:
-        runner.begin(times[journal.count : journal.count + rows], last=journal.count + rows >= len(times))
-        message = "paused"
-        while message == "paused":
-            message = runner.run(bar, stop, stride)
-            if message == "interrupted":  # anywhere: the checkpoint before is the last that can be relied on
-                return told, note.signal
-            ended = message != "finished" and message != "paused"
-            told = checkpoint.commit(runner, message if ended else "running")
-            last, since = clock.monotonic(), runner.state.time
-            if note.signal is not None and not ended:
-                return told, note.signal
-    if message == "finished" and not more():
-        told = checkpoint.commit(runner, message)
-    return told, note.signal
-
-
-def circumstances():
-    """What the numbers of a run depend on besides the model: versions, and the processor that code is made for."""
-    import casadi
-    import llvmlite
-
-    from .. import __version__
-    from ..kernels import cache, worker
-
-    root = pathlib.Path(__file__).parent.parent
-    files = [f for folder in ("methods", "run", "store") for f in sorted((root / folder).rglob("*.py"))]
-    source = hashlib.sha256(b"".join(f.read_bytes() for f in files) + cache.versions().encode())
-    triple, processor, features = worker.host()
-    return {
-        "torsor": __version__, "casadi": casadi.CasadiMeta.version(), "llvmlite": llvmlite.__version__,
-        "numba": _numba(), "numpy": np.__version__, "system": triple, "processor": processor,
-        "features of the processor": features, "source of torsor": source.hexdigest(),
-    }  # fmt: skip
-
-
-def _numba():
-    """The version of Numba, which compiles loops whose source has changed; nothing needs it otherwise."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("numba")
-    except PackageNotFoundError:
-        return "none"
-
-
-def refuse_other_circumstances(folder, stored):
-    """An error where a run could not go on with the same bits."""
-    here = circumstances()
-    different = [name for name in here if here[name] != stored.get(name)]
-    if different:
-        show = lambda x: x if x is None or len(x) < 40 else f"{hashlib.sha256(x.encode()).hexdigest()[:12]} (digest)"
-        told = "; ".join(f"{name}: stored {show(stored.get(name))}, here {show(here[name])}" for name in different)
-        raise ResultError(f"{folder!r} was written under other circumstances: {told}. Nothing was changed")
-
-
-def refuse_other_model(folder, stored, model, signals, fingerprint, given):
-    """An error where a model is not the one that a checkpoint belongs to, with the first difference that is found.
-
-    stored     static facts of the checkpoint; signals: expressions by name, those of the model included
-    given      values of the parameters
-    """
-    system, values = stored["system"], stored["values"]
-    pairs = [
-        ("the model's name", stored["model"], model.name),
-        ("bodies", system["bodies"], [b.name for b in model.bodies]),
-        ("joints and constraints", stored["constraints"], [c.name for c in model.constraints]),
-        ("signals", system["signals"], list(signals)),
-        ("parameters", list(values), list(given)),
-        *((f"parameter {name!r}", values[name], given.get(name)) for name in values),
-    ]
-    for what, old, new in pairs:
-        if old != new:
-            raise ResultError(f"{folder!r} is the checkpoint of another model: {what}: stored {old!r}, given {new!r}")
-    if fingerprint != system["fingerprint"]:
-        raise ResultError(
-            f"{folder!r} is the checkpoint of another model: names agree with {model.name!r}, but equations, start or "
-            f"signals differ (stored {system['fingerprint'][:12]}, given {fingerprint[:12]})"
-        )
-
-
-def static_facts(model, system, options, values, given, program):
-    """What does not change during a run. options: of the run; given: parameters that differ from the model's."""
-    events = None
-    if program is not None:
-        events = {"names": program.names, "records": program.records, "slots": max(len(program.slots), 1)}
-    return {
-        "model": model.name, "constraints": [c.name for c in model.constraints], "system": asdict(system), "values": values,
-        "given": given, "options": options, "events": events, "circumstances": circumstances(),
     }  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """What keeps a run on its constraints, one registered class each."""
 
 from .after_steps import LeastSquares, Partition
-from .base import Projection
+from .base import Projection, projection_of
 from .drifting import Baumgarte, NoProjection
 
-__all__ = ["Baumgarte", "LeastSquares", "NoProjection", "Partition", "Projection"]
+__all__ = ["Baumgarte", "LeastSquares", "NoProjection", "Partition", "Projection", "projection_of"]

@@ -1,0 +1,84 @@
+"""What a checkpoint belongs to: a model, and the circumstances under which its numbers come out the same."""
+
+import hashlib
+import pathlib
+from dataclasses import asdict
+
+import numpy as np
+
+from ..errors import ResultError
+
+
+def static_facts(model, system, options, values, given, program):
+    """What does not change during a run. options: of the run; given: parameters that differ from the model's."""
+    events = None
+    if program is not None:
+        events = {"names": program.names, "records": program.records, "slots": max(len(program.slots), 1)}
+    return {
+        "model": model.name, "constraints": [c.name for c in model.constraints], "system": asdict(system), "values": values,
+        "given": given, "options": options, "events": events, "circumstances": circumstances(),
+    }  # fmt: skip
+
+
+def circumstances():
+    """What the numbers of a run depend on besides the model: versions, and the processor that code is made for."""
+    import casadi
+    import llvmlite
+
+    from .. import __version__
+    from ..kernels import cache, worker
+
+    root = pathlib.Path(__file__).parent.parent
+    files = [f for folder in ("methods", "run", "store") for f in sorted((root / folder).rglob("*.py"))]
+    source = hashlib.sha256(b"".join(f.read_bytes() for f in files) + cache.versions().encode())
+    triple, processor, features = worker.host()
+    return {
+        "torsor": __version__, "casadi": casadi.CasadiMeta.version(), "llvmlite": llvmlite.__version__,
+        "numba": _numba(), "numpy": np.__version__, "system": triple, "processor": processor,
+        "features of the processor": features, "source of torsor": source.hexdigest(),
+    }  # fmt: skip
+
+
+def _numba():
+    """The version of Numba, which compiles loops whose source has changed; nothing needs it otherwise."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("numba")
+    except PackageNotFoundError:
+        return "none"
+
+
+def refuse_other_circumstances(folder, stored):
+    """An error where a run could not go on with the same bits."""
+    here = circumstances()
+    different = [name for name in here if here[name] != stored.get(name)]
+    if different:
+        show = lambda x: x if x is None or len(x) < 40 else f"{hashlib.sha256(x.encode()).hexdigest()[:12]} (digest)"
+        told = "; ".join(f"{name}: stored {show(stored.get(name))}, here {show(here[name])}" for name in different)
+        raise ResultError(f"{folder!r} was written under other circumstances: {told}. Nothing was changed")
+
+
+def refuse_other_model(folder, stored, model, signals, fingerprint, given):
+    """An error where a model is not the one that a checkpoint belongs to, with the first difference that is found.
+
+    stored     static facts of the checkpoint; signals: expressions by name, those of the model included
+    given      values of the parameters
+    """
+    system, values = stored["system"], stored["values"]
+    pairs = [
+        ("the model's name", stored["model"], model.name),
+        ("bodies", system["bodies"], [b.name for b in model.bodies]),
+        ("joints and constraints", stored["constraints"], [c.name for c in model.constraints]),
+        ("signals", system["signals"], list(signals)),
+        ("parameters", list(values), list(given)),
+        *((f"parameter {name!r}", values[name], given.get(name)) for name in values),
+    ]
+    for what, old, new in pairs:
+        if old != new:
+            raise ResultError(f"{folder!r} is the checkpoint of another model: {what}: stored {old!r}, given {new!r}")
+    if fingerprint != system["fingerprint"]:
+        raise ResultError(
+            f"{folder!r} is the checkpoint of another model: names agree with {model.name!r}, but equations, start or "
+            f"signals differ (stored {system['fingerprint'][:12]}, given {fingerprint[:12]})"
+        )
