@@ -38,22 +38,25 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .exchange import read
     from .forces.friction import Breakable, Clutch, Friction
     from .forces.laws import CosineTorque, EnergyForce, JointForce, PointForce, SpringDamper, Torque, TorsionSpring
+    from .joints.backlash import Backlash
     from .joints.conserved import ConservedMomentum
+    from .joints.contact import Contact
+    from .joints.cylindrical import Cylindrical
     from .joints.elementary import Distance, FixedPoint, Holonomic, Nonholonomic, NoRotation, PointOnPlane
+    from .joints.fixed import Fixed
+    from .joints.free import Free
     from .joints.imposed import AngularVelocity, Drive, Motion
-    from .joints.lower_pairs import (
-        Cylindrical,
-        Fixed,
-        Free,
-        Planar,
-        Prismatic,
-        Revolute,
-        Screw,
-        Spherical,
-        Universal,
-    )
-    from .joints.onesided import Backlash, Contact, Limit, Lock, Slot, Weld
+    from .joints.limit import Limit
+    from .joints.lock import Lock
+    from .joints.planar import Planar
+    from .joints.prismatic import Prismatic
+    from .joints.revolute import Revolute
     from .joints.rolling import DiskOnPlane, KnifeEdge, RollingDisk, RollingSphere, Wheel
+    from .joints.screw import Screw
+    from .joints.slot import Slot
+    from .joints.spherical import Spherical
+    from .joints.universal import Universal
+    from .joints.weld import Weld
     from .look.graph import plot_graph
     from .look.plots import plot
     from .look.report import describe as info

@@ -13,7 +13,7 @@ import casadi as ca
 
 from ..joints import Joint
 from ..joints.base import Connection
-from ..joints.lower_pairs import Free
+from ..joints.free import Free
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from ..errors import ModelError
 from ..forces import Force
 from ..forces.laws import EnergyForce, TorsionSpring
 from ..joints.elementary import FixedPoint, Holonomic
-from ..joints.lower_pairs import Fixed
+from ..joints.fixed import Fixed
 from .groups import group, hold_what_has_no_mass, total
 from .result import Imported, ImportedJoint, Placement, Visual
 from .sequence import combine

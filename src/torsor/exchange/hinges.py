@@ -10,7 +10,7 @@ import casadi as ca
 from ..describe import quantity
 from ..joints import Joint
 from ..joints.alignment import about, tilt
-from ..joints.lower_pairs import Spherical
+from ..joints.spherical import Spherical
 from ..lie import se3, so3
 from ..lie.euler import to_euler
 

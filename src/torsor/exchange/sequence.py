@@ -19,7 +19,13 @@ import numpy as np
 from ..describe.quantity import numbers, unit
 from ..errors import ModelError
 from ..joints.alignment import normals
-from ..joints.lower_pairs import Cylindrical, Free, Planar, Prismatic, Revolute, Spherical, Universal
+from ..joints.cylindrical import Cylindrical
+from ..joints.free import Free
+from ..joints.planar import Planar
+from ..joints.prismatic import Prismatic
+from ..joints.revolute import Revolute
+from ..joints.spherical import Spherical
+from ..joints.universal import Universal
 from ..lie import so3
 from .hinges import PARALLEL, Gimbal, HingePair
 

@@ -21,7 +21,7 @@ from ..events.actions.holding import Release
 from ..events.actions.striking import Land
 from ..joints import Constraint
 from ..joints.base import Connection, Joint, existing_coordinate
-from ..joints.onesided import Contact
+from ..joints.contact import Contact
 from ..registry import register
 from .base import Force
 

@@ -23,7 +23,7 @@ import casadi as ca
 import numpy as np
 
 from ..describe import quantity
-from ..joints.lower_pairs import Free
+from ..joints.free import Free
 from ..lie import SE3, SO3, Rn, se3, so3
 from . import spatial
 from .tracing import traced

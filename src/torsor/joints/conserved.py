@@ -12,7 +12,7 @@ from ..describe.quantity import Axis, Number, Vector
 from ..errors import ModelError
 from ..registry import register
 from .base import Constraint
-from .lower_pairs import direction
+from .directions import direction
 
 
 def angular_momentum(bodies: Sequence[Any], about: Any = None) -> ca.SX:

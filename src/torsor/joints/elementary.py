@@ -14,7 +14,7 @@ from ..lie import se3
 from ..registry import register
 from .alignment import no_rotation
 from .base import Connection, Constraint, local_frame
-from .lower_pairs import TRANSLATIONS, direction
+from .directions import TRANSLATIONS, direction
 
 
 def on_plane(H, normal):

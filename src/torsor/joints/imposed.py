@@ -13,7 +13,7 @@ from ..errors import ModelError
 from ..registry import register
 from .alignment import no_turn
 from .base import Constraint, Joint, existing_coordinate, in_world
-from .lower_pairs import TRANSLATIONS, X
+from .directions import TRANSLATIONS, X
 
 
 def of_time(value, what, owner):

@@ -22,7 +22,7 @@ from ..lie import se3
 from ..registry import register
 from .alignment import normals
 from .base import Connection
-from .lower_pairs import direction
+from .directions import direction
 
 
 def slip(connection, arm=None):
