@@ -71,8 +71,17 @@ def test_imports_point_one_way(path):
         assert RANK[other] <= RANK[here], f"{path.name} ({here}) imports {other}, which is to its right"
 
 
-@pytest.mark.parametrize("path", [*FILES, *sorted(pathlib.Path(__file__).parent.rglob("*.py"))], ids=str)
-def test_files_stay_small(path):
+@pytest.mark.parametrize("path", FILES, ids=str)
+def test_files_and_functions_stay_small(path):
+    """A file has at most 300 lines, a function fits a screen."""
+    text = path.read_text()
+    assert len(text.splitlines()) <= 300
+    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    assert [f"{f.name}: {f.end_lineno - f.lineno + 1}" for f in functions if f.end_lineno - f.lineno >= 60] == []
+
+
+@pytest.mark.parametrize("path", sorted(pathlib.Path(__file__).parent.rglob("*.py")), ids=str)
+def test_files_of_tests_stay_small(path):
     assert len(path.read_text().splitlines()) <= 400
 
 

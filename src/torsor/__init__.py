@@ -10,7 +10,8 @@ import typing as _typing
 
 from .describe import inertia
 from .describe.body import Body, Ground
-from .describe.model import Model, Parameter
+from .describe.model import Model
+from .describe.parameters import Parameter
 from .describe.quantity import time
 from .errors import (
     AccuracyWarning,

@@ -7,7 +7,7 @@ from xarray import Dataset
 import torsor as ts
 from torsor.cli import status_of
 from torsor.look import certificate
-from torsor.look.report import summary
+from torsor.look.summary import summary
 from torsor.run.task import Task
 
 G = 9.81

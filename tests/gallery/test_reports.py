@@ -8,7 +8,8 @@ import pytest
 
 import torsor as ts
 from torsor.look import progress
-from torsor.look.report import loops, summary
+from torsor.look.report import loops
+from torsor.look.summary import summary
 
 
 def ring(count):

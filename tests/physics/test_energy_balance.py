@@ -9,7 +9,7 @@ import pytest
 import torsor as ts
 from torsor.cli import status_of
 from torsor.look.balance import Balance
-from torsor.look.report import summary
+from torsor.look.summary import summary
 
 
 def stairs(height=0.05, size=1.0, mass=1.0):

@@ -1,14 +1,11 @@
 """The description of a mechanism: bodies, joints, forces, parameters, and models inside models."""
 
 import re
-from collections.abc import Mapping
 from copy import copy, deepcopy
-from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
 import casadi as ca
-import numpy as np
 
 from ..errors import ModelError
 from ..events import Event, Memory, Modes
@@ -21,6 +18,7 @@ from .element import CONSTANT, TIMED, Owned, Rule, fill_in
 from .events import WithEvents
 from .include import Instance, transplant
 from .names import LONGEST, unstorable
+from .parameters import Parameter, WithParameters
 from .quantity import Number, Rotation, Vector
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
@@ -30,29 +28,10 @@ PARTS = (  # of a model, all that `include` adds to
 )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class Parameter:
-    """A named number that stays a run-time input of the compiled model."""
-
-    name: str
-    value: float
-    symbol: ca.SX
-    positive: bool = False
-
-    def checked(self, value: Any) -> float:
-        """`value` as a number that this parameter may have."""
-        given = quantity.scalar(value, "value", f"parameter {self.name!r}")
-        if not given.is_constant():
-            raise ModelError(f"parameter {self.name!r}: value must be a number, got {quantity.show(value)}")
-        if self.positive and float(given) <= 0:
-            raise ModelError(f"parameter {self.name!r}: must be positive, got {value!r}")
-        return float(given)
-
-
 Added = TypeVar("Added", bound=Owned)
 
 
-class Model(WithEvents):
+class Model(WithParameters, WithEvents):
     """A mechanism, described in one world frame in its reference configuration.
 
     >>> import torsor as ts
@@ -155,16 +134,6 @@ class Model(WithEvents):
             self._events_of(element)
         return element
 
-    def parameter(self, name: str, value: float, positive: bool = False) -> ca.SX:
-        """A named number that stays a run-time input; returns its symbol, to be used in any quantity."""
-        self._free(name, "parameter")
-        if not isinstance(positive, (bool, np.bool_)):
-            raise ModelError(f"parameter {name!r}: positive must be True or False, got {quantity.show(positive)}")
-        entry = Parameter(name, 0.0, ca.SX.sym(name), bool(positive))
-        self.parameters[name] = replace(entry, value=entry.checked(value))
-        self._enter(name, self.parameters[name])
-        return self.parameters[name].symbol
-
     def signal(self, name: str, expression: Number | Vector) -> ca.SX:
         """A named expression of time, state and multipliers that is recorded in every run; a vector by its components, as
         `name[0]`, `name[1]` …"""
@@ -250,39 +219,6 @@ class Model(WithEvents):
     def __repr__(self):
         counts = f"{len(self.bodies)} bodies, {len(self.constraints)} constraints, {len(self.forces)} forces"
         return f"<Model {self.name!r}: {counts}>"
-
-    def values(self, overrides: Mapping | None = None) -> dict[str, float]:
-        """The parameters' values, some of them overridden."""
-        values = {name: p.value for name, p in self.parameters.items()}
-        overrides = {} if overrides is None else overrides
-        if not isinstance(overrides, Mapping):
-            raise ModelError(f"model {self.name!r}: parameters must be values by name, got {quantity.show(overrides)}")
-        for name, value in overrides.items():
-            if name not in values:
-                known = ", ".join(values) or "none"
-                raise ModelError(f"model {self.name!r}: unknown parameter {name!r}. Known: {known}.")
-            values[name] = self.parameters[name].checked(value)
-        if values:  # without parameters everything was checked when it was added
-            self._check_bodies(values)
-        for event in self.events if values else ():
-            for action in event.actions:
-                action.check(self, values, event.blamed)
-        return values
-
-    def _check_bodies(self, values):
-        """Refuse values with which a mass or an inertia is none."""
-        if "masses" not in self.derived:
-            depending = [b for b in self.bodies if not b.given]
-            column = ca.vertcat(*[ca.vec(x) for b in depending for x in b.weights], ca.SX(0, 1))
-            symbols = ca.vertcat(*[p.symbol for p in self.parameters.values()])
-            self.derived["masses"] = depending, ca.Function("masses", [symbols], [column])
-        depending, f = self.derived["masses"]
-        if depending:
-            found = f(list(values.values())).full().ravel()
-            for body in depending:
-                size = sum(x.numel() for x in body.weights)
-                body.check(found[:size])
-                found = found[size:]
 
     def __reduce__(self):
         return pickling.unpacked, (type(self), *pickling.packed(self))

@@ -283,19 +283,6 @@ def numbers(value, at=None):
     return np.array(ca.Function("value", symbols, [value])(*given), float).reshape(value.shape)
 
 
-def operations(expression):
-    """All operations in the graph of a scalar expression, each once: (operation, arguments)."""
-    left, seen = [ca.SX(expression)], set()
-    while left:
-        x = left.pop()
-        if x.is_constant() or x.is_symbolic() or x.element_hash() in seen:
-            continue
-        seen.add(x.element_hash())
-        arguments = [x.dep(k) for k in range(x.n_dep())]
-        yield x.op(), arguments
-        left += arguments
-
-
 def parted(column, *sizes):
     """A column in parts of these sizes, and the rest. Each is a column, as x[:0] of a single number is not."""
     return ca.vertsplit(column, np.cumsum([0, *sizes, column.shape[0] - sum(sizes)]).tolist())

@@ -11,18 +11,15 @@ import numpy as np
 
 from ..describe.quantity import show
 from ..errors import ModelError
-from ..lie.euler import from_euler
 from ..registry import register
-from . import document, meshes
+from . import document
 from .assemble import assemble
 from .format import Format
-from .result import Visual
 from .tree import Coupling, Link, Motion, Part, Tree
+from .urdf_visuals import Visuals, origin
 
 KINDS = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide", "floating": "free", "planar": "planar"}
 BASES = ("fixed", "free")
-ROUND = (("radius", 1), ("length", 1))
-SIZES = {"box": (("size", 3),), "sphere": (("radius", 1),), "cylinder": ROUND, "capsule": ROUND}
 
 
 def read_urdf(
@@ -80,13 +77,11 @@ class Reader:
     def __init__(self, root, packages):
         self.root = root
         self.out = Tree(root.attributes.get("name", "robot"), root.file)
-        self.packages = packages
-        self.missing = set()
         self._refuse_macros()
         self.links, self.joints = self._named("link"), self._named("joint")
         if not self.links:
             raise ModelError(f"{root.where}: {root.label}: has no links")
-        self.colours = {m.attributes.get("name"): self._colour(m) for m in root.all("material")}
+        self.visuals = Visuals(root, packages, self.out)
         for element in root.children:
             if element.tag not in ("link", "joint", "material"):
                 self.out.note("ignored", element.label, "not a part of the mechanism", element.where)
@@ -170,7 +165,7 @@ class Reader:
         link.parts = self._inertial(element)
         for child in element.children:
             if child.tag == "visual":
-                link.visuals += self._visual(child, element)
+                link.visuals += self.visuals.of(child, element)
             elif child.tag not in ("inertial", "collision"):
                 self.out.note(
                     "ignored", f"{child.label} of {element.label}", "not a part of the mechanism", child.where
@@ -267,49 +262,3 @@ class Reader:
                 self.out.note("ignored", f"mimic of {joint.label}", "the joint is fixed", element.where)
                 continue
             self.out.couplings.append(Coupling(f"{name}_mimic", name, leader, (offset, factor), element.where))
-
-    # shapes
-
-    def _visual(self, visual, link):
-        geometry = visual.one("geometry", link)
-        shape = geometry.children[0] if geometry is not None and geometry.children else None
-        if shape is None:
-            self.out.note("ignored", f"visual of {link.label}", "has no geometry", visual.where)
-            return []
-        H, colour = origin(visual, link), self._material(visual, link)
-        made = {"at": H[:3, 3], "rotation": H[:3, :3], "colour": colour}
-        if shape.tag == "mesh":
-            uri = shape.text("filename", link)
-            file = meshes.find(uri, self.root.file, self.packages)
-            if file is None and uri not in self.missing:
-                self.missing.add(uri)
-                self.out.note("missing", f"mesh {uri!r} of {link.label}", "no such file", shape.where)
-            return [Visual("mesh", size=tuple(shape.numbers("scale", 3, (1, 1, 1), link)), file=file, uri=uri, **made)]
-        if shape.tag not in SIZES:
-            self.out.note("unsupported", f"{shape.tag} of {link.label}", "unknown shape, not drawn", shape.where)
-            return []
-        size = [x for what, count in SIZES[shape.tag] for x in shape.numbers(what, count, owner=link)]
-        return [Visual(shape.tag, size=tuple(size), **made)]
-
-    def _material(self, visual, link):
-        material = visual.one("material", link)
-        if material is None:
-            return None
-        return self._colour(material, link) or self.colours.get(material.attributes.get("name"))
-
-    def _colour(self, material, owner=None):
-        if material.all("texture"):
-            self.out.note("ignored", f"texture of {(owner or material).label}", "not drawn", material.where)
-        colour = material.one("color", owner)
-        return None if colour is None else tuple(colour.numbers("rgba", 4, owner=owner))
-
-
-def origin(element, owner):
-    """The pose in the <origin> of an element: xyz and roll, pitch, yaw about fixed axes."""
-    given = element.one("origin", owner)
-    H = np.eye(4)
-    if given is not None:
-        roll, pitch, yaw = given.numbers("rpy", 3, (0, 0, 0), owner)
-        H[:3, 3] = given.numbers("xyz", 3, (0, 0, 0), owner)
-        H[:3, :3] = from_euler((yaw, pitch, roll), "321")  # (1)
-    return H

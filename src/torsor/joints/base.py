@@ -1,7 +1,4 @@
-"""What a constraint is, and what a joint is. A new one is one class in one file; see docs/extend.md.
-
-A **constraint** keeps an expression of the bodies' poses at zero, g(x, R, t) = 0, or one of their velocities,
-ψ(x, R, ẋ, ω, t) = 0, linear in ẋ and ω. It declares one of the two; everything else is derived from it.
+"""What a connection of two bodies is, and what a joint is. A new one is one class in one file; see docs/extend.md.
 
 A **joint** is a constraint between two bodies that also knows its free motions. It declares
 
@@ -17,101 +14,22 @@ an axis has the same components in both. Frames given locally with `frames` repl
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import SimpleNamespace
-from typing import Any, ClassVar, NamedTuple, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import casadi as ca
 import numpy as np
 
 from ..describe import quantity
-from ..describe.element import CONSTANT, DERIVED, MOTION, POSES, Element, Posed, Statement, fill_in, frame_poses
+from ..describe.element import CONSTANT, Posed, Statement, fill_in, frame_poses
 from ..describe.quantity import Number, Vector, time
 from ..errors import ModelError
 from ..lie import se3
 from .alignment import is_strict
+from .constraint import Constraint, Equations, Trace, in_world
 
 NOT_IN_EQUATIONS = ("name", "first", "second", "point", "frames", "placed", "start", "start_rate")
 MOTIONS = (("position", (3, 1)), ("rotation", (3, 3)), ("velocity", (3, 1)), ("angular_velocity", (3, 1)))
 _TRACES: dict = {}
-
-
-class Trace(NamedTuple):
-    """The equations of one kind of connection, as a function."""
-
-    function: ca.Function
-    holonomic: bool
-    directions: list[str]
-
-
-class Equations(NamedTuple):
-    """What a constraint says, in signals of bodies and time: g or ψ, and for a joint its coordinates and rates."""
-
-    position: ca.SX | None
-    velocity: ca.SX | None
-    directions: list[str]
-    coordinates: Any = None
-    rates: Any = None
-
-
-@dataclass(frozen=True, eq=False)
-class Constraint(Element):
-    """Base of everything that takes freedom away."""
-
-    kind: ClassVar[str] = "constraint"
-    key: ClassVar[str] = "constraint"
-    multiplier: ClassVar[Any] = None  # signal: one multiplier per row; each element has its own
-    rank: ClassVar[int] = (
-        0  # where rows depend on each other, those of lower rank are kept: 0 for good, 1 contacts, 2 sticking
-    )
-
-    def __post_init__(self):
-        """What each element of a kind has of its own."""
-
-    def position(self) -> ca.SX | None:
-        """g, a column that is kept at zero, in signals of bodies and time; None for a velocity-level constraint."""
-        return None
-
-    def velocity(self) -> ca.SX | None:
-        """ψ, a column linear in the velocities that is kept at zero; only where `position` is None."""
-        return None
-
-    def directions(self) -> list[str]:
-        """One short name per row, for messages and labels."""
-        g = self.position()
-        rows: Any = self.velocity() if g is None else g
-        return [f"row {k}" for k in range(rows.shape[0])]
-
-    def equations(self) -> Equations:
-        """All that is declared, at once."""
-        return Equations(self.position(), self.velocity(), self.directions())
-
-    def traced(self) -> Trace | None:
-        """The trace that this element shares with all of its kind, see `Connection`; None where it has none."""
-        return None
-
-    def captures(self) -> list[tuple[Any, ca.SX]]:
-        """Pairs (memory, expression): what the constraint takes note of at the instant when it is engaged."""
-        return []
-
-    def declared(self) -> list[Statement]:
-        stated = self.equations()
-        rows, allowed = (stated.velocity, MOTION) if stated.position is None else (stated.position, POSES)
-        if not isinstance(rows, ca.SX) or rows.shape[1] != 1:
-            raise ModelError(f"{self.owner}: declares no column of equations, got {quantity.show(rows)}")
-        if rows.shape[0] != len(stated.directions):
-            counts = f"{rows.shape[0]} rows and {len(stated.directions)} directions"
-            raise ModelError(f"{self.owner}: has {counts}; give one name per row")
-        if any(row.is_constant() for row in ca.vertsplit(rows)):
-            raise ModelError(f"{self.owner}: each equation must contain a body's motion or a joint's coordinate")
-        found = [Statement("its equation", rows, allowed)]
-        derived = [x for x in (stated.coordinates, stated.rates) if x is not None]
-        return found + [Statement("a joint coordinate", x, DERIVED) for x in derived]
-
-
-def in_world(element, vector):
-    """A vector in world axes, in those of the model that an element was described in: a component that is turned keeps the
-    meaning of its rows and multipliers."""
-    world = element.world
-    return vector if world is None or not world.turned else world.start_rotation.T @ vector
 
 
 def local_frame(body, where):

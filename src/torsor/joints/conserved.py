@@ -11,7 +11,7 @@ from ..describe.element import CONSTANT, Statement, distinct_bodies
 from ..describe.quantity import Axis, Number, Vector
 from ..errors import ModelError
 from ..registry import register
-from .base import Constraint
+from .constraint import Constraint
 from .directions import direction
 
 

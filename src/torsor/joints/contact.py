@@ -11,7 +11,8 @@ from ..describe.quantity import Axis, Number, Vector
 from ..errors import ModelError
 from ..registry import register
 from .alignment import normals
-from .base import Connection, Trace
+from .base import Connection
+from .constraint import Trace
 from .directions import direction
 from .elementary import on_plane
 from .onesided import OneSided

@@ -13,7 +13,8 @@ from ..errors import ModelError
 from ..lie import se3
 from ..registry import register
 from .alignment import no_rotation
-from .base import Connection, Constraint, local_frame
+from .base import Connection, local_frame
+from .constraint import Constraint
 from .directions import TRANSLATIONS, direction
 
 

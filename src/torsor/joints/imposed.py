@@ -12,7 +12,8 @@ from ..describe.quantity import Number, Rotation, Vector
 from ..errors import ModelError
 from ..registry import register
 from .alignment import no_turn
-from .base import Constraint, Joint, existing_coordinate, in_world
+from .base import Joint, existing_coordinate
+from .constraint import Constraint, in_world
 from .directions import TRANSLATIONS, X
 
 

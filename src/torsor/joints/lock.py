@@ -8,7 +8,8 @@ import casadi as ca
 from ..describe.element import REQUIRED, fill_in
 from ..events import Memory
 from ..registry import register
-from .base import Constraint, Joint, existing_coordinate
+from .base import Joint, existing_coordinate
+from .constraint import Constraint
 
 
 @register("lock")

@@ -21,7 +21,7 @@ from ..errors import ModelError
 from ..events import Event, Memory, Watch
 from ..events.actions.holding import Release
 from ..events.actions.striking import Strike
-from .base import Constraint
+from .constraint import Constraint
 
 
 @dataclass(frozen=True, eq=False)

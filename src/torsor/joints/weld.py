@@ -10,7 +10,8 @@ from ..events import Memory
 from ..lie import se3
 from ..registry import register
 from .alignment import no_turn
-from .base import Connection, Trace
+from .base import Connection
+from .constraint import Trace
 
 
 @register("weld")

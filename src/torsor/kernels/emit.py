@@ -195,9 +195,7 @@ def emit(function, symbol, table, part):
             cuts.append(len(lines))
             names.clear()
             done, n, loads = done + n, 0, 0
-
-    cuts.append(len(lines))
-    bodies = ["".join(lines[start:end]) for start, end in zip(cuts, cuts[1:]) if end > start]
+    bodies = ["".join(lines[start:end]) for start, end in zip(cuts, [*cuts[1:], len(lines)]) if end > start]
     return Emitted(_definitions(function, symbol, bodies), symbols, len(slots), done + n)
 
 

@@ -11,14 +11,26 @@ import numpy as np
 
 from ..describe import quantity
 from ..errors import OptionError, ResultError
+from .panels import (
+    COLORS,
+    GROUP,
+    ROWS,
+    graded,
+    grouped,
+    legend,
+    line,
+    log_line,
+    mark_events,
+    note,
+    shade,
+    time_axis,
+    with_gaps,
+)
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-GROUP, ROWS = 8, 6  # lines in a panel, rows of panels
-# colours that readers with any colour vision can tell apart
-COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#b8860b", "#6a3d9a", "#555555")
 BEYOND = 1e100  # values of a run that blew up, which no axis can show: left out
 PLANAR = 1e-6  # extent across a plane over the extent within it, below which a motion is drawn as planar
 
@@ -47,7 +59,7 @@ def plot(data: "xr.Dataset", what: str, only: Sequence[str] | None = None, figur
         figure = plt.figure(layout="constrained")
     VIEWS[what](figure, data)
     if what in MARKED:
-        _mark_events(figure, data)
+        mark_events(figure, data)
     figure.suptitle(f"{data.attrs.get('model', 'result')}: {what}", fontsize=11)
     return figure
 
@@ -71,19 +83,19 @@ def energy(figure, data):
     if happened:  # what events took from the energy or gave to it is accounted for
         W = W + data["energy_by_events"].values
     also = " + events" if happened else ""
-    _line(top, t, data["kinetic_energy"].values, "kinetic", COLORS[0])
-    _line(top, t, data["potential_energy"].values, "potential", COLORS[1])
-    _line(top, t, E, "total", COLORS[2], lw=2)
+    line(top, t, data["kinetic_energy"].values, "kinetic", COLORS[0])
+    line(top, t, data["potential_energy"].values, "potential", COLORS[1])
+    line(top, t, E, "total", COLORS[2], lw=2)
     if np.abs(W).max() > 0:
-        _line(top, t, E[0] + W - W[0], f"start + work done{also}", "black", ls=(0, (2, 3)), lw=1.3)
+        line(top, t, E[0] + W - W[0], f"start + work done{also}", "black", ls=(0, (2, 3)), lw=1.3)
     top.set_ylabel("energy [J]")
-    _legend(top)
-    _log(low, t, np.abs(E - E[0] - (W - W[0])), COLORS[1])
+    legend(top)
+    log_line(low, t, np.abs(E - E[0] - (W - W[0])), COLORS[1])
     low.set_ylabel("|ΔE − work − events| [J]" if happened else "|ΔE − work| [J]")
-    _time(low, t)
+    time_axis(low, t)
     if "energy_balance_error" in data.attrs:
         a = data.attrs
-        _note(low, f"largest {a['energy_balance_error']:.2e} J, relative {a['energy_balance_relative']:.2e}")
+        note(low, f"largest {a['energy_balance_error']:.2e} J, relative {a['energy_balance_relative']:.2e}")
 
 
 def drift(figure, data):
@@ -93,16 +105,16 @@ def drift(figure, data):
     panels = figure.subplots(2, 1, sharex=True)
     for ax, level, unit, color in zip(panels, ("position", "velocity"), ("m or rad", "m/s or rad/s"), COLORS):
         values = data[f"{level}_drift"].values
-        _log(ax, t, values, color)
+        log_line(ax, t, values, color)
         ax.set_ylabel(f"{level} residual\n[{unit}]")
-        _note(ax, f"largest {np.nanmax(values, initial=0.0):.2e}")
-    _time(panels[-1], t)
+        note(ax, f"largest {np.nanmax(values, initial=0.0):.2e}")
+    time_axis(panels[-1], t)
 
 
 def coordinates(figure, data):
     """Joint coordinates on the left, their rates on the right."""
-    columns = [(_with_gaps(data), "coordinate [m or rad]"), (data["rate"].values, "rate [m/s or rad/s]")]
-    _grouped(figure, data, "joint_coordinate", columns)
+    columns = [(with_gaps(data), "coordinate [m or rad]"), (data["rate"].values, "rate [m/s or rad/s]")]
+    grouped(figure, data, "joint_coordinate", columns)
 
 
 def reactions(figure, data):
@@ -112,7 +124,7 @@ def reactions(figure, data):
     unique = data["reaction_unique"].values
     largest = max(np.nanmax(forces, initial=0.0) * data.attrs.get("model_length", 1.0), np.nanmax(torques, initial=0.0))
     columns = [(forces, "force [N]"), (torques, "torque [N m]")]
-    _grouped(figure, data, "joint", columns, unique, rounding=1e-12 * largest)
+    grouped(figure, data, "joint", columns, unique, rounding=1e-12 * largest)
     if not unique.all():
         note = "dashed: not unique, the constraints are redundant; one of many possible distributions"
         figure.supxlabel(note, fontsize=9)
@@ -128,7 +140,7 @@ def paths(figure, data):
     wide, high = (np.nanmax(x[:, :, k]) - np.nanmin(x[:, :, k]) for k in (axes[0], axes[-1]))
     figure.set_size_inches(8, 6.5 if len(axes) == 3 else np.clip(6.5 * high / max(wide, 1e-300) + 1, 3, 7))
     ax = figure.add_subplot(projection="3d" if len(axes) == 3 else None)
-    colors = [_color(k) for k in range(len(names))] if few else _graded(len(names))
+    colors = [shade(k) for k in range(len(names))] if few else graded(len(names))
     for b, name in enumerate(names):
         path = [x[:, b, k] for k in axes]
         style = {"color": colors[b], "lw": 1.4 if few else 0.9, "ls": "-" if b < GROUP or not few else "--"}
@@ -138,12 +150,12 @@ def paths(figure, data):
     for k, axis in zip(axes, "xyz"):
         getattr(ax, f"set_{axis}label")(f"{'xyz'[k]} [m]")
     ax.set_aspect("equal", adjustable="datalim" if len(axes) == 2 else "box")
-    note = "centres of mass, from the open circle to the full one"
+    told = "centres of mass, from the open circle to the full one"
     if few:
         figure.legend(*ax.get_legend_handles_labels(), loc="outside right upper", fontsize=8, frameon=False)
     else:
-        note += f"; {len(names)} bodies, {names[0]} dark to {names[-1]} light"
-    _note(ax, note)
+        told += f"; {len(names)} bodies, {names[0]} dark to {names[-1]} light"
+    note(ax, told)
     if len(axes) == 2:
         ax.grid(alpha=0.25)
     else:
@@ -162,7 +174,7 @@ def events(figure, data):
     ).flat
     for k, kind in enumerate(kinds):
         at = times[names == kind]
-        top.plot(at, np.full(len(at), k), "|", color=_color(k), ms=12, mew=1.4)
+        top.plot(at, np.full(len(at), k), "|", color=shade(k), ms=12, mew=1.4)
         top.annotate(f" {len(at)}", (1, k), xycoords=("axes fraction", "data"), va="center", fontsize=8, color="0.35")
     top.set_yticks(range(len(kinds)), kinds, fontsize=8)
     top.set(ylim=(len(kinds) - 0.5, -0.5), ylabel="event [name]")
@@ -171,7 +183,7 @@ def events(figure, data):
         ax.step([t[0], *times, max(t[-1], times[-1])], [*change, change[-1]], where="post", color=COLORS[1], lw=1.3)
         ax.set_ylabel("energy by events [J]")
         ax.grid(alpha=0.25)
-    _time((low or [top])[0], t)
+    time_axis((low or [top])[0], t)
 
 
 VIEWS = {
@@ -180,115 +192,6 @@ VIEWS = {
 # the dimension that a view needs
 DRAWN = {"coordinates": "joint_coordinate", "reactions": "joint", "paths": "body", "events": "event"}
 MARKED = ("energy", "drift", "coordinates", "reactions")  # views over time, in which events are thin lines
-MARKS, NAMED = 60, 6  # events that are marked, and that are named there
-
-
-# what the views have in common
-
-
-def _grouped(figure, data, dimension, columns, unique=None, rounding=0.0):
-    """Two columns of panels; every row draws up to GROUP lines and has its own legend.
-
-    A panel that shows nothing above `rounding` says so instead of magnifying it.
-    """
-    t, names = data["time"].values, [str(n) for n in data[dimension].values]
-    shown = names[: GROUP * ROWS]
-    rows = -(-len(shown) // GROUP)
-    figure.set_size_inches(10, max(3.6, 2.1 * rows + 0.6))
-    panels = figure.subplots(rows, 2, sharex=True, squeeze=False)
-    for r, row in enumerate(panels):
-        for ax, (values, label) in zip(row, columns):
-            for k in range(r * GROUP, min((r + 1) * GROUP, len(shown))):
-                loose = unique is not None and not unique[k]
-                _line(ax, t, values[:, k], names[k], _color(k), ls="--" if loose else "-", zorder=3 - 0.01 * k)
-            ax.set_ylabel(label)
-            ax.grid(alpha=0.25)
-            worst = np.nanmax(np.abs(values[:, r * GROUP : (r + 1) * GROUP]), initial=0.0)
-            if worst <= rounding:
-                ax.set(ylim=(-1, 1), yticks=[0])
-                _note(ax, f"zero to rounding, at most {worst:.0e}")
-        row[1].legend(loc="upper left", bbox_to_anchor=(1.02, 1.02), fontsize=8, frameon=False)
-    for ax in panels[-1]:
-        _time(ax, t)
-    if len(shown) < len(names):
-        _note(panels[0, 0], f"the first {len(shown)} of {len(names)}; `only` chooses others")
-
-
-def _mark_events(figure, data):
-    """A thin vertical line at every event, named at the top where there are few."""
-    if not data.sizes.get("event") or data.sizes["event"] > MARKS or data.sizes["time"] < 2:
-        return
-    times, names = data["event_time"].values, data["event_name"].values
-    for ax in figure.axes:
-        for when in times:
-            ax.axvline(when, color="0.6", lw=0.7, zorder=0.5)
-    if len(times) <= NAMED:
-        ax, style = figure.axes[0], {"rotation": 90, "ha": "right", "va": "top", "fontsize": 7, "color": "0.35"}
-        texts: list = []
-        apart = 0.025 * np.ptp(data["time"].values)
-        for when, name in zip(times, names):
-            if texts and when - texts[-1][0] < apart:  # one text for events that are close to each other
-                texts[-1][1] += f", {name}"
-            else:
-                texts.append([when, str(name)])
-        for when, text in texts:
-            ax.annotate(text, (when, 0.98), xycoords=ax.get_xaxis_transform(), annotation_clip=True, **style)
-
-
-def _with_gaps(data):
-    """Joint coordinates with gaps where a rotation vector jumps to its equal of opposite sign."""
-    q, dt = data["coordinate"].values.copy(), np.diff(data["time"].values)
-    joint = [str(name).split("[")[0] for name in data["joint_coordinate"].values]
-    for name in set(joint):
-        k = [i for i, other in enumerate(joint) if other == name]
-        fastest = np.abs(data["rate"].values[:, k]).max(axis=1)
-        jumps = np.abs(np.diff(q[:, k], axis=0)) > 0.5 + 5 * (dt * np.maximum(fastest[1:], fastest[:-1]))[:, None]
-        q[1:, k] = np.where(jumps, np.nan, q[1:, k])
-    return q
-
-
-def _line(ax, t, values, label, color, lw=1.3, **style):
-    marker = {"marker": ".", "ms": 5} if len(t) < 20 else {}
-    ax.plot(t, values, label=label, color=color, lw=lw, **marker, **style)
-    ax.grid(alpha=0.25)
-
-
-def _log(ax, t, values, color):
-    """A line on a logarithmic scale; zeros are gaps, and a line of nothing but zeros is said to be that."""
-    positive = np.where(values > 0, values, np.nan)
-    if np.all(np.isnan(positive)):
-        ax.set_yticks([])
-        ax.text(0.5, 0.5, "0 at every output", transform=ax.transAxes, ha="center", va="center", color="gray")
-        return
-    ax.set_yscale("log")
-    _line(ax, t, positive, None, color, lw=1)
-    low, high = np.nanmin(positive), np.nanmax(positive)
-    if high < 100 * low:  # at least two decades, so that noise does not look like a trend
-        ax.set_ylim(low / 10, high * 10)
-
-
-def _time(ax, t):
-    ax.set_xlabel("time [s]")
-    if len(t) > 1:
-        ax.set_xlim(t[0], t[-1])
-
-
-def _note(ax, text):
-    ax.set_title(text, loc="right", fontsize=8, color="0.35")
-
-
-def _legend(ax):
-    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=9, frameon=False)
-
-
-def _color(k):
-    return COLORS[k % len(COLORS)]
-
-
-def _graded(n):
-    from matplotlib import colormaps
-
-    return colormaps["viridis"](np.linspace(0.0, 0.92, n))
 
 
 def _what_is_drawn(what):

@@ -1,8 +1,6 @@
-"""What a model is and how a run went, as plain data and as text that a person can read."""
+"""What a model is, as plain data and as text that a person can read."""
 
-import json
 import re
-import textwrap
 from collections.abc import Mapping
 
 from ..describe import quantity
@@ -10,7 +8,7 @@ from ..describe.model import Model
 from ..joints import Joint
 from ..joints.base import Connection
 from ..joints.imposed import Drive
-from . import certificate
+from .words import many, table, wrapped
 
 
 class Info(dict):
@@ -177,8 +175,8 @@ def _verdict(v):
 
 def text(info):
     """The description of a model for a person."""
-    freedom, bodies = info["degrees_of_freedom"], _many(len(info["bodies"]), "body", "bodies")
-    joints = _many(len(info["joints"]), "joint or constraint", "joints and constraints")
+    freedom, bodies = info["degrees_of_freedom"], many(len(info["bodies"]), "body", "bodies")
+    joints = many(len(info["joints"]), "joint or constraint", "joints and constraints")
     lines = [f"{info['model']}: {bodies}, {joints}"]
     lines += ["", "bodies"] + table(
         [(b["name"], f"{b['mass']:.6g} kg", "particle" if b["particle"] else "") for b in info["bodies"]]
@@ -207,13 +205,13 @@ def text(info):
     ])  # fmt: skip
     lines += ["", "topology", *_topology(info["topology"])]
     if info["velocity_level"]:
-        levels = [(v["constraint"], _many(v["rows"], "row", "rows"), v["meaning"]) for v in info["velocity_level"]]
+        levels = [(v["constraint"], many(v["rows"], "row", "rows"), v["meaning"]) for v in info["velocity_level"]]
         lines += ["", "velocity-level constraints"] + table(levels)
     if info["redundant"]:
         lines += ["", "redundant constraints, left out"]
         lines += [f"  {r['constraint']}: {r['direction']}" for r in info["redundant"]]
     if info["not_unique"]:
-        lines += ["", "reactions that are not unique", *_wrapped(info["not_unique"])]
+        lines += ["", "reactions that are not unique", *wrapped(info["not_unique"])]
     if info["start_changes"]:
         lines += ["", "changed at the start", *[f"  {change}" for change in info["start_changes"]]]
     lines += ["", "kernels, operations"] + table([(name, f"{n:,}") for name, n in info["instructions"].items()])
@@ -254,91 +252,11 @@ def _topology(graph, shown=40):
     ])  # fmt: skip
     lines += [f"  and {len(tree) - shown} more bodies"] if len(tree) > shown else []
     for loop in graph["loops"][:shown]:
-        lines += _wrapped([f"loop: {loop[0]}", *loop[1:-1], f"{loop[-1]} (cut)"])
+        lines += wrapped([f"loop: {loop[0]}", *loop[1:-1], f"{loop[-1]} (cut)"])
     lines += [f"  and {len(graph['loops']) - shown} more loops"] if len(graph["loops"]) > shown else []
     if len(parts) > 1:
         lines.append(f"  {len(parts)} separate parts")
     floating = [part["bodies"][0] for part in parts if not part["grounds"] and part["bodies"][0] not in graph["unheld"]]
     for what, names in (("floating, no ground holds the part of", floating), ("held by nothing", graph["unheld"])):
-        lines += _wrapped([f"{what}: {names[0]}", *names[1:]]) if names else []
+        lines += wrapped([f"{what}: {names[0]}", *names[1:]]) if names else []
     return lines
-
-
-def summary(data):
-    """How a run went, for a person: work, accuracy, and what was noticed about the model."""
-    a = data.attrs
-    options = json.loads(a["options"])
-    control = f"step {options['step']:g} s" if options["step"] is not None else f"tolerance {options['tolerance']:g}"
-    chosen = ", ".join(
-        [options["method"], control, f"{options['map']} map", options["formulation"], options["projection"]]
-    )
-    ending = "" if a["status"] == "finished" else f" of {options['until']:g} s"
-    rows = [
-        ("time", f"{a['time_reached']:g} s{ending} in {seconds(a['wall_seconds'])}, {data.sizes['time']} outputs"),
-        ("preparation", f"{seconds(a['prepare_seconds'])} (compile, or load from the cache)"),
-        ("method", chosen),
-        ("steps", f"{a['steps']}, {a['rejections']} rejected, {a['evaluations']} evaluations"),
-        *[("accuracy" if k == 0 else "", line) for k, line in enumerate(certificate.words(data))],
-        ("energy balance", _balance(a)),
-        ("drift", f"position {a['position_drift_max']:.2e}, velocity {a['velocity_drift_max']:.2e}"),
-        ("orthogonality", f"{a['orthogonality']:.2e}"),
-        ("freedom", _many(a["degrees_of_freedom"], "degree", "degrees")),
-    ]
-    if "events" in a:
-        rows += _happened(data)
-    changes, redundant = json.loads(a["start_changes"]), json.loads(a["redundant_constraints"])
-    shared = data["joint"].values[~data["reaction_unique"].values].tolist()
-    rows += _listed("start", changes, "change to make it consistent", "changes to make it consistent")
-    rows += _listed("redundant", redundant, "constraint left out", "constraints left out")
-    if shared:
-        opening = f"not unique in {len(shared)} of {data.sizes['joint']} joints: {shared[0]}"
-        first, *rest = _wrapped([opening, *shared[1:24]], "")
-        rows += [("reactions", first), *[("", f"  {line}") for line in rest]]
-        rows += [("", f"  and {len(shared) - 24} more")] if len(shared) > 24 else []
-    return "\n".join([f"{a['model']}: {a['status']}", *table(rows)])
-
-
-def _balance(a):
-    size = f"{a['energy_balance_error']:.2e} J, relative {a['energy_balance_relative']:.2e}"
-    if "energy_balance_lost" in a:
-        return f"LOST from t = {a['energy_balance_lost']:.6g} s on: off by {size}"
-    return f"closes to {size}: a check, not the error"
-
-
-def _happened(data, shown=8):
-    """How many events there were, what they cost, and the first of them."""
-    a, times, names = data.attrs, data["event_time"].values, data["event_name"].values
-    energy = f", energy changed by {a['energy_of_events']:.4g} J" if a["energy_of_events"] else ""
-    structures = f", {a['structures']} structures" if a["structures"] > 1 else ""
-    rows = [("events", f"{a['events']}{energy}{structures}")]
-    rows += [("", f"  {time:<12.9g} s  {name}") for time, name in zip(times[:shown], names)]
-    return rows + ([("", f"  and {len(times) - shown} more")] if len(times) > shown else [])
-
-
-def seconds(value):
-    """A duration with a unit that suits it."""
-    return f"{1e3 * value:.3g} ms" if value < 1 else f"{value:.3g} s"
-
-
-def table(rows, indent="  "):
-    """Rows of text as aligned columns."""
-    columns = max((len(row) for row in rows), default=0)
-    width = [max(len(row[k]) for row in rows if k < len(row)) for k in range(columns)]
-    return [(indent + "  ".join(cell.ljust(width[k]) for k, cell in enumerate(row))).rstrip() for row in rows]
-
-
-def _many(n, one, several):
-    return f"{n} {one if n == 1 else several}"
-
-
-def _listed(label, items, one, several, shown=8):
-    """A count, the first items below it, and how many more there are."""
-    if not items:
-        return []
-    more = [("", f"  and {len(items) - shown} more")] if len(items) > shown else []
-    return [(label, _many(len(items), one, several)), *[("", f"  {item}") for item in items[:shown]], *more]
-
-
-def _wrapped(names, indent="  ", width=100):
-    indents = {"initial_indent": indent, "subsequent_indent": indent}
-    return textwrap.wrap(", ".join(names), width, break_on_hyphens=False, **indents)

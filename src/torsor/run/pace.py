@@ -14,8 +14,6 @@ turns by any angle in one exact step. The pace of φ is the largest of these, in
 import casadi as ca
 import numpy as np
 
-from ..describe import quantity
-
 PERIODIC = (ca.OP_SIN, ca.OP_COS, ca.OP_TAN)
 STEPPED = (ca.OP_FLOOR, ca.OP_CEIL)
 MODULO = (ca.OP_FMOD, ca.OP_REMAINDER)
@@ -43,7 +41,7 @@ def _phases(f, phi):
 
     speed = lambda alpha: ca.fabs(time_derivative(f, alpha))
     found = []
-    for operation, arguments in quantity.operations(phi):
+    for operation, arguments in _operations(phi):
         if all(x.is_constant() for x in arguments):
             continue
         if operation in PERIODIC:
@@ -75,3 +73,16 @@ def _largest(columns):
     for x in columns:
         largest = ca.fmax(largest, x)
     return largest
+
+
+def _operations(expression):
+    """All operations in the graph of a scalar expression, each once: (operation, arguments)."""
+    left, seen = [ca.SX(expression)], set()
+    while left:
+        x = left.pop()
+        if x.is_constant() or x.is_symbolic() or x.element_hash() in seen:
+            continue
+        seen.add(x.element_hash())
+        arguments = [x.dep(k) for k in range(x.n_dep())]
+        yield x.op(), arguments
+        left += arguments

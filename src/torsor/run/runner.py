@@ -5,24 +5,17 @@ import time as clock
 import numpy as np
 
 from ..kernels.loops import loops
-from ..methods.codes import FINISHED, ILL_CHOSEN, NOT_FINITE, NOT_PROJECTED, NOT_SOLVED, RUNNING, STEP_TOO_SMALL
+from ..methods.codes import ILL_CHOSEN, RUNNING
 from ..methods.projections import Projection
 from ..methods.records import Method, Outputs, Past, Plan, Run, Scales, Scratch, State, addresses
 from ..registry import lookup
+from . import endings
 from .choice import Choice
 from .interruption import abrupt, asked, never_lost
 from .results import Results
 
 SLICE = 0.1  # seconds for which compiled code runs without a look at what else happened
-PATIENCE, DAYS = 20.0, 30.0  # after so many seconds a run ends that would take so many days at the pace it has had
-BOUNDLESS = 1e20  # times its size that a model would move in the run: no motion, but an unstable step
-
-STATUS = {
-    NOT_FINITE: "the state is no longer finite",
-    STEP_TOO_SMALL: "the step became too small: the motion is too stiff for an explicit method, or singular",
-    NOT_SOLVED: "Newton's method does not solve the equations of a step, however short",
-    NOT_PROJECTED: "the constraints could not be satisfied any more: the projection did not converge",
-}
+PATIENCE = 20.0  # seconds after which it is asked whether a run has a chance
 
 
 class Runner(Results):
@@ -204,8 +197,8 @@ class Runner(Results):
                 if progress is not None:
                     progress(self.state.time, self.state.steps)
                 if status == RUNNING and clock.perf_counter() - looked > PATIENCE:
-                    message = self._hopeless(
-                        clock.perf_counter() - looked, self.state.time - then, self.state.steps - done
+                    message = endings.hopeless(
+                        self, clock.perf_counter() - looked, self.state.time - then, self.state.steps - done
                     )
                     looked, then, done = clock.perf_counter(), self.state.time, self.state.steps
                 if status == RUNNING and message is None and (asked() if stop is None else stop()):
@@ -215,58 +208,13 @@ class Runner(Results):
         self.wall += clock.perf_counter() - start
         return message or self._message(status)
 
-    def _hopeless(self, seconds, passed, steps):
-        """What to say of a run that would take for ever at the pace of its last seconds; None where it has a chance."""
-        left = self.until - self.state.time
-        if passed * DAYS * 86400 >= left * seconds:
-            return None
-        pace = f"steps of {passed / max(steps, 1):.2g} s, {passed:.2g} s in the last {seconds:.0f} s"
-        return (
-            f"the run would take more than {DAYS:.0f} days at its present pace ({pace}, {left:.4g} s are left): the forces are "
-            "too stiff for these steps; soften them, or try method='implicit-midpoint' with a step"
-        )
-
     def _first_slice(self):
         """Steps that surely take less than a slice: so many operations, a nanosecond each."""
         operations = sum(self.built[k].instructions for k in ("factor", "rate", "positions", "velocities"))
         return int(max(1, min(256, SLICE / (1e-9 * self.method.stages * max(operations, 1)))))
 
     def _message(self, status):
-        if status == FINISHED:
-            return "finished"
-        message = STATUS[status]
-        if status == NOT_SOLVED:
-            where = f"t = {self.state.time:.9g} s, most of all in {self.system.component(self.state.worst)}"
-            left = f"its last correction is {self.state.unsolved:.3g} of the model's size"
-            return f"{message}: {left} at {where}; a smaller step may help"
-        blamed = self._blamed()
-        if blamed or status == NOT_FINITE:
-            return message + (
-                blamed or "; every element by itself is: accelerations or reactions have no solution here"
-            )
-        if self.state.least_pivot < 1e-9:
-            message += (
-                f" (the constraints were nearly dependent on the way, smallest pivot {self.state.least_pivot:.1e}: the "
-                "mechanism passes a singular position; a larger tolerance steps over it)"
-            )
-        return message
-
-    def _blamed(self):
-        """Which element is not a number where the run came to its end, unless the motion itself grew beyond all bounds."""
-        t, x, p = np.array([self.state.time]), self.state.x.copy(), self.state.p
-        sizes = np.where(np.array(self.system.linear, bool), self.system.length, 1.0)
-        v = self.system.state.parted(x)[1]
-        if np.abs(v / sizes).max(initial=0.0) * self.until > BOUNDLESS:
-            return ": the motion grew beyond all bounds; the step is too long, or the motion unstable"
-        none = [np.zeros(self.system.state.algebra), np.zeros(self.built["rate"].size_out(1))]
-        flat, at, found = self.built["outputs"](t, x, p, *none)[0], 0, {}
-        for name, size in self.system.layout:
-            found[name], at = flat[at : at + size], at + size
-        parts = [
-            found[name].reshape(len(self.system.bodies), -1)
-            for name in ("position", "rotation", "velocity", "angular_velocity")
-        ]
-        return self.blame(self.until, float(t[0]), list(zip(*parts)), p[: self.sizes["parameters"]])
+        return endings.message(self, status)
 
     def snapshot(self):
         """Everything that the further run depends on, as plain facts and as arrays."""

@@ -1,0 +1,64 @@
+"""What can be typed after the name of a command, and what its help says."""
+
+import typer
+
+from .. import formulations as _formulations  # noqa: F401  registers them: the help lists their names
+from ..registry import registered
+
+
+def option(metavar, help, *names, parser=None):
+    return typer.Option(*names, metavar=metavar, help=help, show_default=False, parser=parser)
+
+
+def number(metavar, help):
+    return option(metavar, help, parser=_number)
+
+
+def _number(text):
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number") from None
+
+
+def _keys(kind):
+    return ", ".join(registered(kind))
+
+
+def _version(asked: bool):
+    if asked:
+        from .. import __version__
+
+        print(f"torsor {__version__}")
+        raise typer.Exit()
+
+
+SOURCE = typer.Argument(
+    metavar="CASE|FILE",
+    help="A case (see `torsor cases`), a Python file that defines `model` or `build()`, or a robot (FILE.urdf, MJCF: FILE.xml).",
+)
+SET = option("NAME=VALUE", "A parameter of the model, or an option of the case or of `build()`. Repeatable.", "--set")
+UNTIL = number("SECONDS", "End time. Default: what the case or the file says.")
+OUTPUTS = option("N|T1,T2,...", "Number of equal output intervals (default 200), or times.")
+STEP = number("SECONDS", "Fixed step. Default: adaptive.")
+METHOD = option("NAME", f"{_keys('integrator')}. Default: rkmk54, adaptive.")
+FORMULATION = option("NAME", f"{_keys('formulation')}. Default: absolute.")
+PROJECTION = option("NAME", f"{_keys('projection')}; options as in baumgarte:alpha=20,beta=20. Default: least-squares.")
+MAP = option("NAME", "exp (default) or cayley.")
+TOLERANCE = number("NUMBER", "Relative error per step of adaptive methods. Default: 1e-9; 1e-11 with events.")
+OUT = option("FILE.nc", "Write the result as NetCDF.")
+CERTIFY = typer.Option("--certify", help="Measure the error of the result by a second, finer run.")
+GRAPH = option("FILE.png", "Draw the graph of bodies and joints.", "--plot")
+PLOT = option(
+    "DIR", "Write energy.png, drift.png, coordinates.png, reactions.png, paths.png; events.png where there are any."
+)
+CHECKPOINT = option("DIR", "Keep the run in this folder, so that `torsor resume DIR` can go on with it.")
+EVERY = number("SECONDS", "Seconds on the clock between checkpoints. Default: 60.")
+INTERVAL = number("SECONDS", "Simulated seconds between checkpoints.")
+CHECKPOINTED = typer.Argument(metavar="DIR", help="The folder that `torsor run --checkpoint` was given.")
+AGAIN = typer.Argument(
+    metavar="CASE|FILE", help="What the run was started from. Not needed for a case.", show_default=False
+)
+RESULT = typer.Argument(metavar="FILE.nc", help="A result that `torsor run --out` or `torsor.save` wrote.")
+FOLDER = typer.Argument(metavar="DIR", help="Where the pictures go.")
+VERSION = typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")

@@ -1,0 +1,64 @@
+"""How runs end, in words: finished, or why not, where, and because of which element."""
+
+import numpy as np
+
+from ..methods.codes import FINISHED, NOT_FINITE, NOT_PROJECTED, NOT_SOLVED, STEP_TOO_SMALL
+
+DAYS = 30.0  # a run that would take longer at the pace it has had has no chance
+BOUNDLESS = 1e20  # times its size that a model would move in the run: no motion, but an unstable step
+STATUS = {
+    NOT_FINITE: "the state is no longer finite",
+    STEP_TOO_SMALL: "the step became too small: the motion is too stiff for an explicit method, or singular",
+    NOT_SOLVED: "Newton's method does not solve the equations of a step, however short",
+    NOT_PROJECTED: "the constraints could not be satisfied any more: the projection did not converge",
+}
+
+
+def message(runner, status):
+    """What a status means, with the place and the element where that is known."""
+    if status == FINISHED:
+        return "finished"
+    message = STATUS[status]
+    if status == NOT_SOLVED:
+        where = f"t = {runner.state.time:.9g} s, most of all in {runner.system.component(runner.state.worst)}"
+        left = f"its last correction is {runner.state.unsolved:.3g} of the model's size"
+        return f"{message}: {left} at {where}; a smaller step may help"
+    blamed = _blamed(runner)
+    if blamed or status == NOT_FINITE:
+        return message + (blamed or "; every element by itself is: accelerations or reactions have no solution here")
+    if runner.state.least_pivot < 1e-9:
+        message += (
+            f" (the constraints were nearly dependent on the way, smallest pivot {runner.state.least_pivot:.1e}: the "
+            "mechanism passes a singular position; a larger tolerance steps over it)"
+        )
+    return message
+
+
+def _blamed(runner):
+    """Which element is not a number where the run came to its end, unless the motion itself grew beyond all bounds."""
+    t, x, p = np.array([runner.state.time]), runner.state.x.copy(), runner.state.p
+    sizes = np.where(np.array(runner.system.linear, bool), runner.system.length, 1.0)
+    v = runner.system.state.parted(x)[1]
+    if np.abs(v / sizes).max(initial=0.0) * runner.until > BOUNDLESS:
+        return ": the motion grew beyond all bounds; the step is too long, or the motion unstable"
+    none = [np.zeros(runner.system.state.algebra), np.zeros(runner.built["rate"].size_out(1))]
+    flat, at, found = runner.built["outputs"](t, x, p, *none)[0], 0, {}
+    for name, size in runner.system.layout:
+        found[name], at = flat[at : at + size], at + size
+    parts = [
+        found[name].reshape(len(runner.system.bodies), -1)
+        for name in ("position", "rotation", "velocity", "angular_velocity")
+    ]
+    return runner.blame(runner.until, float(t[0]), list(zip(*parts)), p[: runner.sizes["parameters"]])
+
+
+def hopeless(runner, seconds, passed, steps):
+    """What to say of a run that would take for ever at the pace of its last seconds; None where it has a chance."""
+    left = runner.until - runner.state.time
+    if passed * DAYS * 86400 >= left * seconds:
+        return None
+    pace = f"steps of {passed / max(steps, 1):.2g} s, {passed:.2g} s in the last {seconds:.0f} s"
+    return (
+        f"the run would take more than {DAYS:.0f} days at its present pace ({pace}, {left:.4g} s are left): the forces are "
+        "too stiff for these steps; soften them, or try method='implicit-midpoint' with a step"
+    )
