@@ -135,7 +135,7 @@ class Emitted:
     definitions: list
     symbols: set
     work: int
-    instructions: int
+    instructions: Any
 
 
 def emit(function, symbol, table, part):

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import OptionError
 from ..registry import lookup
 from . import cache
-from .backends.base import Backend
+from .backends.base import Backend, Size
 
 
 class Kernel:
@@ -90,14 +90,19 @@ class Kernel:
 class Library(dict):
     """Kernels by name. The code stays in memory as long as the library or any of its kernels does."""
 
-    def __init__(self, backend, images, descriptions):
-        addresses, owner = backend.link(images, len(descriptions))
+    def __init__(self, backend, images, descriptions, tables):
+        places = [k for k, name in enumerate(descriptions) if name in tables]
+        addresses, owner, found = backend.link(images, len(descriptions), places)
+        owners = owner, tables
         super().__init__(
             {
-                name: Kernel(name, address, description, owner)
+                name: Kernel(name, address, description, owners)
                 for (name, description), address in zip(descriptions.items(), addresses)
             }
         )
+        for k, name in enumerate(descriptions):
+            for address, numbers in zip(found.get(k, ()), tables.get(name, ())):
+                ctypes.c_void_p.from_address(address).value = numbers.ctypes.data
 
 
 def build(functions, backend="llvm", key=None, seldom=(), **options):
@@ -108,25 +113,56 @@ def build(functions, backend="llvm", key=None, seldom=(), **options):
     seldom    names of those that are called so rarely that they need not be fast
     """
     backend = _backend(backend, options)
-    functions = {name: f if f.is_a("SXFunction") else f.expand() for name, f in functions.items()}
+    functions = {name: _ready(f, backend) for name, f in functions.items()}
+    tables = {name: (f.table, f.constants) for name, f in functions.items() if f.is_a("Schedule")}
     places = [k for k, name in enumerate(functions) if name in seldom]
     graph = cache.digest(*[x for name, f in functions.items() for x in (name, f.serialize())], *map(str, places))
+    code = _stored(graph, backend)
+    if code is None:
+        code = backend.compile(list(functions.values()), places)
+        _keep(graph, backend, *code)
+    images, sizes = code
+    descriptions = {name: _describe(f, Size(*size)) for (name, f), size in zip(functions.items(), sizes)}
     if key is not None:
-        cache.store(_full(key, backend), "graph", graph.encode())
-    library = _stored(graph, backend)
-    if library is None:
-        images, sizes = backend.compile(list(functions.values()), places)
-        descriptions = {name: _describe(f, size) for (name, f), size in zip(functions.items(), sizes)}
-        library = Library(backend, images, descriptions)
-        _keep(graph, backend, images, descriptions)
-    return library
+        cache.store(_full(key, backend), "kernels", _packed(graph, descriptions, tables))
+    return Library(backend, images, descriptions, tables)
+
+
+def _ready(f, backend):
+    """A function as a backend takes it: a graph of scalars, or a schedule where it has code for one."""
+    if f.is_a("Schedule"):
+        return f if backend.schedules else f.unrolled()
+    return f if f.is_a("SXFunction") else f.expand()
 
 
 def load(key, backend="llvm", **options):
     """The library that was built under `key`, or None if the cache does not have it. CasADi is not imported."""
     backend = _backend(backend, options)
-    graph = cache.load(_full(key, backend), "graph")
-    return None if graph is None else _stored(graph.decode(), backend)
+    entry = cache.load(_full(key, backend), "kernels")
+    try:
+        graph, descriptions, tables = _unpacked(entry) if entry is not None else (None, {}, {})
+        code = _stored(graph, backend) if graph else None
+        return Library(backend, code[0], descriptions, tables) if code else None
+    except (ValueError, KeyError, RuntimeError):
+        return None
+
+
+def _packed(graph, descriptions, tables):
+    """What a library is besides its code: a line of text, then the numbers of schedules."""
+    lengths = {name: [x.size for x in pair] for name, pair in tables.items()}
+    header = json.dumps({"graph": graph, "kernels": descriptions, "tables": lengths}).encode()
+    return b"".join([header, b"\n", *[x.tobytes() for pair in tables.values() for x in pair]])
+
+
+def _unpacked(entry):
+    header, _, body = entry.partition(b"\n")
+    header, at, tables = json.loads(header), 0, {}
+    for name, (rows, constants) in header["tables"].items():
+        table = np.frombuffer(body, np.int32, rows, at)
+        at += table.nbytes
+        tables[name] = table, np.frombuffer(body, np.float64, constants, at).copy()
+        at += 8 * constants
+    return header["graph"], header["kernels"], tables
 
 
 def _backend(backend, options):
@@ -145,7 +181,7 @@ def _full(key, backend):
 
 
 def _stored(graph, backend):
-    """A library from the cache, or None. The first line of its entry is a description, the images follow."""
+    """Images and sizes of kernels from the cache, or None. The first line of the entry is a description, the images follow."""
     entry = cache.load(_full(graph, backend), "code")
     if entry is None:
         return None
@@ -153,23 +189,27 @@ def _stored(graph, backend):
     try:
         header = json.loads(header)
         ends = list(accumulate(header["images"]))
-        images = [body[end - length : end] for end, length in zip(ends, header["images"])]
-        return Library(backend, images, header["kernels"])
-    except (ValueError, KeyError, RuntimeError):
+        return [body[end - length : end] for end, length in zip(ends, header["images"])], header["sizes"]
+    except (ValueError, KeyError):
         return None
 
 
-def _keep(graph, backend, images, descriptions):
-    header = json.dumps({"images": [len(image) for image in images], "kernels": descriptions}).encode()
+def _keep(graph, backend, images, sizes):
+    header = json.dumps({"images": [len(image) for image in images], "sizes": sizes}).encode()
     cache.store(_full(graph, backend), "code", header + b"\n" + b"".join(images))
 
 
 def _describe(f, size):
-    """What a kernel must know about itself, as plain data."""
+    """What a kernel must know about itself, as plain data; the size of a schedule is that of its classes."""
+    work, instructions = size
+    if f.is_a("Schedule"):
+        work += f.memory
+        instructions = f.counted(instructions)
     return {
         "names_in": f.name_in(),
         "names_out": f.name_out(),
-        **size._asdict(),
+        "work": work,
+        "instructions": instructions,
         "in": [_argument(f.sparsity_in(i)) for i in range(f.n_in())],
         "out": [_argument(f.sparsity_out(i)) for i in range(f.n_out())],
     }

@@ -10,14 +10,15 @@ where each array holds the structural nonzeros of one argument, column by column
 
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Size(NamedTuple):
-    """How long a kernel's work array must be, and how many arithmetic operations the kernel has."""
+    """How long a kernel's work array must be, and how many arithmetic operations the kernel has; of a schedule, what its
+    classes need, and the operations of each by pass and kind."""
 
     work: int
-    instructions: int
+    instructions: Any
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Backend(ABC):
     """A way to turn graphs into native code."""
 
     kind = "backend"
+    schedules = False  # whether it has code for schedules; else it is given their graphs
 
     @abstractmethod
     def compile(self, functions, seldom=()):
@@ -32,8 +34,9 @@ class Backend(ABC):
         called so rarely that compiling them quickly is worth more than their speed."""
 
     @abstractmethod
-    def link(self, images, count):
-        """The addresses of the `count` kernels in these images, and an object that must outlive them."""
+    def link(self, images, count, tables=()):
+        """The addresses of the `count` kernels in these images, an object that must outlive them, and for each of the kernels
+        at the places `tables`, which are schedules, two addresses at which it looks for those of its rows and constants."""
 
     @abstractmethod
     def target(self):

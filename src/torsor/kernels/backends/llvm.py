@@ -14,7 +14,8 @@ from itertools import count
 
 from ...registry import register
 from .. import erfinv, worker
-from ..emit import LIBM, Table, emit
+from ..emit import LIBM, Emitted, Table, emit
+from ..emit_schedule import emit_schedule
 from .base import Backend, Size
 
 # Parts are separate functions. Scheduling for the CPU's exact pipeline takes longer and does not run faster.
@@ -33,6 +34,7 @@ class LLVM(Backend):
     portion    characters of IR that are compiled in one go, without listening to Ctrl-C: about a tenth of a second
     """
 
+    schedules = True
     contract: bool = True
     level: int = 2
     part: int = 1500
@@ -42,8 +44,12 @@ class LLVM(Backend):
     def compile(self, functions, seldom=()):
         """Object code of all functions, and the size of each."""
         table = Table(self.contract)
-        emitted = [emit(f, f"k{i}", table, self.part) for i, f in enumerate(functions)]
-        total = sum(e.instructions for e in emitted)
+        known: dict[str, Emitted] = {}
+        emitted = [
+            self._scheduled(f, f"k{i}", table, known) if f.is_a("Schedule") else emit(f, f"k{i}", table, self.part)
+            for i, f in enumerate(functions)
+        ]
+        total = sum(_operations(e.instructions) for e in emitted)
         symbols = set().union(*(e.symbols for e in emitted))
         processes = min(worker.available(), 1 + total // self.share)
         groups: list[list] = [[] for _ in range(processes)]
@@ -54,8 +60,28 @@ class LLVM(Backend):
         groups = [group for group in groups if group] or [[]]
         return worker.compile_all(groups), [Size(e.work, e.instructions) for e in emitted]
 
-    def link(self, images, count):
-        """Addresses of the kernels k0, k1, … in object code."""
+    def _scheduled(self, schedule, symbol, table, known):
+        """A schedule, with those of its classes that no other one has brought along: `known` holds them by their text."""
+        own: list[Emitted] = []
+        classes: list[list[Emitted]] = []
+        for one in schedule.passes:
+            classes.append([])
+            for f in one.classes:
+                text = f.serialize()
+                if text not in known:
+                    known[text] = emit(f, f"c{len(known)}", table, self.part)
+                    own.append(known[text])
+                classes[-1].append(known[text])
+        scratch = max((e.work for several in classes for e in several), default=0)
+        names = [[e.definitions[0].name for e in several] for several in classes]
+        driver = emit_schedule(schedule, symbol, names, scratch)
+        definitions = [driver, *(d for e in own for d in e.definitions)]
+        operations = [[e.instructions for e in several] for several in classes]
+        return Emitted(definitions, set().union(*(e.symbols for e in own)), scratch, operations)
+
+    def link(self, images, count, tables=()):
+        """Addresses of the kernels k0, k1, … in object code, and those at which the kernels at the places `tables` look for
+        their rows and constants."""
         import llvmlite.binding as llvm
 
         library = llvm.JITLibraryBuilder().add_current_process()
@@ -65,14 +91,22 @@ class LLVM(Backend):
             library.import_symbol(name, address)
         for i in range(count):
             library.export_symbol(f"k{i}")
+        for i in tables:
+            library.export_symbol(f"k{i}_table").export_symbol(f"k{i}_constants")
         owner = library.link(_engine(), f"torsor{next(_numbers)}")
-        return [owner[f"k{i}"] for i in range(count)], owner
+        found = {i: (owner[f"k{i}_table"], owner[f"k{i}_constants"]) for i in tables}
+        return [owner[f"k{i}"] for i in range(count)], owner, found
 
     def target(self):
         """Versions, CPU and its features."""
         import llvmlite
 
         return f"llvmlite {llvmlite.__version__} {' '.join(worker.host())}"
+
+
+def _operations(size):
+    """Operations of a kernel, or of all classes of a schedule."""
+    return size if isinstance(size, int) else sum(map(_operations, size))
 
 
 def share_out(definitions, processes):

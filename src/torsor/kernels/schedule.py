@@ -1,0 +1,160 @@
+"""A kernel as a table of calls: one piece of code for all that is alike, called with other places in memory.
+
+    s = Schedule("rate", takes={"x": 2 * n}, gives={"xdot": n})
+    turned = s.room(9 * n)                                        a place in the kernel's own memory
+    s.call([outward, other], ["x", "memory"], kinds, [places in x, places in memory])
+
+A class is a CasADi function of a few vectors. A row of the table calls a class: it says which one, and where in the vectors of
+the kernel (what it takes and gives, its memory, its constants) each argument and result begins. Rows are called in their
+order, so that a row may read what an earlier one has written. Native code is that of the classes and of one loop for each
+call of `call`; it does not depend on the number of rows, which are data.
+
+Nobody who calls the kernel can tell: it has the signature of a graph. `unrolled` is that graph.
+"""
+
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from ..errors import OptionError
+from .emit_schedule import CONSTANTS, MEMORY
+
+
+class Pass(NamedTuple):
+    """Rows that call classes with the same vectors: `table` holds the class, then the place of every argument and result."""
+
+    classes: list
+    vectors: list
+    table: np.ndarray
+
+
+class Schedule:
+    """Vectors by name with their sizes, passes, and the numbers of the kernel's own."""
+
+    def __init__(self, name, takes, gives):
+        self.label, self.takes, self.gives = name, dict(takes), dict(gives)
+        self.passes: list[Pass] = []
+        self.memory = 0
+        self._constants: list[np.ndarray] = []
+        self._count = 0
+
+    # description
+
+    def room(self, size):
+        """The place of so many further numbers in the kernel's memory; they are not set to anything."""
+        self.memory += int(size)
+        return self.memory - int(size)
+
+    def keep(self, numbers):
+        """The place of further constants."""
+        numbers = np.asarray(numbers, float).ravel()
+        self._constants.append(numbers)
+        self._count += numbers.size
+        return self._count - numbers.size
+
+    @property
+    def constants(self):
+        return np.concatenate([np.zeros(0), *self._constants])
+
+    def call(self, classes, vectors, kinds, places):
+        """Call classes, one for each number in `kinds`.
+
+        vectors   which vector every argument and then every result of a class is in
+        places    for each of them where it begins, one number for each row
+        """
+        classes = [f if f.is_a("SXFunction") else f.expand() for f in classes]
+        table = np.stack([np.asarray(column) for column in (kinds, *places)], axis=1)
+        self._refuse(classes, vectors, table)
+        self.passes.append(Pass(classes, list(vectors), np.ascontiguousarray(table, np.int32)))
+
+    def _sizes(self):
+        return {**self.takes, **self.gives, MEMORY: self.memory, CONSTANTS: self._count}
+
+    def _refuse(self, classes, vectors, table):
+        """Refuse rows that would read or write outside of their vectors."""
+        sizes = self._sizes()
+        if unknown := [v for v in vectors if v not in sizes]:
+            raise OptionError(f"schedule {self.label!r}: there is no vector {unknown[0]!r}, only {', '.join(sizes)}")
+        if table.shape[1] != 1 + len(vectors) or not np.all((table[:, 0] >= 0) & (table[:, 0] < len(classes))):
+            raise OptionError(f"schedule {self.label!r}: a row is a class of {len(classes)} and {len(vectors)} places")
+        for kind, f in enumerate(classes):
+            lengths = [f.nnz_in(i) for i in range(f.n_in())] + [f.nnz_out(i) for i in range(f.n_out())]
+            written = [vector for vector in vectors[f.n_in() :] if vector in self.takes or vector == CONSTANTS]
+            if len(lengths) != len(vectors) or written:
+                raise OptionError(f"schedule {self.label!r}: class {f.name()!r} does not take and give {vectors}")
+            rows = table[table[:, 0] == kind]
+            for k, (vector, length) in enumerate(zip(vectors, lengths)):
+                first, last = (rows[:, k + 1].min(), rows[:, k + 1].max() + length) if len(rows) else (0, 0)
+                if first < 0 or last > sizes[vector]:
+                    raise OptionError(
+                        f"schedule {self.label!r}: class {f.name()!r} is called with places {first} to {last} of {vector!r}, "
+                        f"which has {sizes[vector]} numbers"
+                    )
+
+    # as data
+
+    @property
+    def table(self):
+        """All rows: how many each pass has, then the rows of one pass after the other."""
+        counts = np.array([len(x.table) for x in self.passes], np.int32)
+        return np.concatenate([counts, *[x.table.ravel() for x in self.passes]])
+
+    def serialize(self):
+        """Everything that its native code depends on, as text: no rows."""
+        shape = [f"{x.vectors} {[f.serialize() for f in x.classes]}" for x in self.passes]
+        return f"{self.takes.keys()} {self.gives.keys()} {shape}"
+
+    def counted(self, operations):
+        """Operations of one call, from those of the classes by pass and kind."""
+        kinds = [np.bincount(x.table[:, 0], minlength=len(x.classes)) for x in self.passes]
+        return int(sum(np.dot(many, each) for many, each in zip(kinds, operations)))
+
+    # as CasADi's functions are asked
+
+    def is_a(self, kind):
+        return kind == "Schedule"
+
+    def name(self):
+        return self.label
+
+    def n_in(self):
+        return len(self.takes)
+
+    def n_out(self):
+        return len(self.gives)
+
+    def name_in(self):
+        return list(self.takes)
+
+    def name_out(self):
+        return list(self.gives)
+
+    def sparsity_in(self, i):
+        return ca.Sparsity.dense(list(self.takes.values())[i], 1)
+
+    def sparsity_out(self, i):
+        return ca.Sparsity.dense(list(self.gives.values())[i], 1)
+
+    def unrolled(self):
+        """The same as one straight graph."""
+        known = {name: ca.SX.sym(name, size) for name, size in self.takes.items()}
+        cells = {name: ca.vertsplit(x) if x.shape[0] else [] for name, x in known.items()}
+        cells |= {name: [ca.SX(0)] * size for name, size in {**self.gives, MEMORY: self.memory}.items()}
+        cells[CONSTANTS] = [ca.SX(float(x)) for x in self.constants]
+        for one in self.passes:
+            for kind, *places in one.table.tolist():
+                f = one.classes[kind]
+                ends = zip(one.vectors, places)
+                given = [
+                    ca.SX(f.sparsity_in(i), _column(cells[v][at : at + f.nnz_in(i)]))
+                    for i, (v, at) in zip(range(f.n_in()), ends)
+                ]
+                for result, (vector, at) in zip(f.call(given), ends):
+                    cells[vector][at : at + result.nnz()] = result.nonzeros()
+        results = [_column(cells[name]) for name in self.gives]
+        return ca.Function(self.label, list(known.values()), results, self.name_in(), self.name_out())
+
+
+def _column(cells):
+    return ca.vertcat(*cells, ca.SX(0, 1))
