@@ -138,6 +138,8 @@ def compiled_elsewhere(module):
     """Bitcode of a module, compiled by another process with Numba, which this one waits for; None where that fails."""
     import tempfile
 
+    if find_spec("numba") is None:
+        return None
     print(f"torsor: compiling {module}, once for this version of its source …", file=sys.stderr, flush=True)
     with tempfile.TemporaryFile() as target:
         arguments = ["-c", BUILDER]
