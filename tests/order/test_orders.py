@@ -7,11 +7,12 @@ import pytest
 
 import torsor as ts
 
-# run length [s], steps of the reference, and numbers of steps that lie in the asymptotic range, by order
+# run length [s], steps of the reference, and numbers of steps that lie in the asymptotic range, by order. Motions that turn at
+# a nearly constant rate are no problems here: Adams methods follow them with a higher order than they claim
 PROBLEMS = {
     "free-body": (2.0, 6000, {1: (320, 640, 1280), 2: (160, 320, 640), 3: (80, 160, 320), 4: (40, 80, 160), 5: (20, 40)}),
     "heavy-top": (0.1, 12000, {1: (3200, 6400), 2: (800, 1600, 3200), 3: (400, 800, 1600), 4: (200, 400, 800), 5: (100, 200)}),
-    "satellite-1": (30.0, 6000, {1: (320, 640, 1280), 2: (160, 320, 640), 3: (160, 320, 640), 4: (160, 320, 640), 5: (80, 160)}),
+    "pendulum": (1.0, 8000, {1: (6400, 12800), 2: (200, 400, 800), 3: (100, 200, 400), 4: (400, 800), 5: (50, 100, 200)}),
 }  # fmt: skip
 STATE = ("position", "rotation", "velocity", "angular_velocity")
 METHODS = ts.registered("integrator")
@@ -42,11 +43,8 @@ def slope(case, method, map):
 @pytest.mark.parametrize("map", ["exp", "cayley"])
 @pytest.mark.parametrize("method", METHODS)
 def test_error_falls_with_the_claimed_order_of_the_step(method, map):
-    """On every problem at least so fast, and on the hardest just so; a motion may suit a method, as turning at a constant rate
-    suits Adams methods."""
-    order, slopes = METHODS[method].order, {case: slope(case, method, map) for case in PROBLEMS}
-    assert abs(min(slopes.values()) - order) <= 0.15, slopes
-    assert sum(abs(found - order) <= 0.15 for found in slopes.values()) >= 2, slopes
+    slopes = {case: slope(case, method, map) for case in PROBLEMS}
+    assert all(abs(found - METHODS[method].order) <= 0.15 for found in slopes.values()), slopes
 
 
 def test_printed_scheme_without_the_differential_would_lose_its_order():
