@@ -104,3 +104,12 @@ def test_equations_that_are_not_solved_are_told():
     model.add(ts.JointForce("sign", rail, value=-1e6 * ca.sign(rail.rate[0] - 0.5)))
     with pytest.raises(ts.RunError, match="Newton's method does not solve .* most of all in 'rail'"):
         ts.simulate(model, 1.0, method="implicit-midpoint", step=0.01, formulation="relative")
+
+
+def test_equations_of_a_state_that_are_not_solved_are_told_with_its_name():
+    model = ts.Model("relay")
+    model.body("body", mass=1.0, inertia=(1, 1, 1))
+    model.state("charge", rate=lambda x: -1e6 * ca.sign(x - 0.5), start=1.0)
+    model.state("pair", rate=lambda x: -x, start=(1.0, 2.0))
+    with pytest.raises(ts.RunError, match="Newton's method does not solve .* most of all in state 'charge'"):
+        ts.simulate(model, 1.0, method="implicit-midpoint", step=0.01)

@@ -270,3 +270,28 @@ def test_the_best_choice_changes_velocities_less_than_a_poor_one():
             change = built["velocities"](now, moved, free, p, built["factor"](now, moved, p)[0])[0] - free
             cost[k] += change @ M @ change
     assert cost[1] / cost[0] > 1.0
+
+
+def linkage():
+    """A light crank and rod on a heavy rocker, and a wheel that a velocity-level gear turns with the crank. Among velocities
+    all three of the linkage follow from the wheel's, wherever it is; among positions crank and rod follow from the rocker,
+    which at its turning points tells nothing of them."""
+    model, axis = ts.Model("linkage"), (0, 0, 1)
+    crank = model.body("crank", mass=0.01, inertia=(1e-4, 1e-4, 1e-4), at=(0.15, 0, 0))
+    rod = model.body("rod", mass=0.01, inertia=(1e-3, 1e-3, 1e-3), at=(0.6, 0.26, 0))
+    rocker = model.body("rocker", mass=60.0, inertia=(30, 30, 30), at=(0.95, 0.26, 0))
+    wheel = model.body("wheel", mass=10.0, inertia=(3000, 3000, 5000), at=(0, 0, 1))
+    turns = model.add(ts.Revolute("crank-joint", model.ground, crank, point=(0, 0, 0), axis=axis, start_rate=5.0))
+    model.add(ts.Revolute("rod-joint", crank, rod, point=(0.3, 0, 0), axis=axis))
+    model.add(ts.Revolute("end", rod, rocker, point=(0.9, 0.52, 0), axis=axis))
+    model.add(ts.Revolute("rocker-joint", model.ground, rocker, point=(1, 0, 0), axis=axis))
+    follows = model.add(ts.Revolute("wheel-joint", model.ground, wheel, point=(0, 0, 1), axis=axis))
+    model.add(ts.Nonholonomic("gear", follows.rate - 0.5 * turns.rate))
+    return model
+
+
+def test_a_poor_partition_is_chosen_anew_although_the_formulation_has_a_good_one_of_its_own():
+    run = lambda projection: ts.simulate(linkage(), 2.0, outputs=20, formulation="woronetz", projection=projection)
+    plain, parted = run("least-squares"), run("partition")
+    assert plain.attrs["choices"] == 0 and parted.attrs["choices"] > 0
+    assert np.abs(parted.position - plain.position).max() < 1e-8

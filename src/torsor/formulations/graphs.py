@@ -64,15 +64,19 @@ def _corrections(f, step, G, g, psi):
 
 
 def conditioned(f, factor, G):
-    """A factor vector whose last entry tells how well a partition is conditioned, where one is in use."""
+    """A factor vector whose last entry tells how well a partition is conditioned, where one is in use; where the formulation
+    watches a choice of its own that is another one, the worse of the two."""
     if not isinstance(f.metric, tuple) or not f.keep:
         return factor
+    own = set(f.dependent[0]) if f.dependent else None
+    if own is not None and all(set(part) == own for part in f.metric):
+        return factor  # the last entry tells of the same choice already
     W_q, W_v = inverse_metrics(f.metric, f.column_units())
     held, units, columns = f.held(), np.array(f.row_units()), f.column_units()
     worst = conditioning(G, W_v, units, columns)
     if held:
         worst = ca.fmin(worst, conditioning(G[held, :], W_q, units[held], columns))
-    return ca.vertcat(factor[:-1], worst)
+    return ca.vertcat(factor[:-1], worst if own is None else ca.fmin(worst, factor[-1]))
 
 
 def _with_size(f, residuals):

@@ -19,6 +19,7 @@ from ..registry import register
 from . import recursions
 from .base import Solvers
 from .factor import Factor, column, solver
+from .graphs import conditioned
 from .partition import best, first_of_the_largest
 from .relative import Relative
 
@@ -86,7 +87,7 @@ class Woronetz(Relative):
             own, solve, over_mass = space.read(space.vector())
             return Solvers(accelerations, solve, lambda x: over_mass(own.T @ x), tangent, hands_on=False)
 
-        return ca.densify(ca.vertcat(*stored, condition)), read
+        return conditioned(self, ca.densify(ca.vertcat(*stored, condition)), G), read
 
     def multipliers(self, lam, a):
         """λ recovered from the accelerations: (4)."""
