@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from torsor.errors import OptionError
+from torsor.formulations.schedule import Schedule
 from torsor.kernels import build, load
 from torsor.kernels.backends.llvm import LLVM
-from torsor.kernels.schedule import Schedule
 
 x, y, c = ca.SX.sym("x", 2), ca.SX.sym("y"), ca.SX.sym("c", 3)
 CLASSES = [

@@ -134,9 +134,16 @@ class Formulation(RowsInUse):
 
     # kernels
 
-    def functions(self, baumgarte=False):
+    def functions(self, baumgarte=False, accelerations=True):
         """The kernels of a run, by name, as CasADi functions of flat vectors: see `graphs.functions`."""
-        return graphs.functions(self, baumgarte)
+        return graphs.functions(self, baumgarte, accelerations)
+
+    def schedules(self, layout):
+        """Kernels of a run that are better called through a table than written as one graph, by name: see `schedule`.
+
+        layout   how a state is made of its parts
+        """
+        return {}
 
     def retractions(self, map):
         """The manifold's own kernels, for the exponential or the Cayley map."""

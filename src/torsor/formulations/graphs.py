@@ -8,7 +8,7 @@ from .factor import conditioning, correction, inverse, inverse_metrics
 from .implicit import closed
 
 
-def functions(f, baumgarte=False):
+def functions(f, baumgarte=False, accelerations=True):
     """The kernels of a run, by name, as CasADi functions of flat vectors.
 
     factor         (t, q, p) → F               accelerations   (t, q, v, p, F) → v̇, λ and implicit efforts, power
@@ -19,6 +19,7 @@ def functions(f, baumgarte=False):
     turns, spin    angles that are counted, and their rates
 
     baumgarte: G v̇ = γ − 2α ψ − β² g, with (α, β) as a further argument of the accelerations.
+    accelerations: whether they are wanted; they take longest to derive
     """
     t, q, v, p, n = time, f.q, f.v, f.p, f.v.shape[0]
     G = f.jacobian()[f.keep, :]
@@ -31,11 +32,12 @@ def functions(f, baumgarte=False):
         gains = ca.SX.sym("alpha_beta", 2)
         inputs.append(gains)
         gamma = gamma - 2 * gains[0] * psi - gains[1] ** 2 * g
-    a, lam = solvers.accelerations(gamma)
-    a, lam, power, efforts = closed(f, a, lam, f.power(lam, a))
-    lam = lam if solvers.hands_on else ca.SX.zeros(lam.shape)
-    results = [ca.densify(x) for x in (a, ca.vertcat(lam, efforts), power)]
-    found["accelerations"] = ca.Function("accelerations", inputs, results)
+    if accelerations:
+        a, lam = solvers.accelerations(gamma)
+        a, lam, power, efforts = closed(f, a, lam, f.power(lam, a))
+        lam = lam if solvers.hands_on else ca.SX.zeros(lam.shape)
+        results = [ca.densify(x) for x in (a, ca.vertcat(lam, efforts), power)]
+        found["accelerations"] = ca.Function("accelerations", inputs, results)
     r, e = ca.SX.sym("r", len(f.keep)), ca.SX.sym("e", n)
     jump = -solvers.multipliers(r)
     found["impulse"] = ca.Function("impulse", [t, q, p, F, r], [ca.densify(x) for x in (solvers.spread(jump), jump)])

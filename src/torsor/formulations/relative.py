@@ -18,7 +18,7 @@ from ..describe.topology import spanning_tree
 from ..errors import ModelError
 from ..lie import SE3, Product, Rn, se3, so3
 from ..registry import register
-from . import recursions
+from . import recursions, tree_schedule
 from .absolute import Absolute
 from .adoption import adopting
 from .base import Solvers
@@ -196,6 +196,10 @@ class Relative(Transmission):
         return total + self.in_state(carried, a)
 
     # kernels
+
+    def schedules(self, layout):
+        found = tree_schedule.rate_of_tree(self, layout) if tree_schedule.fits(self) else None
+        return {} if found is None else {"rate": found}
 
     def factored(self, G):
         """The factors of M and of S as one column: (2)."""

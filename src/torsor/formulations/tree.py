@@ -32,21 +32,26 @@ SUBGROUPS = ("cylindrical", "planar")  # besides rotations and rigid motions: jo
 
 
 class Link:
-    """One body of the tree with its joint, as expressions of the joint's own coordinates x and velocities v."""
+    """One body of the tree with its joint, as expressions of the joint's own coordinates x and velocities v.
 
-    def __init__(self, branch, parent, first_kind=False):
+    fixed   pose from the parent's frame to the joint's: that of the model, or any other
+    """
+
+    def __init__(self, branch, parent, first_kind=False, fixed=None):
         self.branch, self.parent = branch, parent
         self.body, self.joint = branch.body, branch.joint
         self.group = _group(self.joint)
         self.first_kind = first_kind and (self.joint.key in SUBGROUPS or not isinstance(self.group, Rn))
         self.group = Rn(self.joint.dof) if self.first_kind else self.group
-        name = self.joint.name
+        name = self.joint.name if fixed is None else "joint"
         self.x = ca.SX.sym(f"{name}.x", self.group.size)
         self.v = ca.SX.sym(f"{name}.v", self.group.dimension)
         # frames: `inner` on the body, `outer` on its parent; both from the respective centre of mass
         self.outer, self.inner = self.joint.placed[::-1] if branch.reversed else self.joint.placed
         self.inner = ca.SX.eye(4) if isinstance(self.group, SE3) else self.inner
-        fixed = self.outer if parent is None else se3.inverse(parent.inner) @ self.outer
+        if fixed is None:
+            fixed = self.outer if parent is None else se3.inverse(parent.inner) @ self.outer
+        self.fixed = fixed
         H, S = self._joint_motion()
         whole = ca.sparsify(fixed @ H)
         self.E, self.d = (ca.sparsify(x) for x in se3.split_pose(whole))  # (1)

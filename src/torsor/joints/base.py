@@ -173,6 +173,7 @@ class Joint(Connection):
     turn: ClassVar[ca.SX]
     dof: ClassVar[int] = 0
     angular: ClassVar[tuple[bool, ...]] = ()  # one flag per coordinate: True for an angle that may turn many times
+    axial: ClassVar[bool] = False  # True: its motion follows from its axis, whatever lies across it
     quasi: ClassVar[bool] = False  # True: velocities are not the rates of the coordinates, v ≠ q̇ away from q = 0
 
     start: Number | Vector | None = None

@@ -23,6 +23,7 @@ class Prismatic(Joint):
     """
 
     dof = 1
+    axial = True
     angular = (False,)
     variants = ({}, {"axis": (1, -2, 0.5)})
     axis: Axis = (0, 0, 1)

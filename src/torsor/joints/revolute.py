@@ -27,6 +27,7 @@ class Revolute(Joint):
 
     anchored = True
     dof = 1
+    axial = True
     angular = (True,)
     variants = ({}, {"axis": (1, -2, 0.5)})
     axis: Axis = (0, 0, 1)

@@ -29,6 +29,7 @@ class Screw(Joint):
     """
 
     dof = 1
+    axial = True
     angular = (False,)
     variants = ({}, {"axis": (1, -2, 0.5), "pitch": -0.02}, {"axis": (0, 1, 0), "pitch": 30})
     axis: Axis = (0, 0, 1)

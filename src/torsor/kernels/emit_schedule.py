@@ -5,8 +5,6 @@ The kernel finds its rows and its constants at two addresses that are set when i
 
 from .emit import Definition
 
-MEMORY, CONSTANTS = "memory", "constants"  # the vectors of a schedule's own
-
 
 def emit_schedule(schedule, symbol, classes, scratch):
     """Print the loops of `schedule` as the kernel `symbol`.
@@ -23,7 +21,7 @@ def emit_schedule(schedule, symbol, classes, scratch):
         f"%memory = getelementptr double, ptr %w, i64 {scratch}\n",
         f"%r0 = getelementptr i32, ptr %table, i64 {len(schedule.passes)}\nbr label %h0\n",
     ]
-    pointers |= {MEMORY: "%memory", CONSTANTS: "%constants"}
+    pointers |= dict(zip(schedule.own, ("%memory", "%constants")))
     body = [
         _loop(k, one, [pointers[v] for v in one.vectors], names)
         for k, (one, names) in enumerate(zip(schedule.passes, classes))

@@ -56,14 +56,16 @@ class Waist:
 
     parts    functions of q, v and p by name: see `Formulation.functions` and `retractions`
     rates    ż as a function (t, q, v, p, a, λ)
+    tables   kernels that are schedules, by name
     """
 
-    def __init__(self, layout, parts, rates):
-        self.layout, self.parts, self.rates = layout, parts, rates
+    def __init__(self, layout, parts, rates, tables):
+        self.layout, self.parts, self.rates, self.tables = layout, parts, rates, tables
         self.x, self.p = ca.SX.sym("x", layout.x), ca.SX.sym("p", layout.p)
         self.u, self.xdot = ca.SX.sym("u", layout.algebra), ca.SX.sym("xdot", layout.algebra)
         self.F = ca.SX.sym("F", parts["factor"].size_out(0)[0])
-        self.lam = ca.SX.sym("lam", parts["accelerations"].size_out(1)[0])
+        multipliers = tables["rate"].gives["lam"] if "rate" in tables else parts["accelerations"].size_out(1)[0]
+        self.lam = ca.SX.sym("lam", multipliers)
         self.gains = ca.SX.sym("gains", 2)
 
     # blocks of vectors
@@ -95,13 +97,15 @@ class Waist:
         """All kernels that a run needs, as CasADi functions; needs: further ones, that a method asks for."""
         found = {
             "factor": self._of("factor", [time, self.x, self.p], "t q p"),
-            "rate": self._rate(baumgarte),
+            "rate": self.tables["rate"] if "rate" in self.tables else self._rate(baumgarte),
             **self._group(),
             **self._projections(),
             "turns": self._of("turns", [time, self.x, self.p], "t q p"),
             "spin": self._of("spin", [time, self.x, self.p], "t q v p"),
         }
         found |= {name: getattr(self, f"_{name}")(found) for name in needs}
+        if "rate" in self.tables:
+            return found
         small = sum(self.parts[k].n_instructions() for k in ("factor", "accelerations")) <= FUSED
         if fused and small and not baumgarte:
             found["stage"] = self._stage(found)
@@ -203,9 +207,11 @@ def layout_of(model, q, v, p):
 
 def kernels_of(f, map, baumgarte, signals, program=None, needs=()):
     """The kernels of a run of a formulation; with a program of events, those that it needs too; and what a method needs."""
-    parts = {**f.functions(baumgarte), **f.retractions(map)}
+    layout = layout_of(f.model, f.q.shape[0], f.v.shape[0], f.p.shape[0])
+    tables = {} if needs else f.schedules(layout)
+    parts = {**f.functions(baumgarte, "rate" not in tables), **f.retractions(map)}
     rates = f.watching("states", ca.vertcat(*[state.rate for state in f.model.states], ca.SX(0, 1)))
-    waist = Waist(layout_of(f.model, f.q.shape[0], f.v.shape[0], f.p.shape[0]), parts, rates)
+    waist = Waist(layout, parts, rates, tables)
     found = waist.functions(baumgarte, True, needs)
     found["outputs"] = waist.signals("outputs", f.outputs(signals).function())
     if program is not None:

@@ -18,7 +18,8 @@ import casadi as ca
 import numpy as np
 
 from ..errors import OptionError
-from .emit_schedule import CONSTANTS, MEMORY
+
+MEMORY, CONSTANTS = "memory", "constants"  # the vectors of a schedule's own
 
 
 class Pass(NamedTuple):
@@ -31,6 +32,8 @@ class Pass(NamedTuple):
 
 class Schedule:
     """Vectors by name with their sizes, passes, and the numbers of the kernel's own."""
+
+    own = MEMORY, CONSTANTS
 
     def __init__(self, name, takes, gives):
         self.label, self.takes, self.gives = name, dict(takes), dict(gives)

@@ -1,0 +1,208 @@
+"""The articulated-body recursion of a tree by classes: links that are alike share their code, and a link is a row of data.
+
+A link is given by its joint and by numbers: the fixed pose from its parent's frame to its joint, and the mass, centre and tensor
+of its body. Links with equal joints whose numbers are zero or one in the same places are of one class; numbers that are the
+same in all of them are folded into its code, the others are data. Where the motion of a joint follows from its axis, the frame
+of its link is turned so that the axis is z, and hinges about any axis are equal.
+
+A class has three functions, called through a table (`schedule.py`) in the order of the recursion, whose equations are
+in `recursions.py`:
+
+    outward    motion of the link, and what follows from it: E, d, b, the wrench that it needs at this motion
+    inward     articulated inertia of the link and all beyond it, handed on to its parent
+    finish     accelerations
+
+Children of one parent add up one after the other: each adds its own to the sum of those before it.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from ..lie import se3
+from . import recursions, spatial
+from .tree import Link, body_inertia, velocity_terms
+
+UPPER = [0, 3, 4, 6, 7, 8]  # a symmetric 3x3 matrix on and above its diagonal, column by column
+INERTIA = 27  # numbers of an articulated inertia and its wrench: J, H, M, n, f
+ROWS = [0, 1, 3, 2, 4, 5]  # of `UPPER`, the same row by row
+TINY = 1e-15  # over the largest number of its block: what turning leaves of a zero
+PLAIN = (0.0, 1.0, -1.0)  # numbers that are always folded
+TURN, POSE, MASS, CENTER = 9, 12, 13, 16  # where the numbers of a link end; its tensor is last
+
+
+class Class(NamedTuple):
+    """Functions of a class, and which numbers are data of its links."""
+
+    outward: ca.Function
+    inward: ca.Function
+    finish: ca.Function
+    data: np.ndarray
+
+    @property
+    def kept(self):
+        """How much of the motion of a link the other two functions need."""
+        return self.outward.nnz_out(0)
+
+    @property
+    def solved(self):
+        return self.inward.nnz_out(1)
+
+
+def numbers_of(link):
+    """Everything about a link besides its joint: fixed pose, mass, centre, tensor. None where a parameter is in it."""
+    inertia, center = body_inertia(link)
+    tensor = ca.vec(ca.densify(inertia.J))[UPPER]
+    R, d = se3.split_pose(link.fixed)
+    column = ca.densify(ca.vertcat(ca.vec(ca.densify(R)), d, link.body.mass, center, tensor))
+    return np.array(ca.DM(column)).ravel() if column.is_constant() else None
+
+
+class Turned:
+    """Links in frames whose z is the axis of their joint, where there is one: Q takes the new axes to the old ones.
+
+    joint    of each link, with its axis along z
+    """
+
+    def __init__(self, links, numbers):
+        known: dict = {}
+        self.joint, self.Q = [], {}
+        for link in links:
+            trace = id(link.joint.traced() or link)
+            if trace not in known:
+                known[trace] = _along_z(link.joint)
+            joint, Q = known[trace]
+            self.joint.append(joint)
+            self.Q[id(link)] = Q
+        self.numbers = np.array([self._numbers(link, row) for link, row in zip(links, numbers)])
+
+    def _numbers(self, link, row):
+        Q, above = self.Q[id(link)], self.Q.get(id(link.parent), np.eye(3))
+        R, d, center = row[:TURN].reshape(3, 3, order="F"), row[TURN:POSE], row[MASS:CENTER]
+        tensor: np.ndarray = np.zeros((3, 3))
+        tensor[np.triu_indices(3)] = row[CENTER:][ROWS]
+        tensor += np.triu(tensor, 1).T
+        blocks = [above.T @ R @ Q, above.T @ d, row[POSE:MASS], Q.T @ center, Q.T @ tensor @ Q]
+        *others, tensor = [np.where(np.abs(x) < TINY * np.abs(x).max(), 0.0, x).ravel(order="F") for x in blocks]
+        return np.concatenate([*others, tensor[UPPER]])
+
+
+def _along_z(joint):
+    """A joint that is the same but for its axis, which is z, and Q; the joint itself where it has no axis that is a number."""
+    if not joint.axial or not joint.first_axis().is_constant():
+        return joint, np.eye(3)
+    z = np.array(ca.DM(joint.first_axis())).ravel()
+    x = np.roll(z, 1) if np.count_nonzero(z) == 1 else np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
+    x /= np.linalg.norm(x)
+    return replace(joint, axis=(0, 0, 1)), np.column_stack([x, np.cross(z, x), z])
+
+
+def classes_of(links, turned, loaded):
+    """Classes of links, and the class of each."""
+    groups: dict = {}
+    for k, (link, joint, row) in enumerate(zip(links, turned.joint, turned.numbers)):
+        plain = tuple(x if x in PLAIN else None for x in row)
+        groups.setdefault((id(joint.traced() or link), link.branch.reversed, plain), []).append(k)
+    kinds = np.zeros(len(links), int)
+    classes = []
+    for kind, members in enumerate(groups.values()):
+        kinds[members] = kind
+        first = members[0]
+        branch = replace(links[first].branch, joint=turned.joint[first])
+        classes.append(_class(branch, links[first].parent, turned.numbers[members], loaded))
+    return classes, kinds
+
+
+def _class(branch, parent, numbers, loaded):
+    """The class of links that are like the one of this branch, with these numbers."""
+    data = np.flatnonzero(np.any(numbers != numbers[0], axis=0))
+    c, column = ca.SX.sym("c", len(data)), ca.SX(numbers[0])
+    for k, place in enumerate(data.tolist()):
+        column[place] = c[k]
+    pose = ca.sparsify(se3.pose(ca.reshape(column[:TURN], 3, 3), column[TURN:POSE]))
+    link = Link(branch, parent, fixed=pose)
+    mass, center, tensor = column[POSE], ca.sparsify(column[MASS:CENTER]), ca.sparsify(_symmetric(column[CENTER:]))
+    own = spatial.Inertia(tensor, ca.sparsify(mass * spatial.skew(center)), mass * ca.SX.eye(3))
+    above = ca.SX.sym("w", 3)
+    turning = link.E.T @ above + link.spin
+    biases = velocity_terms(link.E, link.d, above, link.spin, link.slide, link.spin_bias, link.slide_bias)
+    wrench = recursions.at_velocity(own.J, center, mass, turning, ca.SX(3, 1), ca.SX(3, 1))
+    motion = [ca.sparsify(x) for x in (link.E, link.d, *biases, *wrench)]
+    kept, rebuilt = _stored(motion, ca.vertcat(link.x, link.v, above))
+    outward = _function("outward", [link.x, link.v, c, above], [kept, turning, link.v])
+    known = ca.SX.sym("k", kept.shape[0])
+    motion = rebuilt(known)
+    inward = _inward(link, c, known, own, motion, loaded)
+    return Class(outward, inward, _finish(link, c, known, motion), data)
+
+
+def _inward(link, c, known, own, motion, loaded):
+    """Inertia and wrench of a link and all beyond it, added to those of its siblings, and what v̇ follows from."""
+    E, d, b_w, b_v, n, f = motion
+    beyond, before = ca.SX.sym("beyond", INERTIA), ca.SX.sym("before", INERTIA)
+    applied = [ca.SX.sym("applied", size) for size in (3, 3, link.v.shape[0])]
+    J, H, M, more_n, more_f = _unpacked(beyond)
+    n, f, tau = n + more_n, f + more_f, ca.SX.zeros(link.v.shape[0])
+    if loaded:
+        n, f, tau = n - applied[0], f - applied[1], applied[2]
+    parts = (*(spatial.Inertia(J, H, M) + own), n, f)
+    solved = ca.SX(0, 1)
+    if link.v.shape[0]:
+        *parts, ns, fs, free = recursions.eliminated(*parts, link.S_w, link.S_v, tau)
+        solved = ca.vertcat(ca.vec(ns), ca.vec(fs), free)
+    up = before + _packed(*recursions.handed_on(*parts, b_w, b_v, E, d))
+    return _function(
+        "inward", [link.x, c, known, beyond, before, *([ca.vertcat(*applied)] if loaded else [])], [up, solved]
+    )
+
+
+def _finish(link, c, known, motion):
+    """v̇ of a link's joint, and the acceleration of the link."""
+    (E, d, b_w, b_v, *_), dof = motion, link.v.shape[0]
+    solved, above = ca.SX.sym("solved", 7 * dof), [ca.SX.sym("above", 3) for _ in range(2)]
+    alpha, a = recursions.inherited(*above, b_w, b_v, E, d)
+    rate = ca.SX(0, 1)
+    if dof:
+        ns, fs = (ca.reshape(solved[3 * dof * i : 3 * dof * (i + 1)], 3, dof) for i in (0, 1))
+        rate, alpha, a = recursions.moved(alpha, a, ns, fs, solved[6 * dof :], link.S_w, link.S_v)
+    return _function("finish", [link.x, c, known, solved, ca.vertcat(*above)], [ca.vertcat(alpha, a), rate])
+
+
+def _function(name, inputs, results):
+    return ca.Function(name, inputs, ca.cse([ca.densify(x) for x in results]))
+
+
+def _stored(matrices, moving):
+    """Those entries of matrices that depend on the motion, as one column; and what makes the matrices again from its symbols."""
+    entries = [x for matrix in matrices for x in matrix.nonzeros()]
+    chosen = [k for k, x in enumerate(entries) if ca.depends_on(x, moving)]
+
+    def rebuilt(symbols):
+        cells = list(entries)
+        for k, symbol in zip(chosen, ca.vertsplit(symbols)):
+            cells[k] = symbol
+        found, at = [], 0
+        for matrix in matrices:
+            found.append(ca.SX(matrix.sparsity(), ca.vertcat(*cells[at : at + matrix.nnz()], ca.SX(0, 1))))
+            at += matrix.nnz()
+        return found
+
+    return ca.vertcat(*[entries[k] for k in chosen], ca.SX(0, 1)), rebuilt
+
+
+def _symmetric(upper):
+    """A symmetric 3x3 matrix from its six numbers."""
+    a, b, c, d, e, f = ca.vertsplit(upper)
+    return ca.vertcat(ca.horzcat(a, b, d), ca.horzcat(b, c, e), ca.horzcat(d, e, f))
+
+
+def _packed(J, H, M, n, f):
+    """An inertia and a wrench as one column: symmetric blocks by their upper half."""
+    upper = lambda A: ca.vec(ca.densify(A))[UPPER]
+    return ca.vertcat(upper(J), ca.vec(ca.densify(H)), upper(M), n, f)
+
+
+def _unpacked(x):
+    return _symmetric(x[:6]), ca.reshape(x[6:15], 3, 3), _symmetric(x[15:21]), x[21:24], x[24:27]
