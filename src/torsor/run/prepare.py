@@ -1,5 +1,6 @@
 """From a model to a system that is ready to run: derived, diagnosed, started and compiled, or taken from the cache."""
 
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from .system import System
 from .waist import kernels_of, layout_of
 
 KNOWN = 64  # starts that a model keeps in memory
+MANY = 20  # bodies from which matrices are so large that several threads would work on them
 SELDOM = ("outputs",)  # kernels that are called where results are wanted, and not in every step
 
 
@@ -62,7 +64,10 @@ def prepare(
     ask = (map, baumgarte, repr(metric), tuple(values.items()), t, needs, build)
     if ask not in told.known:
         try:
-            with np.errstate(over="ignore", invalid="ignore"):  # what is too large is told
+            with (
+                np.errstate(over="ignore", invalid="ignore"),
+                one_thread(len(model.bodies)),
+            ):  # what is too large is told
                 found = _begun(told, [map, baumgarte, metric, needs], values, t, build)
         except np.linalg.LinAlgError as error:
             raise AssemblyError(
@@ -73,6 +78,19 @@ def prepare(
             told.known.pop(next(iter(told.known)), None)
         told.known[ask] = found
     return told.known[ask]
+
+
+@contextmanager
+def one_thread(bodies):
+    """Linear algebra by one thread, where there are enough bodies that several would take part: on a machine that is busy they
+    wait for each other, and a start takes many times as long."""
+    if bodies < MANY:
+        yield
+        return
+    from threadpoolctl import threadpool_limits  # late: most models need none
+
+    with threadpool_limits(1, user_api="blas"):
+        yield
 
 
 class Start(NamedTuple):
@@ -255,9 +273,10 @@ def chosen_anew(told, system, choice, wanted, t, q, p):
 
     f = face_of(told, system, choice.released)
     examiner = Examiner(f, f.scales)
-    f.keep = anew(examiner, list(choice.keep), t, q, p)
-    before = thawed(choice.dependent) if f.keep == list(choice.keep) else ()
-    return best_choice(f, examiner, t, q, p, wanted, before)[0]
+    with one_thread(len(told.model.bodies)):
+        f.keep = anew(examiner, list(choice.keep), t, q, p)
+        before = thawed(choice.dependent) if f.keep == list(choice.keep) else ()
+        return best_choice(f, examiner, t, q, p, wanted, before)[0]
 
 
 def _finite(model, q, p):
