@@ -251,3 +251,33 @@ def test_bearing_friction_stops_a_pendulum_where_the_torque_of_gravity_is_below_
     assert data.event_name.values[-1] == "rub.stick"
     np.testing.assert_allclose(data.coordinate.values[-1, 0], turns[-1], atol=1e-9)
     assert data.attrs["energy_balance_relative"] < 1e-9
+
+
+@pytest.mark.parametrize("formulation", ["absolute", "relative", "woronetz"])
+@pytest.mark.parametrize("offset", [0.0, 0.03])
+def test_a_slider_rubs_on_both_sides_of_its_dead_centres(formulation, offset):
+    """At a dead centre the slider stands still by its geometry: friction sticks to nothing there, and has turned after it.
+
+    E(θ) = E₀ − c ∫ |dx/dθ| dθ,     x = r cos θ + √(l² − (r sin θ − e)²)
+    """
+    r, l, c = 0.2, 0.5, 3.0
+    model = ts.Model("crank")
+    wheel = model.body("wheel", mass=5.0, inertia=(0.2, 0.2, 0.4), angular_velocity=(0, 0, 12.0))
+    angle = np.arcsin((offset - r * np.sin(0.3)) / l)  # of the rod, where the crank starts at 0.3 rad
+    pin = r * np.array([np.cos(0.3), np.sin(0.3), 0])
+    end = pin + l * np.array([np.cos(angle), np.sin(angle), 0])
+    rod = model.body("rod", mass=0.5, inertia=(1e-3, 0.01, 0.01), at=(pin + end) / 2, rotation=(0, 0, angle))
+    slider = model.body("slider", mass=0.8, inertia=(1e-3, 1e-3, 1e-3), at=end)
+    shaft = model.add(ts.Revolute("shaft", model.ground, wheel, point=(0, 0, 0)))
+    model.add(ts.Revolute("pin", wheel, rod, point=pin))
+    model.add(ts.Revolute("eye", rod, slider, point=end))
+    guide = model.add(ts.Prismatic("guide", model.ground, slider, axis=(1, 0, 0)))
+    model.add(ts.Friction("rub", guide, coefficient=0.3, normal=c / 0.3))
+    data = ts.simulate(model, 1.5, outputs=60, formulation=formulation)
+    theta = 0.3 + data.coordinate.sel(joint_coordinate="shaft").values
+    assert theta[-1] > 12 and shaft.dof == 1  # two turns
+    fine = np.linspace(0.3, theta[-1], 200_001)
+    path = np.append(0, np.cumsum(np.abs(np.diff(r * np.cos(fine) + np.sqrt(l**2 - (r * np.sin(fine) - offset) ** 2)))))
+    lost = c * np.interp(theta, fine, path)
+    energy = data.kinetic_energy.values
+    np.testing.assert_allclose(energy, energy[0] - lost, rtol=1e-6)

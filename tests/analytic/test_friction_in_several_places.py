@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from torsor.joints.alignment import normals
 
 FORMS = ("absolute", "relative", "woronetz")
 G, MU, M = 9.81, 0.5, 2.0
@@ -147,3 +148,45 @@ def test_a_block_that_lands_flat_is_slowed_by_friction_on_all_its_feet(form, e):
         v = data.velocity.values[-1, 0]
         assert np.abs(v - [max(0.0, along - 0.3 * (1 + e) * w), 0, e * w]).max() < 1e-9
         assert data.event_energy.values.max() < 1e-12
+
+
+def wedged(angle, mu, left, right, turn=0.0):
+    """A body in a groove, held by two points with friction: one force more than the balance of three tells apart."""
+    model = ts.Model("wedged", gravity=(0, 0, -9.81))
+    body = model.body("body", mass=2.0, inertia=(1, 1, 1))
+    model.add(ts.Planar("plane", model.ground, body, axis=(0, 1, 0)))
+    for name, (x, z), side in (("left", left, 1), ("right", right, -1)):
+        normal = (side * np.sin(angle + turn * side), 0, np.cos(angle + turn * side))
+        place = ts.Contact(name, model.ground, body, point=(x, 0, z), plane=(x, 0, z), normal=normal)
+        model.add(ts.Friction(f"rub_{name}", model.add(place), coefficient=mu))
+    return model
+
+
+@pytest.mark.parametrize("formulation", FORMS)
+@pytest.mark.parametrize(
+    "angle, mu, left, right, turn",
+    [
+        (0.7, 0.5, (-0.5, -0.2), (0.4, -0.3), 0.0),
+        (0.7, 0.5, (-0.4, -0.3), (0.5, -0.2), 0.1),
+        (0.3, 0.9, (-0.5, -0.4), (0.2, -0.1), 0.0),
+        (1.1, 0.8, (-0.3, 0.0), (0.3, 0.05), 0.05),
+        (0.2, 0.3, (-0.6, -0.2), (0.1, -0.2), -0.1),
+    ],
+)
+def test_forces_on_a_wedged_body_balance_and_stay_in_their_cones(angle, mu, left, right, turn, formulation):
+    """Which of the forces acts is not told by the balance; what is told must balance, all the same."""
+    model = wedged(angle, mu, left, right, turn)
+    data = ts.simulate(model, 0.05, outputs=1, formulation=formulation)
+    assert np.abs(data.position.values).max() < 1e-12
+    lam = dict(zip(map(str, data.constraint.values), data.multiplier.values[-1]))
+    force, moment = np.array([0, 0, -2 * 9.81]), 0.0
+    for name, (x, z), side in (("left", left, 1), ("right", right, -1)):
+        n = np.array([side * np.sin(angle + turn * side), 0, np.cos(angle + turn * side)])
+        push = data.reaction_force.sel(joint=name).values[-1]
+        np.testing.assert_allclose(push, lam[f"{name}[0]"] * n, atol=1e-9)
+        friction = [lam[f"rub_{name}[{k}]"] for k in range(2)]
+        total = push + sum(size * np.array(ca.DM(t)).ravel() for size, t in zip(friction, normals(ca.SX(n))))
+        assert np.hypot(*friction) <= mu * lam[f"{name}[0]"] * (1 + 1e-9) and lam[f"{name}[0]"] > 0
+        force, moment = force + total, moment + z * total[0] - x * total[2]
+    np.testing.assert_allclose(force, 0, atol=1e-8)
+    assert abs(moment) < 1e-8

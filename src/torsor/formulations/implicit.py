@@ -41,7 +41,7 @@ def closed(f, a, lam, power):
     symbols = ca.vertcat(*[s for s in ca.symvar(e) if s.element_hash() in loaded])
     r = ca.SX.sym("r", symbols.shape[0])
     e = f.in_state(f.substitution.of(ca.substitute(e, symbols, r)), ca.SX.zeros(a.shape))
-    values = f.in_state(SignalValues(f, a, lam).of(symbols), a)
+    values = f.in_state(SignalValues(f, a, lam, shared=False).of(symbols), a)  # affine in y: (1)
     everything = ca.densify(ca.vertcat(a, lam, power, values))
     offset, slope = ca.substitute(everything, y, ca.SX.zeros(y.shape)), ca.sparsify(ca.jacobian(everything, y))
     n = everything.shape[0] - r.shape[0]

@@ -147,6 +147,12 @@ class RowsInUse(ABC):
         kept = set(self.keep)
         return any(self.rows[k].constraint.rank > 0 for k in self.active_rows() if k not in kept)
 
+    def beside(self):
+        """Rows of dry friction that sticks and is not in the equations, since rows that are hold the same."""
+        sticks = lambda k: self.rows[k].constraint.rank == 2
+        kept = set(self.keep)
+        return [k for k in self.active_rows() if sticks(k) and k not in kept] if any(map(sticks, kept)) else []
+
     @abstractmethod
     def coordinate_names(self) -> list[str]:
         """One name per velocity."""

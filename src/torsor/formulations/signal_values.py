@@ -4,17 +4,28 @@ from functools import cached_property
 
 import casadi as ca
 
-from .sharing import shares
+from .sharing import shared_out
 
 REACTIONS = ("reaction_force", "reaction_torque", "multiplier")
 
 
 class SignalValues:
-    """Signals for given accelerations v̇ and multipliers λ of the rows in use."""
+    """Signals for given accelerations v̇ and multipliers λ of the rows in use.
 
-    def __init__(self, formulation, a, lam):
-        self.f, self.a, self.lam = formulation, a, lam
+    shared   whether friction that sticks besides others holds its share; else λ is taken as it is
+    """
+
+    def __init__(self, formulation, a, lam, shared=True):
+        self.f, self.a, self._given, self._shared = formulation, a, lam, shared
         self._values = {}
+
+    @cached_property
+    def lam(self):
+        """λ of the rows in use, and of the friction beside them."""
+        if not self._shared or not self.f.beside():
+            return self._given
+        holding = lambda friction, lam: SignalValues(self.f, self.a, lam, shared=False).of(friction.holding())
+        return shared_out(self.f, self._given, holding)
 
     @cached_property
     def _places(self):
@@ -34,13 +45,7 @@ class SignalValues:
             self._values[id(connection)] = {"reaction_force": ca.densify(F), "reaction_torque": ca.densify(T)}
         return tuple(self._values[id(connection)].values())
 
-    @cached_property
-    def _shares(self):
-        return shares(self.f, self)
-
     def _value(self, constraint, what):
-        if what == "multiplier" and constraint.rank == 2 and id(constraint) in self._shares:
-            return self._shares[id(constraint)]
         if what == "multiplier":
             key = (id(constraint), what)
             if key not in self._values:

@@ -85,10 +85,27 @@ def change(run, k, e, lets_go, load, pace):
             for m in range(f.parts):
                 trial.p[f.heading + m] = trial.later[f.pulled + m]
             return True
+        return runs_away(run, k, pace)
     elif run.rub.tries[k] == LIMIT and trial.phi[RATE, f.stops] < -PUSHED * pace * unit:
         run.rub.tries[k] = STICKS
         return True
     return False
+
+
+@compiled
+def runs_away(run, k, pace):
+    """Whether friction that is tried to stick accelerates all the same: its row depends on others at this instant alone (a dead
+    centre), and holds nothing of what follows. Then it slides that way."""
+    trial, f = run.trial, run.program.frictions[k]
+    size, least = 0.0, PUSHED * pace * run.program.units[f.row]
+    for m in range(f.parts):
+        size += trial.later[f.drift + m] ** 2
+    if not size > least**2:
+        return False
+    run.rub.tries[k] = LIMIT
+    for m in range(f.parts):
+        trial.p[f.heading + m] = trial.later[f.drift + m] / np.sqrt(size)
+    return True
 
 
 @compiled

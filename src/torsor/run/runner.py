@@ -183,24 +183,24 @@ class Runner(Results):
         stride           simulated time that a slice should not exceed by much [s]
         """
         start, status = clock.perf_counter(), RUNNING
-        looked, then, done = start, self.state.time, self.state.steps
+        marched, then, done = 0.0, self.state.time, self.state.steps
         budget = self._first_slice() if stride == np.inf else 16  # the first steps may be short
         message = None
         try:
             while status == RUNNING and message is None:
                 before, since = clock.perf_counter(), self.state.time
-                status = self._answer(self._advance(budget))
+                status = self._advance(budget)
+                marched += clock.perf_counter() - before
+                status = self._answer(status)
                 self._catch_up()
                 taken, passed = clock.perf_counter() - before, self.state.time - since
                 most = budget * stride / passed if passed > 0 else np.inf
                 budget = int(max(1, min(10_000_000, budget * min(8.0, SLICE / max(taken, 1e-6)), most)))
                 if progress is not None:
                     progress(self.state.time, self.state.steps)
-                if status == RUNNING and clock.perf_counter() - looked > PATIENCE:
-                    message = endings.hopeless(
-                        self, clock.perf_counter() - looked, self.state.time - then, self.state.steps - done
-                    )
-                    looked, then, done = clock.perf_counter(), self.state.time, self.state.steps
+                if status == RUNNING and marched > PATIENCE:
+                    message = endings.hopeless(self, marched, self.state.time - then, self.state.steps - done)
+                    marched, then, done = 0.0, self.state.time, self.state.steps
                 if status == RUNNING and message is None and (asked() if stop is None else stop()):
                     message = "interrupted" if stop is None else "paused"
         except KeyboardInterrupt:
