@@ -125,6 +125,52 @@ def test_a_state_starts_again_bit_for_bit(tmp_path):
     assert np.array_equal(whole.integral, kept.integral) and np.array_equal(whole.rate, kept.rate)
 
 
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize("kind", ["drive", "distance", "speed"])
+def test_constraints_follow_states(kind, formulation):
+    """A filter leads a joint: ÿ = w² (u − y) − 2 z w ẏ, and what is held follows y, ẏ and ÿ exactly."""
+    w, z, W, length = 7.0, 0.3, 4.0, 0.5
+    model = ts.Model("led", gravity=(0, 0, -9.81))
+    arm = model.body("arm", mass=1.3, inertia=(0.1, 0.2, 0.3), at=(length, 0, 0))
+    u = ca.sin(W * ts.time)
+    y = model.state("y", rate=lambda y: [y[1], w**2 * (u - y[0]) - 2 * z * w * y[1]], start=[0.2, 0.1])
+    hinge = model.add(ts.Revolute("hinge", model.ground, arm, point=(0, 0, 0), axis=(0, 1, 0), start=0.2))
+    if kind == "drive":
+        model.add(ts.Drive("lead", hinge, value=y[0]))
+    elif kind == "distance":  # the height of the arm follows, −length sin y
+        model.add(ts.Holonomic("lead", arm.position[2] + length * ca.sin(y[0])))
+    else:
+        model.add(ts.Nonholonomic("lead", hinge.rate[0] - y[1]))
+    data = ts.simulate(model, 1.5, outputs=15, formulation=formulation, tolerance=1e-11)
+    A = np.array([[0, 1, 0, 0], [-(w**2), -2 * z * w, w**2, 0], [0, 0, 0, W], [0, 0, -W, 0]])
+    times = data.time.values
+    exact = linear(A, np.zeros(4), [0.2, 0.1, 0.0, 1.0], times)
+    faster = (exact @ A.T)[:, 1]
+    np.testing.assert_allclose(data.coordinate.values[:, 0], exact[:, 0], atol=1e-8)
+    np.testing.assert_allclose(data.rate.values[:, 0], exact[:, 1], atol=1e-8)
+    np.testing.assert_allclose(data.coordinate_acceleration.values[:, 0], faster, atol=1e-6)
+    # the torque that leads it does the work: I ÿ = M + m g l cos y
+    torque = (0.2 + 1.3 * length**2) * faster - 1.3 * 9.81 * length * np.cos(exact[:, 0])
+    lever = -length * np.cos(exact[:, 0]) if kind == "distance" else 1.0
+    lam = data.multiplier.values[:, [str(x) == "lead[0]" for x in data.constraint.values]].ravel()
+    np.testing.assert_allclose(lam * lever, torque, atol=1e-5)
+    assert data.attrs["energy_balance_relative"] < 1e-8
+
+
+def test_events_set_states_that_drives_follow():
+    """The rate of a drive that is a ramp of its own: set by an event, the joint goes on at another speed."""
+    model = ts.Model("ramp")
+    arm = model.body("arm", mass=1.0, inertia=(1, 1, 1))
+    hinge = model.add(ts.Revolute("hinge", model.ground, arm, axis=(0, 0, 1)))
+    speed = model.state("speed", rate=0.0, start=0.5)
+    angle = model.state("angle", rate=speed, start=0.0)
+    model.add(ts.Drive("lead", hinge, value=angle))
+    model.when(ts.time >= 1.0, ts.assign("speed", 2.0))
+    data = ts.simulate(model, 2.0, outputs=4)
+    np.testing.assert_allclose(data.coordinate.values[:, 0], [0, 0.25, 0.5, 1.5, 2.5], atol=1e-9)
+    np.testing.assert_allclose(data.rate.values[-1, 0], 2.0, atol=1e-9)
+
+
 @pytest.mark.parametrize(
     "make, words",
     [
@@ -133,7 +179,16 @@ def test_a_state_starts_again_bit_for_bit(tmp_path):
         (lambda m, x: m.state("z", rate=1.0, start=float("nan")), "start"),
         (lambda m, x: m.state("z", rate=1.0, start=m.parameter("a", 1.0)), "start must be made of numbers"),
         (lambda m, x: m.state("x", rate=1.0), "something of that name already"),
-        (lambda m, x: m.add(ts.Drive("d", m["hinge"], x)), "its equation contains 'x'; it may contain numbers"),
+        (lambda m, x: m.add(ts.Drive("d", m["hinge"], m.state("z", m["hinge"].rate[0]))), "rate contains 'hinge.rate'"),
+        (
+            lambda m, x: m.add(ts.Drive("d", m["hinge"], m.state("z", m["body"].acceleration[0]))),
+            "positions and states only",
+        ),
+        (
+            lambda m, x: m.add(ts.Nonholonomic("n", m["hinge"].rate[0] - m.state("z", m["hinge"].reaction_force[0]))),
+            "velocities and states only",
+        ),
+        (lambda m, x: m.add(ts.Motion("d", m["body"], at=(x, 0, 0))), "its motion contains 'x'"),
         (lambda m, x: m.when(x >= 1, ts.assign("nothing", 1.0)), "unknown parameter 'nothing'. Known: x"),
     ],
 )

@@ -9,7 +9,7 @@ from ..errors import ModelError, TorsorError
 from ..joints import Connection, Constraint, Joint
 from . import quantity
 from .body import Body, Frame, Placed
-from .element import ANYTHING, fill_in
+from .element import ANYTHING, KEPT, SLIDING, fill_in
 
 KINDS = {
     Placed: {
@@ -85,6 +85,28 @@ def declaration(model, element):
     statements = written(element, element.declared)
     for what, expression, allowed in statements:
         contents(model, element.owner, what, expression, allowed)
+        if allowed in (KEPT, SLIDING):
+            _followed(model, element, expression, allowed == KEPT)
+
+
+def _followed(model, element, equation, at_position):
+    """Refuse states in an equation of a constraint whose rates would bring velocities into positions, or accelerations and
+    reactions into velocities: the constraint is differentiated twice, or once."""
+    known = {state.symbol.element_hash(): state for state in model.states}
+    kinds = lambda x: [(s, model._symbols.get(s.element_hash())) for s in ca.symvar(x)]
+    for s, kind in kinds(equation):
+        if kind != "state":
+            continue
+        state = known[s.element_hash()]
+        for inner, what in kinds(state.rate):
+            if what not in (KEPT if at_position else SLIDING):
+                allowed = "time, positions and states" if at_position else "time, positions, velocities and states"
+                raise ModelError(
+                    f"{element.owner}: follows state {state.name!r}, whose rate contains {inner.name()!r}; the rate of a state "
+                    f"that a constraint follows may contain {allowed} only. Let a force follow it instead"
+                )
+            if at_position and what == "state":
+                _followed(model, element, inner, False)
 
 
 def written(element, what):

@@ -20,6 +20,9 @@ POSES = (*TIMED, "pose")
 MOTION = (*POSES, "velocity")
 LOADED = (*MOTION, "state", "reaction")
 ANYTHING = (*LOADED, "acceleration")
+DRIVEN, KEPT, SLIDING = (
+    (*kinds, "state") for kinds in (TIMED, POSES, MOTION)
+)  # in drives, and in equations of constraints
 DERIVED = (*MOTION, "orientation of a particle")  # follows from the motion, and is kept by nothing
 
 

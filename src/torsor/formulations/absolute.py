@@ -162,7 +162,7 @@ class Absolute(Formulation):
 
     def rate_of(self, expression):
         """ė along the motion, velocities held, and with time."""
-        return rate(expression, self.substitution.bodies(expression))
+        return rate(expression, self.substitution.bodies(expression), self.substitution.states(expression))
 
     def joint_motion(self, joint, a):
         return joint_motion_of_bodies(joint, self.substitution)

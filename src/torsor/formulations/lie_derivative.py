@@ -60,7 +60,9 @@ def parts(columns):
     return columns[:TURNING, :], columns[TURNING:, :]
 
 
-def rate(expression, bodies):
-    """ė along the motion of the bodies, their velocities held, and with time: (2)."""
-    arguments, directions, _ = zip((time, ca.SX(1), None), *map(_motion, bodies))
+def rate(expression, bodies, states=()):
+    """ė along the motion of the bodies, their velocities held, and with time: (2); states: others that change, and how fast."""
+    arguments, directions, _ = zip(
+        (time, ca.SX(1), None), *map(_motion, bodies), *((z, speed, None) for z, speed in states)
+    )
     return ca.jtimes(expression, ca.vertcat(*arguments), ca.vertcat(*directions))  # (2)

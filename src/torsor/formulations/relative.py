@@ -114,8 +114,9 @@ class Relative(Transmission):
 
     def rate_of(self, expression):
         """ė along the motion, velocities held, and with time."""
-        along = ca.vertcat(*[link.rates for link in self.links])
-        return ca.jtimes(expression, ca.vertcat(self.q, time), ca.vertcat(along, 1))
+        states = [(z, self.placed(speed)) for z, speed in self.substitution.states(expression)]
+        along = ca.vertcat(*[link.rates for link in self.links], 1, *[speed for _, speed in states])
+        return ca.jtimes(expression, ca.vertcat(self.q, time, *[z for z, _ in states]), along)
 
     def _constraints(self):
         tree = {id(link.joint) for link in self.links}

@@ -74,14 +74,15 @@ def derive(constraint, substitution):
     bodies = substitution.bodies(first)
     if not bodies:
         raise ModelError(f"{constraint.owner}: no moving body occurs in it")
-    psi = rate(first, bodies) if holonomic else first  # (2)
+    rate_of = lambda x: rate(x, substitution.bodies(x), substitution.states(x))
+    psi = rate_of(first) if holonomic else first  # (2)
     G = [ca.jacobian(psi, velocities(body)) for body in bodies]
     speeds = ca.vertcat(*[velocities(body) for body in bodies])
     if ca.depends_on(ca.vertcat(*[ca.vec(J) for J in G]), speeds):
         level = "position" if holonomic else "velocity"
         raise ModelError(f"{constraint.owner}: a {level}-level constraint must be linear in the velocities")
     g = first if holonomic else ca.SX.zeros(raw.shape[0])
-    return Block(constraint, holonomic, bodies, stated.directions, g, psi, G, lambda x: rate(x, bodies))
+    return Block(constraint, holonomic, bodies, stated.directions, g, psi, G, rate_of)
 
 
 class RowsInUse(ABC):

@@ -47,6 +47,11 @@ class Substitution:
             expression = ca.substitute(expression, ca.vertcat(*[e[0] for e in ends]), ca.vertcat(*[e[1] for e in ends]))
         return expression
 
+    def states(self, expression):
+        """States of the user in an expression, each with its rate."""
+        found = [state for state in self.model.states if ca.depends_on(expression, state.symbol)]
+        return [(state.symbol, self.of(state.rate)) for state in found]
+
     def equations(self, joint):
         """The equations of a joint, asked for once."""
         if joint.name not in self._equations:

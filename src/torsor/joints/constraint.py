@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import casadi as ca
 
 from ..describe import quantity
-from ..describe.element import DERIVED, MOTION, POSES, Element, Statement
+from ..describe.element import DERIVED, KEPT, SLIDING, Element, Statement
 from ..errors import ModelError
 
 
@@ -74,7 +74,7 @@ class Constraint(Element):
 
     def declared(self) -> list[Statement]:
         stated = self.equations()
-        rows, allowed = (stated.velocity, MOTION) if stated.position is None else (stated.position, POSES)
+        rows, allowed = (stated.velocity, SLIDING) if stated.position is None else (stated.position, KEPT)
         if not isinstance(rows, ca.SX) or rows.shape[1] != 1:
             raise ModelError(f"{self.owner}: declares no column of equations, got {quantity.show(rows)}")
         if rows.shape[0] != len(stated.directions):

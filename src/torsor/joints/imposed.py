@@ -7,7 +7,7 @@ from typing import Any, Self
 import casadi as ca
 
 from ..describe import quantity
-from ..describe.element import REQUIRED, TIMED, Posed, Statement, fill_in
+from ..describe.element import DRIVEN, REQUIRED, TIMED, Posed, Statement, fill_in
 from ..describe.quantity import Number, Rotation, Vector
 from ..errors import ModelError
 from ..registry import register
@@ -58,7 +58,7 @@ class Drive(Constraint):
         return quantity.scalar(self.value, "value", self.owner)
 
     def declared(self) -> list[Statement]:
-        return [*super().declared(), Statement("value", self.target(), TIMED)]
+        return [*super().declared(), Statement("value", self.target(), DRIVEN)]
 
     def position(self) -> ca.SX:
         return self.joint.coordinate[self.index] - self.target()  # (1)
@@ -83,7 +83,7 @@ class AngularVelocity(Constraint):
         return quantity.vector(self.value, "value", self.owner)
 
     def declared(self) -> list[Statement]:
-        return [*super().declared(), Statement("value", self.target(), TIMED)]
+        return [*super().declared(), Statement("value", self.target(), DRIVEN)]
 
     def velocity(self) -> ca.SX:
         return in_world(self, self.body.rotation @ self.body.angular_velocity) - self.target()

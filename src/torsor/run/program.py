@@ -74,7 +74,7 @@ def lowered(model, rows):
         f += [k for k, event in enumerate(model.events) if event.source is friction]  # where it sticks, where it slides
         f += [_slot(plan, *friction.pulled()), _slot(plan, *map(Rate, ca.vertsplit(friction.sliding())))]
     one_sided = [(places[id(c.active)], row[f"{c.name}[0]"]) for c in switched if hasattr(c, "gaps")]
-    held = {s.element_hash() for c in model.constraints if c.traced() is None for s in _symbols(c)}
+    held = _held(model)
     slides = np.array([tuple(f) for f in lands], FRICTION)
     crawls = [places[id(f.crawl)] for f in frictions if len(f.direction) > 1]
     several = slides[slides["parts"] > 1]
@@ -124,6 +124,15 @@ def _meets(model, rows):
     ranks = {c.name: c.rank for c in model.constraints}
     found = [k for k, label in enumerate(rows) if ranks[label.rsplit("[", 1)[0]] > 0]
     return np.array([found.index(k) if k in found else -1 for k in range(len(rows))], np.int64)
+
+
+def _held(model):
+    """Identities of the symbols that constraints contain, and the rates of states that they follow."""
+    found = {s.element_hash() for c in model.constraints if c.traced() is None for s in _symbols(c)}
+    for _ in model.states:
+        followed = [state for state in model.states if state.symbol.element_hash() in found]
+        found |= {s.element_hash() for state in followed for s in ca.symvar(state.rate)}
+    return found
 
 
 def _symbols(constraint):
