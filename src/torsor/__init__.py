@@ -8,7 +8,7 @@ data = ts.simulate(model, until=10)
 
 import typing as _typing
 
-from .describe import inertia
+from .describe import inertia, quantity
 from .describe.body import Body, Ground
 from .describe.model import Model
 from .describe.parameters import Parameter

@@ -61,8 +61,8 @@ def _effects(f, accelerations, multipliers):
     masses = ca.SX(sum(body.mass for body in f.model.bodies))
     heavy = f.in_state(f.substitution.of(masses), ca.SX.zeros(accelerations)) * f.scales.unit
     units = [heavy / unit for unit in f.column_units()] + [ca.SX(unit / f.scales.unit) for unit in f.row_units()]
-    weights = ca.vertcat(*units)
-    return lambda x: ca.mmax(ca.fabs(ca.densify(x[: accelerations + multipliers] * weights)))
+    weights = ca.vertcat(*units, ca.SX(0, 1))
+    return lambda x: ca.mmax(ca.fabs(ca.densify(ca.vertcat(x[: accelerations + multipliers] * weights, 0))))
 
 
 def _solution(e, r, r0, R):

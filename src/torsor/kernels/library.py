@@ -92,7 +92,7 @@ class Library(dict):
 
     def __init__(self, backend, images, descriptions, tables):
         places = [k for k, name in enumerate(descriptions) if name in tables]
-        addresses, owner, found = backend.link(images, len(descriptions), places)
+        addresses, owner, found = backend.link_schedules(images, len(descriptions), places)
         owners = owner, tables
         super().__init__(
             {

@@ -34,9 +34,13 @@ class Backend(ABC):
         called so rarely that compiling them quickly is worth more than their speed."""
 
     @abstractmethod
-    def link(self, images, count, tables=()):
-        """The addresses of the `count` kernels in these images, an object that must outlive them, and for each of the kernels
-        at the places `tables`, which are schedules, two addresses at which it looks for those of its rows and constants."""
+    def link(self, images, count):
+        """The addresses of the `count` kernels in these images, and an object that must outlive them."""
+
+    def link_schedules(self, images, count, tables):
+        """The same, and for each of the kernels at the places `tables`, which are schedules, two addresses at which it looks for
+        those of its rows and constants."""
+        return *self.link(images, count), {}
 
     @abstractmethod
     def target(self):

@@ -79,9 +79,12 @@ class LLVM(Backend):
         operations = [[e.instructions for e in several] for several in classes]
         return Emitted(definitions, set().union(*(e.symbols for e in own)), scratch, operations)
 
-    def link(self, images, count, tables=()):
-        """Addresses of the kernels k0, k1, … in object code, and those at which the kernels at the places `tables` look for
-        their rows and constants."""
+    def link(self, images, count):
+        """Addresses of the kernels k0, k1, … in object code."""
+        return self.link_schedules(images, count, ())[:2]
+
+    def link_schedules(self, images, count, tables):
+        """The same, and the addresses of what is named after kernels that are schedules: see `emit_schedule`."""
         import llvmlite.binding as llvm
 
         library = llvm.JITLibraryBuilder().add_current_process()

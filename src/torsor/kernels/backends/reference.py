@@ -16,12 +16,12 @@ class Reference(Backend):
         """The functions as CasADi stores them; work is not used."""
         return [f.serialize().encode() for f in functions], [Size(0, _operations(f)) for f in functions]
 
-    def link(self, images, count, tables=()):
+    def link(self, images, count):
         """Addresses of callbacks, one for each function."""
         import casadi
 
         callbacks = [_callback(casadi.Function.deserialize(image.decode())) for image in images[:count]]
-        return [ctypes.cast(c, ctypes.c_void_p).value for c in callbacks], callbacks, {}
+        return [ctypes.cast(c, ctypes.c_void_p).value for c in callbacks], callbacks
 
     def target(self):
         """Any machine that runs CasADi."""
