@@ -4,7 +4,9 @@ Run as a script, this file reads IR from its standard input and writes object co
 LLVM only, and nothing of the user's program, so such a process starts at once and needs no guard in the user's script.
 """
 
+import ctypes
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -13,6 +15,7 @@ import time
 from contextlib import ExitStack, contextmanager
 from functools import cache
 
+DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 PARENT = "TORSOR_PARENT"  # the variable that tells a worker who started it
 
 
@@ -121,6 +124,10 @@ def end_with_parent():
             time.sleep(0.1)
         os._exit(1)
 
+    if (
+        sys.platform == "linux" and PARENT in os.environ
+    ):  # at once; the thread below has to wait for a chance while LLVM works
+        ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)
     if os.name == "posix" and PARENT in os.environ:
         threading.Thread(target=watch, args=(int(os.environ[PARENT]),), daemon=True).start()
 
