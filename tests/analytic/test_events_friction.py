@@ -1,5 +1,6 @@
 """Dry friction, brakes and clutches against piecewise closed forms."""
 
+import casadi as ca
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -281,3 +282,41 @@ def test_a_slider_rubs_on_both_sides_of_its_dead_centres(formulation, offset):
     lost = c * np.interp(theta, fine, path)
     energy = data.kinetic_energy.values
     np.testing.assert_allclose(energy, energy[0] - lost, rtol=1e-6)
+
+
+@pytest.mark.parametrize("formulation", ["absolute", "relative", "woronetz"])
+@pytest.mark.parametrize("begins, power", [(0.0, 2), (0.0, 4), (0.5, 3), (0.5, 4)])
+@pytest.mark.parametrize("manner", [{}, {"method": "rkmk4", "step": 0.01}], ids=str)
+def test_friction_slides_when_a_drive_that_holds_the_same_begins_to_move(begins, power, formulation, manner):
+    """While the drive rests friction sticks to what rests anyway; then F = m ẍ + c, and back again F = m ẍ − c."""
+    m, c = 2.0, 1.0
+    model = ts.Model("driven")
+    body = model.body("body", mass=m, inertia=(1, 1, 1))
+    guide = model.add(ts.Prismatic("guide", model.ground, body, axis=(1, 0, 0)))
+    s = ca.fmax(0, ts.time - begins)
+    way = s**power * (1.2 - s)  # forth, and back
+    model.add(ts.Drive("servo", guide, value=way))
+    model.add(ts.Friction("rub", guide, coefficient=0.2, normal=c / 0.2))
+    data = ts.simulate(model, begins + 1.4, outputs=28, formulation=formulation, **manner)
+    t = data.time.values
+    s = np.maximum(0, t - begins)
+    speed = 1.2 * power * s ** (power - 1) - (power + 1) * s**power
+    faster = 1.2 * power * (power - 1) * s ** (power - 2) - (power + 1) * power * s ** (power - 1)
+    force = data.multiplier.values[:, [str(x) == "servo[0]" for x in data.constraint.values]].ravel()
+    moves = np.abs(speed) > 1e-3
+    np.testing.assert_allclose(force[moves], (m * faster + c * np.sign(speed))[moves], atol=1e-6)
+    assert moves.sum() > 15 and (speed < 0).any()
+
+
+@pytest.mark.parametrize("start", [0.0, 0.5])
+def test_a_state_that_is_kicked_out_of_rest_is_followed(start):
+    """Nothing has a size before it begins: neither the state nor the work of what follows it."""
+    model = ts.Model("kicked")
+    body = model.body("body", mass=1.0, inertia=(1, 1, 1))
+    guide = model.add(ts.Prismatic("guide", model.ground, body, axis=(1, 0, 0)))
+    wanted = ca.if_else(ts.time < start, 0.0, 1.2)
+    y = model.state("y", rate=lambda y: [y[1], 400 * (wanted - y[0]) - 40 * y[1]], start=[0.0, 0.0])
+    model.add(ts.Drive("servo", guide, value=y[0]))
+    data = ts.simulate(model, 1.0, outputs=10)
+    s = np.maximum(0, data.time.values - start)
+    np.testing.assert_allclose(data.coordinate.values[:, 0], 1.2 * (1 - (1 + 20 * s) * np.exp(-20 * s)), atol=1e-7)

@@ -8,12 +8,13 @@ from .vectors import either, largest, rate
 
 COARSE = 1e-3  # error of a step, relative to the model's size, from which the projection surely finds back
 UNMOVED = 1e-9  # of its size: what a model that is said to rest may move by in a run
+BRIEF = 1e9  # smallest steps, 1e-4 of a run: what begins from nothing is measured against what it gains in that time
 KNOWN = 4.0  # how often the measured rounding of accelerations is put up with
 
 
 @inlined
 def of_states(run, h, x, e):
-    """Largest error of a user's state, each over the largest value that it has had, or gains in the step."""
+    """Largest error of a user's state, each over the largest value that it has had, or gains in a short time."""
     most, first, n, worst = (
         run.scales.states,
         run.plan.configuration + run.plan.velocities + 1,
@@ -21,7 +22,10 @@ def of_states(run, h, x, e):
         0.0,
     )
     for m in range(most.size):
-        size = max(most[m], abs(x[first + m]), h * abs(run.scratch.K[0, n + m]))
+        fast = 0.0
+        for j in range(run.method.stages):
+            fast = max(fast, abs(run.scratch.K[j, n + m]))
+        size = max(most[m], abs(x[first + m]), h * abs(run.scratch.K[0, n + m]), BRIEF * run.plan.smallest_step * fast)
         most[m] = max(most[m], abs(x[first + m]))
         if size > 0.0:
             worst = max(worst, abs(e[n + m]) / size)
@@ -62,7 +66,7 @@ def error_of(run, k, h, x, x1, projecting):
     scales.energy = max(scales.energy, abs(x[plan.configuration + n]))
     energy = max(scales.energy, plan.mass * speed**2 + plan.inertia * spin**2)
     for j in range(run.method.stages):
-        energy = max(energy, h * abs(K[j, 2 * n]))
+        energy = max(energy, max(h, BRIEF * plan.smallest_step) * abs(K[j, 2 * n]))
     if energy > 0.0 and (met[0] > known * scales.linear_rounding or met[1] > known * scales.angular_rounding):
         worst = max(worst, abs(e[2 * n]) / energy)
     worst = max(worst, of_states(run, h, x, e))

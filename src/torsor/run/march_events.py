@@ -8,11 +8,15 @@ from .attempt import attempt
 from .codes import NOT_A_NUMBER, UNSEEN
 from .dense import ends
 from .event_records import END, RATE, VALUE, EventRun
+from .impulses import place_of
 from .instant import instant
 from .locate import locate
 from .march import deliver
 from .switches import AT_START, CRAWL, MANY, STILL, enabled, go_back, keep, measure, near, rounded_rate
 from .watching import first, quiet
+
+# speed of a friction that sticks besides others, over the largest: from here it is taken to slide, up to here it has only begun
+BEGINS, SLIDES = 1e-9, 1e-6
 
 at = reference(EventRun)
 
@@ -80,6 +84,28 @@ def follow_headings(run, i):
 
 
 @compiled
+def slips(run, i):
+    """A friction that sticks and is not in the equations, since other constraints hold the same, and that slides because these
+    begin to move: its number, -1 if there is none; and how fast it slides, as a share of the largest rate."""
+    frictions, s, state, later = run.program.frictions, run.scratch, run.state, run.trial.later
+    most, found, asked = 0.0, -1, False
+    for k in range(frictions.size):
+        f = frictions[k]
+        beside = False
+        for c in range(f.parts):
+            beside = beside or place_of(run, i, f.row + c) < 0
+        if state.p[f.stick] != 1.0 or not beside:
+            continue
+        if not asked:
+            ask.slots(run.kernels[i], s, state.xs[state.at], state.p, s.xdot, s.lam, later)
+            asked = True
+        share = later[f.speed] / (run.program.units[f.row] * rounded_rate(run)) if rounded_rate(run) > 0.0 else 0.0
+        if share > max(most, BEGINS):
+            most, found = share, k
+    return found, most
+
+
+@compiled
 def step(run, goal):
     """One step, looked through. Returns a status."""
     plan, state, events = run.plan, run.state, run.events
@@ -96,7 +122,15 @@ def step(run, goal):
     ends(run, i)
     found = 0 if quiet(run, state.p) else first(run, i, state.p)
     if found == 0:
+        friction, share = slips(run, i)
+        if share > SLIDES:  # it began within the step: that is to be found
+            h = state.time - run.kept.time
+            go_back(run)
+            state.longest = 0.3 * h
+            return RUNNING
         nothing_happens(run)
+        if friction >= 0:
+            events.due[run.program.frictions[friction].starts], events.pending = 1, 1
         follow_headings(run, i)
         return RUNNING
     if found > 0:
