@@ -10,6 +10,19 @@ at = reference(Run)
 
 
 @inlined
+def combined(h, weights, count, K, out):
+    """h times a combination of the first rows of K, row by row: the order in which memory lies."""
+    for m in range(out.size):
+        out[m] = weights[0] * K[0, m]
+    for j in range(1, count):
+        weight = weights[j]
+        for m in range(out.size):
+            out[m] += weight * K[j, m]
+    for m in range(out.size):
+        out[m] *= h
+
+
+@inlined
 def runge_kutta(run, structure, t, h):
     """A step of an explicit tableau."""
     k, s, method, state = run.kernels[structure], run.scratch, run.method, run.state
@@ -17,19 +30,10 @@ def runge_kutta(run, structure, t, h):
     K, A, b, u, e, stages = s.K, method.A, method.b, s.u, s.e, method.b.size
     first_rate(run, k, t)
     for i in range(1, stages):
-        for m in range(u.size):
-            du = 0.0
-            for j in range(i):
-                du += A[i, j] * K[j, m]
-            u[m] = h * du
+        combined(h, A[i], i, K, u)
         stage(run, k, t + method.c[i] * h, x, u, x1, K[i])
-    for m in range(u.size):
-        du, de = 0.0, 0.0
-        for j in range(stages):
-            du += b[j] * K[j, m]
-            de += method.estimate[j] * K[j, m]
-        u[m] = h * du
-        e[m] = h * de
+    combined(h, b, stages, K, u)
+    combined(h, method.estimate, stages, K, e)
     ask.advance(k, s, x, u, x1)
     state.evaluations += stages
 
