@@ -24,7 +24,7 @@ from ..lie import SO3, Product, Rn
 from ..registry import register
 from .base import Formulation, Solvers
 from .departures import alignments, departures
-from .factor import SINGULAR, column, correction, solver
+from .factor import SINGULAR, column, correction, solver, spreading
 from .graphs import conditioned
 from .initial import initial_functions
 from .lie_derivative import parts, rate, together, velocities
@@ -106,10 +106,9 @@ class Absolute(Formulation):
     def factored(self, G):
         """G, L and D⁻¹ as one column, and last the smallest ratio of a pivot to its diagonal: (2)."""
         Minv, f = self.inverse_mass(), self.forces()
-        spread = lambda G: lambda impulses: Minv @ (G.T @ impulses)
         if not self.keep:
             free = lambda gamma: (Minv @ f, ca.SX(0, 1))
-            return ca.SX.ones(1), lambda F: Solvers(free, lambda b: b, spread(G))
+            return ca.SX.ones(1), lambda F: Solvers(free, lambda b: (ca.SX.zeros(self.v.shape[0]), b))
         S = ca.sparsify(G @ Minv @ G.T)
         D, LT, order = ca.ldl(S)
         diagonal = ca.diag(S)[order]
@@ -125,7 +124,7 @@ class Absolute(Formulation):
                 lam = solve(gamma - kept @ (Minv @ f))  # (2)
                 return Minv @ (f + kept.T @ lam), lam  # (1)
 
-            return Solvers(accelerations, solve, spread(kept), G=kept)  # (3), (4)
+            return Solvers(accelerations, spreading(solve, lambda lam: Minv @ (kept.T @ lam)), G=kept)  # (3), (4)
 
         return conditioned(self, factor, G), read
 

@@ -8,6 +8,12 @@ from ..lie import SE3, SO3, Rn, se3
 
 def adopting(f):
     """The state (q, v) of a formulation in joint coordinates, as a function (t, q, v, p) in absolute coordinates."""
+    a = f.absolute
+    return ca.Function("adopt", [time, a.q, a.v, a.p], adopted(f))
+
+
+def adopted(f):
+    """The state (q, v) of a formulation in joint coordinates, in the bodies' symbols."""
     known, found = f.absolute.substitution, []
     for link in f.links:
         joint = link.joint
@@ -27,8 +33,7 @@ def adopting(f):
         else:
             x = _first_kind_coordinates(link, H) if link.first_kind else known.coordinates(joint)
             found.append((x, _coordinate_rates(link, V, x, H)))
-    a, (q, v) = f.absolute, (ca.vertcat(*column) for column in zip(*found))
-    return ca.Function("adopt", [time, a.q, a.v, a.p], [q, v])
+    return [ca.vertcat(*column) for column in zip(*found)]
 
 
 def _first_kind_coordinates(link, H):

@@ -30,16 +30,14 @@ class Solvers(NamedTuple):
     """What can be computed once a configuration has been factored, with S = G M⁻¹ Gᵀ of the rows in use.
 
     accelerations   γ → (v̇, λ): the equations of motion with G v̇ = γ
-    multipliers     b → S⁻¹ b
-    spread          Λ → M⁻¹ Gᵀ Λ: the velocities that impulses bring about
+    restored        b → (M⁻¹ Gᵀ Λ, Λ = S⁻¹ b): the least change of velocities with G δv = b, and its impulses
     tangent         e → the part of an error that a projection leaves; None: e − M⁻¹ Gᵀ S⁻¹ G e
     G               the Jacobian as the factor holds it, for that
     hands_on        whether λ is handed on with the accelerations; else it is recovered where it is asked for
     """
 
     accelerations: Callable
-    multipliers: Callable
-    spread: Callable
+    restored: Callable
     tangent: Callable | None = None
     G: ca.SX | None = None
     hands_on: bool = True

@@ -57,10 +57,28 @@ def column(A):
     return ca.vertcat(ca.SX(0, 1), *A.nonzeros())
 
 
+def as_column(matrices):
+    """The nonzeros of matrices as one column, and a function that reads them back from such a column."""
+    columns = [column(A) for A in matrices]
+    ends = np.cumsum([0, *[x.shape[0] for x in columns]]).tolist()
+    read = lambda F: [ca.SX(A.sparsity(), F[a:b]) for A, a, b in zip(matrices, ends, ends[1:])]
+    return ca.densify(ca.vertcat(*columns, ca.SX(0, 1))), read
+
+
 def solver(upper, inverse, order):
     """x = A⁻¹ b for A[order, order] = Uᵀ D U."""
     back = np.argsort(order).tolist()
     return lambda b: ca.solve(upper, inverse * ca.solve(upper.T, ca.densify(b)[order]))[back]
+
+
+def spreading(solve, spread):
+    """b → (M⁻¹ Gᵀ Λ, Λ = S⁻¹ b), from S⁻¹ and from what impulses do."""
+
+    def restored(b):
+        impulses = solve(b)
+        return spread(impulses), impulses
+
+    return restored
 
 
 def correction(G, inverse_metric):

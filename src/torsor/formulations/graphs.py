@@ -39,9 +39,8 @@ def functions(f, baumgarte=False, accelerations=True):
         results = [ca.densify(x) for x in (a, ca.vertcat(lam, efforts), power)]
         found["accelerations"] = ca.Function("accelerations", inputs, results)
     r, e = ca.SX.sym("r", len(f.keep)), ca.SX.sym("e", n)
-    jump = -solvers.multipliers(r)
-    found["impulse"] = ca.Function("impulse", [t, q, p, F, r], [ca.densify(x) for x in (solvers.spread(jump), jump)])
-    step = lambda residual: ca.densify(-solvers.spread(solvers.multipliers(residual)))
+    found["impulse"] = ca.Function("impulse", [t, q, p, F, r], [ca.densify(x) for x in solvers.restored(-r)])
+    step = lambda residual: ca.densify(-solvers.restored(residual)[0])
     left = solvers.tangent(e) if solvers.tangent else e + step(solvers.G @ e) if f.keep else e
     found["tangent"] = ca.Function("tangent", [p, F, e], [left])
     at_position, at_velocity = _corrections(f, step, G, g, psi)

@@ -22,7 +22,7 @@ from . import recursions, tree_schedule
 from .absolute import Absolute
 from .adoption import adopting
 from .base import Solvers
-from .factor import Factor
+from .factor import Factor, spreading
 from .graphs import conditioned
 from .lie_derivative import parts
 from .loads import Loads
@@ -206,8 +206,7 @@ class Relative(Transmission):
         """The factors of M and of S as one column: (2)."""
         if not self.keep:
             free = lambda gamma: (self.free_accelerations(), ca.SX(0, 1))
-            nothing = lambda impulses: ca.SX.zeros(self.v.shape[0])
-            return ca.SX.ones(1), lambda F: Solvers(free, lambda b: b, nothing)
+            return ca.SX.ones(1), lambda F: Solvers(free, lambda b: (ca.SX.zeros(self.v.shape[0]), b))
         mass = Factor(G, self.mass_matrix(), self.row_units())
 
         def read(F):
@@ -218,7 +217,7 @@ class Relative(Transmission):
                 lam = solve(gamma - kept @ free)  # (2)
                 return free + over_mass(kept.T @ lam), lam
 
-            return Solvers(accelerations, solve, lambda impulses: over_mass(kept.T @ impulses), G=kept)
+            return Solvers(accelerations, spreading(solve, lambda lam: over_mass(kept.T @ lam)), G=kept)
 
         return conditioned(self, mass.vector(), G), read
 

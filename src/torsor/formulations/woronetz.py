@@ -18,7 +18,7 @@ import numpy as np
 from ..registry import register
 from . import recursions
 from .base import Solvers
-from .factor import Factor, column, solver
+from .factor import Factor, column, solver, spreading
 from .graphs import conditioned
 from .partition import best, first_of_the_largest
 from .relative import Relative
@@ -85,7 +85,7 @@ class Woronetz(Relative):
             tangent = lambda e: ca.densify(N @ reduced(N.T @ (mass @ e)))  # (5)
             space = Factor(G, M, self.row_units())
             own, solve, over_mass = space.read(space.vector())
-            return Solvers(accelerations, solve, lambda x: over_mass(own.T @ x), tangent, hands_on=False)
+            return Solvers(accelerations, spreading(solve, lambda x: over_mass(own.T @ x)), tangent, hands_on=False)
 
         return conditioned(self, ca.densify(ca.vertcat(*stored, condition)), G), read
 
