@@ -21,7 +21,6 @@ from .factor import as_column
 from .graphs import conditioned
 from .relative import Relative
 
-
 SIX = 6  # velocities of a body; there are no particles in joint coordinates
 
 
@@ -32,7 +31,8 @@ class Hierarchical(Relative):
     def components(self):
         """The components as a tree, with the rows of all constraints in the equations: tree joints, then those in use."""
         use = {(id(self.rows[k].constraint), self.rows[k].index): place for place, k in enumerate(self.keep)}
-        rows, self._gamma = [], {}
+        rows: list = []
+        self._gamma: dict = {}
         tree = {id(link.joint) for link in self.links}
         for block in self.absolute.blocks:
             for k in range(block.psi.shape[0]):
