@@ -64,7 +64,7 @@ def simulate(
     step         fixed step [s]; shortened so that outputs are met exactly. None: adaptive, for methods that can
     method       key of an integrator, see `torsor.registered("integrator")`
     formulation  "absolute", "relative", "woronetz" …, see `torsor.registered("formulation")`
-    projection   "least-squares", "partition", "baumgarte", "none", with options as in "baumgarte:alpha=20,beta=20", or a
+    projection   "least-squares", "post", "partition", "baumgarte", "none", with options as in "baumgarte:alpha=20,beta=20", or a
                  Projection
     tolerance    relative error per step of adaptive methods; None: 1e-9, and 1e-11 where events are to be located
     map          "exp" or "cayley": how a step in the algebra becomes one on the group

@@ -102,8 +102,8 @@ def test_options_reach_the_run(torsor):
     for word in ('"step": 0.01', '"method": "rkmk4"', "Baumgarte", "alpha=5", '"map": "cayley"', '"damping": 0.5'):
         assert word in data.attrs["options"]
     assert data.attrs["work_done"] < 0
-    assert torsor("run pendulum.py --tolerance 1e-5 --out r.nc")[0] == 0
-    assert '"tolerance": 1e-05' in ts.load("r.nc").attrs["options"]
+    assert torsor("run pendulum.py --tolerance 1e-5 --projection post --out r.nc")[0] == 0
+    assert '"tolerance": 1e-05' in ts.load("r.nc").attrs["options"] and "Post()" in ts.load("r.nc").attrs["options"]
 
 
 def test_settings_reach_the_builder_of_a_file_and_of_a_case(torsor):

@@ -18,8 +18,9 @@ STATE = ("position", "rotation", "velocity", "angular_velocity")
 METHODS = ts.registered("integrator")
 
 
-def final_state(case, until, steps, method, map="exp"):
-    data = ts.simulate(ts.cases.load(case), until, outputs=[0.0, until], method=method, step=until / steps, map=map)
+def final_state(case, until, steps, method, map="exp", projection="least-squares"):
+    given = {"method": method, "step": until / steps, "map": map, "projection": projection}
+    data = ts.simulate(ts.cases.load(case), until, outputs=[0.0, until], **given)
     assert data.attrs["steps"] == steps
     return np.concatenate([data[name].values[-1].ravel() for name in STATE])
 
@@ -45,6 +46,16 @@ def slope(case, method, map):
 def test_error_falls_with_the_claimed_order_of_the_step(method, map):
     slopes = {case: slope(case, method, map) for case in PROBLEMS}
     assert all(abs(found - METHODS[method].order) <= 0.15 for found in slopes.values()), slopes
+
+
+@pytest.mark.parametrize("projection", [key for key, cls in ts.registered("projection").items() if cls.projects])
+@pytest.mark.parametrize("case", ["heavy-top", "pendulum"])
+def test_projections_keep_the_order_of_the_method(case, projection):
+    """What a projection takes away is of the order of the step's error; what it adds must be, too."""
+    until, _, counts = PROBLEMS[case]
+    states = [final_state(case, until, n, "rkmk4", projection=projection) for n in counts[4]]
+    errors = [np.abs(state - reference(case)).max() for state in states]
+    assert abs(-np.polyfit(np.log(counts[4]), np.log(errors), 1)[0] - 4) <= 0.15
 
 
 def test_printed_scheme_without_the_differential_would_lose_its_order():

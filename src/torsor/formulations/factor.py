@@ -90,6 +90,24 @@ def correction(G, inverse_metric):
     return lambda residual: ca.densify(-(inverse_metric @ (G.T @ solve(residual))))
 
 
+def pseudoinverse(G, rows, columns):
+    """Least change of coordinates that takes away as much of a residual as can be, −C Ĝ⁺ r̂, whatever rows depend on others.
+
+    Ĝ = G C / u has units of 1. Directions of singular values σ below ε are cut off smoothly, so that nothing jumps where a
+    mechanism passes a singular position; rows that agree share what they hold:
+
+        Ĝ⁺ = Ĝᵀ (Ĝ Ĝᵀ + ε²)⁻¹:     1/σ → σ / (σ² + ε²),      ε² = `SINGULAR` of the largest row or unit, squared    (2)
+    """
+    A = ca.sparsify(ca.diag(ca.DM(1 / np.array(rows, float))) @ G @ ca.diag(ca.DM(columns)))
+    S = ca.sparsify(A @ A.T)
+    small = SINGULAR * ca.fmax(1, ca.mmax(ca.densify(ca.diag(S))))
+    E, RT, places = ca.ldl(ca.sparsify(S + small * ca.SX.eye(S.shape[0])))
+    solve = solver(RT + ca.SX.eye(S.shape[0]), 1 / E, places)
+    return lambda residual: ca.densify(
+        -(ca.DM(columns) * (A.T @ solve(residual / ca.DM(np.array(rows, float)))))
+    )  # (2)
+
+
 def conditioning(G, inverse_metric, units, columns):
     """Smallest pivot of G W Gᵀ against the largest squared row of G, in units of rows and of coordinates: how well a choice of
     coordinates fits the rows."""

@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 
 from ..describe.quantity import time
-from .factor import conditioning, correction, inverse, inverse_metrics
+from .factor import conditioning, correction, inverse, inverse_metrics, pseudoinverse
 from .implicit import closed
 
 
@@ -58,10 +58,12 @@ def _corrections(f, step, G, g, psi):
         return (ca.SX.zeros(f.v.shape[0]),) * 2
     if f.metric == "mass":
         return step(g), step(psi)
-    W_q, W_v = inverse_metrics(f.metric, f.column_units())
-    held = f.held()
-    at_position = correction(G[held, :], W_q)(g[held]) if held else ca.SX.zeros(f.v.shape[0])
-    return at_position, correction(G, W_v)(psi)
+    held, columns, nothing = f.held(), f.column_units(), ca.SX.zeros(f.v.shape[0])
+    if f.metric == "pseudoinverse":
+        onto = lambda rows: pseudoinverse(G[rows, :], np.array(f.row_units())[rows], columns)
+        return onto(held)(g[held]) if held else nothing, onto(list(range(len(f.keep))))(psi)
+    W_q, W_v = inverse_metrics(f.metric, columns)
+    return correction(G[held, :], W_q)(g[held]) if held else nothing, correction(G, W_v)(psi)
 
 
 def conditioned(f, factor, G):

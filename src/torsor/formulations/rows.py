@@ -93,7 +93,7 @@ class RowsInUse(ABC):
     turns          angles that are counted over full turns: (joint, place)
     released       identities of the constraints that do not hold at present
     dependent      velocities that follow from the others, in formulations that split them
-    metric         of projections: "mass", "plain", or dependent coordinates for positions and velocities
+    metric         of projections: "mass", "plain", "pseudoinverse", or dependent coordinates for positions and velocities
     scales         in which unit lengths and rows are compared
     examined       functions of flat vectors: residuals and Jacobian of all declared rows …
     """

@@ -7,8 +7,10 @@ from ..kernels.compiled import inlined
 
 
 @inlined
-def correct_positions(run, k, x, y, p):
+def correct_positions(run, k, x, y, p, most):
     """Least squares onto the position constraints by simplified Newton steps between two vectors.
+
+    most   steps that are taken, 0: as many as it needs
 
     The factor at the first position serves all corrections: their error is of second order in the residual. Returns how
     often the vectors were swapped, −1 if it did not converge.
@@ -27,7 +29,7 @@ def correct_positions(run, k, x, y, p):
             ask.factor(k, s, x, p, s.F)
             ask.positions(k, s, x, p, s.F, y, s.g)
         x, y = y, x
-        if residual <= 1e7 * tolerance:  # the next residual is of the order of its square
+        if residual <= 1e7 * tolerance or swaps + 1 == most:  # the next residual is of the order of its square
             return swaps + 1
     return -1
 
@@ -44,7 +46,7 @@ def correct_velocities(run, k, x, y, p):
         if residual <= tolerance:
             return swaps
         x, y = y, x
-        if residual <= 1e7 * tolerance:
+        if residual <= 1e7 * tolerance or swaps + 1 == run.plan.corrections:
             return swaps + 1
     return 3
 

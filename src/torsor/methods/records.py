@@ -21,7 +21,8 @@ class Plan(Record):
     """What a run does; it does not change on the way."""
 
     adaptive: COUNT
-    projects: COUNT  # positions and velocities are brought onto the constraints after each step
+    projects: COUNT  # positions and velocities are brought onto the constraints after each step,
+    corrections: COUNT  # with so many steps of Newton's method, 0: as many as it needs
     step: REAL  # of a method with a fixed one [s]
     tolerance: REAL
     position_tolerance: REAL  # to which constraints hold, in units of the rows

@@ -75,7 +75,7 @@ def projected(run, k, place, other, h):
     """Bring a state onto the constraints. Returns its place, or −1 where a shorter step is to be tried, −2 where that would be
     too short."""
     plan, state, s = run.plan, run.state, run.scratch
-    swaps = correct_positions(run, k, state.xs[place], state.xs[other], state.p)
+    swaps = correct_positions(run, k, state.xs[place], state.xs[other], state.p, plan.corrections)
     if swaps < 0:
         if plan.adaptive == 0 or 0.25 * h < plan.smallest_step:
             return -2

@@ -14,7 +14,7 @@ class Choice:
     released         places among the elements that events switch, of those that do not act
     keep             rows in use
     dependent        velocities that follow from others, in formulations that split them
-    metric           of the projection: "mass", "plain", or dependent coordinates for positions and for velocities
+    metric           of the projection: "mass", "plain", "pseudoinverse", or dependent coordinates for positions and for velocities
     unit, units      of lengths, and of rows by label
     needs            kernels that a method asks for beyond those of every run
     """

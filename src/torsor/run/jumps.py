@@ -43,7 +43,7 @@ def positions(run, t, snap):
     if not snap and not gap <= FAR:
         return NOT_SATISFIED
     worst = state.position_residual
-    swaps = correct_positions(run, k, trial.x, trial.other, trial.p)
+    swaps = correct_positions(run, k, trial.x, trial.other, trial.p, 0)
     state.position_residual = worst  # a jump is no drift
     if swaps < 0:
         return NOT_SATISFIED

@@ -74,7 +74,8 @@ class Runner(Results):
         system, until = self.system, self.until
         size = system.length / system.unit  # residuals of kernels are in units of their rows
         return Plan(
-            adaptive=step is None, projects=projection.projects, step=step or 0.0, tolerance=tolerance,
+            adaptive=step is None, projects=projection.projects, corrections=projection.corrections,
+            step=step or 0.0, tolerance=tolerance,
             position_tolerance=1e-15 * size, velocity_tolerance=1e-14 * size * max(self._rate(), 1 / abs(until)),
             smallest_step=1e-13 * abs(until), mass=system.mass, inertia=system.inertia,
             configuration=system.state.q, velocities=system.state.v, linear=np.array(system.linear, np.int64),

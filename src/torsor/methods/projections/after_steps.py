@@ -21,6 +21,25 @@ class LeastSquares(Projection):
             raise OptionError(f"projection 'least-squares': metric must be 'mass' or 'plain', got {self.metric!r}")
 
 
+@register("post")
+@dataclass(frozen=True)
+class Post(Projection):
+    """After each step one step of Newton's method by the pseudoinverse of the constraints' Jacobian, small singular directions
+    cut off: the plain least change of coordinates, then of velocities ([vlasenko2006], eq. 2.39).
+
+        Δq = −G⁺(q̃) g(q̃),      Δv = −G⁺(q) ψ(q, ṽ)                                                       (1)
+
+    q is the corrected configuration: this contains the rate of G that the document neglects in eq. 1.17.
+    """
+
+    projects = True
+    corrections = 1
+
+    @property
+    def metric(self) -> str:
+        return "pseudoinverse"
+
+
 @register("partition")
 @dataclass(frozen=True)
 class Partition(Projection):

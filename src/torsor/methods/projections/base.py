@@ -9,15 +9,17 @@ from ...registry import lookup
 
 @dataclass(frozen=True)
 class Projection:
-    """Base: `projects` after each step or not, `baumgarte` in the equations or not, in which metric."""
+    """Base: `projects` after each step or not, with how many `corrections` (0: as many as it needs), `baumgarte` in the
+    equations or not, in which metric."""
 
     kind = "projection"
     projects = False
+    corrections = 0
     baumgarte = False
 
     @property
     def metric(self) -> Any:
-        """In which the least change is taken: "mass" or "plain", or dependent coordinates."""
+        """In which the least change is taken: "mass" or "plain", by the "pseudoinverse", or dependent coordinates."""
         return "mass"
 
     def gains(self, step: float | None) -> tuple[float, float]:
