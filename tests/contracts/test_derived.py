@@ -1,5 +1,8 @@
 """What is derived from a model is derived once, whatever its parameters are; the start follows the values."""
 
+import json
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
@@ -7,6 +10,7 @@ import torsor as ts
 from torsor import kernels
 from torsor.formulations.outputs import Outputs, layout
 from torsor.run import derived as derivation
+from torsor.run import prepare
 
 FORMULATIONS = ["absolute", "relative", "woronetz"]
 
@@ -143,3 +147,16 @@ def test_starts_in_memory_are_limited():
         ts.info(model, parameters={"m": 0.5 + 0.01 * k})
     told = derivation.derived(model, "absolute", {})
     assert len(told.known) == 64
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_a_start_that_is_kept_is_the_start(formulation, tmp_path, monkeypatch):
+    """The second model begins from what the first left on the disk, number for number; with another value, from its own."""
+    monkeypatch.setenv("TORSOR_CACHE", str(tmp_path))
+    found = [prepare.prepare(four_bar(), formulation)[0] for _ in range(2)]
+    told = prepare.prepare(four_bar(), formulation, parameters={"c": 0.5})[0]
+    monkeypatch.setattr(prepare, "_begun", lambda *_: pytest.fail("a start was computed that is kept"))
+    found.append(prepare.prepare(four_bar(), formulation)[0])
+    for other in found[1:]:
+        assert json.dumps(asdict(other)) == json.dumps(asdict(found[0]))
+    assert (found[0].p[0], told.p[0]) == (0.4, 0.5)

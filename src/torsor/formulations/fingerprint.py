@@ -123,6 +123,6 @@ def _declared(model):
     for what, values in _changes(model):
         names += what
         expressions += values
-    column = ca.vertcat(*[ca.vec(s) for s in symbols if s.numel()])
-    f = ca.Function("definition", [column], [ca.vertcat(*[ca.vec(ca.densify(ca.SX(e))) for e in expressions])])
+    column = ca.veccat(*symbols)
+    f = ca.Function("definition", [column], [ca.densify(ca.veccat(*expressions, ca.SX(0, 1)))])
     return hashlib.sha256("\n".join([*names, f.serialize()]).encode()).hexdigest(), column

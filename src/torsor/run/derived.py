@@ -2,17 +2,21 @@
 
 It is kept with the model while the process lives, and on the disk, so that a second process derives nothing either.
 Values of parameters are arguments of everything in it; what depends on them (the start, which rows are redundant, which
-coordinates depend on others) is computed anew for each run, in milliseconds, and never stored.
+coordinates depend on others) is computed anew for each value, in milliseconds. The first start is kept on the disk, too,
+with the values it belongs to: most models are run again as they are. However many values follow, no more is stored.
 """
 
 import json
 import pathlib
 import zlib
+from dataclasses import asdict
 from functools import cache
 from threading import RLock
+from typing import Any
 
 from .. import kernels
 from ..registry import lookup
+from .system import System
 
 
 class Derived:
@@ -26,30 +30,62 @@ class Derived:
         self.model, self.signals, self.mark = model, signals, mark
         self.cls, self.formulation = lookup("formulation", formulation), formulation
         self.lock, self.libraries, self.known = RLock(), {}, {}
-        self._equations = None
-        self.key, stored = key, kernels.cache.load(key, "derived")
-        self._derive() if stored is None else self._recall(json.loads(zlib.decompress(stored)))
+        self.key, self._equations = key, None
+        self._content: Any = None
 
-    def _derive(self):
+    @property
+    def facts(self):
+        return self._known()[0]
+
+    @property
+    def sides(self):
+        """Facts and functions of the formulation and, where it is another one, of that of absolute coordinates."""
+        return self._known()[1]
+
+    def _known(self):
+        """Derived, or read from the disk, when first asked for: a start that is kept needs none of it."""
+        with self.lock:
+            if self._content is None:
+                stored = kernels.cache.load(self.key, "derived")
+                self._content = (
+                    self._derived() if stored is None else self._recalled(json.loads(zlib.decompress(stored)))
+                )
+            return self._content
+
+    def _derived(self):
         from ..start.numeric import facts_of, recorded
 
-        self.facts = recorded(self.equations, self.signals)
-        self.sides = [(facts_of(x), x.examined) for x in self._formulations()]
+        sides = [(facts_of(x), x.examined) for x in self._formulations()]
+        return recorded(self.equations, self.signals), sides
 
-    def _recall(self, stored):
+    def _recalled(self, stored):
         from ..formulations.evaluation import Examined
 
-        self.facts, self.sides = stored["facts"], []
+        sides = []
         for k, (facts, names, texts) in enumerate(stored["sides"]):
             derive = lambda k=k: self._formulations()[k].examination()
-            self.sides.append((facts, Examined(names, derive, texts)))
+            sides.append((facts, Examined(names, derive, texts)))
+        return stored["facts"], sides
 
     def _keep(self):
         """Store what was derived since the last time."""
-        if not all(functions.complete for _, functions in self.sides):
+        if self._content and not all(functions.complete for _, functions in self.sides):
             sides = [(facts, functions.names, functions.texts()) for facts, functions in self.sides]
             stored = json.dumps({"facts": self.facts, "sides": sides})
             kernels.cache.store(self.key, "derived", zlib.compress(stored.encode(), 1))
+
+    def start(self, options, values, begin):
+        """The system at the start with these values: the one that is kept, or what `begin()` finds, which is kept where it is
+        the first."""
+        key = kernels.cache.digest("start", self.key, repr(options))
+        kept = kernels.cache.load(key, "start")
+        told, facts = json.loads(kept) if kept else (None, None)
+        if told == repr(values):
+            return System.restored(facts)
+        system = begin()
+        if kept is None:
+            kernels.cache.store(key, "start", json.dumps([repr(values), asdict(system)]).encode())
+        return system
 
     def _formulations(self):
         """The formulation and, where it is another one, that of absolute coordinates."""
@@ -69,9 +105,10 @@ class Derived:
         """A numeric face, for one use: what is chosen is written on it."""
         from ..start.numeric import Numeric
 
-        *own, absolute = self.sides
-        last = Numeric(self.model, lookup("formulation", "absolute"), *absolute)
-        return Numeric(self.model, self.cls, *own[0], last) if own else last
+        face, cls = None, lookup("formulation", "absolute")
+        for facts, functions in reversed(self.sides):  # absolute coordinates come last
+            face, cls = Numeric(self.model, cls, facts, functions, face), self.cls
+        return face
 
     def library(self, choice, build):
         """Kernels of a choice: known here, on the disk, or built now by `build(key, equations)`."""

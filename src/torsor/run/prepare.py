@@ -68,7 +68,7 @@ def prepare(
                 np.errstate(over="ignore", invalid="ignore"),
                 one_thread(len(model.bodies)),
             ):  # what is too large is told
-                found = _begun(told, [map, baumgarte, metric, needs], values, t, build)
+                found = _ready(told, [map, baumgarte, metric, needs], values, t, build)
         except np.linalg.LinAlgError as error:
             raise AssemblyError(
                 f"model {model.name!r}: no start can be computed: masses, lengths or velocities are too large, too small or too "
@@ -130,8 +130,15 @@ def _consistent(model, absolute, values, t):
     return Start(given, q, v, found, changes)
 
 
+def _ready(told, options, values, t, build):
+    """A system at a consistent start, and the kernels that suit."""
+    begin = lambda: _begun(told, options, values, t, build)
+    system = told.start([*options, build.__name__], (values, t), begin)
+    return system, told.library(system.choice, build)
+
+
 def _begun(told, options, values, t, build):
-    """A consistent start, what is redundant there, and the kernels that suit."""
+    """A consistent start and what is redundant there."""
     from ..start.diagnosis import diagnose
     from ..start.examiner import Examiner
 
@@ -147,12 +154,11 @@ def _begun(told, options, values, t, build):
     f.keep = found.keep
     f.measure(scales)
     choice, partition = best_choice(f, examiner, t, q, p, options)
-    built = told.library(choice, build)
     layout = layout_of(model, f.facts["q"], f.facts["v"], len(p))
     if f.turns:
         place = layout.joined(q, v, p) if build is run_kernels else q
-        p[len(model.inputs) :] = built["turns"](np.array([t]), place, p)[0]
-    system = System(
+        p[len(model.inputs) :] = told.library(choice, build)["turns"](np.array([t]), place, p)[0]
+    return System(
         sizes={
             "q": f.facts["q"],
             "v": f.facts["v"],
@@ -184,7 +190,6 @@ def _begun(told, options, values, t, build):
         changes=changes,
         fingerprint=told.mark,
     )
-    return system, built
 
 
 def _closed(model, p):

@@ -16,6 +16,7 @@ import numpy as np
 from ..errors import AssemblyError
 from .examiner import CLOSED, WELL, least, shortened
 
+BLOCK = 32  # rows that are compared with all rows before them at once
 DEPENDENT = 1e-6  # sine of the angle between a row and the rows before it, below which it depends on them
 
 
@@ -44,18 +45,28 @@ def independent(A):
             return list(range(len(A))), float(sines.min(initial=1.0))
     keep: list[int] = []
     sine, basis = 1.0, np.zeros((min(A.shape), A.shape[1]))
-    for i, row in enumerate(A):
-        if len(keep) == len(basis):
-            break
-        known = basis[: len(keep)]
-        for _ in range(2):  # the second time takes away what rounding left
-            row = row - known.T @ (known @ row)
-        size = np.linalg.norm(row)
-        if size > DEPENDENT:
-            basis[len(keep)] = row / size
-            keep.append(i)
-            sine = min(sine, float(size))
+    for start in range(0, len(A), BLOCK):
+        first = len(keep)
+        block = _beyond(A[start : start + BLOCK], basis[:first])
+        for i, row in enumerate(block, start):
+            if len(keep) == len(basis):
+                return keep, sine
+            row = _beyond(row, basis[first : len(keep)])
+            if DEPENDENT / 2 < np.sqrt(row @ row) < WELL:  # what rounding left of earlier blocks is no longer small
+                row = _beyond(row, basis[: len(keep)])
+            size = float(np.sqrt(row @ row))
+            if size > DEPENDENT:
+                basis[len(keep)] = row / size
+                keep.append(i)
+                sine = min(sine, size)
     return keep, sine
+
+
+def _beyond(rows, basis):
+    """What rows say beyond an orthonormal basis; the second time takes away what rounding left."""
+    for _ in range(2):
+        rows = rows - (rows @ basis.T) @ basis
+    return rows
 
 
 def _kept(rows, A):
