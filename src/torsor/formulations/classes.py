@@ -23,14 +23,14 @@ import numpy as np
 
 from ..lie import se3
 from . import recursions, spatial
-from .tree import Link, body_inertia, velocity_terms
+from .plain_tree import UPPER, alike
+from .tree import Link, velocity_terms
 
-UPPER = [0, 3, 4, 6, 7, 8]  # a symmetric 3x3 matrix on and above its diagonal, column by column
 INERTIA = 27  # numbers of an articulated inertia and its wrench: J, H, M, n, f
-ROWS = [0, 1, 3, 2, 4, 5]  # of `UPPER`, the same row by row
+SQUARE = [0, 1, 3, 1, 2, 4, 3, 4, 5]  # of the upper half of a symmetric 3x3 matrix, all its entries
 TINY = 1e-15  # over the largest number of its block: what turning leaves of a zero
 PLAIN = (0.0, 1.0, -1.0)  # numbers that are always folded
-TURN, POSE, MASS, CENTER = 9, 12, 13, 16  # where the numbers of a link end; its tensor is last
+TURN, POSE, MASS, CENTER, TENSOR = 9, 12, 13, 16, 22  # where the numbers of a link end
 
 
 class Class(NamedTuple):
@@ -51,42 +51,41 @@ class Class(NamedTuple):
         return self.inward.nnz_out(1)
 
 
-def numbers_of(link):
-    """Everything about a link besides its joint: fixed pose, mass, centre, tensor. None where a parameter is in it."""
-    inertia, center = body_inertia(link)
-    tensor = ca.vec(ca.densify(inertia.J))[UPPER]
-    R, d = se3.split_pose(link.fixed)
-    column = ca.densify(ca.vertcat(ca.vec(ca.densify(R)), d, link.body.mass, center, tensor))
-    return np.array(ca.DM(column)).ravel() if column.is_constant() else None
-
-
 class Turned:
-    """Links in frames whose z is the axis of their joint, where there is one: Q takes the new axes to the old ones.
+    """The links of a tree in frames whose z is the axis of their joint, where there is one.
 
-    joint    of each link, with its axis along z
+    Q         takes the new axes of each link to the old ones
+    joints    of each kind, with their axes along z
+    numbers   rows of the tree, in the new axes
     """
 
-    def __init__(self, links, numbers):
-        known: dict = {}
-        self.joint, self.Q = [], {}
-        for link in links:
-            trace = id(link.joint.traced() or link)
-            if trace not in known:
-                known[trace] = _along_z(link.joint)
-            joint, Q = known[trace]
-            self.joint.append(joint)
-            self.Q[id(link)] = Q
-        self.numbers = np.array([self._numbers(link, row) for link, row in zip(links, numbers)])
+    def __init__(self, tree):
+        self.tree = tree
+        along = [_along_z(joint) for joint in tree.examples]
+        self.joints = [joint for joint, _ in along]
+        self.kinds = np.unique([alike(joint) for joint in self.joints], return_inverse=True)[1][tree.traces]
+        self.Q = np.array([Q for _, Q in along])[tree.traces]
+        above = np.where((tree.parents >= 0)[:, None, None], self.Q[tree.parents], np.eye(3)).transpose(0, 2, 1)
+        rows, back = tree.numbers, self.Q.transpose(0, 2, 1)
+        R = above @ rows[:, :TURN].reshape(-1, 3, 3).transpose(0, 2, 1) @ self.Q
+        tensor = back @ rows[:, CENTER:][:, SQUARE].reshape(-1, 3, 3) @ self.Q
+        moved = lambda A, x: np.einsum("kij,kj->ki", A, x)
+        d, center = moved(above, rows[:, TURN:POSE]), moved(back, rows[:, MASS:CENTER])
+        blocks = [R.transpose(0, 2, 1).reshape(-1, 9), d, rows[:, POSE:MASS], center, tensor.reshape(-1, 9)[:, UPPER]]
+        self.numbers = np.column_stack([without_traces(block) for block in blocks])
 
-    def _numbers(self, link, row):
-        Q, above = self.Q[id(link)], self.Q.get(id(link.parent), np.eye(3))
-        R, d, center = row[:TURN].reshape(3, 3, order="F"), row[TURN:POSE], row[MASS:CENTER]
-        tensor: np.ndarray = np.zeros((3, 3))
-        tensor[np.triu_indices(3)] = row[CENTER:][ROWS]
-        tensor += np.triu(tensor, 1).T
-        blocks = [above.T @ R @ Q, above.T @ d, row[POSE:MASS], Q.T @ center, Q.T @ tensor @ Q]
-        *others, tensor = [np.where(np.abs(x) < TINY * np.abs(x).max(), 0.0, x).ravel(order="F") for x in blocks]
-        return np.concatenate([*others, tensor[UPPER]])
+    def key(self):
+        """What links of one class have in common besides numbers: their kind of joint, which way it was drawn."""
+        return np.column_stack([self.kinds, self.tree.reversed])
+
+    def branch(self, k):
+        """The branch of a link, with its joint's axis along z."""
+        return replace(self.tree.branches[k], joint=self.joints[self.tree.traces[k]])
+
+
+def without_traces(block):
+    """Rows of numbers without what turning leaves of zeros."""
+    return np.where(np.abs(block) < TINY * np.abs(block).max(axis=1, keepdims=True), 0.0, block)
 
 
 def _along_z(joint):
@@ -99,43 +98,57 @@ def _along_z(joint):
     return replace(joint, axis=(0, 0, 1)), np.column_stack([x, np.cross(z, x), z])
 
 
-def classes_of(links, turned, loaded):
-    """Classes of links, and the class of each."""
-    groups: dict = {}
-    for k, (link, joint, row) in enumerate(zip(links, turned.joint, turned.numbers)):
-        plain = tuple(x if x in PLAIN else None for x in row)
-        groups.setdefault((id(joint.traced() or link), link.branch.reversed, plain), []).append(k)
-    kinds = np.zeros(len(links), int)
-    classes = []
-    for kind, members in enumerate(groups.values()):
-        kinds[members] = kind
-        first = members[0]
-        branch = replace(links[first].branch, joint=turned.joint[first])
-        classes.append(_class(branch, links[first].parent, turned.numbers[members], loaded))
-    return classes, kinds
+def grouped(keys, numbers):
+    """Rows that are of one class: with equal keys, and numbers that are zero or one in the same places.
+
+    Returns the class of each row, and the rows of each class, in the order in which classes first occur.
+    """
+    plain = sum((k + 1) * (numbers == x) for k, x in enumerate(PLAIN))
+    _, first, kinds = np.unique(np.column_stack([keys, plain]), axis=0, return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first))
+    kinds = rank[kinds.ravel()]
+    order = np.argsort(kinds, kind="stable")
+    return kinds, np.split(order, np.cumsum(np.bincount(kinds))[:-1])
 
 
-def _class(branch, parent, numbers, loaded):
-    """The class of links that are like the one of this branch, with these numbers."""
+def folded(numbers):
+    """A column with what is alike in all rows as numbers and the rest as symbols; these symbols, and their places."""
     data = np.flatnonzero(np.any(numbers != numbers[0], axis=0))
     c, column = ca.SX.sym("c", len(data)), ca.SX(numbers[0])
     for k, place in enumerate(data.tolist()):
         column[place] = c[k]
-    pose = ca.sparsify(se3.pose(ca.reshape(column[:TURN], 3, 3), column[TURN:POSE]))
-    link = Link(branch, parent, fixed=pose)
-    mass, center, tensor = column[POSE], ca.sparsify(column[MASS:CENTER]), ca.sparsify(_symmetric(column[CENTER:]))
-    own = spatial.Inertia(tensor, ca.sparsify(mass * spatial.skew(center)), mass * ca.SX.eye(3))
+    return column, c, data
+
+
+def classes_of(turned, loaded):
+    """Classes of links, and the class of each."""
+    kinds, members = grouped(turned.key(), turned.numbers)
+    return [_class(turned.branch(rows[0]), turned.numbers[rows], loaded) for rows in members], kinds
+
+
+def _class(branch, numbers, loaded):
+    """The class of links that are like the one of this branch, with these numbers."""
+    column, c, data = folded(numbers)
+    link, own, mass, center = described(branch, column)
     above = ca.SX.sym("w", 3)
     turning = link.E.T @ above + link.spin
     biases = velocity_terms(link.E, link.d, above, link.spin, link.slide, link.spin_bias, link.slide_bias)
     wrench = recursions.at_velocity(own.J, center, mass, turning, ca.SX(3, 1), ca.SX(3, 1))
     motion = [ca.sparsify(x) for x in (link.E, link.d, *biases, *wrench)]
     kept, rebuilt = _stored(motion, ca.vertcat(link.x, link.v, above))
-    outward = _function("outward", [link.x, link.v, c, above], [kept, turning, link.v])
+    outward = function("outward", [link.x, link.v, c, above], [kept, turning, link.v])
     known = ca.SX.sym("k", kept.shape[0])
     motion = rebuilt(known)
     inward = _inward(link, c, known, own, motion, loaded)
     return Class(outward, inward, _finish(link, c, known, motion), data)
+
+
+def described(branch, column):
+    """A link, its inertia, mass and centre, from a row of numbers."""
+    pose = ca.sparsify(se3.pose(ca.reshape(column[:TURN], 3, 3), column[TURN:POSE]))
+    mass, center, tensor = column[POSE], ca.sparsify(column[MASS:CENTER]), ca.sparsify(_symmetric(column[CENTER:TENSOR]))
+    own = spatial.Inertia(tensor, ca.sparsify(mass * spatial.skew(center)), mass * ca.SX.eye(3))
+    return Link(branch, None, fixed=pose), own, mass, center
 
 
 def _inward(link, c, known, own, motion, loaded):
@@ -153,7 +166,7 @@ def _inward(link, c, known, own, motion, loaded):
         *parts, ns, fs, free = recursions.eliminated(*parts, link.S_w, link.S_v, tau)
         solved = ca.vertcat(ca.vec(ns), ca.vec(fs), free)
     up = before + _packed(*recursions.handed_on(*parts, b_w, b_v, E, d))
-    return _function(
+    return function(
         "inward", [link.x, c, known, beyond, before, *([ca.vertcat(*applied)] if loaded else [])], [up, solved]
     )
 
@@ -167,10 +180,10 @@ def _finish(link, c, known, motion):
     if dof:
         ns, fs = (ca.reshape(solved[3 * dof * i : 3 * dof * (i + 1)], 3, dof) for i in (0, 1))
         rate, alpha, a = recursions.moved(alpha, a, ns, fs, solved[6 * dof :], link.S_w, link.S_v)
-    return _function("finish", [link.x, c, known, solved, ca.vertcat(*above)], [ca.vertcat(alpha, a), rate])
+    return function("finish", [link.x, c, known, solved, ca.vertcat(*above)], [ca.vertcat(alpha, a), rate])
 
 
-def _function(name, inputs, results):
+def function(name, inputs, results):
     return ca.Function(name, inputs, ca.cse([ca.densify(x) for x in results]))
 
 

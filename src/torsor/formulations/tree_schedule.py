@@ -4,8 +4,10 @@ import casadi as ca
 import numpy as np
 
 from ..describe.quantity import time
-from .classes import INERTIA, Turned, classes_of, numbers_of
+from .classes import INERTIA, Turned, classes_of
+from .plain_tree import PlainTree
 from .schedule import Schedule
+from .tree import Root
 
 LARGE = 64  # links from which a tree is run through a table: there its code takes longer to compile than it saves
 
@@ -19,47 +21,48 @@ def fits(f):
 
 
 def rate_of_tree(f, layout):
-    """The kernel `rate` of a tree as a schedule; None where its geometry contains parameters."""
-    numbers = [numbers_of(link) for link in f.links]
-    if any(x is None for x in numbers):
-        return None
-    return _Recursion(f, layout, np.array(numbers)).schedule
+    """The kernel `rate` of a formulation in joint coordinates as a schedule; None where its geometry contains parameters."""
+    tree = PlainTree(f.model)
+    return None if tree.numbers is None else Recursion(Turned(tree), layout, f).schedule
 
 
-class _Recursion:
-    """The three passes, and what comes before and after them."""
+class Recursion:
+    """The three passes, and what comes before and after them.
 
-    def __init__(self, f, layout, numbers):
-        self.f, self.layout, self.n = f, layout, len(f.links)
+    turned   the links
+    f        the formulation, for what is applied to them; None: nothing is
+    """
+
+    def __init__(self, turned, layout, f=None):
+        self.turned, self.tree, self.layout, self.f, self.n = turned, turned.tree, layout, f, turned.tree.n
         takes = {"t": 1, "x": layout.x, "p": layout.p, "F": 1, "gains": 2}
         self.schedule = s = Schedule("rate", takes, gives={"xdot": layout.algebra, "lam": 0})
-        self.turned = turned = Turned(f.links, numbers)
         self._roots()
         self._applied()
-        self.classes, self.kinds = classes_of(f.links, turned, self.applied is not None)
-        own = [self.classes[k] for k in self.kinds]
-        self.data = np.array([s.keep(row[c.data]) for row, c in zip(turned.numbers, own)])
-        self.q, self.v = (_starts([getattr(x.group, what) for x in f.links]) for what in ("size", "dimension"))
-        self.w, self.acceleration, self.up = (self._rooms([size] * self.n) for size in (3, 6, INERTIA))
-        self.kept, self.solved = (self._rooms([getattr(c, what) for c in own]) for what in ("kept", "solved"))
+        self.classes, self.kinds = classes_of(turned, self.applied is not None)
+        self.data = kept_numbers(s, turned.numbers, self.kinds, [c.data for c in self.classes])
+        self.q, self.v = (starts(self.tree.sizes(what)) for what in ("size", "dimension"))
+        self.w, self.acceleration, self.up = (rooms(s, np.full(self.n, size)) for size in (3, 6, INERTIA))
+        self.kept, self.solved = (
+            rooms(s, np.array([getattr(c, what) for c in self.classes])[self.kinds]) for what in ("kept", "solved")
+        )
         self._passes()
-
-    def _rooms(self, sizes):
-        """Places of as many blocks of memory."""
-        return self.schedule.room(sum(sizes)) + _starts(sizes)
 
     def _roots(self):
         """Motion of the grounds, and zeros for what nothing is added to."""
-        s, roots = self.schedule, {id(root): root for root in map(self.f.motion.base, self.f.links) if root is not None}
+        s, model, hung = self.schedule, self.tree.model, np.flatnonzero(self.tree.parents < 0)
         self.zeros = s.room(INERTIA)
         none = ca.Function("none", [time], [ca.SX.zeros(INERTIA)])
         s.call([none], ["t", "memory"], [0], [[0], [self.zeros]])
-        self.roots = {}
-        for key, root in roots.items():
-            self.roots[key] = s.room(3), s.room(6)
-            results = [ca.densify(root.w), ca.densify(ca.vertcat(root.alpha, root.a))]
-            own = ca.Function("root", [time, self.f.p], results)
-            s.call([own], ["t", "p", "memory", "memory"], [0], [[0], [0], *([place] for place in self.roots[key])])
+        self.roots, known = {}, {}
+        for k in hung.tolist():
+            ground = self.tree.ground(k)
+            if id(ground) not in known:
+                root, known[id(ground)] = Root(ground, model.gravity), (s.room(3), s.room(6))
+                results = [ca.densify(root.w), ca.densify(ca.vertcat(root.alpha, root.a))]
+                own = ca.Function("root", [time, ca.vertcat(*model.inputs, ca.SX(0, 1))], results)
+                s.call([own], ["t", "p", "memory", "memory"], [0], [[0], [0], *([at] for at in known[id(ground)])])
+            self.roots[k] = known[id(ground)]
 
     def _of_state(self, name, column):
         """A column of the state as a function of t, x and p."""
@@ -70,34 +73,32 @@ class _Recursion:
 
     def _applied(self):
         """Where the applied forces of every link are: a wrench, and those along its joint. None where there are none."""
-        f, wrenches, along = self.f, self.f.wrenches(), self.f.driving()
         self.applied = None
-        loaded = [x for x in f.links if id(x) in wrenches or ca.sparsify(along[id(x)]).nnz()]
+        if self.f is None:
+            return
+        f, wrenches, along = self.f, self.f.wrenches(), self.f.driving()
+        loaded = [(k, x) for k, x in enumerate(f.links) if id(x) in wrenches or ca.sparsify(along[id(x)]).nnz()]
         if not loaded:
             return
         none = (ca.SX.zeros(3), ca.SX.zeros(3))
-        into = lambda x, wrench: (ca.DM(self.turned.Q[id(x)]).T @ y for y in wrench)
-        columns = [ca.vertcat(*into(x, wrenches.get(id(x), none)), along[id(x)]) for x in loaded]
-        places = dict(zip(map(id, loaded), self._rooms([c.shape[0] for c in columns])))
+        into = lambda k, wrench: (ca.DM(self.turned.Q[k]).T @ y for y in wrench)
+        columns = [ca.vertcat(*into(k, wrenches.get(id(x), none)), along[id(x)]) for k, x in loaded]
+        places = rooms(self.schedule, [c.shape[0] for c in columns])
         own = self._of_state("applied", ca.vertcat(*columns))
-        self.schedule.call([own], ["t", "x", "p", "memory"], [0], [[0], [0], [0], [places[id(loaded[0])]]])
-        self.applied = np.array([places.get(id(x), self.zeros) for x in f.links])
+        self.schedule.call([own], ["t", "x", "p", "memory"], [0], [[0], [0], [0], [places[0]]])
+        self.applied = np.full(self.n, self.zeros)
+        self.applied[[k for k, _ in loaded]] = places
 
     def _above(self, of_links, which):
         """For each link the place of something of its parent, or of its root."""
-        links, base = self.f.links, self.f.motion.base
-        return np.array(
-            [of_links[k] if k >= 0 else self.roots[id(base(x))][which] for x, k in zip(links, self.parents)]
-        )
+        found = of_links[self.tree.parents]
+        for k, places in self.roots.items():
+            found[k] = places[which]
+        return found
 
     def _passes(self):
         s, n, layout, back = self.schedule, self.n, self.layout, np.arange(self.n)[::-1]
-        place = {id(link): k for k, link in enumerate(self.f.links)}
-        self.parents = [place.get(id(link.parent), -1) for link in self.f.links]
-        beyond, before = np.full(n, self.zeros), np.full(n, self.zeros)
-        for k in back:  # in the order in which they are handed on
-            if self.parents[k] >= 0:
-                before[k], beyond[self.parents[k]] = beyond[self.parents[k]], self.up[k]
+        before, beyond = handed_on(self.tree.parents, self.up, self.zeros)
         loads = [] if self.applied is None else [self.applied]
         call = lambda what, order, *vectors: s.call(
             [getattr(c, what) for c in self.classes],
@@ -122,7 +123,8 @@ class _Recursion:
 
     def _power(self):
         """Power of forces without potential, where there are any: the last number of ẋ."""
-        power, place = ca.sparsify(self.f.absolute.loads.power), 2 * self.layout.v
+        power = ca.sparsify(ca.SX(0) if self.f is None else self.f.absolute.loads.power)
+        place = 2 * self.layout.v
         if power.nnz():
             own = self._of_state("power", power)
             self.schedule.call([own], ["t", "x", "p", "xdot"], [0], [[0], [0], [0], [place]])
@@ -130,5 +132,30 @@ class _Recursion:
             self.schedule.call([ca.Function("none", [time], [ca.SX.zeros(1)])], ["t", "xdot"], [0], [[0], [place]])
 
 
-def _starts(sizes):
+def handed_on(parents, own, zeros):
+    """Where each link finds the sum of what its siblings handed on before it, and where the sum of all beyond it is; links hand
+    on from the last to the first, each adding its own to the sum."""
+    before, beyond = np.full(len(parents), zeros), np.full(len(parents), zeros)
+    for k in range(len(parents) - 1, -1, -1):
+        if parents[k] >= 0:
+            before[k], beyond[parents[k]] = beyond[parents[k]], own[k]
+    return before, beyond
+
+
+def kept_numbers(schedule, numbers, kinds, data):
+    """Places of the constants of every row: those of its numbers that are data of its class."""
+    width = np.array([len(columns) for columns in data])[kinds]
+    at, every = starts(width), np.zeros(int(width.sum()))
+    for kind, columns in enumerate(data):
+        rows = np.flatnonzero(kinds == kind)
+        every[at[rows][:, None] + np.arange(len(columns))] = numbers[np.ix_(rows, columns)]
+    return schedule.keep(every) + at
+
+
+def rooms(schedule, sizes):
+    """Places of as many blocks of memory."""
+    return schedule.room(np.sum(sizes)) + starts(sizes)
+
+
+def starts(sizes):
     return np.cumsum([0, *sizes])[:-1]

@@ -1,0 +1,112 @@
+"""A tree of bodies in numbers, for models too large to write every body in symbols.
+
+Everything about a link besides the kind of its joint is a row of numbers: the fixed pose from its parent's frame to its joint,
+and the mass, centre and tensor of its body. Frames are those of `tree.py`.
+"""
+
+from functools import cached_property
+
+import numpy as np
+
+from ..describe import quantity
+from ..describe.topology import spanning_tree
+from ..lie import SE3, Rn
+from .tree import _group, _kind
+
+UPPER = [0, 3, 4, 6, 7, 8]  # a symmetric 3x3 matrix on and above its diagonal, column by column
+
+
+class PlainTree:
+    """The links of a tree in an order in which parents come first.
+
+    branches   of the spanning tree
+    kinds      of their joints: those whose equations are alike share one, with the group of its coordinates
+    parents    place of the parent of each link, −1 for a link that hangs on a ground
+    """
+
+    def __init__(self, model):
+        self.model, self.branches = model, spanning_tree(model).branches
+        self.joints = [branch.joint for branch in self.branches]
+        self.bodies = [branch.body for branch in self.branches]
+        place = {id(body): k for k, body in enumerate(self.bodies)}
+        self.parents = np.array([place.get(id(branch.parent), -1) for branch in self.branches])
+        self.reversed = np.array([branch.reversed for branch in self.branches])
+        traces: dict = {}
+        self.traces = np.array([traces.setdefault(alike(joint), len(traces)) for joint in self.joints])
+        first = [int(np.argmax(self.traces == k)) for k in range(len(traces))]
+        self.examples = [self.joints[k] for k in first]
+        self.groups = [_group(joint) for joint in self.examples]
+
+    @property
+    def n(self):
+        return len(self.branches)
+
+    def ground(self, k):
+        """The ground that a link without a parent hangs on."""
+        joint = self.joints[k]
+        return joint.second if self.reversed[k] else joint.first
+
+    def sizes(self, what):
+        """`size` or `dimension` of the groups of the links."""
+        return np.array([getattr(group, what) for group in self.groups])[self.traces]
+
+    @cached_property
+    def frames(self):
+        """Joint frames on parents and on bodies, from their centres of mass: two stacks of poses; None with parameters in it."""
+        placed = [_numbers(pose) for joint in self.joints for pose in joint.placed]
+        if any(x is None for x in placed):
+            return None
+        both = np.array(placed).reshape(self.n, 2, 4, 4)
+        outer, inner = (both[np.arange(self.n), np.where(self.reversed, 1 - k, k)] for k in (0, 1))
+        free = np.array([isinstance(group, SE3) for group in self.groups])[self.traces]
+        inner[free] = np.eye(4)
+        return outer, inner
+
+    @cached_property
+    def weights(self):
+        """Mass and tensor of every body; None with parameters in it."""
+        masses, tensors = [_numbers(b.mass) for b in self.bodies], [_numbers(b.inertia) for b in self.bodies]
+        if any(x is None for x in [*masses, *tensors]):
+            return None
+        return np.array(masses).ravel(), np.array(tensors).reshape(-1, 3, 3)
+
+    @cached_property
+    def numbers(self):
+        """Rows of fixed pose, mass, centre and tensor about the link's frame; None where a parameter is in one."""
+        if self.frames is None or self.weights is None:
+            return None
+        (outer, inner), (mass, J) = self.frames, self.weights
+        fixed = outer.copy()
+        held = self.parents >= 0
+        fixed[held] = inverted(inner[self.parents[held]]) @ outer[held]
+        R, p = inner[:, :3, :3], inner[:, :3, 3]
+        back = R.transpose(0, 2, 1)
+        center = -np.einsum("kij,kj->ki", back, p)
+        square = np.einsum("ki,ki->k", center, center)[:, None, None] * np.eye(3) - center[:, :, None] * center[:, None, :]
+        tensor = back @ J @ R + mass[:, None, None] * square
+        flat = lambda A: A.transpose(0, 2, 1).reshape(self.n, 9)
+        return np.column_stack([flat(fixed[:, :3, :3]), fixed[:, :3, 3], mass, center, flat(tensor)[:, UPPER]])
+
+
+def _numbers(x):
+    """An expression as numbers, None where a symbol is in it."""
+    return quantity.numbers(x) if x.is_constant() else None
+
+
+def inverted(poses):
+    """Inverses of a stack of poses."""
+    found = np.zeros_like(poses)
+    R = poses[:, :3, :3].transpose(0, 2, 1)
+    found[:, :3, :3], found[:, :3, 3] = R, -np.einsum("kij,kj->ki", R, poses[:, :3, 3])
+    found[:, 3, 3] = 1.0
+    return found
+
+
+def alike(joint):
+    """What joints have in common that share their equations."""
+    return id(joint.traced() or joint)
+
+
+def declared(joint):
+    """Whether the velocities of a joint are those that it declares, with coordinates that are plain numbers."""
+    return isinstance(_group(joint), Rn) and joint.traced() is not None and bool(_kind(joint)[1])
