@@ -92,9 +92,9 @@ class Outputs:
         yield "velocity_drift", largest(holding("psi"))
 
 
-def layout(f, signals):
-    """Names and sizes of the outputs of a formulation, before any of them is derived."""
-    model, bodies = f.model, len(f.model.bodies)
+def layout(model, rows, signals):
+    """Names and sizes of the outputs of a model in a formulation with so many rows, before any of them is derived."""
+    bodies = len(model.bodies)
     dof, connections = sum(j.dof for j in model.joints), sum(isinstance(c, Connection) for c in model.constraints)
     sizes = {
         "position": 3,
@@ -106,7 +106,7 @@ def layout(f, signals):
     }
     found = {what: size * bodies for what, size in sizes.items()}
     found |= dict.fromkeys(("coordinate", "rate", "coordinate_acceleration"), dof)
-    found |= {"multiplier": len(f.rows), "reaction_force": 3 * connections, "reaction_torque": 3 * connections}
+    found |= {"multiplier": rows, "reaction_force": 3 * connections, "reaction_torque": 3 * connections}
     found |= dict.fromkeys(("kinetic_energy", "potential_energy", "position_drift", "velocity_drift"), 1)
     return [*found.items(), ("signals", len(signals))]
 

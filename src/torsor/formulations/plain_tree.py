@@ -88,6 +88,39 @@ class PlainTree:
         return np.column_stack([flat(fixed[:, :3, :3]), fixed[:, :3, 3], mass, center, flat(tensor)[:, UPPER]])
 
 
+    @cached_property
+    def poses(self):
+        """Reference poses of all grounds and bodies, by identity."""
+        return {id(b): _pose(b) for b in [*self.model.grounds, *self.bodies]}
+
+    @cached_property
+    def ends(self):
+        """Reference poses in the world of the two frames of each joint, on the parent and on the body: two stacks."""
+        near = [self.bodies[p] if p >= 0 else self.ground(k) for k, p in enumerate(self.parents.tolist())]
+        on = lambda bodies, frames: np.array([self.poses[id(body)] for body in bodies]) @ frames
+        return on(near, self.frames[0]), on(self.bodies, self.frames[1])
+
+    def measured(self):
+        """What scales follow from, as `scales.measured` has it in symbols."""
+        (outer, inner), place = self.frames, {id(b): k for k, b in enumerate(self.model.bodies)}
+        own = np.array([place[id(b)] for b in self.bodies])
+        reach, held = np.zeros(self.n), self.parents >= 0
+        for frames, bodies in ((inner, own), (outer[held], own[self.parents[held]])):
+            np.maximum.at(reach, bodies, np.linalg.norm(frames[:, :3, 3], axis=1))
+        mass, J = self.weights
+        gyration = np.zeros(self.n)
+        gyration[own] = np.sqrt(np.trace(J, axis1=1, axis2=2) / 2 / mass)
+        points = np.array([*self.poses.values(), *self.ends[0], *self.ends[1]])[:, :3, 3].T
+        return points, reach, gyration, np.linalg.norm(quantity.numbers(self.model.gravity))
+
+
+def _pose(body):
+    """The reference pose of a body or a ground."""
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3:] = quantity.numbers(body.start_rotation), quantity.numbers(body.start_position)
+    return pose
+
+
 def _numbers(x):
     """An expression as numbers, None where a symbol is in it."""
     return quantity.numbers(x) if x.is_constant() else None

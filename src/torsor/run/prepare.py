@@ -13,6 +13,7 @@ from ..describe import quantity
 from ..errors import AssemblyError, ModelError
 from ..formulations.scales import Scales
 from ..registry import lookup
+from . import large
 from .choice import Choice, thawed
 from .derived import derived
 from .pace import paces
@@ -60,6 +61,10 @@ def prepare(
         raise ModelError(f"model {model.name!r} has no bodies")
     lookup("formulation", formulation)
     values = model.values(parameters)
+    if build is run_kernels and not needs:
+        tree = large.tree_of(model, formulation, dict(model.signals) | dict(signals or {}))
+        if tree is not None:
+            return large.prepared(tree, map, baumgarte, t)
     told = derived(model, formulation, dict(model.signals) | dict(signals or {}))
     ask = (map, baumgarte, repr(metric), tuple(values.items()), t, needs, build)
     if ask not in told.known:

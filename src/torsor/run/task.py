@@ -64,16 +64,15 @@ class Task:
                 )
             system = stored
         _refuse_endless(model, system, self.until)
-        told = self.derived()
         manner = (self.method, self.step, self.tolerance, self.projection, self.until)
         if changes_structure(model):
             from .event_runner import EventRunner
             from .structures import Structures
 
-            structures = Structures(told, system, built, (*ways, needs))
+            structures = Structures(self.derived(), system, built, (*ways, needs))
             return system, EventRunner(structures, system, built, *manner, self.blame)
-        renew = lambda choice, *at: chosen_anew(told, system, choice, (*ways, needs), *at)
-        library = lambda choice: told.library(choice, run_kernels)
+        renew = lambda choice, *at: chosen_anew(self.derived(), system, choice, (*ways, needs), *at)
+        library = lambda choice: self.derived().library(choice, run_kernels)
         return system, Runner(system, built, *manner, renew, library, self.blame)
 
     def blame(self, until, t, bodies, p):
