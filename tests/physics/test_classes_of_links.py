@@ -8,6 +8,7 @@ from mechanisms import GIVES, Draw
 import torsor as ts
 from torsor.formulations import tree_schedule
 from torsor.formulations.relative import Relative
+from torsor.run import large
 from torsor.run.waist import layout_of
 
 
@@ -16,7 +17,7 @@ def every_size(monkeypatch):
     monkeypatch.setattr(tree_schedule, "LARGE", 0)
 
 
-def tree(seed, n, kinds=tuple(GIVES)):
+def tree(seed, n, kinds=tuple(GIVES), forces=True):
     """A random tree of n bodies on two grounds, with any joints, drawn either way round, and forces of all kinds."""
     rng = np.random.default_rng(seed)
     model = ts.Model("tree", gravity=tuple(rng.normal(size=3)))
@@ -28,12 +29,18 @@ def tree(seed, n, kinds=tuple(GIVES)):
         pair = (ends[rng.integers(len(ends))], body)
         joint = draw.joint(rng.choice(kinds), *(pair if draw.chance(0.7) else pair[::-1]), draw.place(2.0))
         ends.append(body)
+        if not forces:
+            continue
         if draw.chance(0.4) and joint.dof == 1:
             model.add(ts.JointForce(f"motor{k}", joint, torque(joint, rng)))
         if draw.chance(0.3):
             model.add(ts.PointForce(f"push{k}", body, force=tuple(rng.normal(size=3)), point=tuple(draw.place(2.0))))
-    model.add(ts.SpringDamper("spring", model.ground, model.bodies[-1], stiffness=3.0, damping=0.2, length=0.5))
+    if forces:
+        model.add(ts.SpringDamper("spring", model.ground, model.bodies[-1], stiffness=3.0, damping=0.2, length=0.5))
     return model
+
+
+HELD = tuple(kind for kind in GIVES if kind != "Free")
 
 
 def torque(joint, rng):
@@ -70,6 +77,25 @@ def test_runs_by_classes_are_those_of_absolute_coordinates(kind):
     runs = [ts.simulate(model, 0.5, outputs=5, tolerance=1e-11, formulation=f) for f in ("relative", "absolute")]
     for what in ("position", "rotation", "velocity", "work"):
         np.testing.assert_allclose(*(run[what].values for run in runs), atol=1e-8)
+
+
+@pytest.mark.parametrize("kinds", [("Revolute", "Prismatic"), ("Spherical", "Cylindrical", "Fixed"), HELD], ids=len)
+def test_results_of_trees_in_numbers_are_those_of_absolute_coordinates(kinds):
+    """Everything that a result holds, where start, kernels and outputs come from arrays."""
+    model = tree(5, 9, kinds, forces=False)
+    turning = {"velocity": (1, 2, 3), "angular_velocity": (0.3, -2, 1), "rotation": (0.1, 0.5, -0.4)}
+    model.body("stone", mass=2.0, inertia=(0.3, 0.4, 0.5), at=(4, 5, 6), **turning)
+    assert large.tree_of(model, "relative", {}) is not None
+    table, other = (
+        ts.simulate(model, 0.4, outputs=4, tolerance=1e-11, formulation=f) for f in ("relative", "absolute")
+    )
+    assert (
+        set(table.data_vars) == set(other.data_vars)
+        and table.attrs["degrees_of_freedom"] == other.attrs["degrees_of_freedom"]
+    )
+    for what in set(table.data_vars) - {"multiplier", "position_drift", "velocity_drift", "reaction_unique"}:
+        one, two = table[what].values, other[what].values
+        np.testing.assert_allclose(one, two, atol=1e-7 * (1 + np.abs(two).max(initial=0.0)), err_msg=what)
 
 
 @pytest.mark.parametrize("n", [1, 30, 200])

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from ..lie import se3
+from ..lie import poses, se3
 from . import recursions, spatial
 from .plain_tree import UPPER, alike
 from .tree import Link, velocity_terms
@@ -69,8 +69,7 @@ class Turned:
         rows, back = tree.numbers, self.Q.transpose(0, 2, 1)
         R = above @ rows[:, :TURN].reshape(-1, 3, 3).transpose(0, 2, 1) @ self.Q
         tensor = back @ rows[:, CENTER:][:, SQUARE].reshape(-1, 3, 3) @ self.Q
-        moved = lambda A, x: np.einsum("kij,kj->ki", A, x)
-        d, center = moved(above, rows[:, TURN:POSE]), moved(back, rows[:, MASS:CENTER])
+        d, center = poses.applied(above, rows[:, TURN:POSE]), poses.applied(back, rows[:, MASS:CENTER])
         blocks = [R.transpose(0, 2, 1).reshape(-1, 9), d, rows[:, POSE:MASS], center, tensor.reshape(-1, 9)[:, UPPER]]
         self.numbers = np.column_stack([without_traces(block) for block in blocks])
 
@@ -146,7 +145,11 @@ def _class(branch, numbers, loaded):
 def described(branch, column):
     """A link, its inertia, mass and centre, from a row of numbers."""
     pose = ca.sparsify(se3.pose(ca.reshape(column[:TURN], 3, 3), column[TURN:POSE]))
-    mass, center, tensor = column[POSE], ca.sparsify(column[MASS:CENTER]), ca.sparsify(_symmetric(column[CENTER:TENSOR]))
+    mass, center, tensor = (
+        column[POSE],
+        ca.sparsify(column[MASS:CENTER]),
+        ca.sparsify(_symmetric(column[CENTER:TENSOR])),
+    )
     own = spatial.Inertia(tensor, ca.sparsify(mass * spatial.skew(center)), mass * ca.SX.eye(3))
     return Link(branch, None, fixed=pose), own, mass, center
 

@@ -50,7 +50,9 @@ class Manifold:
         return s
 
     def _differential(self, map):
-        s = Schedule("differential", {"u": self.layout.algebra, "xdot": self.layout.algebra}, {"k": self.layout.algebra})
+        s = Schedule(
+            "differential", {"u": self.layout.algebra, "xdot": self.layout.algebra}, {"k": self.layout.algebra}
+        )
         _blocks(s, lambda u, xdot: xdot, ["u", "xdot", "k"], [self.plain[1]] * 3)
         kinds, _, v = self.curved
         if len(kinds):
@@ -85,7 +87,9 @@ def _blocks(schedule, f, vectors, places):
     together[:1] = False
     first = np.flatnonzero(~together)
     lengths = np.diff(np.r_[first, len(together)])
-    begin = np.concatenate([np.arange(a, a + n, BLOCK) for a, n in zip(first, lengths)]) if len(first) else np.zeros(0, int)
+    begin = (
+        np.concatenate([np.arange(a, a + n, BLOCK) for a, n in zip(first, lengths)]) if len(first) else np.zeros(0, int)
+    )
     ends = np.concatenate([np.full(-(-n // BLOCK), a + n) for a, n in zip(first, lengths)]) if len(first) else begin
     sizes = np.minimum(ends - begin, BLOCK)
     known = np.unique(sizes)

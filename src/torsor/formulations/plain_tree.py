@@ -10,7 +10,7 @@ import numpy as np
 
 from ..describe import quantity
 from ..describe.topology import spanning_tree
-from ..lie import SE3, Rn
+from ..lie import SE3, Rn, poses
 from .tree import _group, _kind
 
 UPPER = [0, 3, 4, 6, 7, 8]  # a symmetric 3x3 matrix on and above its diagonal, column by column
@@ -78,18 +78,20 @@ class PlainTree:
         (outer, inner), (mass, J) = self.frames, self.weights
         fixed = outer.copy()
         held = self.parents >= 0
-        fixed[held] = inverted(inner[self.parents[held]]) @ outer[held]
-        R, p = inner[:, :3, :3], inner[:, :3, 3]
+        fixed[held] = poses.inverted(inner[self.parents[held]]) @ outer[held]
+        R, p = poses.split(inner)
         back = R.transpose(0, 2, 1)
-        center = -np.einsum("kij,kj->ki", back, p)
-        square = np.einsum("ki,ki->k", center, center)[:, None, None] * np.eye(3) - center[:, :, None] * center[:, None, :]
+        center = -poses.applied(back, p)
+        square = (
+            np.einsum("ki,ki->k", center, center)[:, None, None] * np.eye(3) - center[:, :, None] * center[:, None, :]
+        )
         tensor = back @ J @ R + mass[:, None, None] * square
         flat = lambda A: A.transpose(0, 2, 1).reshape(self.n, 9)
-        return np.column_stack([flat(fixed[:, :3, :3]), fixed[:, :3, 3], mass, center, flat(tensor)[:, UPPER]])
-
+        turn, arm = poses.split(fixed)
+        return np.column_stack([flat(turn), arm, mass, center, flat(tensor)[:, UPPER]])
 
     @cached_property
-    def poses(self):
+    def reference(self):
         """Reference poses of all grounds and bodies, by identity."""
         return {id(b): _pose(b) for b in [*self.model.grounds, *self.bodies]}
 
@@ -97,7 +99,7 @@ class PlainTree:
     def ends(self):
         """Reference poses in the world of the two frames of each joint, on the parent and on the body: two stacks."""
         near = [self.bodies[p] if p >= 0 else self.ground(k) for k, p in enumerate(self.parents.tolist())]
-        on = lambda bodies, frames: np.array([self.poses[id(body)] for body in bodies]) @ frames
+        on = lambda bodies, frames: np.array([self.reference[id(body)] for body in bodies]) @ frames
         return on(near, self.frames[0]), on(self.bodies, self.frames[1])
 
     def measured(self):
@@ -106,33 +108,22 @@ class PlainTree:
         own = np.array([place[id(b)] for b in self.bodies])
         reach, held = np.zeros(self.n), self.parents >= 0
         for frames, bodies in ((inner, own), (outer[held], own[self.parents[held]])):
-            np.maximum.at(reach, bodies, np.linalg.norm(frames[:, :3, 3], axis=1))
+            np.maximum.at(reach, bodies, np.linalg.norm(poses.split(frames)[1], axis=1))
         mass, J = self.weights
         gyration = np.zeros(self.n)
         gyration[own] = np.sqrt(np.trace(J, axis1=1, axis2=2) / 2 / mass)
-        points = np.array([*self.poses.values(), *self.ends[0], *self.ends[1]])[:, :3, 3].T
-        return points, reach, gyration, np.linalg.norm(quantity.numbers(self.model.gravity))
+        points = poses.split(np.array([*self.reference.values(), *self.ends[0], *self.ends[1]]))[1]
+        return points.T, reach, gyration, np.linalg.norm(quantity.numbers(self.model.gravity))
 
 
 def _pose(body):
     """The reference pose of a body or a ground."""
-    pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3:] = quantity.numbers(body.start_rotation), quantity.numbers(body.start_position)
-    return pose
+    return poses.stacked(quantity.numbers(body.start_rotation), quantity.numbers(body.start_position).ravel())
 
 
 def _numbers(x):
     """An expression as numbers, None where a symbol is in it."""
     return quantity.numbers(x) if x.is_constant() else None
-
-
-def inverted(poses):
-    """Inverses of a stack of poses."""
-    found = np.zeros_like(poses)
-    R = poses[:, :3, :3].transpose(0, 2, 1)
-    found[:, :3, :3], found[:, :3, 3] = R, -np.einsum("kij,kj->ki", R, poses[:, :3, 3])
-    found[:, 3, 3] = 1.0
-    return found
 
 
 def alike(joint):

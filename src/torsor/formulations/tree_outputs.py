@@ -16,7 +16,7 @@ import numpy as np
 
 from ..describe import quantity
 from ..describe.quantity import time
-from ..lie import Rn, so3
+from ..lie import Rn, poses, se3, so3
 from . import recursions, spatial
 from .classes import TENSOR, described, folded, function, grouped, without_traces
 from .schedule import Schedule
@@ -26,7 +26,14 @@ from .tree_schedule import handed_on, kept_numbers, rooms, starts
 MOTION = (9, 3, 3, 3, 3, 3)  # R, o, u, ω, α, a
 JOINT = (9, 3)  # E, d
 WRENCH = 6
-BODY = {"position": 3, "rotation": 9, "velocity": 3, "angular_velocity": 3, "acceleration": 3, "angular_acceleration": 3}
+BODY = {
+    "position": 3,
+    "rotation": 9,
+    "velocity": 3,
+    "angular_velocity": 3,
+    "acceleration": 3,
+    "angular_acceleration": 3,
+}
 
 
 class Class(NamedTuple):
@@ -52,7 +59,7 @@ class _Outputs:
         self.schedule = s = Schedule("outputs", takes, gives={"row": sum(size for _, size in parts)})
         self.at = dict(zip([name for name, _ in parts], starts([size for _, size in parts])))
         self.gravity = quantity.numbers(self.tree.model.gravity).ravel()
-        inner = self.tree.frames[1][:, :3, :3] @ turned.Q  # axes of the link's frame in the body's
+        inner = poses.split(self.tree.frames[1])[0] @ turned.Q  # axes of the link's frame in the body's
         numbers = np.column_stack([turned.numbers, without_traces(inner.transpose(0, 2, 1).reshape(-1, 9))])
         self.kinds, members = grouped(turned.key(), numbers)
         self.classes = [self._class(turned.branch(rows[0]), numbers[rows]) for rows in members]
@@ -106,7 +113,18 @@ class _Outputs:
             above[k] = known[id(ground)]
         place = {id(body): k for k, body in enumerate(tree.model.bodies)}
         body = np.array([place[id(b)] for b in tree.bodies])
-        vectors = ["x", "x", "xdot", "constants", "memory", "memory", "memory", "memory", "memory", *["row"] * len(BODY)]
+        vectors = [
+            "x",
+            "x",
+            "xdot",
+            "constants",
+            "memory",
+            "memory",
+            "memory",
+            "memory",
+            "memory",
+            *["row"] * len(BODY),
+        ]
         at = [
             self.q, self.layout.q + self.v, self.layout.v + self.v, self.data, above, self.sums + 2 * every, self.motion,
             self.wrench, self.sums + 2 * every + 2, *(self.at[name] + size * body for name, size in BODY.items()),
@@ -159,7 +177,7 @@ def _transmitted(branch, column, c):
     up = ca.vertcat(E @ n + spatial.cross(d, up_f), up_f)
     force, torque = R @ f, R @ n
     if branch.reversed:  # it acts on the parent there, at the frame of the joint
-        arm = R @ (E.T @ (d - described(branch, column)[0].fixed[:3, 3]))
+        arm = R @ (E.T @ (d - se3.split_pose(described(branch, column)[0].fixed)[1]))
         force, torque = -force, -torque - ca.cross(arm, force)
     return function("transmitted", [c, motion, own, beyond, before], [before + up, ca.vertcat(force, torque)])
 

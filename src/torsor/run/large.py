@@ -22,7 +22,7 @@ from ..formulations.plain_tree import PlainTree, declared
 from ..formulations.scales import scales
 from ..formulations.tree_outputs import outputs_of_tree
 from ..joints import Joint
-from ..lie import SE3, SO3, Rn, se3
+from ..lie import SE3, SO3, Rn, poses, se3
 from .choice import Choice
 from .system import System
 from .waist import Layout
@@ -37,7 +37,9 @@ def tree_of(model, formulation, signals):
     tree = PlainTree(model)
     if len(tree.joints) != len(model.bodies) or {id(j) for j in model.joints} - {id(j) for j in tree.joints}:
         return None
-    fine = tree.numbers is not None and all(_fits(joint, group) for joint, group in zip(tree.examples, tree.groups))
+    fine = tree.numbers is not None and all(
+        _fits(model, joint, group) for joint, group in zip(tree.examples, tree.groups)
+    )
     return tree if fine and _start(tree) is not None else None
 
 
@@ -49,29 +51,43 @@ def _plain(model, signals):
     return all(isinstance(c, Joint) for c in model.constraints) and not any(b.particle for b in model.bodies)
 
 
-def _fits(joint, group):
-    """Whether the coordinates of a joint are numbers that results hold as they are, or a rotation."""
-    return isinstance(group, (SO3, SE3)) or (declared(joint) and not joint.quasi)
+def _fits(model, joint, group):
+    """Whether the coordinates of a joint are numbers that results hold as they are, or a rotation; or it is no joint of the
+    model, but that of a body that nothing holds."""
+    if isinstance(group, SE3):
+        return joint.name not in model
+    return isinstance(group, SO3) or (declared(joint) and not joint.quasi)
 
 
 def _start(tree):
     """q and v of the links as given; None where they have to be found."""
     q, v = [], []
-    groups = [tree.groups[k] for k in tree.traces]
-    together = _together(tree)
-    for joint, body, group, closed in zip(tree.joints, tree.bodies, groups, together):
+    groups, together = [tree.groups[k] for k in tree.traces], _together(tree)
+    for k, (joint, body, group) in enumerate(zip(tree.joints, tree.bodies, groups)):
+        if isinstance(group, SE3):
+            x, u = _free(tree, k, group)
+            q.append(x)
+            v.append(u)
+            continue
         asked = body.start_velocity is not None or body.start_angular_velocity is not None
-        if asked or not (closed or joint.start is not None):
+        if asked or not (together[k] or joint.start is not None):
             return None
-        own_q, own_v = (None if x is None else quantity.numbers(x).ravel() for x in (joint.start, joint.start_rate))
-        if isinstance(group, Rn):
-            q.append(np.zeros(group.size) if own_q is None else own_q)
-        elif own_q is not None or own_v is not None or isinstance(group, SE3):
-            return None
-        else:
-            q.append(np.array(group.identity()).ravel())
-        v.append(np.zeros(group.dimension) if own_v is None else own_v)
+        at, rate = (
+            np.zeros(group.dimension) if given is None else quantity.numbers(given).ravel()
+            for given in (joint.start, joint.start_rate)
+        )
+        q.append(at if isinstance(group, Rn) else np.array(group.exp(at)).ravel())
+        v.append(rate)
     return np.concatenate(q), np.concatenate(v)
+
+
+def _free(tree, k, group):
+    """Pose and velocity of a body that nothing holds, in its own frame."""
+    body, H = tree.bodies[k], poses.inverted(tree.ends[0][k]) @ tree.ends[1][k]
+    given = lambda x: np.zeros(3) if x is None else quantity.numbers(x).ravel()
+    speed = quantity.numbers(body.start_rotation).T @ given(body.start_velocity)
+    twist = se3.twist(ca.SX(given(body.start_angular_velocity)), ca.SX(speed))
+    return np.array(group.from_matrix(H)).ravel(), quantity.numbers(twist).ravel()
 
 
 def _together(tree):
@@ -83,8 +99,8 @@ def _together(tree):
 
 def prepared(tree, map, baumgarte, t):
     """The system of a tree, and its kernels."""
-    model, (q, v) = tree.model, _start(tree)
-    state, mass, J = Layout(len(q), len(v), 0), *tree.weights
+    model, (q, v), (mass, J) = tree.model, _start(tree), tree.weights
+    state = Layout(len(q), len(v), 0)
     parts = layout(model, 0, [])
     turned, sizes = Turned(tree), scales(model, *tree.measured())
     joints = [j for j in model.joints if j.dof]

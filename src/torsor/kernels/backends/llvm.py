@@ -149,7 +149,8 @@ def module(definitions, symbols):
     if inverse:
         parts.append(erfinv.definition())
     here = {d.name for d in definitions}
-    parts += [text for d in definitions for name, text in d.declarations.items() if name not in here]
+    called = {name: text for d in definitions for name, text in d.declarations.items()}
+    parts += [text for name, text in called.items() if name not in here]
     parts += [d.text for d in definitions]
     parts.append(ATTRIBUTES)
     return "".join(parts)
