@@ -25,6 +25,7 @@ from ..registry import register
 from .base import Formulation, Solvers
 from .departures import alignments, departures
 from .factor import SINGULAR, column, correction, solver, spreading
+from .folding import smallest
 from .graphs import conditioned
 from .initial import initial_functions
 from .lie_derivative import parts, rate, together, velocities
@@ -113,7 +114,7 @@ class Absolute(Formulation):
         D, LT, order = ca.ldl(S)
         diagonal = ca.diag(S)[order]
         inverse = ca.if_else(D > SINGULAR * diagonal, 1 / D, 0)
-        factor = ca.densify(ca.vertcat(column(G), column(LT), inverse, ca.mmin(D / diagonal)))
+        factor = ca.densify(ca.vertcat(column(G), column(LT), inverse, smallest(D / diagonal)))
 
         def read(F):
             own, lower, pivots, _ = ca.vertsplit(F, np.cumsum([0, G.nnz(), LT.nnz(), len(order), 1]).tolist())

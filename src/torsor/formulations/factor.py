@@ -8,6 +8,8 @@ A pivot of S that vanishes against its diagonal is not divided through: its mult
 import casadi as ca
 import numpy as np
 
+from .folding import largest, smallest
+
 SINGULAR = 1e-13  # pivot / diagonal below which a row counts as dependent: rounding of S is about 1e-16
 
 
@@ -29,10 +31,10 @@ class Factor:
     def vector(self):
         """All nonzeros, and last the smallest pivot against the largest diagonal: in joint coordinates a row may vanish as a
         whole where a mechanism is singular."""
-        largest, pivots = ca.mmax(self.diagonal), ca.densify(self.E) / self.squares
-        inverse = ca.if_else(pivots > SINGULAR * largest, 1 / self.E, 0)
+        most, pivots = largest(self.diagonal), ca.densify(self.E) / self.squares
+        inverse = ca.if_else(pivots > SINGULAR * most, 1 / self.E, 0)
         parts = (column(self.G), column(self.LT), 1 / self.D, column(self.RT), inverse)
-        return ca.densify(ca.vertcat(*[ca.densify(x) for x in parts], ca.mmin(pivots) / largest))
+        return ca.densify(ca.vertcat(*[ca.densify(x) for x in parts], smallest(pivots) / most))
 
     def read(self, F):
         """G, a solver with S and one with M, from a factor vector."""
@@ -100,7 +102,7 @@ def pseudoinverse(G, rows, columns):
     """
     A = ca.sparsify(ca.diag(ca.DM(1 / np.array(rows, float))) @ G @ ca.diag(ca.DM(columns)))
     S = ca.sparsify(A @ A.T)
-    small = SINGULAR * ca.fmax(1, ca.mmax(ca.densify(ca.diag(S))))
+    small = SINGULAR * ca.fmax(1, largest(ca.diag(S)))
     E, RT, places = ca.ldl(ca.sparsify(S + small * ca.SX.eye(S.shape[0])))
     solve = solver(RT + ca.SX.eye(S.shape[0]), 1 / E, places)
     return lambda residual: ca.densify(
@@ -114,7 +116,7 @@ def conditioning(G, inverse_metric, units, columns):
     E, _, places = ca.ldl(ca.sparsify(G @ inverse_metric @ G.T))
     squares = np.array(units, float) ** 2
     whole = G @ ca.diag(ca.DM(np.array(columns) ** 2)) @ G.T
-    return ca.mmin(ca.densify(E) / ca.DM(squares[places])) / ca.mmax(ca.densify(ca.diag(whole)) / ca.DM(squares))
+    return smallest(ca.densify(E) / ca.DM(squares[places])) / largest(ca.densify(ca.diag(whole)) / ca.DM(squares))
 
 
 def inverse_metrics(metric, units):

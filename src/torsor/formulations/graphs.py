@@ -5,6 +5,7 @@ import numpy as np
 
 from ..describe.quantity import time
 from .factor import conditioning, correction, inverse, inverse_metrics, pseudoinverse
+from .folding import length
 from .implicit import closed
 
 
@@ -85,7 +86,7 @@ def conditioned(f, factor, G):
 def _with_size(f, residuals):
     """Residuals of the rows in use, and last the length of the vector of all of them in their units."""
     sizes = [x / unit for x, unit in zip(ca.vertsplit(ca.densify(residuals)), f.row_units())]
-    return ca.densify(ca.vertcat(residuals, ca.sqrt(ca.sumsqr(ca.vertcat(*sizes))) if sizes else 0))
+    return ca.densify(ca.vertcat(residuals, length(ca.vertcat(*sizes)) if sizes else 0))
 
 
 def _counting(f):

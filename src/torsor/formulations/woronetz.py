@@ -19,6 +19,7 @@ from ..registry import register
 from . import recursions
 from .base import Solvers
 from .factor import Factor, column, solver, spreading
+from .folding import largest, smallest
 from .graphs import conditioned
 from .partition import best, first_of_the_largest
 from .relative import Relative
@@ -68,7 +69,7 @@ class Woronetz(Relative):
         N = admissible(tie)
         pivots, LT, places = ca.ldl(ca.sparsify(N.T @ M @ N))
         stored = [ca.densify(x) for x in (column(tie), column(LT), 1 / pivots, column(M), *square.parts())]
-        condition = square.smallest() ** 2 / ca.mmax(ca.densify(ca.diag(G @ G.T)))
+        condition = square.smallest() ** 2 / largest(ca.diag(G @ G.T))
 
         def read(F):
             kept = ca.vertsplit(F, np.cumsum([0, *[x.shape[0] for x in stored], 1]).tolist())
@@ -126,7 +127,7 @@ class Square:
 
     def smallest(self):
         """The smallest pivot."""
-        return ca.mmin(ca.fabs(ca.densify(ca.diag(self.upper))))
+        return smallest(ca.fabs(ca.diag(self.upper)))
 
     def reader(self, read):
         """The same solver on stored numbers."""

@@ -1,5 +1,7 @@
 """How large the error of a step is, against scales that the model and its motion give, and how long the next one may be."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..kernels import ask
@@ -10,6 +12,45 @@ COARSE = 1e-3  # error of a step, relative to the model's size, from which the p
 UNMOVED = 1e-9  # of its size: what a model that is said to rest may move by in a run
 BRIEF = 1e9  # smallest steps, 1e-4 of a run: what begins from nothing is measured against what it gains in that time
 KNOWN = 4.0  # how often the measured rounding of accelerations is put up with
+
+
+class Largest(NamedTuple):
+    """Largest components of one kind, linear or angular, in a step."""
+
+    speed: float  # at its start
+    first: float  # acceleration at its start,
+    last: float  # and in the last stage
+    moved: float  # error of positions
+    faster: float  # and of speeds
+    whole: float  # error of positions before any of it was taken away
+
+
+@inlined
+def larger(a, b):
+    """The larger of each."""
+    return Largest(
+        max(a.speed, b.speed),
+        max(a.first, b.first),
+        max(a.last, b.last),
+        max(a.moved, b.moved),
+        max(a.faster, b.faster),
+        max(a.whole, b.whole),
+    )
+
+
+@inlined
+def of_each_kind(first, last, e, whole, linear):
+    """The largest linear and the largest angular components of the rates at both ends of a step and of its errors, in one
+    pass: most of the time would go by waiting for one comparison after the other."""
+    n, along = linear.size, Largest(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    about = along
+    for m in range(n):
+        here = Largest(abs(first[m]), abs(first[n + m]), abs(last[n + m]), abs(e[m]), abs(e[n + m]), abs(whole[m]))
+        if linear[m] == 1:
+            along = larger(along, here)
+        else:
+            about = larger(about, here)
+    return along, about
 
 
 @inlined
@@ -48,20 +89,17 @@ def error_of(run, k, h, x, x1, projecting):
     if projecting:
         ask.tangent(k, s, x1, run.state.p, s.F, s.e, s.left)
     e = s.left if projecting else s.e
-    speed, spin = either(K[0], linear, 0)
-    first, last = either(K[0], linear, n), either(K[run.method.stages - 1], linear, n)
+    along, about = of_each_kind(K[0], K[run.method.stages - 1], e, s.e, linear)
     met = (  # what starts from rest speeds up
-        max(scales.speed, speed + h * max(first[0], last[0])),
-        max(scales.spin, spin + h * max(first[1], last[1])),
+        max(scales.speed, along.speed + h * max(along.first, along.last)),
+        max(scales.spin, about.speed + h * max(about.first, about.last)),
     )
     # where nothing turns (or nothing moves along), speeds of that kind are rounding of the others: keep it below the tolerance
     noise, known = 1e-14 / tolerance, KNOWN * h / tolerance
     speed = max(met[0], noise * met[1] * scales.length, known * scales.linear_rounding)
     spin = max(met[1], noise * met[0] / scales.length, known * scales.angular_rounding)
-    moved, turned = either(e, linear, 0)
-    worst = max(moved / scales.length, turned / scales.angle)
-    faster, spun = either(e, linear, n)
-    worst = max(worst, faster / speed if speed > 0.0 else 0.0, spun / spin if spin > 0.0 else 0.0)
+    worst = max(along.moved / scales.length, about.moved / scales.angle)
+    worst = max(worst, along.faster / speed if speed > 0.0 else 0.0, about.faster / spin if spin > 0.0 else 0.0)
     # the work of drives and forces counts too, where anything moves by more than rounding
     scales.energy = max(scales.energy, abs(x[plan.configuration + n]))
     energy = max(scales.energy, plan.mass * speed**2 + plan.inertia * spin**2)
@@ -71,8 +109,7 @@ def error_of(run, k, h, x, x1, projecting):
         worst = max(worst, abs(e[2 * n]) / energy)
     worst = max(worst, of_states(run, h, x, e))
     # as a whole the step must only stay where the projection finds back
-    moved, turned = either(s.e, linear, 0)
-    error = max(worst / tolerance, moved / scales.length / COARSE, turned / scales.angle / COARSE)
+    error = max(worst / tolerance, along.whole / scales.length / COARSE, about.whole / scales.angle / COARSE)
     if error <= 1.0:  # what a rejected step met does not count
         scales.speed, scales.spin = met
     return error

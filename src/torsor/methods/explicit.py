@@ -11,15 +11,23 @@ at = reference(Run)
 
 @inlined
 def combined(h, weights, count, K, out):
-    """h times a combination of the first rows of K, row by row: the order in which memory lies."""
-    for m in range(out.size):
-        out[m] = weights[0] * K[0, m]
-    for j in range(1, count):
-        weight = weights[j]
+    """h times a combination of the first rows of K, as they lie in memory, three at a time: sums stay in registers, and a
+    result is stored once for three rows. Rows are added in their order."""
+    done = (count - 1) % 3 + 1
+    scale = h if done == count else 1.0
+    if done == 1:
         for m in range(out.size):
-            out[m] += weight * K[j, m]
-    for m in range(out.size):
-        out[m] *= h
+            out[m] = scale * (weights[0] * K[0, m])
+    elif done == 2:
+        for m in range(out.size):
+            out[m] = scale * (weights[0] * K[0, m] + weights[1] * K[1, m])
+    else:
+        for m in range(out.size):
+            out[m] = scale * (weights[0] * K[0, m] + weights[1] * K[1, m] + weights[2] * K[2, m])
+    for j in range(done, count, 3):
+        a, b, c, scale = weights[j], weights[j + 1], weights[j + 2], h if j + 3 == count else 1.0
+        for m in range(out.size):
+            out[m] = scale * (out[m] + a * K[j, m] + b * K[j + 1, m] + c * K[j + 2, m])
 
 
 @inlined
