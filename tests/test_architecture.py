@@ -14,7 +14,9 @@ SOURCE = pathlib.Path(__file__).parent.parent / "src" / "torsor"
 ORDER = [
     {"errors", "registry"},
     {"lie"},
-    {"describe.names", "describe.quantity", "describe.inertia", "describe.element"},  # what elements are made of
+    {
+        f"describe.{name}" for name in ("names", "given", "quantity", "lazy", "placing", "inertia", "element")
+    },  # what elements are made of
     {"events"},
     {"joints"},
     {"forces"},

@@ -1,16 +1,32 @@
 """Bodies and grounds: what has a pose."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
 from ..errors import ModelError
-from ..lie import se3, so3
+from ..lie import so3
 from . import inertia as shapes
 from . import quantity
-from .element import Owned
+from .element import HOMELESS, Owned
+from .lazy import Quantity, Signal
+from .placing import EYE, ZERO, pose, product, total
 from .quantity import Axis, Number, Rotation, Vector
+
+MADE_OF = {  # what a body is made of, and where it keeps it
+    "mass": "_mass", "inertia": "_inertia", "at": "_start_position", "rotation": "_start_rotation",
+    "velocity": "_start_velocity", "angular_velocity": "_start_angular_velocity",
+}  # fmt: skip
+
+
+class Numbers(NamedTuple):
+    """A body that is made of numbers: mass, inertia about the centre of mass (0 of a particle), and where it starts."""
+
+    mass: float
+    inertia: np.ndarray
+    position: np.ndarray
+    rotation: np.ndarray
 
 
 class Placed(Owned):
@@ -20,13 +36,23 @@ class Placed(Owned):
     velocity ẋ [m/s], angular_velocity ω [rad/s]    world axes, body axes:  Ṙ = R ω~
     """
 
+    position = Signal("pose", 3)
+    rotation = Signal("pose", 3, 3, homeless=HOMELESS)
+    velocity = Signal("velocity", 3)
+    angular_velocity = Signal("velocity", 3, homeless=HOMELESS)
+    start_position = Quantity()
+    start_rotation = Quantity()
+    _start_position: Any
+    _start_rotation: Any
+    center = ZERO
+
     def __init__(self, name: str):
         self.name = name
-        self.position = quantity.symbol(f"{name}.position", 3)
-        self.rotation = quantity.symbol(f"{name}.rotation", 3, 3)
-        self.velocity = quantity.symbol(f"{name}.velocity", 3)
-        self.angular_velocity = quantity.symbol(f"{name}.angular_velocity", 3)
-        self.center = np.zeros(3)
+
+    @property
+    def reference(self) -> tuple[Any, Any]:
+        """Position and rotation in the reference configuration: numbers, where they are made of them, or expressions."""
+        return self._start_position, self._start_rotation
 
     @property
     def symbols(self) -> list[ca.SX]:
@@ -46,8 +72,8 @@ class Placed(Owned):
 
     def frame(self, at: Vector = (0, 0, 0), rotation: Rotation | None = None) -> "Frame":
         """A frame fixed in this body, given in its own axes, for joints that are described locally."""
-        R = np.eye(3) if rotation is None else rotation
-        return Frame(self, se3.pose(quantity.rotation_matrix(R, "frame rotation", self.name), self._arm(at)))
+        R = EYE if rotation is None else quantity.orientation(rotation, "frame rotation", self.name)
+        return Frame(self, pose(R, quantity.given(at, 3, 1, "point", self.name) - self.center))
 
     def _arm(self, local):
         return quantity.vector(local, "point", self.name) - self.center
@@ -58,6 +84,9 @@ class Placed(Owned):
 
 class Frame:
     """A frame fixed in a body: `pose` is its 4x4 pose from the centre of mass, in body axes."""
+
+    pose = Quantity()
+    _expressions: dict | None = None
 
     def __init__(self, body, pose):
         self.body, self.pose = body, pose
@@ -73,8 +102,8 @@ class Ground(Placed):
     def __init__(self, name: str, at: Vector = (0, 0, 0), rotation: Rotation | None = None):
         super().__init__(name)
         self.path = (
-            quantity.vector(at, "at", self.owner),
-            ca.SX.eye(3) if rotation is None else quantity.rotation_matrix(rotation, "rotation", self.owner),
+            quantity.given(at, 3, 1, "at", self.owner),
+            EYE if rotation is None else quantity.orientation(rotation, "rotation", self.owner),
         )
 
     @property
@@ -84,14 +113,21 @@ class Ground(Placed):
     @property
     def path(self) -> tuple[ca.SX, ...]:
         """x(t), R(t)."""
-        return self._path
+        return self._path or (self.start_position, self.start_rotation)
 
     @path.setter
     def path(self, path):
-        self._path = tuple(ca.densify(x) for x in path)
-        self.start_position, self.start_rotation = (ca.substitute(x, quantity.time, 0) for x in self._path)
-        R = self.start_rotation
-        self.turned = not (R.is_constant() and np.array_equal(quantity.numbers(R), np.eye(3)))
+        fixed = all(quantity.is_number(x) for x in path)
+        moving = () if fixed else tuple(ca.densify(quantity.constant(x)) for x in path)
+        start = path if fixed else (quantity.numbers_or(ca.substitute(x, quantity.time, 0)) for x in moving)
+        self._path, (self.start_position, self.start_rotation) = moving, start
+        _, R = self.reference
+        self.turned = not (quantity.is_number(R) and np.array_equal(R, EYE))
+
+    @property
+    def held(self) -> bool:
+        """Whether it is placed by numbers, and never moves."""
+        return not self._path
 
     def motion(self) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
         """Pose and velocity as functions of time: x(t), R(t), ẋ, ω with ω~ = Rᵀ Ṙ."""
@@ -101,7 +137,7 @@ class Ground(Placed):
 
     @property
     def moves(self) -> bool:
-        return bool(ca.depends_on(ca.vertcat(*(ca.vec(x) for x in self.path)), quantity.time))
+        return not self.held and bool(ca.depends_on(ca.vertcat(*(ca.vec(x) for x in self.path)), quantity.time))
 
 
 class Body(Placed):
@@ -116,6 +152,15 @@ class Body(Placed):
 
     An inertia of exactly 0 makes a particle: it has a position and no orientation.
     """
+
+    acceleration = Signal("acceleration", 3)
+    angular_acceleration = Signal("acceleration", 3)
+    mass = Quantity()
+    inertia = Quantity()
+    start_velocity = Quantity()
+    start_angular_velocity = Quantity()
+    _mass: Any
+    _inertia: Any
 
     def __init__(
         self,
@@ -132,9 +177,7 @@ class Body(Placed):
         owner = self.owner
         self.shape = shape
         if isinstance(inertia, shapes.Inertia):
-            same = mass is None or quantity.scalar(mass, "mass", owner) - inertia.mass
-            if same is not True and not (same.is_constant() and abs(float(same)) <= 1e-9 * inertia.mass):
-                raise ModelError(f"{owner}: mass {mass!r} differs from the mass of its inertia, {inertia.mass!r}")
+            self._agree(mass, inertia)
             mass, self.center, inertia = inertia.mass, inertia.center, inertia.tensor
         if mass is None or inertia is None:
             missing = "mass" if mass is None else "inertia"
@@ -142,25 +185,28 @@ class Body(Placed):
                 f"{owner}: {missing} is missing: give mass and inertia (3 principal moments, a 3x3 matrix, 0 for a "
                 "particle), or an inertia of ts.inertia, which carries its mass"
             )
-        self.mass = quantity.scalar(mass, "mass", owner)
+        self.mass = quantity.given(mass, 1, 1, "mass", owner)
         self.inertia = self._tensor(inertia, owner)
-        self.particle = self.inertia is None
         self.check()
-        R = ca.SX.eye(3) if rotation is None else quantity.rotation_matrix(rotation, "rotation", owner)
-        self.start_rotation = ca.densify(R)
-        self.start_position = quantity.vector(at, "at", owner) + R @ ca.SX(self.center)
-        self.start_velocity = None if velocity is None else quantity.vector(velocity, "velocity", owner)
+        R = EYE if rotation is None else quantity.orientation(rotation, "rotation", owner)
+        self.start_rotation = R
+        self.start_position = total(quantity.given(at, 3, 1, "at", owner), product(R, self.center))
+        self.start_velocity = None if velocity is None else quantity.given(velocity, 3, 1, "velocity", owner)
         self.start_angular_velocity = (
-            None if angular_velocity is None else quantity.vector(angular_velocity, "angular_velocity", owner)
+            None if angular_velocity is None else quantity.given(angular_velocity, 3, 1, "angular_velocity", owner)
         )
         if self.particle and angular_velocity is not None:
             raise ModelError(f"{owner}: a particle (inertia 0) has no angular velocity, got {angular_velocity!r}")
-        self.acceleration = quantity.symbol(f"{name}.acceleration", 3)
-        self.angular_acceleration = quantity.symbol(f"{name}.angular_acceleration", 3)
 
     @property
     def owner(self) -> str:
         return f"body {self.name!r}"
+
+    def _agree(self, mass, inertia):
+        """Refuse a mass that is not that of the inertia."""
+        same = None if mass is None else quantity.given(mass, 1, 1, "mass", self.owner)
+        if same is not None and not (quantity.is_number(same) and abs(same - inertia.mass) <= 1e-9 * inertia.mass):
+            raise ModelError(f"{self.owner}: mass {mass!r} differs from the mass of its inertia, {inertia.mass!r}")
 
     @staticmethod
     def _tensor(given, owner):
@@ -168,12 +214,23 @@ class Body(Placed):
         if isinstance(given, (int, float)) and given == 0:
             return None
         if quantity.shape_of(given) == (3, 1):
-            J = ca.diag(quantity.vector(given, "inertia", owner))
+            J = quantity.given(given, 3, 1, "inertia", owner)
+            J = np.diag(J) if quantity.is_number(J) else ca.densify(ca.diag(J))
         else:
-            J = quantity.expression(
-                given, 3, 3, "inertia (3 principal moments or a 3x3 matrix, 0 for a particle)", owner
-            )
-        return None if J.is_constant() and not quantity.numbers(J).any() else ca.densify(J)
+            J = quantity.given(given, 3, 3, "inertia (3 principal moments or a 3x3 matrix, 0 for a particle)", owner)
+        return None if quantity.is_number(J) and not J.any() else J
+
+    @property
+    def particle(self) -> bool:
+        """Whether it has a position and no orientation."""
+        return self._inertia is None
+
+    @property
+    def numbers(self) -> Numbers | None:
+        """Mass, inertia, position and rotation as numbers; None where a parameter is in one of them."""
+        J = np.zeros((3, 3)) if self.particle else self._inertia
+        found = Numbers(self._mass, J, *self.reference)
+        return found if all(quantity.is_number(x) for x in found) else None
 
     @property
     def weights(self) -> list[ca.SX]:
@@ -183,15 +240,16 @@ class Body(Placed):
     @property
     def given(self) -> bool:
         """Whether mass and inertia are numbers, and not expressions of parameters."""
-        return all(x.is_constant() for x in self.weights)
+        return quantity.is_number(self._mass) and quantity.is_number(self._inertia)
 
     def check(self, numbers: np.ndarray | None = None) -> None:
         """Refuse a mass or an inertia that no body has; numbers: the weights with the parameters of a run, column by column."""
         if numbers is None:
-            if self.mass.is_constant():
-                self._check_mass(quantity.numbers(self.mass).item())
-            if not self.particle and self.inertia.is_constant():
-                self._check_inertia(quantity.numbers(self.inertia))
+            mass, J = self._mass, self._inertia
+            if quantity.is_number(mass):
+                self._check_mass(mass)
+            if not self.particle and quantity.is_number(J):
+                self._check_inertia(J)
             return
         self._check_mass(float(numbers[0]))
         if not self.particle:
@@ -206,13 +264,10 @@ class Body(Placed):
         shapes.check(tensor, self.owner, tensor.tolist())
 
     @property
-    def data(self) -> dict[str, ca.SX]:
-        """What the body is made of: expressions of numbers and parameters, by name."""
-        given = {
-            "mass": self.mass, "inertia": self.inertia, "at": self.start_position, "rotation": self.start_rotation,
-            "velocity": self.start_velocity, "angular_velocity": self.start_angular_velocity,
-        }  # fmt: skip
-        return {what: x for what, x in given.items() if x is not None}
+    def expressions(self) -> dict[str, ca.SX]:
+        """What the body is made of that is no number: expressions of parameters, by name."""
+        found = {what: getattr(self, attribute) for what, attribute in MADE_OF.items()}
+        return {what: x for what, x in found.items() if not quantity.is_number(x)}
 
     def kinetic_energy(self) -> ca.SX:
         """Signal: T = ½ m |ẋ|² + ½ ωᵀ J ω  [J]."""

@@ -1,6 +1,5 @@
 """What is checked at the moment something is added to a model, in one place for all elements."""
 
-from dataclasses import fields
 from typing import Any
 
 import casadi as ca
@@ -9,17 +8,9 @@ from ..errors import ModelError, TorsorError
 from ..joints import Connection, Constraint, Joint
 from . import quantity
 from .body import Body, Frame, Placed
-from .element import ANYTHING, KEPT, SLIDING, fill_in
+from .element import ANYTHING, HOMELESS, KEPT, SLIDING, Owned, fill_in, initial
+from .parameters import Parameter
 
-KINDS = {
-    Placed: {
-        "position": "pose", "rotation": "pose", "velocity": "velocity", "angular_velocity": "velocity",
-        "acceleration": "acceleration", "angular_acceleration": "acceleration",
-    },
-    Constraint: {"multiplier": "reaction"},
-    Connection: {"reaction_force": "reaction", "reaction_torque": "reaction"},
-    Joint: {"coordinate": "pose", "turn": "pose", "rate": "velocity"},
-}  # fmt: skip
 WORDS = {
     "parameter": "parameters",
     "time": "time",
@@ -31,26 +22,14 @@ WORDS = {
 }
 
 
-def symbols_of(thing):
-    """The scalar symbols that a thing brings into a model, with their kind: {identity: kind}."""
-    found = {}
-    for cls, kinds in KINDS.items():
-        for name, kind in kinds.items() if isinstance(thing, cls) else ():
-            homeless = getattr(thing, "particle", False) and name in ("rotation", "angular_velocity")
-            block = getattr(thing, name, None)
-            block = ca.SX(0, 1) if block is None else block
-            found.update(
-                {s.element_hash(): "orientation of a particle" if homeless else kind for s in ca.symvar(block)}
-            )
-    return found
-
-
 def members(model, element):
     """Refuse bodies and joints that are none, belong to another model, or are the same one twice; numbers become such that
     can be calculated with."""
     owner = element.owner
-    for field in fields(element):
-        fill_in(element, **{field.name: quantity.plain(getattr(element, field.name))})
+    for name, attribute in initial(element):
+        value = getattr(element, attribute)
+        if (simple := quantity.plain(value)) is not value:
+            fill_in(element, **{name: simple})
     for name in ("first", "second", "body"):
         body = getattr(element, name, None)
         if not hasattr(element, name):
@@ -129,7 +108,7 @@ def contents(model, owner, what, expression, allowed):
         kind = model._symbols.get(s.element_hash())
         if kind is None:
             raise ModelError(f"{owner}: {what} contains {s.name()!r}, which does not belong to model {model.name!r}")
-        if kind == "orientation of a particle" and kind not in allowed:
+        if kind == HOMELESS and kind not in allowed:
             raise ModelError(
                 f"{owner}: {what} contains {s.name()!r}, and a particle (inertia 0) has no orientation; give it an "
                 "inertia, or attach to its centre a force, a spring, a distance or a spherical joint"
@@ -146,7 +125,7 @@ def port(model, name, thing):
     owned = thing.body if isinstance(thing, Frame) else thing
     if isinstance(thing, ca.SX):
         return contents(model, f"port {name!r}", "its signal", thing, ANYTHING)
-    if not any(owned is known for known in model._names.values()):
+    if not (isinstance(owned, (Owned, Parameter)) and model._names.get(owned.name) is owned):
         raise ModelError(
             f"port {name!r}: give a body, a frame, a joint, an element or a signal of model {model.name!r}, "
             f"got {quantity.show(thing)}"

@@ -9,9 +9,11 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import casadi as ca
+import numpy as np
 
 from ..errors import ModelError
 from . import quantity
+from .lazy import kept, kept_as
 
 # what may occur in an expression, each including the one before
 CONSTANT = ("parameter",)
@@ -23,7 +25,8 @@ ANYTHING = (*LOADED, "acceleration")
 DRIVEN, KEPT, SLIDING = (
     (*kinds, "state") for kinds in (TIMED, POSES, MOTION)
 )  # in drives, and in equations of constraints
-DERIVED = (*MOTION, "orientation of a particle")  # follows from the motion, and is kept by nothing
+HOMELESS = "orientation of a particle"  # has a symbol and no meaning
+DERIVED = (*MOTION, HOMELESS)  # follows from the motion, and is kept by nothing
 
 
 class Statement(NamedTuple):
@@ -48,12 +51,19 @@ class Posed(Protocol):
     start_position: ca.SX
     start_rotation: ca.SX
 
+    @property
+    def reference(self) -> tuple[Any, Any]:
+        """The last two, as numbers where they are made of them."""
+        ...
+
 
 class Owned:
     """Something with a name that belongs to a model. Where it is pickled or copied beside its model, it stays the model's."""
 
     name: str
     _home: Any = None
+    _signals: tuple[str, ...] = ()  # its symbols that were asked for, see `lazy.py`
+    _expressions: dict | None = None  # and expressions of its numbers
 
     def __reduce_ex__(self, protocol):
         if not self._owned():
@@ -63,8 +73,19 @@ class Owned:
     def __copy__(self):
         """A copy that shares everything, and belongs to nothing yet."""
         twin = object.__new__(type(self))
-        twin.__dict__.update({name: value for name, value in vars(self).items() if name != "_home"})
+        for name, value in vars(self).items():
+            if name != "_home":
+                object.__setattr__(twin, name, value)
         return twin
+
+    def renamed(self, name: str) -> Self:
+        """A copy under another name, with symbols of its own, that belongs to nothing yet."""
+        twin = object.__new__(type(self))
+        own = {"_home", "_signals", "_expressions", *(f"_{signal}" for signal in self._signals)}
+        for what, value in vars(self).items():
+            if what not in own:
+                object.__setattr__(twin, what, value)
+        return fill_in(twin, name=name)
 
     def __deepcopy__(self, memo):
         if self._owned() and id(self._home) not in memo:
@@ -75,6 +96,17 @@ class Owned:
 
     def _owned(self):
         return self._home is not None and self._home._names.get(self.name) is self
+
+
+_FIELDS: dict = {}
+
+
+def initial(element):
+    """The fields that an element is made from: pairs of the name and the attribute that keeps it."""
+    cls = type(element)
+    if cls not in _FIELDS:
+        _FIELDS[cls] = [(f.name, kept_as(cls, f.name)) for f in fields(cls) if f.init]
+    return _FIELDS[cls]
 
 
 def _element(model, name):
@@ -97,7 +129,8 @@ def frame_poses(element):
             f"{element.owner}: frames must be a frame of {first.name!r} and a frame of {second.name!r} "
             f"(body.frame(...)), got {quantity.show(frames)}"
         )
-    return tuple(f.pose for f in frames)
+    poses = [kept(f, "pose") for f in frames]
+    return np.array(poses) if all(quantity.is_number(x) for x in poses) else tuple(f.pose for f in frames)
 
 
 def pair_of_points(element):
@@ -110,7 +143,7 @@ def pair_of_points(element):
             f"{element.owner}: points must be two points of 3 numbers, one of {element.first.name!r} and one of "
             f"{element.second.name!r}, got {quantity.show(points)}"
         )
-    return tuple(quantity.vector(p, "points", element.owner) for p in points)
+    return tuple(quantity.given(p, 3, 1, "points", element.owner) for p in points)
 
 
 def distinct_bodies(element):
@@ -129,17 +162,25 @@ class Element(Owned):
     variants   arguments of example elements, for the contract tests: dictionaries, or functions of the scene (a
                dictionary with first, second, body and joint) that return one
     world      the ground of the model that the element was described in: what "world axes" and "world position" mean
-    active     the memory that tells whether the element acts; part of a model only where events switch the element
-    starts_active   whether it acts from the start where nothing else is said
+    acts       whether it acts from the start; None: it belongs to no model
+    starts_active   the same where nothing else is said
     """
 
     key: ClassVar[str] = "element"
     variants: ClassVar[tuple[Any, ...]] = ({},)
     world: ClassVar[Any] = None
-    active: ClassVar[Any] = None
+    acts: ClassVar[bool | None] = None
     starts_active: ClassVar[bool] = True
+    _active: ClassVar[Any] = None
 
     name: str
+
+    @property
+    def active(self) -> Any:
+        """The memory that tells whether the element acts, made when it is first asked for; part of a model only where events
+        switch the element. None: it belongs to no model."""
+        known = self._active
+        return self._home.activity(self) if known is None and self._home is not None else known
 
     def located(self) -> Self:
         """The element with its world-frame data turned into body-fixed data; called once, when it is added."""

@@ -32,6 +32,7 @@ class WithEvents:
     derived: dict
     _free: Callable
     _enter: Callable
+    _note: Callable
 
     def when(
         self,
@@ -164,16 +165,15 @@ class WithEvents:
             raise ModelError(f"{element.owner}: active must be True or False, got {quantity.show(active)}")
         if active is not None and not element.starts_active and active != element.starts_active:
             raise ModelError(f"{element.owner}: whether it acts follows from the motion; `active` cannot be given")
-        acts = element.starts_active if active is None else bool(active)
-        fill_in(element, active=Memory(f"{element.name}.active", float(acts)))
-        for memory in (element.active, *element.memories()):
+        fill_in(element, acts=element.starts_active if active is None else bool(active), _home=self)
+        self._note(element)
+        for memory in element.memories():
             self._symbols[memory.symbol.element_hash()] = "memory"
 
     def _complete(self, element):
         """What an element has once its equations are known to be sound: one multiplier per row."""
         if isinstance(element, Constraint):
-            stated = element.traced() or element.equations()
-            fill_in(element, multiplier=quantity.symbol(f"{element.name}.multiplier", len(stated.directions)))
+            fill_in(element, rows_kept=len((element.traced() or element.equations()).directions))
 
     def _events_of(self, element):
         """Memories and events that an added element brings along."""
@@ -186,9 +186,8 @@ class WithEvents:
     def switched(self) -> list:
         """Elements that events switch, or that do not act from the start, in the order of the model."""
         named = {id(target) for event in self.events for action in event.actions for target in action.switches()}
-        idle = lambda element: element.active is not None and element.active.value == 0.0
         every = {id(e): e for e in [*self.constraints, *self.forces]}  # dry friction is both
-        return [e for e in every.values() if id(e) in named or idle(e)]
+        return [e for e in every.values() if id(e) in named or e.acts is False]
 
     @property
     def memories(self) -> list[Memory]:

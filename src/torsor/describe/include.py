@@ -1,6 +1,5 @@
 """Models inside models: a copy of every element, renamed, placed and connected to the copies of its bodies."""
 
-import copy
 from dataclasses import fields, replace
 
 import casadi as ca
@@ -10,8 +9,10 @@ from ..events import Mode
 from ..forces import Force
 from ..joints import Constraint
 from . import checks, quantity
-from .body import Body, Frame, Ground, Placed
-from .element import CONSTANT, Owned, Rule, fill_in
+from .body import Body, Frame, Ground
+from .element import CONSTANT, Element, Owned, Rule, fill_in, initial
+from .lazy import kept
+from .placing import EYE, product, total
 
 
 class Instance(Owned):
@@ -40,10 +41,11 @@ class Instance(Owned):
 def transplant(parent, prefix, other, at, rotation, overrides):
     """Copy `other` into `parent` under `prefix`; returns the instance."""
     owner = f"instance {prefix!r}"
-    R = ca.SX.eye(3) if rotation is None else quantity.rotation_matrix(rotation, "rotation", owner)
-    shift = quantity.vector(at, "at", owner)
+    R = EYE if rotation is None else quantity.orientation(rotation, "rotation", owner)
+    shift = quantity.given(at, 3, 1, "at", owner)
     for what, expression in (("at", shift), ("rotation", R)):
-        checks.contents(parent, owner, what, expression, CONSTANT)
+        if not quantity.is_number(expression):
+            checks.contents(parent, owner, what, expression, CONSTANT)
     copying = Copying(parent, prefix, other)
     copying.parameters(overrides, owner)
     copying.placed(shift, R)
@@ -53,32 +55,73 @@ def transplant(parent, prefix, other, at, rotation, overrides):
     return copying.instances()
 
 
+def owners_in(model, expression):
+    """Whose symbols occur in an expression of a model: pairs of a thing and the name of its symbol, each once."""
+    marks = [s.element_hash() for s in ca.symvar(expression)]
+    known = model.derived.setdefault("owners", {})
+    if any(mark in model._symbols and mark not in known for mark in marks):
+        known.update(_owners(model))
+    return list(
+        {(id(thing), name): (thing, name) for thing, name in (known[mark] for mark in marks if mark in known)}.values()
+    )
+
+
+def _owners(model):
+    """Whose every symbol of a model is, by its identity."""
+    memories = [e._active for e in model._names.values() if isinstance(e, Element) and e._active is not None]
+    for thing in [*model.parameters.values(), *model.memory.values(), *memories]:
+        yield thing.symbol.element_hash(), (thing, "symbol")
+    for thing in model._names.values():
+        for name in thing._signals if isinstance(thing, Owned) else ():
+            for s in ca.symvar(getattr(thing, name)):
+                yield s.element_hash(), (thing, name)
+
+
 class Copying:
     """One transplantation: what stands for what.
 
-    An expression of signals keeps its meaning: the position and velocity of a body become those seen from the copy of
-    the component's ground, whose pose in the parent is (R₀, x₀):
+    Numbers are copied as numbers. An expression of signals keeps its meaning: the position and velocity of a body become
+    those seen from the copy of the component's ground, whose pose in the parent is (R₀, x₀):
 
         x → R₀ᵀ (x − x₀),   R → R₀ᵀ R,   ẋ → R₀ᵀ ẋ,   ω → ω (body axes)                                  (1)
     """
 
     def __init__(self, parent, prefix, other):
         self.parent, self.prefix, self.other = parent, prefix, other
-        self.old, self.new = [], []  # symbols of the original and what stands for them in the copy
         self.things = {}  # id of the original -> copy
+        self.stand_ins = {}  # id of the original and name of its symbol -> what stands for it
 
     def name(self, name):
         return f"{self.prefix}.{name}"
 
-    def stands(self, old, new):
-        self.old.append(old)
-        self.new.append(new)
-
     def moved(self, expression):
-        """The expression in symbols of the parent."""
-        if not self.old or expression.is_constant():
+        """The expression in symbols of the parent; numbers as they are."""
+        if not isinstance(expression, ca.SX) or expression.is_constant():
             return expression
-        return ca.substitute([ca.SX(expression)], self.old, self.new)[0]
+        old, new = [], []
+        for thing, name in owners_in(self.other, expression):
+            stands = self.stands_for(thing, name)
+            if stands is not None:
+                old.append(getattr(thing, name))
+                new.append(stands)
+        return ca.substitute([expression], old, new)[0] if old else expression
+
+    def stands_for(self, thing, name):
+        """What stands for a symbol of the original; None: itself."""
+        key = (id(thing), name)
+        if key not in self.stand_ins and id(thing) in self.things:
+            self.stand_ins[key] = self._seen(self.things[id(thing)], name)
+        return self.stand_ins.get(key)
+
+    def _seen(self, twin, name):
+        """A signal of a copy, seen from the component's own ground: (1)."""
+        world = self.things[id(self.other.ground)]
+        if twin is world:
+            return ca.densify(ca.SX.eye(3)) if name == "rotation" else ca.SX.zeros(3)
+        if name == "position":
+            return world.rotation.T @ (twin.position - world.position)
+        turned = name in ("rotation", "velocity", "acceleration", "reaction_force", "reaction_torque")
+        return world.rotation.T @ getattr(twin, name) if turned else getattr(twin, name)
 
     def parameters(self, overrides, owner):
         for name, parameter in self.other.parameters.items():
@@ -91,57 +134,38 @@ class Copying:
                 entry = replace(parameter, name=self.name(name), symbol=ca.SX.sym(self.name(name)))
                 self.parent.parameters[entry.name] = self.parent._enter(entry.name, entry)
                 value, self.things[id(parameter)] = entry.symbol, entry
-            self.stands(parameter.symbol, value)
+            self.stand_ins[id(parameter), "symbol"] = value
 
     def placed(self, shift, R):
         """Bodies and grounds, moved to where the component sits."""
-        parent, world = self.parent, None
+        parent = self.parent
         for original in [*self.other.grounds, *self.other.bodies]:
-            twin = copy.copy(original)
-            Placed.__init__(twin, self.name(original.name))
-            twin.center = original.center
-            world = world or twin  # a model's own ground comes first
-            self.things[id(original)] = twin
+            twin = self.things[id(original)] = original.renamed(self.name(original.name))
             if isinstance(twin, Ground):
-                x, turn = (self.moved(part) for part in original.path)
-                twin.path = (shift + R @ x, R @ turn)
+                x, turn = (self.moved(part) for part in (original.reference if original.held else original.path))
+                twin.path = (total(shift, product(R, x)), product(R, turn))
             else:
                 self._body(twin, original, shift, R)
-            self._signals(twin, original, world)
             (parent.bodies if isinstance(twin, Body) else parent.grounds).append(twin)
             parent._enter(twin.name, twin)
 
     def _body(self, twin, original, shift, R):
-        twin.start_position = shift + R @ self.moved(original.start_position)
-        twin.start_rotation = R @ self.moved(original.start_rotation)
-        twin.mass = self.moved(original.mass)
-        twin.inertia = None if original.particle else ca.densify(self.moved(original.inertia))
-        for what, turn in (("start_velocity", R), ("start_angular_velocity", ca.SX.eye(3))):
-            given = getattr(original, what)
-            setattr(twin, what, None if given is None else turn @ self.moved(given))
-        for what in ("acceleration", "angular_acceleration"):
-            setattr(twin, what, ca.SX.sym(f"{twin.name}.{what}", 3))
-        twin.check()
-
-    def _signals(self, twin, original, world):
-        """What the motion of a thing looks like from the component's own ground: (1)."""
-        x, R, back = world.position, world.rotation, world.rotation.T
-        if twin is world:
-            seen = (ca.SX.zeros(3), ca.SX.eye(3), ca.SX.zeros(3), ca.SX.zeros(3))
-        else:
-            seen = (back @ (twin.position - x), back @ twin.rotation, back @ twin.velocity, twin.angular_velocity)
-        for block, value in zip(original.symbols, seen):
-            self.stands(block, ca.vec(ca.densify(value)))
-        if isinstance(twin, Body):
-            self.stands(original.acceleration, R.T @ twin.acceleration)
-            self.stands(original.angular_acceleration, twin.angular_acceleration)
+        x, turn = (self.moved(part) for part in original.reference)
+        twin.start_position, twin.start_rotation = total(shift, product(R, x)), product(R, turn)
+        for what, turn in (("start_velocity", R), ("start_angular_velocity", EYE)):
+            given = kept(original, what)
+            setattr(twin, what, None if given is None else product(turn, self.moved(given)))
+        if not original.given:
+            twin.mass = quantity.numbers_or(self.moved(original.mass))
+            twin.inertia = None if original.particle else quantity.numbers_or(ca.densify(self.moved(original.inertia)))
+            twin.check()
 
     def counterpart(self, value):
         """The counterpart of anything that an element holds."""
         if id(value) in self.things:
             return self.things[id(value)]
         if isinstance(value, Frame):
-            return Frame(self.things[id(value.body)], self.moved(value.pose))
+            return Frame(self.things[id(value.body)], self.moved(kept(value, "pose")))
         if isinstance(value, ca.SX):
             return self.moved(value)
         if isinstance(value, (tuple, list)):
@@ -151,29 +175,20 @@ class Copying:
     def elements(self):
         """Constraints, forces and signals."""
         parent, other = self.parent, self.other
-        back = self.things[id(other.ground)].rotation.T
         every = {id(e): e for e in [*other.constraints, *other.forces, *other.rules]}  # dry friction is two of them
         for element in every.values():
-            held = {f.name: self.counterpart(getattr(element, f.name)) for f in fields(element) if f.init}
-            twin = replace(element, **{**held, "name": self.name(element.name)})
+            moved = {name: self.counterpart(getattr(element, kept)) for name, kept in initial(element)}
+            twin = type(element)(**{**moved, "name": self.name(element.name)})
             fill_in(twin, world=self.things[id(element.world)])
-            parent._prepare(twin, None if element.active.value == element.starts_active else bool(element.active.value))
-            for old, new in zip([element.active, *element.memories()], [twin.active, *twin.memories()]):
-                self.stands(old.symbol, new.symbol)
+            parent._prepare(twin, None if element.acts == element.starts_active else element.acts)
+            for old, new in zip(element.memories(), twin.memories()):
                 self.things[id(old)] = new
-            for what in ("coordinate", "rate", "turn"):
-                if hasattr(element, what):
-                    self.stands(getattr(element, what), getattr(twin, what))
-            for what in ("reaction_force", "reaction_torque"):
-                if hasattr(element, what):
-                    self.stands(getattr(element, what), back @ getattr(twin, what))
+            if element._active is not None:
+                self.things[id(element._active)] = twin.active
             self.things[id(element)] = twin
             parent._enter(twin.name, twin)
             checks.declaration(parent, twin)
             parent._complete(twin)
-            parent._symbols.update(checks.symbols_of(twin))
-            if isinstance(twin, Constraint):
-                self.stands(element.multiplier, twin.multiplier)
             for cls, where in ((Constraint, parent.constraints), (Force, parent.forces), (Rule, parent.rules)):
                 where += [twin] if isinstance(twin, cls) else []
             parent._events_of(twin)
@@ -192,12 +207,10 @@ class Copying:
             twin = self.parent.modes_of(self.name(machine.name), machine.names)
             self.things[id(machine)] = twin
             self.things[id(machine.memory)] = twin.memory
-            self.stands(machine.memory.symbol, twin.memory.symbol)
         for memory in self.other.memory.values():
             if id(memory) not in self.things and id(memory) not in owned:
                 twin = replace(memory, name=self.name(memory.name), symbol=None)
                 self.things[id(memory)] = self.parent._remember(twin)
-                self.stands(memory.symbol, twin.symbol)
 
     def events(self):
         """Events that a user gave; those of elements came with them."""

@@ -28,16 +28,16 @@ class Inertia:
 
     def __post_init__(self):
         object.__setattr__(self, "mass", float(_positive("mass", self.mass)))
-        object.__setattr__(self, "tensor", _numbers(quantity.expression(self.tensor, 3, 3, "tensor", "inertia")))
-        object.__setattr__(self, "center", _numbers(quantity.vector(self.center, "center", "inertia")).ravel())
+        object.__setattr__(self, "tensor", _numbers(quantity.given(self.tensor, 3, 3, "tensor", "inertia")))
+        object.__setattr__(self, "center", _numbers(quantity.given(self.center, 3, 1, "center", "inertia")))
 
     def moved(self, at: Vector = (0, 0, 0), rotation: Rotation | None = None) -> "Inertia":
         """The same part placed elsewhere in the frame: rotated first, then shifted by `at`.
 
         rotation   matrix, quaternion (scalar first) or rotation vector
         """
-        R = np.eye(3) if rotation is None else _numbers(quantity.rotation_matrix(rotation, "rotation", "inertia"))
-        shift = _numbers(quantity.vector(at, "at", "inertia")).ravel()
+        R = np.eye(3) if rotation is None else _numbers(quantity.orientation(rotation, "rotation", "inertia"))
+        shift = _numbers(quantity.given(at, 3, 1, "at", "inertia"))
         return Inertia(self.mass, R @ self.tensor @ R.T, R @ self.center + shift)
 
     def __add__(self, other):
@@ -63,16 +63,16 @@ def _along(axis, across1, across2, along):
     return np.diag([(across1, across2, along)[k] for k in _TURN[name]])
 
 
-def _numbers(expression):
-    if not expression.is_constant():
+def _numbers(given):
+    if not quantity.is_number(given):
         raise ModelError(
-            f"inertia: shapes are made of numbers, got {quantity.show(expression)}; give a body its inertia directly"
+            f"inertia: shapes are made of numbers, got {quantity.show(given)}; give a body its inertia directly"
         )
-    return quantity.numbers(expression)
+    return given
 
 
 def _positive(name, value):
-    number = _numbers(quantity.scalar(value, name, "inertia")).item()
+    number = _numbers(quantity.given(value, 1, 1, name, "inertia"))
     if not number > 0:
         raise ModelError(f"inertia: {name} must be positive, got {quantity.show(value)}")
     return np.float64(number)
@@ -88,7 +88,7 @@ def _shape(function):
         numbers = {name: value for name, value in given.items() if name not in ("axis", "at", "inner")}
         given |= {name: _positive(name, value) for name, value in numbers.items()}
         if "inner" in given:
-            inner = _numbers(quantity.scalar(given["inner"], "inner radius", "inertia")).item()
+            inner = _numbers(quantity.given(given["inner"], 1, 1, "inner radius", "inertia"))
             if not 0 <= inner < given["radius"]:
                 raise ModelError(f"inertia: inner radius must lie in [0, radius), got {quantity.show(given['inner'])}")
             given["inner"] = np.float64(inner)
@@ -148,6 +148,9 @@ def point(mass: float, at: Vector = (0.0, 0.0, 0.0)) -> Inertia:
 def check(tensor: np.ndarray, owner: str, given: Any) -> None:
     """Refuse what no mass distribution has: asymmetric, not positive, or breaking the triangle inequality."""
     least, most = quantity.SMALLEST**2, quantity.LARGEST**2
+    a, b, c = moments = tensor.diagonal().tolist()
+    if np.count_nonzero(tensor) == 3 and least < min(moments) and max(moments) <= min(a + b + c - max(moments), most):
+        return  # principal axes, as most bodies have them
     if not np.abs(tensor).max() <= most:
         raise ModelError(f"{owner}: inertia must be finite, and not larger than {most:g} kg m², got {given}")
     if np.abs(tensor - tensor.T).max() > 1e-9 * max(np.abs(tensor).max(), 1e-300):

@@ -1,7 +1,7 @@
 """The description of a mechanism: bodies, joints, forces, parameters, and models inside models."""
 
 import re
-from copy import copy, deepcopy
+from copy import deepcopy
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
@@ -20,18 +20,18 @@ from .include import Instance, transplant
 from .names import LONGEST, unstorable
 from .parameters import Parameter, WithParameters
 from .quantity import Number, Rotation, Vector
+from .symbols import WithSymbols
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 PARTS = (  # of a model, all that `include` adds to
     "grounds", "bodies", "constraints", "forces", "rules", "parameters", "signals", "memory", "events", "machines", "_names",
-    "_symbols",
 )  # fmt: skip
 
 
 Added = TypeVar("Added", bound=Owned)
 
 
-class Model(WithParameters, WithEvents):
+class Model(WithParameters, WithEvents, WithSymbols):
     """A mechanism, described in one world frame in its reference configuration.
 
     >>> import torsor as ts
@@ -93,7 +93,7 @@ class Model(WithParameters, WithEvents):
         """Add a rigid body; see `torsor.Body` for what the arguments mean."""
         self._free(name, "body")
         body = Body(name, mass, inertia, at, rotation, velocity, angular_velocity, shape)
-        for what, expression in body.data.items():
+        for what, expression in body.expressions.items():
             checks.contents(self, body.owner, what, expression, CONSTANT)
         self.bodies.append(body)
         return self._enter(name, body)
@@ -109,20 +109,10 @@ class Model(WithParameters, WithEvents):
             )
         self._free(element.name, getattr(element, "key", "ground"))
         if isinstance(element, Ground):
-            for expression in element.path:
+            for expression in () if element.held else element.path:
                 checks.contents(self, element.owner, "its motion", expression, TIMED)
         else:
-            checks.members(self, element)
-            before = dict(self._symbols)
-            self._symbols.update(checks.symbols_of(element))
-            try:
-                element = checks.written(element, fill_in(element, world=self.ground).located)
-                self._prepare(element, active)
-                checks.declaration(self, element)
-                self._complete(element)
-            except ModelError:
-                self._symbols = before
-                raise
+            element = self._sound(element, active)
         lists: dict[type, list] = {
             Constraint: self.constraints, Force: self.forces, Ground: self.grounds, Rule: self.rules
         }  # fmt: skip
@@ -132,6 +122,22 @@ class Model(WithParameters, WithEvents):
         self._enter(element.name, element)
         if not isinstance(element, Ground):
             self._events_of(element)
+        return element
+
+    def _sound(self, element, active):
+        """The element, at home here and with its equations checked; where they are wrong it is as before."""
+        checks.members(self, element)
+        before = {"_home": element._home, "acts": element.acts}
+        self._note(element)
+        try:
+            element = checks.written(element, fill_in(element, world=self.ground, _home=self).located)
+            self._prepare(element, active)
+            checks.declaration(self, element)
+            self._complete(element)
+        except ModelError:
+            self._forget(element)
+            fill_in(element, **before)
+            raise
         return element
 
     def signal(self, name: str, expression: Number | Vector) -> ca.SX:
@@ -180,12 +186,11 @@ class Model(WithParameters, WithEvents):
             raise ModelError(
                 f"instance {name!r}: unknown parameter {sorted(unknown)[0]!r} of {other.name!r}. Known: {known}."
             )
-        before = {part: copy(getattr(self, part)) for part in PARTS}
+        before = {part: len(getattr(self, part)) for part in PARTS}
         try:
             return transplant(self, name, other, at, rotation, parameters)
         except ModelError:  # nothing of it stays
-            for part, kept in before.items():
-                setattr(self, part, kept)
+            self._shorten(before)
             raise
 
     # look up
@@ -261,17 +266,5 @@ class Model(WithParameters, WithEvents):
             raise ModelError(f"model {self.name!r}: {quantity.show(name)} cannot be a name: {why}")
         self.derived.clear()
         self._names[name] = fill_in(thing, _home=self) if isinstance(thing, Owned) else thing
-        if isinstance(thing, Parameter):
-            self._symbols[thing.symbol.element_hash()] = "parameter"
-        if isinstance(thing, Memory):
-            self._symbols[thing.symbol.element_hash()] = "memory"
-        self._symbols.update(checks.symbols_of(thing))
+        self._note(thing)
         return thing
-
-    def kind_of(self, symbol: ca.SX) -> str | None:
-        """What a scalar symbol stands for: "pose", "velocity", "reaction" …; None: it is not one of this model's."""
-        return self._symbols.get(symbol.element_hash())
-
-    def knows(self, symbol: ca.SX) -> bool:
-        """Whether a scalar symbol is one of this model's."""
-        return symbol.element_hash() in self._symbols

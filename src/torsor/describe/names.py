@@ -1,12 +1,16 @@
 """Names under which something is kept in a result: any text that a NetCDF file gives back as it was given."""
 
+import re
 import unicodedata
 
+ORDINARY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")  # whose characters are bytes
 LONGEST = 200  # bytes of a name with the names of all models around it; NetCDF has room for 256
 
 
 def unstorable(name):
     """Why a result cannot have a variable of this name, or None."""
+    if isinstance(name, str) and len(name) <= LONGEST and ORDINARY.fullmatch(name):
+        return None
     if not isinstance(name, str) or not name:
         return "it must be a text that is not empty"
     try:

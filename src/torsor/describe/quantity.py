@@ -7,15 +7,19 @@ Every quantity of a model is a small CasADi SX: plain numbers are constants in i
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from decimal import Decimal
 from functools import wraps
-from numbers import Real
 from typing import Any, TypeAlias
 
 import casadi as ca
 import numpy as np
 
 from ..errors import ModelError, SymbolError
+from .given import LARGEST as LARGEST
+from .given import PLAIN, constant, finite, given, is_number, matrix, numbers_or, short, show
+from .given import SMALLEST as SMALLEST
+from .given import number as number
+from .given import plain as plain
+from .given import reals as reals
 
 Number: TypeAlias = float | ca.SX  # or an expression
 Vector: TypeAlias = Sequence[Number] | np.ndarray | ca.SX
@@ -23,7 +27,6 @@ Axis: TypeAlias = Vector | str  # or "x", "-y" …
 Rotation: TypeAlias = Sequence[Sequence[Number]] | Vector  # matrix, quaternion (scalar first) or rotation vector
 
 time = ca.SX.sym("time")
-SMALLEST, LARGEST = 1e-100, 1e100  # of masses, lengths, times …: their squares and products are numbers, too
 FARTHEST = 1e13  # rad: a larger angle cannot be told from its rounding
 INSTEAD = (
     "write casadi.fmax(a, b) for max, casadi.fmin(a, b) for min, casadi.if_else(condition, a, b) for `a if condition else b`, "
@@ -68,102 +71,9 @@ if hasattr(ca.GlobalOptions, "setNumpyMode"):
     ca.GlobalOptions.setNumpyMode(-1)  # numpy.sin(signal) is casadi.sin(signal), without a notice
 
 
-def show(value):
-    """A given value, short enough for a message."""
-    try:
-        text = repr(value)
-    except Exception:  # of a stranger's class
-        text = f"a {type(value).__name__}"
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
 def expression(value, rows, columns, what, owner):
     """`value` as an SX of the given shape, or a ModelError that names `owner` and `what`."""
-    allowed = "a number" if rows * columns == 1 else f"{rows} numbers" if columns == 1 else f"a {rows}x{columns} matrix"
-    try:
-        result = matrix(value)
-    except Exception:  # whatever a stranger's class raises when it is asked for numbers
-        raise ModelError(f"{owner}: {what} must be {allowed} (numbers or expressions), got {show(value)}") from None
-    if result.shape != (rows, columns):
-        raise ModelError(f"{owner}: {what} must be {allowed}, got {show(value)}")
-    result = ca.densify(result)
-    if not finite(result):
-        raise ModelError(f"{owner}: {what} must be finite, got {show(value)}")
-    if any(x.is_constant() and abs(float(x)) > LARGEST for x in result.nonzeros()):
-        raise ModelError(f"{owner}: {what} must not be larger than {LARGEST:g}, got {show(value)}")
-    return result
-
-
-def matrix(value):
-    """A number, a list (a column), a list of lists (rows), an array or an expression as an SX; an error for anything else."""
-    if isinstance(value, (ca.SX, ca.DM)):
-        return ca.SX(value)
-    if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.dtype == object and value.ndim):
-        parts = [matrix(x) for x in value]
-        if all(x.is_scalar() for x in parts):
-            return ca.vertcat(ca.SX(0, 1), *parts)
-        if any(x.shape != parts[0].shape or x.shape[1] != 1 for x in parts):
-            raise ValueError
-        return ca.horzcat(*parts).T
-    return ca.SX(reals(value))
-
-
-def reals(value):
-    """Real numbers of any kind as an array of float64, the one kind that CasADi takes without harm; TypeError for what is
-    none: text, dates, complex, missing and masked numbers, truth values."""
-    if np.ma.is_masked(value):
-        raise TypeError("some numbers are masked")
-    array = np.asarray(value)
-    if array.dtype == object:
-        known = all(isinstance(x, (Real, Decimal)) and not isinstance(x, (bool, np.timedelta64)) for x in array.flat)
-        array = np.array([float(x) for x in array.flat] if known else [None]).reshape(array.shape if known else 1)
-    if array.dtype.kind not in "iuf":
-        raise TypeError(f"{array.dtype} is no real number")
-    with np.errstate(over="ignore"):  # beyond the range: infinite, and judged as such
-        return array.astype(float)
-
-
-def short(value):
-    """A number or an array of long doubles as floats, of long complex numbers as complex ones; anything else as it is."""
-    if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.char not in "gG":
-        return value
-    with np.errstate(over="ignore"):
-        return value.astype(complex if value.dtype.char == "G" else float)
-
-
-def plain(value, depth=3):
-    """The same with long doubles, in arrays, lists and tuples too, as floats: CasADi crashes on them."""
-    value = short(value)
-    if isinstance(value, np.ndarray) and value.dtype == object and value.ndim == 1:
-        return [plain(x, depth) for x in value]
-    if type(value) in (list, tuple) and depth:
-        parts = [plain(x, depth - 1) for x in value]
-        return value if all(a is b for a, b in zip(parts, value)) else type(value)(parts)
-    return value
-
-
-def number(value):
-    """A real number as a float; None for anything else."""
-    try:
-        array = reals(value)
-    except Exception:
-        return None
-    return float(array.item()) if array.ndim == 0 else None
-
-
-def finite(value):
-    """False if a number in an expression, at any depth, is not one, or if an entry is infinite."""
-    if value.is_constant():
-        return value.is_regular()
-    entries = value.nonzeros()
-    if any(x.is_constant() and not x.is_regular() for x in entries):
-        return False
-    if all(x.is_constant() or x.is_symbolic() for x in entries):
-        return True
-    f = ca.Function("expression", ca.symvar(value), [value])
-    return not any(
-        f.instruction_id(k) == ca.OP_CONST and np.isnan(f.instruction_constant(k)) for k in range(f.n_instructions())
-    )
+    return constant(given(value, rows, columns, what, owner))
 
 
 def key(value):
@@ -171,7 +81,8 @@ def key(value):
     if value is None or isinstance(value, (bool, int, float, str)):
         return repr(value)
     if isinstance(value, (tuple, list)):
-        return tuple(key(x) for x in value)
+        ordinary = all(type(x) in PLAIN for x in value)
+        return (tuple(value), *map(type, value)) if ordinary else tuple(key(x) for x in value)
     if isinstance(value, (ca.SX, ca.DM)) and value.is_constant():
         value = numbers(value)
     if isinstance(value, (np.ndarray, np.number)) and value.dtype != object:
@@ -180,9 +91,9 @@ def key(value):
 
 
 def refuse_far_angles(value, angular, what, owner):
-    """Refuse constants among coordinates that are angles, and so large that they mean nothing; angular: which are."""
-    for x, turns in zip(value.nonzeros(), angular):
-        if turns and x.is_constant() and abs(float(x)) > FARTHEST:
+    """Refuse numbers among coordinates that are angles, and so large that they mean nothing; angular: which are."""
+    for x, turns in zip(value.tolist() if is_number(value) else value.nonzeros(), angular):
+        if turns and (is_number(x) or x.is_constant()) and abs(float(x)) > FARTHEST:
             raise ModelError(f"{owner}: {what} must not be an angle beyond {FARTHEST:g} rad, got {float(x):g}")
 
 
@@ -215,6 +126,8 @@ def column(value, what, owner):
 
 def shape_of(value):
     """Rows and columns of a given value, a list counting as a column; None if it has no shape."""
+    if type(value) in (tuple, list) and all(type(x) in PLAIN for x in value):
+        return (len(value), 1)
     try:
         return matrix(value).shape
     except Exception:
@@ -222,55 +135,62 @@ def shape_of(value):
 
 
 def rotation_matrix(value, what, owner):
-    """A rotation given as a 3x3 matrix, a quaternion (4, scalar first) or a rotation vector (3)."""
+    """A rotation given as a 3x3 matrix, a quaternion (4, scalar first) or a rotation vector (3), as an SX."""
+    return constant(orientation(value, what, owner))
+
+
+def orientation(value, what, owner):
+    """The same as numbers where it is made of them."""
     from ..lie import so3
 
     shape = shape_of(value)
     if shape == (3, 3):
-        R = expression(value, 3, 3, what, owner)
+        R = given(value, 3, 3, what, owner)
     elif shape == (4, 1):
         quaternion = vector(value, what, owner, 4)
         if all(x.is_zero() for x in quaternion.nonzeros()):
             raise ModelError(f"{owner}: {what} must not be the quaternion zero")
-        R = so3.from_quaternion(quaternion / ca.sqrt(ca.sumsqr(quaternion)))
+        R = numbers_or(so3.from_quaternion(quaternion / ca.sqrt(ca.sumsqr(quaternion))))
     elif shape == (3, 1):
-        R = so3.exp(vector(value, what, owner))
+        R = numbers_or(so3.exp(vector(value, what, owner)))
     else:
         raise ModelError(
             f"{owner}: {what} must be a 3x3 rotation matrix, a quaternion (4 numbers, scalar first) or a rotation "
             f"vector (3 numbers), got {show(value)}"
         )
-    if R.is_constant():
-        M = numbers(R)
-        if not np.all(np.isfinite(M)) or np.abs(M.T @ M - np.eye(3)).max() > 1e-6 or np.linalg.det(M) < 0:
-            raise ModelError(f"{owner}: {what} is not a rotation (orthogonal, determinant +1), got {show(value)}")
-        u, _, vt = np.linalg.svd(M)
-        clean = u @ vt
-        clean[np.abs(clean) < 1e-16] = 0.0
-        R = ca.SX(clean) if np.abs(M - clean).max() > 0 else ca.SX(M)
-        R = ca.densify(R)
-    return R
+    if not is_number(R):
+        return R
+    if not np.all(np.isfinite(R)) or np.abs(R.T @ R - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
+        raise ModelError(f"{owner}: {what} is not a rotation (orthogonal, determinant +1), got {show(value)}")
+    u, _, vt = np.linalg.svd(R)
+    clean = u @ vt
+    clean[np.abs(clean) < 1e-16] = 0.0
+    return clean if np.abs(R - clean).max() > 0 else R
 
 
 def axis(value, what, owner):
     """A direction: three numbers or expressions, or the name of an axis, "x", "-y" …"""
-    if not isinstance(value, str):
-        return vector(value, what, owner)
-    if not re.fullmatch("[+-]?[xyz]", value):
-        raise ModelError(f"{owner}: {what} must be 3 numbers, or 'x', 'y', 'z', '-x', '-y' or '-z', got {show(value)}")
-    sign = -1.0 if value[0] == "-" else 1.0
-    return ca.densify(ca.SX([sign if name == value[-1] else 0.0 for name in "xyz"]))
+    return constant(_direction(value, what, owner))
 
 
 def unit(value, what, owner):
     """A direction, normalised; a zero vector is refused."""
-    direction = axis(value, what, owner)
-    if direction.is_constant():
-        length = float(np.linalg.norm(numbers(direction)))
-        if length == 0:
-            raise ModelError(f"{owner}: {what} must not be zero, got {show(value)}")
-        return ca.densify(ca.SX(numbers(direction).ravel() / length))
-    return direction / ca.sqrt(ca.sumsqr(direction))
+    direction = _direction(value, what, owner)
+    if not is_number(direction):
+        return direction / ca.sqrt(ca.sumsqr(direction))
+    length = float(np.linalg.norm(direction))
+    if length == 0:
+        raise ModelError(f"{owner}: {what} must not be zero, got {show(value)}")
+    return ca.SX(direction / length)
+
+
+def _direction(value, what, owner):
+    if not isinstance(value, str):
+        return given(value, 3, 1, what, owner)
+    if not re.fullmatch("[+-]?[xyz]", value):
+        raise ModelError(f"{owner}: {what} must be 3 numbers, or 'x', 'y', 'z', '-x', '-y' or '-z', got {show(value)}")
+    sign = -1.0 if value[0] == "-" else 1.0
+    return np.array([sign if name == value[-1] else 0.0 for name in "xyz"])
 
 
 def numbers(value, at=None):

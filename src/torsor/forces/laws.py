@@ -182,7 +182,7 @@ class SpringDamper(Force):
         _not_negative(self, "stiffness", "damping")
         bodies = (self.first, self.second)
         if self.frames is not None:
-            arms = tuple(se3.split_pose(pose)[1] for pose in frame_poses(self))
+            arms = tuple(se3.split_pose(quantity.constant(pose))[1] for pose in frame_poses(self))
         else:
             arms = tuple(local_point(b, p, self.owner) for b, p in zip(bodies, pair_of_points(self)))
         fill_in(self, arms=arms)

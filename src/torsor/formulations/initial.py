@@ -49,7 +49,7 @@ def captures(f):
 
 def holds(element):
     """Whether an element acts from the start."""
-    return element.active is None or element.active.value != 0.0
+    return element.acts is not False
 
 
 def _given_configuration(f):

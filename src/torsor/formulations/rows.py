@@ -111,7 +111,7 @@ class RowsInUse(ABC):
         self.rows, self.dependent = [], []
         self.turns: list[tuple[Any, int]] = []
         self.metric, self.scales = "mass", Scales()
-        self.released = self._not_acting(e for e in model.switched if e.active.value == 0.0)
+        self.released = self._not_acting(e for e in model.switched if not e.acts)
 
     def active_rows(self):
         """Places of the rows whose constraints hold at present."""

@@ -11,8 +11,9 @@ Both joint frames sit at `point`, parallel to the world, in the reference config
 an axis has the same components in both. Frames given locally with `frames` replace `point`.
 """
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self, cast
 
@@ -20,23 +21,19 @@ import casadi as ca
 import numpy as np
 
 from ..describe import quantity
-from ..describe.element import CONSTANT, Posed, Statement, fill_in, frame_poses
+from ..describe.element import CONSTANT, Posed, Statement, fill_in, frame_poses, initial
+from ..describe.lazy import Frames, Signal, Start, kept, kept_as
+from ..describe.placing import local_frames
 from ..describe.quantity import Number, Vector, time
 from ..errors import ModelError
 from ..lie import se3
 from .alignment import is_strict
 from .constraint import Constraint, Equations, Trace, in_world
 
-NOT_IN_EQUATIONS = ("name", "first", "second", "point", "frames", "placed", "start", "start_rate")
+NOT_IN_EQUATIONS = {"name", "first", "second", "point", "frames", "placed", "start", "start_rate"}
 MOTIONS = (("position", (3, 1)), ("rotation", (3, 3)), ("velocity", (3, 1)), ("angular_velocity", (3, 1)))
 _TRACES: dict = {}
-
-
-def local_frame(body, where):
-    """Pose in a body, from its centre of mass, of a frame that sits at a world point, parallel to the world, in the
-    reference configuration: (R₀ᵀ, R₀ᵀ (p − x₀))."""
-    back = body.start_rotation.T
-    return ca.densify(ca.vertcat(ca.horzcat(back, back @ (where - body.start_position)), ca.SX([[0, 0, 0, 1]])))
+_START: Any = Start
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,28 +48,33 @@ class Connection(Constraint):
         False  # True: the first three rows are 0 = p, and are taken in world axes (`in_world`), where they are cheapest
     )
 
-    reaction_force: ClassVar[ca.SX]  # signals; each element has its own
-    reaction_torque: ClassVar[ca.SX]
+    reaction_force = Signal("reaction", 3)
+    reaction_torque = Signal("reaction", 3)
 
     first: Posed
     second: Posed
     point: Vector | None = None
     frames: Sequence[Any] | None = None
-    placed: Any = field(default=None, repr=False)
-
-    def __post_init__(self):
-        signal = lambda what, size: quantity.symbol(f"{self.name}.{what}", size)
-        fill_in(self, reaction_force=signal("reaction_force", 3), reaction_torque=signal("reaction_torque", 3))
+    placed: Any = field(default=Frames(), repr=False)
+    _placed: ClassVar[Any]
 
     def located(self) -> Self:
-        if self.placed is not None:
+        if self.placed_numbers is not None or self.placed is not None:
             return self
         if self.frames is not None:
             if self.point is not None:
                 raise ModelError(f"{self.owner}: give `point` or `frames`, not both")
             return fill_in(self, placed=frame_poses(self))
-        where = self.second.start_position if self.point is None else quantity.vector(self.point, "point", self.owner)
-        return fill_in(self, placed=tuple(local_frame(body, where) for body in (self.first, self.second)))
+        where = self.second.reference[0]
+        if self.point is not None:
+            where = quantity.given(self.point, 3, 1, "point", self.owner)
+        return fill_in(self, placed=local_frames((self.first, self.second), (where, where)))
+
+    @property
+    def placed_numbers(self) -> np.ndarray | None:
+        """The two frames as numbers, an array (2, 4, 4); None where a parameter is in them."""
+        frames = self._placed
+        return frames if isinstance(frames, np.ndarray) and frames.shape == (2, 4, 4) else None
 
     def traced(self) -> Trace | None:
         """The equations as one function of two bodies' motions and the two frames, shared by all elements with the same
@@ -81,7 +83,7 @@ class Connection(Constraint):
         if is_strict():
             return None
         try:
-            own = [quantity.key(getattr(self, f.name)) for f in fields(self) if f.name not in NOT_IN_EQUATIONS]
+            own = [quantity.key(getattr(self, at)) for name, at in initial(self) if name not in NOT_IN_EQUATIONS]
         except TypeError:
             return None
         key = (type(self), *own)
@@ -105,7 +107,7 @@ class Connection(Constraint):
         results = [rows, *(ca.SX(0, 1) if x is None else x for x in (stated.coordinates, stated.rates))]
         inputs = [getattr(end, k) for end in ends for k, _ in MOTIONS]
         function = ca.Function("equations", [*inputs, *frames, turn, time], results)
-        return Trace(function, stated.position is not None, stated.directions)
+        return Trace(function, stated.position is not None, stated.directions, _sound(stated, ends))
 
     def equations(self) -> Equations:
         trace = self.traced()
@@ -123,7 +125,21 @@ class Connection(Constraint):
         return Constraint.equations(self)
 
     def declared(self) -> list[Statement]:
+        if self._known():
+            return []
         return [Statement("its place", x, CONSTANT) for x in self.placed] + super().declared()
+
+    def _known(self):
+        """Whether its equations are those of all of its kind, which are sound, with numbers in them; a particle has no
+        orientation that they could ask for."""
+        if self.placed_numbers is None or not math.isfinite(self._placed.sum()):
+            return False
+        trace = self.traced()
+        return (
+            trace is not None
+            and trace.sound
+            and not any(getattr(b, "particle", False) for b in (self.first, self.second))
+        )
 
     def ends(self) -> list[tuple[ca.SX, ca.SX]]:
         """World rotation and position of both joint frames: (R₁, p₁), (R₂, p₂)."""
@@ -168,39 +184,38 @@ class Joint(Connection):
 
     kind: ClassVar[str] = "joint"
     key: ClassVar[str] = "joint"
-    coordinate: ClassVar[ca.SX]  # signals; each element has its own
-    rate: ClassVar[ca.SX]
-    turn: ClassVar[ca.SX]
+    coordinate = Signal("pose", lambda joint: joint.dof)
+    rate = Signal("velocity", lambda joint: joint.dof)
+    turn = Signal("pose", lambda joint: joint.dof)
     dof: ClassVar[int] = 0
     angular: ClassVar[tuple[bool, ...]] = ()  # one flag per coordinate: True for an angle that may turn many times
     axial: ClassVar[bool] = False  # True: its motion follows from its axis, whatever lies across it
     quasi: ClassVar[bool] = False  # True: velocities are not the rates of the coordinates, v ≠ q̇ away from q = 0
 
-    start: Number | Vector | None = None
-    start_rate: Number | Vector | None = None
-
-    def __post_init__(self):
-        super().__post_init__()
-        for what in ("coordinate", "rate", "turn"):
-            fill_in(self, **{what: quantity.symbol(f"{self.name}.{what}", self.dof)})
+    start: Number | Vector | None = _START()
+    start_rate: Number | Vector | None = _START()
 
     def located(self) -> Self:
         super().located()
         for what in ("start", "start_rate"):
-            given = getattr(self, what)
+            given = kept(self, what)
             if given is not None:
                 given = [given] if self.dof == 1 and not isinstance(given, (list, tuple, ca.SX)) else given
-                fill_in(self, **{what: quantity.vector(given, what, self.owner, self.dof)})
+                found = quantity.given(given, self.dof, 1, what, self.owner)
+                found = np.atleast_1d(found) if quantity.is_number(found) else found
+                fill_in(self, **{what: quantity.constant(found) if kept_as(type(self), what) == what else found})
         if len(self.angular) != self.dof:
             raise ModelError(f"{self.owner}: `angular` needs one flag for each of its {self.dof} coordinates")
         if self.start is not None:
-            quantity.refuse_far_angles(self.start, self.angular, "start", self.owner)
+            quantity.refuse_far_angles(kept(self, "start"), self.angular, "start", self.owner)
         return self
 
     def declared(self) -> list[Statement]:
-        found = super().declared()
-        starts = [(what, getattr(self, what)) for what in ("start", "start_rate")]
-        found += [Statement(what, x, CONSTANT) for what, x in starts if x is not None]
+        starts = [(what, kept(self, what)) for what in ("start", "start_rate")]
+        found = [Statement(what, x, CONSTANT) for what, x in starts if not quantity.is_number(x)]
+        if self._known():
+            return found
+        found = super().declared() + found
         if self.traced() is None:
             q = ca.SX.zeros(self.dof)
             found.append(Statement("its geometry", ca.vertcat(ca.vec(self.pose(q)), ca.vec(self.motion(q))), CONSTANT))
@@ -238,6 +253,18 @@ class Joint(Connection):
     def first_axis(self, what: str = "axis") -> ca.SX:
         """The named direction as a unit vector."""
         return quantity.unit(getattr(self, what), what, self.owner)
+
+
+def _sound(stated, ends):
+    """Whether the equations of a trace may be those of any element of its kind; where not, adding one tells what is wrong."""
+    holonomic = stated.position is not None
+    rows: Any = stated.position if holonomic else stated.velocity
+    if not isinstance(rows, ca.SX) or rows.shape != (len(stated.directions), 1) or not quantity.finite(rows):
+        return False
+    velocities = ca.vertcat(*[x for end in ends for x in (end.velocity, end.angular_velocity)])
+    motion = ca.vertcat(velocities, *[x for end in ends for x in (end.position, ca.vec(end.rotation))])
+    moving = all(ca.depends_on(rows[k], motion) for k in range(rows.shape[0]))
+    return moving and not (holonomic and ca.depends_on(rows, velocities))
 
 
 def existing_coordinate(element, which="joint", place="index"):

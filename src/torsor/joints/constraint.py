@@ -11,15 +11,21 @@ import casadi as ca
 
 from ..describe import quantity
 from ..describe.element import DERIVED, KEPT, SLIDING, Element, Statement
+from ..describe.lazy import Signal
 from ..errors import ModelError
 
 
 class Trace(NamedTuple):
-    """The equations of one kind of connection, as a function."""
+    """The equations of one kind of connection, as a function.
+
+    sound   whether they are a column of equations of two bodies' motions at the right level, one name per row, whatever
+            the bodies and frames are
+    """
 
     function: ca.Function
     holonomic: bool
     directions: list[str]
+    sound: bool
 
 
 class Equations(NamedTuple):
@@ -38,7 +44,8 @@ class Constraint(Element):
 
     kind: ClassVar[str] = "constraint"
     key: ClassVar[str] = "constraint"
-    multiplier: ClassVar[Any] = None  # signal: one multiplier per row; each element has its own
+    multiplier = Signal("reaction", lambda element: element.rows_kept)  # one per row; None before it is added
+    rows_kept: ClassVar[int | None] = None  # how many there are, once its equations are known to be sound
     rank: ClassVar[int] = (
         0  # where rows depend on each other, those of lower rank are kept: 0 for good, 1 contacts, 2 sticking
     )

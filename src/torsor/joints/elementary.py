@@ -8,12 +8,13 @@ import casadi as ca
 
 from ..describe import quantity
 from ..describe.element import REQUIRED, fill_in, pair_of_points
+from ..describe.placing import local_frames
 from ..describe.quantity import Axis, Number, Vector
 from ..errors import ModelError
 from ..lie import se3
 from ..registry import register
 from .alignment import no_rotation
-from .base import Connection, local_frame
+from .base import Connection
 from .constraint import Constraint
 from .directions import TRANSLATIONS, direction
 
@@ -137,8 +138,8 @@ class Distance(Connection):
         if self.frames is not None or self.point is not None:
             super().located()
         else:
-            ends = [body.start_position if p is None else p for body, p in zip(bodies, pair_of_points(self))]
-            fill_in(self, placed=tuple(local_frame(body, p) for body, p in zip(bodies, ends)))
+            ends = [body.reference[0] if p is None else p for body, p in zip(bodies, pair_of_points(self))]
+            fill_in(self, placed=local_frames(bodies, ends))
         if self.length is None:
             placed: Any = self.placed
             starts = [

@@ -61,7 +61,7 @@ def describe(
         forces=[{"name": f.name, "type": f.key} for f in model.forces],
         events=[_event(e, model) for e in model.events if not e.half],
         modes=[{"name": name, "modes": list(machine.names)} for name, machine in model.machines.items()],
-        switched=[{"name": e.name, "type": e.key, "active": e.active.value != 0.0} for e in model.switched],
+        switched=[{"name": e.name, "type": e.key, "active": e.acts} for e in model.switched],
         degrees_of_freedom={
             "gruebler": sum(3 if b.particle else 6 for b in model.bodies) - sum(n for c, n in declared if _acts(c)),
             "generic": system.freedom,
@@ -110,7 +110,7 @@ def loops(model):
 
 def _acts(element):
     """Whether an element acts at the start."""
-    return element.active is None or element.active.value != 0.0
+    return element.acts is not False
 
 
 def _event(event, model):

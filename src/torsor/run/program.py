@@ -53,7 +53,8 @@ def lowered(model, rows):
     inputs = [*model.parameters.values(), *model.memories]
     places = {id(x): k for k, x in enumerate(inputs)}
     row = {label: k for k, label in enumerate(rows)}
-    switched = [c for c in model.constraints if id(c.active) in places]
+    acting = {id(e) for e in model.switched}
+    switched = [c for c in model.constraints if id(c) in acting]
     plan = Plan([e.name for e in model.events], [e.watch.phi for e in model.events], [], [], switched, places)
     frictions = [c for c in model.constraints if hasattr(c, "heading")]
     plan.frictions = [f.name for f in frictions]

@@ -1,0 +1,125 @@
+"""What a thing has, and makes only when it is asked for: its symbols, and expressions of the numbers that it was given.
+
+A model of a hundred thousand bodies is mostly numbers; symbols are made for those of its signals that somebody uses.
+"""
+
+from threading import RLock
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from . import quantity
+
+MAKING = RLock()  # of what is made on demand: once, whoever asks
+
+
+class Signal:
+    """A symbol of a thing: made when it is first asked for, with the model told of it, and the same one ever after.
+
+    kind     what it stands for, see `element.py`; `homeless` for a thing that is a particle
+    shape    rows and columns, or a function of the thing that tells the rows; None instead of rows: there is none yet
+    """
+
+    def __init__(self, kind, *shape, homeless=None):
+        self.kind, self.shape, self.homeless = kind, shape, homeless or kind
+
+    def __set_name__(self, cls, name):
+        self.name, self.kept = name, f"_{name}"
+
+    def __get__(self, thing, cls=None) -> Any:
+        if thing is None:
+            return self
+        try:
+            return getattr(thing, self.kept)
+        except AttributeError:
+            return self._made(thing)
+
+    def __set__(self, thing, symbol):
+        home = thing._home
+        if home is not None:
+            home._symbols.update(self.kinds(thing, symbol))
+        object.__setattr__(thing, self.kept, symbol)
+        object.__setattr__(thing, "_signals", (*(name for name in thing._signals if name != self.name), self.name))
+
+    def _made(self, thing):
+        with MAKING:
+            if not hasattr(thing, self.kept):
+                shape = [size(thing) if callable(size) else size for size in self.shape]
+                if None in shape:
+                    return None
+                self.__set__(thing, quantity.symbol(f"{thing.name}.{self.name}", *shape))
+        return getattr(thing, self.kept)
+
+    def kinds(self, thing, symbol):
+        """What its scalar symbols stand for, by their identity."""
+        kind = self.homeless if getattr(thing, "particle", False) else self.kind
+        return {s.element_hash(): kind for s in ca.symvar(symbol)}
+
+
+def symbols_of(thing):
+    """The scalar symbols of a thing that were asked for so far, with their kind: {identity: kind}."""
+    found: dict = {}
+    for name in thing._signals:
+        found |= getattr(type(thing), name).kinds(thing, getattr(thing, name))
+    return found
+
+
+class Quantity:
+    """A quantity that is kept as numbers where it is made of them, and read as an SX."""
+
+    def __set_name__(self, cls, name):
+        self.name, self.kept = name, f"_{name}"
+
+    def __get__(self, thing, cls=None) -> Any:
+        if thing is None:
+            return None  # the default of a field
+        value = getattr(thing, self.kept)
+        if not self.numeric(value):
+            return value
+        made = thing.__dict__.setdefault("_expressions", {})
+        if self.name not in made:
+            made[self.name] = self.expression(value)
+        return made[self.name]
+
+    def __set__(self, thing, value):
+        object.__setattr__(thing, self.kept, None if value is self else value)  # itself: the default of a field, too
+        if thing._expressions is not None:
+            thing._expressions.pop(self.name, None)
+
+    def __repr__(self):
+        return "None"  # what it stands for as the default of a field
+
+    def numeric(self, value):
+        return isinstance(value, (float, np.ndarray))
+
+    def expression(self, value):
+        return quantity.constant(value)
+
+
+class Frames(Quantity):
+    """Two poses, as numbers in one array (2, 4, 4), or as two SX."""
+
+    def numeric(self, value):
+        return isinstance(value, np.ndarray) and value.shape == (2, 4, 4) and value.dtype == float
+
+    def expression(self, value):
+        return tuple(quantity.constant(H) for H in value)
+
+
+class Start(Quantity):
+    """What a user gave, as it was given; once it is a column of numbers, read as an SX."""
+
+    def numeric(self, value):
+        return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype == float
+
+
+def kept_as(cls, name):
+    """Name of the attribute that a quantity of a class is kept in; anything else is kept under its own."""
+    found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+    return f"_{name}" if isinstance(found, Quantity) else name
+
+
+def kept(thing, name):
+    """A quantity as it is kept: as numbers, where it is made of them."""
+    return getattr(thing, kept_as(type(thing), name))

@@ -1,0 +1,62 @@
+"""The symbols of a model: what each of them stands for."""
+
+from typing import Any
+
+import casadi as ca
+
+from ..events import Memory
+from .element import Element, Owned, fill_in
+from .lazy import MAKING, symbols_of
+from .parameters import Parameter
+
+
+class WithSymbols:
+    """The part of a model that knows its symbols: those that somebody asked for, by their identity."""
+
+    _symbols: dict[int, str]
+    derived: dict
+
+    def kind_of(self, symbol: ca.SX) -> str | None:
+        """What a scalar symbol stands for: "pose", "velocity", "reaction" …; None: it is not one of this model's."""
+        return self._symbols.get(symbol.element_hash())
+
+    def knows(self, symbol: ca.SX) -> bool:
+        """Whether a scalar symbol is one of this model's."""
+        return symbol.element_hash() in self._symbols
+
+    def activity(self, element: Any) -> Memory:
+        """The memory that tells whether an element of the model acts."""
+        with MAKING:
+            if element._active is None:
+                memory = Memory(f"{element.name}.active", float(element.acts))
+                self._symbols[memory.symbol.element_hash()] = "memory"
+                fill_in(element, _active=memory)
+        return element._active
+
+    def _note(self, thing):
+        """Take note of the symbols of a thing that were made before it was added; it tells of others itself."""
+        if isinstance(thing, Owned):
+            self._symbols.update(symbols_of(thing))
+        elif isinstance(thing, Parameter):
+            self._symbols[thing.symbol.element_hash()] = "parameter"
+
+    def _forget(self, thing):
+        """Take the symbols of a thing, which was not added after all, for strangers."""
+        for known in symbols_of(thing) if isinstance(thing, Owned) else [thing.symbol.element_hash()]:
+            self._symbols.pop(known, None)
+        if isinstance(thing, Element) and thing.acts is not None:
+            for memory in [*thing.memories(), *([] if thing._active is None else [thing._active])]:
+                self._forget(memory)
+
+    def _shorten(self, lengths):
+        """Take back everything that was added to parts of the model, lists and dictionaries, since they had these lengths."""
+        for part, length in lengths.items():
+            held = getattr(self, part)
+            if isinstance(held, list):
+                del held[length:]
+                continue
+            while len(held) > length:
+                _, thing = held.popitem()
+                if isinstance(thing, (Owned, Parameter, Memory)):
+                    self._forget(thing)
+        self.derived.clear()
