@@ -91,6 +91,9 @@ class Frame:
     def __init__(self, body, pose):
         self.body, self.pose = body, pose
 
+    def __repr__(self):
+        return f"<Frame of {self.body.name!r}>"
+
 
 class Ground(Placed):
     """A body that is held, or moved as a given function of time.

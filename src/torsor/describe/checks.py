@@ -56,7 +56,9 @@ def members(model, element):
 
 def _belongs(model, owner, what, thing):
     if model._names.get(thing.name) is not thing:
-        raise ModelError(f"{owner}: {what} {thing.name!r} does not belong to model {model.name!r}")
+        copies = [path for path in model._names if path.endswith(f".{thing.name}")]
+        hint = f"; an instance has a copy of its own: {', '.join(map(repr, copies[:2]))}" if copies else ""
+        raise ModelError(f"{owner}: {what} {thing.name!r} does not belong to model {model.name!r}{hint}")
 
 
 def declaration(model, element):

@@ -15,11 +15,15 @@ from .lazy import kept
 from .placing import EYE, product, total
 
 
+class NoPort(ModelError, AttributeError):
+    """A port that an instance does not have: also what Python asks for where it only wants to know (`hasattr`)."""
+
+
 class Instance(Owned):
     """An included model, seen from outside: its ports, and its elements by their own names."""
 
     def __init__(self, name, model_name, things, ports):
-        self.name, self._model_name, self._things, self._ports = name, model_name, things, ports
+        vars(self).update(name=name, _model_name=model_name, _things=things, _ports=ports)
 
     def __getattr__(self, port):
         if port.startswith("_"):
@@ -27,12 +31,24 @@ class Instance(Owned):
         if port in self._ports:
             return self._ports[port]
         known = ", ".join(self._ports) or "none"
-        raise ModelError(f"instance {self.name!r} of {self._model_name!r} has no port {port!r}. Ports: {known}.")
+        raise NoPort(f"{self.owner} has no port {port!r}. Ports: {known}.")
+
+    def __setattr__(self, name, value):
+        raise ModelError(f"{self.owner}: what it has is that of its model, and cannot be set; {name!r} was given")
 
     def __getitem__(self, path):
-        if path in self._things:
+        if isinstance(path, str) and path in self._things:
             return self._things[path]
-        raise ModelError(f"instance {self.name!r} has nothing called {path!r}. Known: {', '.join(self._things)}.")
+        known = ", ".join(self._things)
+        raise ModelError(f"{self.owner} has nothing called {quantity.show(path)}. Known: {known}.")
+
+    def __dir__(self):
+        return [*super().__dir__(), *self._ports]
+
+    @property
+    def owner(self):
+        """The instance by its full name, as messages name it."""
+        return f"instance {self.name!r} of {self._model_name!r}"
 
     def __repr__(self):
         return f"<Instance {self.name!r} of {self._model_name!r}>"

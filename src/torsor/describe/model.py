@@ -18,6 +18,7 @@ from .element import CONSTANT, TIMED, Owned, Rule, fill_in
 from .events import WithEvents
 from .include import Instance, transplant
 from .names import LONGEST, unstorable
+from .nesting import Lineage
 from .parameters import Parameter, WithParameters
 from .quantity import Number, Rotation, Vector
 from .symbols import WithSymbols
@@ -56,6 +57,7 @@ class Model(WithParameters, WithEvents, WithSymbols):
         self.ports: dict[str, object] = {}
         self._names: dict[str, object] = {}
         self._symbols: dict[int, str] = {quantity.time.element_hash(): "time"}  # identity of a symbol -> its kind
+        self._lineage = Lineage()
         self._compiled = False
         self.derived: dict = {}  # from this description, in this process; a change of the description empties it
         self._enter("ground", self.ground)
@@ -155,6 +157,10 @@ class Model(WithParameters, WithEvents, WithSymbols):
         self._checked(port, "port")
         if port in self.ports:
             raise ModelError(f"model {self.name!r}: port {port!r} exists already")
+        if hasattr(Instance, port) or port == "name":
+            raise ModelError(
+                f"model {self.name!r}: port {port!r}: every instance has something of that name; choose another"
+            )
         checks.port(self, port, thing)
         self.ports[port] = thing
 
@@ -178,8 +184,7 @@ class Model(WithParameters, WithEvents, WithSymbols):
         self._free(name, "instance")
         if not isinstance(other, Model):
             raise ModelError(f"instance {name!r}: give a model to include, got {quantity.show(other)}")
-        if other is self:
-            raise ModelError(f"instance {name!r}: a model cannot include itself")
+        self._lineage.refuse(name, self.name, other._lineage, other.name)
         unknown = set(parameters) - set(other.parameters)
         if unknown:
             known = ", ".join(other.parameters) or "none"
@@ -188,10 +193,12 @@ class Model(WithParameters, WithEvents, WithSymbols):
             )
         before = {part: len(getattr(self, part)) for part in PARTS}
         try:
-            return transplant(self, name, other, at, rotation, parameters)
+            instance = transplant(self, name, other, at, rotation, parameters)
         except ModelError:  # nothing of it stays
             self._shorten(before)
             raise
+        self._lineage.include(name, other._lineage)
+        return instance
 
     # look up
 

@@ -37,6 +37,15 @@ class Row:
     def __str__(self):
         return f"{self.constraint.name}: {self.direction}"
 
+    @property
+    def between(self):
+        """What its constraint connects, in words: bodies by their paths."""
+        c = getattr(self.constraint, "joint", self.constraint)
+        names = [
+            repr(x.name) for x in (getattr(c, what, None) for what in ("first", "second", "body")) if x is not None
+        ]
+        return f" {'between' if len(names) > 1 else 'of'} {' and '.join(names)}" if names else ""
+
 
 @dataclass
 class Block:

@@ -162,7 +162,7 @@ def refuse_contradictions(examiner, diagnosis, t, q, v, p, rows):
     ):
         wrong = [(redundant[k], x * units[k]) for k, x in enumerate(off) if abs(x) > 10 * CLOSED * scale]
         if wrong:
-            names = "; ".join(f"{rows[k]} (off by {x:.3g})" for k, x in wrong[:5])
+            names = "; ".join(f"{rows[k]} (off by {x:.3g}){rows[k].between}" for k, x in wrong[:5])
             raise AssemblyError(
                 f"model {examiner.name!r}: contradictory constraints: {names}. These rows depend on the other constraints, "
                 f"which prescribe a different {what}; remove them or make the prescribed motions agree."

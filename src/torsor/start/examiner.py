@@ -131,7 +131,9 @@ class Examiner:
             return found, moved
         g = self.g(t, q, p)
         off = np.abs(g / self.units(t, q, p))
-        names = "; ".join(f"{self.rows[k]} ({g[k]:.3g})" for k in np.argsort(-off)[:5] if not off[k] <= 1e-9)
+        names = "; ".join(
+            f"{self.rows[k]} ({g[k]:.3g}){self.rows[k].between}" for k in np.argsort(-off)[:5] if not off[k] <= 1e-9
+        )
         raise AssemblyError(
             f"model {self.name!r}: the start cannot be assembled: no configuration near the given one satisfies all "
             f"constraints. Residuals at the given start: {names}. Check the points, axes and drives of these elements, or "

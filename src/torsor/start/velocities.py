@@ -58,7 +58,8 @@ def consistent_velocities(formulation, examiner, t, q, p, keep=None):
     wrong = np.abs(residuals[0]) > CLOSED * scale
     if wrong.any():
         off = examiner.psi(t, q, v, p)
-        what = "; ".join(f"{examiner.rows[k]} (off by {-off[k]:.3g})" for k in np.flatnonzero(wrong)[:5])
+        rows = [(examiner.rows[k], -off[k]) for k in np.flatnonzero(wrong)[:5]]
+        what = "; ".join(f"{row} (off by {x:.3g}){row.between}" for row, x in rows)
         raise AssemblyError(
             f"model {model.name!r}: contradictory prescribed velocities: {what}. No velocities satisfy all constraints at "
             "the start; remove one of them or make the prescribed motions agree."
