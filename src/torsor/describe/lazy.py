@@ -114,10 +114,15 @@ class Start(Quantity):
         return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype == float
 
 
+_KEPT: dict = {}
+
+
 def kept_as(cls, name):
     """Name of the attribute that a quantity of a class is kept in; anything else is kept under its own."""
-    found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
-    return f"_{name}" if isinstance(found, Quantity) else name
+    if (cls, name) not in _KEPT:
+        found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+        _KEPT[cls, name] = f"_{name}" if isinstance(found, Quantity) else name
+    return _KEPT[cls, name]
 
 
 def kept(thing, name):

@@ -7,7 +7,8 @@ Every quantity of a model is a small CasADi SX: plain numbers are constants in i
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import wraps
+from functools import lru_cache, reduce, wraps
+from operator import add
 from typing import Any, TypeAlias
 
 import casadi as ca
@@ -128,6 +129,8 @@ def shape_of(value):
     """Rows and columns of a given value, a list counting as a column; None if it has no shape."""
     if type(value) in (tuple, list) and all(type(x) in PLAIN for x in value):
         return (len(value), 1)
+    if type(value) is np.ndarray and value.dtype == float and value.ndim in (1, 2):
+        return (*value.shape, 1)[:2]
     try:
         return matrix(value).shape
     except Exception:
@@ -140,32 +143,48 @@ def rotation_matrix(value, what, owner):
 
 
 def orientation(value, what, owner):
-    """The same as numbers where it is made of them."""
-    from ..lie import so3
-
+    """The same as numbers where it is made of them: the rotation that is nearest to what was given."""
     shape = shape_of(value)
-    if shape == (3, 3):
-        R = given(value, 3, 3, what, owner)
-    elif shape == (4, 1):
-        quaternion = vector(value, what, owner, 4)
-        if all(x.is_zero() for x in quaternion.nonzeros()):
-            raise ModelError(f"{owner}: {what} must not be the quaternion zero")
-        R = numbers_or(so3.from_quaternion(quaternion / ca.sqrt(ca.sumsqr(quaternion))))
-    elif shape == (3, 1):
-        R = numbers_or(so3.exp(vector(value, what, owner)))
-    else:
+    if shape not in ((3, 3), (4, 1), (3, 1)):
         raise ModelError(
             f"{owner}: {what} must be a 3x3 rotation matrix, a quaternion (4 numbers, scalar first) or a rotation "
             f"vector (3 numbers), got {show(value)}"
         )
-    if not is_number(R):
-        return R
-    if not np.all(np.isfinite(R)) or np.abs(R.T @ R - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
+    found = given(value, *shape, what, owner)
+    if shape == (4, 1) and is_number(found) and not found.any():
+        raise ModelError(f"{owner}: {what} must not be the quaternion zero")
+    if not is_number(found):
+        return found if shape == (3, 3) else numbers_or(_turn(found, ca.sumsqr))
+    R = _nearest(found) if shape == (3, 3) else _turned(tuple(found.tolist()))
+    if R is None:
         raise ModelError(f"{owner}: {what} is not a rotation (orthogonal, determinant +1), got {show(value)}")
-    u, _, vt = np.linalg.svd(R)
+    return R
+
+
+def _turn(vector, sumsqr):
+    """The rotation of a quaternion, or of a rotation vector."""
+    from ..lie import so3
+
+    return so3.exp(vector) if vector.shape[0] == 3 else so3.from_quaternion(vector / np.sqrt(sumsqr(vector)))
+
+
+@lru_cache(1000)
+def _turned(vector):
+    """The same for numbers. Equal parts share it, so that it cannot be written to."""
+    R = _nearest(_turn(np.array(vector), lambda q: reduce(add, (q * q).tolist())))
+    if R is not None:
+        R.setflags(write=False)
+    return R
+
+
+def _nearest(M):
+    """The rotation that is nearest to a matrix; None where it is none to six digits."""
+    if not (np.isfinite(M).all() and np.abs(M.T @ M - np.eye(3)).max() <= 1e-6 and np.linalg.det(M) >= 0):
+        return None
+    u, _, vt = np.linalg.svd(M)
     clean = u @ vt
     clean[np.abs(clean) < 1e-16] = 0.0
-    return clean if np.abs(R - clean).max() > 0 else R
+    return clean if np.abs(M - clean).max() > 0 else M
 
 
 def axis(value, what, owner):

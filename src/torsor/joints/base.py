@@ -13,7 +13,7 @@ an axis has the same components in both. Frames given locally with `frames` repl
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self, cast
 
@@ -21,7 +21,7 @@ import casadi as ca
 import numpy as np
 
 from ..describe import quantity
-from ..describe.element import CONSTANT, Posed, Statement, fill_in, frame_poses, initial
+from ..describe.element import CONSTANT, Posed, Statement, fill_in, frame_poses
 from ..describe.lazy import Frames, Signal, Start, kept, kept_as
 from ..describe.placing import local_frames
 from ..describe.quantity import Number, Vector, time
@@ -33,6 +33,7 @@ from .constraint import Constraint, Equations, Trace, in_world
 NOT_IN_EQUATIONS = {"name", "first", "second", "point", "frames", "placed", "start", "start_rate"}
 MOTIONS = (("position", (3, 1)), ("rotation", (3, 3)), ("velocity", (3, 1)), ("angular_velocity", (3, 1)))
 _TRACES: dict = {}
+_CONSTANTS: dict = {}
 _START: Any = Start
 
 
@@ -83,16 +84,22 @@ class Connection(Constraint):
         if is_strict():
             return None
         try:
-            own = [quantity.key(getattr(self, at)) for name, at in initial(self) if name not in NOT_IN_EQUATIONS]
+            key = (type(self), *[quantity.key(getattr(self, name)) for name in self._constants()])
         except TypeError:
             return None
-        key = (type(self), *own)
         if key not in _TRACES:
             try:
                 _TRACES[key] = self._trace()
             except (AttributeError, RuntimeError):
                 _TRACES[key] = None
         return _TRACES[key]
+
+    def _constants(self):
+        """Names of the fields that its equations are made from."""
+        cls = type(self)
+        if cls not in _CONSTANTS:
+            _CONSTANTS[cls] = [f.name for f in fields(cls) if f.name not in NOT_IN_EQUATIONS]
+        return _CONSTANTS[cls]
 
     def _trace(self):
         ends = [SimpleNamespace(**{k: ca.SX.sym(k, *shape) for k, shape in MOTIONS}) for _ in range(2)]

@@ -39,7 +39,8 @@ def as_matrix(argument, kind):
     if symbol_type(argument):
         rows = (as_matrix(row, kind) for row in argument)
         return ca.vertcat(*(row if row.is_scalar() else row.T for row in rows))
-    return kind(ca.DM(np.asarray(argument, dtype=float)))
+    numbers = ca.DM(np.asarray(argument, dtype=float))
+    return numbers if kind is ca.DM else kind(numbers)
 
 
 def _dense(results, kind):
