@@ -18,7 +18,7 @@ def chain(n, model=None, last=None):
     model = model or ts.Model("chain", gravity=(0, 0, -9.81))
     last = last or model.ground
     for k in range(n):
-        link = model.body(f"link{k}", mass=1.0, inertia=(0.01, 0.1, 0.1), at=(k + 0.5, 0, 0), rotation=(0, 0.1 * k, 0))
+        link = model.body(f"link{k}", mass=1.0, inertia=(0.01, 0.1, 0.1), at=(k + 0.5, 0, 0), rotation=(0, 0.1, 0))
         model.add(ts.Revolute(f"hinge{k}", last, link, point=(k, 0, 0), axis=(0, 1, 0)))
         last = link
     return model
@@ -180,3 +180,6 @@ def test_numbers_and_expressions_give_the_same_bits(seed):
     values = np.random.default_rng(seed).uniform(0.1, 1.0, 10).tolist()
     one, two = placed(values, False), placed(values, True)
     assert fingerprint(one, one.signals) == fingerprint(two, two.signals)
+    assert all(body.numbers is not None for body in two.bodies) and all(
+        j.placed_numbers is not None for j in two.joints
+    )

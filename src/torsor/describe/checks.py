@@ -28,7 +28,7 @@ def members(model, element):
     owner = element.owner
     for name, attribute in initial(element):
         value = getattr(element, attribute)
-        if (simple := quantity.plain(value)) is not value:
+        if value is not None and (simple := quantity.plain(value)) is not value:
             fill_in(element, **{name: simple})
     for name in ("first", "second", "body"):
         body = getattr(element, name, None)

@@ -185,9 +185,11 @@ class WithEvents:
     @property
     def switched(self) -> list:
         """Elements that events switch, or that do not act from the start, in the order of the model."""
-        named = {id(target) for event in self.events for action in event.actions for target in action.switches()}
-        every = {id(e): e for e in [*self.constraints, *self.forces]}  # dry friction is both
-        return [e for e in every.values() if id(e) in named or e.acts is False]
+        if "switched" not in self.derived:
+            named = {id(target) for event in self.events for action in event.actions for target in action.switches()}
+            every = {id(e): e for e in [*self.constraints, *self.forces]}  # dry friction is both
+            self.derived["switched"] = [e for e in every.values() if e.acts is False or id(e) in named]
+        return list(self.derived["switched"])
 
     @property
     def memories(self) -> list[Memory]:

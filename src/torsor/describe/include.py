@@ -172,8 +172,8 @@ class Copying:
             given = kept(original, what)
             setattr(twin, what, None if given is None else product(turn, self.moved(given)))
         if not original.given:
-            twin.mass = quantity.numbers_or(self.moved(original.mass))
-            twin.inertia = None if original.particle else quantity.numbers_or(ca.densify(self.moved(original.inertia)))
+            twin.mass = self.moved(original.mass)
+            twin.inertia = None if original.particle else ca.densify(self.moved(original.inertia))
             twin.check()
 
     def counterpart(self, value):

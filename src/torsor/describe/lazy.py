@@ -83,9 +83,14 @@ class Quantity:
         return made[self.name]
 
     def __set__(self, thing, value):
-        object.__setattr__(thing, self.kept, None if value is self else value)  # itself: the default of a field, too
+        value = None if value is self else value  # itself: the default of a field, too
+        object.__setattr__(thing, self.kept, self.simplified(value))
         if thing._expressions is not None:
             thing._expressions.pop(self.name, None)
+
+    def simplified(self, value):
+        """An SX without symbols as numbers."""
+        return quantity.numbers_or(value) if isinstance(value, ca.SX) else value
 
     def __repr__(self):
         return "None"  # what it stands for as the default of a field
@@ -103,12 +108,19 @@ class Frames(Quantity):
     def numeric(self, value):
         return isinstance(value, np.ndarray) and value.shape == (2, 4, 4) and value.dtype == float
 
+    def simplified(self, value):
+        plain = type(value) is tuple and all(isinstance(H, ca.SX) and H.is_constant() for H in value)
+        return np.array([quantity.numbers_or(H) for H in value]) if plain and len(value) == 2 else value
+
     def expression(self, value):
         return tuple(quantity.constant(H) for H in value)
 
 
 class Start(Quantity):
     """What a user gave, as it was given; once it is a column of numbers, read as an SX."""
+
+    def simplified(self, value):
+        return value
 
     def numeric(self, value):
         return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype == float

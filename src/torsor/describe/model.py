@@ -208,7 +208,9 @@ class Model(WithParameters, WithEvents, WithSymbols):
 
     @property
     def joints(self) -> list[Joint]:
-        return [c for c in self.constraints if isinstance(c, Joint)]
+        if "joints" not in self.derived:
+            self.derived["joints"] = [c for c in self.constraints if isinstance(c, Joint)]
+        return list(self.derived["joints"])
 
     @property
     def all_forces(self) -> list[Force]:

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
+import numpy as np
 
 from ..joints import Joint
 from ..joints.base import Connection
 from ..joints.free import Free
+
+ROOT = -1  # the number of all grounds, where bodies have theirs
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,44 +67,46 @@ def spanning_tree(model):
 
 
 def _spanning_tree(model):
-    grounds = {id(ground) for ground in model.grounds}
-    inside = lambda body: id(body) in grounds
-    switched = {id(element) for element in model.switched}
-    fixed = [joint for joint in model.joints if id(joint) not in switched]
-    touching = _touching(fixed, lambda body: None if inside(body) else id(body))
-    place = {id(joint): k for k, joint in enumerate(model.joints)}
-    branches, used, reached = [], set(), set()
-    level: list[int | None] = [None]
-    loose = iter(sorted(model.bodies, key=lambda b: -len(touching.get(id(b), ()))))  # most joints first
+    bodies, joints = model.bodies, model.joints
+    number = {id(body): k for k, body in enumerate(bodies)}
+    ends = [(number.get(id(j.first), ROOT), number.get(id(j.second), ROOT)) for j in joints]
+    touching = _touching(model, ends)
+    few = np.argsort([joint.dof for joint in joints], kind="stable")  # joints with few free motions come first
+    rank = np.empty(len(joints), int)
+    rank[few] = np.arange(len(joints))
+    turn = rank.tolist().__getitem__
+    branches, used, reached = [], set(), {ROOT}
+    level = [ROOT]
+    loose = iter(sorted(range(len(bodies)), key=lambda k: -len(touching[k])))  # most joints first
     while level:
-        grown: list[int | None] = []
-        current = set(level)
-        near = {id(joint): joint for at in level for joint in touching.get(at, ())}
-        for joint in sorted(near.values(), key=lambda j: (j.dof, place[id(j)])):
-            for here, far, backward in ((joint.first, joint.second, False), (joint.second, joint.first, True)):
-                at = None if inside(here) else id(here)
-                if at in current and id(joint) not in used and not inside(far) and id(far) not in reached:
-                    branches.append(Branch(far, joint, None if at is None else here, backward))
-                    used.add(id(joint))
-                    reached.add(id(far))
-                    grown.append(id(far))
+        grown, current = [], set(level)
+        for j in sorted({j for at in level for j in touching[at]} - used, key=turn):
+            first, second = ends[j]
+            for here, far, backward in ((first, second, False), (second, first, True)):
+                if here in current and far not in reached:
+                    branches.append(Branch(bodies[far], joints[j], None if here == ROOT else bodies[here], backward))
+                    used.add(j)
+                    reached.add(far)
+                    grown.append(far)
+                    break
         level = grown
         if not level:
-            root = next((b for b in loose if id(b) not in reached), None)
+            root = next((k for k in loose if k not in reached), None)
             if root is not None:
-                branches.append(Branch(root, Free(f"{root.name}.free", model.ground, root).located(), None, False))
-                reached.add(id(root))
-                level = [id(root)]
-    cut = [j for j in model.joints if id(j) not in used and not (inside(j.first) and inside(j.second))]
-    return Topology(branches, cut)
+                body = bodies[root]
+                branches.append(Branch(body, Free(f"{body.name}.free", model.ground, body).located(), None, False))
+                reached.add(root)
+                level = [root]
+    return Topology(branches, [j for k, j in enumerate(joints) if k not in used and ends[k] != (ROOT, ROOT)])
 
 
-def _touching(joints, mark):
-    """The joints at each body, by its mark."""
-    found: dict = {}
-    for joint in joints:
-        for at in {mark(joint.first), mark(joint.second)}:
-            found.setdefault(at, []).append(joint)
+def _touching(model, ends):
+    """Numbers of the joints at each body, and last at the root, that hold for good."""
+    switched = {id(element) for element in model.switched}
+    found: list[list[int]] = [[] for _ in [*model.bodies, None]]
+    for k, joint in enumerate(model.joints):
+        for at in set(ends[k]) if id(joint) not in switched else ():
+            found[at].append(k)
     return found
 
 

@@ -7,10 +7,13 @@ import pathlib
 from functools import cache
 
 import casadi as ca
+import numpy as np
 
-from ..describe.quantity import time
+from ..describe import quantity
+from ..describe.body import MADE_OF
+from ..describe.include import owners_in
+from ..describe.lazy import kept
 from ..registry import registered
-from .signal_values import REACTIONS
 
 
 @cache
@@ -69,60 +72,84 @@ def _changes(model):
             yield ["step", step.kind, str(target), str(len(step.values))], list(step.values)
 
 
+class _Contents:
+    """What a model consists of, in its order: names, numbers, and expressions of its symbols."""
+
+    def __init__(self, model, *names):
+        self.model, self.names, self.numbers, self.expressions = model, list(names), [], []
+
+    def add(self, *values):
+        """Quantities of any kind, None where there is none."""
+        for x in values:
+            x = quantity.numbers_or(x) if isinstance(x, ca.SX) else x
+            if isinstance(x, ca.SX):
+                self.names.append("expression")
+                self.expressions.append(x)
+            elif x is not None:
+                self.numbers.append(np.asarray(x, float).tobytes())
+            else:
+                self.names.append("none")
+
+    def digest(self):
+        column = ca.vertcat(ca.SX(0, 1), *[ca.vec(ca.densify(x)) for x in self.expressions])
+        symbols = ca.symvar(column)
+        known = labels(self.model, column)
+        names = [known.get(s.element_hash(), s.name()) for s in symbols]  # time is nobody's
+        f = ca.Function("definition", [ca.vertcat(*symbols, ca.SX(0, 1))], [column])
+        digest = hashlib.sha256("\n".join([*self.names, "symbols", *names, f.serialize()]).encode())
+        digest.update(b"".join(self.numbers))
+        return digest.hexdigest()
+
+
+def labels(model, expression):
+    """Whose the symbols of an expression are, and which of that one's, in words, by their identity."""
+    return {
+        s.element_hash(): f"{type(thing).__name__} {thing.name} {name} {k}"
+        for thing, name in owners_in(model, expression)
+        for k, s in enumerate(ca.symvar(getattr(thing, name)))
+    }
+
+
 def fingerprint(model, signals):
     """Hash of a model and of recorded signals: expressions of the model's symbols."""
     known = model.derived
     if "declared" not in known:
         known["declared"] = _declared(model)
-    whole, symbols = known["declared"]
     foreign = _foreign()
     if not signals and not foreign:
-        return whole
-    column = ca.vertcat(*[ca.densify(ca.SX(x)) for x in signals.values()], ca.SX(0, 1))
-    text = ca.Function("signals", [symbols], [column]).serialize()
-    return hashlib.sha256("\n".join([whole, *foreign, *signals, text]).encode()).hexdigest()
+        return known["declared"]
+    told = _Contents(model, known["declared"], *foreign, *signals)
+    told.add(*[ca.SX(x) for x in signals.values()])
+    return told.digest()
 
 
 def _declared(model):
-    """Hash of the declared equations, the start as given, and the names; and all symbols that occur."""
-    symbols, expressions, names = [time], [], [sources(), ca.CasadiMeta.version(), model.name]
-    symbols += model.inputs
+    """Hash of the declared equations, the start as given, and the names."""
+    told = _Contents(model, sources(), ca.CasadiMeta.version(), model.name)
+    told.names += ["inputs", *model.parameters, *[m.name for m in model.memories]]
     for ground in model.grounds:
-        symbols += ground.symbols
-        expressions += ground.path
-        names.append(ground.name)
+        told.names.append(ground.name)
+        told.add(*(ground.reference if ground.held else ground.path))
     for body in model.bodies:
-        symbols += [*body.symbols, body.acceleration, body.angular_acceleration]
-        expressions += [body.mass, body.start_position, body.start_rotation]
-        for optional in (body.inertia, body.start_velocity, body.start_angular_velocity):
-            names.append(str(optional is None))
-            expressions += [] if optional is None else [optional]
-        names.append(body.name)
+        told.names.append(body.name)
+        told.add(*[getattr(body, kept) for kept in MADE_OF.values()])
     for c in model.constraints:
-        names += [c.name, c.key]
+        told.names += [c.name, c.key]
         trace = c.traced()
         if trace is None:
             stated = c.equations()
-            expressions += [
-                x for x in (stated.position, stated.velocity, stated.coordinates, stated.rates) if x is not None
-            ]
-            names += [str(stated.position is None), *stated.directions]
+            told.add(stated.position, stated.velocity, stated.coordinates, stated.rates)
+            told.names += stated.directions
         else:
-            expressions += c.placed
-            names += [_digest(trace), c.first.name, c.second.name]
-        symbols += [getattr(c, k) for k in REACTIONS if getattr(c, k, None) is not None]
+            told.names += [_digest(trace), c.first.name, c.second.name]
+            told.add(*(c.placed if c.placed_numbers is None else c.placed_numbers))
     for j in model.joints:
-        symbols += [j.coordinate, j.rate, j.turn]
-        for optional in (j.start, j.start_rate):
-            names.append(str(optional is None))
-            expressions += [] if optional is None else [optional]
-    for force in model.all_forces:
-        names += [force.name, force.key]
-        expressions += [x for x in (force.potential(), force.dissipation()) if x is not None]
-        expressions += [x for pair in force.efforts() for x in pair]
+        told.add(kept(j, "start"), kept(j, "start_rate"))
+    told.add(model.gravity)
+    for force in model.forces:
+        told.names += [force.name, force.key]
+        told.add(force.potential(), force.dissipation(), *[x for pair in force.efforts() for x in pair])
     for what, values in _changes(model):
-        names += what
-        expressions += values
-    column = ca.veccat(*symbols)
-    f = ca.Function("definition", [column], [ca.densify(ca.veccat(*expressions, ca.SX(0, 1)))])
-    return hashlib.sha256("\n".join([*names, f.serialize()]).encode()).hexdigest(), column
+        told.names += what
+        told.add(*[quantity.constant(x) for x in values])
+    return told.digest()

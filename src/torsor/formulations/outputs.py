@@ -146,7 +146,19 @@ def coordinate_labels(joints):
     return [j.name if j.dof == 1 else f"{j.name}[{k}]" for j in joints if isinstance(j, Joint) for k in range(j.dof)]
 
 
+_UNITS: dict = {}
+
+
 def coordinate_units(joint):
     """Unit of each joint coordinate: "rad" where its motion turns something, else "m"."""
+    trace = joint.traced()
+    if trace is None:
+        return _units(joint)
+    if id(trace) not in _UNITS:
+        _UNITS[id(trace)] = trace, _units(joint)
+    return _UNITS[id(trace)][1]
+
+
+def _units(joint):
     angular, _ = se3.split(screws(joint))
     return ["m" if all(x.is_zero() for x in ca.vertsplit(angular[:, k])) else "rad" for k in range(joint.dof)]

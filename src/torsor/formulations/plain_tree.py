@@ -53,10 +53,10 @@ class PlainTree:
     @cached_property
     def frames(self):
         """Joint frames on parents and on bodies, from their centres of mass: two stacks of poses; None with parameters in it."""
-        placed = [_numbers(pose) for joint in self.joints for pose in joint.placed]
+        placed = [joint.placed_numbers for joint in self.joints]
         if any(x is None for x in placed):
             return None
-        both = np.array(placed).reshape(self.n, 2, 4, 4)
+        both = np.array(placed)
         outer, inner = (both[np.arange(self.n), np.where(self.reversed, 1 - k, k)] for k in (0, 1))
         free = np.array([isinstance(group, SE3) for group in self.groups])[self.traces]
         inner[free] = np.eye(4)
@@ -65,10 +65,10 @@ class PlainTree:
     @cached_property
     def weights(self):
         """Mass and tensor of every body; None with parameters in it."""
-        masses, tensors = [_numbers(b.mass) for b in self.bodies], [_numbers(b.inertia) for b in self.bodies]
-        if any(x is None for x in [*masses, *tensors]):
+        found = [body.numbers for body in self.bodies]
+        if any(x is None for x in found):
             return None
-        return np.array(masses).ravel(), np.array(tensors).reshape(-1, 3, 3)
+        return np.array([x.mass for x in found]), np.array([x.inertia for x in found])
 
     @cached_property
     def numbers(self):
@@ -93,7 +93,9 @@ class PlainTree:
     @cached_property
     def reference(self):
         """Reference poses of all grounds and bodies, by identity."""
-        return {id(b): _pose(b) for b in [*self.model.grounds, *self.bodies]}
+        all_bodies = [*self.model.grounds, *self.bodies]
+        places, turns = zip(*[b.reference for b in all_bodies])
+        return dict(zip(map(id, all_bodies), poses.stacked(np.array(turns), np.array(places))))
 
     @cached_property
     def ends(self):
@@ -114,16 +116,6 @@ class PlainTree:
         gyration[own] = np.sqrt(np.trace(J, axis1=1, axis2=2) / 2 / mass)
         points = poses.split(np.array([*self.reference.values(), *self.ends[0], *self.ends[1]]))[1]
         return points.T, reach, gyration, np.linalg.norm(quantity.numbers(self.model.gravity))
-
-
-def _pose(body):
-    """The reference pose of a body or a ground."""
-    return poses.stacked(quantity.numbers(body.start_rotation), quantity.numbers(body.start_position).ravel())
-
-
-def _numbers(x):
-    """An expression as numbers, None where a symbol is in it."""
-    return quantity.numbers(x) if x.is_constant() else None
 
 
 def alike(joint):
