@@ -138,7 +138,7 @@ def test_the_layout_of_results_is_known_before_they_are_derived(case, formulatio
     model = ts.cases.load(case)
     dynamics = ts.compile(model, formulation=formulation)
     f = dynamics.formulation_object
-    assert Outputs(f, model.signals).layout == layout(f, model.signals)
+    assert Outputs(f, model.signals).layout == layout(model, len(f.rows), model.signals)
 
 
 def test_starts_in_memory_are_limited():
