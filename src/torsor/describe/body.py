@@ -11,7 +11,7 @@ from . import inertia as shapes
 from . import quantity
 from .element import HOMELESS, Owned
 from .lazy import Quantity, Signal
-from .placing import EYE, ZERO, pose, product, total
+from .placing import EYE, ZERO, diagonal, pose, product, total
 from .quantity import Axis, Number, Rotation, Vector
 
 MADE_OF = {  # what a body is made of, and where it keeps it
@@ -218,10 +218,10 @@ class Body(Placed):
             return None
         if quantity.shape_of(given) == (3, 1):
             J = quantity.given(given, 3, 1, "inertia", owner)
-            J = np.diag(J) if quantity.is_number(J) else ca.densify(ca.diag(J))
+            J = diagonal(J) if quantity.is_number(J) else ca.densify(ca.diag(J))
         else:
             J = quantity.given(given, 3, 3, "inertia (3 principal moments or a 3x3 matrix, 0 for a particle)", owner)
-        return None if quantity.is_number(J) and not J.any() else J
+        return None if quantity.is_number(J) and not np.count_nonzero(J) else J
 
     @property
     def particle(self) -> bool:

@@ -35,19 +35,32 @@ def total(a, b) -> Any:
     return a + b + 0.0 if is_number(a) and is_number(b) else constant(a) + constant(b)
 
 
+def diagonal(moments):
+    """The matrix with these three numbers on its diagonal."""
+    matrix = np.zeros((3, 3))
+    matrix.flat[::4] = moments
+    return matrix
+
+
 def local_frames(bodies, points) -> Any:
     """Poses in two bodies, from their centres of mass, of frames that sit at world points, parallel to the world, in the
     reference configuration: (R₀ᵀ, R₀ᵀ (p − x₀))."""
-    (x1, R1), (x2, R2) = (body.reference for body in bodies)
+    (x1, R1), (x2, R2) = bodies[0].reference, bodies[1].reference
     p1, p2 = points
-    if not all(type(x) is np.ndarray for x in (x1, R1, p1, x2, R2, p2)):
+    if any(type(x) is not np.ndarray for x in (x1, R1, p1, x2, R2, p2)):
         return _local_frame(x1, R1, p1), _local_frame(x2, R2, p2)
     frames = FRAMES.copy()
-    for H, R, arm in ((frames[0], R1, p1 - x1), (frames[1], R2, p2 - x2)):
-        if R is not EYE:
-            H[:3, :3], arm = R.T, product(R.T, arm)
-        H[:3, 3] = arm
+    frames[0, :3, 3] = _turned_back(frames[0], R1, p1 - x1)
+    frames[1, :3, 3] = _turned_back(frames[1], R2, p2 - x2)
     return frames
+
+
+def _turned_back(H, R, arm):
+    """R₀ᵀ times the arm, with the rotation of the pose set to it."""
+    if R is EYE:
+        return arm
+    H[:3, :3] = R.T
+    return product(R.T, arm)
 
 
 def _local_frame(x, R, point):

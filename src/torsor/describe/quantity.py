@@ -150,7 +150,8 @@ def orientation(value, what, owner):
             f"{owner}: {what} must be a 3x3 rotation matrix, a quaternion (4 numbers, scalar first) or a rotation "
             f"vector (3 numbers), got {show(value)}"
         )
-    found = given(value, *shape, what, owner)
+    rows, columns = shape
+    found = given(value, rows, columns, what, owner)
     if shape == (4, 1) and is_number(found) and not found.any():
         raise ModelError(f"{owner}: {what} must not be the quaternion zero")
     if not is_number(found):

@@ -75,8 +75,9 @@ def _spanning_tree(model):
     rank = np.empty(len(joints), int)
     rank[few] = np.arange(len(joints))
     turn = rank.tolist().__getitem__
-    branches, used, reached = [], set(), {ROOT}
-    level = [ROOT]
+    branches, level = [], [ROOT]
+    used: set[int] = set()
+    reached = {ROOT}
     loose = iter(sorted(range(len(bodies)), key=lambda k: -len(touching[k])))  # most joints first
     while level:
         grown, current = [], set(level)

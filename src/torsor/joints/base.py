@@ -11,7 +11,6 @@ Both joint frames sit at `point`, parallel to the world, in the reference config
 an axis has the same components in both. Frames given locally with `frames` replace `point`.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import SimpleNamespace
@@ -60,7 +59,9 @@ class Connection(Constraint):
     _placed: ClassVar[Any]
 
     def located(self) -> Self:
-        if self.placed_numbers is not None or self.placed is not None:
+        if self._placed is not None:
+            if self.placed_numbers is not None and not np.isfinite(self._placed).all():
+                raise ModelError(f"{self.owner}: its place contains a number that is not finite")
             return self
         if self.frames is not None:
             if self.point is not None:
@@ -139,7 +140,7 @@ class Connection(Constraint):
     def _known(self):
         """Whether its equations are those of all of its kind, which are sound, with numbers in them; a particle has no
         orientation that they could ask for."""
-        if self.placed_numbers is None or not math.isfinite(self._placed.sum()):
+        if self.placed_numbers is None:
             return False
         trace = self.traced()
         return (
