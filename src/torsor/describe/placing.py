@@ -50,17 +50,16 @@ def local_frames(bodies, points) -> Any:
     if any(type(x) is not np.ndarray for x in (x1, R1, p1, x2, R2, p2)):
         return _local_frame(x1, R1, p1), _local_frame(x2, R2, p2)
     frames = FRAMES.copy()
-    frames[0, :3, 3] = _turned_back(frames[0], R1, p1 - x1)
-    frames[1, :3, 3] = _turned_back(frames[1], R2, p2 - x2)
+    _place(frames[0], R1, p1 - x1)
+    _place(frames[1], R2, p2 - x2)
     return frames
 
 
-def _turned_back(H, R, arm):
-    """R₀ᵀ times the arm, with the rotation of the pose set to it."""
-    if R is EYE:
-        return arm
-    H[:3, :3] = R.T
-    return product(R.T, arm)
+def _place(H, R, arm):
+    """Write (R₀ᵀ, R₀ᵀ arm) into a pose that is 1."""
+    if R is not EYE:
+        H[:3, :3], arm = R.T, product(R.T, arm)
+    H[:3, 3] = arm
 
 
 def _local_frame(x, R, point):
