@@ -106,6 +106,8 @@ class Copying:
         self.parent, self.prefix, self.other = parent, prefix, other
         self.things = {}  # id of the original -> copy
         self.stand_ins = {}  # id of the original and name of its symbol -> what stands for it
+        self.overridden = set()  # ids of parameters that stand for something else now
+        self.changed = False  # whether one of them occurred in what was moved
 
     def name(self, name):
         return f"{self.prefix}.{name}"
@@ -120,6 +122,7 @@ class Copying:
             if stands is not None:
                 old.append(getattr(thing, name))
                 new.append(stands)
+                self.changed |= id(thing) in self.overridden
         return ca.substitute([expression], old, new)[0] if old else expression
 
     def stands_for(self, thing, name):
@@ -142,6 +145,7 @@ class Copying:
     def parameters(self, overrides, owner):
         for name, parameter in self.other.parameters.items():
             if name in overrides:
+                self.overridden.add(id(parameter))
                 value = quantity.scalar(overrides[name], name, owner)
                 checks.contents(self.parent, owner, name, value, CONSTANT)
                 if value.is_constant():
@@ -193,6 +197,7 @@ class Copying:
         parent, other = self.parent, self.other
         every = {id(e): e for e in [*other.constraints, *other.forces, *other.rules]}  # dry friction is two of them
         for element in every.values():
+            self.changed = False
             moved = {name: self.counterpart(getattr(element, kept)) for name, kept in initial(element)}
             twin = type(element)(**{**moved, "name": self.name(element.name)})
             fill_in(twin, world=self.things[id(element.world)])
@@ -203,8 +208,11 @@ class Copying:
                 self.things[id(element._active)] = twin.active
             self.things[id(element)] = twin
             parent._enter(twin.name, twin)
-            checks.declaration(parent, twin)
-            parent._complete(twin)
+            if self.changed:
+                checks.declaration(parent, twin)
+                parent._complete(twin)
+            elif isinstance(twin, Constraint):  # what it says was found to be sound in the component
+                fill_in(twin, rows_kept=element.rows_kept)
             for cls, where in ((Constraint, parent.constraints), (Force, parent.forces), (Rule, parent.rules)):
                 where += [twin] if isinstance(twin, cls) else []
             parent._events_of(twin)
