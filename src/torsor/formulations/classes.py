@@ -134,7 +134,7 @@ def _class(branch, numbers, loaded):
     biases = velocity_terms(link.E, link.d, above, link.spin, link.slide, link.spin_bias, link.slide_bias)
     wrench = recursions.at_velocity(own.J, center, mass, turning, ca.SX(3, 1), ca.SX(3, 1))
     motion = [ca.sparsify(x) for x in (link.E, link.d, *biases, *wrench)]
-    kept, rebuilt = _stored(motion, ca.vertcat(link.x, link.v, above))
+    kept, rebuilt = stored(motion, ca.vertcat(link.x, link.v, above))
     outward = function("outward", [link.x, link.v, c, above], [kept, turning, link.v])
     known = ca.SX.sym("k", kept.shape[0])
     motion = rebuilt(known)
@@ -148,7 +148,7 @@ def described(branch, column):
     mass, center, tensor = (
         column[POSE],
         ca.sparsify(column[MASS:CENTER]),
-        ca.sparsify(_symmetric(column[CENTER:TENSOR])),
+        ca.sparsify(symmetric_of(column[CENTER:TENSOR])),
     )
     own = spatial.Inertia(tensor, ca.sparsify(mass * spatial.skew(center)), mass * ca.SX.eye(3))
     return Link(branch, None, fixed=pose), own, mass, center
@@ -190,7 +190,7 @@ def function(name, inputs, results):
     return ca.Function(name, inputs, ca.cse([ca.densify(x) for x in results]))
 
 
-def _stored(matrices, moving):
+def stored(matrices, moving):
     """Those entries of matrices that depend on the motion, as one column; and what makes the matrices again from its symbols."""
     entries = [x for matrix in matrices for x in matrix.nonzeros()]
     chosen = [k for k, x in enumerate(entries) if ca.depends_on(x, moving)]
@@ -208,7 +208,7 @@ def _stored(matrices, moving):
     return ca.vertcat(*[entries[k] for k in chosen], ca.SX(0, 1)), rebuilt
 
 
-def _symmetric(upper):
+def symmetric_of(upper):
     """A symmetric 3x3 matrix from its six numbers."""
     a, b, c, d, e, f = ca.vertsplit(upper)
     return ca.vertcat(ca.horzcat(a, b, d), ca.horzcat(b, c, e), ca.horzcat(d, e, f))
@@ -221,4 +221,9 @@ def _packed(J, H, M, n, f):
 
 
 def _unpacked(x):
-    return _symmetric(x[:6]), ca.reshape(x[6:15], 3, 3), _symmetric(x[15:21]), x[21:24], x[24:27]
+    return symmetric_of(x[:6]), ca.reshape(x[6:15], 3, 3), symmetric_of(x[15:21]), x[21:24], x[24:27]
+
+
+def split_column(column, sizes):
+    """A column in parts of these sizes."""
+    return ca.vertsplit(column, np.cumsum([0, *sizes]).tolist())

@@ -196,20 +196,20 @@ def components_of(bodies, rows):
         return known[path]
 
     for body in bodies:
-        at(_path(body)).bodies.append(body)
+        at(path_of(body)).bodies.append(body)
     by_identity = {id(body): body for body in bodies}
     for place, constraint, touched in rows:
-        home = _common([_path(constraint), *[_path(by_identity[body]) for body in touched]])
+        home = _common([path_of(constraint), *[path_of(by_identity[body]) for body in touched]])
         at(home).rows.append((place, touched))
         for body in touched:
-            for path in _between(_path(by_identity[body]), home):
+            for path in _between(path_of(by_identity[body]), home):
                 known[path].border.append(by_identity[body])
     for component in known.values():
         component.border = list({id(body): body for body in component.border}.values())
     return system
 
 
-def _path(thing):
+def path_of(thing):
     """Where a thing was included: its name without the last part."""
     return thing.name.rpartition(".")[0]
 

@@ -23,14 +23,14 @@ def departures(formulation):
         H = formulation.substitution.of(joint.relative_pose())
         kind = joint.traced() or joint  # one function for all joints that are alike
         if id(kind) not in known:
-            known[id(kind)] = _departure(joint)
+            known[id(kind)] = departure(joint)
         f, symbols = known[id(kind)]
         off.append(ca.horzcat(*f(H[:3, :], symbols)))
     state = [time, formulation.q, formulation.p]
     return ca.Function("departures", state, [ca.densify(ca.vertcat(*off, ca.SX(0, 2)))])
 
 
-def _departure(joint):
+def departure(joint):
     """(1) of one kind of joint, as a function of H and of the parameters that it contains."""
     H = ca.SX.sym("H", 3, 4)
     whole = ca.vertcat(H, ca.SX([[0, 0, 0, 1]]))

@@ -7,7 +7,7 @@ from ..lie import Rn
 from .schedule import Schedule
 from .tree_schedule import starts
 
-BLOCK = 128  # plain numbers that one call moves
+BLOCKS = (128, 8, 1)  # plain numbers that one call moves
 
 
 class Manifold:
@@ -39,10 +39,14 @@ class Manifold:
         found["tangent"] = self._copied("tangent", given | {"e": self.layout.algebra}, "e", {"k": self.layout.algebra})
         return found
 
+    def back(self):
+        """Functions of the groups that go back along a step; any map leads to the same place."""
+        return [_of(group, lambda x, u, group=group: group.retract(x, -u, "cayley")) for group in self.groups]
+
     def _stepping(self, name, moved):
         """A step along an element of the algebra."""
         s = Schedule(name, {"x": self.layout.x, "u": self.layout.algebra}, {"y": self.layout.x})
-        _blocks(s, lambda x, u: x + u, ["x", "u", "y"], [self.plain[0], self.plain[1], self.plain[0]])
+        blocks(s, lambda x, u: x + u, ["x", "u", "y"], [self.plain[0], self.plain[1], self.plain[0]])
         kinds, q, v = self.curved
         if len(kinds):
             own = [_of(group, lambda x, u, group=group: moved(group, x, u)) for group in self.groups]
@@ -53,7 +57,7 @@ class Manifold:
         s = Schedule(
             "differential", {"u": self.layout.algebra, "xdot": self.layout.algebra}, {"k": self.layout.algebra}
         )
-        _blocks(s, lambda u, xdot: xdot, ["u", "xdot", "k"], [self.plain[1]] * 3)
+        blocks(s, lambda u, xdot: xdot, ["u", "xdot", "k"], [self.plain[1]] * 3)
         kinds, _, v = self.curved
         if len(kinds):
             own = []
@@ -67,7 +71,7 @@ class Manifold:
     def _copied(name, takes, what, gives):
         """What is left as it is; residuals are zero."""
         s, (target, *more) = Schedule(name, takes, gives), gives
-        _blocks(s, lambda x: x, [what, target], [np.arange(gives[target])] * 2)
+        blocks(s, lambda x: x, [what, target], [np.arange(gives[target])] * 2)
         for other in more:
             zero = ca.Function("zero", [ca.SX.sym("t")], [ca.SX.zeros(gives[other])])
             s.call([zero], ["t", other], [0], [[0], [0]])
@@ -79,24 +83,23 @@ def _of(group, moved):
     return ca.Function("moved", [x, u], [ca.densify(moved(x, u))])
 
 
-def _blocks(schedule, f, vectors, places):
+def blocks(schedule, f, vectors, places):
     """Call f on plain numbers, in blocks where they stand together in every vector."""
     together = np.ones(len(places[0]), bool)
     for at in places:
         together[1:] &= np.diff(at) == 1
     together[:1] = False
-    first = np.flatnonzero(~together)
-    lengths = np.diff(np.r_[first, len(together)])
-    begin = (
-        np.concatenate([np.arange(a, a + n, BLOCK) for a, n in zip(first, lengths)]) if len(first) else np.zeros(0, int)
-    )
-    ends = np.concatenate([np.full(-(-n // BLOCK), a + n) for a, n in zip(first, lengths)]) if len(first) else begin
-    sizes = np.minimum(ends - begin, BLOCK)
-    known = np.unique(sizes)
-    arguments = len(vectors) - 1
+    begin = np.flatnonzero(~together)
+    left = np.diff(np.r_[begin, len(together)])
+    kinds, first = [], []
+    for kind, size in enumerate(BLOCKS):
+        whole = left // size
+        kinds.append(np.full(int(whole.sum()), kind))
+        first.append(np.repeat(begin, whole) + size * (np.arange(int(whole.sum())) - np.repeat(starts(whole), whole)))
+        begin, left = begin + size * whole, left - size * whole
     classes = []
-    for size in known.tolist():
-        given = [ca.SX.sym("x", size) for _ in range(arguments)]
+    for size in BLOCKS:
+        given = [ca.SX.sym("x", size) for _ in vectors[1:]]
         classes.append(ca.Function("block", given, [ca.densify(f(*given))]))
-    if len(begin):
-        schedule.call(classes, vectors, np.searchsorted(known, sizes), [at[begin] for at in places])
+    chosen = np.concatenate(first).astype(int)
+    schedule.call(classes, vectors, np.concatenate(kinds), [np.asarray(at)[chosen] for at in places])

@@ -1,12 +1,12 @@
-"""What a result of a large tree holds, as a schedule: motion outward, wrenches inward, and sums, over classes of links.
+"""What a result of a large system holds, as a schedule: motion outward, wrenches inward, and sums, over classes of links.
 
 For each link, from its parent's motion (R, o, u in the world; ω, α, a in the frame of the link, gravity in a as an acceleration
 of the roots) and from its own x, v and v̇:
 
     x = o + R c,     ẍ = R (a + α × c + ω × (ω × c)) + g                                                (1)
-    (n, f) = I (α, a) + (ω × J ω, m ω × (ω × c)) + those of all beyond it                               (2)
+    (n, f) = I (α, a) + (ω × J ω, m ω × (ω × c)) − what is applied + those of all beyond it             (2)
 
-(2) is what its joint transmits.
+(2) is what its joint transmits; forces and the constraints that close loops are applied (`loop_outputs.py`).
 """
 
 from typing import NamedTuple
@@ -16,11 +16,13 @@ import numpy as np
 
 from ..describe import quantity
 from ..describe.quantity import time
-from ..lie import Rn, poses, se3, so3
+from ..lie import Rn, se3, so3
 from . import recursions, spatial
-from .classes import TENSOR, described, folded, function, grouped, without_traces
+from .classes import TENSOR, described, folded, function, split_column
+from .group_schedule import blocks
+from .loop_outputs import LoopOutputs
 from .schedule import Schedule
-from .tree import Root, velocity_terms
+from .tree import velocity_terms
 from .tree_schedule import handed_on, kept_numbers, rooms, starts
 
 MOTION = (9, 3, 3, 3, 3, 3)  # R, o, u, ω, α, a
@@ -44,27 +46,25 @@ class Class(NamedTuple):
     data: np.ndarray
 
 
-def outputs_of_tree(turned, layout, parts):
-    """The kernel `outputs` of a tree that nothing but gravity acts on.
+class Outputs:
+    """The kernel `outputs` of a large system.
 
-    parts   names and sizes of the outputs, in their order
+    kernels   of the system, whose passes it shares;   parts: names and sizes of the outputs, in their order
     """
-    return _Outputs(turned, layout, parts).schedule
 
-
-class _Outputs:
-    def __init__(self, turned, layout, parts):
-        self.turned, self.tree, self.layout, self.n = turned, turned.tree, layout, turned.tree.n
-        takes = {"t": 1, "x": layout.x, "p": layout.p, "xdot": layout.algebra, "lam": 0}
+    def __init__(self, kernels, parts):
+        self.kernels, self.system, self.tree, self.n = kernels, kernels.system, kernels.tree, kernels.n
+        self.layout, self.q, self.v, self.kinds = kernels.layout, kernels.q, kernels.v, kernels.kinds
+        takes = kernels.taking("t", "x", "p", "xdot", "lam")
         self.schedule = s = Schedule("outputs", takes, gives={"row": sum(size for _, size in parts)})
         self.at = dict(zip([name for name, _ in parts], starts([size for _, size in parts])))
         self.gravity = quantity.numbers(self.tree.model.gravity).ravel()
-        inner = poses.split(self.tree.frames[1])[0] @ turned.Q  # axes of the link's frame in the body's
-        numbers = np.column_stack([turned.numbers, without_traces(inner.transpose(0, 2, 1).reshape(-1, 9))])
-        self.kinds, members = grouped(turned.key(), numbers)
-        self.classes = [self._class(turned.branch(rows[0]), numbers[rows]) for rows in members]
-        self.data = kept_numbers(s, numbers, self.kinds, [c.data for c in self.classes])
-        self.q, self.v = (starts(self.tree.sizes(what)) for what in ("size", "dimension"))
+        numbers, kinds, members = self.system.links
+        self.classes = [self._class(self.system.turned.branch(m[0]), numbers[m]) for m in members]
+        self.data = kept_numbers(s, numbers, kinds, [c.data for c in self.classes])
+        self.zeros = s.room(WRENCH)
+        s.call([ca.Function("none", [time], [ca.SX.zeros(WRENCH)])], ["t", "memory"], [0], [[0], [self.zeros]])
+        self.loops = LoopOutputs(kernels, s, self.at) if self.system.loops or self.system.model.forces else None
         self._outward()
         self._inward()
         self._joints()
@@ -74,8 +74,8 @@ class _Outputs:
         column, c, data = folded(numbers)
         link, own, mass, center = described(branch, column)
         B, a = ca.reshape(column[TENSOR:], 3, 3), ca.SX.sym("a", link.v.shape[0])
-        above, sums = ca.SX.sym("above", sum(MOTION)), ca.SX.sym("sums", 2)
-        R, o, u, w, alpha, linear = _split(above, MOTION)
+        above, sums, applied = ca.SX.sym("above", sum(MOTION)), ca.SX.sym("sums", 2), ca.SX.sym("applied", WRENCH)
+        R, o, u, w, alpha, linear = split_column(above, MOTION)
         R, E, d = ca.reshape(R, 3, 3), link.E, link.d
         turning, Rk = E.T @ w + link.spin, R @ E
         u = u + R @ spatial.cross(w, d) + Rk @ link.slide
@@ -86,50 +86,45 @@ class _Outputs:
         swing = spatial.cross(turning, spatial.cross(turning, center))
         accelerated = Rk @ (linear + spatial.cross(alpha, center) + swing) + self.gravity  # (1)
         need, velocity = own.times((alpha, linear)), recursions.velocity_wrench(own, center, mass, turning)
-        wrench = ca.vertcat(need[0] + velocity[0], need[1] + velocity[1])  # (2)
+        force, torque = split_column(applied, (3, 3))
+        force = Rk.T @ force
+        n, f = need[0] + velocity[0] - B.T @ torque - spatial.cross(center, force), need[1] + velocity[1] - force
+        wrench = ca.vertcat(n, f)  # (2)
         C = spatial.skew(center)
         T = mass * ca.sumsqr(speed) / 2 + ca.dot(turning, (own.J + mass * (C @ C)) @ turning) / 2
         U = -mass * ca.dot(self.gravity, x)
         motion = ca.vertcat(ca.vec(Rk), o, u, turning, alpha, linear, ca.vec(ca.densify(E)), d)
         body = [x, ca.vec(Rk @ B.T), speed, B @ turning, accelerated, B @ alpha]
-        seen = function("seen", [link.x, link.v, a, c, above, sums], [motion, wrench, sums + ca.vertcat(T, U), *body])
+        seen = function(
+            "seen", [link.x, link.v, a, c, above, sums, applied], [motion, wrench, sums + ca.vertcat(T, U), *body]
+        )
         return Class(seen, _transmitted(branch, column, c), data)
 
     def _outward(self):
         s, n, tree, every = self.schedule, self.n, self.tree, np.arange(self.n)
         self.motion, self.wrench = rooms(s, np.full(n, sum(MOTION) + sum(JOINT))), rooms(s, np.full(n, WRENCH))
-        self.sums, self.zeros = s.room(2 * (n + 1)), s.room(WRENCH)
-        zeros = ca.Function("none", [time], [ca.SX.zeros(2), ca.SX.zeros(WRENCH)])
-        s.call([zeros], ["t", "memory", "memory"], [0], [[0], [self.sums], [self.zeros]])
-        above, known = self.motion[tree.parents], {}
-        for k in np.flatnonzero(tree.parents < 0).tolist():
-            ground = tree.ground(k)
-            if id(ground) not in known:
-                known[id(ground)] = s.room(sum(MOTION))
-                root = Root(ground, tree.model.gravity)
-                parts = (ca.vec(root.rotation), root.position, root.velocity, root.w, root.alpha, root.a)
-                own = ca.Function("root", [time], [ca.densify(ca.vertcat(*parts))])
-                s.call([own], ["t", "memory"], [0], [[0], [known[id(ground)]]])
-            above[k] = known[id(ground)]
+        self.sums, applied = s.room(2 * (n + 1)), np.full(n, self.zeros) if self.loops is None else self.loops.on
+        s.call([ca.Function("none", [time], [ca.SX.zeros(2)])], ["t", "memory"], [0], [[0], [self.sums]])
+        above, hung = self.motion[tree.parents], np.flatnonzero(tree.parents < 0)
+        above[hung] = self._roots()[[self.system.grounds[id(tree.ground(k))] for k in hung.tolist()]]
         place = {id(body): k for k, body in enumerate(tree.model.bodies)}
         body = np.array([place[id(b)] for b in tree.bodies])
-        vectors = [
-            "x",
-            "x",
-            "xdot",
-            "constants",
-            "memory",
-            "memory",
-            "memory",
-            "memory",
-            "memory",
-            *["row"] * len(BODY),
-        ]
+        vectors = ["x", "x", "xdot", "constants", *["memory"] * 6, *["row"] * len(BODY)]
         at = [
-            self.q, self.layout.q + self.v, self.layout.v + self.v, self.data, above, self.sums + 2 * every, self.motion,
-            self.wrench, self.sums + 2 * every + 2, *(self.at[name] + size * body for name, size in BODY.items()),
+            self.q, self.layout.q + self.v, self.layout.v + self.v, self.data, above, self.sums + 2 * every, applied,
+            self.motion, self.wrench, self.sums + 2 * every + 2, *(self.at[name] + size * body for name, size in BODY.items()),
         ]  # fmt: skip
         s.call([c.seen for c in self.classes], vectors, self.kinds, at)
+
+    def _roots(self):
+        """Places of the motions of the grounds."""
+        s, count, pose = self.schedule, len(self.system.still), ca.SX.sym("pose", 12)
+        x, turn = split_column(pose, (3, 9))
+        falling = -(ca.reshape(turn, 3, 3).T @ ca.SX(self.gravity))
+        own = function("root", [pose], [ca.vertcat(turn, x, ca.SX.zeros(9), falling)])
+        at, none = rooms(s, np.full(count, sum(MOTION))), np.zeros(count, int)
+        s.call([own], ["constants", "memory"], none, [s.keep(self.system.still) + 12 * np.arange(count), at])
+        return at
 
     def _inward(self):
         s, n, back = self.schedule, self.n, np.arange(self.n)[::-1]
@@ -142,37 +137,47 @@ class _Outputs:
     def _joints(self):
         """Coordinates and reactions of the joints that the model has, in its order."""
         tree, model = self.tree, self.tree.model
-        joints = {id(joint): k for k, joint in enumerate(model.joints)}
+        joints, connections = (
+            {id(c): k for k, c in enumerate(several)} for several in (model.joints, model.constraints)
+        )
         links = np.array([k for k, joint in enumerate(tree.joints) if id(joint) in joints])
         if not len(links):
             return
         own = np.array([joints[id(tree.joints[k])] for k in links.tolist()])
-        first = starts([joint.dof for joint in model.joints])[own]
+        first, held = (
+            starts([joint.dof for joint in model.joints])[own],
+            np.array([connections[id(tree.joints[k])] for k in links]),
+        )
         classes = [_told(group, joint.dof) for group, joint in zip(tree.groups, tree.examples)]
         vectors = ["x", "x", "xdot", "memory", *["row"] * 5]
         at = [
             self.q[links], self.layout.q + self.v[links], self.layout.v + self.v[links], self.reaction[links],
             *(self.at[name] + first for name in ("coordinate", "rate", "coordinate_acceleration")),
-            *(self.at[name] + 3 * own for name in ("reaction_force", "reaction_torque")),
+            *(self.at[name] + 3 * held for name in ("reaction_force", "reaction_torque")),
         ]  # fmt: skip
         self.schedule.call(classes, vectors, tree.traces[links], at)
 
     def _sums(self):
-        """Energies, and constraints that do not drift."""
-        both = ca.SX.sym("sums", 2)
-        last = ca.Function("energies", [both], [both[0], both[1], ca.SX(0), ca.SX(0)])
+        """Multipliers, energies, and how far constraints have drifted."""
+        rows = np.arange(self.kernels.loop_rows)
+        blocks(self.schedule, lambda x: x, ["lam", "row"], [rows, self.at["multiplier"] + rows])
+        both, potential, drift = ca.SX.sym("sums", 2), ca.SX.sym("U", 1), ca.SX.sym("drift", 2)
+        last = ca.Function("energies", [both, potential, drift], [both[0], both[1] + potential, drift[0], drift[1]])
         names = ("kinetic_energy", "potential_energy", "position_drift", "velocity_drift")
-        places = [[self.sums + 2 * self.n], *([self.at[name]] for name in names)]
-        self.schedule.call([last], ["memory", *["row"] * 4], [0], places)
+        more = [self.zeros, self.zeros] if self.loops is None else [self.loops.potential, self.loops.drift]
+        if self.loops is not None:
+            self.loops.joints(self.schedule, self.at)
+        places = [[self.sums + 2 * self.n], *([at] for at in more), *([self.at[name]] for name in names)]
+        self.schedule.call([last], ["memory"] * 3 + ["row"] * 4, [0], places)
 
 
 def _transmitted(branch, column, c):
     """What a link hands on to its parent, and the wrench on the second body of its joint in world axes: (2)."""
     motion, own = ca.SX.sym("motion", sum(MOTION) + sum(JOINT)), ca.SX.sym("own", WRENCH)
     beyond, before = ca.SX.sym("beyond", WRENCH), ca.SX.sym("before", WRENCH)
-    R, *_, E, d = _split(motion, MOTION + JOINT)
+    R, *_, E, d = split_column(motion, MOTION + JOINT)
     R, E = ca.reshape(R, 3, 3), ca.reshape(E, 3, 3)
-    n, f = _split(own + beyond, (3, 3))
+    n, f = split_column(own + beyond, (3, 3))
     up_f = E @ f
     up = ca.vertcat(E @ n + spatial.cross(d, up_f), up_f)
     force, torque = R @ f, R @ n
@@ -187,8 +192,4 @@ def _told(group, dof):
     x, v, a = (ca.SX.sym("x", group.size), ca.SX.sym("v", group.dimension), ca.SX.sym("a", group.dimension))
     reaction = ca.SX.sym("reaction", WRENCH)
     q = x if isinstance(group, Rn) else so3.log(group.matrix(x))
-    return function("told", [x, v, a, reaction], [q, v, a, *_split(reaction, (3, 3))])
-
-
-def _split(column, sizes):
-    return ca.vertsplit(column, np.cumsum([0, *sizes]).tolist())
+    return function("told", [x, v, a, reaction], [q, v, a, *split_column(reaction, (3, 3))])

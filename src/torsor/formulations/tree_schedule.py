@@ -3,11 +3,11 @@
 import casadi as ca
 import numpy as np
 
+from ..describe import quantity
 from ..describe.quantity import time
 from .classes import INERTIA, Turned, classes_of
 from .plain_tree import PlainTree
 from .schedule import Schedule
-from .tree import Root
 
 LARGE = 64  # links from which a tree is run through a table: there its code takes longer to compile than it saves
 
@@ -50,19 +50,25 @@ class Recursion:
 
     def _roots(self):
         """Motion of the grounds, and zeros for what nothing is added to."""
-        s, model, hung = self.schedule, self.tree.model, np.flatnonzero(self.tree.parents < 0)
+        s, model, hung = self.schedule, self.tree.model, np.flatnonzero(self.tree.parents < 0).tolist()
         self.zeros = s.room(INERTIA)
         none = ca.Function("none", [time], [ca.SX.zeros(INERTIA)])
         s.call([none], ["t", "memory"], [0], [[0], [self.zeros]])
-        self.roots, known = {}, {}
-        for k in hung.tolist():
-            ground = self.tree.ground(k)
-            if id(ground) not in known:
-                root, known[id(ground)] = Root(ground, model.gravity), (s.room(3), s.room(6))
-                results = [ca.densify(root.w), ca.densify(ca.vertcat(root.alpha, root.a))]
-                own = ca.Function("root", [time, ca.vertcat(*model.inputs, ca.SX(0, 1))], results)
-                s.call([own], ["t", "p", "memory", "memory"], [0], [[0], [0], *([at] for at in known[id(ground)])])
-            self.roots[k] = known[id(ground)]
+        grounds = {id(ground): ground for ground in map(self.tree.ground, hung)}
+        at = dict(zip(grounds, rooms(s, np.full(len(grounds), 6))))
+        inputs = ca.vertcat(*model.inputs, ca.SX(0, 1))
+        R = ca.SX.sym("R", 3, 3)
+        falling = lambda R: ca.densify(ca.vertcat(ca.SX.zeros(3), -(R.T @ model.gravity)))
+        still = {k: g.path[1] for k, g in grounds.items() if g.path[1].is_constant()}
+        if still:
+            own = ca.Function("root", [time, inputs, ca.vec(R)], [falling(R)])
+            turns = [s.keep(quantity.numbers(x).ravel(order="F")) for x in still.values()]
+            first = np.zeros(len(still), int)
+            s.call([own], ["t", "p", "constants", "memory"], first, [first, first, turns, [at[k] for k in still]])
+        for k in set(grounds) - set(still):
+            own = ca.Function("root", [time, inputs], [falling(grounds[k].path[1])])
+            s.call([own], ["t", "p", "memory"], [0], [[0], [0], [at[k]]])
+        self.roots = {k: (self.zeros, at[id(self.tree.ground(k))]) for k in hung}
 
     def _of_state(self, name, column):
         """A column of the state as a function of t, x and p."""

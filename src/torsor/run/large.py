@@ -1,8 +1,8 @@
-"""Large trees, prepared in numbers: nothing is written in symbols but one link of each class.
+"""Large systems, prepared in numbers: nothing is written in symbols but one link, constraint, force and join of each class.
 
-What a start, a system and the kernels of a run need follows from arrays (`formulations/plain_tree.py`). A tree that joints
-alone hold and gravity alone moves, whose joints start with given coordinates and rates or at rest, is prepared like that.
-Everything else is derived as ever.
+What a start, a system and the kernels of a run need follows from arrays (`formulations/plain_system.py`). A system of bodies,
+joints, constraints between two bodies, forces made of numbers, and gravity is prepared like that. Everything else is derived
+as ever.
 """
 
 from dataclasses import asdict
@@ -11,44 +11,53 @@ import casadi as ca
 import numpy as np
 
 from .. import kernels
-from ..describe import quantity
 from ..describe.quantity import time
 from ..formulations import tree_schedule
-from ..formulations.classes import Turned
 from ..formulations.fingerprint import fingerprint
 from ..formulations.group_schedule import Manifold
 from ..formulations.outputs import coordinate_labels, coordinate_units, layout
-from ..formulations.plain_tree import PlainTree, declared
+from ..formulations.plain_system import PlainSystem
+from ..formulations.plain_tree import declared
 from ..formulations.scales import scales
-from ..formulations.tree_outputs import outputs_of_tree
+from ..formulations.system_passes import Passes
+from ..formulations.system_schedule import SystemKernels
+from ..formulations.tree_outputs import Outputs
 from ..joints import Joint
-from ..lie import SE3, SO3, Rn, poses, se3
+from ..joints.alignment import strictly
+from ..joints.base import Connection
+from ..kernels.signatures import checked
+from ..lie import SE3, SO3, se3
 from .choice import Choice
 from .system import System
 from .waist import Layout
 
-CLOSED = 1e-12  # poses of joints in the reference configuration that count as the same
+FORMULATIONS = ("relative", "hierarchical")
 
 
-def tree_of(model, formulation, signals):
-    """The tree of a model in numbers, where it is large and all that this file asks for; else None."""
-    if formulation != "relative" or len(model.bodies) <= tree_schedule.LARGE or not _plain(model, signals):
+def system_of(model, formulation, signals):
+    """A model in numbers, where it is large and all that this file asks for; else None."""
+    if formulation not in FORMULATIONS or len(model.bodies) <= tree_schedule.LARGE or not _plain(model, signals):
         return None
-    tree = PlainTree(model)
-    if len(tree.joints) != len(model.bodies) or {id(j) for j in model.joints} - {id(j) for j in tree.joints}:
-        return None
+    if "plain" not in model.derived:
+        model.derived["plain"] = PlainSystem(model)
+    system = model.derived["plain"]
+    tree = system.tree
     fine = tree.numbers is not None and all(
         _fits(model, joint, group) for joint, group in zip(tree.examples, tree.groups)
     )
-    return tree if fine and _start(tree) is not None else None
+    if not fine or system.frames is None or system.forces is None:
+        return None
+    if formulation == "relative" and (system.loops or model.forces):
+        return None
+    return system if all(map(_closing, system.loops)) else None
 
 
 def _plain(model, signals):
-    """Whether a model is made of bodies, joints and gravity alone, all of it numbers, and its grounds stand still."""
-    other = signals or model.forces or model.rules or model.events or model.switched or model.states or model.parameters
+    """Whether a model is made of bodies, constraints, forces and gravity alone, and its grounds stand still."""
+    other = signals or model.rules or model.events or model.switched or model.states or model.parameters
     if other or any(g.moves for g in model.grounds) or not model.gravity.is_constant():
         return False
-    return all(isinstance(c, Joint) for c in model.constraints) and not any(b.particle for b in model.bodies)
+    return all(isinstance(c, Connection) for c in model.constraints) and not any(b.particle for b in model.bodies)
 
 
 def _fits(model, joint, group):
@@ -59,82 +68,103 @@ def _fits(model, joint, group):
     return isinstance(group, SO3) or (declared(joint) and not joint.quasi)
 
 
-def _start(tree):
-    """q and v of the links as given; None where they have to be found."""
-    q, v = [], []
-    groups, together = [tree.groups[k] for k in tree.traces], _together(tree)
-    for k, (joint, body, group) in enumerate(zip(tree.joints, tree.bodies, groups)):
-        if isinstance(group, SE3):
-            x, u = _free(tree, k, group)
-            q.append(x)
-            v.append(u)
-            continue
-        asked = body.start_velocity is not None or body.start_angular_velocity is not None
-        if asked or not (together[k] or joint.start is not None):
+def _closing(constraint):
+    """Whether a constraint can close a loop here: at position level, its angles, if there are any, counted by their rates."""
+    counted = isinstance(constraint, Joint) and constraint.quasi and any(constraint.angular)
+    with strictly() as cosines:
+        aligned = isinstance(constraint, Joint) or (constraint.equations() and not cosines)
+    return constraint.traced().holonomic and not counted and aligned
+
+
+def prepared(plain, formulation, map, baumgarte, t):
+    """The system of a large model, and its kernels; None where its start has to be found otherwise."""
+    from ..start import plain as start  # late: most models need none
+
+    model, tree, at = plain.model, plain.tree, start.given(plain.tree)
+    if at is None:
+        return None
+    sizes = scales(model, *tree.measured())
+    state = Layout(len(at[0]), len(at[1]), 0)
+    whole = formulation == "hierarchical"
+    passes = (SystemKernels if whole else Passes)(plain, state, sizes.unit)
+    state = passes.layout = Layout(state.q, state.v, len(passes.turns))
+    parts = layout(model, passes.loop_rows, [])
+    built = kernels.build(checked(_kernels(passes, parts, map, baumgarte, whole)), seldom=("outputs",))
+    system = _system(passes, sizes, parts, Choice(map, baumgarte, (), _all(passes), (), "mass", sizes.unit, ()), t)
+    x, p = state.joined(at[0], at[1], []), np.zeros(len(passes.turns))
+    velocities = start.speeds(tree)
+    if velocities is not None:
+        adopted = kernels.build({"adopted": passes.adopted()})["adopted"]
+        x = start.adopted(adopted, built["outputs"], passes, x, p, velocities)
+        if x is None:
             return None
-        at, rate = (
-            np.zeros(group.dimension) if given is None else quantity.numbers(given).ravel()
-            for given in (joint.start, joint.start_rate)
-        )
-        q.append(at if isinstance(group, Rn) else np.array(group.exp(at)).ravel())
-        v.append(rate)
-    return np.concatenate(q), np.concatenate(v)
+    if whole:
+        x = start.assembled(system, built, t, x, p)
+        if x is None:
+            return None
+        found = start.Redundancy(passes, built["factor"](np.array([t]), x, p)[0])
+        system.redundant, system.shared = sorted(found.rows), list(found.shared)
+        system.freedom = system.start_freedom = 6 * tree.n - found.rank
+        if passes.turns:
+            p = built["turns"](np.array([t]), x, p)[0]
+    q, v = state.parted(x)
+    system.q, system.v, system.p = q.tolist(), v.tolist(), p.tolist()
+    return system, built
 
 
-def _free(tree, k, group):
-    """Pose and velocity of a body that nothing holds, in its own frame."""
-    body, H = tree.bodies[k], poses.inverted(tree.ends[0][k]) @ tree.ends[1][k]
-    given = lambda x: np.zeros(3) if x is None else quantity.numbers(x).ravel()
-    speed = quantity.numbers(body.start_rotation).T @ given(body.start_velocity)
-    twist = se3.twist(ca.SX(given(body.start_angular_velocity)), ca.SX(speed))
-    return np.array(group.from_matrix(H)).ravel(), quantity.numbers(twist).ravel()
+def _all(passes):
+    """All rows of loops: which of them are independent is decided wherever they are used."""
+    return tuple(range(passes.loop_rows))
 
 
-def _together(tree):
-    """Whether the two frames of each joint are one in the reference configuration."""
-    on_parent, on_body = tree.ends
-    size = 1.0 + np.abs(on_parent).max(axis=(1, 2))
-    return np.abs(on_parent - on_body).max(axis=(1, 2)) <= CLOSED * size
+def _kernels(passes, parts, map, baumgarte, whole):
+    """The kernels of a run."""
+    system, state = passes.system, passes.layout
+    manifold = Manifold(system.tree.groups, system.tree.traces, state)
+    found = {"outputs": Outputs(passes, parts).schedule, **manifold.kernels(map)}
+    for name, what in (("turns", "coordinates"), ("spin", "rates")):
+        found[name] = passes.counting(name, what)
+    if not whole:
+        factor = ca.Function("factor", [time, ca.SX.sym("x", state.x), ca.SX.sym("p", state.p)], [ca.SX(1)])
+        return found | {"factor": factor, "rate": tree_schedule.Recursion(system.turned, state).schedule}
+    return found | {
+        "factor": passes.factor(),
+        "rate": passes.rate(baumgarte),
+        "positions": passes.positions(manifold.back()),
+        "velocities": passes.velocities(),
+        "tangent": passes.tangent(),
+    }
 
 
-def prepared(tree, map, baumgarte, t):
-    """The system of a tree, and its kernels."""
-    model, (q, v), (mass, J) = tree.model, _start(tree), tree.weights
-    state = Layout(len(q), len(v), 0)
-    parts = layout(model, 0, [])
-    turned, sizes = Turned(tree), scales(model, *tree.measured())
-    joints = [j for j in model.joints if j.dof]
-    names = [(joint.name, group) for joint, group in zip(tree.joints, (tree.groups[k] for k in tree.traces))]
-    coordinates = [f"{name}[{k}]" if g.dimension > 1 else name for name, g in names for k in range(g.dimension)]
-    nothing = lambda name, *inputs: ca.Function(name, [ca.SX.sym("x", n) for n in inputs], [ca.SX(0, 1)])
-    built = kernels.build(
-        {
-            "factor": ca.Function("factor", [time, ca.SX.sym("x", state.x), ca.SX(0, 1)], [ca.SX(1)]),
-            "rate": tree_schedule.Recursion(turned, state).schedule,
-            **Manifold(tree.groups, tree.traces, state).kernels(map),
-            "turns": nothing("turns", 1, state.x, 0),
-            "spin": nothing("spin", 1, state.x, 0),
-            "outputs": outputs_of_tree(turned, state, parts),
+def _system(passes, sizes, parts, choice, t):
+    """Everything about a system but its start."""
+    plain, tree, model = passes.system, passes.tree, passes.system.model
+    joints, (mass, J) = [j for j in model.joints if j.dof], tree.weights
+    rows = [(c, k, d) for c in plain.loops for k, d in enumerate(c.traced().directions)]
+    names = [(joint.name, tree.groups[k].dimension) for joint, k in zip(tree.joints, tree.traces)]
+    return System(
+        sizes={
+            "q": passes.layout.q,
+            "v": passes.layout.v,
+            "parameters": 0,
+            "turns": len(passes.turns),
+            "multipliers": len(rows),
         },
-        seldom=("outputs",),
-    )
-    system = System(
-        sizes={"q": state.q, "v": state.v, "parameters": 0, "turns": 0, "multipliers": 0},
         bodies=[b.name for b in model.bodies],
-        coordinates=coordinates,
+        coordinates=[f"{name}[{k}]" if n > 1 else name for name, n in names for k in range(n)],
         states=[],
         joint_coordinates=coordinate_labels(joints),
         coordinate_units=[unit for j in joints for unit in coordinate_units(j)],
-        connections=[j.name for j in model.joints],
+        connections=[c.name for c in model.constraints if isinstance(c, Connection)],
         layout=parts,
         signals=[],
-        rows=[],
-        choice=Choice(map, baumgarte, (), (), (), "mass", sizes.unit, ()),
+        rows=[(f"{c.name}[{k}]", f"{c.name}: {direction}") for c, k, direction in rows],
+        choice=choice,
         watches=0.0,
         redundant=[],
         shared=[],
-        freedom=state.v,
-        start_freedom=state.v,
+        freedom=passes.layout.v,
+        start_freedom=passes.layout.v,
         partition={},
         linear=_linear(tree),
         length=sizes.length,
@@ -142,13 +172,12 @@ def prepared(tree, map, baumgarte, t):
         mass=float(mass.sum()),
         inertia=float(np.trace(J, axis1=1, axis2=2).sum()),
         t=t,
-        q=q.tolist(),
-        v=v.tolist(),
+        q=[],
+        v=[],
         p=[],
         changes=[],
         fingerprint=fingerprint(model, {}),
     )
-    return system, built
 
 
 def _linear(tree):

@@ -62,9 +62,10 @@ def prepare(
     lookup("formulation", formulation)
     values = model.values(parameters)
     if build is run_kernels and not needs:
-        tree = large.tree_of(model, formulation, dict(model.signals) | dict(signals or {}))
-        if tree is not None:
-            return large.prepared(tree, map, baumgarte, t)
+        plain = large.system_of(model, formulation, dict(model.signals) | dict(signals or {}))
+        found = None if plain is None else large.prepared(plain, formulation, map, baumgarte, t)
+        if found is not None:
+            return found
     told = derived(model, formulation, dict(model.signals) | dict(signals or {}))
     ask = (map, baumgarte, repr(metric), tuple(values.items()), t, needs, build)
     if ask not in told.known:

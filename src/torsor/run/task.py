@@ -13,6 +13,7 @@ from ..joints import Joint
 from ..methods.projections import Projection
 from ..registry import lookup
 from ..start.continuity import refuse_jumps
+from . import large
 from .derived import derived
 from .interruption import never_lost
 from .prepare import changes_structure, chosen_anew, prepare, run_kernels
@@ -167,16 +168,19 @@ def _jumped(task, system, data):
     """The first joint of a loop, or other constraint, whose residual vanishes in a position that it does not mean, and when."""
     from ..describe.topology import spanning_tree
     from ..start.impostors import JUMPED, impostors, misaligned
+    from ..start.plain import departed
 
     model = task.model
     switched = {id(element) for element in model.switched}  # these may be anywhere while they are released
     cut = {id(joint) for joint in spanning_tree(model).cut if id(joint) not in switched}
     if not cut and all(isinstance(c, Joint) for c in model.constraints):
         return None
-    absolute = task.derived().face().absolute
-    p = np.concatenate([system.p[: len(model.inputs)], np.zeros(len(absolute.turns))])
     some = np.unique(np.linspace(0, data.sizes["time"] - 1, 9).astype(int))  # what has jumped does not jump back
     times, x, R = (data[what][some].values for what in ("time", "position", "rotation"))
+    if (plain := large.system_of(model, task.formulation, dict(model.signals) | task.signals)) is not None:
+        return departed(plain, JUMPED, system.length, times, x, R)
+    absolute = task.derived().face().absolute
+    p = np.concatenate([system.p[: len(model.inputs)], np.zeros(len(absolute.turns))])
     whole = np.concatenate([x, R.swapaxes(2, 3).reshape(*x.shape[:2], 9)], axis=2)
     keep = np.concatenate([np.arange(12) < (3 if body.particle else 12) for body in model.bodies])
     for t, q in zip(times, whole.reshape(len(some), -1)[:, keep]):

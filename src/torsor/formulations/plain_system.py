@@ -1,0 +1,142 @@
+"""A large system in numbers: a tree of bodies, all constraints between them, and forces, by classes."""
+
+from functools import cached_property
+
+import numpy as np
+
+from ..describe import quantity
+from ..joints.base import Connection
+from ..lie import poses
+from .classes import Turned, grouped, without_traces
+from .components import path_of
+from .join_classes import JoinClass, key_of
+from .merging import joins
+from .plain_tree import PlainTree
+from .row_classes import ForceClass, RowClass, frames_of, parts_of
+
+
+class PlainSystem:
+    """Links, rows, forces and joins, each with its class. Bodies are counted in the order of the tree.
+
+    constraints   those with rows: joints of the tree first, then `loops`
+    """
+
+    def __init__(self, model):
+        self.model, self.tree = model, PlainTree(model)
+        own = {id(joint) for joint in self.tree.joints}
+        known = {id(joint) for joint in model.joints}
+        rest = [c for c in model.constraints if id(c) not in own]
+        kept = lambda several: [c for c in several if not isinstance(c, Connection) or c.directions()]
+        tree, self.loops = [j for j in self.tree.joints if id(j) in known and j.directions()], kept(rest)
+        self.constraints, self.first_loop = tree + self.loops, len(tree)
+        self.places = {id(body): k for k, body in enumerate(self.tree.bodies)}
+        self.grounds = {id(ground): k for k, ground in enumerate(model.grounds)}
+
+    def end(self, body):
+        """The place of a body, None for a ground."""
+        return self.places.get(id(body))
+
+    @cached_property
+    def still(self):
+        """Places and rotations of the grounds, which do not move."""
+        flat = lambda x: quantity.numbers(x).ravel(order="F")
+        return np.array([np.concatenate([flat(g.start_position), flat(g.start_rotation)]) for g in self.model.grounds])
+
+    # links
+
+    @cached_property
+    def turned(self):
+        return Turned(self.tree)
+
+    @cached_property
+    def links(self):
+        """Numbers of the links with the axes of their frames in the bodies; the class of each, and the links of each class."""
+        inner = poses.split(self.tree.frames[1])[0] @ self.turned.Q
+        numbers = np.column_stack([self.turned.numbers, without_traces(inner.transpose(0, 2, 1).reshape(-1, 9))])
+        return numbers, *grouped(self.turned.key(), numbers)
+
+    @cached_property
+    def over_mass(self):
+        """1/m and the upper half of J⁻¹, and that of J, of every body."""
+        mass, J = self.tree.weights
+        half = lambda A: A[:, [0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
+        return np.column_stack([1 / mass, half(np.linalg.inv(J))]), half(J)
+
+    # rows
+
+    @cached_property
+    def ends(self):
+        return [(self.end(c.first), self.end(c.second)) for c in self.constraints]
+
+    @cached_property
+    def frames(self):
+        """Numbers of all constraints; None where one has parameters in it, or no equations that others of its kind share."""
+        found = [frames_of(c) if isinstance(c, Connection) and c.traced() else None for c in self.constraints]
+        return None if any(x is None for x in found) else np.array(found).reshape(-1, 33)
+
+    @cached_property
+    def rows(self):
+        """Classes of rows, and the class of each constraint."""
+        traces: dict = {}
+        key = np.array(
+            [
+                [traces.setdefault(id(c.traced()), len(traces)), a is None, b is None]
+                for c, (a, b) in zip(self.constraints, self.ends)
+            ]
+        )
+        kinds, members = grouped(key.reshape(-1, 3), self.frames)
+        held = lambda k: tuple(end is None for end in self.ends[k])
+        return [RowClass(self.constraints[m[0]], held(m[0]), self.frames[m]) for m in members], kinds
+
+    @cached_property
+    def sizes(self):
+        """How many rows each constraint has."""
+        classes, kinds = self.rows
+        return np.array([c.size for c in classes], int)[kinds] if len(kinds) else np.zeros(0, int)
+
+    # forces
+
+    @cached_property
+    def forces(self):
+        """Numbers of all forces by class: (example, ends that are grounds, numbers, places of its forces); None where a force is
+        not made of bodies and numbers alone."""
+        groups: dict = {}
+        for k, force in enumerate(self.model.forces):
+            found = parts_of(force)
+            if found is None or not found[2] or force.within() or force.memories():
+                return None
+            key, numbers, ends = found
+            held = tuple(self.end(body) is None for body in ends)
+            groups.setdefault((key, held), []).append((k, numbers))
+        return [
+            (held, [k for k, _ in several], np.array([x for _, x in several])) for (_, held), several in groups.items()
+        ]
+
+    @cached_property
+    def force_classes(self):
+        """Classes of forces, the class of each, its ends, and its numbers."""
+        classes, kinds, data, n = [], np.zeros(len(self.model.forces), int), [None] * len(self.model.forces), 0
+        for held, places, numbers in self.forces:
+            key = np.zeros((len(places), 1), int)
+            own, members = grouped(key, numbers) if numbers.shape[1] else (key[:, 0], [np.arange(len(places))])
+            kinds[places] = n + own
+            for m in members:
+                classes.append(ForceClass(self.model.forces[places[m[0]]], held, numbers[m]))
+            for place, row in zip(places, numbers):
+                data[place] = row
+            n += len(members)
+        ends = [parts_of(force)[2] for force in self.model.forces]
+        return classes, kinds, ends, data
+
+    # joins
+
+    @cached_property
+    def joins(self):
+        """Joins in their order, their classes, and the class of each."""
+        found = joins(self.tree.n, self.ends, [path_of(c) for c in self.constraints])
+        classes, kinds = self.rows
+        known: dict = {}
+        own = np.array([known.setdefault((kinds[j.constraint], key_of(j)), len(known)) for j in found], int)
+        first = {int(kind): k for k, kind in reversed(list(enumerate(own)))}
+        made = [JoinClass(classes[kinds[found[first[k]].constraint]], found[first[k]]) for k in range(len(known))]
+        return found, made, own

@@ -1,0 +1,159 @@
+"""Passes that the kernels of a large system share: motion of all bodies, forces on them, angles that are counted."""
+
+import casadi as ca
+import numpy as np
+
+from ..describe.quantity import time
+from ..joints import Joint
+from .classes import function
+from .group_schedule import blocks
+from .join_classes import SIX
+from .link_classes import LINK, LinkClass, Motions
+from .row_classes import MOTION
+from .schedule import Schedule
+from .tree_schedule import kept_numbers, rooms, starts
+
+
+class Passes:
+    """A large system and the layout of its state; what its kernels have in common is worked out once.
+
+    row       where the rows of each loop begin among those of all loops
+    turns     angles of joints that close loops, which are counted over full turns; counted: where those of a loop begin in p
+    """
+
+    def __init__(self, system, layout, unit):
+        self.system, self.tree, self.layout, self.n = system, system.tree, layout, system.tree.n
+        self.numbers, self.kinds, members = system.links
+        self.link_classes = [LinkClass(system.turned.branch(m[0]), self.numbers[m]) for m in members]
+        self.q, self.v = (starts(self.tree.sizes(what)) for what in ("size", "dimension"))
+        self.sizes, self.unit = system.sizes, unit
+        self.row = starts(self.sizes[system.first_loop :])
+        self.F = 1
+        angular = [
+            (k, [i for i in range(c.dof) if c.angular[i]]) for k, c in enumerate(system.loops) if isinstance(c, Joint)
+        ]
+        self.counted = dict(zip([k for k, _ in angular], starts([len(own) for _, own in angular])))
+        self.turns = [(system.loops[k], i) for k, own in angular for i in own]
+
+    @property
+    def loop_rows(self):
+        return int(self.sizes[self.system.first_loop :].sum())
+
+    def taking(self, *names):
+        sizes = {
+            "t": 1, "x": self.layout.x, "p": self.layout.p, "F": self.F, "gains": 2, "e": self.layout.algebra,
+            "xdot": self.layout.algebra, "lam": self.loop_rows,
+        }  # fmt: skip
+        return {name: sizes[name] for name in names}
+
+    def motion(self, s, vector="x", offset=None):
+        """Motion of all links, bodies and grounds; velocities of the joints from some vector."""
+        system, tree, offset = self.system, self.tree, self.layout.q if offset is None else offset
+        link, body = rooms(s, np.full(self.n, LINK)), rooms(s, np.full(self.n, MOTION))
+        grounds = rooms(s, np.full(len(system.model.grounds), MOTION))
+        roots = rooms(s, np.full(len(system.model.grounds), LINK))
+        x, turn, rest = ca.SX.sym("x", 3), ca.SX.sym("R", 9), ca.SX.zeros(6)
+        own = function("still", [ca.vertcat(x, turn)], [ca.vertcat(x, turn, rest), ca.vertcat(turn, x, rest)])
+        none = np.zeros(len(grounds), int)
+        s.call(
+            [own],
+            ["constants", "memory", "memory"],
+            none,
+            [s.keep(system.still) + 12 * np.arange(len(grounds)), grounds, roots],
+        )
+        above = link[tree.parents]
+        for k in np.flatnonzero(tree.parents < 0).tolist():
+            above[k] = roots[system.grounds[id(tree.ground(k))]]
+        data = kept_numbers(s, self.numbers, self.kinds, [c.data for c in self.link_classes])
+        vectors = ["x", vector, "constants", "memory", "memory", "memory"]
+        at = [self.q, offset + self.v, data, above, link, body]
+        s.call([c.moved for c in self.link_classes], vectors, self.kinds, at)
+        return Motions(link, body, grounds, above, data, vector, offset)
+
+    def ends(self, motion):
+        """Places of the motions of both ends of every constraint."""
+        ground = lambda body: motion.grounds[self.system.grounds[id(body)]]
+        pairs = zip(self.system.constraints, self.system.ends)
+        both = [
+            [ground(c.first) if a is None else motion.body[a], ground(c.second) if b is None else motion.body[b]]
+            for c, (a, b) in pairs
+        ]
+        return np.array(both, int).reshape(-1, 2)
+
+    def frames(self, s):
+        """Places of the numbers of every constraint."""
+        classes, kinds = self.system.rows
+        return kept_numbers(s, self.system.frames, kinds, [c.data for c in classes])
+
+    def applied(self, s, motion):
+        """Wrenches on all bodies, and power and potential of the forces: places."""
+        zeros, sums = s.room(SIX), s.room(2 * (len(self.system.model.forces) + 1))
+        none = ca.Function("none", [time], [ca.SX.zeros(SIX), ca.SX.zeros(2)])
+        s.call([none], ["t", "memory", "memory"], [0], [[0], [zeros], [sums]])
+        on = np.full(self.n, zeros)
+        if not self.system.model.forces:
+            return on, sums
+        classes, kinds, ends, data = self.system.force_classes
+        table = []
+        for k, bodies in enumerate(ends):
+            row = {"motion": [zeros, zeros], "before": [zeros, zeros], "after": [zeros, zeros]}
+            for i, body in enumerate(bodies):
+                place = self.system.end(body)
+                if place is None:
+                    row["motion"][i] = motion.grounds[self.system.grounds[id(body)]]
+                else:
+                    row["motion"][i], row["before"][i] = motion.body[place], on[place]
+                    row["after"][i] = on[place] = s.room(SIX)
+            own = s.keep(data[k][classes[kinds[k]].data]) if len(classes[kinds[k]].data) else 0
+            table.append([*row["motion"], own, *row["before"], sums + 2 * k, *row["after"], sums + 2 * k + 2])
+        vectors = ["memory", "memory", "constants", *["memory"] * 6]
+        s.call([c.function for c in classes], vectors, kinds, list(np.array(table).T))
+        return on, sums + 2 * len(ends)
+
+    def joints(self, s, motion, found, linear, vector, at):
+        """Accelerations of the joints, or changes of their velocities, from those of the bodies, written to some vector."""
+        zeros = s.room(SIX)
+        s.call([ca.Function("none", [time], [ca.SX.zeros(SIX)])], ["t", "memory"], [0], [[0], [zeros]])
+        link = rooms(s, np.full(self.n, SIX))
+        above = np.where(self.tree.parents >= 0, link[self.tree.parents], zeros)
+        vectors = ["x", motion.vector, "constants", *["memory"] * 5, vector]
+        places = [
+            self.q,
+            motion.offset + self.v,
+            motion.data,
+            motion.above,
+            motion.link,
+            found,
+            above,
+            link,
+            at + self.v,
+        ]
+        which = "changed" if linear else "accelerated"
+        s.call([getattr(c, which) for c in self.link_classes], vectors, self.kinds, places)
+
+    def adopted(self):
+        """A kernel (t, x, V) → w: velocities of the joints from those of all bodies, (ẋ, ω) of each."""
+        s = Schedule("adopted", {"t": 1, "x": self.layout.x, "V": SIX * self.n}, {"w": self.layout.v})
+        motion, found, every = self.motion(s), rooms(s, np.full(self.n, SIX)), np.arange(SIX * self.n)
+        blocks(s, lambda x: x, ["V", "memory"], [every, found[0] + every])
+        self.joints(s, motion, found, True, "w", 0)
+        return s
+
+    def counting(self, name, what):
+        """The kernel of the counted angles, or of their rates; what: `coordinates` or `rates` of a class of rows."""
+        gives = "turn" if name == "turns" else "spin"
+        s = Schedule(name, self.taking("t", "x", "p"), {gives: len(self.turns)})
+        chosen = np.array([k for k in self.counted if self.system.loops[k].dof], int)
+        if len(self.turns):
+            motion, first = self.motion(s), self.system.first_loop
+            ends, frames = self.ends(motion)[first:][chosen], self.frames(s)[first:][chosen]
+            classes, kinds = self.system.rows
+            at = np.array([self.counted[k] for k in chosen.tolist()])
+            own = [_angles(c, getattr(c, what)) for c in classes]
+            s.call(own, ["memory", "memory", "constants", "p", gives], kinds[first:][chosen], [*ends.T, frames, at, at])
+        return s
+
+
+def _angles(rows, column):
+    inputs = [*(end.motion for end in rows.ends), rows.c, rows.turn]
+    return function("angles", inputs, [ca.vertcat(*[column[k] for k in rows.angular], ca.SX(0, 1))])

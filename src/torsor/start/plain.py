@@ -1,0 +1,171 @@
+"""The start of a large system, in numbers: what was given, assembled with the kernels of the run itself."""
+
+import casadi as ca
+import numpy as np
+
+from ..describe import quantity
+from ..formulations.departures import departure
+from ..joints import Joint
+from ..lie import SE3, Rn, poses, se3
+
+CLOSED = 1e-12  # poses of joints in the reference configuration that count as the same
+ROUNDING = 1e-13  # of residuals over the size of the model, at an assembled start
+NEARLY = 1e-9  # of residuals over the size of the model, at a start that was meant to be assembled
+NOTHING = 1e-9  # share of a reaction that is none
+
+
+def given(tree):
+    """q and v of the links as given, joint by joint; None where they have to be found."""
+    q, v = [], []
+    groups, together = [tree.groups[k] for k in tree.traces], _together(tree)
+    for k, (joint, group) in enumerate(zip(tree.joints, groups)):
+        if isinstance(group, SE3):
+            x, u = _free(tree, k, group)
+            q.append(x)
+            v.append(u)
+            continue
+        if not (together[k] or joint.start is not None):
+            return None
+        at, rate = (
+            np.zeros(group.dimension) if given is None else quantity.numbers(given).ravel()
+            for given in (joint.start, joint.start_rate)
+        )
+        q.append(at if isinstance(group, Rn) else np.array(group.exp(at)).ravel())
+        v.append(rate)
+    return np.concatenate(q), np.concatenate(v)
+
+
+def _free(tree, k, group):
+    """Pose and velocity of a body that nothing holds, in its own frame."""
+    body, H = tree.bodies[k], poses.inverted(tree.ends[0][k]) @ tree.ends[1][k]
+    given = lambda x: np.zeros(3) if x is None else quantity.numbers(x).ravel()
+    speed = quantity.numbers(body.start_rotation).T @ given(body.start_velocity)
+    twist = se3.twist(ca.SX(given(body.start_angular_velocity)), ca.SX(speed))
+    return np.array(group.from_matrix(H)).ravel(), quantity.numbers(twist).ravel()
+
+
+def _together(tree):
+    """Whether the two frames of each joint are one in the reference configuration."""
+    on_parent, on_body = tree.ends
+    size = 1.0 + np.abs(on_parent).max(axis=(1, 2))
+    return np.abs(on_parent - on_body).max(axis=(1, 2)) <= CLOSED * size
+
+
+def speeds(tree):
+    """Velocities that were given to bodies, (ẋ, ω) of each, NaN where nothing was; None where only bodies that nothing holds
+    have any."""
+    held = np.array([not isinstance(tree.groups[k], SE3) for k in tree.traces])
+    found = np.full((tree.n, 2, 3), np.nan)
+    for k, body in enumerate(tree.bodies):
+        for i, value in enumerate((body.start_velocity, body.start_angular_velocity)):
+            if value is not None:
+                found[k, i] = quantity.numbers(value).ravel()
+    return None if np.isnan(found[held]).all() else found
+
+
+def adopted(kernel, outputs, passes, x, p, velocities):
+    """The state x with velocities of the joints from those of the bodies; None where these do not tell the motion of everything,
+    or the joints do not allow it."""
+    tree, state = passes.tree, passes.layout
+    t, x = np.zeros(1), x.copy()
+    x[state.q : state.q + state.v] = kernel(t, x, np.nan_to_num(velocities).ravel())[0]
+    row = outputs(t, x, p, np.zeros(state.algebra), np.zeros(passes.loop_rows))[0]
+    place = {id(b): k for k, b in enumerate(tree.model.bodies)}
+    own, n = np.array([place[id(b)] for b in tree.bodies]), tree.n
+    after = np.stack([row[at : at + 3 * n].reshape(n, 3)[own] for at in (12 * n, 15 * n)], axis=1)
+    told = ~np.isnan(velocities)
+    off = np.abs(np.where(told, after - velocities, 0.0)).max()
+    rates = [None if j.start_rate is None else quantity.numbers(j.start_rate).ravel() for j in tree.joints]
+    at = np.cumsum([0, *tree.sizes("dimension")])
+    for k, rate in enumerate(rates):
+        if rate is not None:
+            off = max(off, np.abs(x[state.q + at[k] : state.q + at[k + 1]] - rate).max(initial=0.0))
+    return x if off <= CLOSED * (1 + np.abs(after).max()) else None
+
+
+def assembled(system, built, t, x, p):
+    """The given state with all constraints satisfied to rounding; None where they are not nearly satisfied, and it has to be found
+    what of the given start can be kept."""
+    size, t = system.length / system.unit, np.array([t])
+    for name in ("positions", "velocities"):
+        for trial in range(20):
+            y, residual = built[name](t, x, p, built["factor"](t, x, p)[0])
+            if trial == 0 and not residual[-1] <= NEARLY * size:
+                return None
+            if residual[-1] <= ROUNDING * size:
+                break
+            x = y
+    return x
+
+
+def departed(plain, limit, length, times, x, R):
+    """The first joint that closes a loop and came together as what it does not mean, and when: see `impostors.py`.
+
+    x, R   positions and rotations of all bodies at these times
+    """
+    whole = {id(b): poses.stacked(R[:, k], x[:, k]) for k, b in enumerate(plain.model.bodies)}
+    whole |= {id(g): poses.stacked(*_pose(g))[None].repeat(len(times), 0) for g in plain.model.grounds}
+    known: dict = {}
+    for joint in [c for c in plain.loops if isinstance(c, Joint)]:
+        first, second = (whole[id(b)] @ quantity.numbers(A) for b, A in zip((joint.first, joint.second), joint.placed))
+        off = known.setdefault(id(joint.traced()), departure(joint)[0])
+        for t, H in zip(times, poses.inverted(first) @ second):
+            angle, shift = map(
+                float, off(np.vstack(poses.split(H)[0].T.tolist() + [poses.split(H)[1]]).T, np.zeros((0, 1)))
+            )
+            if max(angle, shift / length) > limit:
+                return joint, float(t)
+    return None
+
+
+def _pose(ground):
+    return quantity.numbers(ground.start_rotation), quantity.numbers(ground.start_position).ravel()
+
+
+class Redundancy:
+    """What depends on other rows at a start: places of rows among those of the loops, constraints whose reactions are not unique,
+    and how many rows are independent."""
+
+    def __init__(self, kernels, F):
+        self.kernels, self.F = kernels, F
+        self.rows, self.shared, self.rank = [], {}, 0
+        joins = np.array([j.constraint for j in kernels.found], int)
+        frames = kernels.system.frames
+        for kind, c in enumerate(kernels.classes):
+            own = np.flatnonzero(kernels.own == kind)
+            stored = F[kernels.at_stored[own][:, None] + np.arange(c.stored)].T
+            data = frames[joins[own]][:, c.rows.data].T
+            pivots = np.array(c.pivoting.map(len(own))(stored, data)).reshape(c.size, len(own))
+            self.rank += int(np.count_nonzero(pivots))
+            for row, k in zip(*np.nonzero(pivots == 0)):
+                self._dropped(int(own[k]), int(row))
+
+    def _dropped(self, join, row):
+        """A row that others say already: with it the reactions of all that hold the same are not unique."""
+        kernels, place = self.kernels, self.kernels.found[join].constraint
+        first = kernels.system.first_loop
+        if place >= first:
+            self.rows.append(int(kernels.row[place - first]) + row)
+        c = kernels.classes[kernels.own[join]]
+        given = self._given(join)
+        lam = np.array(c.alone(*given)[:, row]).ravel()
+        self._walk(join, lam, np.zeros(c.border), np.abs(lam).max())
+
+    def _given(self, join):
+        kernels = self.kernels
+        c, at = kernels.classes[kernels.own[join]], kernels.at_stored[join]
+        return self.F[at : at + c.stored], kernels.system.frames[kernels.found[join].constraint][c.rows.data]
+
+    def _walk(self, join, lam, tau, size):
+        """Go down with a force that moves nothing, and note what it passes through."""
+        waiting = [(join, lam, tau)]
+        while waiting:
+            join, lam, tau = waiting.pop()
+            c = self.kernels.classes[self.kernels.own[join]]
+            lam, *pulls = (np.array(x).ravel() for x in c.down(*self._given(join), lam, tau))
+            if np.abs(lam).max() > NOTHING * size:
+                constraint = self.kernels.system.constraints[self.kernels.found[join].constraint]
+                self.shared[constraint.name] = True
+            for (kind, own), pull in zip(self.kernels.found[join].parts, pulls):
+                if kind == "join" and np.abs(pull).max(initial=0.0) > NOTHING * size:
+                    waiting.append((own, np.zeros(self.kernels.classes[self.kernels.own[own]].size), pull))

@@ -1,0 +1,118 @@
+"""A system that is run in numbers, by classes of links, constraints, forces and joins, moves as its equations in symbols say."""
+
+import numpy as np
+import pytest
+from hierarchies import hierarchy
+
+import torsor as ts
+from torsor.formulations import merging, tree_schedule
+from torsor.formulations.plain_system import PlainSystem
+from torsor.formulations.system_schedule import SystemKernels
+from torsor.run import large
+from torsor.run.waist import Layout
+
+SAME = ("position", "rotation", "velocity", "angular_velocity", "acceleration", "angular_acceleration", "coordinate", "rate",
+        "coordinate_acceleration", "kinetic_energy", "potential_energy", "work")  # fmt: skip
+
+
+@pytest.fixture
+def every_size(monkeypatch):
+    monkeypatch.setattr(tree_schedule, "LARGE", 0)
+
+
+def agree(table, other, tolerance):
+    """Everything that does not depend on the coordinates, and reactions as far as they are unique."""
+    assert table.attrs["degrees_of_freedom"] == other.attrs["degrees_of_freedom"]
+    unique = other["reaction_unique"].values
+    assert (table["reaction_unique"].values == unique).all()
+    for what in (*SAME, "reaction_force", "reaction_torque"):
+        one, two = table[what].values, other[what].values
+        if what.startswith("reaction"):
+            one, two = one[:, unique], two[:, unique]
+        np.testing.assert_allclose(one, two, atol=tolerance * (1 + np.abs(two).max(initial=0.0)), err_msg=what)
+
+
+@pytest.mark.parametrize("case, options", [("car", {}), ("four-bar", {"n": 3}), ("bricard", {}), ("slider-crank", {})])
+def test_cases_with_loops(case, options, every_size):
+    """Redundant constraints, springs and dampers, bodies of several grounds."""
+    model = ts.cases.load(case, **options)
+    table, other = (
+        ts.simulate(model, 0.3, outputs=3, tolerance=1e-11, formulation=f) for f in ("hierarchical", "absolute")
+    )
+    agree(table, other, 1e-7)
+    assert table.attrs["position_drift_max"] < 1e-11
+
+
+@pytest.mark.parametrize("seed", [1, 3, 8])
+def test_random_hierarchies(seed, every_size):
+    model = hierarchy(seed)
+    assert large.system_of(model, "hierarchical", {}) is not None
+    table, other = (
+        ts.simulate(model, 0.3, outputs=3, tolerance=1e-11, formulation=f) for f in ("hierarchical", "absolute")
+    )
+    agree(table, other, 1e-7)
+
+
+@pytest.mark.parametrize("options", [{"projection": "none"}, {"projection": "baumgarte"}, {"map": "cayley"}], ids=str)
+def test_projections_and_maps(options, every_size):
+    runs = [
+        ts.simulate(ts.cases.load("four-bar", n=2), 0.3, outputs=3, method="rkmk4", step=1e-3, formulation=f, **options)
+        for f in ("hierarchical", "relative")
+    ]
+    agree(*runs, 1e-7)
+
+
+def test_turns_of_joints_that_close_loops_are_counted(every_size):
+    """A parallelogram that falls through several turns: its hinges turn with it."""
+    model = ts.Model("parallelogram", gravity=(30.0, 0, -9.81))
+    bars = [model.body(f"b{k}", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(k, 0, 0.5 + 0.5 * (k == 1))) for k in range(3)]
+    turned = {"axis": (0, 1, 0)}
+    model.add(ts.Revolute("h0", model.ground, bars[0], point=(0, 0, 0), **turned))
+    model.add(ts.Revolute("h1", bars[0], bars[1], point=(0, 0, 1), **turned))
+    model.add(ts.Revolute("h2", bars[1], bars[2], point=(2, 0, 1), **turned))
+    model.add(ts.Revolute("h3", bars[2], model.ground, point=(2, 0, 0), **turned))
+    model.add(ts.Torque("motor", bars[0], torque=(0, 60.0, 0)))
+    table, other = (ts.simulate(model, 2.0, outputs=20, formulation=f) for f in ("hierarchical", "absolute"))
+    np.testing.assert_allclose(table["coordinate"], other["coordinate"], atol=1e-5)
+    assert np.abs(table["coordinate"].values).max() > 3 * np.pi
+
+
+def chain_with_loops(n):
+    """A chain in which every second link is braced to the one before the last by a rod."""
+    model = ts.Model("braced", gravity=(0, 0, -9.81))
+    above, links = model.ground, []
+    for k in range(n):
+        links.append(model.body(f"link{k}", mass=1.0, inertia=(0.1, 0.1, 0.01), at=(0.1 * k, 0, -k - 0.5)))
+        kind = ts.Spherical(f"j{k}", above, links[-1], point=(0.1 * k, 0, -k))
+        model.add(kind)
+        if k >= 2 and k % 2:
+            model.add(ts.Distance(f"rod{k}", links[k - 2], links[k]))
+        model.add(ts.SpringDamper(f"s{k}", model.ground, links[-1], stiffness=2.0, damping=0.1, length=0.3 * k))
+        above = links[-1]
+    return model
+
+
+@pytest.mark.parametrize("n", [80])
+def test_a_large_chain_with_loops(n):
+    model = chain_with_loops(n)
+    assert large.system_of(model, "hierarchical", {}) is not None
+    data = ts.simulate(model, 0.2, outputs=4, formulation="hierarchical", tolerance=1e-10)
+    assert data.attrs["position_drift_max"] < 1e-9 and abs(data.attrs["energy_balance_error"]) < 1e-6
+
+
+def test_code_does_not_grow_with_the_number_of_instances():
+    """Two trains of different length are made of the same classes."""
+    texts = []
+    for n in (6, 30):
+        plain = PlainSystem(chain_with_loops(n))
+        kernels = SystemKernels(plain, Layout(9 * n, 3 * n, 0), 1.0)
+        texts.append([kernels.factor().serialize(), kernels.velocities().serialize(), len(kernels.classes)])
+    assert texts[0] == texts[1]
+
+
+def test_joins_keep_borders_small_and_take_every_constraint_once():
+    n = 200
+    ends = [(None if k == 0 else k - 1, k) for k in range(n)] + [(k, k + 2) for k in range(0, n - 2, 3)]
+    found = merging.joins(n, ends, [""] * len(ends))
+    assert sorted(j.constraint for j in found) == list(range(len(ends)))
+    assert max(len(j.border) for j in found) <= 3 and found[-1].border == ()
