@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..lie import se3
+from ..lie import poses, se3
 from .given import constant, is_number
 
 EYE, ZERO, FRAMES = np.eye(3), np.zeros(3), np.array([np.eye(4), np.eye(4)])
@@ -65,6 +65,13 @@ def _place(H, R, arm):
 def _local_frame(x, R, point):
     back = constant(R).T
     return se3.pose(back, back @ (constant(point) - constant(x)))
+
+
+def are_poses(frames):
+    """Whether an array of 4x4 matrices contains poses, to six digits."""
+    R, p = poses.split(frames)
+    turned = np.abs(np.swapaxes(R, -1, -2) @ R - EYE).max() <= 1e-6 and np.all(np.linalg.det(R) > 0)
+    return bool(turned and np.isfinite(p).all() and np.array_equal(frames[:, 3], FRAMES[:, 3]))
 
 
 def pose(R, p) -> Any:

@@ -22,7 +22,7 @@ import numpy as np
 from ..describe import quantity
 from ..describe.element import CONSTANT, Posed, Statement, fill_in, frame_poses
 from ..describe.lazy import Frames, Signal, Start, kept, kept_as
-from ..describe.placing import local_frames
+from ..describe.placing import are_poses, local_frames
 from ..describe.quantity import Number, Vector, time
 from ..errors import ModelError
 from ..lie import se3
@@ -60,8 +60,8 @@ class Connection(Constraint):
 
     def located(self) -> Self:
         if self._placed is not None:
-            if self.placed_numbers is not None and not np.isfinite(self._placed).all():
-                raise ModelError(f"{self.owner}: its place contains a number that is not finite")
+            if self.placed_numbers is not None and not are_poses(self._placed):
+                raise ModelError(f"{self.owner}: its place must be two poses, got {quantity.show(self._placed)}")
             return self
         if self.frames is not None:
             if self.point is not None:
