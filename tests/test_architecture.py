@@ -31,6 +31,7 @@ ORDER = [
     {"look"},
     {"simulation"},
     {"cases"},
+    {"testing"},
     {"cli", "__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}

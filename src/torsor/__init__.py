@@ -35,7 +35,7 @@ from .joints.conserved import angular_momentum
 from .registry import register, registered
 
 if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see what is found by itself
-    from . import cases
+    from . import cases, testing
     from .exchange import read
     from .forces.friction import Breakable, Clutch, Friction
     from .forces.laws import CosineTorque, EnergyForce, JointForce, PointForce, SpringDamper, Torque, TorsionSpring
@@ -79,6 +79,7 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "info": ("look.report", "describe"),
     "plot_graph": ("look.graph", "plot_graph"),
     "cases": ("cases", None),
+    "testing": ("testing", None),
 }
 _BY_CLASS = ("joint", "constraint", "force", "rule", "projection")  # kinds whose classes are public under their names
 

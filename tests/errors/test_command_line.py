@@ -283,3 +283,18 @@ def test_help_and_version_end_well(torsor):
     assert torsor("--version")[:2] == (0, f"torsor {ts.__version__}\n")
     for command in ("run", "cases", "info", "plot"):
         assert torsor(f"{command} --help")[0] == 0
+
+
+def test_check_says_what_holds(torsor):
+    status, out, _ = torsor("check chain.py --until 0.2 --set n=1")
+    assert status == 0
+    assert [line.split("  ")[0] for line in out.splitlines() if " holds " in line] == [
+        "energy balance", "no drift", "formulations agree", "placed anywhere"
+    ]  # fmt: skip
+    refused(torsor("check chain.py"), "chain.py: does not say how long to run: give --until")
+
+
+def test_check_ends_with_status_3_where_something_does_not_hold(torsor):
+    status, out, _ = torsor("check chain.py --until 5 --set n=3 --tolerance 0.01")
+    assert status == 3
+    assert "energy balance      FAILS  energy balance of 'chain'" in out and "no drift            holds" in out

@@ -10,7 +10,7 @@ import typer
 
 from ..errors import AccuracyWarning, OptionError, ResultError, RunError
 from ..registry import registered
-from . import BAD_INPUT, DONE, FAILED, INTERRUPTED, TERMINATED, complain
+from . import BAD_INPUT, DONE, FAILED, INTERRUPTED, TERMINATED, checking, complain
 from .options import (
     AGAIN,
     CERTIFY,
@@ -223,6 +223,9 @@ def info(
 
         _written(plot_graph(found.model), plot)
         print(f"\ndrawn  {plot}")
+
+
+app.command()(checking.check)
 
 
 @app.command()

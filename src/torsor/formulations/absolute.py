@@ -24,7 +24,7 @@ from ..lie import SO3, Product, Rn
 from ..registry import register
 from .base import Formulation, Solvers
 from .departures import alignments, departures
-from .factor import SINGULAR, column, correction, solver, spreading
+from .factor import SINGULAR, column, correction, pivoted, solver, spreading
 from .folding import smallest
 from .graphs import conditioned
 from .initial import initial_functions
@@ -111,7 +111,7 @@ class Absolute(Formulation):
             free = lambda gamma: (Minv @ f, ca.SX(0, 1))
             return ca.SX.ones(1), lambda F: Solvers(free, lambda b: (ca.SX.zeros(self.v.shape[0]), b))
         S = ca.sparsify(G @ Minv @ G.T)
-        D, LT, order = ca.ldl(S)
+        D, LT, order = pivoted(S)
         diagonal = ca.diag(S)[order]
         inverse = ca.if_else(D > SINGULAR * diagonal, 1 / D, 0)
         factor = ca.densify(ca.vertcat(column(G), column(LT), inverse, smallest(D / diagonal)))

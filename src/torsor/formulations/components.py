@@ -24,7 +24,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from .factor import SINGULAR
+from .factor import SINGULAR, pivoted
 
 
 class Stored(NamedTuple):
@@ -104,7 +104,7 @@ class Component:
         if not self.rows:
             self.order = []
             return ca.SX(0, 0), ca.SX(0, 1), []
-        pivots, LT, self.order = ca.ldl(ca.sparsify(G @ whole @ G.T))
+        pivots, LT, self.order = pivoted(G @ whole @ G.T)
         free = ca.densify(ca.diag(G @ alone @ G.T))[self.order]
         return LT, ca.if_else(pivots > SINGULAR * free, 1 / pivots, 0), [ca.mmin(pivots / free)]
 

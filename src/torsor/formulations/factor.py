@@ -24,7 +24,7 @@ class Factor:
         self.D, self.LT, _ = ca.ldl(M[self.order, self.order], False)
         Y = ca.sparsify(ca.solve((self.LT + ca.SX.eye(n)).T, ca.sparsify(G[:, self.order].T)))
         S = ca.sparsify(Y.T @ (Y * ca.repmat(1 / self.D, 1, Y.shape[1])))
-        self.E, self.RT, self.places = ca.ldl(S)
+        self.E, self.RT, self.places = pivoted(S)
         self.squares = ca.DM((np.array(units, float) ** 2)[self.places])
         self.diagonal = ca.densify(ca.diag(S))[self.places] / self.squares
 
@@ -45,6 +45,12 @@ class Factor:
         mass = ca.SX(self.LT.sparsity(), read[1]) + ca.SX.eye(self.n)
         loop = ca.SX(self.RT.sparsity(), read[3]) + ca.SX.eye(self.G.shape[0])
         return ca.SX(self.G.sparsity(), read[0]), solver(loop, read[4], self.places), solver(mass, read[2], self.order)
+
+
+def pivoted(S):
+    """D, Lᵀ and the order P of a symmetric matrix, P S Pᵀ = L D Lᵀ. Rounding of constants may cancel an entry on one side of the
+    diagonal alone: the upper side counts."""
+    return ca.ldl(ca.triu2symm(ca.triu(ca.sparsify(S))))
 
 
 def inverse(M):
@@ -86,7 +92,7 @@ def spreading(solve, spread):
 def correction(G, inverse_metric):
     """Least change that removes a residual, −W Gᵀ (G W Gᵀ)⁻¹ r, factored on the spot."""
     S = ca.sparsify(G @ inverse_metric @ G.T)
-    E, RT, places = ca.ldl(S)
+    E, RT, places = pivoted(S)
     inverse = ca.if_else(E > SINGULAR * ca.diag(S)[places], 1 / E, 0)
     solve = solver(RT + ca.SX.eye(S.shape[0]), inverse, places)
     return lambda residual: ca.densify(-(inverse_metric @ (G.T @ solve(residual))))
@@ -103,7 +109,7 @@ def pseudoinverse(G, rows, columns):
     A = ca.sparsify(ca.diag(ca.DM(1 / np.array(rows, float))) @ G @ ca.diag(ca.DM(columns)))
     S = ca.sparsify(A @ A.T)
     small = SINGULAR * ca.fmax(1, largest(ca.diag(S)))
-    E, RT, places = ca.ldl(ca.sparsify(S + small * ca.SX.eye(S.shape[0])))
+    E, RT, places = pivoted(S + small * ca.SX.eye(S.shape[0]))
     solve = solver(RT + ca.SX.eye(S.shape[0]), 1 / E, places)
     return lambda residual: ca.densify(
         -(ca.DM(columns) * (A.T @ solve(residual / ca.DM(np.array(rows, float)))))
@@ -113,7 +119,7 @@ def pseudoinverse(G, rows, columns):
 def conditioning(G, inverse_metric, units, columns):
     """Smallest pivot of G W Gᵀ against the largest squared row of G, in units of rows and of coordinates: how well a choice of
     coordinates fits the rows."""
-    E, _, places = ca.ldl(ca.sparsify(G @ inverse_metric @ G.T))
+    E, _, places = pivoted(G @ inverse_metric @ G.T)
     squares = np.array(units, float) ** 2
     whole = G @ ca.diag(ca.DM(np.array(columns) ** 2)) @ G.T
     return smallest(ca.densify(E) / ca.DM(squares[places])) / largest(ca.densify(ca.diag(whole)) / ca.DM(squares))

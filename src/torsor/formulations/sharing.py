@@ -16,7 +16,7 @@ from λ₀ settle it.
 
 import casadi as ca
 
-from .factor import solver
+from .factor import pivoted, solver
 
 ROUNDING = 1e-15  # against the sum of c: where too few can hold anything, the rest stays with the rows in the equations
 ROUNDS = 4  # through what friction can hold
@@ -32,7 +32,7 @@ def shared_out(f, lam, holding):
     kept = [k for k in keep if f.rows[k].constraint.rank == 2]
     G = f.jacobian() @ ca.diag(ca.SX(f.column_units()))  # (1) holds in any units; lengths and angles are compared
     K, at = G[keep, :], [keep.index(k) for k in kept]
-    D, LT, order = ca.ldl(ca.sparsify(K @ K.T))
+    D, LT, order = pivoted(K @ K.T)
     solve = solver(LT + ca.SX.eye(len(keep)), 1 / D, order)
     C = ca.vertcat(*[solve(K @ G[k, :].T).T for k in rest])  # (1)
     C_S, frictions, found = C[:, at], {id(f.rows[k].constraint): f.rows[k].constraint for k in [*kept, *rest]}, lam

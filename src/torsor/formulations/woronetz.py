@@ -18,7 +18,7 @@ import numpy as np
 from ..registry import register
 from . import recursions
 from .base import Solvers
-from .factor import Factor, column, solver, spreading
+from .factor import Factor, column, pivoted, solver, spreading
 from .folding import largest, smallest
 from .graphs import conditioned
 from .partition import best, first_of_the_largest
@@ -67,7 +67,7 @@ class Woronetz(Relative):
             return ca.sparsify(N)  # (1)
 
         N = admissible(tie)
-        pivots, LT, places = ca.ldl(ca.sparsify(N.T @ M @ N))
+        pivots, LT, places = pivoted(N.T @ M @ N)
         stored = [ca.densify(x) for x in (column(tie), column(LT), 1 / pivots, column(M), *square.parts())]
         condition = square.smallest() ** 2 / largest(ca.diag(G @ G.T))
 
