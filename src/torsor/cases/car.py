@@ -1,7 +1,10 @@
 """A car with suspension, symmetric about x = 0, built from the components of its document.
 
-Damper (piston and cylinder) and Wheel are basic, Suspension = Damper + beam is derived, Car = body + 2 suspensions +
-2 wheels. `side` is −1 on the left, 1 on the right. [vlasenko2006], ch. 7.
+    damper = piston + cylinder          wheel = ring + tyre
+    suspension = beam + damper          car = body + 2 suspensions + 2 wheels
+
+Each is a function that returns a new model with ports, to be simulated, tested and included by itself. `side` is −1 on the
+left, 1 on the right. [vlasenko2006], ch. 7.
 """
 
 from math import pi
@@ -14,8 +17,11 @@ from .base import Case
 SIDES = {"left": -1, "right": 1}
 
 
-def damper(side):
-    """Piston and cylinder, the damper's foot at the origin; it leans inward at 45° and is 0.6 √2 long."""
+def damper(side=1):
+    """Piston and cylinder, the damper's foot at the origin; it leans inward at 45° and is 0.6 √2 long.
+
+    Ports: piston, cylinder; foot and head, the frames at its two ends; slide, the joint between them.
+    """
     model = ts.Model("damper")
     tilt = (0, -side * pi / 4, 0)
     along = lambda s: (-side * s * 0.5**0.5, 0, s * 0.5**0.5)
@@ -27,32 +33,61 @@ def damper(side):
         rotation=tilt,
     )
     lower = piston.frame((0, 0, -0.3)), cylinder.frame((0, 0, -0.3))
-    model.add(ts.Cylindrical("slide", piston, cylinder, frames=lower, axis=(0, 0, 1)))
+    slide = model.add(ts.Cylindrical("slide", piston, cylinder, frames=lower, axis=(0, 0, 1)))
     model.add(ts.SpringDamper("spring", piston, cylinder, frames=lower, stiffness=5e4, damping=1e4, length=0.35))
     model.expose("piston", piston)
     model.expose("cylinder", cylinder)
+    model.expose("foot", lower[0])
+    model.expose("head", cylinder.frame((0, 0, 0.3)))
+    model.expose("slide", slide)
     return model
 
 
-def suspension(side):
-    """A beam, its centre at the origin, and the damper that stands on it, 0.2 outward."""
+def suspension(side=1):
+    """A beam, its centre at the origin, and the damper that stands on it, 0.2 outward.
+
+    Ports: beam, cylinder; pivot and hub, the inner and the outer end of the beam; head, the upper end of the damper.
+    """
     model = ts.Model("suspension")
     beam = model.body("beam", mass=7.02, inertia=(0.06, 0.5855265, 0.5855265))
     leg = model.include("damper", damper(side), at=(side * 0.2, 0, 0))
     model.add(ts.Revolute("foot", beam, leg.piston, point=(side * 0.2, 0, 0), axis=(0, 1, 0)))
     model.expose("beam", beam)
     model.expose("cylinder", leg.cylinder)
+    model.expose("pivot", beam.frame((-side * 0.5, 0, 0)))
+    model.expose("hub", beam.frame((side * 0.5, 0, 0)))
+    model.expose("head", leg.head)
     return model
 
 
 def wheel():
-    """A hollow wheel with its axis along x, and the spring below its centre that stands for tyre and ground."""
+    """A hollow wheel with its axis along x, and the spring below its centre that stands for tyre and ground.
+
+    Port: ring.
+    """
     model = ts.Model("wheel")
     ring = model.body("ring", inertia=ts.inertia.cylinder(15.0, 0.3, 0.3, axis="x", inner=0.29))
     ends = (0, 0, -0.35), (0, 0, 0)
     tyre = ts.SpringDamper("tyre", model.ground, ring, points=ends, stiffness=4e5, damping=100.0, length=0.35)
     model.add(tyre)
     model.expose("ring", ring)
+    return model
+
+
+def car():
+    """The whole car on a vertical guide, 0.95 above the road. Ports: body, left and right, the rings of its wheels."""
+    model = ts.Model("car", gravity=(0, 0, -9.8))
+    body = model.body("car_body", mass=585.0, inertia=(12.675, 450.9375, 439.2375), at=(0, 0, 0.95))
+    model.add(ts.Cylindrical("guide", model.ground, body, point=(0, 0, 0.95), axis=(0, 0, 1)))
+    model.expose("body", body)
+    for name, side in SIDES.items():
+        arm = model.include(name, suspension(side), at=(side * 0.5, 0, 0.35))
+        tyre = model.include(f"{name}_wheel", wheel(), at=(side * 1.0, 0, 0.35))
+        y = {"axis": (0, 1, 0)}
+        model.add(ts.Revolute(f"{name}_pivot", body, arm.beam, point=(0, 0, 0.35), **y))
+        model.add(ts.Revolute(f"{name}_head", body, arm.cylinder, point=(side * 0.1, 0, 0.95), **y))
+        model.add(ts.Revolute(f"{name}_axle", arm.beam, tyre.ring, point=(side * 1.0, 0, 0.35), axis=(1, 0, 0)))
+        model.expose(name, tyre.ring)
     return model
 
 
@@ -64,14 +99,4 @@ class Car(Case):
 
     @staticmethod
     def build():
-        model = ts.Model("car", gravity=(0, 0, -9.8))
-        body = model.body("car_body", mass=585.0, inertia=(12.675, 450.9375, 439.2375), at=(0, 0, 0.95))
-        model.add(ts.Cylindrical("guide", model.ground, body, point=(0, 0, 0.95), axis=(0, 0, 1)))
-        for name, side in SIDES.items():
-            arm = model.include(name, suspension(side), at=(side * 0.5, 0, 0.35))
-            tyre = model.include(f"{name}_wheel", wheel(), at=(side * 1.0, 0, 0.35))
-            y = {"axis": (0, 1, 0)}
-            model.add(ts.Revolute(f"{name}_pivot", body, arm.beam, point=(0, 0, 0.35), **y))
-            model.add(ts.Revolute(f"{name}_head", body, arm.cylinder, point=(side * 0.1, 0, 0.95), **y))
-            model.add(ts.Revolute(f"{name}_axle", arm.beam, tyre.ring, point=(side * 1.0, 0, 0.35), axis=(1, 0, 0)))
-        return model
+        return car()

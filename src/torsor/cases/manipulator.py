@@ -1,4 +1,6 @@
-"""A manipulator of three links, each a motor (housing and rotor) with a beam, in the hierarchy of its document.
+"""A manipulator of three links, each a motor with a beam, in the hierarchy of its document.
+
+    motor = housing + rotor + torque        link = motor + beam        manipulator = 3 links
 
     τ(t) = C cos(2π · 2 t)        on the rotor about y, its opposite on the housing, C = −600, 300, −12 N m        (1)
 
@@ -19,7 +21,11 @@ BEAM = (0.0, 0.37, 0.483)  # centre of the beam in the link, with the motor at 0
 
 
 def motor():
-    """Housing and rotor on a shaft along y, with the motor's torque."""
+    """Housing and rotor on a shaft along y, with the motor's torque.
+
+    Parameters: torque, the amplitude C [N m]; angle, where the shaft starts [rad]. Ports: housing, rotor, shaft; mount, the
+    frame in which the housing is held.
+    """
     model = ts.Model("motor")
     torque, angle = model.parameter("torque", 0.0), model.parameter("angle", 0.0)
     housing = model.body("housing", inertia=ts.inertia.cylinder(2.0, 0.034, 0.3, axis="y", inner=0.03), at=(0, 0.15, 0))
@@ -29,11 +35,13 @@ def motor():
     model.add(ts.CosineTorque("drive", shaft, amplitude=torque, frequency=2.0))  # (1)
     model.expose("housing", housing)
     model.expose("rotor", rotor)
+    model.expose("shaft", shaft)
+    model.expose("mount", frames[0])
     return model
 
 
 def link():
-    """A motor whose rotor carries a beam."""
+    """A motor whose rotor carries a beam. Parameters as the motor's. Ports: housing, beam, shaft, mount."""
     model = ts.Model("link")
     torque, angle = model.parameter("torque", 0.0), model.parameter("angle", 0.0)
     drive = model.include("motor", motor(), torque=torque, angle=angle)
@@ -42,6 +50,29 @@ def link():
     model.add(ts.Fixed("clamp", drive.rotor, beam, frames=frames))
     model.expose("housing", drive.housing)
     model.expose("beam", beam)
+    model.expose("shaft", drive.shaft)
+    model.expose("mount", drive.mount)
+    return model
+
+
+def manipulator():
+    """Three links on the ground, each with its torque and its angle at the start. Port: beam, that of the last link."""
+    model = ts.Model("manipulator", gravity=(0, 0, -9.8))
+    first = so3.from_quaternion(UPRIGHT)
+    second = first @ so3.from_quaternion(ELBOW)
+    elbow = first @ (0, 0.37, 0.483 + 0.5)
+    wrist = elbow + second @ (0, 0.37 + 0.02, 0.483 + 0.483)
+    places = ((0, 0, 0), first), (elbow, second), (wrist, second)
+    mounts = (
+        (lambda: model.ground.frame(rotation=UPRIGHT)),
+        (lambda: model["link1.beam"].frame((0, 0, 0.5), rotation=ELBOW)),
+        (lambda: model["link2.beam"].frame((0, 0.02, 0.483))),
+    )
+    for k, ((at, rotation), mount) in enumerate(zip(places, mounts)):
+        arm = model.include(f"link{k + 1}", link(), at=at, rotation=rotation, torque=TORQUE[k], angle=ANGLE[k])
+        frames = mount(), arm.mount
+        model.add(ts.Fixed(f"mount{k + 1}", frames[0].body, arm.housing, frames=frames))
+    model.expose("beam", model["link3.beam"])
     return model
 
 
@@ -53,20 +84,4 @@ class Manipulator(Case):
 
     @staticmethod
     def build():
-        model = ts.Model("manipulator", gravity=(0, 0, -9.8))
-        first = so3.from_quaternion(UPRIGHT)
-        second = first @ so3.from_quaternion(ELBOW)
-        elbow = first @ (0, 0.37, 0.483 + 0.5)
-        wrist = elbow + second @ (0, 0.37 + 0.02, 0.483 + 0.483)
-        places = ((0, 0, 0), first), (elbow, second), (wrist, second)
-        mounts = (
-            (lambda: model.ground.frame(rotation=UPRIGHT)),
-            (lambda: model["link1.beam"].frame((0, 0, 0.5), rotation=ELBOW)),
-            (lambda: model["link2.beam"].frame((0, 0.02, 0.483))),
-        )
-        for k, (place, mount) in enumerate(zip(places, mounts)):
-            at, rotation = place
-            arm = model.include(f"link{k + 1}", link(), at=at, rotation=rotation, torque=TORQUE[k], angle=ANGLE[k])
-            frames = mount(), arm.housing.frame((0, -0.15, 0))
-            model.add(ts.Fixed(f"mount{k + 1}", frames[0].body, arm.housing, frames=frames))
-        return model
+        return manipulator()
