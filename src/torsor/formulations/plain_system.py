@@ -4,7 +4,6 @@ from functools import cached_property
 
 import numpy as np
 
-from ..describe import quantity
 from ..joints.base import Connection
 from ..lie import poses
 from .classes import Turned, grouped, without_traces
@@ -26,8 +25,8 @@ class PlainSystem:
         own = {id(joint) for joint in self.tree.joints}
         known = {id(joint) for joint in model.joints}
         rest = [c for c in model.constraints if id(c) not in own]
-        kept = lambda several: [c for c in several if not isinstance(c, Connection) or c.directions()]
-        tree, self.loops = [j for j in self.tree.joints if id(j) in known and j.directions()], kept(rest)
+        tree = [j for j in self.tree.joints if id(j) in known and _has_rows(j)]
+        self.loops = [c for c in rest if not isinstance(c, Connection) or _has_rows(c)]
         self.constraints, self.first_loop = tree + self.loops, len(tree)
         self.places = {id(body): k for k, body in enumerate(self.tree.bodies)}
         self.grounds = {id(ground): k for k, ground in enumerate(model.grounds)}
@@ -39,8 +38,7 @@ class PlainSystem:
     @cached_property
     def still(self):
         """Places and rotations of the grounds, which do not move."""
-        flat = lambda x: quantity.numbers(x).ravel(order="F")
-        return np.array([np.concatenate([flat(g.start_position), flat(g.start_rotation)]) for g in self.model.grounds])
+        return np.array([np.concatenate([x, R.ravel(order="F")]) for x, R in (g.reference for g in self.model.grounds)])
 
     # links
 
@@ -71,8 +69,8 @@ class PlainSystem:
     @cached_property
     def frames(self):
         """Numbers of all constraints; None where one has parameters in it, or no equations that others of its kind share."""
-        found = [frames_of(c) if isinstance(c, Connection) and c.traced() else None for c in self.constraints]
-        return None if any(x is None for x in found) else np.array(found).reshape(-1, 33)
+        shared = all(isinstance(c, Connection) and c.traced() for c in self.constraints)
+        return frames_of(self.constraints) if shared else None
 
     @cached_property
     def rows(self):
@@ -140,3 +138,9 @@ class PlainSystem:
         first = {int(kind): k for k, kind in reversed(list(enumerate(own)))}
         made = [JoinClass(classes[kinds[found[first[k]].constraint]], found[first[k]]) for k in range(len(known))]
         return found, made, own
+
+
+def _has_rows(connection):
+    """Whether a connection holds anything; those of one kind are asked once."""
+    trace = connection.traced()
+    return bool(trace.directions if trace else connection.directions())

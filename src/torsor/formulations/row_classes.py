@@ -37,15 +37,19 @@ class Moving:
             at += size
 
 
-def frames_of(connection):
-    """The two frames of a connection as numbers, and the axes in which its first three rows are taken; None with parameters."""
-    if not all(frame.is_constant() for frame in connection.placed):
+def frames_of(connections):
+    """The two frames of every connection as numbers, and the axes in which its first three rows are taken, row by row; None where
+    one has parameters in it."""
+    placed = [c.placed_numbers for c in connections]
+    if any(x is None for x in placed):
         return None
-    numbers = [poses.split(quantity.numbers(frame)) for frame in connection.placed]
-    world = connection.world
-    turned = connection.anchored and world is not None and world.turned
-    axes = quantity.numbers(world.start_rotation) if turned else np.eye(3)
-    return np.concatenate([x.ravel(order="F") for pair in numbers for x in pair] + [axes.ravel(order="F")])
+    flat = lambda A: A.transpose(0, 2, 1).reshape(len(connections), -1)
+    pairs = [poses.split(H) for H in np.array(placed).reshape(-1, 2, 4, 4).transpose(1, 0, 2, 3)]
+    axes = np.eye(3)[None].repeat(len(connections), 0)
+    for k, c in enumerate(connections):
+        if c.anchored and c.world is not None and c.world.turned:
+            axes[k] = c.world.reference[1]
+    return np.hstack([x for R, p in pairs for x in (flat(R), p)] + [flat(axes)])
 
 
 class RowClass:

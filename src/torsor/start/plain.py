@@ -4,6 +4,7 @@ import casadi as ca
 import numpy as np
 
 from ..describe import quantity
+from ..describe.lazy import kept
 from ..formulations.departures import departure
 from ..joints import Joint
 from ..lie import SE3, Rn, poses, se3
@@ -26,10 +27,7 @@ def given(tree):
             continue
         if not (together[k] or joint.start is not None):
             return None
-        at, rate = (
-            np.zeros(group.dimension) if given is None else quantity.numbers(given).ravel()
-            for given in (joint.start, joint.start_rate)
-        )
+        at, rate = (_numbers(joint, what, group.dimension) for what in ("start", "start_rate"))
         q.append(at if isinstance(group, Rn) else np.array(group.exp(at)).ravel())
         v.append(rate)
     return np.concatenate(q), np.concatenate(v)
@@ -38,10 +36,17 @@ def given(tree):
 def _free(tree, k, group):
     """Pose and velocity of a body that nothing holds, in its own frame."""
     body, H = tree.bodies[k], poses.inverted(tree.ends[0][k]) @ tree.ends[1][k]
-    given = lambda x: np.zeros(3) if x is None else quantity.numbers(x).ravel()
-    speed = quantity.numbers(body.start_rotation).T @ given(body.start_velocity)
-    twist = se3.twist(ca.SX(given(body.start_angular_velocity)), ca.SX(speed))
+    speed = quantity.numbers(body.start_rotation).T @ _numbers(body, "start_velocity", 3)
+    twist = se3.twist(ca.SX(_numbers(body, "start_angular_velocity", 3)), ca.SX(speed))
     return np.array(group.from_matrix(H)).ravel(), quantity.numbers(twist).ravel()
+
+
+def _numbers(thing, what, size):
+    """A quantity that was given to a joint or a body; zeros where none was."""
+    value = kept(thing, what)
+    if value is None:
+        return np.zeros(size)
+    return value.ravel() if isinstance(value, np.ndarray) else quantity.numbers(value).ravel()
 
 
 def _together(tree):
@@ -57,9 +62,9 @@ def speeds(tree):
     held = np.array([not isinstance(tree.groups[k], SE3) for k in tree.traces])
     found = np.full((tree.n, 2, 3), np.nan)
     for k, body in enumerate(tree.bodies):
-        for i, value in enumerate((body.start_velocity, body.start_angular_velocity)):
-            if value is not None:
-                found[k, i] = quantity.numbers(value).ravel()
+        for i, what in enumerate(("start_velocity", "start_angular_velocity")):
+            if kept(body, what) is not None:
+                found[k, i] = _numbers(body, what, 3)
     return None if np.isnan(found[held]).all() else found
 
 
@@ -75,10 +80,10 @@ def adopted(kernel, outputs, passes, x, p, velocities):
     after = np.stack([row[at : at + 3 * n].reshape(n, 3)[own] for at in (12 * n, 15 * n)], axis=1)
     told = ~np.isnan(velocities)
     off = np.abs(np.where(told, after - velocities, 0.0)).max()
-    rates = [None if j.start_rate is None else quantity.numbers(j.start_rate).ravel() for j in tree.joints]
     at = np.cumsum([0, *tree.sizes("dimension")])
-    for k, rate in enumerate(rates):
-        if rate is not None:
+    for k, joint in enumerate(tree.joints):
+        if joint.start_rate is not None:
+            rate = _numbers(joint, "start_rate", at[k + 1] - at[k])
             off = max(off, np.abs(x[state.q + at[k] : state.q + at[k + 1]] - rate).max(initial=0.0))
     return x if off <= CLOSED * (1 + np.abs(after).max()) else None
 
@@ -107,7 +112,7 @@ def departed(plain, limit, length, times, x, R):
     whole |= {id(g): poses.stacked(*_pose(g))[None].repeat(len(times), 0) for g in plain.model.grounds}
     known: dict = {}
     for joint in [c for c in plain.loops if isinstance(c, Joint)]:
-        first, second = (whole[id(b)] @ quantity.numbers(A) for b, A in zip((joint.first, joint.second), joint.placed))
+        first, second = (whole[id(b)] @ A for b, A in zip((joint.first, joint.second), joint.placed_numbers))
         off = known.setdefault(id(joint.traced()), departure(joint)[0])
         for t, H in zip(times, poses.inverted(first) @ second):
             angle, shift = map(
@@ -119,7 +124,8 @@ def departed(plain, limit, length, times, x, R):
 
 
 def _pose(ground):
-    return quantity.numbers(ground.start_rotation), quantity.numbers(ground.start_position).ravel()
+    place, turn = ground.reference
+    return turn, place
 
 
 class Redundancy:
