@@ -1,7 +1,9 @@
 """What is asked of a run: how it is prepared, and whether its result can be trusted."""
 
+import gc
 import json
 import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import casadi as ca
@@ -20,6 +22,19 @@ from .prepare import changes_structure, chosen_anew, prepare, run_kernels
 from .runner import Runner
 
 FARTHEST = 1e13  # way of the start over the size of the model
+
+
+@contextmanager
+def undisturbed():
+    """Without the search for garbage: what is made for a run stays, and looking through it again and again takes as long as
+    making it."""
+    searching = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if searching:
+            gc.enable()
 
 
 @dataclass
@@ -48,6 +63,7 @@ class Task:
             "parameters": self.values(),
         }  # fmt: skip
 
+    @undisturbed()
     @never_lost()
     def prepared(self, stored=None):
         """System and runner; stored: the system of a checkpoint, which counts, and not what would be derived today."""

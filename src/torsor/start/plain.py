@@ -112,7 +112,9 @@ def departed(plain, limit, length, times, x, R):
     whole |= {id(g): poses.stacked(*_pose(g))[None].repeat(len(times), 0) for g in plain.model.grounds}
     known: dict = {}
     for joint in [c for c in plain.loops if isinstance(c, Joint)]:
-        first, second = (whole[id(b)] @ A for b, A in zip((joint.first, joint.second), joint.placed_numbers))
+        first, second = (
+            whole[id(b)] @ A for b, A in zip((joint.first, joint.second), np.asarray(joint.placed_numbers))
+        )
         off = known.setdefault(id(joint.traced()), departure(joint)[0])
         for t, H in zip(times, poses.inverted(first) @ second):
             angle, shift = map(
