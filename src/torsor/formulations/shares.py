@@ -1,0 +1,185 @@
+"""A large system shared out among ranks or threads: subtrees of the tree of joins, and the trunk that is left on top.
+
+A join reduces what is below it to its border (`merging.py`), so that subtrees of the tree of joins are independent of each other
+but for their borders. A share is a set of subtrees; joins above all of them are the trunk. Everything belongs to one share, or
+to the trunk:
+
+    a join         to the share whose subtree it is in
+    a constraint   to where its join is
+    a body         with its mass, to where the join is that takes it up
+    a force        to the share that all of its bodies belong to, else to the trunk
+
+The motion of some bodies is `known` to everybody: of those in borders, of those that forces of the trunk act on, and of all that
+their coordinates are counted from. Accelerations of such bodies have to follow from the trunk alone: where such a body lies
+inside a subtree, the joins above it become part of the trunk.
+"""
+
+import heapq
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import OptionError
+
+TRUNK = -1
+BODY = 4  # work of a body, where that of a join of two bodies is 9
+FINE = 16  # subtrees that a share is made of, about, so that shares come out alike
+EVERY = 1.1  # by which the trunk grows between two looks at how well the rest can be shared out
+
+
+class Shares(NamedTuple):
+    """To which share everything belongs, TRUNK for the trunk.
+
+    known   whether the motion of each body is known to everybody
+    roots   joins at the roots of subtrees, in the order of shares
+    work    of every share, and last of the trunk, in arbitrary units
+    """
+
+    bodies: np.ndarray
+    known: np.ndarray
+    constraints: np.ndarray
+    forces: np.ndarray
+    joins: np.ndarray
+    roots: list
+    work: np.ndarray
+
+
+def shares(count, parents, joins, forces=(), owner="the system"):
+    """A system as `count` shares, of about the same work, with a small trunk.
+
+    parents   of the bodies in the tree that coordinates are counted along, −1 for a ground; parents come first
+    joins     in their order
+    forces    of each the bodies that it acts on, None for a ground
+    """
+    tree = _Tree(len(parents), joins)
+    best = None
+    for pieces in _assignments(tree, count):
+        found = _closed(tree, np.asarray(parents), [[b for b in f if b is not None] for f in forces], count, pieces)
+        if np.all(found.work[:count] > 0) and (best is None or _cost(found) < _cost(best)):
+            best = found
+    if best is None:
+        raise OptionError(
+            f"{owner} cannot be shared out among {count}: it has too few parts that depend on others by few bodies"
+        )
+    return best
+
+
+def _cost(found):
+    return found.work[-1] + found.work[:-1].max()
+
+
+class _Tree:
+    """The tree of joins: what is below each join, and how much work that is. Bodies that no join takes up stand alone."""
+
+    def __init__(self, bodies, joins):
+        self.bodies, self.joins = bodies, joins
+        self.above = np.full(len(joins), -1)
+        self.below: list = [[k for kind, k in j.parts if kind == "join"] for j in joins]
+        self.leaves: list = [[k for kind, k in j.parts if kind == "body"] for j in joins]
+        self.gone = np.full(bodies, -1)  # the join after which a body is in no border any more
+        self.own = np.zeros(len(joins))
+        self.total, self.first = np.zeros(len(joins)), np.zeros(len(joins), int)
+        for j, join in enumerate(joins):
+            self.above[self.below[j]] = j
+            self.gone[[b for border in join.borders for b in border if b not in join.border]] = j
+            self.own[j] = (1 + sum(map(len, join.borders))) ** 2 + BODY * len(self.leaves[j])
+            self.total[j] = self.own[j] + self.total[self.below[j]].sum()
+            self.first[j] = min([*self.leaves[j], *self.first[self.below[j]]])
+        self.alone = sorted(set(range(bodies)) - {b for several in self.leaves for b in several})
+
+
+def _assignments(tree, count):
+    """Ways to share out subtrees: for each the share of some joins, and of bodies that stand alone.
+
+    The heaviest subtree is opened, its root becomes part of the trunk, until subtrees are small against a share."""
+    heap = [(-tree.total[j], j) for j in np.flatnonzero(tree.above < 0)]
+    heapq.heapify(heap)
+    trunk, opened, look = 0.0, 0, 0.0
+    rest = tree.total[tree.above < 0].sum() + BODY * len(tree.alone)
+    best: dict = {}
+    while True:
+        heaviest = -heap[0][0] if heap else 0.0
+        last = heaviest * FINE * count <= rest
+        if opened >= look or last:
+            look = max(opened + 1, EVERY * opened)
+            for way in (_in_order, _by_weight):
+                pieces = [(tree.first[j], -w, j) for w, j in heap] + [(b, BODY, ~b) for b in tree.alone]
+                loads, found = way(sorted(pieces), count)
+                if way not in best or trunk + max(loads) < best[way][0]:
+                    best[way] = trunk + max(loads), found
+        if last:
+            return [found for _, found in best.values()]
+        j = heapq.heappop(heap)[1]
+        trunk, rest, opened = trunk + tree.own[j], rest - tree.own[j], opened + 1
+        for k in tree.below[j]:
+            heapq.heappush(heap, (-tree.total[k], k))
+
+
+def _in_order(pieces, count):
+    """Neighbours stay together: one run of pieces for each share."""
+    total, done, loads, found = sum(w for _, w, _ in pieces), 0.0, [0.0] * count, {}
+    for _, w, what in pieces:
+        share = min(int((done + w / 2) * count / total), count - 1)
+        loads[share], found[what], done = loads[share] + w, share, done + w
+    return loads, found
+
+
+def _by_weight(pieces, count):
+    """The heaviest first, each to the share that has least."""
+    heap, loads, found = [(0.0, k) for k in range(count)], [0.0] * count, {}
+    for _, w, what in sorted(pieces, key=lambda piece: (-piece[1], piece[0])):
+        load, share = heapq.heappop(heap)
+        heapq.heappush(heap, (load + w, share))
+        loads[share], found[what] = load + w, share
+    return loads, found
+
+
+def _closed(tree, parents, forces, count, pieces):
+    """Shares from those of some subtrees: all that has to be known to everybody is in the trunk."""
+    of = np.full(len(tree.joins), TRUNK)
+    for j in range(len(tree.joins) - 1, -1, -1):
+        of[j] = pieces.get(j, of[tree.above[j]] if tree.above[j] >= 0 else TRUNK)
+    known = np.zeros(tree.bodies, bool)
+    while True:
+        bodies = _owners(tree, of, pieces, known)
+        before = known.copy()
+        roots = [j for j in range(len(of)) if of[j] != TRUNK and (tree.above[j] < 0 or of[tree.above[j]] == TRUNK)]
+        known |= bodies == TRUNK
+        for j in roots:
+            known[list(tree.joins[j].border)] = True
+        for ends in forces:
+            if len({bodies[b] for b in ends}) > 1:
+                known[ends] = True
+        for b in range(tree.bodies - 1, -1, -1):
+            if parents[b] >= 0 and (known[b] or bodies[b] != bodies[parents[b]]):
+                known[parents[b]] = True
+        opened = _open(tree, of, known)
+        if not opened and np.array_equal(before, known):
+            break
+    acting = np.array([bodies[ends[0]] if len({bodies[b] for b in ends}) == 1 else TRUNK for ends in forces], int)
+    acting[[k for k, ends in enumerate(forces) if all(known[b] for b in ends)]] = TRUNK
+    constraints = np.full(max([j.constraint for j in tree.joins], default=-1) + 1, TRUNK)
+    constraints[[j.constraint for j in tree.joins]] = of
+    work = np.bincount(np.where(of < 0, count, of), tree.own, count + 1)
+    work += np.bincount(np.where(bodies[tree.alone] < 0, count, bodies[tree.alone]), minlength=count + 1) * BODY
+    return Shares(bodies, known, constraints, acting, of, sorted(roots, key=lambda j: (of[j], j)), work)
+
+
+def _owners(tree, of, pieces, known):
+    """The share of every body; those that stand alone and are known to everybody belong to the trunk."""
+    bodies = np.full(tree.bodies, TRUNK)
+    for j, several in enumerate(tree.leaves):
+        bodies[several] = of[j]
+    for b in tree.alone:
+        bodies[b] = TRUNK if known[b] else pieces[~b]
+    return bodies
+
+
+def _open(tree, of, known):
+    """Make joins part of the trunk below which a known body disappears. Returns whether there were any."""
+    opened = False
+    for b in np.flatnonzero(known):
+        j = tree.gone[b]
+        while j >= 0 and of[j] != TRUNK:
+            of[j], j, opened = TRUNK, tree.above[j], True
+    return opened
