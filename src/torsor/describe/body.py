@@ -86,6 +86,7 @@ class Frame:
     """A frame fixed in a body: `pose` is its 4x4 pose from the centre of mass, in body axes."""
 
     pose = Quantity()
+    _pose: Any
     _expressions: dict | None = None
 
     def __init__(self, body, pose):

@@ -9,49 +9,12 @@ from ..events import Mode
 from ..forces import Force
 from ..joints import Constraint
 from . import checks, quantity
-from .body import Body, Frame, Ground
+from .body import Frame, Ground
 from .element import CONSTANT, Element, Owned, Rule, fill_in, initial
+from .instance import Instance, Port, port_of
 from .lazy import kept
 from .placing import EYE, product, total
-
-
-class NoPort(ModelError, AttributeError):
-    """A port that an instance does not have: also what Python asks for where it only wants to know (`hasattr`)."""
-
-
-class Instance(Owned):
-    """An included model, seen from outside: its ports, and its elements by their own names."""
-
-    def __init__(self, name, model_name, things, ports):
-        vars(self).update(name=name, _model_name=model_name, _things=things, _ports=ports)
-
-    def __getattr__(self, port):
-        if port.startswith("_"):
-            raise AttributeError(port)
-        if port in self._ports:
-            return self._ports[port]
-        known = ", ".join(self._ports) or "none"
-        raise NoPort(f"{self.owner} has no port {port!r}. Ports: {known}.")
-
-    def __setattr__(self, name, value):
-        raise ModelError(f"{self.owner}: what it has is that of its model, and cannot be set; {name!r} was given")
-
-    def __getitem__(self, path):
-        if isinstance(path, str) and path in self._things:
-            return self._things[path]
-        known = ", ".join(self._things)
-        raise ModelError(f"{self.owner} has nothing called {quantity.show(path)}. Known: {known}.")
-
-    def __dir__(self):
-        return [*super().__dir__(), *self._ports]
-
-    @property
-    def owner(self):
-        """The instance by its full name, as messages name it."""
-        return f"instance {self.name!r} of {self._model_name!r}"
-
-    def __repr__(self):
-        return f"<Instance {self.name!r} of {self._model_name!r}>"
+from .recipes import recipes
 
 
 def transplant(parent, prefix, other, at, rotation, overrides):
@@ -63,6 +26,7 @@ def transplant(parent, prefix, other, at, rotation, overrides):
         if not quantity.is_number(expression):
             checks.contents(parent, owner, what, expression, CONSTANT)
     copying = Copying(parent, prefix, other)
+    copying.names()
     copying.parameters(overrides, owner)
     copying.placed(shift, R)
     copying.memories()
@@ -112,6 +76,13 @@ class Copying:
     def name(self, name):
         return f"{self.prefix}.{name}"
 
+    def names(self):
+        """Refuse names that are too long with the prefix; otherwise they are fit to be stored, as each part is."""
+        longest = self.other.derived.get("longest name") or max(self.other._names, key=lambda x: len(x.encode()))
+        self.other.derived["longest name"] = longest
+        self.parent._storable(self.name(longest))
+        self.parent.derived.clear()
+
     def moved(self, expression):
         """The expression in symbols of the parent; numbers as they are."""
         if not isinstance(expression, ca.SX) or expression.is_constant():
@@ -149,7 +120,7 @@ class Copying:
                 value = quantity.scalar(overrides[name], name, owner)
                 checks.contents(self.parent, owner, name, value, CONSTANT)
                 if value.is_constant():
-                    parameter.checked(float(value))
+                    replace(parameter, name=self.name(name)).checked(float(value))
             else:
                 entry = replace(parameter, name=self.name(name), symbol=ca.SX.sym(self.name(name)))
                 self.parent.parameters[entry.name] = self.parent._enter(entry.name, entry)
@@ -158,15 +129,22 @@ class Copying:
 
     def placed(self, shift, R):
         """Bodies and grounds, moved to where the component sits."""
-        parent = self.parent
+        parent, known = self.parent, recipes(self.other)
+        numbers = quantity.is_number(shift) and quantity.is_number(R)
         for original in [*self.other.grounds, *self.other.bodies]:
+            where = parent.grounds if isinstance(original, Ground) else parent.bodies
+            if numbers and id(original) in known:
+                twin = known[id(original)].placed(parent, self.name(original.name), shift, R)
+                self.things[id(original)] = parent._names[twin.name] = twin
+                where.append(twin)
+                continue
             twin = self.things[id(original)] = original.renamed(self.name(original.name))
             if isinstance(twin, Ground):
                 x, turn = (self.moved(part) for part in (original.reference if original.held else original.path))
                 twin.path = (total(shift, product(R, x)), product(R, turn))
             else:
                 self._body(twin, original, shift, R)
-            (parent.bodies if isinstance(twin, Body) else parent.grounds).append(twin)
+            where.append(twin)
             parent._enter(twin.name, twin)
 
     def _body(self, twin, original, shift, R):
@@ -194,28 +172,19 @@ class Copying:
 
     def elements(self):
         """Constraints, forces and signals."""
-        parent, other = self.parent, self.other
+        parent, other, known = self.parent, self.other, recipes(self.other)
         every = {id(e): e for e in [*other.constraints, *other.forces, *other.rules]}  # dry friction is two of them
-        for element in every.values():
-            self.changed = False
-            moved = {name: self.counterpart(getattr(element, kept)) for name, kept in initial(element)}
-            twin = type(element)(**{**moved, "name": self.name(element.name)})
-            fill_in(twin, world=self.things[id(element.world)])
-            parent._prepare(twin, None if element.acts == element.starts_active else element.acts)
-            for old, new in zip(element.memories(), twin.memories()):
-                self.things[id(old)] = new
-            if element._active is not None:
-                self.things[id(element._active)] = twin.active
-            self.things[id(element)] = twin
-            parent._enter(twin.name, twin)
-            if self.changed:
-                checks.declaration(parent, twin)
-                parent._complete(twin)
-            elif isinstance(twin, Constraint):  # what it says was found to be sound in the component
-                fill_in(twin, rows_kept=element.rows_kept)
+        for mark, element in every.items():
+            if mark in known:
+                twin = known[mark].copy(self, parent, self.name(element.name))
+                self.things[mark] = parent._names[twin.name] = twin
+            else:
+                twin = self._element(element)
             for cls, where in ((Constraint, parent.constraints), (Force, parent.forces), (Rule, parent.rules)):
-                where += [twin] if isinstance(twin, cls) else []
-            parent._events_of(twin)
+                if isinstance(twin, cls):
+                    where.append(twin)
+            if mark not in known:
+                parent._events_of(twin)
         for state in other.states:
             fill_in(self.things[id(state)], rate=self.moved(state.rate))
         for name, expression in other.signals.items():
@@ -223,6 +192,26 @@ class Copying:
         for name, thing in other._names.items():
             if isinstance(thing, ca.SX):
                 parent._enter(self.name(name), self.moved(thing))
+
+    def _element(self, element):
+        """A copy of an element that contains symbols, or remembers something."""
+        parent, self.changed = self.parent, False
+        moved = {name: self.counterpart(getattr(element, kept)) for name, kept in initial(element)}
+        twin = type(element)(**{**moved, "name": self.name(element.name)})
+        fill_in(twin, world=self.things[id(element.world)])
+        parent._prepare(twin, None if element.acts == element.starts_active else element.acts)
+        for old, new in zip(element.memories(), twin.memories()):
+            self.things[id(old)] = new
+        if element._active is not None:
+            self.things[id(element._active)] = twin.active
+        self.things[id(element)] = twin
+        parent._enter(twin.name, twin)
+        if self.changed:
+            checks.declaration(parent, twin)
+            parent._complete(twin)
+        elif isinstance(twin, Constraint):  # what it says was found to be sound in the component
+            fill_in(twin, rows_kept=element.rows_kept)
+        return twin
 
     def memories(self):
         """Machines, and what events remember, before anything uses them; what elements remember comes with them."""
@@ -271,17 +260,21 @@ class Copying:
 
     def instances(self):
         """The instance of the component, and in it those of the components that it consists of."""
-        for inner in [thing for thing in self.other._names.values() if isinstance(thing, Instance)]:
-            self.things[id(inner)] = Instance(
-                self.name(inner.name),
-                inner._model_name,
-                {path: self.counterpart(thing) for path, thing in inner._things.items()},
-                {port: self.counterpart(thing) for port, thing in inner._ports.items()},
-            )
-            self.parent._enter(self.name(inner.name), self.things[id(inner)])
-        things = {name: self.counterpart(thing) for name, thing in self.other._names.items() if self._has(thing)}
-        ports = {port: self.counterpart(thing) for port, thing in self.other.ports.items()}
-        return self.parent._enter(self.prefix, Instance(self.prefix, self.other.name, things, ports))
+        known = self.other.derived
+        if "instances" not in known:
+            inner = [thing for thing in self.other._names.values() if isinstance(thing, Instance)]
+            ports = {port: port_of(thing) or thing for port, thing in self.other.ports.items()}
+            known["instances"] = inner, dict.fromkeys(self.other._names), ports
+        inner, paths, ports = known["instances"]
+        for one in inner:
+            self.things[id(one)] = self._instance(self.name(one.name), one._model_name, one._paths, one._ports)
+        return self._instance(self.prefix, self.other.name, paths, ports)
 
-    def _has(self, thing):
-        return isinstance(thing, ca.SX) or id(thing) in self.things
+    def _instance(self, name, model_name, paths, ports):
+        if not all(isinstance(thing, Port) for thing in ports.values()):
+            ports = {
+                port: thing if isinstance(thing, Port) else self.counterpart(thing) for port, thing in ports.items()
+            }
+        made = fill_in(Instance(name, model_name, paths, ports), _home=self.parent)
+        self.parent._names[name] = made
+        return made

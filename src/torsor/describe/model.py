@@ -14,9 +14,9 @@ from ..forces.laws import Gravity
 from ..joints import Constraint, Joint
 from . import checks, pickling, quantity
 from .body import Body, Ground
+from .composing import WithInstances
 from .element import CONSTANT, TIMED, Owned, Rule, fill_in
 from .events import WithEvents
-from .include import Instance, transplant
 from .names import LONGEST, unstorable
 from .nesting import Lineage
 from .parameters import Parameter, WithParameters
@@ -24,15 +24,11 @@ from .quantity import Number, Rotation, Vector
 from .symbols import WithSymbols
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
-PARTS = (  # of a model, all that `include` adds to
-    "grounds", "bodies", "constraints", "forces", "rules", "parameters", "signals", "memory", "events", "machines", "_names",
-)  # fmt: skip
-
 
 Added = TypeVar("Added", bound=Owned)
 
 
-class Model(WithParameters, WithEvents, WithSymbols):
+class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
     """A mechanism, described in one world frame in its reference configuration.
 
     >>> import torsor as ts
@@ -152,54 +148,6 @@ class Model(WithParameters, WithEvents, WithSymbols):
             self.signals[name if value.is_scalar() else f"{name}[{k}]"] = value[k]
         return self._enter(name, value)
 
-    def expose(self, port: str, thing: Any) -> None:
-        """Make a body, a frame, a joint or a signal reachable from outside under the name of a port."""
-        self._checked(port, "port")
-        if port in self.ports:
-            raise ModelError(f"model {self.name!r}: port {port!r} exists already")
-        if hasattr(Instance, port) or port == "name":
-            raise ModelError(
-                f"model {self.name!r}: port {port!r}: every instance has something of that name; choose another"
-            )
-        checks.port(self, port, thing)
-        self.ports[port] = thing
-
-    def include(
-        self,
-        name: str,
-        other: "Model",
-        at: Vector = (0, 0, 0),
-        rotation: Rotation | None = None,
-        **parameters: Any,
-    ) -> Instance:
-        """Place a copy of another model in this one, under its own name, with parameters overridden.
-
-        at, rotation   where the other model's world frame sits in this one
-        parameters     values of the other's parameters: numbers, or expressions of this model's parameters
-
-        The component keeps its meaning: what it says about world axes and world positions (forces, imposed motions,
-        expressions of signals) refers to its own world frame, and turns with it. Its gravity does not come along; this
-        model's acts on its bodies.
-        """
-        self._free(name, "instance")
-        if not isinstance(other, Model):
-            raise ModelError(f"instance {name!r}: give a model to include, got {quantity.show(other)}")
-        self._lineage.refuse(name, self.name, other._lineage, other.name)
-        unknown = set(parameters) - set(other.parameters)
-        if unknown:
-            known = ", ".join(other.parameters) or "none"
-            raise ModelError(
-                f"instance {name!r}: unknown parameter {sorted(unknown)[0]!r} of {other.name!r}. Known: {known}."
-            )
-        before = {part: len(getattr(self, part)) for part in PARTS}
-        try:
-            instance = transplant(self, name, other, at, rotation, parameters)
-        except ModelError:  # nothing of it stays
-            self._shorten(before)
-            raise
-        self._lineage.include(name, other._lineage)
-        return instance
-
     # look up
 
     @property
@@ -270,9 +218,13 @@ class Model(WithParameters, WithEvents, WithSymbols):
                 f"{what} {name!r}: model {self.name!r} has something of that name already; names must differ"
             )
 
-    def _enter(self, name, thing):
-        if why := unstorable(name):  # a path, which is longer than the name that was checked
+    def _storable(self, name):
+        """Refuse a path, which is longer than the name that was checked, where no result can hold it."""
+        if why := unstorable(name):
             raise ModelError(f"model {self.name!r}: {quantity.show(name)} cannot be a name: {why}")
+
+    def _enter(self, name, thing):
+        self._storable(name)
         self.derived.clear()
         self._names[name] = fill_in(thing, _home=self) if isinstance(thing, Owned) else thing
         self._note(thing)
