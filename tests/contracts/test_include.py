@@ -201,7 +201,7 @@ def wrong(match, **given):
 
 def test_a_wrong_instance_is_refused_whole():
     wrong("instance 'left': unknown parameter 'kk' of 'arm'. Known: k, m, spin", kk=1)
-    wrong("parameter 'k': must be positive", k=-1.0)
+    wrong("parameter 'left.k': must be positive", k=-1.0)
     wrong("instance 'left': k must be a number", k="soft")
     wrong("instance 'left': k must be finite", k=float("nan"))
     wrong("instance 'left': at must be 3 numbers", at=(1, 2))
