@@ -42,14 +42,15 @@ def registered(kind: str) -> dict[str, Any]:
     return dict(sorted(_table(kind).items(), key=lambda item: item[1].__module__))
 
 
-def lookup(kind: str, key: str) -> Any:
-    """The class registered as `key`, or an error that lists what is known."""
+def lookup(kind: str, key: str, also: tuple[str, ...] = ()) -> Any:
+    """The class registered as `key`, or an error that lists what is known; also: further words that are allowed there."""
     table = _table(kind)
     if isinstance(key, str) and key in table:
         return table[key]
-    close = get_close_matches(str(key), table, n=1)
+    known = sorted([*table, *also])
+    close = get_close_matches(str(key), known, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise OptionError(f"unknown {kind} {key!r}.{hint} Known: {', '.join(sorted(table))}.")
+    raise OptionError(f"unknown {kind} {key!r}.{hint} Known: {', '.join(known)}.")
 
 
 def _table(kind):

@@ -198,7 +198,7 @@ def resume(
     cls = lookup("projection", o["projection"][0])
     task = Task(
         model, o["until"], o["step"], o["method"], o["formulation"], cls(**o["projection"][1]), o["tolerance"], o["map"], named,
-        static["given"],
+        static["given"], o["formulation_reason"],
     )  # fmt: skip
     place.lock()
     try:

@@ -295,3 +295,10 @@ def test_a_poor_partition_is_chosen_anew_although_the_formulation_has_a_good_one
     plain, parted = run("least-squares"), run("partition")
     assert plain.attrs["choices"] == 0 and parted.attrs["choices"] > 0
     assert np.abs(parted.position - plain.position).max() < 1e-8
+
+
+def test_a_run_ends_where_it_comes_to_rest_in_a_singular_position():
+    """The satellite's motion ends where its velocities depend on each other: trials of different length near it are conditioned
+    by many orders of magnitude apart, and no choice is better than the one that is there."""
+    data = ts.simulate(ts.cases.load("satellite-1"), 60.0, outputs=600, formulation="woronetz")
+    assert data.attrs["status"] == "finished" and data.attrs["steps"] < 1000

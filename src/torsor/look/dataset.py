@@ -201,6 +201,8 @@ def manifest(system, trajectory, options):
     return {
         "model": options["model"],
         "model_hash": system.fingerprint,
+        "formulation": options["formulation"],
+        "formulation_reason": options["formulation_reason"],
         "status": trajectory.status,
         "time_reached": trajectory.reached,
         "wall_seconds": trajectory.wall,

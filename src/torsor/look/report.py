@@ -38,7 +38,7 @@ def describe(
     from ..describe.model import Model
     from ..describe.topology import outline
     from ..errors import OptionError
-    from ..run.prepare import prepare
+    from ..run.automatic import prepared
     from ..start.integrability import integrability
     from .progress import Progress
 
@@ -47,7 +47,7 @@ def describe(
     wait = Progress(0.0, 1.0, model.name, progress)
     wait.waiting("deriving and compiling the equations")
     try:
-        system, built = prepare(model, formulation, parameters=parameters)
+        chosen, system, built = prepared(model, formulation, parameters=parameters)
     finally:
         wait.close()
     values = model.values(parameters)
@@ -55,6 +55,8 @@ def describe(
     rows = [{"constraint": label.rsplit("[", 1)[0], "direction": text.split(": ", 1)[1]} for label, text in system.rows]
     return Info(
         model=model.name,
+        formulation=chosen.formulation,
+        formulation_reason=chosen.reason,
         gravity=quantity.numbers(model.gravity, values).ravel().tolist(),
         bodies=[_body(b, values) for b in model.bodies],
         joints=[_joint(c, count) for c, count in declared],
@@ -214,6 +216,7 @@ def text(info):
         lines += ["", "reactions that are not unique", *wrapped(info["not_unique"])]
     if info["start_changes"]:
         lines += ["", "changed at the start", *[f"  {change}" for change in info["start_changes"]]]
+    lines += ["", "formulation", *wrapped([f"{info['formulation']}: {info['formulation_reason']}"])]
     lines += ["", "kernels, operations"] + table([(name, f"{n:,}") for name, n in info["instructions"].items()])
     return "\n".join(lines)
 

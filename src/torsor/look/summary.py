@@ -11,14 +11,15 @@ def summary(data):
     a = data.attrs
     options = json.loads(a["options"])
     control = f"step {options['step']:g} s" if options["step"] is not None else f"tolerance {options['tolerance']:g}"
-    chosen = ", ".join(
-        [options["method"], control, f"{options['map']} map", options["formulation"], options["projection"]]
-    )
+    chosen = ", ".join([options["method"], control, f"{options['map']} map", options["projection"]])
+    first, *rest = wrapped([f"{a['formulation']}: {a['formulation_reason']}"], "")
     ending = "" if a["status"] == "finished" else f" of {options['until']:g} s"
     rows = [
         ("time", f"{a['time_reached']:g} s{ending} in {seconds(a['wall_seconds'])}, {data.sizes['time']} outputs"),
         ("preparation", f"{seconds(a['prepare_seconds'])} (compile, or load from the cache)"),
         ("method", chosen),
+        ("formulation", first),
+        *[("", f"  {line}") for line in rest],
         ("steps", f"{a['steps']}, {a['rejections']} rejected, {a['evaluations']} evaluations"),
         *[("accuracy" if k == 0 else "", line) for k, line in enumerate(certificate.words(data))],
         ("energy balance", _balance(a)),

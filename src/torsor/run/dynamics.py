@@ -10,7 +10,8 @@ import numpy as np
 from ..describe import quantity
 from ..describe.model import Model
 from ..errors import OptionError
-from .prepare import mechanics, prepare
+from .automatic import prepared
+from .prepare import mechanics
 
 Column: TypeAlias = np.ndarray | None  # None: that of the start
 
@@ -22,6 +23,7 @@ class Dynamics:
     kernels        the compiled library, by name, each callable and with its `instructions`
     functions      the same as casadi.Function, by name
     coordinates    names of the velocities, in their order
+    formulation    the one in use, and `formulation_reason`: why
 
     In joint coordinates also `mass_matrix`, `coriolis`, `gravity`, `forward_dynamics`, `inverse_dynamics`, `body_jacobian`.
     """
@@ -35,9 +37,10 @@ class Dynamics:
     ):
         if not isinstance(model, Model):
             raise OptionError(f"compile: give a torsor.Model, got {quantity.show(model)}")
-        self.model, self.formulation, self.map = model, formulation, map
+        self.model, self.map = model, map
         model.seal()
-        self.system, self.kernels = prepare(model, formulation, map, parameters=parameters, build=mechanics)
+        chosen, self.system, self.kernels = prepared(model, formulation, map, parameters=parameters, build=mechanics)
+        self.formulation, self.formulation_reason = chosen
         self._derivatives: dict = {}
         self._given = parameters
         self.q, self.v, self.p = (np.array(x) for x in (self.system.q, self.system.v, self.system.p))

@@ -37,6 +37,7 @@ class Runner(Results):
         blame=None,
     ):
         self.choices, self.wall, self.until = 0, 0.0, float(until)
+        self.looked = -1  # steps at the last look at the conditioning of what was chosen
         self.blame, self.undefined, self.system = blame, None, system
         self.renew, self.library, self.choice, self.used = renew, library, system.choice, set(system.keep)
         integrator = lookup("integrator", method)
@@ -118,10 +119,14 @@ class Runner(Results):
                     setattr(self.scratch, name, np.zeros(size))
 
     def _watch(self, row, built, x, watches, p=None):
-        """What was chosen is chosen anew when it is conditioned much worse than it was at best, or again better."""
+        """What was chosen is chosen anew when it is conditioned much worse than it was at best, or again better. Where no step was
+        taken since the last look, trials of different length end at places of different conditioning: all are put up with."""
         pivot = built["factor"](self.scratch.t.copy(), x, self.state.p if p is None else p)[0][-1]
         k = self.run_.kernels[row]
-        k["poor"], k["rich"], k["best"] = window(pivot, k["best"], watches)
+        poor, rich, k["best"] = window(pivot, k["best"], watches)
+        again = self.looked == self.state.steps
+        k["poor"], k["rich"] = (min(poor, k["poor"]), max(rich, k["rich"])) if again else (poor, rich)
+        self.looked = self.state.steps
 
     def _choose_anew(self):
         """Other rows or dependent coordinates, and kernels for them; where the same ones are best, more is put up with."""
@@ -220,7 +225,7 @@ class Runner(Results):
     def snapshot(self):
         """Everything that the further run depends on, as plain facts and as arrays."""
         chosen = {"choice": self.choice.facts(), "used": sorted(self.used)}
-        facts = chosen | {"choices": self.choices, "wall": self.wall}
+        facts = chosen | {"choices": self.choices, "wall": self.wall, "looked": self.looked}
         arrays = {f"{part}.{n}": x for part, record in self._lasting().items() for n, x in record.snapshot().items()}
         return facts, arrays | {f"kernels.{name}": self.run_.kernels[name].copy() for name in ("poor", "rich", "best")}
 
@@ -234,7 +239,7 @@ class Runner(Results):
         if choice != self.choice:
             self._choose(choice, self.library(choice))
         self.used |= set(facts["used"])
-        self.choices, self.wall = facts["choices"], facts["wall"]
+        self.choices, self.wall, self.looked = facts["choices"], facts["wall"], facts["looked"]
         self._restore_records(arrays)
 
     def _restore_records(self, arrays):

@@ -15,10 +15,10 @@ from ..joints import Joint
 from ..methods.projections import Projection
 from ..registry import lookup
 from ..start.continuity import refuse_jumps
-from . import large
+from . import automatic, large
 from .derived import derived
 from .interruption import never_lost
-from .prepare import changes_structure, chosen_anew, prepare, run_kernels
+from .prepare import changes_structure, chosen_anew, run_kernels
 from .runner import Runner
 
 FARTHEST = 1e13  # way of the start over the size of the model
@@ -39,7 +39,10 @@ def undisturbed():
 
 @dataclass
 class Task:
-    """What is asked for, checked."""
+    """What is asked for, checked.
+
+    formulation, reason   as they were asked for; from when the task is prepared on, what was taken, and why
+    """
 
     model: Model
     until: float
@@ -51,6 +54,7 @@ class Task:
     map: str
     signals: dict
     parameters: dict
+    reason: str = automatic.ASKED
 
     def values(self):
         return self.model.values(self.parameters)
@@ -59,8 +63,8 @@ class Task:
         """As results tell it."""
         return {
             "model": self.model.name, "until": self.until, "step": self.step, "method": self.method,
-            "formulation": self.formulation, "projection": repr(self.projection), "tolerance": self.tolerance, "map": self.map,
-            "parameters": self.values(),
+            "formulation": self.formulation, "formulation_reason": self.reason, "projection": repr(self.projection),
+            "tolerance": self.tolerance, "map": self.map, "parameters": self.values(),
         }  # fmt: skip
 
     @undisturbed()
@@ -72,7 +76,9 @@ class Task:
         ways = (self.map, self.projection.baumgarte, metric)
         model.seal()
         refuse_jumps(model, self.values(), self.until)
-        system, built = prepare(model, self.formulation, *ways, self.signals, self.parameters, needs=needs)
+        chosen, system, built = automatic.prepared(
+            model, self.formulation, *ways, self.signals, self.parameters, needs=needs
+        )
         if stored is not None:
             shape = lambda x: [x.choice, json.dumps([x.layout, x.sizes])]
             if shape(system) != shape(stored):
@@ -80,6 +86,8 @@ class Task:
                     f"model {model.name!r}: its equations are derived differently here; nothing was changed"
                 )
             system = stored
+        else:
+            self.formulation, self.reason = chosen
         _refuse_endless(model, system, self.until)
         manner = (self.method, self.step, self.tolerance, self.projection, self.until)
         if changes_structure(model):
