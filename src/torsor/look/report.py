@@ -38,18 +38,11 @@ def describe(
     from ..describe.model import Model
     from ..describe.topology import outline
     from ..errors import OptionError
-    from ..run.automatic import prepared
     from ..start.integrability import integrability
-    from .progress import Progress
 
     if not isinstance(model, Model):
         raise OptionError(f"info: give a torsor.Model, got {quantity.show(model)}")
-    wait = Progress(0.0, 1.0, model.name, progress)
-    wait.waiting("deriving and compiling the equations")
-    try:
-        chosen, system, built = prepared(model, formulation, parameters=parameters)
-    finally:
-        wait.close()
+    chosen, system, built = _prepared(model, formulation, parameters, progress)
     values = model.values(parameters)
     declared = [(c, len(c.equations().directions)) for c in model.constraints]
     rows = [{"constraint": label.rsplit("[", 1)[0], "direction": text.split(": ", 1)[1]} for label, text in system.rows]
@@ -80,6 +73,19 @@ def describe(
         start_changes=list(system.changes),
         length=system.length,
     )
+
+
+def _prepared(model, formulation, parameters, progress):
+    """What a run would be prepared with; who waits is told for what."""
+    from ..run.automatic import prepared
+    from .progress import Progress
+
+    wait = Progress(0.0, 1.0, model.name, progress)
+    wait.waiting("deriving and compiling the equations")
+    try:
+        return prepared(model, formulation, parameters=parameters)
+    finally:
+        wait.close()
 
 
 def loops(model):
