@@ -11,6 +11,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+import parts
 
 import torsor as ts
 
@@ -278,6 +279,7 @@ def events():
 PICTURES = {
     "three-link": three_link, "drift": drift, "four-bar": four_bar, "heavy-top": heavy_top, "free-body": free_body,
     "pendulum": pendulum, "satellite": satellite, "orders": orders, "booster": booster, "events": events,
+    **parts.PICTURES,
 }  # fmt: skip
 
 

@@ -39,7 +39,7 @@ JOINTS = {
 FREEDOM = {
     "satellite-1": 1, "satellite-2": 2, "satellite-3": 1, "three-link": 7, "four-bar": 1, "heavy-top": 3, "free-body": 6,
     "pendulum": 2, "platform": 3, "manipulator": 3, "panels": 11, "snakeboard": 4, "car": 6, "andrews": 1, "bricard": 1,
-    "slider-crank": 1, "governor": 4, "cart-pole": 2, "chain": 7, "booster": 9,
+    "slider-crank": 1, "governor": 4, "cart-pole": 2, "chain": 7, "booster": 9, "train": 21, "bush": 21,
 }  # fmt: skip
 
 
@@ -60,7 +60,7 @@ def test_every_case_says_what_it_is_and_where_it_comes_from(case):
 def test_seed_and_benchmark_cases_are_there():
     wanted = (
         "satellite satellite-1 satellite-2 satellite-3 three-link platform manipulator panels snakeboard car booster "
-        "pendulum four-bar heavy-top free-body andrews bricard slider-crank governor cart-pole chain"
+        "pendulum four-bar heavy-top free-body andrews bricard slider-crank governor cart-pole chain train bush"
     )
     assert set(wanted.split()) <= set(ts.cases.names())
     assert ts.cases.names() == sorted(ts.cases.names())
