@@ -128,13 +128,19 @@ def _guarded(S, free):
 
 def key_of(join):
     """What joins of one class have in common besides the class of their rows."""
-    return tuple(kind for kind, _ in join.parts), tuple(map(len, join.borders)), join.ends, join.kept
+    return tuple(kind == "body" for kind, _ in join.parts), tuple(map(len, join.borders)), join.ends, join.kept
 
 
 def accelerated():
     """v̇ = r + M⁻¹ τ of a body, as a function of its numbers."""
     own, rest, tau = ca.SX.sym("M", BODY), ca.SX.sym("r", SIX), ca.SX.sym("tau", SIX)
     return function("accelerated", [own, rest, tau], [rest + over_mass(own) @ tau])
+
+
+def bordered(count):
+    """v̇ = D τ + r of so many bodies in a border, as a function of the numbers of D, r and τ."""
+    D, rest, tau = ca.SX.sym("D", triangle(SIX * count)), ca.SX.sym("r", SIX * count), ca.SX.sym("tau", SIX * count)
+    return function("bordered", [D, rest, tau], [filled(D, SIX * count) @ tau + rest])
 
 
 def falling(gravity, numbers):

@@ -15,14 +15,14 @@ class LoopOutputs:
     """Passes that tell what acts on the bodies besides the joints of the tree.
 
     on          places of the wrench on every body
-    potential   of the forces;   drift: largest residuals at position and velocity level
+    potentials  of the forces that everybody knows, and of my own;   drift: largest residuals at position and velocity level
     """
 
     def __init__(self, kernels, s, at):
         self.kernels, self.system = kernels, kernels.system
         self.motion = kernels.motion(s)
         self.on, sums = kernels.applied(s, self.motion)
-        self.potential = sums + 1
+        self.potentials = [at + 1 for at in sums]
         self.ends, self.frames = kernels.ends(self.motion), kernels.frames(s)
         self._reactions(s, at)
 
@@ -34,7 +34,7 @@ class LoopOutputs:
         s.call([ca.Function("none", [time], [ca.SX.zeros(2)])], ["t", "memory"], [0], [[0], [self.drift]])
         zeros = s.room(SIX)
         classes, kinds = system.rows
-        connections = {id(c): k for k, c in enumerate(system.model.constraints)}
+        connections = {id(c): k for k, c in enumerate(system.shown.constraints)}
         table = []
         for k, constraint in enumerate(system.loops):
             row = {"before": [zeros, zeros], "after": [zeros, zeros]}
@@ -54,13 +54,13 @@ class LoopOutputs:
     def joints(self, s, at):
         """Coordinates, rates and accelerations of the joints that close loops."""
         system, first = self.system, self.system.first_loop
-        joints = [j for j in system.model.joints if j.dof]
+        joints = [j for j in system.shown.joints if j.dof]
         place = dict(zip(map(id, joints), starts([j.dof for j in joints])))
         chosen = [k for k, c in enumerate(system.loops) if isinstance(c, Joint) and c.dof]
         if not chosen:
             return
         classes, kinds = system.rows
-        bodies = {id(b): k for k, b in enumerate(system.model.bodies)}
+        bodies = {id(b): k for k, b in enumerate(system.shown.bodies)}
         table = []
         for k in chosen:
             c = system.loops[k]

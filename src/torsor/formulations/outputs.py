@@ -93,7 +93,8 @@ class Outputs:
 
 
 def layout(model, rows, signals):
-    """Names and sizes of the outputs of a model in a formulation with so many rows, before any of them is derived."""
+    """Names and sizes of the outputs of a model, or of what is shown of it, in a formulation with so many rows, before any of
+    them is derived."""
     bodies = len(model.bodies)
     dof, connections = sum(j.dof for j in model.joints), sum(isinstance(c, Connection) for c in model.constraints)
     sizes = {

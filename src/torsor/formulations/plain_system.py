@@ -1,6 +1,7 @@
 """A large system in numbers: a tree of bodies, all constraints between them, and forces, by classes."""
 
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,22 +15,38 @@ from .plain_tree import PlainTree
 from .row_classes import ForceClass, RowClass, frames_of, parts_of
 
 
+class Shown(NamedTuple):
+    """What results hold of a system, each in the order of the results."""
+
+    bodies: list
+    joints: list
+    constraints: list
+
+
 class PlainSystem:
     """Links, rows, forces and joins, each with its class. Bodies are counted in the order of the tree.
 
     constraints   those with rows: joints of the tree first, then `loops`
+    shown         what results hold, in their order: bodies, joints, constraints
+    cut           where other ranks have further parts of the system (`part_system.py`); None: nowhere
     """
+
+    cut: Any = None
 
     def __init__(self, model):
         self.model, self.tree = model, PlainTree(model)
+        self.shown, self.acting = Shown(model.bodies, model.joints, model.constraints), model.forces
         own = {id(joint) for joint in self.tree.joints}
         known = {id(joint) for joint in model.joints}
         rest = [c for c in model.constraints if id(c) not in own]
         tree = [j for j in self.tree.joints if id(j) in known and _has_rows(j)]
         self.loops = [c for c in rest if not isinstance(c, Connection) or _has_rows(c)]
         self.constraints, self.first_loop = tree + self.loops, len(tree)
+        self._placed()
+
+    def _placed(self):
         self.places = {id(body): k for k, body in enumerate(self.tree.bodies)}
-        self.grounds = {id(ground): k for k, ground in enumerate(model.grounds)}
+        self.grounds = {id(ground): k for k, ground in enumerate(self.model.grounds)}
 
     def end(self, body):
         """The place of a body, None for a ground."""
@@ -92,6 +109,11 @@ class PlainSystem:
         classes, kinds = self.rows
         return np.array([c.size for c in classes], int)[kinds] if len(kinds) else np.zeros(0, int)
 
+    @property
+    def loop_rows(self):
+        """Rows of all loops."""
+        return sum(len(c.directions()) for c in self.loops)
+
     # forces
 
     @cached_property
@@ -99,7 +121,7 @@ class PlainSystem:
         """Numbers of all forces by class: (example, ends that are grounds, numbers, places of its forces); None where a force is
         not made of bodies and numbers alone."""
         groups: dict = {}
-        for k, force in enumerate(self.model.forces):
+        for k, force in enumerate(self.acting):
             found = parts_of(force)
             if found is None or not found[2] or force.within() or force.memories():
                 return None
@@ -111,27 +133,36 @@ class PlainSystem:
         ]
 
     @cached_property
+    def acted_on(self):
+        """Bodies and grounds that each force acts on."""
+        return [parts_of(force)[2] for force in self.acting]
+
+    @cached_property
     def force_classes(self):
         """Classes of forces, the class of each, its ends, and its numbers."""
-        classes, kinds, data, n = [], np.zeros(len(self.model.forces), int), [None] * len(self.model.forces), 0
+        classes, kinds, data, n = [], np.zeros(len(self.acting), int), [None] * len(self.acting), 0
         for held, places, numbers in self.forces:
             key = np.zeros((len(places), 1), int)
             own, members = grouped(key, numbers) if numbers.shape[1] else (key[:, 0], [np.arange(len(places))])
             kinds[places] = n + own
             for m in members:
-                classes.append(ForceClass(self.model.forces[places[m[0]]], held, numbers[m]))
+                classes.append(ForceClass(self.acting[places[m[0]]], held, numbers[m]))
             for place, row in zip(places, numbers):
                 data[place] = row
             n += len(members)
-        ends = [parts_of(force)[2] for force in self.model.forces]
-        return classes, kinds, ends, data
+        return classes, kinds, self.acted_on, data
 
     # joins
 
     @cached_property
+    def merged(self):
+        """Joins in their order."""
+        return joins(self.tree.n, self.ends, [path_of(c) for c in self.constraints])
+
+    @cached_property
     def joins(self):
         """Joins in their order, their classes, and the class of each."""
-        found = joins(self.tree.n, self.ends, [path_of(c) for c in self.constraints])
+        found = self.merged
         classes, kinds = self.rows
         known: dict = {}
         own = np.array([known.setdefault((kinds[j.constraint], key_of(j)), len(known)) for j in found], int)

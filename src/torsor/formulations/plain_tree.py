@@ -19,13 +19,13 @@ UPPER = [0, 3, 4, 6, 7, 8]  # a symmetric 3x3 matrix on and above its diagonal, 
 class PlainTree:
     """The links of a tree in an order in which parents come first.
 
-    branches   of the spanning tree
+    branches   of the spanning tree, or some of them: with each link all that it hangs on
     kinds      of their joints: those whose equations are alike share one, with the group of its coordinates
     parents    place of the parent of each link, −1 for a link that hangs on a ground
     """
 
-    def __init__(self, model):
-        self.model, self.branches = model, spanning_tree(model).branches
+    def __init__(self, model, branches=None):
+        self.model, self.branches = model, spanning_tree(model).branches if branches is None else branches
         self.joints = [branch.joint for branch in self.branches]
         self.bodies = [branch.body for branch in self.branches]
         place = {id(body): k for k, body in enumerate(self.bodies)}

@@ -9,6 +9,12 @@ the kernel (what it takes and gives, its memory, its constants) each argument an
 order, so that a row may read what an earlier one has written. Native code is that of the classes and of one loop for each
 call of `call`; it does not depend on the number of rows, which are data.
 
+    s.exchange("memory", place, counts)
+
+is a pass in which ranks (processes, or threads, that each call a kernel of their own) tell each other numbers: each has computed
+its part of a run of them, and has all afterwards. The kernel calls a function for that, whose address it is given when it is
+loaded: void exchange(double* numbers, int32* counts), where the numbers of one rank stand behind those of the one before.
+
 Nobody who calls the kernel can tell: it has the signature of a graph. `unrolled` is that graph.
 """
 
@@ -29,6 +35,26 @@ class Pass(NamedTuple):
     vectors: list
     table: np.ndarray
 
+    def text(self):
+        return f"{self.vectors} {[f.serialize() for f in self.classes]}"
+
+    def counted(self, operations):
+        return np.dot(np.bincount(self.table[:, 0], minlength=len(self.classes)), operations)
+
+
+class Exchange(NamedTuple):
+    """A pass in which ranks tell each other numbers: `table` holds their place, then how many each rank gives."""
+
+    vectors: list
+    table: np.ndarray
+    classes: tuple = ()
+
+    def text(self):
+        return f"exchange {self.vectors} {self.table.shape[1]}"
+
+    def counted(self, operations):
+        return 0
+
 
 class Schedule:
     """Vectors by name with their sizes, passes, and the numbers of the kernel's own."""
@@ -37,7 +63,7 @@ class Schedule:
 
     def __init__(self, name, takes, gives):
         self.label, self.takes, self.gives = name, dict(takes), dict(gives)
-        self.passes: list[Pass] = []
+        self.passes: list[Pass | Exchange] = []
         self.memory = 0
         self._constants: list[np.ndarray] = []
         self._count = 0
@@ -70,6 +96,20 @@ class Schedule:
         table = np.stack([np.asarray(column) for column in (kinds, *places)], axis=1)
         self._refuse(classes, vectors, table)
         self.passes.append(Pass(classes, list(vectors), np.ascontiguousarray(table, np.int32)))
+
+    def exchange(self, vector, place, counts):
+        """Tell other ranks, and be told by them, so many numbers each, which stand in one vector from `place` on."""
+        sizes, end = self._sizes(), place + sum(counts)
+        if vector not in sizes or vector in self.takes or vector == CONSTANTS or place < 0 or end > sizes[vector]:
+            raise OptionError(
+                f"schedule {self.label!r}: {vector!r} has no room for an exchange at places {place} to {end}"
+            )
+        self.passes.append(Exchange([vector], np.array([[place, *counts]], np.int32)))
+
+    @property
+    def exchanges(self):
+        """Whether ranks tell each other anything in it."""
+        return any(isinstance(one, Exchange) for one in self.passes)
 
     def _sizes(self):
         return {**self.takes, **self.gives, MEMORY: self.memory, CONSTANTS: self._count}
@@ -105,13 +145,11 @@ class Schedule:
 
     def serialize(self):
         """Everything that its native code depends on, as text: no rows."""
-        shape = [f"{x.vectors} {[f.serialize() for f in x.classes]}" for x in self.passes]
-        return f"{self.takes.keys()} {self.gives.keys()} {shape}"
+        return f"{self.takes.keys()} {self.gives.keys()} {[x.text() for x in self.passes]}"
 
     def counted(self, operations):
         """Operations of one call, from those of the classes by pass and kind."""
-        kinds = [np.bincount(x.table[:, 0], minlength=len(x.classes)) for x in self.passes]
-        return int(sum(np.dot(many, each) for many, each in zip(kinds, operations)))
+        return int(sum(x.counted(each) for x, each in zip(self.passes, operations)))
 
     # as CasADi's functions are asked
 
@@ -140,7 +178,9 @@ class Schedule:
         return ca.Sparsity.dense(list(self.gives.values())[i], 1)
 
     def unrolled(self):
-        """The same as one straight graph."""
+        """The same as one straight graph; there is none where ranks tell each other anything."""
+        if self.exchanges:
+            raise OptionError(f"schedule {self.label!r}: an exchange between ranks has no graph")
         known = {name: ca.SX.sym(name, size) for name, size in self.takes.items()}
         cells = {name: ca.vertsplit(x) if x.shape[0] else [] for name, x in known.items()}
         cells |= {name: [ca.SX(0)] * size for name, size in {**self.gives, MEMORY: self.memory}.items()}

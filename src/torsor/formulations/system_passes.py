@@ -86,14 +86,15 @@ class Passes:
         return kept_numbers(s, self.system.frames, kinds, [c.data for c in classes])
 
     def applied(self, s, motion):
-        """Wrenches on all bodies, and power and potential of the forces: places."""
-        zeros, sums = s.room(SIX), s.room(2 * (len(self.system.model.forces) + 1))
-        none = ca.Function("none", [time], [ca.SX.zeros(SIX), ca.SX.zeros(2)])
-        s.call([none], ["t", "memory", "memory"], [0], [[0], [zeros], [sums]])
-        on = np.full(self.n, zeros)
-        if not self.system.model.forces:
+        """Wrenches on all bodies: places; those of power and potential of the forces, all that everybody knows, and my own."""
+        zeros, none = s.room(SIX), s.room(2)
+        nothing = ca.Function("none", [time], [ca.SX.zeros(SIX), ca.SX.zeros(2)])
+        s.call([nothing], ["t", "memory", "memory"], [0], [[0], [zeros], [none]])
+        on, sums = np.full(self.n, zeros), [none, none]
+        if not self.system.acting:
             return on, sums
         classes, kinds, ends, data = self.system.force_classes
+        mine = (self.system.cut.mine.forces if self.system.cut else np.zeros(len(ends))).astype(int)
         table = []
         for k, bodies in enumerate(ends):
             row = {"motion": [zeros, zeros], "before": [zeros, zeros], "after": [zeros, zeros]}
@@ -105,10 +106,11 @@ class Passes:
                     row["motion"][i], row["before"][i] = motion.body[place], on[place]
                     row["after"][i] = on[place] = s.room(SIX)
             own = s.keep(data[k][classes[kinds[k]].data]) if len(classes[kinds[k]].data) else 0
-            table.append([*row["motion"], own, *row["before"], sums + 2 * k, *row["after"], sums + 2 * k + 2])
+            total, sums[mine[k]] = sums[mine[k]], s.room(2)
+            table.append([*row["motion"], own, *row["before"], total, *row["after"], sums[mine[k]]])
         vectors = ["memory", "memory", "constants", *["memory"] * 6]
         s.call([c.function for c in classes], vectors, kinds, list(np.array(table).T))
-        return on, sums + 2 * len(ends)
+        return on, sums
 
     def joints(self, s, motion, found, linear, vector, at):
         """Accelerations of the joints, or changes of their velocities, from those of the bodies, written to some vector."""

@@ -1,6 +1,6 @@
 """The kernels of a large system with loops as schedules: motion outward, joins up and down, joints outward.
 
-The equations are those of `hierarchical.py`; joins are those of `join_classes.py`. Every kernel is made of the same passes:
+The equations are those of `hierarchical.py`; joins are those of `joining.py`. Every kernel is made of the same passes:
 
     motion     poses and velocities of all bodies, from the joint coordinates and velocities, or any other ones
     rows       a right-hand side for the rows of every constraint
@@ -15,26 +15,14 @@ from ..describe import quantity
 from ..describe.quantity import time
 from .classes import function
 from .group_schedule import blocks
-from .join_classes import BODY, SIX, accelerated, falling, triangle
+from .join_classes import BODY, SIX, falling
+from .joining import Joining
 from .schedule import Schedule
-from .system_passes import Passes
-from .tree_schedule import rooms, starts
+from .tree_schedule import rooms
 
 
-class SystemKernels(Passes):
+class SystemKernels(Joining):
     """Kernels by name, as methods; what they have in common is worked out once."""
-
-    def __init__(self, system, layout, unit):
-        super().__init__(system, layout, unit)
-        self.found, self.classes, self.own = system.joins
-        of = lambda what: np.array([what(c) for c in self.classes], int)[self.own]
-        self.at_mass = BODY * np.arange(self.n)
-        self.at_D = BODY * self.n + starts(of(lambda c: triangle(c.border)))
-        size = BODY * self.n + int(of(lambda c: triangle(c.border)).sum())
-        self.at_stored = size + starts(of(lambda c: c.stored))
-        self.F = size + int(of(lambda c: c.stored).sum()) + 1
-
-    # passes
 
     def right(self, s, motion, what, loops_only, vector="memory"):
         """A right-hand side for every constraint: `what` of its class; zero for joints of the tree, where only loops count.
@@ -56,51 +44,6 @@ class SystemKernels(Passes):
             s.call([what(c) for c in classes], vectors, kinds[chosen], places)
         return at
 
-    def solved(self, s, right, rest):
-        """Accelerations of all bodies, and multipliers of all constraints.
-
-        right   places of right-hand sides;   rest: of M⁻¹ f of the bodies, None where it is zero
-        """
-        zeros = s.room(SIX)
-        s.call([ca.Function("none", [time], [ca.SX.zeros(SIX)])], ["t", "memory"], [0], [[0], [zeros]])
-        rest = np.full(self.n, zeros) if rest is None else rest
-        frames = self.frames(s)
-        count = len(self.found)
-        border = np.array([c.border for c in self.classes], int)[self.own] if count else np.zeros(0, int)
-        r, tau = rooms(s, border), rooms(s, border)
-        constraint = np.array([j.constraint for j in self.found], int)
-        first, lam = rooms(s, self.sizes[constraint]), rooms(s, self.sizes[constraint])
-        parts = np.full((count, 2), zeros)
-        back = np.full((count, 2), zeros)
-        pull = np.full(self.n, zeros)
-        for k, join in enumerate(self.found):
-            for i, (kind, own) in enumerate(join.parts):
-                parts[k, i] = rest[own] if kind == "body" else r[own]
-                if kind == "body":
-                    pull[own] = s.room(SIX)
-                back[k, i] = pull[own] if kind == "body" else tau[own]
-        if count:
-            given = [self.at_stored, frames[constraint]]
-            s.call(
-                [c.up for c in self.classes], ["F", "constants", *["memory"] * 5], self.own,
-                [*given, right[constraint], parts[:, 0], parts[:, 1], r, first],
-            )  # fmt: skip
-            turn = np.arange(count)[::-1]
-            s.call(
-                [c.down for c in self.classes], ["F", "constants", *["memory"] * 5], self.own[turn],
-                [at[turn] for at in (*given, first, tau, lam, back[:, 0], back[:, 1])],
-            )  # fmt: skip
-        found = rooms(s, np.full(self.n, SIX))
-        s.call(
-            [accelerated()],
-            ["F", "memory", "memory", "memory"],
-            np.zeros(self.n, int),
-            [self.at_mass, rest, pull, found],
-        )
-        every = np.zeros(len(self.sizes), int)
-        every[constraint] = lam
-        return found, every
-
     # kernels
 
     def factor(self):
@@ -108,29 +51,23 @@ class SystemKernels(Passes):
         mass = s.keep(self.system.over_mass[0]) + BODY * np.arange(self.n)
         x = ca.SX.sym("M", BODY)
         s.call([ca.Function("own", [x], [x])], ["constants", "F"], np.zeros(self.n, int), [mass, self.at_mass])
-        worst, count = s.room(len(self.found) + 1), len(self.found)
+        worst, count, first = s.room(len(self.found) + 1), len(self.found), self.first_of_trunk
         s.call([ca.Function("one", [time], [ca.SX(1)])], ["t", "memory"], [0], [[0], [worst]])
+        order = np.array([worst + np.arange(count), worst + 1 + np.arange(count)])
         if count:
-            ends, frames = self.ends(self.motion(s)), self.frames(s)
-            of = lambda kind, own: self.at_mass[own] if kind == "body" else self.at_D[own]
-            parts = np.array([([of(*part) for part in j.parts] + [0])[:2] for j in self.found])
-            constraint = np.array([j.constraint for j in self.found], int)
-            masses = np.array([[0 if b is None else self.at_mass[b] for b in self.system.ends[c]] for c in constraint])
-            order = worst + np.arange(count)
-            vectors = ["memory", "memory", "constants", *["F"] * 4, "memory", "F", "F", "memory"]
-            places = [
-                *ends[constraint].T,
-                frames[constraint],
-                *parts.T,
-                *masses.T,
-                order,
-                self.at_D,
-                self.at_stored,
-                order + 1,
-            ]
-            s.call([_watched(c) for c in self.classes], vectors, self.own, places)
-        w = ca.SX.sym("w")
-        s.call([ca.Function("worst", [w], [w])], ["memory", "F"], [0], [[worst + count], [self.F - 1]])
+            reduced = self._reduction(s)
+            reduced(np.arange(first), order)
+        last = worst + first
+        if self.cut:
+            more = self.at_told + self.reduced.more
+            self._copied(s, last, "F", more[self.cut.rank])
+            s.exchange("F", self.at_told, self.reduced.counts)
+            last = self._together(s, worst, more, "F", ca.fmin)
+        if first < count:
+            order[0, first] = last
+            reduced(np.arange(first, count), order)
+            last = worst + count
+        self._copied(s, last, "F", self.F - 1)
         return s
 
     def rate(self, baumgarte):
@@ -141,14 +78,13 @@ class SystemKernels(Passes):
         rest = rooms(s, np.full(self.n, SIX))
         tensor = s.keep(self.system.over_mass[1]) + 6 * np.arange(self.n)
         weight = falling(quantity.numbers(self.system.model.gravity).ravel(), 6)
-        s.call([weight], ["memory", "memory", "F", "constants", "memory"], np.zeros(self.n, int),
-               [motion.body, on, self.at_mass, tensor, rest])  # fmt: skip
+        places = [at[self.massive] for at in (motion.body, on, self.at_mass, tensor, rest)]
+        s.call([weight], ["memory", "memory", "F", "constants", "memory"], np.zeros(len(self.massive), int), places)
         right = self.right(s, motion, STABILISED if baumgarte else GAMMA, False)
-        found, lam = self.solved(s, right, rest)
+        found, lam, powers = self.solved(s, right, rest, sums[1])
         self.joints(s, motion, found, False, "xdot", layout.v)
         blocks(s, lambda x: x, ["x", "xdot"], [layout.q + np.arange(layout.v), np.arange(layout.v)])
-        P = ca.SX.sym("P")
-        s.call([ca.Function("power", [P], [P])], ["memory", "xdot"], [0], [[sums], [2 * layout.v]])
+        self._copied(s, self._together(s, sums[0], powers), "xdot", 2 * layout.v)
         self._rows_out(s, lam, "lam")
         return s
 
@@ -165,19 +101,23 @@ class SystemKernels(Passes):
                 [at[own], self.row[own - first]],
             )
 
-    def _measured(self, s, at, vector):
-        """Residuals of all loops, and last the length of the vector of them in their units."""
-        self._rows_out(s, at, vector)
+    def _squared(self, s, at):
+        """Squares of residuals in their units, summed up: places of the sum over what everybody knows, and over my own."""
         classes, kinds = self.system.rows
         first, count = self.system.first_loop, len(kinds) - self.system.first_loop
-        sums = s.room(count + 1)
-        s.call([ca.Function("zero", [time], [ca.SX(0)])], ["t", "memory"], [0], [[0], [sums]])
+        mine = self.cut.mine.loops if self.cut else np.zeros(count, bool)
+        sums, none = [s.room(np.count_nonzero(which) + 1) for which in (~mine, mine)], np.zeros(2, int)
+        s.call([ca.Function("zero", [time], [ca.SX(0)])], ["t", "memory"], none, [none, sums])
+        order = np.where(mine, sums[1] + np.cumsum(mine), sums[0] + np.cumsum(~mine)) - 1
         if count:
             own = [_squares(c.units(self.unit)) for c in classes]
-            order = sums + np.arange(count)
             s.call(own, ["memory", "memory", "memory"], kinds[first:], [at[first:], order, order + 1])
-        x = ca.SX.sym("x")
-        s.call([ca.Function("length", [x], [ca.sqrt(x)])], ["memory", vector], [0], [[sums + count], [self.loop_rows]])
+        return [sums[0] + np.count_nonzero(~mine), sums[1] + np.count_nonzero(mine)]
+
+    def _measured(self, s, at, square, others, vector):
+        """Residuals of all loops, and last the length of the vector of all of them in their units."""
+        self._rows_out(s, at, vector)
+        self._copied(s, self._together(s, square, others), vector, self.loop_rows, ca.sqrt)
 
     def positions(self, moved):
         """One step of Newton's method; moved: functions of the groups that take it back along a step."""
@@ -185,13 +125,14 @@ class SystemKernels(Passes):
         s = Schedule("positions", self.taking("t", "x", "p", "F"), {"y": layout.x, "g": self.loop_rows + 1})
         motion = self.motion(s)
         right = self.right(s, motion, RESIDUAL, True)
-        found, _ = self.solved(s, right, None)
+        square = self._squared(s, right)
+        found, _, squares = self.solved(s, right, None, square[1])
         step = s.room(layout.v)
         self.joints(s, motion, found, True, "memory", step)
         s.call(moved, ["x", "memory", "y"], self.tree.traces, [self.q, step + self.v, self.q])
         rest = layout.q + np.arange(layout.x - layout.q)
         blocks(s, lambda x: x, ["x", "y"], [rest, rest])
-        self._measured(s, right, "g")
+        self._measured(s, right, square[0], squares, "g")
         return s
 
     def velocities(self):
@@ -199,13 +140,14 @@ class SystemKernels(Passes):
         s = Schedule("velocities", self.taking("t", "x", "p", "F"), {"y": layout.x, "psi": self.loop_rows + 1})
         motion = self.motion(s)
         right = self.right(s, motion, SPEED, True)
-        found, _ = self.solved(s, right, None)
+        square = self._squared(s, right)
+        found, _, squares = self.solved(s, right, None, square[1])
         step, at = s.room(layout.v), layout.q + np.arange(layout.v)
         self.joints(s, motion, found, True, "memory", step)
         blocks(s, lambda x, u: x - u, ["x", "memory", "y"], [at, step + np.arange(layout.v), at])
         for others in (np.arange(layout.q), at[-1] + 1 + np.arange(layout.x - layout.q - layout.v)):
             blocks(s, lambda x: x, ["x", "y"], [others, others])
-        self._measured(s, right, "psi")
+        self._measured(s, right, square[0], squares, "psi")
         return s
 
     def tangent(self):
@@ -213,7 +155,7 @@ class SystemKernels(Passes):
         s = Schedule("tangent", self.taking("t", "x", "p", "F", "e"), {"k": layout.algebra})
         for offset in (0, layout.v):
             motion = self.motion(s, "e", offset)
-            found, _ = self.solved(s, self.right(s, motion, SPEED, True), None)
+            found, _, _ = self.solved(s, self.right(s, motion, SPEED, True), None)
             step, at = s.room(layout.v), offset + np.arange(layout.v)
             self.joints(s, motion, found, True, "memory", step)
             blocks(s, lambda x, u: x - u, ["e", "memory", "k"], [at, step + np.arange(layout.v), at])
@@ -237,14 +179,6 @@ GAMMA = _Right(lambda rows, _: rows.gamma)
 STABILISED = _Right(lambda rows, k: rows.gamma - 2 * k[0] * rows.psi - k[1] ** 2 * rows.g, True)
 RESIDUAL = _Right(lambda rows, _: rows.g)
 SPEED = _Right(lambda rows, _: rows.psi)
-
-
-def _watched(c):
-    """`reduce` of a class of joins, with the smallest pivot of all so far."""
-    given = [ca.SX.sym(f"i{k}", c.reduce.size_in(k)[0]) for k in range(c.reduce.n_in())]
-    worst = ca.SX.sym("worst")
-    D, kept, ratio = c.reduce.call(given)
-    return function("reduce", [*given, worst], [D, kept, ca.fmin(worst, ratio)])
 
 
 def _squares(units):

@@ -54,6 +54,7 @@ class Outputs:
 
     def __init__(self, kernels, parts):
         self.kernels, self.system, self.tree, self.n = kernels, kernels.system, kernels.tree, kernels.n
+        self.cut = self.system.cut
         self.layout, self.q, self.v, self.kinds = kernels.layout, kernels.q, kernels.v, kernels.kinds
         takes = kernels.taking("t", "x", "p", "xdot", "lam")
         self.schedule = s = Schedule("outputs", takes, gives={"row": sum(size for _, size in parts)})
@@ -64,7 +65,7 @@ class Outputs:
         self.data = kept_numbers(s, numbers, kinds, [c.data for c in self.classes])
         self.zeros = s.room(WRENCH)
         s.call([ca.Function("none", [time], [ca.SX.zeros(WRENCH)])], ["t", "memory"], [0], [[0], [self.zeros]])
-        self.loops = LoopOutputs(kernels, s, self.at) if self.system.loops or self.system.model.forces else None
+        self.loops = LoopOutputs(kernels, s, self.at) if self.system.loops or self.system.acting else None
         self._outward()
         self._inward()
         self._joints()
@@ -101,18 +102,22 @@ class Outputs:
         return Class(seen, _transmitted(branch, column, c), data)
 
     def _outward(self):
-        s, n, tree, every = self.schedule, self.n, self.tree, np.arange(self.n)
+        s, n, tree = self.schedule, self.n, self.tree
         self.motion, self.wrench = rooms(s, np.full(n, sum(MOTION) + sum(JOINT))), rooms(s, np.full(n, WRENCH))
         self.sums, applied = s.room(2 * (n + 1)), np.full(n, self.zeros) if self.loops is None else self.loops.on
         s.call([ca.Function("none", [time], [ca.SX.zeros(2)])], ["t", "memory"], [0], [[0], [self.sums]])
+        counts = np.ones(n, bool) if self.cut is None else self.cut.counted
+        before = np.where(counts, self.sums + 2 * (np.cumsum(counts) - 1), self.zeros)
+        after = np.where(counts, before + 2, s.room(2))
+        self.sums += 2 * np.count_nonzero(counts)
         above, hung = self.motion[tree.parents], np.flatnonzero(tree.parents < 0)
         above[hung] = self._roots()[[self.system.grounds[id(tree.ground(k))] for k in hung.tolist()]]
-        place = {id(body): k for k, body in enumerate(tree.model.bodies)}
+        place = {id(body): k for k, body in enumerate(self.system.shown.bodies)}
         body = np.array([place[id(b)] for b in tree.bodies])
         vectors = ["x", "x", "xdot", "constants", *["memory"] * 6, *["row"] * len(BODY)]
         at = [
-            self.q, self.layout.q + self.v, self.layout.v + self.v, self.data, above, self.sums + 2 * every, applied,
-            self.motion, self.wrench, self.sums + 2 * every + 2, *(self.at[name] + size * body for name, size in BODY.items()),
+            self.q, self.layout.q + self.v, self.layout.v + self.v, self.data, above, before, applied,
+            self.motion, self.wrench, after, *(self.at[name] + size * body for name, size in BODY.items()),
         ]  # fmt: skip
         s.call([c.seen for c in self.classes], vectors, self.kinds, at)
 
@@ -127,25 +132,65 @@ class Outputs:
         return at
 
     def _inward(self):
-        s, n, back = self.schedule, self.n, np.arange(self.n)[::-1]
-        up, self.reaction = rooms(s, np.full(n, WRENCH)), rooms(s, np.full(n, WRENCH))
-        before, beyond = handed_on(self.tree.parents, up, self.zeros)
-        at = [self.data, self.motion, self.wrench, beyond, before, up, self.reaction]
-        vectors = ["constants", *["memory"] * 6]
-        s.call([c.transmitted for c in self.classes], vectors, self.kinds[back], [x[back] for x in at])
+        s, n = self.schedule, self.n
+        self.up, self.reaction = rooms(s, np.full(n, WRENCH)), rooms(s, np.full(n, WRENCH))
+        if self.cut is None:
+            self._transmit(np.arange(n), self.tree.parents, self.wrench)
+            return
+        known = np.arange(n) < self.cut.known
+        beyond = self._transmit(np.flatnonzero(~known), np.where(known, -1, self.tree.parents), self.wrench)
+        self._transmit(np.flatnonzero(known), self.tree.parents[known], self._told(beyond))
+
+    def _transmit(self, links, parents, wrench):
+        """Hand on wrenches from the last to the first of some links. Returns places of what is beyond each."""
+        before, beyond = handed_on(parents, self.up, self.zeros)
+        back = links[::-1]
+        at = [x[back] for x in (self.data, self.motion, wrench, beyond, before, self.up, self.reaction)]
+        if len(back):
+            self.schedule.call(
+                [c.transmitted for c in self.classes], ["constants", *["memory"] * 6], self.kinds[back], at
+            )
+        return beyond
+
+    def _told(self, beyond):
+        """Places of the wrenches that known bodies need, with what all ranks have beyond them; these tell each other."""
+        s, cut = self.schedule, self.cut
+        counts = [WRENCH * len(bodies) for bodies in cut.touched]
+        first = s.room(sum(counts))
+        at = iter(first + WRENCH * np.arange(sum(counts) // WRENCH))
+        told = [[(k, next(at)) for k in bodies] for bodies in cut.touched]
+        own = [(self.wrench[k] if cut.mine.bodies[k] else self.zeros, beyond[k], place) for k, place in told[cut.rank]]
+        self._added(own)
+        s.exchange("memory", first, counts)
+        total = np.full(self.n, self.zeros)
+        trunk = np.setdiff1d(cut.massive, np.flatnonzero(cut.mine.bodies))
+        total[trunk] = self.wrench[trunk]
+        rows = []
+        for k, place in (pair for several in told for pair in several):
+            rows.append((total[k], place, s.room(WRENCH)))
+            total[k] = rows[-1][-1]
+        self._added(rows)
+        return total
+
+    def _added(self, rows):
+        """Sums of two wrenches each: places of both, and of the sum."""
+        a, b = ca.SX.sym("a", WRENCH), ca.SX.sym("b", WRENCH)
+        if rows:
+            places = list(np.array(rows).T)
+            self.schedule.call([function("sum", [a, b], [a + b])], ["memory"] * 3, np.zeros(len(rows), int), places)
 
     def _joints(self):
         """Coordinates and reactions of the joints that the model has, in its order."""
-        tree, model = self.tree, self.tree.model
+        tree, shown = self.tree, self.system.shown
         joints, connections = (
-            {id(c): k for k, c in enumerate(several)} for several in (model.joints, model.constraints)
+            {id(c): k for k, c in enumerate(several)} for several in (shown.joints, shown.constraints)
         )
         links = np.array([k for k, joint in enumerate(tree.joints) if id(joint) in joints])
         if not len(links):
             return
         own = np.array([joints[id(tree.joints[k])] for k in links.tolist()])
         first, held = (
-            starts([joint.dof for joint in model.joints])[own],
+            starts([joint.dof for joint in shown.joints])[own],
             np.array([connections[id(tree.joints[k])] for k in links]),
         )
         classes = [_told(group, joint.dof) for group, joint in zip(tree.groups, tree.examples)]
@@ -161,14 +206,17 @@ class Outputs:
         """Multipliers, energies, and how far constraints have drifted."""
         rows = np.arange(self.kernels.loop_rows)
         blocks(self.schedule, lambda x: x, ["lam", "row"], [rows, self.at["multiplier"] + rows])
-        both, potential, drift = ca.SX.sym("sums", 2), ca.SX.sym("U", 1), ca.SX.sym("drift", 2)
-        last = ca.Function("energies", [both, potential, drift], [both[0], both[1] + potential, drift[0], drift[1]])
+        both, drift = ca.SX.sym("sums", 2), ca.SX.sym("drift", 2)
+        U = [ca.SX.sym("U"), ca.SX.sym("U")]  # of forces that everybody knows, and of others
+        last = ca.Function("energies", [both, *U, drift], [both[0], both[1] + U[0] + U[1], drift[0], drift[1]])
         names = ("kinetic_energy", "potential_energy", "position_drift", "velocity_drift")
-        more = [self.zeros, self.zeros] if self.loops is None else [self.loops.potential, self.loops.drift]
+        more = [self.zeros] * 3 if self.loops is None else [*self.loops.potentials, self.loops.drift]
+        if self.cut and self.cut.rank:  # what everybody knows is counted once
+            more[0] = self.zeros
         if self.loops is not None:
             self.loops.joints(self.schedule, self.at)
-        places = [[self.sums + 2 * self.n], *([at] for at in more), *([self.at[name]] for name in names)]
-        self.schedule.call([last], ["memory"] * 3 + ["row"] * 4, [0], places)
+        places = [[self.sums], *([at] for at in more), *([self.at[name]] for name in names)]
+        self.schedule.call([last], ["memory"] * 4 + ["row"] * 4, [0], places)
 
 
 def _transmitted(branch, column, c):

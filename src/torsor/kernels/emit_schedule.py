@@ -1,6 +1,7 @@
 """A schedule, printed as LLVM IR: one loop over the rows of each pass, which calls the classes.
 
-The kernel finds its rows and its constants at two addresses that are set when it is loaded, `k_table` and `k_constants`.
+The kernel finds its rows and its constants at two addresses that are set when it is loaded, `k_table` and `k_constants`, and
+where ranks tell each other numbers in it, the function for that at a third one, `k_exchange`.
 """
 
 from .emit import Definition
@@ -15,6 +16,7 @@ def emit_schedule(schedule, symbol, classes, scratch):
     pointers = {name: f"%a{i}" for i, name in enumerate(schedule.takes)}
     pointers |= {name: f"%b{i}" for i, name in enumerate(schedule.gives)}
     head = [
+        f"@{symbol}_exchange = global ptr null\n" if schedule.exchanges else "",
         f"@{symbol}_table = global ptr null\n@{symbol}_constants = global ptr null\n",
         f"define void @{symbol}({', '.join(f'ptr {p}' for p in (*pointers.values(), '%w'))}) #0 {{\n",
         f"e:\n%table = load ptr, ptr @{symbol}_table\n%constants = load ptr, ptr @{symbol}_constants\n",
@@ -23,7 +25,7 @@ def emit_schedule(schedule, symbol, classes, scratch):
     ]
     pointers |= dict(zip(schedule.own, ("%memory", "%constants")))
     body = [
-        _loop(k, one, [pointers[v] for v in one.vectors], names)
+        _loop(k, one, [pointers[v] for v in one.vectors], names) if names else _exchange(k, one, pointers, symbol)
         for k, (one, names) in enumerate(zip(schedule.passes, classes))
     ]
     declarations = {
@@ -33,6 +35,17 @@ def emit_schedule(schedule, symbol, classes, scratch):
     }
     end = f"h{len(schedule.passes)}:\nret void\n}}\n"
     return Definition(symbol, "".join([*head, *body, end]), declarations)
+
+
+def _exchange(k, one, pointers, symbol):
+    """The call of the function by which ranks tell each other numbers: with their place, and how many each of them gives."""
+    return (
+        f"h{k}:\n%l{k} = load i32, ptr %r{k}\n%z{k} = sext i32 %l{k} to i64\n"
+        f"%p{k} = getelementptr double, ptr {pointers[one.vectors[0]]}, i64 %z{k}\n"
+        f"%n{k} = getelementptr i32, ptr %r{k}, i64 1\n%f{k} = load ptr, ptr @{symbol}_exchange\n"
+        f"call void %f{k}(ptr %p{k}, ptr %n{k})\n"
+        f"%r{k + 1} = getelementptr i32, ptr %r{k}, i64 {one.table.shape[1]}\nbr label %h{k + 1}\n"
+    )
 
 
 def _loop(k, one, bases, names):

@@ -90,10 +90,14 @@ class Kernel:
 class Library(dict):
     """Kernels by name. The code stays in memory as long as the library or any of its kernels does."""
 
-    def __init__(self, backend, images, descriptions, tables):
-        places = [k for k, name in enumerate(descriptions) if name in tables]
-        addresses, owner, found = backend.link_schedules(images, len(descriptions), places)
-        owners = owner, tables
+    def __init__(self, backend, images, descriptions, tables, exchange=None):
+        looked_for = {
+            k: ["table", "constants", *(["exchange"] if description.get("exchanges") else [])]
+            for k, (name, description) in enumerate(descriptions.items())
+            if name in tables
+        }
+        addresses, owner, found = backend.link_schedules(images, len(descriptions), looked_for)
+        owners = owner, tables, exchange
         super().__init__(
             {
                 name: Kernel(name, address, description, owners)
@@ -101,18 +105,25 @@ class Library(dict):
             }
         )
         for k, name in enumerate(descriptions):
-            for address, numbers in zip(found.get(k, ()), tables.get(name, ())):
-                ctypes.c_void_p.from_address(address).value = numbers.ctypes.data
+            things = [
+                *(numbers.ctypes.data for numbers in tables.get(name, ())),
+                ctypes.cast(exchange, ctypes.c_void_p).value,
+            ]
+            for address, thing in zip(found.get(k, ()), things):
+                ctypes.c_void_p.from_address(address).value = thing
 
 
-def build(functions, backend="llvm", key=None, seldom=(), **options):
+def build(functions, backend="llvm", key=None, seldom=(), exchange=None, **options):
     """Compile CasADi functions, given by name, or take them from the cache.
 
     backend   key of a registered backend, made with `options`, or a backend
     key       text that stands for these functions: with it, `load` finds them later without tracing
     seldom    names of those that are called so rarely that they need not be fast
+    exchange  a function of ctypes by which ranks tell each other numbers, for schedules that ask for it
     """
     backend = _backend(backend, options)
+    if exchange is None and (asking := [name for name, f in functions.items() if f.is_a("Schedule") and f.exchanges]):
+        raise OptionError(f"kernel {asking[0]!r} exchanges numbers between ranks: give a function for that")
     functions = {name: _ready(f, backend) for name, f in functions.items()}
     tables = {name: (f.table, f.constants) for name, f in functions.items() if f.is_a("Schedule")}
     places = [k for k, name in enumerate(functions) if name in seldom]
@@ -125,7 +136,7 @@ def build(functions, backend="llvm", key=None, seldom=(), **options):
     descriptions = {name: _describe(f, Size(*size)) for (name, f), size in zip(functions.items(), sizes)}
     if key is not None:
         cache.store(_full(key, backend), "kernels", _packed(graph, descriptions, tables))
-    return Library(backend, images, descriptions, tables)
+    return Library(backend, images, descriptions, tables, exchange)
 
 
 def _ready(f, backend):
@@ -142,7 +153,10 @@ def load(key, backend="llvm", **options):
     try:
         graph, descriptions, tables = _unpacked(entry) if entry is not None else (None, {}, {})
         code = _stored(graph, backend) if graph else None
-        return Library(backend, code[0], descriptions, tables) if code else None
+        alone = not any(
+            d["exchanges"] for d in descriptions.values()
+        )  # what ranks tell each other, only `build` is told
+        return Library(backend, code[0], descriptions, tables) if code and alone else None
     except (ValueError, KeyError, RuntimeError):
         return None
 
@@ -206,6 +220,7 @@ def _describe(f, size):
         work += f.memory
         instructions = f.counted(instructions)
     return {
+        "exchanges": f.is_a("Schedule") and f.exchanges,
         "names_in": f.name_in(),
         "names_out": f.name_out(),
         "work": work,

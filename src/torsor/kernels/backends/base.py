@@ -38,8 +38,8 @@ class Backend(ABC):
         """The addresses of the `count` kernels in these images, and an object that must outlive them."""
 
     def link_schedules(self, images, count, tables):
-        """The same, and for each of the kernels at the places `tables`, which are schedules, two addresses at which it looks for
-        those of its rows and constants."""
+        """The same, and for the kernels at some places, which are schedules, the addresses at which each looks for those of other
+        things. tables: names of these things by place, "table", "constants" and, where there are exchanges, "exchange"."""
         return *self.link(images, count), {}
 
     @abstractmethod

@@ -81,7 +81,7 @@ class LLVM(Backend):
 
     def link(self, images, count):
         """Addresses of the kernels k0, k1, … in object code."""
-        return self.link_schedules(images, count, ())[:2]
+        return self.link_schedules(images, count, {})[:2]
 
     def link_schedules(self, images, count, tables):
         """The same, and the addresses of what is named after kernels that are schedules: see `emit_schedule`."""
@@ -94,10 +94,12 @@ class LLVM(Backend):
             library.import_symbol(name, address)
         for i in range(count):
             library.export_symbol(f"k{i}")
-        for i in tables:
-            library.export_symbol(f"k{i}_table").export_symbol(f"k{i}_constants")
+        names = {i: [f"k{i}_{what}" for what in several] for i, several in tables.items()}
+        for several in names.values():
+            for name in several:
+                library.export_symbol(name)
         owner = library.link(_engine(), f"torsor{next(_numbers)}")
-        found = {i: (owner[f"k{i}_table"], owner[f"k{i}_constants"]) for i in tables}
+        found = {i: [owner[name] for name in several] for i, several in names.items()}
         return [owner[f"k{i}"] for i in range(count)], owner, found
 
     def target(self):

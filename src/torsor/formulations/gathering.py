@@ -1,0 +1,69 @@
+"""Outputs of the parts of a system that ranks have, put together to those of the whole."""
+
+import numpy as np
+
+from .outputs import layout
+from .part_system import several
+from .shares import TRUNK
+from .tree_outputs import BODY
+from .tree_schedule import starts
+
+COORDINATES = ("coordinate", "rate", "coordinate_acceleration")
+REACTIONS = ("reaction_force", "reaction_torque")
+SUMS = ("kinetic_energy", "potential_energy")
+LARGEST = ("position_drift", "velocity_drift")
+
+
+class Gathering:
+    """Which outputs of a rank are its own, and where they belong in those of the whole. Rank 0 tells what everybody knows.
+
+    taken, target   places here and there;   sums, largest: places here and there of what is summed up or compared
+    """
+
+    def __init__(self, part):
+        self.part, self.whole, self.shares = part, part.whole, part.shares
+        here, there = (layout(x.shown, x.loop_rows, []) for x in (part, part.whole))
+        at, to = (dict(zip([name for name, _ in x], starts([size for _, size in x]))) for x in (here, there))
+        self.size = sum(size for _, size in there)
+        pairs = self._pairs()
+        self.taken = np.concatenate([at[name] + pair[0] for name, pair in pairs.items()]).astype(int)
+        self.target = np.concatenate([to[name] + pair[1] for name, pair in pairs.items()]).astype(int)
+        self.sums, self.largest = (np.array([[x[n] for n in names] for x in (at, to)]) for names in (SUMS, LARGEST))
+
+    def _pairs(self):
+        """Places here and there of the outputs that are mine, by name."""
+        part, whole, known = self.part, self.whole, self.shares.known
+        ours = lambda owner: owner == part.cut.rank or (owner == TRUNK and part.cut.rank == 0)
+        links, loops = part.links_of_whole.tolist(), part.rows_of_whole[part.first_loop :].tolist()
+        bodies = {id(b) for b, k in zip(part.tree.bodies, links) if ours(self.shares.bodies[k])}
+        joints = {id(j) for j, k in zip(part.tree.joints, links) if not known[k] or part.cut.rank == 0}
+        closing = [bool(ours(self.shares.constraints[k])) for k in loops]
+        joints |= {id(c) for c, own in zip(part.loops, closing) if own}
+        rows = np.repeat(np.array(closing, bool), part.sizes[part.first_loop :])
+        found = {
+            name: _paired(part.shown.bodies, whole.shown.bodies, bodies, lambda _, n=n: n) for name, n in BODY.items()
+        }
+        found |= dict.fromkeys(
+            COORDINATES, _paired(part.shown.joints, whole.shown.joints, joints, lambda joint: joint.dof)
+        )
+        found |= dict.fromkeys(REACTIONS, _paired(part.shown.constraints, whole.shown.constraints, joints, lambda _: 3))
+        return found | {"multiplier": (np.flatnonzero(rows), part.rows_of_loops()[rows])}
+
+    def own(self, outputs):
+        """What a rank tells of its outputs."""
+        return outputs[..., self.taken], outputs[..., self.sums[0]], outputs[..., self.largest[0]]
+
+    def into(self, whole, told):
+        """Put what a rank tells into the outputs of the whole, which are zero at first."""
+        own, sums, largest = told
+        whole[..., self.target] = own
+        whole[..., self.sums[1]] += sums
+        whole[..., self.largest[1]] = np.maximum(whole[..., self.largest[1]], largest)
+
+
+def _paired(here, there, chosen, size):
+    """Places of chosen things in two lists of them, each of which takes so many numbers."""
+    first = dict(zip(map(id, there), starts([size(x) for x in there])))
+    own = [(at, first[id(x)], size(x)) for x, at in zip(here, starts([size(x) for x in here])) if id(x) in chosen]
+    at, to, sizes = np.array(own, int).reshape(-1, 3).T
+    return several(at, sizes), several(to, sizes)

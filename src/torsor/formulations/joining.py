@@ -1,0 +1,160 @@
+"""Joins up and down: the passes by which the kernels of a large system solve its equations.
+
+The equations are those of `hierarchical.py`; joins are those of `join_classes.py`. Where ranks have parts of the system
+(`part_system.py`), joins up the subtrees of a share are followed by an exchange of what they lead to, D and r of their borders;
+every rank then goes up and down the trunk by itself, and down its own subtrees. Sums and the smallest pivot travel with it.
+"""
+
+from types import SimpleNamespace
+
+import casadi as ca
+import numpy as np
+
+from ..describe.quantity import time
+from .classes import function
+from .join_classes import BODY, SIX, accelerated, bordered, triangle
+from .part_system import SHARE
+from .system_passes import Passes
+from .tree_schedule import rooms, starts
+
+
+class Joining(Passes):
+    """A large system, its joins, and where the vector F holds what is stored of them."""
+
+    def __init__(self, system, layout, unit):
+        super().__init__(system, layout, unit)
+        self.found, self.classes, self.own = system.joins
+        of = lambda what: np.array([what(c) for c in self.classes], int)[self.own]
+        self.at_mass = BODY * np.arange(self.n)
+        self.at_D = BODY * self.n + starts(of(lambda c: triangle(c.border)))
+        size = BODY * self.n + int(of(lambda c: triangle(c.border)).sum())
+        self.at_stored = size + starts(of(lambda c: c.stored))
+        self.F = size + int(of(lambda c: c.stored).sum()) + 1
+        self.cut, self.massive, self.first_of_trunk = system.cut, np.arange(self.n), 0
+        if self.cut:
+            self.massive, self.first_of_trunk = self.cut.massive, self.cut.joins
+            self.reduced = self.cut.message([triangle(SIX * len(border)) for border in self.cut.borders])
+            self.at_told, self.F = self.F - 1, self.F + self.reduced.size
+            own = self.cut.roots >= 0
+            self.at_D[self.cut.roots[own]] = self.at_told + self.reduced.at[own]
+
+    def solved(self, s, right, rest, number=None):
+        """Accelerations of all bodies, multipliers of all constraints, and what every rank tells as its `number`: places.
+
+        right   places of right-hand sides;   rest: of M⁻¹ f of the bodies, None where it is zero
+        """
+        zeros = s.room(SIX)
+        s.call([ca.Function("none", [time], [ca.SX.zeros(SIX)])], ["t", "memory"], [0], [[0], [zeros]])
+        p = self._places(s, np.full(self.n, zeros) if rest is None else rest, right, zeros)
+        own, trunk = np.arange(self.first_of_trunk), np.arange(self.first_of_trunk, len(self.found))
+        self._up(s, p, own)
+        if self.cut:
+            self._copied(s, zeros if number is None else number, "memory", p.message.more[self.cut.rank])
+            s.exchange("memory", p.message.first, p.message.counts)
+        self._up(s, p, trunk)
+        self._down(s, p, trunk[::-1])
+        self._down(s, p, own[::-1])
+        self._accelerated(s, p)
+        every = np.zeros(len(self.sizes), int)
+        every[p.constraint] = p.lam
+        return p.found, every, p.message.more if self.cut else []
+
+    def _places(self, s, rest, right, zeros):
+        """Where everything is that goes up and down."""
+        p, count = SimpleNamespace(rest=rest), len(self.found)
+        border = np.array([c.border for c in self.classes], int)[self.own] if count else np.zeros(0, int)
+        p.r, p.tau = rooms(s, border), rooms(s, border)
+        p.constraint = np.array([j.constraint for j in self.found], int)
+        p.right, p.frames = right[p.constraint], self.frames(s)[p.constraint]
+        p.first, p.lam = rooms(s, self.sizes[p.constraint]), rooms(s, self.sizes[p.constraint])
+        p.found = rooms(s, np.full(self.n, SIX))
+        if self.cut:
+            sizes = np.array([SIX * len(b) for b in self.cut.borders], int)
+            p.message, own = self.cut.message(sizes), self.cut.roots >= 0
+            p.message.first = s.room(p.message.size)
+            p.message.at, p.message.more = (p.message.first + at for at in (p.message.at, p.message.more))
+            p.pulled, p.moved = rooms(s, sizes), rooms(s, sizes)
+            p.r[self.cut.roots[own]], p.tau[self.cut.roots[own]] = p.message.at[own], p.pulled[own]
+            for bodies, at in zip(self.cut.borders, p.moved):
+                p.found[bodies] = at + SIX * np.arange(len(bodies))
+        up = {"body": rest, "join": p.r, SHARE: p.message.at if self.cut else ()}
+        taken_up = [k for j in self.found for kind, k in j.parts if kind == "body"]
+        p.pull = np.full(self.n, zeros)
+        p.pull[taken_up] = rooms(s, np.full(len(taken_up), SIX))
+        down = {"body": p.pull, "join": p.tau, SHARE: p.pulled if self.cut else ()}
+        p.parts, p.back = (
+            np.array([([of[kind][k] for kind, k in j.parts] + [zeros])[:2] for j in self.found], int).reshape(-1, 2)
+            for of in (up, down)
+        )
+        return p
+
+    def _up(self, s, p, joins):
+        places = [self.at_stored, p.frames, p.right, p.parts[:, 0], p.parts[:, 1], p.r, p.first]
+        self._joined(s, [c.up for c in self.classes], joins, places)
+
+    def _down(self, s, p, joins):
+        places = [self.at_stored, p.frames, p.first, p.tau, p.lam, p.back[:, 0], p.back[:, 1]]
+        self._joined(s, [c.down for c in self.classes], joins, places)
+
+    def _joined(self, s, functions, joins, places):
+        if len(joins):
+            s.call(functions, ["F", "constants", *["memory"] * 5], self.own[joins], [at[joins] for at in places])
+
+    def _accelerated(self, s, p):
+        """Accelerations of all bodies from the forces on them; of those in borders of subtrees as everybody knows them."""
+        inner = self.massive
+        if self.cut:
+            bordering = {b for bodies in self.cut.borders for b in bodies}
+            inner = np.array([b for b in inner.tolist() if b not in bordering], int)
+            for count in sorted({len(b) for b in self.cut.borders} - {0}):
+                own = np.array([k for k, b in enumerate(self.cut.borders) if len(b) == count])
+                at = [self.at_told + self.reduced.at[own], p.message.at[own], p.pulled[own], p.moved[own]]
+                s.call([bordered(count)], ["F", "memory", "memory", "memory"], np.zeros(len(own), int), at)
+        if len(inner):
+            at = [self.at_mass[inner], p.rest[inner], p.pull[inner], p.found[inner]]
+            s.call([accelerated()], ["F", "memory", "memory", "memory"], np.zeros(len(inner), int), at)
+
+    @staticmethod
+    def _copied(s, place, vector, target, f=lambda x: x):
+        """A number of the memory, or a function of it, at another place."""
+        x = ca.SX.sym("x")
+        s.call([ca.Function("copied", [x], [f(x)])], ["memory", vector], [0], [[place], [target]])
+
+    def _together(self, s, place, others, vector="memory", f=lambda a, b: a + b):
+        """The place of a number, together with those that ranks have told, in some vector."""
+        a, b = ca.SX.sym("a"), ca.SX.sym("b")
+        for other in others:
+            total = s.room(1)
+            s.call(
+                [ca.Function("both", [a, b], [f(a, b)])], ["memory", vector, "memory"], [0], [[place], [other], [total]]
+            )
+            place = total
+        return place
+
+    def _reduction(self, s):
+        """A function that appends the reduction of some joins, each with the places of the smallest pivot before and after it."""
+        ends, frames = self.ends(self.motion(s)), self.frames(s)
+        at = {"body": self.at_mass, "join": self.at_D, SHARE: self.at_told + self.reduced.at if self.cut else ()}
+        parts = np.array([([at[kind][k] for kind, k in j.parts] + [0])[:2] for j in self.found])
+        constraint = np.array([j.constraint for j in self.found], int)
+        masses = np.array([[0 if b is None else self.at_mass[b] for b in self.system.ends[c]] for c in constraint])
+        vectors = ["memory", "memory", "constants", *["F"] * 4, "memory", "F", "F", "memory"]
+        given, functions = (
+            [*ends[constraint].T, frames[constraint], *parts.T, *masses.T],
+            [_watched(c) for c in self.classes],
+        )
+
+        def reduced(joins, order):
+            if len(joins):
+                places = [*given, order[0], self.at_D, self.at_stored, order[1]]
+                s.call(functions, vectors, self.own[joins], [x[joins] for x in places])
+
+        return reduced
+
+
+def _watched(c):
+    """`reduce` of a class of joins, with the smallest pivot of all so far."""
+    given = [ca.SX.sym(f"i{k}", c.reduce.size_in(k)[0]) for k in range(c.reduce.n_in())]
+    worst = ca.SX.sym("worst")
+    D, kept, ratio = c.reduce.call(given)
+    return function("reduce", [*given, worst], [D, kept, ca.fmin(worst, ratio)])

@@ -1,0 +1,135 @@
+"""The parts of a system that ranks compute are those of the whole: kernels of all ranks together give what its kernels give."""
+
+import threading
+
+import numpy as np
+import pytest
+from hierarchies import hierarchy
+
+import torsor as ts
+from torsor import kernels
+from torsor.formulations.gathering import Gathering
+from torsor.formulations.group_schedule import Manifold
+from torsor.formulations.outputs import layout
+from torsor.formulations.part_system import PartSystem
+from torsor.formulations.plain_system import PlainSystem
+from torsor.formulations.shares import shares
+from torsor.formulations.system_schedule import SystemKernels
+from torsor.formulations.tree_outputs import Outputs
+from torsor.run.ranks import Threads
+from torsor.run.waist import Layout
+from torsor.start.plain import given
+
+
+def bush(branches=3, length=3):
+    """A chain on the ground with chains hung on it, rods that close loops, and springs between neighbouring branches."""
+    model = ts.Model("bush", gravity=(1, 0, -9.81))
+    above, tips = model.ground, []
+    for k in range(branches):
+        stem = model.body(f"stem{k}", mass=2.0, inertia=(0.3, 0.2, 0.1), at=(k, 0.1, 0))
+        model.add(ts.Revolute(f"s{k}", above, stem, point=(k - 0.5, 0, 0), axis=(0, 1, 0.1 * k)))
+        above = hung = stem
+        links = []
+        for i in range(length):
+            links.append(model.body(f"b{k}_{i}", mass=1.0, inertia=(0.1, 0.2, 0.15), at=(k + 0.1 * i, 0, -i - 1)))
+            model.add(ts.Spherical(f"j{k}_{i}", hung, links[-1], point=(k, 0.05, -i - 0.5)))
+            hung = links[-1]
+        model.add(ts.Distance(f"rod{k}", stem, links[1]))
+        model.add(ts.SpringDamper(f"own{k}", links[0], links[-1], stiffness=30.0, damping=0.4, length=1.0))
+        model.add(ts.SpringDamper(f"held{k}", model.ground, links[-1], stiffness=3.0, damping=0.1, length=1.0))
+        tips.append(links[-1])
+    model.add(ts.SpringDamper("across", tips[0], tips[-1], stiffness=5.0, damping=0.2, length=1.0))
+    return model
+
+
+def library(system, exchange=None):
+    """Kernels of a system or of a part of it, and the layout of its state."""
+    sizes = [int(system.tree.sizes(what).sum()) for what in ("size", "dimension")]
+    made = SystemKernels(system, Layout(*sizes, 0), 1.0)
+    made.layout = Layout(*sizes, len(made.turns))
+    manifold = Manifold(system.tree.groups, system.tree.traces, made.layout)
+    found = {
+        "factor": made.factor(), "rate": made.rate(True), "positions": made.positions(manifold.back()),
+        "velocities": made.velocities(), "tangent": made.tangent(),
+        "outputs": Outputs(made, layout(system.shown, made.loop_rows, [])).schedule,
+    }  # fmt: skip
+    return kernels.build(found, exchange=exchange), made
+
+
+def evaluated(built, made, x, e):
+    """All that kernels say at a state."""
+    t, p, gains = np.zeros(1), np.zeros(made.layout.p), np.array([2.0, 3.0])
+    F = built["factor"](t, x, p)[0]
+    xdot, lam = built["rate"](t, x, p, F, gains)
+    return {
+        "pivot": F[-1:], "xdot": xdot, "lam": lam, "positions": built["positions"](t, x, p, F),
+        "velocities": built["velocities"](t, x, p, F), "tangent": built["tangent"](t, x, p, F, e)[0],
+        "row": built["outputs"](t, x, p, xdot, lam)[0],
+    }  # fmt: skip
+
+
+def in_threads(count, action):
+    """What an action gives on each of so many ranks."""
+    found = [None] * count
+
+    def run(ranks):
+        try:
+            found[ranks.rank] = action(ranks)
+        except BaseException as error:
+            found[ranks.rank] = error
+            ranks.ended(error)
+
+    threads = [threading.Thread(target=run, args=(ranks,)) for ranks in Threads.several(count)]
+    [t.start() for t in threads], [t.join() for t in threads]
+    for one in found:
+        if isinstance(one, BaseException):
+            raise one
+    return found
+
+
+def near(found, expected, what):
+    """The same to rounding."""
+    np.testing.assert_allclose(
+        found, expected, rtol=0, atol=1e-11 * (1 + np.abs(expected).max(initial=0)), err_msg=what
+    )
+
+
+def start(system, made, random):
+    """Some state, which does not satisfy the constraints, and an element of the algebra there."""
+    q, v = given(system.tree)
+    x, e = np.concatenate([q, random.standard_normal(v.size), [0.3]]), random.standard_normal(2 * v.size + 1)
+    moved = Manifold(system.tree.groups, system.tree.traces, made.layout).kernels("exp")["retract"]
+    return kernels.build({"retract": moved})["retract"](x, 0.1 * e)[0], e
+
+
+@pytest.mark.parametrize("model, count", [(bush, 2), (bush, 3), (lambda: hierarchy(3), 2)])
+def test_parts_give_what_the_whole_gives(model, count):
+    whole = PlainSystem(model())
+    built, made = library(whole)
+    x, e = start(whole, made, np.random.default_rng(1))
+    expected = evaluated(built, made, x, e)
+    divided = shares(count, whole.tree.parents, whole.merged, [[whole.end(b) for b in f] for f in whole.acted_on])
+
+    def part(ranks):
+        system = PartSystem(whole, divided, ranks.rank, count)
+        built, made = library(system, ranks.exchange)
+        x_of, e_of = system.state_of_whole(), system.rate_of_whole()
+        told = evaluated(built, made, x[x_of], e[e_of])
+        rows = system.rows_of_loops()
+        near(told["pivot"], expected["pivot"], "pivot")
+        near(told["xdot"], expected["xdot"][e_of], "xdot")
+        near(told["tangent"], expected["tangent"][e_of], "tangent")
+        near(told["lam"], expected["lam"][rows], "lam")
+        for what in ("positions", "velocities"):
+            near(told[what][0], expected[what][0][x_of], what)
+            near(told[what][1], expected[what][1][np.append(rows, -1)], what)
+        gathering = Gathering(system)
+        return gathering, gathering.own(told["row"])
+
+    row, parts = np.zeros(len(expected["row"])), layout(whole.shown, made.loop_rows, [])
+    for gathering, own in in_threads(count, part):
+        gathering.into(row, own)
+    at = 0
+    for name, size in parts:
+        near(row[at : at + size], expected["row"][at : at + size], name)
+        at += size
