@@ -74,9 +74,10 @@ def test_the_car_in_steps_of_a_millisecond_is_that_of_a_converged_run(form):
     assert np.abs(heights(data) - heights(exact)).max() < 1e-8
 
 
-def test_sixty_thousand_steps_of_the_car_do_not_drift():
+@pytest.mark.parametrize("form", ["relative", "hierarchical"])
+def test_sixty_thousand_steps_of_the_car_do_not_drift(form):
     data = ts.simulate(
-        ts.cases.load("car"), 60.0, outputs=240, method="rkmk4", step=1e-3, projection="post", formulation="relative"
+        ts.cases.load("car"), 60.0, outputs=240, method="rkmk4", step=1e-3, projection="post", formulation=form
     )
     for drift in (data.position_drift.values, data.velocity_drift.values):
         assert drift.max() < 1e-13
