@@ -1,0 +1,163 @@
+"""How cost, memory and the first answer grow with the number of bodies, beside the peers, in one run.
+
+    python bench/scale.py [--sizes 100 1000 …] [--peers ENV/bin/python] [--systems chain train]
+
+    evaluation   accelerations at a state, one call in a compiled loop, per body: the best of several
+    memory       of a run beyond that of the description and of the interpreter, per body
+    first step   from the start of Python to the first step of a run, in a process and a cache of its own: import, description,
+                 derivation, compilation; loops, which are shipped compiled with an installed package, are there
+
+ENV has pin and mujoco. Every size runs in a process of its own.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).parent
+BARS = {"chain": 0.12}  # µs a body
+
+
+def described(system, bodies):
+    """A system of about so many bodies, and the formulation it runs in."""
+    import torsor as ts
+
+    if system == "chain":
+        return ts.cases.load("chain", n=bodies), "relative"
+    if system == "chain, hierarchical":
+        return ts.cases.load("chain", n=bodies), "hierarchical"
+    if system == "heavy-top":
+        return ts.cases.load("heavy-top"), "relative"
+    each = len(ts.cases.load(system, n=2).bodies) - len(ts.cases.load(system, n=1).bodies)
+    return ts.cases.load(system, n=max(1, round(bodies / each))), "hierarchical"
+
+
+def evaluated(system, bodies):
+    """Microseconds of one evaluation, its operations, and bytes of the kernels' own memory."""
+    import numpy as np
+    from numba import njit
+
+    from torsor.kernels.calls import call
+    from torsor.run.prepare import prepare
+
+    @njit
+    def repeat(factor, rate, first, second, count):
+        for _ in range(count):
+            if factor != 0:
+                call(factor, first)
+            call(rate, second)
+
+    model, formulation = described(system, bodies)
+    found, built = prepare(model, formulation)
+    factor, rate = built["factor"], built["rate"]
+    full = lambda size: np.zeros(max(1, size))
+    x = np.concatenate([found.q, found.v, full(rate.size_in(1) - len(found.q) - len(found.v))])[: rate.size_in(1)]
+    t, p, F, gains = np.zeros(1), np.append(found.p, 0.0), full(factor.size_out(0)), np.zeros(2)
+    work = full(max(factor.work_size, rate.work_size))
+    given = (t, x, p, F, work), (t, x, p, F, gains, full(rate.size_out(0)), full(rate.size_out(1)), work)
+    addresses = factor.address if factor.size_out(0) > 1 else 0, rate.address
+    repeat(*addresses, *given, 2)
+    count, best = max(1, 200_000 // len(model.bodies)), float("inf")
+    for _ in range(9):
+        start = time.process_time()
+        repeat(*addresses, *given, count)
+        best = min(best, (time.process_time() - start) / count)
+    n = len(model.bodies)
+    operations = rate.instructions + (factor.instructions if addresses[0] else 0)
+    return {"bodies": n, "microseconds": best * 1e6 / n, "operations": operations / n}
+
+
+def resident():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def first_step(system, bodies):
+    """Seconds since the start of the process, and bytes a body that a run of some steps holds beyond the description."""
+    start = float(os.environ["STARTED"])
+    import torsor as ts
+
+    model, formulation = described(system, bodies)
+    told, before = time.time() - start, resident()
+    options = {"formulation": formulation, "method": "rkmk4", "outputs": [1e-4]}
+    ts.simulate(model, 1e-4, step=1e-4, **options)
+    first, after, n = time.time() - start, resident(), len(model.bodies)
+    ts.simulate(model, 2e-3, step=1e-4, **options)
+    return {
+        "bodies": n,
+        "described": told,
+        "first": first,
+        "bytes": (resident() - before) / n,
+        "growth": resident() - after,
+    }
+
+
+def alone(what, system, bodies, environment):
+    """One measurement in a process of its own."""
+    command = [sys.executable, __file__, "--alone", what, system, str(bodies)]
+    out = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **environment, "STARTED": repr(time.time())}
+    )
+    lines = [line for line in out.stdout.splitlines() if line.startswith("{")]
+    if not lines:
+        sys.exit(f"{system}, {bodies} bodies: {out.stderr.strip().splitlines()[-1:]}")
+    return json.loads(lines[-1])
+
+
+def cold(system, bodies, loops):
+    """The first step without any kernel in the cache: only the loops, which are no part of a model, are there."""
+    with tempfile.TemporaryDirectory() as folder:
+        own = shutil.copytree(loops, pathlib.Path(folder) / "cache")
+        return alone("first", system, bodies, {"TORSOR_CACHE": str(own)})
+
+
+def peers(python, bodies):
+    """Microseconds a link of forward dynamics of the chain in MuJoCo and Pinocchio, where they reach this size."""
+    if not python or bodies > 1000:
+        return {}
+    out = subprocess.run(
+        [python, HERE / "peers" / "forward.py", "chain", str(bodies)], capture_output=True, text=True, timeout=600
+    )
+    lines = [line for line in out.stdout.splitlines() if line.startswith("{")]
+    found = json.loads(lines[-1]) if lines else {}
+    return {k: found[k] / bodies for k in ("mujoco", "pinocchio") if found.get(k)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[100, 300, 1000, 10_000, 100_000])
+    parser.add_argument("--systems", nargs="+", default=["chain", "train"])
+    parser.add_argument("--peers")
+    parser.add_argument("--alone", nargs=3)
+    chosen = parser.parse_args()
+    if chosen.alone:
+        what, system, bodies = chosen.alone
+        print(json.dumps({"evaluation": evaluated, "first": first_step}[what](system, int(bodies))))
+        return
+    loops = tempfile.mkdtemp()
+    alone("first", "heavy-top", 1, {"TORSOR_CACHE": loops})
+    for system in chosen.systems:
+        print(f"\n{system}: a body and evaluation; first step with nothing compiled")
+        costs = []
+        for bodies in chosen.sizes:
+            cost, first = alone("evaluation", system, bodies, {}), cold(system, bodies, loops)
+            costs.append(cost["microseconds"])
+            beside = peers(chosen.peers, bodies) if system == "chain" else {}
+            text = "".join(f", {k} {v:.3f} ({v / costs[-1]:.1f} times)" for k, v in beside.items())
+            print(
+                f"  {cost['bodies']:7d} bodies: {costs[-1]:.3f} us, {cost['operations']:.0f} operations{text};"
+                f" first step {first['first']:.2f} s, of which description {first['described']:.2f};"
+                f" {first['bytes']:.0f} bytes a body"
+            )
+        bar = f", bar {BARS[system]} us" if system in BARS else ""
+        print(f"  largest over smallest: {max(costs) / min(costs):.2f} (bar 1.5){bar}")
+
+
+if __name__ == "__main__":
+    main()
