@@ -1,5 +1,6 @@
 """A system that is run in numbers, by classes of links, constraints, forces and joins, moves as its equations in symbols say."""
 
+import casadi as ca
 import numpy as np
 import pytest
 from hierarchies import hierarchy
@@ -116,3 +117,61 @@ def test_joins_keep_borders_small_and_take_every_constraint_once():
     found = merging.joins(n, ends, [""] * len(ends))
     assert sorted(j.constraint for j in found) == list(range(len(ends)))
     assert max(len(j.border) for j in found) <= 3 and found[-1].border == ()
+
+
+LOADS = {
+    "springs in joints": lambda m, j, b, k: ts.TorsionSpring(f"f{k}", j, stiffness=3.0 + k, damping=0.2, rest=0.1 * k),
+    "torques in joints": lambda m, j, b, k: ts.JointForce(
+        f"f{k}", j, value=(1 + k) * ca.sin(j.coordinate) - 0.3 * j.rate
+    ),
+    "motors": lambda m, j, b, k: ts.CosineTorque(f"f{k}", j, amplitude=2.0, frequency=0.5 + k),
+    "drag": lambda m, j, b, k: ts.PointForce(f"f{k}", b, force=-(0.2 + 0.1 * k) * b.velocity * ca.norm_2(b.velocity)),
+    "a force that grows": lambda m, j, b, k: ts.PointForce(f"f{k}", b, force=(0, k * ts.time, 0), point=(0.1, 0, -k)),
+    "a potential in time": lambda m, j, b, k: ts.EnergyForce(
+        f"f{k}", energy=(1 + ts.time) * (2 + k) * b.position[0] ** 2
+    ),
+    "a spring that winds": lambda m, j, b, k: ts.SpringDamper(
+        f"f{k}", m.ground, b, stiffness=9.0, damping=0.1, length=1 + 0.1 * ca.sin(3 * ts.time)
+    ),
+}
+
+
+@pytest.mark.parametrize("load", LOADS)
+@pytest.mark.parametrize("closed", [False, True], ids=["tree", "loop"])
+def test_forces_by_classes(load, closed, every_size):
+    """Forces along joints and forces given by expressions, in trees with a joint that was drawn from its end, and in loops."""
+    model = ts.Model("loaded", gravity=(0, 0, -9.81))
+    above: ts.Ground | ts.Body = model.ground
+    for k in range(4):
+        link = model.body(f"link{k}", mass=1.0 + k, inertia=(0.1, 0.2, 0.15), at=(0.1 * k, 0, -k - 0.5))
+        ends = (link, above) if k == 2 else (above, link)
+        kind = ts.Prismatic if k == 1 else ts.Revolute
+        joint = model.add(kind(f"j{k}", *ends, point=(0, 0.1, -k), axis=(k % 2, 1, 0.3 * k), start_rate=0.4))
+        model.add(LOADS[load](model, joint, link, k))
+        above = link
+    if closed:
+        model.add(ts.Distance("rod", model.ground, above))
+    ways = ["absolute", "hierarchical"] + ["relative"] * (not closed and "joints" in load)
+    other, *tables = (ts.simulate(model, 0.3, outputs=3, tolerance=1e-11, formulation=f) for f in ways)
+    for way, table in zip(ways[1:], tables):
+        assert large.system_of(model, way, {}) is not None
+        agree(table, other, 1e-7)
+
+
+def test_forces_of_one_shape_share_their_code():
+    """Numbers inside of expressions are data, too."""
+    model = ts.Model("loaded")
+    for k in range(9):
+        body = model.body(f"b{k}", mass=1.0, inertia=(1, 1, 1), at=(k, 0, 0))
+        model.add(ts.PointForce(f"f{k}", body, force=-(0.25 + 0.1 * k) * body.velocity))
+    classes, kinds, _ = PlainSystem(model).force_classes
+    assert len(classes) == 1 and not kinds.any()
+
+
+def test_a_force_that_is_not_by_class_is_derived_as_ever(every_size):
+    """A torque in one joint that follows the angle of another one."""
+    model = ts.cases.load("chain", n=4)
+    model.add(ts.JointForce("tendon", model["joint2"], value=-2.0 * model["joint1"].coordinate))
+    assert large.system_of(model, "hierarchical", {}) is None
+    runs = [ts.simulate(model, 0.3, outputs=3, tolerance=1e-11, formulation=f) for f in ("hierarchical", "absolute")]
+    agree(*runs, 1e-7)

@@ -44,6 +44,9 @@ class Hierarchical(Relative):
                 self._gamma[place] = block.gamma[k]
         return components_of(self.model.bodies, rows)
 
+    def schedules(self, layout):
+        return {}  # the recursion over links knows nothing of components
+
     def factored(self, G):
         """What the components store, G and ∂w/∂v as one column, and last the smallest pivot against free bodies."""
         absolute = self.absolute

@@ -3,16 +3,20 @@
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import casadi as ca
 import numpy as np
 
+from ..describe.include import owners_in
+from ..joints import Joint
 from ..joints.base import Connection
-from ..lie import poses
+from ..lie import Rn, poses
 from .classes import Turned, grouped, without_traces
 from .components import path_of
+from .force_classes import ForceClass, JointForceClass, Law, parts_of, parts_of_expressions
 from .join_classes import JoinClass, key_of
 from .merging import joins
 from .plain_tree import PlainTree
-from .row_classes import ForceClass, RowClass, frames_of, parts_of
+from .row_classes import RowClass, frames_of
 
 
 class Shown(NamedTuple):
@@ -47,6 +51,7 @@ class PlainSystem:
     def _placed(self):
         self.places = {id(body): k for k, body in enumerate(self.tree.bodies)}
         self.grounds = {id(ground): k for k, ground in enumerate(self.model.grounds)}
+        self.hinges = {id(joint): k for k, joint in enumerate(self.tree.joints)}
 
     def end(self, body):
         """The place of a body, None for a ground."""
@@ -117,40 +122,56 @@ class PlainSystem:
     # forces
 
     @cached_property
-    def forces(self):
-        """Numbers of all forces by class: (example, ends that are grounds, numbers, places of its forces); None where a force is
-        not made of bodies and numbers alone."""
-        groups: dict = {}
-        for k, force in enumerate(self.acting):
-            found = parts_of(force)
-            if found is None or not found[2] or force.within() or force.memories():
-                return None
-            key, numbers, ends = found
-            held = tuple(self.end(body) is None for body in ends)
-            groups.setdefault((key, held), []).append((k, numbers))
-        return [
-            (held, [k for k, _ in several], np.array([x for _, x in several])) for (_, held), several in groups.items()
-        ]
+    def parts(self):
+        """Parts of all forces; None where one is not made of motions of bodies, coordinates of joints, time and numbers."""
+        if any(force.memories() for force in self.acting):
+            return None
+        found = [parts_of(force) for force in self.acting]
+        laws = {k: Law.of(self.acting[k]) for k, parts in enumerate(found) if parts is None}
+        for k, law in laws.items():  # all symbols are made before any of them is looked up
+            found[k] = parts_of_expressions(law, owners_in(self.model, ca.vertcat(*map(ca.vec, law.columns()))))
+        return found if all(parts is not None and self._acts(parts.ends) for parts in found) else None
+
+    def _acts(self, ends):
+        """Whether a force between these ends is one of those that there are classes for."""
+        if any(isinstance(end, Joint) for end in ends):
+            return len(ends) == 1 and self.turning(ends[0]) is not None
+        return 1 <= len(ends) <= 2
+
+    def along_joint(self, k):
+        """Whether a force acts along the coordinates of a joint."""
+        return isinstance(self.parts[k].ends[0], Joint)
+
+    def turning(self, joint):
+        """The link whose joint this is, where its coordinates are plain numbers; None: there is none."""
+        link = self.hinges.get(id(joint))
+        return link if link is not None and isinstance(self.tree.groups[self.tree.traces[link]], Rn) else None
 
     @cached_property
     def acted_on(self):
         """Bodies and grounds that each force acts on."""
-        return [parts_of(force)[2] for force in self.acting]
+        both = lambda end: (end.first, end.second) if isinstance(end, Joint) else (end,)
+        return [[body for end in parts.ends for body in both(end)] for parts in self.parts]
 
     @cached_property
     def force_classes(self):
-        """Classes of forces, the class of each, its ends, and its numbers."""
-        classes, kinds, data, n = [], np.zeros(len(self.acting), int), [None] * len(self.acting), 0
-        for held, places, numbers in self.forces:
+        """Classes of forces, the class of each, and its numbers."""
+        groups: dict = {}
+        for k, parts in enumerate(self.parts):
+            held = tuple(None if isinstance(end, Joint) else self.end(end) is None for end in parts.ends)
+            groups.setdefault((parts.key, held), []).append(k)
+        classes: list = []
+        kinds = np.zeros(len(self.acting), int)
+        for (_, held), several in groups.items():
+            places, numbers = np.array(several), np.array([self.parts[k].numbers for k in several], float)
             key = np.zeros((len(places), 1), int)
             own, members = grouped(key, numbers) if numbers.shape[1] else (key[:, 0], [np.arange(len(places))])
-            kinds[places] = n + own
+            kinds[places] = len(classes) + own
             for m in members:
-                classes.append(ForceClass(self.acting[places[m[0]]], held, numbers[m]))
-            for place, row in zip(places, numbers):
-                data[place] = row
-            n += len(members)
-        return classes, kinds, self.acted_on, data
+                example = places[m[0]]
+                given = self.acting[example], self.parts[example], numbers[m]
+                classes.append(JointForceClass(*given) if held == (None,) else ForceClass(*given, held))
+        return classes, kinds, [np.array(parts.numbers, float) for parts in self.parts]
 
     # joins
 

@@ -1,23 +1,19 @@
-"""Constraints and forces between bodies by classes: those that are alike share their code, and each is a row of numbers.
+"""Constraints between bodies by classes: those that are alike share their code, and each is a row of numbers.
 
 A body appears as its motion, a column of x, R, ẋ and ω; a ground as one that does not move.
 """
 
-from dataclasses import fields, replace
-from types import SimpleNamespace
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from ..describe import quantity
-from ..describe.body import Placed
-from ..describe.element import fill_in
 from ..joints import Joint
 from ..joints.base import MOTIONS
 from ..lie import poses
 from .classes import folded, function
-from .lie_derivative import gradient, parts, rate, velocities
+from .lie_derivative import parts, rate, velocities
 
 MOTION = 18  # numbers of a motion
 FRAMES = 24  # of the two frames of a connection: rotation and place each
@@ -97,105 +93,3 @@ class RowClass:
 def _rate(expression, bodies):
     """ė along the motion of bodies, velocities held."""
     return rate(expression, bodies) if bodies else ca.SX.zeros(expression.shape)
-
-
-def parts_of(force):
-    """What forces of one class have in common, the numbers in which they differ, and the bodies that they act on; None where
-    something else is in them."""
-    key: list = [type(force)]
-    numbers: list = []
-    ends: list = []
-    for f in fields(force):
-        value = getattr(force, f.name)
-        if f.name == "name":
-            continue
-        if isinstance(value, Placed):
-            ends.append(value)
-            continue
-        if f.name in ("points", "frames", "point"):  # turned into what is fixed in the bodies
-            value = None
-        flat = _flat(value)
-        if flat is None:
-            return None
-        kind, own = flat
-        key.append((f.name, kind))
-        numbers += own
-    return tuple(key), numbers + _flat((force.world.start_position, force.world.start_rotation))[1], ends
-
-
-def _flat(value):
-    """A value as what is no number in it, and its numbers."""
-    if value is None or isinstance(value, (str, bool)):
-        return value, []
-    if isinstance(value, (tuple, list)):
-        inner = [_flat(x) for x in value]
-        return (
-            None if any(x is None for x in inner) else (tuple(k for k, _ in inner), [x for _, xs in inner for x in xs])
-        )
-    try:
-        x = ca.SX(value)
-    except (NotImplementedError, TypeError):
-        return None
-    return (x.shape, quantity.numbers(ca.densify(x)).ravel(order="F").tolist()) if x.is_constant() else None
-
-
-class ForceClass:
-    """Forces that are alike: wrenches on their ends, power and potential, as functions of motions and of data."""
-
-    def __init__(self, example, held, numbers):
-        column, self.c, self.data = folded(np.asarray(numbers, float))
-        given: dict[str, Any] = {}
-        self.ends, at = [Moving() for _ in held], 0
-        bodies = iter(self.ends)
-        for f in fields(example):
-            value = getattr(example, f.name)
-            if isinstance(value, Placed):
-                given[f.name] = next(bodies)
-            elif f.name in ("points", "frames", "point"):
-                given[f.name] = None
-            elif f.name != "name" and f.init:
-                given[f.name], at = _built(value, column, at)
-        (x, R), _ = _built((example.world.start_position, example.world.start_rotation), column, at)
-        still = {
-            "velocity": ca.SX.zeros(3),
-            "angular_velocity": ca.SX.zeros(3),
-            "start_position": x,
-            "start_rotation": R,
-        }
-        twin = fill_in(replace(example, **given), world=SimpleNamespace(position=x, rotation=R, **still))
-        free = [end for end, still in zip(self.ends, held) if not still]
-        on, power, U = {id(end): ca.SX.zeros(6) for end in free}, ca.SX(0), twin.potential()
-        U, D = ca.SX(0) if U is None else U, twin.dissipation()
-        for end in free:
-            on[id(end)] -= gradient(U, end).T
-        pairs = twin.efforts() + ([] if D is None else [(None, D)])
-        for velocity, effort in pairs:
-            for end in free:
-                v = velocities(end)
-                push = -ca.jacobian(effort, v).T if velocity is None else ca.jacobian(velocity, v).T @ effort
-                on[id(end)] += push
-                power += ca.dot(push, v)
-        held_still = [end.motion[12:] for end, h in zip(self.ends, held) if h]
-        rest = lambda x: ca.substitute(x, ca.vertcat(*held_still, ca.SX(0, 1)), ca.SX.zeros(6 * len(held_still)))
-        sums, before = ca.SX.sym("sums", 2), [ca.SX.sym("before", 6 if not h else 0) for h in held]
-        after = [b + on[id(e)] if not h else b for e, b, h in zip(self.ends, before, held)]
-        motions, total = [end.motion for end in self.ends], sums + ca.vertcat(power, U)
-        if len(held) == 1:  # one end: a second one that is not there
-            motions, before, after = [*motions, ca.SX(0, 1)], [*before, ca.SX(0, 1)], [*after, ca.SX(0, 1)]
-        results = [rest(x) for x in (*after, total)]
-        self.function = function("force", [*motions, self.c, *before, sums], results)
-
-
-def _built(value, column, at):
-    """A value of the same kind as another, with its numbers from a column."""
-    if value is None or isinstance(value, (str, bool)):
-        return value, at
-    if isinstance(value, (tuple, list)):
-        found = []
-        for x in value:
-            y, at = _built(x, column, at)
-            found.append(y)
-        return tuple(found), at
-    shape = ca.SX(value).shape
-    size = shape[0] * shape[1]
-    return ca.reshape(column[at : at + size], *shape), at + size

@@ -1,5 +1,7 @@
 """Passes that the kernels of a large system share: motion of all bodies, forces on them, angles that are counted."""
 
+from functools import cached_property
+
 import casadi as ca
 import numpy as np
 
@@ -8,6 +10,7 @@ from ..joints import Joint
 from .classes import function
 from .group_schedule import blocks
 from .join_classes import SIX
+from .lie_derivative import velocities
 from .link_classes import LINK, LinkClass, Motions
 from .row_classes import MOTION
 from .schedule import Schedule
@@ -87,30 +90,82 @@ class Passes:
 
     def applied(self, s, motion):
         """Wrenches on all bodies: places; those of power and potential of the forces, all that everybody knows, and my own."""
+        zeros, along, sums = self.along(s)
+        on = np.full(self.n, zeros)
+        table: list = []
+        functions, own, chosen = self._forces(s, along_joint=False)
+        for k, data in chosen:
+            row = self._between(s, self.system.acted_on[k], motion, on, zeros)
+            total, sums[self._mine[k]] = sums[self._mine[k]], s.room(2)
+            table.append([0, *row["motion"], data, *row["before"], total, *row["after"], sums[self._mine[k]]])
+        if table:
+            vectors = ["t", "memory", "memory", "constants", *["memory"] * 6]
+            s.call(functions, vectors, own, list(np.array(table).T))
+        self._pushed(s, motion, along, on, zeros)
+        return on, sums
+
+    def _between(self, s, bodies, motion, on, zeros):
+        """Places for what acts between one or two bodies: their motions, wrenches on them before and after it."""
+        row = {"motion": [zeros, zeros], "before": [zeros, zeros], "after": [zeros, zeros]}
+        for i, body in enumerate(bodies):
+            place = self.system.end(body)
+            if place is None:
+                row["motion"][i] = motion.grounds[self.system.grounds[id(body)]]
+            else:
+                row["motion"][i], row["before"][i] = motion.body[place], on[place]
+                row["after"][i] = on[place] = s.room(SIX)
+        return row
+
+    def _forces(self, s, along_joint):
+        """Forces of one sort: functions of their classes, the class of each, and pairs of a force and the place of its numbers."""
+        classes, kinds, data = self.system.force_classes
+        number = {kind: n for n, kind in enumerate(k for k, c in enumerate(classes) if c.along_joint == along_joint)}
+        chosen = [k for k, kind in enumerate(kinds.tolist()) if kind in number]
+        keep = lambda numbers: s.keep(numbers) if len(numbers) else 0
+        places = [(k, keep(data[k][classes[kinds[k]].data])) for k in chosen]
+        return [classes[kind].function for kind in number], [number[kinds[k]] for k in chosen], places
+
+    @cached_property
+    def _mine(self):
+        """Whether each force is my own, 1, or known to everybody, 0."""
+        cut = self.system.cut
+        return (cut.mine.forces if cut else np.zeros(len(self.system.acting))).astype(int)
+
+    def along(self, s):
+        """Forces along the coordinates of joints: places of zeros, of the forces by link, and of power and potential."""
         zeros, none = s.room(SIX), s.room(2)
         nothing = ca.Function("none", [time], [ca.SX.zeros(SIX), ca.SX.zeros(2)])
         s.call([nothing], ["t", "memory", "memory"], [0], [[0], [zeros], [none]])
-        on, sums = np.full(self.n, zeros), [none, none]
-        if not self.system.acting:
-            return on, sums
-        classes, kinds, ends, data = self.system.force_classes
-        mine = (self.system.cut.mine.forces if self.system.cut else np.zeros(len(ends))).astype(int)
-        table = []
-        for k, bodies in enumerate(ends):
-            row = {"motion": [zeros, zeros], "before": [zeros, zeros], "after": [zeros, zeros]}
-            for i, body in enumerate(bodies):
-                place = self.system.end(body)
-                if place is None:
-                    row["motion"][i] = motion.grounds[self.system.grounds[id(body)]]
-                else:
-                    row["motion"][i], row["before"][i] = motion.body[place], on[place]
-                    row["after"][i] = on[place] = s.room(SIX)
-            own = s.keep(data[k][classes[kinds[k]].data]) if len(classes[kinds[k]].data) else 0
-            total, sums[mine[k]] = sums[mine[k]], s.room(2)
-            table.append([*row["motion"], own, *row["before"], total, *row["after"], sums[mine[k]]])
-        vectors = ["memory", "memory", "constants", *["memory"] * 6]
-        s.call([c.function for c in classes], vectors, kinds, list(np.array(table).T))
-        return on, sums
+        found: dict = {}
+        sums, table = [none, none], []
+        functions, own, chosen = self._forces(s, along_joint=True)
+        for k, data in chosen:
+            joint = self.system.parts[k].ends[0]
+            link = self.system.turning(joint)
+            before, found[link] = found.get(link, zeros), s.room(joint.dof)
+            total, sums[self._mine[k]] = sums[self._mine[k]], s.room(2)
+            at = self.q[link], self.layout.q + self.v[link]
+            table.append([0, *at, data, before, total, found[link], sums[self._mine[k]]])
+        if table:
+            vectors = ["t", "x", "x", "constants", *["memory"] * 4]
+            s.call(functions, vectors, own, list(np.array(table).T))
+        return zeros, found, sums
+
+    def _pushed(self, s, motion, along, on, zeros):
+        """What forces along coordinates do to the two bodies of their joints."""
+        if not along:
+            return
+        classes, kinds = self.system.rows
+        place = {id(c): k for k, c in enumerate(self.system.constraints)}
+        frames, table, own = self.frames(s), [], []
+        for link, at in along.items():
+            joint = self.tree.joints[link]
+            row = self._between(s, (joint.first, joint.second), motion, on, zeros)
+            k = place[id(joint)]
+            own.append(kinds[k])
+            table.append([*row["motion"], frames[k], at, *row["before"], *row["after"]])
+        vectors = ["memory", "memory", "constants", *["memory"] * 5]
+        s.call([_pushing(c) for c in classes], vectors, own, list(np.array(table).T))
 
     def joints(self, s, motion, found, linear, vector, at):
         """Accelerations of the joints, or changes of their velocities, from those of the bodies, written to some vector."""
@@ -159,3 +214,14 @@ class Passes:
 def _angles(rows, column):
     inputs = [*(end.motion for end in rows.ends), rows.c, rows.turn]
     return function("angles", inputs, [ca.vertcat(*[column[k] for k in rows.angular], ca.SX(0, 1))])
+
+
+def _pushing(rows):
+    """Wrenches on both ends of a joint from the forces along its coordinates: (∂q̇/∂V)ᵀ τ."""
+    tau = ca.SX.sym("tau", rows.rates.shape[0])
+    before = [ca.SX.sym("before", 0 if held else SIX) for held in rows.held]
+    after = [
+        b if held else b + ca.jacobian(rows.rates, velocities(end)).T @ tau
+        for b, end, held in zip(before, rows.ends, rows.held)
+    ]
+    return function("pushed", [*(end.motion for end in rows.ends), rows.c, tau, *before], after)

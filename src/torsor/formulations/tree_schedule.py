@@ -30,15 +30,19 @@ class Recursion:
     """The three passes, and what comes before and after them.
 
     turned   the links
-    f        the formulation, for what is applied to them; None: nothing is
+    f        the formulation, for what is applied to them; None: nothing is but forces along joints
+    passes   of the system, which tell these; None: there are none
     """
 
-    def __init__(self, turned, layout, f=None):
+    def __init__(self, turned, layout, f=None, passes=None):
         self.turned, self.tree, self.layout, self.f, self.n = turned, turned.tree, layout, f, turned.tree.n
         takes = {"t": 1, "x": layout.x, "p": layout.p, "F": 1, "gains": 2}
         self.schedule = s = Schedule("rate", takes, gives={"xdot": layout.algebra, "lam": 0})
         self._roots()
+        self.power = None
         self._applied()
+        if passes is not None and passes.system.acting:
+            self._along(passes)
         self.classes, self.kinds = classes_of(turned, self.applied is not None)
         self.data = kept_numbers(s, turned.numbers, self.kinds, [c.data for c in self.classes])
         self.q, self.v = (starts(self.tree.sizes(what)) for what in ("size", "dimension"))
@@ -95,6 +99,23 @@ class Recursion:
         self.applied = np.full(self.n, self.zeros)
         self.applied[[k for k, _ in loaded]] = places
 
+    def _along(self, passes):
+        """Forces along joints, of which everything is a number, as what is applied to the links: no wrench, and these."""
+        s = self.schedule
+        _, along, (self.power, _) = passes.along(s)
+        links = list(along)
+        size = self.tree.sizes("dimension")[links]
+        places, none = rooms(s, 6 + size), np.zeros(len(links), int)
+        s.call([ca.Function("none", [time], [ca.SX.zeros(6)])], ["t", "memory"], none, [none, places])
+        for n in np.unique(size).tolist():
+            x, own = ca.SX.sym("x", n), np.flatnonzero(size == n)
+            at = np.array([along[k] for k in links])[own]
+            s.call(
+                [ca.Function("along", [x], [x])], ["memory", "memory"], np.zeros(len(own), int), [at, places[own] + 6]
+            )
+        self.applied = np.full(self.n, self.zeros)
+        self.applied[links] = places
+
     def _above(self, of_links, which):
         """For each link the place of something of its parent, or of its root."""
         found = of_links[self.tree.parents]
@@ -131,7 +152,10 @@ class Recursion:
         """Power of forces without potential, where there are any: the last number of ẋ."""
         power = ca.sparsify(ca.SX(0) if self.f is None else self.f.absolute.loads.power)
         place = 2 * self.layout.v
-        if power.nnz():
+        if self.power is not None:
+            P = ca.SX.sym("P")
+            self.schedule.call([ca.Function("power", [P], [P])], ["memory", "xdot"], [0], [[self.power], [place]])
+        elif power.nnz():
             own = self._of_state("power", power)
             self.schedule.call([own], ["t", "x", "p", "xdot"], [0], [[0], [0], [0], [place]])
         else:

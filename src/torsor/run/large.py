@@ -45,9 +45,9 @@ def system_of(model, formulation, signals):
     fine = tree.numbers is not None and all(
         _fits(model, joint, group) for joint, group in zip(tree.examples, tree.groups)
     )
-    if not fine or system.frames is None or system.forces is None:
+    if not fine or system.frames is None or system.parts is None:
         return None
-    if formulation == "relative" and (system.loops or model.forces):
+    if formulation == "relative" and (system.loops or not all(map(system.along_joint, range(len(model.forces))))):
         return None
     return system if all(map(_closing, system.loops)) else None
 
@@ -126,7 +126,7 @@ def _kernels(passes, parts, map, baumgarte, whole):
         found[name] = passes.counting(name, what)
     if not whole:
         factor = ca.Function("factor", [time, ca.SX.sym("x", state.x), ca.SX.sym("p", state.p)], [ca.SX(1)])
-        return found | {"factor": factor, "rate": tree_schedule.Recursion(system.turned, state).schedule}
+        return found | {"factor": factor, "rate": tree_schedule.Recursion(system.turned, state, passes=passes).schedule}
     return found | {
         "factor": passes.factor(),
         "rate": passes.rate(baumgarte),
