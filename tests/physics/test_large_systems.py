@@ -175,3 +175,20 @@ def test_a_force_that_is_not_by_class_is_derived_as_ever(every_size):
     assert large.system_of(model, "hierarchical", {}) is None
     runs = [ts.simulate(model, 0.3, outputs=3, tolerance=1e-11, formulation=f) for f in ("hierarchical", "absolute")]
     agree(*runs, 1e-7)
+
+
+def test_recorded_signals(every_size):
+    """Of bodies, joints, reactions and time, scalars and vectors, those of the model and those of one run."""
+    model = ts.cases.load("four-bar", n=2)
+    joint, body = model.joints[1], model.bodies[2]
+    model.signal("height", body.position[2] + 0.1 * ts.time)
+    model.signal("speed", body.rotation @ ca.cross(body.angular_velocity, ca.SX([0.1, 0.2, 0.3])) + body.acceleration)
+    more = {"strain": ca.norm_2(joint.reaction_force) + joint.rate[0], "turned": ca.sin(model.joints[-1].coordinate[0])}
+    table, other = (
+        ts.simulate(model, 0.3, outputs=3, tolerance=1e-11, formulation=f, signals=more)
+        for f in ("hierarchical", "absolute")
+    )
+    assert large.system_of(model, "hierarchical", more) is not None
+    for name in ("height", "speed", "turned"):
+        np.testing.assert_allclose(table[name], other[name], atol=1e-7)
+    assert set(other.data_vars) == set(table.data_vars)

@@ -22,20 +22,13 @@ from .classes import TENSOR, described, folded, function, split_column
 from .group_schedule import blocks
 from .loop_outputs import LoopOutputs
 from .schedule import Schedule
+from .told_signals import BODY, tell
 from .tree import velocity_terms
 from .tree_schedule import handed_on, kept_numbers, rooms, starts
 
 MOTION = (9, 3, 3, 3, 3, 3)  # R, o, u, ω, α, a
 JOINT = (9, 3)  # E, d
 WRENCH = 6
-BODY = {
-    "position": 3,
-    "rotation": 9,
-    "velocity": 3,
-    "angular_velocity": 3,
-    "acceleration": 3,
-    "angular_acceleration": 3,
-}
 
 
 class Class(NamedTuple):
@@ -50,9 +43,10 @@ class Outputs:
     """The kernel `outputs` of a large system.
 
     kernels   of the system, whose passes it shares;   parts: names and sizes of the outputs, in their order
+    signals   that are recorded, by name
     """
 
-    def __init__(self, kernels, parts):
+    def __init__(self, kernels, parts, signals=()):
         self.kernels, self.system, self.tree, self.n = kernels, kernels.system, kernels.tree, kernels.n
         self.cut = self.system.cut
         self.layout, self.q, self.v, self.kinds = kernels.layout, kernels.q, kernels.v, kernels.kinds
@@ -70,6 +64,7 @@ class Outputs:
         self._inward()
         self._joints()
         self._sums()
+        tell(s, self.tree.model, self.system.shown, self.at, dict(signals))
 
     def _class(self, branch, numbers):
         column, c, data = folded(numbers)

@@ -21,6 +21,7 @@ from ..formulations.plain_tree import declared
 from ..formulations.scales import scales
 from ..formulations.system_passes import Passes
 from ..formulations.system_schedule import SystemKernels
+from ..formulations.told_signals import readable
 from ..formulations.tree_outputs import Outputs
 from ..joints import Joint
 from ..joints.alignment import strictly
@@ -53,11 +54,14 @@ def system_of(model, formulation, signals):
 
 
 def _plain(model, signals):
-    """Whether a model is made of bodies, constraints, forces and gravity alone, and its grounds stand still."""
-    other = signals or model.rules or model.events or model.switched or model.states or model.parameters
+    """Whether a model is made of bodies, constraints, forces, gravity and signals of these alone, and its
+    grounds stand still."""
+    other = model.rules or model.events or model.switched or model.states or model.parameters
     if other or any(g.moves for g in model.grounds) or not model.gravity.is_constant():
         return False
-    return all(isinstance(c, Connection) for c in model.constraints) and not any(b.particle for b in model.bodies)
+    if not all(isinstance(c, Connection) for c in model.constraints) or any(b.particle for b in model.bodies):
+        return False
+    return readable(model, signals)
 
 
 def _fits(model, joint, group):
@@ -76,7 +80,7 @@ def _closing(constraint):
     return constraint.traced().holonomic and not counted and aligned
 
 
-def prepared(plain, formulation, map, baumgarte, t):
+def prepared(plain, formulation, map, baumgarte, t, signals):
     """The system of a large model, and its kernels; None where its start has to be found otherwise."""
     from ..start import plain as start  # late: most models need none
 
@@ -88,9 +92,11 @@ def prepared(plain, formulation, map, baumgarte, t):
     whole = formulation == "hierarchical"
     passes = (SystemKernels if whole else Passes)(plain, state, sizes.unit)
     state = passes.layout = Layout(state.q, state.v, len(passes.turns))
-    parts = layout(model, passes.loop_rows, [])
-    built = kernels.build(checked(_kernels(passes, parts, map, baumgarte, whole)), seldom=("outputs",))
-    system = _system(passes, sizes, parts, Choice(map, baumgarte, (), _all(passes), (), "mass", sizes.unit, ()), t)
+    parts = layout(model, passes.loop_rows, signals)
+    built = kernels.build(checked(_kernels(passes, parts, signals, map, baumgarte, whole)), seldom=("outputs",))
+    system = _system(
+        passes, sizes, parts, Choice(map, baumgarte, (), _all(passes), (), "mass", sizes.unit, ()), t, signals
+    )
     x, p = state.joined(at[0], at[1], []), np.zeros(len(passes.turns))
     velocities = start.speeds(tree)
     if velocities is not None:
@@ -117,11 +123,11 @@ def _all(passes):
     return tuple(range(passes.loop_rows))
 
 
-def _kernels(passes, parts, map, baumgarte, whole):
+def _kernels(passes, parts, signals, map, baumgarte, whole):
     """The kernels of a run."""
     system, state = passes.system, passes.layout
     manifold = Manifold(system.tree.groups, system.tree.traces, state)
-    found = {"outputs": Outputs(passes, parts).schedule, **manifold.kernels(map)}
+    found = {"outputs": Outputs(passes, parts, signals).schedule, **manifold.kernels(map)}
     for name, what in (("turns", "coordinates"), ("spin", "rates")):
         found[name] = passes.counting(name, what)
     if not whole:
@@ -136,7 +142,7 @@ def _kernels(passes, parts, map, baumgarte, whole):
     }
 
 
-def _system(passes, sizes, parts, choice, t):
+def _system(passes, sizes, parts, choice, t, signals):
     """Everything about a system but its start."""
     plain, tree, model = passes.system, passes.tree, passes.system.model
     joints, (mass, J) = [j for j in model.joints if j.dof], tree.weights
@@ -157,7 +163,7 @@ def _system(passes, sizes, parts, choice, t):
         coordinate_units=[unit for j in joints for unit in coordinate_units(j)],
         connections=[c.name for c in model.constraints if isinstance(c, Connection)],
         layout=parts,
-        signals=[],
+        signals=list(signals),
         rows=[(f"{c.name}[{k}]", f"{c.name}: {direction}") for c, k, direction in rows],
         choice=choice,
         watches=0.0,
@@ -176,7 +182,7 @@ def _system(passes, sizes, parts, choice, t):
         v=[],
         p=[],
         changes=[],
-        fingerprint=fingerprint(model, {}),
+        fingerprint=fingerprint(model, signals),
     )
 
 

@@ -62,8 +62,9 @@ def prepare(
     lookup("formulation", formulation)
     values = model.values(parameters)
     if build is run_kernels and not needs:
-        plain = large.system_of(model, formulation, dict(model.signals) | dict(signals or {}))
-        found = None if plain is None else large.prepared(plain, formulation, map, baumgarte, t)
+        recorded = dict(model.signals) | dict(signals or {})
+        plain = large.system_of(model, formulation, recorded)
+        found = None if plain is None else large.prepared(plain, formulation, map, baumgarte, t, recorded)
         if found is not None:
             return found
     told = derived(model, formulation, dict(model.signals) | dict(signals or {}))
