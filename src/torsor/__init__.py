@@ -64,6 +64,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .methods.projections import Baumgarte, LeastSquares, Partition, Post
     from .run.dynamics import compile
     from .simulation import resume, simulate
+    from .store.component import interface, load_component, save_component
     from .store.files import load, save
 
 __version__ = "0.1.0"
@@ -74,6 +75,9 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "compile": ("run.dynamics", "compile"),
     "save": ("store.files", "save"),
     "load": ("store.files", "load"),
+    "save_component": ("store.component", "save_component"),
+    "load_component": ("store.component", "load_component"),
+    "interface": ("store.component", "interface"),
     "read": ("exchange", "read"),
     "plot": ("look.plots", "plot"),
     "info": ("look.report", "describe"),

@@ -10,7 +10,7 @@ import typer
 
 from ..errors import AccuracyWarning, OptionError, ResultError, RunError
 from ..registry import registered
-from . import BAD_INPUT, DONE, FAILED, INTERRUPTED, TERMINATED, checking, complain
+from . import BAD_INPUT, DONE, FAILED, INTERRUPTED, TERMINATED, checking, complain, components
 from .options import (
     AGAIN,
     CERTIFY,
@@ -225,7 +225,8 @@ def info(
         print(f"\ndrawn  {plot}")
 
 
-app.command()(checking.check)
+for command in (checking.check, components.save, components.trust):
+    app.command()(command)
 
 
 @app.command()

@@ -35,7 +35,8 @@ def _version(asked: bool):
 
 SOURCE = typer.Argument(
     metavar="CASE|FILE",
-    help="A case (see `torsor cases`), a Python file that defines `model` or `build()`, or a robot (FILE.urdf, MJCF: FILE.xml).",
+    help="A case (see `torsor cases`), a Python file that defines `model` or `build()`, a robot (FILE.urdf, MJCF: FILE.xml), or a "
+    "saved component (FILE.tsc).",
 )
 SET = option("NAME=VALUE", "A parameter of the model, or an option of the case or of `build()`. Repeatable.", "--set")
 UNTIL = number("SECONDS", "End time. Default: what the case or the file says.")
@@ -61,4 +62,9 @@ AGAIN = typer.Argument(
 )
 RESULT = typer.Argument(metavar="FILE.nc", help="A result that `torsor run --out` or `torsor.save` wrote.")
 FOLDER = typer.Argument(metavar="DIR", help="Where the pictures go.")
+SAVED = typer.Argument(metavar="FILE.tsc", help="Where the component goes.")
+COMPONENT = typer.Argument(metavar="FILE.tsc", help="A component that `torsor save` or `torsor.save_component` wrote.")
+FORMULATIONS = option(
+    "NAME", "A formulation whose compiled kernels go along. Default: absolute. Repeatable.", "--formulation"
+)
 VERSION = typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")

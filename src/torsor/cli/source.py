@@ -62,13 +62,9 @@ def number(text):
 def load(given, settings):
     """The source that `given` names. `settings` go to the builder where it has an argument of that name, else to the
     model's parameters."""
-    found = (
-        _case(given, settings)
-        if is_case(given)
-        else _described(given, settings)
-        if _is_described(given)
-        else _file(given, settings)
-    )
+    reads = {_case: is_case, _component: _is_component, _described: _is_described}
+    read = next((read for read, fits in reads.items() if fits(given)), _file)
+    found = read(given, settings)
     found.given, found.settings = given, settings
     return found
 
@@ -85,6 +81,22 @@ def _is_described(given):
     if given.endswith(".py"):
         return False
     return given.lower().endswith(tuple(suffix for known in registered("format").values() for suffix in known.suffixes))
+
+
+def _is_component(given):
+    """Whether a file is named as a saved component is."""
+    from ..store.component import SUFFIX
+
+    return given.lower().endswith(SUFFIX)
+
+
+def _component(path, settings):
+    from ..store.component import load_component
+
+    digest = digest_of(path)
+    model = load_component(path)
+    _known(model, settings, {})
+    return Source(model, settings, digest=digest)
 
 
 def _case(given, settings):
@@ -107,8 +119,9 @@ def _content(path):
     from .. import cases
 
     if os.path.isdir(path):
-        raise OptionError(f"{path!r} is a folder; give a case, or a Python, URDF or MJCF file")
-    if not path.endswith(".py") and not _is_described(path) and not os.path.exists(path):
+        raise OptionError(f"{path!r} is a folder; give a case, or a Python, URDF or MJCF file, or a component")
+    named = path.endswith(".py") or _is_described(path) or _is_component(path)
+    if not named and not os.path.exists(path):
         raise OptionError(f"{path!r} is neither a case nor a file. Cases: {', '.join(cases.names())}.")
     try:
         with open(path, "rb") as stream:

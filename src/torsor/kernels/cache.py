@@ -11,18 +11,21 @@ cannot be read or written makes everything absent too, and never stops a run.
 
 import hashlib
 import os
+import re
 import stat
 import sys
 import tempfile
 import warnings
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 LIMIT = 2**30
 _MAGIC = b"torsor2\n"
+ENTRY = re.compile("[0-9a-f]{64}")  # the name of one
 _told: set[str] = set()  # folders that a warning was given about
+_noted: list[dict] = []  # entries that somebody takes note of
 
 
 def folder():
@@ -74,9 +77,17 @@ def store(key, name, data, place=None):
 
     place   another folder than the usual one, which others may read
     """
-    temporary = None
     try:
         path = _path(key, name, place)
+    except (OSError, RuntimeError, ValueError):
+        return False
+    _note(path, data)
+    return _write(path, data, place)
+
+
+def _write(path, data, place=None):
+    temporary = None
+    try:
         if not path.parent.exists():
             path.parent.mkdir(mode=0o755 if place else 0o700, parents=True, exist_ok=True)
         if not trusted(path.parent):
@@ -118,7 +129,31 @@ def load(key, name, place=None):
         return None
     with suppress(OSError):
         os.utime(path)
+    _note(path, data)
     return data
+
+
+@contextmanager
+def noted():
+    """Take note of every entry that is read or written meanwhile: bytes by the name of the entry."""
+    entries: dict[str, bytes] = {}
+    _noted.append(entries)
+    try:
+        yield entries
+    finally:
+        _noted.remove(entries)
+
+
+def _note(path, data):
+    for entries in _noted:
+        entries[path.stem] = data
+
+
+def adopt(entries):
+    """Keep entries that were noted elsewhere, under their names; how many. What is in them is run: they must be trusted."""
+    return sum(
+        _write(folder() / f"{name}.bin", data) for name, data in entries.items() if ENTRY.fullmatch(name) is not None
+    )
 
 
 def _seal(path, data):
