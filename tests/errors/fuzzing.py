@@ -142,6 +142,7 @@ def templates(model, things):
         ("parameter", model.parameter, ("new", 1.0), {"positive": True}), ("signal", model.signal, ("new", arm.position[0]), {}),
         ("expose", model.expose, ("new", arm), {}), ("include", model.include, ("new", things["other"]), {"at": z,
         "rotation": None}),
+        ("row", model.include, ("new", things["other"]), {"at": z, "rotation": None, "count": 2, "pitch": z}),
         ("getitem", model.__getitem__, ("arm",), {}), ("values", model.values, ({"k": 1.0},), {}), ("modes", model.modes,
         ("new", "a", "b"), {}),
         ("when", model.when, (low(), ts.end()), {"name": "new", "during": state["on"], "accumulate": "error"}),
@@ -155,6 +156,9 @@ def templates(model, things):
         ("cases.load", ts.cases.load, ("four-bar",), {"n": 2}), ("cases.until", ts.cases.until, ("car",), {}),
         ("cases.describe", ts.cases.describe, ("car",), {}), ("read", ts.read, ("nothing.urdf",), {}), ("load", ts.load,
         ("nothing.nc",), {}),
+        ("load_component", ts.load_component, ("nothing.tsc",), {"like": None, "trusted": False}),
+        ("save_component", ts.save_component, (None, "nothing.tsc"), {"formulations": ()}),
+        ("interface", ts.interface, ("nothing.tsc",), {}),
         ("save", ts.save, (None, "nothing.nc"), {}), ("resume", ts.resume, ("nothing", model), {}), ("plot", ts.plot, (None,),
         {"what": "energy"}),
     ]  # fmt: skip
