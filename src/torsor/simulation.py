@@ -23,6 +23,7 @@ from .methods.projections import Projection, projection_of
 from .registry import lookup, registered
 from .run.interruption import never_lost, noted
 from .run.prepare import changes_structure
+from .run.ranks import Ranks, ranks_of
 from .run.system import System
 from .run.task import Task
 from .run.times import Spaced, output_times, seconds
@@ -56,6 +57,7 @@ def simulate(
     checkpoint: str | os.PathLike | None = None,
     checkpoint_every: float | None = 60.0,
     checkpoint_interval: float | None = None,
+    ranks: bool | Ranks = False,
 ) -> "xr.Dataset":
     """Simulate a model from time 0 and return an xarray.Dataset.
 
@@ -74,6 +76,8 @@ def simulate(
     certify      measure the error of everything by a second, finer run; see docs/results.md
     checkpoint   folder from which `resume` can go on; results are then kept there, and not in memory
     checkpoint_every, checkpoint_interval   seconds on the clock, and simulated seconds, between checkpoints; None: not so
+    ranks        the processes that MPI has started run the model together, each a part of it; the result is that of rank 0,
+                 others return None: see docs/distributed.md
 
     A run that fails raises RunError, whose `data` holds what was computed; one that is interrupted returns it.
     """
@@ -87,6 +91,8 @@ def simulate(
         {name: values[name] for name in parameters or {}},
     )  # fmt: skip
     _certifiable(task, certify, checkpoint)
+    if ranks is not False:
+        return _together(replace(task, ranks=ranks_of(ranks, certify, checkpoint)), times[:], progress)
     if checkpoint is not None:
         return _checkpointed(task, times, checkpoint, (checkpoint_every, checkpoint_interval), progress)
     system, data = _carried_out(task, times[:], model.name, progress)
@@ -142,9 +148,18 @@ def _carried_out(task, times, title, progress):
     finally:
         bar.close()
     by = {} if note.signal is None else {"interrupted_by": signal.Signals(note.signal).name}
+    if trajectory is None:  # another rank has it
+        return system, None
     data = dataset(system, trajectory, task.options())
-    data.attrs.update(prepare_seconds=prepared, **by)
+    data.attrs.update(prepare_seconds=prepared, **by, **runner.told())
     return system, data
+
+
+def _together(task, times, progress):
+    """The result of a run by several ranks, on rank 0; None on all others. What fails on one rank fails on all of them."""
+    with task.ranks.together():
+        system, data = _carried_out(task, times, task.model.name, progress if task.ranks.rank == 0 else False)
+        return None if data is None else task.doubted(task.judged(system, data, data.sizes["time"]), 3)
 
 
 def _certified(task, times, system, data, progress):

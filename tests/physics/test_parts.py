@@ -1,12 +1,10 @@
 """The parts of a system that ranks compute are those of the whole: kernels of all ranks together give what its kernels give."""
 
-import threading
-
 import numpy as np
 import pytest
 from hierarchies import hierarchy
+from together import bush, in_threads
 
-import torsor as ts
 from torsor import kernels
 from torsor.formulations.gathering import Gathering
 from torsor.formulations.group_schedule import Manifold
@@ -16,30 +14,8 @@ from torsor.formulations.plain_system import PlainSystem
 from torsor.formulations.shares import shares
 from torsor.formulations.system_schedule import SystemKernels
 from torsor.formulations.tree_outputs import Outputs
-from torsor.run.ranks import Threads
 from torsor.run.waist import Layout
 from torsor.start.plain import given
-
-
-def bush(branches=3, length=3):
-    """A chain on the ground with chains hung on it, rods that close loops, and springs between neighbouring branches."""
-    model = ts.Model("bush", gravity=(1, 0, -9.81))
-    above, tips = model.ground, []
-    for k in range(branches):
-        stem = model.body(f"stem{k}", mass=2.0, inertia=(0.3, 0.2, 0.1), at=(k, 0.1, 0))
-        model.add(ts.Revolute(f"s{k}", above, stem, point=(k - 0.5, 0, 0), axis=(0, 1, 0.1 * k)))
-        above = hung = stem
-        links = []
-        for i in range(length):
-            links.append(model.body(f"b{k}_{i}", mass=1.0, inertia=(0.1, 0.2, 0.15), at=(k + 0.1 * i, 0, -i - 1)))
-            model.add(ts.Spherical(f"j{k}_{i}", hung, links[-1], point=(k, 0.05, -i - 0.5)))
-            hung = links[-1]
-        model.add(ts.Distance(f"rod{k}", stem, links[1]))
-        model.add(ts.SpringDamper(f"own{k}", links[0], links[-1], stiffness=30.0, damping=0.4, length=1.0))
-        model.add(ts.SpringDamper(f"held{k}", model.ground, links[-1], stiffness=3.0, damping=0.1, length=1.0))
-        tips.append(links[-1])
-    model.add(ts.SpringDamper("across", tips[0], tips[-1], stiffness=5.0, damping=0.2, length=1.0))
-    return model
 
 
 def library(system, exchange=None):
@@ -66,25 +42,6 @@ def evaluated(built, made, x, e):
         "velocities": built["velocities"](t, x, p, F), "tangent": built["tangent"](t, x, p, F, e)[0],
         "row": built["outputs"](t, x, p, xdot, lam)[0],
     }  # fmt: skip
-
-
-def in_threads(count, action):
-    """What an action gives on each of so many ranks."""
-    found = [None] * count
-
-    def run(ranks):
-        try:
-            found[ranks.rank] = action(ranks)
-        except BaseException as error:
-            found[ranks.rank] = error
-            ranks.ended(error)
-
-    threads = [threading.Thread(target=run, args=(ranks,)) for ranks in Threads.several(count)]
-    [t.start() for t in threads], [t.join() for t in threads]
-    for one in found:
-        if isinstance(one, BaseException):
-            raise one
-    return found
 
 
 def near(found, expected, what):
@@ -128,7 +85,7 @@ def test_parts_give_what_the_whole_gives(model, count):
 
     row, parts = np.zeros(len(expected["row"])), layout(whole.shown, made.loop_rows, [])
     for gathering, own in in_threads(count, part):
-        gathering.into(row, own)
+        gathering.into(row, own, gathering.target)
     at = 0
     for name, size in parts:
         near(row[at : at + size], expected["row"][at : at + size], name)

@@ -21,44 +21,40 @@ class Gathering:
     """
 
     def __init__(self, part):
-        self.part, self.whole, self.shares = part, part.whole, part.shares
         here, there = (layout(x.shown, x.loop_rows, []) for x in (part, part.whole))
         at, to = (dict(zip([name for name, _ in x], starts([size for _, size in x]))) for x in (here, there))
         self.size = sum(size for _, size in there)
-        pairs = self._pairs()
+        pairs = _pairs(part)
         self.taken = np.concatenate([at[name] + pair[0] for name, pair in pairs.items()]).astype(int)
         self.target = np.concatenate([to[name] + pair[1] for name, pair in pairs.items()]).astype(int)
         self.sums, self.largest = (np.array([[x[n] for n in names] for x in (at, to)]) for names in (SUMS, LARGEST))
-
-    def _pairs(self):
-        """Places here and there of the outputs that are mine, by name."""
-        part, whole, known = self.part, self.whole, self.shares.known
-        ours = lambda owner: owner == part.cut.rank or (owner == TRUNK and part.cut.rank == 0)
-        links, loops = part.links_of_whole.tolist(), part.rows_of_whole[part.first_loop :].tolist()
-        bodies = {id(b) for b, k in zip(part.tree.bodies, links) if ours(self.shares.bodies[k])}
-        joints = {id(j) for j, k in zip(part.tree.joints, links) if not known[k] or part.cut.rank == 0}
-        closing = [bool(ours(self.shares.constraints[k])) for k in loops]
-        joints |= {id(c) for c, own in zip(part.loops, closing) if own}
-        rows = np.repeat(np.array(closing, bool), part.sizes[part.first_loop :])
-        found = {
-            name: _paired(part.shown.bodies, whole.shown.bodies, bodies, lambda _, n=n: n) for name, n in BODY.items()
-        }
-        found |= dict.fromkeys(
-            COORDINATES, _paired(part.shown.joints, whole.shown.joints, joints, lambda joint: joint.dof)
-        )
-        found |= dict.fromkeys(REACTIONS, _paired(part.shown.constraints, whole.shown.constraints, joints, lambda _: 3))
-        return found | {"multiplier": (np.flatnonzero(rows), part.rows_of_loops()[rows])}
 
     def own(self, outputs):
         """What a rank tells of its outputs."""
         return outputs[..., self.taken], outputs[..., self.sums[0]], outputs[..., self.largest[0]]
 
-    def into(self, whole, told):
-        """Put what a rank tells into the outputs of the whole, which are zero at first."""
+    def into(self, whole, told, target):
+        """Put what a rank tells into the outputs of the whole, which are zero at first; target: that of its own gathering."""
         own, sums, largest = told
-        whole[..., self.target] = own
+        whole[..., target] = own
         whole[..., self.sums[1]] += sums
         whole[..., self.largest[1]] = np.maximum(whole[..., self.largest[1]], largest)
+
+
+def _pairs(part):
+    """Places here and there of the outputs that are mine, by name."""
+    whole, shares, known = part.whole, part.shares, part.shares.known
+    ours = lambda owner: owner == part.cut.rank or (owner == TRUNK and part.cut.rank == 0)
+    links, loops = part.links_of_whole.tolist(), part.rows_of_whole[part.first_loop :].tolist()
+    bodies = {id(b) for b, k in zip(part.tree.bodies, links) if ours(shares.bodies[k])}
+    joints = {id(j) for j, k in zip(part.tree.joints, links) if not known[k] or part.cut.rank == 0}
+    closing = [bool(ours(shares.constraints[k])) for k in loops]
+    joints |= {id(c) for c, own in zip(part.loops, closing) if own}
+    rows = np.repeat(np.array(closing, bool), part.sizes[part.first_loop :])
+    found = {name: _paired(part.shown.bodies, whole.shown.bodies, bodies, lambda _, n=n: n) for name, n in BODY.items()}
+    found |= dict.fromkeys(COORDINATES, _paired(part.shown.joints, whole.shown.joints, joints, lambda joint: joint.dof))
+    found |= dict.fromkeys(REACTIONS, _paired(part.shown.constraints, whole.shown.constraints, joints, lambda _: 3))
+    return found | {"multiplier": (np.flatnonzero(rows), part.rows_of_loops()[rows])}
 
 
 def _paired(here, there, chosen, size):

@@ -31,8 +31,10 @@ class Joining(Passes):
         self.at_stored = size + starts(of(lambda c: c.stored))
         self.F = size + int(of(lambda c: c.stored).sum()) + 1
         self.cut, self.massive, self.first_of_trunk = system.cut, np.arange(self.n), 0
+        self.told_of = np.ones(len(self.found), bool)  # joins that no other rank has, or that this one tells of
         if self.cut:
             self.massive, self.first_of_trunk = self.cut.massive, self.cut.joins
+            self.told_of[self.first_of_trunk :] = self.cut.rank == 0
             self.reduced = self.cut.message([triangle(SIX * len(border)) for border in self.cut.borders])
             self.at_told, self.F = self.F - 1, self.F + self.reduced.size
             own = self.cut.roots >= 0

@@ -33,12 +33,13 @@ class PlainSystem:
     constraints   those with rows: joints of the tree first, then `loops`
     shown         what results hold, in their order: bodies, joints, constraints
     cut           where other ranks have further parts of the system (`part_system.py`); None: nowhere
+    whole         the system that this is a part of: itself
     """
 
     cut: Any = None
 
     def __init__(self, model):
-        self.model, self.tree = model, PlainTree(model)
+        self.model, self.tree, self.whole = model, PlainTree(model), self
         self.shown, self.acting = Shown(model.bodies, model.joints, model.constraints), model.forces
         own = {id(joint) for joint in self.tree.joints}
         known = {id(joint) for joint in model.joints}

@@ -157,7 +157,6 @@ def _closed(tree, parents, forces, count, pieces):
         if not opened and np.array_equal(before, known):
             break
     acting = np.array([bodies[ends[0]] if len({bodies[b] for b in ends}) == 1 else TRUNK for ends in forces], int)
-    acting[[k for k, ends in enumerate(forces) if all(known[b] for b in ends)]] = TRUNK
     constraints = np.full(max([j.constraint for j in tree.joins], default=-1) + 1, TRUNK)
     constraints[[j.constraint for j in tree.joins]] = of
     work = np.bincount(np.where(of < 0, count, of), tree.own, count + 1)

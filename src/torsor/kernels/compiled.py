@@ -11,7 +11,7 @@ BUILDING = os.environ.get("TORSOR_BUILDING") == "1"
 ENTRIES: dict = {}  # functions that Python, or other loops, call by address: with the types of their arguments
 
 if BUILDING:
-    from .numba_records import call_step, compiled, inlined, reference
+    from .numba_records import call_agreement, call_step, compiled, inlined, reference
 else:
 
     def compiled(function):
@@ -23,6 +23,7 @@ else:
     def reference(record):
         """A compiled function that makes a reference out of the address of a record."""
 
+    call_agreement = None  # calls the function by which ranks agree on numbers: (address, numbers, how many, on what)
     call_step = None  # calls a step of a method by its address: (run, structure, time, length) → status
 
 
@@ -36,4 +37,4 @@ def entry(*kinds):
     return declare
 
 
-__all__ = ["call_step", "compiled", "entry", "inlined", "reference"]
+__all__ = ["call_agreement", "call_step", "compiled", "entry", "inlined", "reference"]

@@ -6,12 +6,13 @@ In a checkout whose loops have changed, or were never built, another process com
 """
 
 import ctypes
+import functools
 import hashlib
 import json
 import lzma
 import re
 import sys
-from functools import cache as once
+import threading
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -38,6 +39,19 @@ class Loop:
         status, error = ctypes.c_int64(), ctypes.c_void_p()
         self._call(status, error, *arguments)
         return status.value
+
+
+def once(function):
+    """Called once for each argument, also where several threads ask: what they find must be the same, since others keep addresses
+    of it only."""
+    known, lock = functools.cache(function), threading.RLock()
+
+    @functools.wraps(function)
+    def found(*given):
+        with lock:
+            return known(*given)
+
+    return found
 
 
 @once

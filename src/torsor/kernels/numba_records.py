@@ -112,6 +112,19 @@ def call_step(typing, address, run, k, t, h):
     return types.int64(*kinds), code
 
 
+@intrinsic
+def call_agreement(typing, address, numbers, count, what):
+    """Call the function by which ranks agree on so many numbers: void agree(double* numbers, int64 count, int64 what)."""
+
+    def code(context, builder, signature, arguments):
+        data = context.make_array(numbers)(context, builder, arguments[1]).data
+        function = ir.FunctionType(ir.VoidType(), [data.type, ir.IntType(64), ir.IntType(64)]).as_pointer()
+        builder.call(builder.inttoptr(arguments[0], function), [data, *arguments[2:]])
+        return context.get_dummy_value()
+
+    return types.void(types.int64, numbers, types.int64, types.int64), code
+
+
 def callers():
     """A compiled function for every kernel, by name: (kernels, scratch, its vectors in the order of its signature).
 

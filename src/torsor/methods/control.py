@@ -6,6 +6,7 @@ import numpy as np
 
 from ..kernels import ask
 from ..kernels.compiled import compiled, inlined
+from .agreement import alone, both_overall, common, overall
 from .vectors import either, largest, rate
 
 COARSE = 1e-3  # error of a step, relative to the model's size, from which the projection surely finds back
@@ -54,6 +55,18 @@ def of_each_kind(first, last, e, whole, linear):
 
 
 @inlined
+def of_all_ranks(run, along, about):
+    """The larger of each over all ranks."""
+    if alone(run):
+        return along, about
+    c = run.scratch.common
+    c[0], c[1], c[2], c[3], c[4], c[5] = along.speed, along.first, along.last, along.moved, along.faster, along.whole
+    c[6], c[7], c[8], c[9], c[10], c[11] = about.speed, about.first, about.last, about.moved, about.faster, about.whole
+    common(run, 12)
+    return Largest(c[0], c[1], c[2], c[3], c[4], c[5]), Largest(c[6], c[7], c[8], c[9], c[10], c[11])
+
+
+@inlined
 def of_states(run, h, x, e):
     """Largest error of a user's state, each over the largest value that it has had, or gains in a short time."""
     most, first, n, worst = (
@@ -89,7 +102,7 @@ def error_of(run, k, h, x, x1, projecting):
     if projecting:
         ask.tangent(k, s, x1, run.state.p, s.F, s.e, s.left)
     e = s.left if projecting else s.e
-    along, about = of_each_kind(K[0], K[run.method.stages - 1], e, s.e, linear)
+    along, about = of_all_ranks(run, *of_each_kind(K[0], K[run.method.stages - 1], e, s.e, linear))
     met = (  # what starts from rest speeds up
         max(scales.speed, along.speed + h * max(along.first, along.last)),
         max(scales.spin, about.speed + h * max(about.first, about.last)),
@@ -136,7 +149,7 @@ def resolution(run, k, t, x, x1):
             rate(run, k, t, x1, run.state.p, s.xdot)
             for m in range(s.u.size):
                 s.u[m] = s.xdot[m] - s.K[0, m]
-            linear, angular = either(s.u, plan.linear, n)
+            linear, angular = both_overall(run, *either(s.u, plan.linear, n))
             here = (max(here[0], linear), max(here[1], angular))
         least = (min(least[0], here[0]), min(least[1], here[1]))
         most = (max(most[0], here[0]), max(most[1], here[1]))
@@ -155,4 +168,4 @@ def proposed(run, h, error):
 def finite(run, x1):
     """Whether a step ends in numbers."""
     s, n = run.scratch, run.plan.configuration
-    return np.isfinite(largest(x1, n, x1.size) + largest(s.u, 0, s.u.size))
+    return np.isfinite(overall(run, largest(x1, n, x1.size) + largest(s.u, 0, s.u.size)))

@@ -9,6 +9,7 @@ from ..kernels.signatures import SIGNATURES
 KERNELS = rows(
     **dict.fromkeys(SIGNATURES, COUNT),
     rows=COUNT,  # constraint rows in use
+    constrained=COUNT,  # whether there are any, here or on another rank
     last=COUNT,  # place in F of how well they are conditioned
     watched=COUNT,  # whether that is watched, since what was chosen may have to be chosen anew:
     poor=REAL,  # below this conditioning,
@@ -34,6 +35,9 @@ class Plan(Record):
     velocities: COUNT  # numbers of v; x goes on after q as ẋ does after them
     linear: INDICES  # 1 for a velocity that is a length per time, 0 for an angular one
     gains: VECTOR  # α and β of Baumgarte
+    agree: COUNT  # address of the function by which ranks agree on numbers, 0 where there is one
+    common_configuration: COUNT  # numbers of q that every rank computes: the first ones
+    common_velocities: COUNT  # and of v
 
 
 class Method(Record):
@@ -119,6 +123,7 @@ class Scratch(Record):
     slope: MATRIX  # of Newton's equations, and in which order they are solved
     order: INDICES
     tried: VECTOR  # the state for which a better choice is asked
+    common: VECTOR  # numbers on which ranks agree
 
 
 class Outputs(Record):

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..kernels import ask
 from ..kernels.compiled import call_step, compiled, inlined
+from ..methods.agreement import alone, overall, same_trunk
 from ..methods.codes import ACCEPTED, ILL_CHOSEN, NOT_FINITE, NOT_PROJECTED, NOT_SOLVED, REJECTED, STEP_TOO_SMALL
 from ..methods.control import error_of, finite, proposed, resolution
 from ..methods.correction import correct_positions, correct_velocities, dips, ill_chosen
@@ -24,10 +25,10 @@ def length(run, k, goal):
     plan, state, s = run.plan, run.state, run.scratch
     way = goal - state.time
     h = min(plan.step if plan.adaptive == 0 else state.step, state.longest)
-    if s.turn.size > 0:
+    if s.turn.size > 0 or not alone(run):
         s.t[0] = state.time
         ask.spin(k, s, state.xs[state.at], state.p, s.spin)
-        h = min(h, TURNING / max(largest(s.spin, 0, s.spin.size), TURNING / h))
+        h = min(h, TURNING / max(overall(run, largest(s.spin, 0, s.spin.size)), TURNING / h))
     parts = np.ceil(way / h * (1 - 1e-9))
     last = parts <= 1.0
     return (way if last else way / parts if (plan.adaptive == 0 or parts <= 2.0) else h), last
@@ -40,6 +41,7 @@ def turned_too_far(run, k, x1, h):
     ask.turns(k, s, x1, p, s.turn)
     for m in range(s.turn.size):
         worst = max(worst, abs(s.turn[m] - p[p.size - s.turn.size + m]))
+    worst = overall(run, worst)
     if worst > TURNED:
         run.state.longest = 0.5 * h
     return worst > TURNED
@@ -129,7 +131,7 @@ def attempt(run, structure, goal):
     """One step towards a goal. ACCEPTED, REJECTED, or why the run cannot go on."""
     plan, state, s = run.plan, run.state, run.scratch
     k = run.kernels[structure]
-    projecting = plan.projects == 1 and k.rows > 0
+    projecting = plan.projects == 1 and k.constrained == 1
     h, last = length(run, k, goal)
     now = goal if last else state.time + h
     place, other = (state.at + 1) % 3, (state.at + 2) % 3
@@ -140,7 +142,7 @@ def attempt(run, structure, goal):
         return shorter(run, h)
     usable = finite(run, x1)
     s.t[0] = now
-    if usable and s.turn.size > 0 and turned_too_far(run, k, x1, h):
+    if usable and (s.turn.size > 0 or not alone(run)) and turned_too_far(run, k, x1, h):
         return refused(run)
     if projecting and usable:
         ask.factor(k, s, x1, state.p, s.F)
@@ -163,6 +165,7 @@ def attempt(run, structure, goal):
         if place < 0:
             return refused(run) if place == -1 else NOT_PROJECTED
         state.fresh = 1
+    same_trunk(run, state.xs[place])
     taken_over(run, place, now)
     if k.watched == 1 and not projecting:
         ask.factor(k, s, state.xs[place], state.p, s.F)

@@ -29,6 +29,7 @@ from ..joints.base import Connection
 from ..kernels.signatures import checked
 from ..lie import SE3, SO3, se3
 from .choice import Choice
+from .ranks import ALONE
 from .system import System
 from .waist import Layout
 
@@ -80,29 +81,30 @@ def _closing(constraint):
     return constraint.traced().holonomic and not counted and aligned
 
 
-def prepared(plain, formulation, map, baumgarte, t, signals):
-    """The system of a large model, and its kernels; None where its start has to be found otherwise."""
+def prepared(plain, formulation, map, baumgarte, t, signals, ranks=ALONE):
+    """The system of a large model, or of a part of it that a rank has, and its kernels; None where its start has to be found
+    otherwise."""
     from ..start import plain as start  # late: most models need none
 
     model, tree, at = plain.model, plain.tree, start.given(plain.tree)
-    if at is None:
+    if not ranks.all(at is not None):
         return None
-    sizes = scales(model, *tree.measured())
+    sizes = scales(model, *plain.whole.tree.measured())
     state = Layout(len(at[0]), len(at[1]), 0)
     whole = formulation == "hierarchical"
     passes = (SystemKernels if whole else Passes)(plain, state, sizes.unit)
     state = passes.layout = Layout(state.q, state.v, len(passes.turns))
-    parts = layout(model, passes.loop_rows, signals)
-    built = kernels.build(checked(_kernels(passes, parts, signals, map, baumgarte, whole)), seldom=("outputs",))
-    system = _system(
-        passes, sizes, parts, Choice(map, baumgarte, (), _all(passes), (), "mass", sizes.unit, ()), t, signals
-    )
+    parts = layout(plain.shown, passes.loop_rows, signals)
+    functions = checked(_kernels(passes, parts, signals, map, baumgarte, whole))
+    built = kernels.build(functions, seldom=("outputs",), exchange=ranks.exchange)
+    choice = Choice(map, baumgarte, (), _all(passes), (), "mass", sizes.unit, ())
+    system = described(passes, sizes, parts, choice, t, signals)
     x, p = state.joined(at[0], at[1], []), np.zeros(len(passes.turns))
     velocities = start.speeds(tree)
-    if velocities is not None:
+    if ranks.any(start.pushed(tree, velocities)):
         adopted = kernels.build({"adopted": passes.adopted()})["adopted"]
         x = start.adopted(adopted, built["outputs"], passes, x, p, velocities)
-        if x is None:
+        if not ranks.all(x is not None):
             return None
     if whole:
         x = start.assembled(system, built, t, x, p)
@@ -110,7 +112,7 @@ def prepared(plain, formulation, map, baumgarte, t, signals):
             return None
         found = start.Redundancy(passes, built["factor"](np.array([t]), x, p)[0])
         system.redundant, system.shared = sorted(found.rows), list(found.shared)
-        system.freedom = system.start_freedom = 6 * tree.n - found.rank
+        system.freedom = system.start_freedom = 6 * plain.whole.tree.n - sum(ranks.gathered(found.rank))
         if passes.turns:
             p = built["turns"](np.array([t]), x, p)[0]
     q, v = state.parted(x)
@@ -142,10 +144,10 @@ def _kernels(passes, parts, signals, map, baumgarte, whole):
     }
 
 
-def _system(passes, sizes, parts, choice, t, signals):
+def described(passes, sizes, parts, choice, t, signals):
     """Everything about a system but its start."""
     plain, tree, model = passes.system, passes.tree, passes.system.model
-    joints, (mass, J) = [j for j in model.joints if j.dof], tree.weights
+    joints, (mass, J) = [j for j in plain.shown.joints if j.dof], plain.whole.tree.weights
     rows = [(c, k, d) for c in plain.loops for k, d in enumerate(c.traced().directions)]
     names = [(joint.name, tree.groups[k].dimension) for joint, k in zip(tree.joints, tree.traces)]
     return System(
@@ -156,12 +158,12 @@ def _system(passes, sizes, parts, choice, t, signals):
             "turns": len(passes.turns),
             "multipliers": len(rows),
         },
-        bodies=[b.name for b in model.bodies],
+        bodies=[b.name for b in plain.shown.bodies],
         coordinates=[f"{name}[{k}]" if n > 1 else name for name, n in names for k in range(n)],
         states=[],
         joint_coordinates=coordinate_labels(joints),
         coordinate_units=[unit for j in joints for unit in coordinate_units(j)],
-        connections=[c.name for c in model.constraints if isinstance(c, Connection)],
+        connections=[c.name for c in plain.shown.constraints if isinstance(c, Connection)],
         layout=parts,
         signals=list(signals),
         rows=[(f"{c.name}[{k}]", f"{c.name}: {direction}") for c, k, direction in rows],

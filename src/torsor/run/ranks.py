@@ -13,10 +13,13 @@ loop comes to its end, and Python is told.
 import ctypes
 import threading
 from abc import ABC, abstractmethod
+from contextlib import contextmanager
 
 import numpy as np
 
-LARGEST, SAME = 0, 1  # what is agreed on: the largest of each number; the numbers of rank 0
+from ..errors import OptionError, RunError
+from ..methods.agreement import LARGEST
+
 PATIENCE = 600.0  # seconds after which a thread that says nothing counts as lost
 
 
@@ -45,6 +48,29 @@ class Ranks(ABC):
     @abstractmethod
     def ended(self, error):
         """Tell the others that this rank ends with an error."""
+
+    @contextmanager
+    def together(self):
+        """What fails in here is told to the others, and what failed elsewhere is an error here, too; all leave together."""
+        try:
+            yield
+            self.check()
+            self.gathered(None)
+        except Lost as lost:
+            raise RunError(f"{lost}") from None
+        except BaseException as error:
+            self.ended(error)
+            raise
+
+    def to_first(self, thing):
+        """The same on rank 0; None on all others."""
+        found = self.gathered(thing)
+        return found if self.rank == 0 else None
+
+    def check(self):
+        """Raise what went wrong in compiled code."""
+        if self.trouble is not None:
+            raise self.trouble
 
     def largest(self, *numbers):
         """The largest of each number over all ranks; not a number if any is not."""
@@ -79,13 +105,42 @@ class Ranks(ABC):
         if self.trouble is not None:
             numbers[:] = np.nan
 
+    def all(self, fine):
+        """Whether something is so on all ranks."""
+        return all(self.gathered(bool(fine)))
+
+    def any(self, found):
+        """Whether something is so on any rank."""
+        return any(self.gathered(bool(found)))
+
+
+class Alone:
+    """Where there are no other ranks."""
+
+    rank, count, exchange = 0, 1, None
+
+    def gathered(self, thing):
+        return [thing]
+
+    def largest(self, *numbers):
+        return np.array(numbers)
+
+    def all(self, fine):
+        return fine
+
+    def any(self, found):
+        return found
+
+
+ALONE = Alone()
+
 
 class Threads(Ranks):
     """Ranks that are threads of one process: to try things out."""
 
     def __init__(self, rank, count, barrier, table):
         super().__init__(rank, count)
-        self.barrier, self.table = barrier, table
+        self.barrier, self.table, self.turn = barrier, table, 0
 
     @classmethod
     def several(cls, count):
@@ -95,14 +150,16 @@ class Threads(Ranks):
         return [cls(rank, count, barrier, table) for rank in range(count)]
 
     def gathered(self, thing):
+        self.turn += 1
+        self.table[self.turn, self.rank] = thing
+        self.table.pop((self.turn - 2, self.rank), None)  # everybody has been past that
+        every = [(self.turn, k) for k in range(self.count)]
         try:
-            self.table[self.rank] = thing
             self.barrier.wait()
-            found = [self.table[k] for k in range(self.count)]
-            self.barrier.wait()
-            return found
         except threading.BrokenBarrierError:
-            raise Lost(self.table.get("ended", "a rank has said nothing for too long")) from None
+            if not all(place in self.table for place in every):  # else everybody was here before
+                raise Lost(self.table.get("ended", "a rank has said nothing for too long")) from None
+        return [self.table[place] for place in every]
 
     def share(self, numbers, counts):
         ends = np.cumsum([0, *counts])
@@ -113,3 +170,16 @@ class Threads(Ranks):
     def ended(self, error):
         self.table.setdefault("ended", f"rank {self.rank} has ended: {error}")
         self.barrier.abort()
+
+
+def ranks_of(given, certify, checkpoint):
+    """The ranks that are meant by what `simulate` is given: True for those of MPI."""
+    if certify or checkpoint is not None:
+        raise OptionError("ranks: not together with certify or a checkpoint")
+    if isinstance(given, Ranks):
+        return given
+    if given is not True:
+        raise OptionError(f"ranks must be True or False, got {given!r}")
+    from .mpi import world  # late: MPI is started there
+
+    return world()

@@ -55,6 +55,15 @@ class Results:
         out.written = self.evaluated = self.taken = 0
         self.outputs = np.zeros((m, self.sizes["outputs"]))
 
+    def told(self):
+        """Further attributes of a result."""
+        return {}
+
+    @property
+    def shown(self):
+        """The system whose outputs results hold."""
+        return self.system
+
     @property
     def written(self):
         """Outputs reached so far of those asked for."""
@@ -93,7 +102,7 @@ class Results:
         bad = ~np.isfinite(outputs)
         if self.undefined is None and bad.any():
             k = int(np.argmax(bad.any(axis=1)))
-            self.undefined = (self.system.output_name(int(np.argmax(bad[k]))), float(times[k]))
+            self.undefined = (self.shown.output_name(int(np.argmax(bad[k]))), float(times[k]))
 
     def verdict(self, message):
         """How a run ended: not well where something in its results is not a number."""

@@ -100,6 +100,7 @@ class Runner(Results):
         self.built = chosen[0][0]
         table = np.concatenate([addresses(built) for built, _, _ in chosen])
         for row, (built, keep, watches) in zip(table, chosen):
+            row["constrained"] = self._agreed(len(keep) > 0)
             row["rows"], row["last"] = len(keep), max(built["factor"].size_out(0), 1) - 1
             row["watched"], row["poor"], row["rich"] = watches > 0, 0.0, np.inf
         before = self.run_.kernels
@@ -151,10 +152,14 @@ class Runner(Results):
         """How fast a system moves at the start, or would under gravity [1/s]."""
         return max(self.system.scales["rate"], self._moves())
 
+    def _agreed(self, number):
+        """A number that decides something: the largest, where several run a system together."""
+        return number
+
     def _moves(self):
         """How fast a system moves at the start: lengths over its size, angles as they are [1/s]."""
         sizes = np.where(np.array(self.system.linear, bool), self.system.length, 1.0)
-        return np.abs(np.array(self.system.v) / sizes).max(initial=0.0)
+        return self._agreed(np.abs(np.array(self.system.v) / sizes).max(initial=0.0))
 
     def _first_step(self, tolerance):
         """A cautious first step from the start velocities and accelerations: small against the time in which anything turns
@@ -166,7 +171,7 @@ class Runner(Results):
         t, x, p = np.array([system.t]), self.state.x, self.state.p
         xdot = self.built["rate"](t, x, p, self.built["factor"](t, x, p)[0], self.plan.gains)[0]
         speeds = np.abs(xdot[:n]) / size, np.sqrt(np.abs(np.nan_to_num(xdot[n : 2 * n])) / size)
-        return min(span, 0.3 * tolerance**0.2 / np.concatenate([*speeds, [1 / span]]).max())
+        return min(span, 0.3 * tolerance**0.2 / self._agreed(np.concatenate([*speeds, [1 / span]]).max()))
 
     def _advance(self, budget):
         """Some steps. Returns a status."""
@@ -196,10 +201,10 @@ class Runner(Results):
             while status == RUNNING and message is None:
                 before, since = clock.perf_counter(), self.state.time
                 status = self._advance(budget)
-                marched += clock.perf_counter() - before
+                marched += self._agreed(clock.perf_counter() - before)
                 status = self._answer(status)
                 self._catch_up()
-                taken, passed = clock.perf_counter() - before, self.state.time - since
+                taken, passed = self._agreed(clock.perf_counter() - before), self.state.time - since
                 most = budget * stride / passed if passed > 0 else np.inf
                 budget = int(max(1, min(10_000_000, budget * min(8.0, SLICE / max(taken, 1e-6)), most)))
                 if progress is not None:
@@ -207,17 +212,21 @@ class Runner(Results):
                 if status == RUNNING and marched > PATIENCE:
                     message = endings.hopeless(self, marched, self.state.time - then, self.state.steps - done)
                     marched, then, done = 0.0, self.state.time, self.state.steps
-                if status == RUNNING and message is None and (asked() if stop is None else stop()):
+                if status == RUNNING and message is None and self._agreed(asked() if stop is None else stop()):
                     message = "interrupted" if stop is None else "paused"
-        except KeyboardInterrupt:
-            message = "interrupted"
+        except KeyboardInterrupt as error:
+            message = self._interrupted(error)
         self.wall += clock.perf_counter() - start
         return message or self._message(status)
+
+    def _interrupted(self, error):
+        """What is said of a run that was broken off at once."""
+        return "interrupted"
 
     def _first_slice(self):
         """Steps that surely take less than a slice: so many operations, a nanosecond each."""
         operations = sum(self.built[k].instructions for k in ("factor", "rate", "positions", "velocities"))
-        return int(max(1, min(256, SLICE / (1e-9 * self.method.stages * max(operations, 1)))))
+        return int(self._agreed(max(1, min(256, SLICE / (1e-9 * self.method.stages * max(operations, 1))))))
 
     def _message(self, status):
         return endings.message(self, status)

@@ -5,12 +5,13 @@ import json
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from ..describe.model import Model
-from ..errors import AccuracyWarning, ModelError, ResultError, RunError
+from ..errors import AccuracyWarning, ModelError, OptionError, ResultError, RunError
 from ..joints import Joint
 from ..methods.projections import Projection
 from ..registry import lookup
@@ -19,6 +20,7 @@ from . import automatic, large
 from .derived import derived
 from .interruption import never_lost
 from .prepare import changes_structure, chosen_anew, run_kernels
+from .ranks import ALONE
 from .runner import Runner
 
 FARTHEST = 1e13  # way of the start over the size of the model
@@ -41,6 +43,7 @@ def undisturbed():
 class Task:
     """What is asked for, checked.
 
+    ranks                 that run it together, each a part of it (`run/ranks.py`)
     formulation, reason   as they were asked for; from when the task is prepared on, what was taken, and why
     """
 
@@ -55,6 +58,7 @@ class Task:
     signals: dict
     parameters: dict
     reason: str = automatic.ASKED
+    ranks: Any = None
 
     def values(self):
         return self.model.values(self.parameters)
@@ -76,6 +80,8 @@ class Task:
         ways = (self.map, self.projection.baumgarte, metric)
         model.seal()
         refuse_jumps(model, self.values(), self.until)
+        if self.ranks is not None:
+            return self._parted(needs)
         chosen, system, built = automatic.prepared(
             model, self.formulation, *ways, self.signals, self.parameters, needs=needs
         )
@@ -99,6 +105,17 @@ class Task:
         renew = lambda choice, *at: chosen_anew(self.derived(), system, choice, (*ways, needs), *at)
         library = lambda choice: self.derived().library(choice, run_kernels)
         return system, Runner(system, built, *manner, renew, library, self.blame)
+
+    def _parted(self, needs):
+        """The whole system as results show it, and the runner of my part of it."""
+        from .parted import Part, RankRunner
+
+        if needs:
+            raise OptionError(f"model {self.model.name!r}: ranks run explicit methods, not {self.method!r}")
+        part = Part(self, self.ranks)
+        self.formulation, self.reason = "hierarchical", "ranks run it"
+        _refuse_endless(self.model, part.system, self.until, self.ranks)
+        return part.shown, RankRunner(part, self.method, self.step, self.tolerance, self.projection, self.until)
 
     def blame(self, until, t, bodies, p):
         """Which elements are not numbers at or just after a state, as the end of a message; empty where all are."""
@@ -177,10 +194,10 @@ def _loads_not_unique(model, data):
     return [c.owner for c in rubbing if not unique.get(c.on.name, True)]
 
 
-def _refuse_endless(model, system, until):
+def _refuse_endless(model, system, until, ranks=ALONE):
     """Refuse a start so fast that its way through the run cannot be told from its rounding."""
     sizes = np.where(np.array(system.linear, bool), system.length, 1.0)
-    rate = np.abs(np.array(system.v) / sizes).max(initial=0.0)
+    (rate,) = ranks.largest(np.abs(np.array(system.v) / sizes).max(initial=0.0))
     if not rate * until <= FARTHEST:
         raise ModelError(
             f"model {model.name!r}: the start is too fast: in {until:g} s something would move by {rate * until:.1e} times the "

@@ -6,6 +6,7 @@ import numpy as np
 from ..describe import quantity
 from ..describe.lazy import kept
 from ..formulations.departures import departure
+from ..formulations.part_system import SHARE
 from ..joints import Joint
 from ..lie import SE3, Rn, poses, se3
 
@@ -57,15 +58,19 @@ def _together(tree):
 
 
 def speeds(tree):
-    """Velocities that were given to bodies, (ẋ, ω) of each, NaN where nothing was; None where only bodies that nothing holds
-    have any."""
-    held = np.array([not isinstance(tree.groups[k], SE3) for k in tree.traces])
+    """Velocities that were given to bodies, (ẋ, ω) of each, NaN where nothing was."""
     found = np.full((tree.n, 2, 3), np.nan)
     for k, body in enumerate(tree.bodies):
         for i, what in enumerate(("start_velocity", "start_angular_velocity")):
             if kept(body, what) is not None:
                 found[k, i] = _numbers(body, what, 3)
-    return None if np.isnan(found[held]).all() else found
+    return found
+
+
+def pushed(tree, velocities):
+    """Whether any were given to bodies that joints hold."""
+    held = np.array([not isinstance(tree.groups[k], SE3) for k in tree.traces])
+    return not np.isnan(velocities[held]).all()
 
 
 def adopted(kernel, outputs, passes, x, p, velocities):
@@ -144,7 +149,7 @@ class Redundancy:
             stored = F[kernels.at_stored[own][:, None] + np.arange(c.stored)].T
             data = frames[joins[own]][:, c.rows.data].T
             pivots = np.array(c.pivoting.map(len(own))(stored, data)).reshape(c.size, len(own))
-            self.rank += int(np.count_nonzero(pivots))
+            self.rank += int(np.count_nonzero(pivots[:, kernels.told_of[own]]))
             for row, k in zip(*np.nonzero(pivots == 0)):
                 self._dropped(int(own[k]), int(row))
 
@@ -175,5 +180,7 @@ class Redundancy:
                 constraint = self.kernels.system.constraints[self.kernels.found[join].constraint]
                 self.shared[constraint.name] = True
             for (kind, own), pull in zip(self.kernels.found[join].parts, pulls):
+                if kind == SHARE:  # others go down those that are theirs
+                    kind, own = "join" if self.kernels.cut.roots[own] >= 0 else kind, self.kernels.cut.roots[own]
                 if kind == "join" and np.abs(pull).max(initial=0.0) > NOTHING * size:
                     waiting.append((own, np.zeros(self.kernels.classes[self.kernels.own[own]].size), pull))
