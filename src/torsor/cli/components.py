@@ -4,7 +4,7 @@ from typing import Annotated
 
 from ..describe.element import fill_in
 from ..errors import OptionError
-from .options import COMPONENT, FORMULATIONS, SAVED, SET, SOURCE
+from .options import COMPONENT, KEPT, SAVED, SET, SOURCE
 from .source import assignments, load
 
 
@@ -12,10 +12,10 @@ def save(
     source: Annotated[str, SOURCE],
     path: Annotated[str, SAVED],
     set: Annotated[list[str] | None, SET] = None,
-    formulation: Annotated[list[str] | None, FORMULATIONS] = None,
+    formulation: Annotated[list[str] | None, KEPT] = None,
 ):
     """Save a component, a case or a model file, for those who do not have its source."""
-    from ..store.component import SUFFIX, interface, save_component
+    from ..store.component import FORMULATIONS, SUFFIX, interface, save_component
 
     if not path.lower().endswith(SUFFIX):
         raise OptionError(f"{path!r}: the file of a component ends in {SUFFIX}")
@@ -23,7 +23,7 @@ def save(
     model = found.model
     for name, value in found.parameters.items():
         fill_in(model.parameters[name], value=model.parameters[name].checked(value))
-    save_component(model, path, formulation or ("absolute",))
+    save_component(model, path, formulation or FORMULATIONS)
     print(f"{path}: component {model.name!r}, {len(model.bodies)} bodies")
     for what, several in interface(path).items():
         print(f"  {what:11} {', '.join(f'{name} ({kind})' for name, kind in several.items()) or 'none'}")

@@ -64,7 +64,7 @@ RESULT = typer.Argument(metavar="FILE.nc", help="A result that `torsor run --out
 FOLDER = typer.Argument(metavar="DIR", help="Where the pictures go.")
 SAVED = typer.Argument(metavar="FILE.tsc", help="Where the component goes.")
 COMPONENT = typer.Argument(metavar="FILE.tsc", help="A component that `torsor save` or `torsor.save_component` wrote.")
-FORMULATIONS = option(
-    "NAME", "A formulation whose compiled kernels go along. Default: absolute. Repeatable.", "--formulation"
+KEPT = option(
+    "NAME", "A formulation whose compiled kernels go along. Default: auto and absolute. Repeatable.", "--formulation"
 )
 VERSION = typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")

@@ -43,6 +43,15 @@ def _meant(sines, cosine):
     return 2 * sines / (1 + cosine)  # (1)
 
 
+def told(rows, strict, cosines):
+    """Rows, or what was recorded of their strict form and its cosines."""
+    asked = _strict.get()
+    if asked is None:
+        return rows
+    asked.extend(cosines)
+    return strict
+
+
 def normals(axis):
     """Two unit vectors that complete a unit axis to a right-handed frame."""
     rows = so3.normals(quantity.numbers(axis).ravel() if axis.is_constant() else axis)

@@ -32,6 +32,7 @@ from . import description, files
 
 FORMAT = 1
 SUFFIX = ".tsc"
+FORMULATIONS = ("auto", "absolute")
 _FIRST = re.compile(rb"torsor component (\d+) ([0-9a-f]{64})\Z")
 TYPES = {"float64": "<f8", "int64": "<i8", "bool": "|b1"}
 
@@ -66,13 +67,14 @@ def _kind(thing):
     return getattr(thing, "kind", None) or type(thing).__name__.lower()
 
 
-def save_component(model: Model, path: str | os.PathLike, formulations: Sequence[str] = ("absolute",)) -> None:
+def save_component(model: Model, path: str | os.PathLike, formulations: Sequence[str] = FORMULATIONS) -> None:
     """Write a component to a file, from which `load_component` reads it without the Python code that built it.
 
-    formulations   for which its kernels, compiled for machines like this one, go along; () for none
+    formulations   for which its kernels, compiled for machines like this one, go along; by default the cheapest ("auto") and
+                   absolute coordinates; () for none
 
     The file is read once before it gets its name, so that what is there can be read. Elements of classes that are defined outside
-    torsor cannot be saved; shapes of bodies go along where they are plain data.
+    torsor are recorded as the expressions that they declare; shapes of bodies go along where they are plain data.
     """
     if not isinstance(model, Model):
         raise OptionError(f"save_component: give a torsor.Model, got {quantity.show(model)}")
@@ -81,11 +83,11 @@ def save_component(model: Model, path: str | os.PathLike, formulations: Sequence
             f"save_component: formulations must be a list of their names, got {quantity.show(formulations)}"
         )
     files.refuse_unwritable(path)
-    data, arrays = description.written(model)
+    data, arrays, exact = description.written(model)
     text = json.dumps(data).encode()
     twin = description.read(json.loads(text), arrays, f"component {model.name!r}")
     mark = fingerprint(twin, twin.signals)
-    if mark != fingerprint(model, model.signals):
+    if exact and mark != fingerprint(model, model.signals):
         raise ModelError(f"model {model.name!r}: cannot be saved: what would be read is not what was described")
     code = _compiled(twin, formulations)
     numbers = b"".join(a.astype(TYPES[a.dtype.name]).tobytes() for a in arrays)

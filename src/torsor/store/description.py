@@ -22,7 +22,7 @@ from ..errors import ModelError
 from ..events import Event, Memory, Mode, Modes, State, Watch
 from ..events.actions import Action
 from ..registry import registered
-from . import expressions
+from . import expressions, recorded
 
 PLAIN = {
     cls.__name__: cls for cls in (Body, Ground, Frame, Parameter, Memory, State, Watch, Event, Modes, Mode, Instance)
@@ -40,7 +40,7 @@ def _keyed():
 
 
 def _classes():
-    return PLAIN | _keyed()
+    return PLAIN | recorded.CLASSES | _keyed()
 
 
 class Writer:
@@ -50,6 +50,7 @@ class Writer:
         self.model, self.names = model, {cls: name for name, cls in _classes().items()}
         self.things, self.places, self.kept = [], {}, []
         self.expressions, self.arrays, self.known = [], [], {}
+        self.exact = True  # whether every element is of a class that readers have
         content = {name: x for name, x in vars(model).items() if name not in MADE_ANEW}
         self.content = {name: self.value(x, f"model {model.name!r}", name) for name, x in content.items()}
 
@@ -71,12 +72,11 @@ class Writer:
             return [type(x).__name__, *(self.value(v, owner, what) for v in x)]
         if x is self.model:
             return ["model"]
-        if type(x) is dict or type(x) in self.names:
+        if type(x) is dict or type(x) in self.names or isinstance(x, Element):
             return ["thing", self.place(x, owner, what)]
-        if isinstance(x, (Element, Action)):
+        if isinstance(x, Action):
             raise ModelError(
-                f"{getattr(x, 'owner', owner)}: its class {type(x).__name__!r} is defined outside torsor, and whoever reads the "
-                "file does not have it; write it with EnergyForce, Holonomic or another element of torsor"
+                f"{owner}: its action {x.key!r} is defined outside torsor; whoever reads the file does not have it"
             )
         raise ModelError(f"{owner}: its {what} cannot be saved, it is {quantity.show(x)}")
 
@@ -103,10 +103,21 @@ class Writer:
             pairs = [[self.value(k, owner, what), self.value(v, owner, what)] for k, v in x.items()]
             self.things[place] = ["dict", pairs]
         else:
-            owner = getattr(x, "owner", owner)
+            owner, x = getattr(x, "owner", owner), self._known(x)
             held = {k: self.value(v, owner, k) for k, v in self._attributes(x)}
             self.things[place] = [self.names[type(x)], held]
         return place
+
+    def _known(self, x):
+        """Itself, or what stands for an element of a class that readers do not have."""
+        if type(x) in self.names:
+            return x
+        twin = recorded.recorded(x)
+        if twin is None:
+            raise recorded.refused(x)
+        self.kept.append(twin)
+        self.exact = False
+        return twin
 
     def _attributes(self, x):
         for name, value in vars(x).items():
@@ -127,7 +138,8 @@ def _drawable(shape):
 
 
 def written(model):
-    """A model as plain data (what JSON can hold), and the numbers in it: a list of arrays."""
+    """A model as plain data (what JSON can hold), the numbers in it (a list of arrays), and whether it is the same model to the
+    last bit where it is read: it is, unless elements had to be recorded."""
     writer = Writer(model)
     symbols = ca.symvar(ca.vertcat(*[ca.vec(x) for x in writer.expressions], quantity.time))
     here = quantity.time.element_hash()
@@ -139,7 +151,7 @@ def written(model):
     steps, constants = graph.pop("steps"), graph.pop("constants")
     arrays = [*writer.arrays, steps, constants]
     data = {"things": writer.things, "content": writer.content, "symbols": kinds, "graph": graph}
-    return data, arrays
+    return data, arrays, writer.exact
 
 
 class Reader:

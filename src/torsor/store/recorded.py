@@ -1,0 +1,265 @@
+"""Elements of classes that whoever reads a file does not have, as the expressions that they declare.
+
+A joint or another connection is recorded as functions of coordinates q and of the relative pose H, with symbols that stand for
+them; a constraint by its rows, a force by its energies and efforts. What they remember, and events that they bring, are code and
+cannot be recorded.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..describe.element import Element, fill_in, initial
+from ..errors import ModelError
+from ..forces import Force
+from ..joints import Connection, Constraint, Joint
+from ..joints.alignment import strictly, told
+
+SAMPLES = 3
+
+
+class _Shown:
+    """Told by its name: its expressions are long."""
+
+    name: str
+    called: str
+
+    def __repr__(self):
+        return f"<{self.called} {self.name!r}, recorded>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RecordedForce(_Shown, Force):
+    """A force by what it declared.
+
+    pairs    (velocity, effort), as `Force.efforts` tells them
+    inside   joints that it acts in
+    whole    whether events switch its whole effect
+    """
+
+    called: str = "force"
+    energy: Any = None
+    dissipated: Any = None
+    pairs: tuple = ()
+    inside: tuple = ()
+    whole: bool = True
+
+    def __post_init__(self):
+        fill_in(self, key=self.called, gated=self.whole)
+
+    def potential(self):
+        return self.energy
+
+    def dissipation(self):
+        return self.dissipated
+
+    def efforts(self):
+        return list(self.pairs)
+
+    def within(self):
+        return list(self.inside)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RecordedConstraint(_Shown, Constraint):
+    """A constraint by its rows, at the level of positions or of velocities, and their names."""
+
+    called: str = "constraint"
+    rows: Any = None
+    holonomic: bool = True
+    named: tuple = ()
+
+    def __post_init__(self):
+        fill_in(self, key=self.called)
+
+    def position(self):
+        return self.rows if self.holonomic else None
+
+    def velocity(self):
+        return None if self.holonomic else self.rows
+
+    def directions(self):
+        return list(self.named)
+
+
+class _Recorded(_Shown):
+    """What recorded connections and joints share: rows as a function of the relative pose.
+
+    pose_symbol   stands for the first three rows of H, column by column, in `rows`, in their strict form and its cosines
+    """
+
+    called: str
+    anchors: bool
+    pose_symbol: Any
+    rows: Any
+    strict: Any
+    cosines: tuple
+    named: tuple
+
+    def __post_init__(self):
+        fill_in(self, key=self.called, anchored=self.anchors)
+
+    def _at(self, H, *what):
+        return ca.substitute([ca.SX(x) for x in what], [self.pose_symbol], [ca.vec(H[:3, :])])
+
+    def residual(self, H):
+        rows, strict, *cosines = self._at(H, self.rows, self.strict, *self.cosines)
+        return told(rows, strict, cosines)
+
+    def directions(self):
+        return list(self.named)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RecordedConnection(_Recorded, Connection):
+    """A connection of two bodies by its rows."""
+
+    called: str = "connection"
+    anchors: bool = False
+    pose_symbol: Any = None
+    rows: Any = None
+    strict: Any = None
+    cosines: tuple = ()
+    named: tuple = ()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RecordedJoint(_Recorded, Joint):
+    """A joint by its rows, and by pose, motion and coordinates; symbol: stands for q in the first two."""
+
+    called: str = "joint"
+    anchors: bool = False
+    pose_symbol: Any = None
+    rows: Any = None
+    strict: Any = None
+    cosines: tuple = ()
+    named: tuple = ()
+    symbol: Any = None
+    placing: Any = None
+    moving: Any = None
+    found: Any = None
+    turning: tuple = ()
+    about_axis: bool = False
+    not_rates: bool = False
+
+    def __post_init__(self):
+        super().__post_init__()
+        fill_in(self, dof=len(self.turning), angular=self.turning, axial=self.about_axis, quasi=self.not_rates)
+
+    def _of(self, q, what):
+        return ca.substitute([ca.SX(what)], [self.symbol], [ca.SX(q)])[0]
+
+    def pose(self, q):
+        return self._of(q, self.placing)
+
+    def motion(self, q):
+        return self._of(q, self.moving)
+
+    def coordinates(self, H):
+        return self._at(H, self.found)[0]
+
+
+CLASSES = {cls.__name__: cls for cls in (RecordedForce, RecordedConstraint, RecordedConnection, RecordedJoint)}
+
+
+def recorded(element):
+    """What stands for an element in a file; None where it cannot be recorded."""
+    cls: Any = type(element)
+    twin: Any = None
+    if cls.memories is not Element.memories or cls.events is not Element.events:
+        return None
+    if isinstance(element, Joint):
+        if cls.joint_coordinates is not Joint.joint_coordinates or cls.joint_rates is not Joint.joint_rates:
+            return None
+        twin = RecordedJoint(**_common(element), **_of_pose(element), **_of_coordinates(element))
+    elif isinstance(element, Connection):
+        if element.residual(ca.SX.eye(4)) is None:
+            return None
+        twin = RecordedConnection(**_common(element), **_of_pose(element))
+    elif isinstance(element, Constraint):
+        g, psi, named, *_ = element.equations()
+        twin = RecordedConstraint(element.name, element.key, psi if g is None else g, g is not None, tuple(named))
+    elif isinstance(element, Force):
+        efforts = tuple(tuple(pair) for pair in element.efforts())
+        twin = RecordedForce(
+            element.name,
+            element.key,
+            element.potential(),
+            element.dissipation(),
+            efforts,
+            tuple(element.within()),
+            element.gated,
+        )
+    else:
+        return None
+    own = {"_home", "world", "acts", "_active", "rows_kept", "_signals", *(f"_{name}" for name in element._signals)}
+    fill_in(twin, **{name: value for name, value in vars(element).items() if name in own})
+    return twin if _same(element, twin) else None
+
+
+def _common(element):
+    """Fields that all connections have."""
+    base = {attribute: name for name, attribute in initial(element)}
+    names = ("name", "first", "second", "point", "frames", "placed", "start", "start_rate")
+    return {name: getattr(element, attribute) for attribute, name in base.items() if name in names}
+
+
+def _of_pose(element):
+    """What follows from the relative pose."""
+    symbol = ca.SX.sym("pose", 12)
+    H = ca.vertcat(ca.reshape(symbol, 3, 4), ca.SX([[0, 0, 0, 1]]))
+    with strictly() as cosines:
+        strict = element.residual(H)
+    found = {"found": element.coordinates(H)} if isinstance(element, Joint) else {}
+    return found | {
+        "called": element.key, "anchors": element.anchored, "pose_symbol": symbol, "rows": element.residual(H),
+        "strict": strict, "cosines": tuple(cosines), "named": tuple(element.directions()),
+    }  # fmt: skip
+
+
+def _of_coordinates(joint):
+    """What follows from the coordinates."""
+    symbol = ca.SX.sym("coordinate", joint.dof)
+    return {
+        "symbol": symbol, "placing": joint.pose(symbol), "moving": joint.motion(symbol),
+        "turning": tuple(joint.angular), "about_axis": joint.axial, "not_rates": joint.quasi,
+    }  # fmt: skip
+
+
+def _same(element, twin):
+    """Whether both say the same, at random values of all that occurs: a class may write its equations in ways of its own."""
+    one, two = _said(element), _said(twin)
+    if one.shape != two.shape:
+        return False
+    symbols = ca.symvar(ca.vertcat(one, two))
+    f = ca.Function("said", [ca.vertcat(*symbols, ca.SX(0, 1))], [one, two])
+    random = np.random.default_rng(0)
+    for _ in range(SAMPLES):
+        a, b = (x.full() for x in f(random.uniform(0.2, 1.0, len(symbols))))
+        if not np.allclose(a, b, rtol=1e-10, atol=1e-12, equal_nan=True):
+            return False
+    return True
+
+
+def _said(element):
+    """Everything that an element says, in one column."""
+    if isinstance(element, Force):
+        pairs = [x for pair in element.efforts() for x in pair]
+        parts = [element.potential(), element.dissipation(), *pairs]
+    else:
+        stated = Constraint.equations(element)
+        parts = [stated.position, stated.velocity]
+    if isinstance(element, Joint):
+        parts += [element.coordinates(element.relative_pose()), element.joint_rates()]
+    return ca.vertcat(*[ca.vec(ca.densify(ca.SX(x))) for x in parts if x is not None], ca.SX(0, 1))
+
+
+def refused(element) -> ModelError:
+    """Why an element cannot be in a file."""
+    return ModelError(
+        f"{element.owner}: its class {type(element).__name__!r} is defined outside torsor, and what it does cannot be told by "
+        "expressions alone (it remembers something, brings events, or writes its equations in a way of its own); whoever reads "
+        "the file would not have it"
+    )
