@@ -3,7 +3,7 @@
     python bench/scale.py [--sizes 100 1000 …] [--peers ENV/bin/python] [--systems chain train]
 
     evaluation   accelerations at a state, one call in a compiled loop, per body: the best of several
-    memory       of a run beyond that of the description and of the interpreter, per body
+    memory       of the kernels of a run, their tables and numbers, and of its states, per body
     first step   from the start of Python to the first step of a run, in a process and a cache of its own: import, description,
                  derivation, compilation; loops, which are shipped compiled with an installed package, are there
 
@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import pathlib
+import resource
 import shutil
 import subprocess
 import sys
@@ -28,7 +29,7 @@ def described(system, bodies):
     """A system of about so many bodies, and the formulation it runs in."""
     import torsor as ts
 
-    if system == "chain":
+    if system in ("chain", "chain, by table"):
         return ts.cases.load("chain", n=bodies), "relative"
     if system == "chain, hierarchical":
         return ts.cases.load("chain", n=bodies), "hierarchical"
@@ -43,6 +44,7 @@ def evaluated(system, bodies):
     import numpy as np
     from numba import njit
 
+    from torsor.formulations import tree_schedule
     from torsor.kernels.calls import call
     from torsor.run.prepare import prepare
 
@@ -53,6 +55,8 @@ def evaluated(system, bodies):
                 call(factor, first)
             call(rate, second)
 
+    if system == "chain, by table":
+        tree_schedule.LARGE = 0
     model, formulation = described(system, bodies)
     found, built = prepare(model, formulation)
     factor, rate = built["factor"], built["rate"]
@@ -69,33 +73,25 @@ def evaluated(system, bodies):
         repeat(*addresses, *given, count)
         best = min(best, (time.process_time() - start) / count)
     n = len(model.bodies)
+    tables = sum(x.nbytes for pair in rate._owner[1].values() for x in pair[:2])
+    work = 8 * (max(kernel.work_size for kernel in built.values()) + factor.size_out(0) + 12 * len(x))
     operations = rate.instructions + (factor.instructions if addresses[0] else 0)
-    return {"bodies": n, "microseconds": best * 1e6 / n, "operations": operations / n}
-
-
-def resident():
-    with open("/proc/self/statm") as f:
-        return int(f.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+    memory = (tables + work) / n
+    return {"bodies": n, "microseconds": best * 1e6 / n, "operations": operations / n, "bytes": memory}
 
 
 def first_step(system, bodies):
-    """Seconds since the start of the process, and bytes a body that a run of some steps holds beyond the description."""
+    """Seconds since the start of the process, until the model was described and until the first step was done; megabytes held
+    then by the whole process."""
     start = float(os.environ["STARTED"])
     import torsor as ts
 
     model, formulation = described(system, bodies)
-    told, before = time.time() - start, resident()
+    told = time.time() - start
     options = {"formulation": formulation, "method": "rkmk4", "outputs": [1e-4]}
     ts.simulate(model, 1e-4, step=1e-4, **options)
-    first, after, n = time.time() - start, resident(), len(model.bodies)
-    ts.simulate(model, 2e-3, step=1e-4, **options)
-    return {
-        "bodies": n,
-        "described": told,
-        "first": first,
-        "bytes": (resident() - before) / n,
-        "growth": resident() - after,
-    }
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"described": told, "first": time.time() - start, "megabytes": most}
 
 
 def alone(what, system, bodies, environment):
@@ -142,6 +138,10 @@ def main():
         return
     loops = tempfile.mkdtemp()
     alone("first", "heavy-top", 1, {"TORSOR_CACHE": loops})
+    straight, table = (alone("evaluation", name, 30, {})["microseconds"] for name in ("chain", "chain, by table"))
+    print(
+        f"30 links: {straight:.3f} us a link as straight code, {table:.3f} by table: {table / straight:.2f} (bar 2.5)"
+    )
     for system in chosen.systems:
         print(f"\n{system}: a body and evaluation; first step with nothing compiled")
         costs = []
@@ -152,8 +152,8 @@ def main():
             text = "".join(f", {k} {v:.3f} ({v / costs[-1]:.1f} times)" for k, v in beside.items())
             print(
                 f"  {cost['bodies']:7d} bodies: {costs[-1]:.3f} us, {cost['operations']:.0f} operations{text};"
-                f" first step {first['first']:.2f} s, of which description {first['described']:.2f};"
-                f" {first['bytes']:.0f} bytes a body"
+                f" {cost['bytes']:.0f} bytes; first step {first['first']:.2f} s, of which description"
+                f" {first['described']:.2f}, {first['megabytes']:.0f} MB in all"
             )
         bar = f", bar {BARS[system]} us" if system in BARS else ""
         print(f"  largest over smallest: {max(costs) / min(costs):.2f} (bar 1.5){bar}")
