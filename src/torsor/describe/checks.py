@@ -68,6 +68,7 @@ def declaration(model, element):
         contents(model, element.owner, what, expression, allowed)
         if allowed in (KEPT, SLIDING):
             _followed(model, element, expression, allowed == KEPT)
+    element.found_sound()
 
 
 def _followed(model, element, equation, at_position):

@@ -198,6 +198,9 @@ class Element(Owned):
         """Events that belong to the element."""
         return []
 
+    def found_sound(self) -> None:
+        """What it declares was checked: those that are alike need not be."""
+
     def within(self) -> list[Any]:
         """Joints in which it acts, on their coordinates: it acts only as long as they hold."""
         named = [getattr(self, what, None) for what in ("joint", "other", "on")]

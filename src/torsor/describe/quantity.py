@@ -85,7 +85,7 @@ def key(value):
         ordinary = all(type(x) in PLAIN for x in value)
         return (tuple(value), *map(type, value)) if ordinary else tuple(key(x) for x in value)
     if isinstance(value, (ca.SX, ca.DM)) and value.is_constant():
-        value = numbers(value)
+        value = ca.DM(value).full()
     if isinstance(value, (np.ndarray, np.number)) and value.dtype != object:
         return (value.shape, value.dtype.str, value.tobytes())
     raise TypeError(f"{show(value)} is not constant")

@@ -14,9 +14,13 @@ solve for such efforts (`formulations/implicit.py`).
 from dataclasses import dataclass
 
 import casadi as ca
+import numpy as np
 
 from ..describe import quantity
 from ..describe.element import ANYTHING, MOTION, POSES, Element, Statement
+from .parts import parts_of
+
+_SOUND: set = set()  # kinds of forces that were checked
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +40,25 @@ class Force(Element):
         return []
 
     def declared(self) -> list[Statement]:
+        if (kind := self._kind()) is not None and kind in _SOUND:
+            return []
         U, D, pairs = self.potential(), self.dissipation(), self.efforts()
         found = [] if U is None else [Statement("its potential", U, POSES)]
         found += [] if D is None else [Statement("its dissipation", D, MOTION)]
         found += [Statement("the velocity of its effort", u, MOTION) for u, _ in pairs]
         return found + [Statement("its effort", e, ANYTHING) for _, e in pairs]
+
+    def found_sound(self) -> None:
+        _SOUND.add(self._kind())
+
+    def _kind(self):
+        """What it shares with all forces that say the same with other numbers; None where that depends on its numbers."""
+        parts = parts_of(self)
+        if parts is None or not np.isfinite(parts.numbers).all():
+            return None
+        return parts.key, tuple(
+            (type(end), getattr(end, "particle", False), getattr(end, "dof", 0)) for end in parts.ends
+        )
 
 
 def local_point(body, point, owner, what="point"):

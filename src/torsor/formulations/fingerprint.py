@@ -13,6 +13,7 @@ from ..describe import quantity
 from ..describe.body import MADE_OF
 from ..describe.include import owners_in
 from ..describe.lazy import kept
+from ..forces.parts import parts_of
 from ..registry import registered
 
 
@@ -148,7 +149,12 @@ def _declared(model):
     told.add(model.gravity)
     for force in model.forces:
         told.names += [force.name, force.key]
-        told.add(force.potential(), force.dissipation(), *[x for pair in force.efforts() for x in pair])
+        parts = parts_of(force)
+        if parts is None:
+            told.add(force.potential(), force.dissipation(), *[x for pair in force.efforts() for x in pair])
+        else:  # fields say it all
+            told.names += [repr(parts.key), *[end.name for end in parts.ends]]
+            told.add(parts.numbers)
     for what, values in _changes(model):
         told.names += what
         told.add(*[quantity.constant(x) for x in values])

@@ -15,17 +15,16 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from ..describe import quantity
 from ..describe.body import Placed
 from ..describe.element import fill_in
 from ..describe.quantity import time
+from ..forces.parts import PLACES, Parts
 from ..joints import Joint
 from .classes import folded, function
 from .lie_derivative import gradient, velocities
 from .row_classes import Moving
 from .shapes import Shape, shape_of
 
-PLACES = ("points", "frames", "point")  # fields that are turned into what is fixed in the bodies
 BODIES = ("position", "rotation", "velocity", "angular_velocity")
 JOINTS = ("coordinate", "rate")
 
@@ -54,37 +53,6 @@ class Law(NamedTuple):
         return cls(given(U), given(D), list(zip(rest[::2], rest[1::2])))
 
 
-class Parts(NamedTuple):
-    """A force as what it has in common with those of its class, its numbers, and the things that it depends on."""
-
-    key: tuple
-    numbers: list
-    ends: list
-
-
-def parts_of(force):
-    """The parts of a force by its fields; None where an expression is in one."""
-    key: list = [type(force)]
-    numbers: list = []
-    ends: list = []
-    for f in fields(force):
-        value = getattr(force, f.name)
-        if f.name == "name":
-            continue
-        if isinstance(value, (Placed, Joint)):
-            ends.append(value)
-            continue
-        if f.type in (int, "int"):
-            key.append((f.name, int(value)))
-            continue
-        flat = _flat(None if f.name in PLACES else value)
-        if flat is None:
-            return None
-        key.append((f.name, flat[0]))
-        numbers += flat[1]
-    return Parts(tuple(key), numbers + _flat((force.world.start_position, force.world.start_rotation))[1], ends)
-
-
 def parts_of_expressions(law, owners):
     """The parts of a force by its expressions; None where it depends on something else than motions of bodies, joints, and time.
 
@@ -107,24 +75,6 @@ def _names(thing):
 
 def _kind(thing):
     return thing.dof if isinstance(thing, Joint) else -1
-
-
-def _flat(value):
-    """A value as what is no number in it, and its numbers."""
-    if value is None or isinstance(value, (str, bool)):
-        return value, []
-    if isinstance(value, (tuple, list)):
-        inner = [_flat(x) for x in value]
-        return (
-            None if any(x is None for x in inner) else (tuple(k for k, _ in inner), [x for _, xs in inner for x in xs])
-        )
-    if isinstance(value, float):
-        return (1, 1), [value]
-    try:
-        x = ca.SX(value)
-    except (NotImplementedError, TypeError):
-        return None
-    return (x.shape, quantity.numbers(ca.densify(x)).ravel(order="F").tolist()) if x.is_constant() else None
 
 
 class _Turning:

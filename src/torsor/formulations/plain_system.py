@@ -7,12 +7,13 @@ import casadi as ca
 import numpy as np
 
 from ..describe.include import owners_in
+from ..forces.parts import parts_of
 from ..joints import Joint
 from ..joints.base import Connection
 from ..lie import Rn, poses
 from .classes import Turned, grouped, without_traces
 from .components import path_of
-from .force_classes import ForceClass, JointForceClass, Law, parts_of, parts_of_expressions
+from .force_classes import ForceClass, JointForceClass, Law, parts_of_expressions
 from .join_classes import JoinClass, key_of
 from .merging import joins
 from .plain_tree import PlainTree

@@ -51,7 +51,8 @@ def system_of(model, formulation, signals):
         return None
     if formulation == "relative" and (system.loops or not all(map(system.along_joint, range(len(model.forces))))):
         return None
-    return system if all(map(_closing, system.loops)) else None
+    kinds = {id(c.traced()): c for c in system.loops}
+    return system if all(map(_closing, kinds.values())) else None
 
 
 def _plain(model, signals):

@@ -120,7 +120,10 @@ def departed(plain, limit, length, times, x, R):
         first, second = (
             whole[id(b)] @ A for b, A in zip((joint.first, joint.second), np.asarray(joint.placed_numbers))
         )
-        off = known.setdefault(id(joint.traced()), departure(joint)[0])
+        kind = id(joint.traced())
+        if kind not in known:
+            known[kind] = departure(joint)[0]
+        off = known[kind]
         for t, H in zip(times, poses.inverted(first) @ second):
             angle, shift = map(
                 float, off(np.vstack(poses.split(H)[0].T.tolist() + [poses.split(H)[1]]).T, np.zeros((0, 1)))
