@@ -192,3 +192,20 @@ def test_recorded_signals(every_size):
     for name in ("height", "speed[0]", "speed[2]", "turned"):
         np.testing.assert_allclose(table[name], other[name], atol=1e-7)
     assert set(other.data_vars) == set(table.data_vars)
+
+
+def test_axes_and_lengths_are_data():
+    """Hinges about any axes and rods of any length are of few classes, however many of them there are."""
+
+    def kinds(n):
+        random, model = np.random.default_rng(1), ts.Model("any")
+        above, before = model.ground, model.ground
+        for k in range(n):
+            body = model.body(f"b{k}", mass=1.0, inertia=(1, 2, 2.5), at=(k, 0, 0))
+            model.add(ts.Revolute(f"j{k}", above, body, point=(k - 0.5, 0, 0), axis=random.normal(size=3)))
+            if k > 1:
+                model.add(ts.Distance(f"rod{k}", before, body, points=random.normal(size=(2, 3))))
+            above, before = body, above
+        return len(PlainSystem(model).rows[0])
+
+    assert kinds(20) == kinds(8)

@@ -6,8 +6,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from ..describe.body import Placed
-from ..joints import Joint
+from ..describe.element import Owned
 
 PLACES = ("points", "frames", "point")  # fields that are turned into what is fixed in the bodies
 
@@ -20,8 +19,12 @@ class Parts(NamedTuple):
     ends: list
 
 
-def parts_of(force):
-    """The parts of a force by its fields; None where an expression is in one."""
+def parts_of(force, known=None):
+    """The parts of a force by its fields; None where an expression is in one.
+
+    known   what values are made of, by their identity: forces of components that are alike share them
+    """
+    known = {} if known is None else known
     key: list = [type(force)]
     numbers: list = []
     ends: list = []
@@ -29,19 +32,27 @@ def parts_of(force):
         value = getattr(force, f.name)
         if f.name == "name":
             continue
-        if isinstance(value, (Placed, Joint)):
+        if isinstance(value, Owned):
             ends.append(value)
             continue
         if f.type in (int, "int"):
             key.append((f.name, int(value)))
             continue
-        flat = _flat(None if f.name in PLACES else value)
+        flat = _known(None if f.name in PLACES else value, known)
         if flat is None:
             return None
         key.append((f.name, flat[0]))
         numbers += flat[1]
     world = _flat(force.world.reference)
     return None if world is None else Parts(tuple(key), numbers + world[1], ends)
+
+
+def _known(value, known):
+    if isinstance(value, float) or value is None:
+        return _flat(value)
+    if id(value) not in known:
+        known[id(value)] = value, _flat(value)
+    return known[id(value)][1]
 
 
 def _flat(value):

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
+from ..describe.body import Placed
 from ..describe.include import owners_in
 from ..forces.parts import parts_of
 from ..joints import Joint
@@ -18,6 +19,7 @@ from .join_classes import JoinClass, key_of
 from .merging import joins
 from .plain_tree import PlainTree
 from .row_classes import RowClass, frames_of
+from .shapes import shape_of
 
 
 class Shown(NamedTuple):
@@ -91,24 +93,39 @@ class PlainSystem:
         return [(self.end(c.first), self.end(c.second)) for c in self.constraints]
 
     @cached_property
+    def shapes(self):
+        """Shapes of the equations of all constraints, the shape of each constraint, and the numbers in them, row by row."""
+        known: dict = {}
+        shapes: dict = {}
+        for c in self.constraints:
+            trace = c.traced()
+            if id(trace) not in known:
+                symbols = trace.function.sx_in()
+                shape, numbers = shape_of(trace.function(*symbols), symbols)
+                known[id(trace)] = shapes.setdefault(shape, len(shapes)), numbers
+        found = [known[id(c.traced())] for c in self.constraints]
+        constants = np.zeros((len(found), max((len(numbers) for _, numbers in found), default=0)))
+        for row, (_, numbers) in zip(constants, found):
+            row[: len(numbers)] = numbers
+        return list(shapes), np.array([k for k, _ in found], int), constants
+
+    @cached_property
     def frames(self):
-        """Numbers of all constraints; None where one has parameters in it, or no equations that others of its kind share."""
+        """Numbers of all constraints: frames, and those in their equations; None where one has parameters in it, or no equations
+        that others of its kind share."""
         shared = all(isinstance(c, Connection) and c.traced() for c in self.constraints)
-        return frames_of(self.constraints) if shared else None
+        frames = frames_of(self.constraints) if shared else None
+        return None if frames is None else np.hstack([frames, self.shapes[2]])
 
     @cached_property
     def rows(self):
         """Classes of rows, and the class of each constraint."""
-        traces: dict = {}
-        key = np.array(
-            [
-                [traces.setdefault(id(c.traced()), len(traces)), a is None, b is None]
-                for c, (a, b) in zip(self.constraints, self.ends)
-            ]
-        )
+        shapes, own, _ = self.shapes
+        key = np.array([[k, a is None, b is None] for k, (a, b) in zip(own.tolist(), self.ends)])
         kinds, members = grouped(key.reshape(-1, 3), self.frames)
         held = lambda k: tuple(end is None for end in self.ends[k])
-        return [RowClass(self.constraints[m[0]], held(m[0]), self.frames[m]) for m in members], kinds
+        made = [RowClass(self.constraints[m[0]], held(m[0]), self.frames[m], shapes[own[m[0]]]) for m in members]
+        return made, kinds
 
     @cached_property
     def sizes(self):
@@ -128,7 +145,8 @@ class PlainSystem:
         """Parts of all forces; None where one is not made of motions of bodies, coordinates of joints, time and numbers."""
         if any(force.memories() for force in self.acting):
             return None
-        found = [parts_of(force) for force in self.acting]
+        known: dict = {}
+        found = [parts_of(force, known) for force in self.acting]
         laws = {k: Law.of(self.acting[k]) for k, parts in enumerate(found) if parts is None}
         for k, law in laws.items():  # all symbols are made before any of them is looked up
             found[k] = parts_of_expressions(law, owners_in(self.model, ca.vertcat(*map(ca.vec, law.columns()))))
@@ -138,7 +156,7 @@ class PlainSystem:
         """Whether a force between these ends is one of those that there are classes for."""
         if any(isinstance(end, Joint) for end in ends):
             return len(ends) == 1 and self.turning(ends[0]) is not None
-        return 1 <= len(ends) <= 2
+        return 1 <= len(ends) <= 2 and all(isinstance(end, Placed) for end in ends)
 
     def along_joint(self, k):
         """Whether a force acts along the coordinates of a joint."""

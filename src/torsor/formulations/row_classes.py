@@ -16,7 +16,10 @@ from .classes import folded, function
 from .lie_derivative import parts, rate, velocities
 
 MOTION = 18  # numbers of a motion
-FRAMES = 24  # of the two frames of a connection: rotation and place each
+FRAMES, AXES = (
+    24,
+    33,
+)  # where frames of a connection end, rotation and place each, and the axes in which its rows are taken
 
 
 class Moving:
@@ -55,8 +58,8 @@ class RowClass:
     rows    how many there are;   G: two matrices
     """
 
-    def __init__(self, example: Any, held, numbers):
-        self.held, self.trace = held, example.traced()
+    def __init__(self, example: Any, held, numbers, shape):
+        self.held = held
         column, self.c, self.data = folded(numbers)
         self.ends = [Moving(), Moving()]
         R = [ca.reshape(column[at : at + 9], 3, 3) for at in (0, 12)]
@@ -67,9 +70,10 @@ class RowClass:
         turn[self.angular] = self.turn
         self.frames = [ca.horzcat(*pair) for pair in zip(R, p)]
         moving = [getattr(end, name) for end in self.ends for name, _ in MOTIONS]
-        rows, self.coordinates, self.rates = self.trace.function(*moving, *self.frames, turn, quantity.time)
+        given, constants = [*moving, *self.frames, turn, quantity.time], ca.vertsplit(column)[AXES:]
+        rows, self.coordinates, self.rates = shape.filled(given, constants)
         if example.anchored:
-            axes = ca.reshape(column[FRAMES:], 3, 3)
+            axes = ca.reshape(column[FRAMES:AXES], 3, 3)
             rows = ca.vertcat(ca.sparsify(axes).T @ rows[:3], rows[3:])
         free = [end for end, still in zip(self.ends, held) if not still]
         self.g, self.size = rows, rows.shape[0]

@@ -146,7 +146,7 @@ class Distance(Connection):
                 body.start_position + body.start_rotation @ se3.split_pose(local)[1]
                 for body, local in zip(bodies, placed)
             ]
-            fill_in(self, length=ca.sqrt(ca.sumsqr(starts[1] - starts[0])))
+            fill_in(self, length=quantity.numbers_or(ca.sqrt(ca.sumsqr(starts[1] - starts[0]))))
         length = quantity.scalar(self.length, "length", self.owner)
         if length.is_constant() and float(length) <= 0:
             raise ModelError(f"{self.owner}: length must be positive, got {float(length)!r}; give `points` that differ")
