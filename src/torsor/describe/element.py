@@ -138,7 +138,7 @@ def pair_of_points(element):
     points = element.points
     if points is None:
         return (None, None)
-    if not isinstance(points, (tuple, list)) or len(points) != 2:
+    if not isinstance(points, (tuple, list, np.ndarray)) or len(points) != 2:
         raise ModelError(
             f"{element.owner}: points must be two points of 3 numbers, one of {element.first.name!r} and one of "
             f"{element.second.name!r}, got {quantity.show(points)}"
