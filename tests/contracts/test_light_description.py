@@ -36,6 +36,18 @@ def train(n, length=3):
     return model
 
 
+def sprung(n):
+    """Bodies in a row with springs and pulls between them, and to the ground."""
+    model, last = ts.Model("sprung"), None
+    for k in range(n):
+        body = model.body(f"b{k}", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(k, 0, 0))
+        ends = ((k - 0.6, 0, 0.1), (k - 0.4, 0, 0.1))
+        model.add(ts.SpringDamper(f"s{k}", last or model.ground, body, points=ends, stiffness=3.0 + k, damping=0.1))
+        model.add(ts.PointForce(f"p{k}", body, force=(0, 1.0 + k, 0)))
+        last = body
+    return model
+
+
 def calls(build, *sizes):
     """How many functions are called while something is built."""
     counted = 0
@@ -52,14 +64,14 @@ def calls(build, *sizes):
     return counted
 
 
-@pytest.mark.parametrize("build", [chain, train])
+@pytest.mark.parametrize("build", [chain, train, sprung])
 def test_the_work_of_a_link_does_not_grow_with_the_model(build):
     build(3)
     few, more, most = (calls(build, n) for n in (20, 40, 200))
     assert most - more == pytest.approx(8 * (more - few), rel=0.05)
 
 
-@pytest.mark.parametrize("build", [chain, train])
+@pytest.mark.parametrize("build", [chain, train, sprung])
 def test_a_link_costs_bytes_and_no_symbols(build):
     build(3)
     tracemalloc.start()
@@ -69,7 +81,7 @@ def test_a_link_costs_bytes_and_no_symbols(build):
         after, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert (after - before) / len(model.bodies) < BYTES
+    assert (after - before) / len(model.bodies) < (BYTES if build is not sprung else 2 * BYTES)  # two forces a body
     assert len(model._symbols) == 1  # time
 
 
@@ -86,6 +98,25 @@ def test_a_signal_is_made_once_and_is_known_to_its_model():
     assert (model.kind_of(body.position[0]), model.kind_of(joint.rate), model.kind_of(joint.multiplier[0])) == (
         "pose", "velocity", "reaction",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(("wrong", "words"), [
+    ({"stiffness": float("nan")}, "stiffness must be finite"), ({"stiffness": -1.0}, "stiffness must not be negative"),
+    ({"stiffness": "soft"}, "stiffness must be a number"), ({"length": float("inf")}, "length must be finite"),
+    ({"points": ((0, 0, 0), (0, 0))}, "points must be 3 numbers"),
+])  # fmt: skip
+def test_a_force_that_is_wrong_is_refused_also_beside_many_that_are_right(wrong, words):
+    model = sprung(3)
+    with pytest.raises(ts.ModelError, match=f"spring-damper 'x': {words}"):
+        model.add(ts.SpringDamper("x", model["b0"], model["b2"], **({"stiffness": 3.0, "damping": 0.1} | wrong)))
+    for force in ((0, float("nan"), 0), (0, "up", 0), (0, 1.0), (0, 1e200, 0)):
+        with pytest.raises(ts.ModelError, match="force 'x': force must"):
+            model.add(ts.PointForce("x", model["b0"], force=force))
+    particle = model.body("p", mass=1.0, inertia=0)
+    with pytest.raises(ts.ModelError, match="a particle .* has no orientation"):
+        model.add(
+            ts.SpringDamper("x", model["b0"], particle, points=((0, 0, 0), (0, 0, 1)), stiffness=3.0, damping=0.1)
+        )
 
 
 def test_threads_that_ask_together_get_the_same_symbol():

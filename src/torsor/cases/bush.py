@@ -7,7 +7,7 @@ segment has 7 degrees of freedom with the ball joint that it hangs on; no constr
 bush of more than some segments is run by classes (`formulation="hierarchical"`).
 """
 
-from math import pi
+import numpy as np
 
 import torsor as ts
 
@@ -15,6 +15,9 @@ from ..registry import register
 from .base import Case, whole
 
 LENGTH = 2.0  # of a segment along the stem [m]
+QUARTERS = [
+    np.array([(c, -s, 0), (s, c, 0), (0, 0, 1.0)]) for c, s in ((1, 0), (0, 1), (-1, 0), (0, -1))
+]  # about z, exactly
 ROD = (0.09, 0.09, 0.002)  # inertia of a link of unit mass and length that hangs down
 
 
@@ -40,8 +43,7 @@ def segment():
 def bush(n):
     """n segments, one below the other, each turned by a quarter."""
     model = ts.Model(f"bush-{n}", gravity=(0, 0, -9.81))
-    turned = lambda k: (0, 0, k * pi / 2)
-    segments = model.include("segment", segment(), count=n, pitch=(0, 0, -LENGTH), rotation=turned)
+    segments = model.include("segment", segment(), count=n, pitch=(0, 0, -LENGTH), rotation=lambda k: QUARTERS[k % 4])
     above = model.ground
     for k, part in enumerate(segments):
         model.add(ts.Spherical(f"joint{k}", above, part.top, point=(0, 0, -LENGTH * k)))

@@ -54,11 +54,10 @@ class Force(Element):
     def _kind(self):
         """What it shares with all forces that say the same with other numbers; None where that depends on its numbers."""
         parts = parts_of(self)
-        if parts is None or not np.isfinite(parts.numbers).all():
+        if parts is None or not (np.abs(parts.numbers) <= quantity.LARGEST).all():
             return None
-        return parts.key, tuple(
-            (type(end), getattr(end, "particle", False), getattr(end, "dof", 0)) for end in parts.ends
-        )
+        ends = tuple((type(end), getattr(end, "particle", False), getattr(end, "dof", 0)) for end in parts.ends)
+        return parts.key, np.sign(parts.numbers).tobytes(), ends
 
 
 def local_point(body, point, owner, what="point"):
