@@ -173,6 +173,14 @@ def test_what_torsor_did_not_write_is_refused(change, words, tmp_path):
         ts.load_component(path)
 
 
+@pytest.mark.parametrize("key", ["component", "interface", "machine", "arrays", "kernels"])
+def test_a_header_that_makes_no_sense_is_refused(key, tmp_path):
+    path = saved(car.damper(), tmp_path)
+    rewritten(path, lambda header, text: header.pop(key))
+    with pytest.raises(ModelError, match="part.tsc': its header makes no sense"):
+        ts.load_component(path, trusted=True)
+
+
 def test_another_format_and_other_files_are_refused(tmp_path):
     path = saved(car.damper(), tmp_path)
     path.write_bytes(path.read_bytes().replace(b"component 1 ", b"component 7 ", 1))

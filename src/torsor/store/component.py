@@ -184,7 +184,14 @@ def _parts(path):
         if ends[-1] != len(rest) or not isinstance(header["component"], str):
             raise ValueError
         text, numbers, code = (rest[a:b] for a, b in zip(ends, ends[1:]))
-        sorted(header["interface"]["ports"]), sorted(header["interface"]["parameters"])
+        told = (
+            *header["interface"]["ports"],
+            *header["interface"]["parameters"],
+            *header["kernels"],
+            header["machine"],
+        )
+        if not all(isinstance(x, str) for x in told) or not isinstance(header["arrays"], list):
+            raise ValueError
     except (ValueError, KeyError, TypeError):
         raise refuse("its header makes no sense; it was not written by torsor") from None
     return Parts(header, text, numbers, code)
