@@ -20,13 +20,14 @@ from .look.dataset import dataset
 from .look.progress import Progress
 from .look.recorded import recorded
 from .methods.projections import Projection, projection_of
-from .registry import lookup, registered
+from .registry import lookup
 from .run.interruption import never_lost, noted
 from .run.prepare import changes_structure
 from .run.ranks import Ranks, ranks_of
 from .run.system import System
 from .run.task import Task
-from .run.times import Spaced, output_times, seconds
+from .run.threads import count_of, run_together
+from .run.times import Spaced, controlled, output_times, seconds
 from .store.checkpoint import Checkpoint
 from .store.circumstances import refuse_other_circumstances, refuse_other_model, static_facts
 from .store.files import checked, opened
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 PREPARING = "deriving and compiling the equations"
-MAPS = ("exp", "cayley")
-TOLERANCE, LOCATING = 1e-9, 1e-11  # default tolerances; the time of an event is as exact as the motion that leads to it
 
 
 def simulate(
@@ -58,6 +57,7 @@ def simulate(
     checkpoint_every: float | None = 60.0,
     checkpoint_interval: float | None = None,
     ranks: bool | Ranks = False,
+    threads: int = 1,
 ) -> "xr.Dataset":
     """Simulate a model from time 0 and return an xarray.Dataset.
 
@@ -66,8 +66,7 @@ def simulate(
     step         fixed step [s]; shortened so that outputs are met exactly. None: adaptive, for methods that can
     method       key of an integrator, see `torsor.registered("integrator")`
     formulation  "absolute", "relative", "woronetz" …, see `torsor.registered("formulation")`
-    projection   "least-squares", "post", "partition", "baumgarte", "none", with options as in "baumgarte:alpha=20,beta=20", or a
-                 Projection
+    projection   "least-squares", "post", "partition", "baumgarte", "none", as in "baumgarte:alpha=20,beta=20", or a Projection
     tolerance    relative error per step of adaptive methods; None: 1e-9, and 1e-11 where events are to be located
     map          "exp" or "cayley": how a step in the algebra becomes one on the group
     signals      further expressions to record, by name
@@ -79,43 +78,27 @@ def simulate(
     ranks        the processes that MPI has started run the model together, each a part of it; the result is that of rank 0,
                  others return None: see docs/distributed.md
 
+    threads      how many threads run a large model together, each a part of it
+
     A run that fails raises RunError, whose `data` holds what was computed; one that is interrupted returns it.
     """
     if not isinstance(model, Model):
         raise OptionError(f"simulate: give a torsor.Model, got {quantity.show(model)}")
     times = output_times(outputs, seconds(until, "until"))
-    allowed, chosen = _controlled(model, method, step, tolerance, map), projection_of(projection)
+    allowed, chosen = controlled(model, method, step, tolerance, map), projection_of(projection)
     named, values = recorded(model, signals), model.values(parameters)
     task = Task(
         model, float(until), None if step is None else float(step), method, formulation, chosen, allowed, map, named,
         {name: values[name] for name in parameters or {}},
     )  # fmt: skip
     _certifiable(task, certify, checkpoint)
-    if ranks is not False:
-        return _together(replace(task, ranks=ranks_of(ranks, certify, checkpoint)), times[:], progress)
+    if ranks is not False or count_of(threads, certify, checkpoint) > 1:
+        return _by_several(task, times[:], ranks, threads, certify, checkpoint, progress)
     if checkpoint is not None:
         return _checkpointed(task, times, checkpoint, (checkpoint_every, checkpoint_interval), progress)
     system, data = _carried_out(task, times[:], model.name, progress)
     data = task.doubted(task.judged(system, data, data.sizes["time"]), 2)
     return _certified(task, times[:], system, data, progress) if certify else data
-
-
-def _controlled(model, method, step, tolerance, map):
-    """The tolerance of a run; refused where the method cannot have this step, tolerance or map."""
-    integrator = lookup("integrator", method)
-    if step is not None:
-        seconds(step, "step")
-    elif not integrator.adaptive():
-        adaptive = ", ".join(repr(k) for k, c in registered("integrator").items() if c.adaptive())
-        raise OptionError(f"method {method!r} has no step-size control: give a positive `step`, or use {adaptive}")
-    if tolerance is None:
-        tolerance = LOCATING if model.events else TOLERANCE
-    allowed = quantity.number(tolerance)
-    if allowed is None or not 1e-14 <= allowed <= 0.1:
-        raise OptionError(f"tolerance must lie between 1e-14 and 0.1, got {quantity.show(tolerance)}")
-    if map not in MAPS:
-        raise OptionError(f"unknown map {map!r}. Known: {', '.join(MAPS)}.")
-    return allowed
 
 
 def _certifiable(task, certify, checkpoint):
@@ -153,6 +136,15 @@ def _carried_out(task, times, title, progress):
     data = dataset(system, trajectory, task.options())
     data.attrs.update(prepare_seconds=prepared, **by, **runner.told())
     return system, data
+
+
+def _by_several(task, times, ranks, threads, certify, checkpoint, progress):
+    """The result of a run by ranks or threads."""
+    if ranks is False:
+        return run_together(threads, lambda one: _together(replace(task, ranks=one), times, progress))
+    if threads != 1:
+        raise OptionError("threads: not together with ranks; give ranks as many processes as there are processors")
+    return _together(replace(task, ranks=ranks_of(ranks, certify, checkpoint)), times, progress)
 
 
 def _together(task, times, progress):

@@ -26,7 +26,7 @@ from .runner import Runner
 from .waist import Layout
 
 NEEDED = (
-    "ranks need a model of more than {} bodies that consists of bodies, joints, constraints at position "
+    "{}s need a model of more than {} bodies that consists of bodies, joints, constraints at position "
     "level between two bodies, forces and gravity, all given by numbers: no parameters, signals, events, states, moving grounds"
 )
 FORMULATIONS = ("hierarchical", "auto")
@@ -46,8 +46,8 @@ class Part:
         found = large.prepared(self.own, "hierarchical", task.map, task.projection.baumgarte, 0.0, {}, ranks)
         if found is None:
             raise OptionError(
-                f"{self.owner}: ranks need a start that is given: joint by joint, or by bodies that fit together in the reference "
-                "configuration, with constraints that are satisfied there"
+                f"{self.owner}: {self.ranks.word}s need a start that is given: joint by joint, or by bodies that fit "
+                "together in the reference configuration, with constraints that are satisfied there"
             )
         self.system, self.built = found
         self.gathering = Gathering(self.own)
@@ -56,11 +56,15 @@ class Part:
 
     def _whole(self, task):
         if task.formulation not in FORMULATIONS:
-            raise OptionError(f"{self.owner}: ranks run formulation 'hierarchical', not {task.formulation!r}")
+            raise OptionError(
+                f"{self.owner}: {self.ranks.word}s run formulation 'hierarchical', not {task.formulation!r}"
+            )
         signals = dict(task.model.signals) | task.signals
         whole = None if signals else large.system_of(task.model, "hierarchical", signals)
         if whole is None:
-            raise OptionError(f"{self.owner} cannot be run by ranks: {NEEDED.format(tree_schedule.LARGE)}")
+            raise OptionError(
+                f"{self.owner} cannot be run by {self.ranks.word}s: {NEEDED.format(self.ranks.word, tree_schedule.LARGE)}"
+            )
         return whole
 
     def _shown(self, whole):
@@ -135,7 +139,7 @@ class RankRunner(Runner):
     def told(self):
         every = [self.part.told(rank) for rank in range(self.ranks.count)]
         known = f"{int(self.part.shares.known.sum())} bodies known to all"
-        return {"ranks": self.ranks.count, "rank_shares": json.dumps([*every, known])}
+        return {f"{self.ranks.word}s": self.ranks.count, f"{self.ranks.word}_shares": json.dumps([*every, known])}
 
     def begin(self, times, last=True):
         super().begin(times, last)

@@ -30,6 +30,8 @@ class Lost(Exception):
 class Ranks(ABC):
     """One of several ranks."""
 
+    word = "rank"
+
     def __init__(self, rank, count):
         self.rank, self.count = rank, count
         self.trouble: BaseException | None = None

@@ -111,9 +111,11 @@ class Task:
         from .parted import Part, RankRunner
 
         if needs:
-            raise OptionError(f"model {self.model.name!r}: ranks run explicit methods, not {self.method!r}")
+            raise OptionError(
+                f"model {self.model.name!r}: {self.ranks.word}s run explicit methods, not {self.method!r}"
+            )
         part = Part(self, self.ranks)
-        self.formulation, self.reason = "hierarchical", "ranks run it"
+        self.formulation, self.reason = "hierarchical", f"{self.ranks.word}s run it"
         _refuse_endless(self.model, part.system, self.until, self.ranks)
         return part.shown, RankRunner(part, self.method, self.step, self.tolerance, self.projection, self.until)
 

@@ -1,11 +1,14 @@
-"""Times that users give: seconds, and when outputs are wanted."""
+"""What users give of a run: seconds, when outputs are wanted, step and tolerance."""
 
 import numpy as np
 
 from ..describe import quantity
 from ..errors import OptionError
+from ..lie import MAPS
+from ..registry import lookup, registered
 
 MOST = 10**12  # outputs
+TOLERANCE, LOCATING = 1e-9, 1e-11  # default tolerances; the time of an event is as exact as the motion that leads to it
 
 
 class Spaced:
@@ -56,3 +59,21 @@ def seconds(value, what):
             f"{what} must be a positive number of seconds, got {quantity.show(value)} (allowed: {allowed})"
         )
     return number
+
+
+def controlled(model, method, step, tolerance, map):
+    """The tolerance of a run; refused where the method cannot have this step, tolerance or map."""
+    integrator = lookup("integrator", method)
+    if step is not None:
+        seconds(step, "step")
+    elif not integrator.adaptive():
+        adaptive = ", ".join(repr(k) for k, c in registered("integrator").items() if c.adaptive())
+        raise OptionError(f"method {method!r} has no step-size control: give a positive `step`, or use {adaptive}")
+    if tolerance is None:
+        tolerance = LOCATING if model.events else TOLERANCE
+    allowed = quantity.number(tolerance)
+    if allowed is None or not 1e-14 <= allowed <= 0.1:
+        raise OptionError(f"tolerance must lie between 1e-14 and 0.1, got {quantity.show(tolerance)}")
+    if map not in MAPS:
+        raise OptionError(f"unknown map {map!r}. Known: {', '.join(MAPS)}.")
+    return allowed
