@@ -6,6 +6,7 @@ import pytest
 import torsor as ts
 from torsor.cases import bush, train
 from torsor.formulations import tree_schedule
+from torsor.formulations.plain_system import PlainSystem
 from torsor.run import large
 
 RUN = {"outputs": 5, "tolerance": 1e-10}
@@ -15,7 +16,7 @@ CAR = train.BODY + 2 * train.FRAME + 4 * (train.ARM + train.AXLE)  # mass of a c
 @pytest.mark.parametrize("case", ["train", "bush"])
 def test_by_classes_they_move_as_in_absolute_coordinates(case, monkeypatch):
     model = ts.cases.load(case, n=2)
-    exact = ts.simulate(model, 0.4, **RUN)
+    exact = ts.simulate(model, 0.4, formulation="absolute", **RUN)
     plain = ts.simulate(model, 0.4, formulation="hierarchical", **RUN)
     monkeypatch.setattr(tree_schedule, "LARGE", 0)
     assert large.system_of(model, "hierarchical", {}) is not None
@@ -24,6 +25,46 @@ def test_by_classes_they_move_as_in_absolute_coordinates(case, monkeypatch):
         ts.testing.assert_same_motion(data, exact, within=1e-8)
         assert data.attrs["degrees_of_freedom"] == exact.attrs["degrees_of_freedom"] == 14
         assert data.attrs["position_drift_max"] < 1e-11
+
+
+def turned(n, rotation):
+    """A bush whose segments are turned."""
+    model = ts.Model("bush", gravity=(0, 0, -9.81))
+    segments = model.include("segment", bush.segment(), count=n, pitch=(0, 0, -bush.LENGTH), rotation=rotation)
+    for k, part in enumerate(segments):
+        above = segments[k - 1].bottom if k else model.ground
+        model.add(ts.Spherical(f"joint{k}", above, part.top, point=(0, 0, -bush.LENGTH * k)))
+    return model
+
+
+def sizes_of(model):
+    """How many classes of links, rows, forces and joins there are."""
+    plain = PlainSystem(model)
+    return [len(x) for x in (plain.links[2], plain.rows[0], plain.force_classes[0], plain.joins[1])]
+
+
+@pytest.mark.parametrize("step", [np.pi / 2, 2 * np.pi / 3, 0.7])
+def test_turned_components_share_code_whatever_rounding_leaves_of_zeros(step):
+    rotation = lambda k: (0, 0, step * k)
+    assert sizes_of(turned(8, rotation)) == sizes_of(turned(24, rotation))
+    if step == np.pi / 2:
+        assert sizes_of(turned(24, rotation)) == sizes_of(bush.bush(24))  # which is turned exactly
+
+
+def test_turned_components_of_one_class_move_as_in_absolute_coordinates(monkeypatch):
+    """The first and the last of a ring are turned alike, but for rounding."""
+    arm = ts.Model("arm")
+    upper = arm.body("upper", mass=1.0, inertia=(0.1, 0.2, 0.2), at=(0.5, 0, 0))
+    lower = arm.body("lower", mass=1.0, inertia=(0.1, 0.2, 0.2), at=(1.5, 0, 0))
+    arm.add(ts.Revolute("root", arm.ground, upper, point=(0, 0, 0), axis=(0, 1, 0)))
+    arm.add(ts.Revolute("knee", upper, lower, point=(1, 0, 0), axis=(0, 1, 0)))
+    arm.add(ts.SpringDamper("spring", arm.ground, lower, stiffness=9.0, points=((0, 0, 1), (1, 0, 0))))
+    model = ts.Model("ring", gravity=(0, 0, -9.81))
+    model.include("arm", arm, count=5, rotation=lambda k: (0, 0, np.pi / 2 * k))
+    exact = ts.simulate(model, 0.3, formulation="absolute", **RUN)
+    monkeypatch.setattr(tree_schedule, "LARGE", 0)
+    table = ts.simulate(model, 0.3, formulation="hierarchical", **RUN)
+    ts.testing.assert_same_motion(table, exact, within=1e-8)
 
 
 @pytest.mark.parametrize(("case", "n"), [("train", 8), ("bush", 20)])

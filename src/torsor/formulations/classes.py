@@ -30,6 +30,7 @@ INERTIA = 27  # numbers of an articulated inertia and its wrench: J, H, M, n, f
 SQUARE = [0, 1, 3, 1, 2, 4, 3, 4, 5]  # of the upper half of a symmetric 3x3 matrix, all its entries
 TINY = 1e-15  # over the largest number of its block: what turning leaves of a zero
 PLAIN = (0.0, 1.0, -1.0)  # numbers that are always folded
+TRACE = 1e-13  # of rounding, in components of rotations and in arms
 TURN, POSE, MASS, CENTER, TENSOR = 9, 12, 13, 16, 22  # where the numbers of a link end
 
 
@@ -98,11 +99,12 @@ def _along_z(joint):
 
 
 def grouped(keys, numbers):
-    """Rows that are of one class: with equal keys, and numbers that are zero or one in the same places.
+    """Rows that are of one class: with equal keys, and numbers that are zero or one in the same places, but for what rounding
+    leaves of them where a component is turned.
 
     Returns the class of each row, and the rows of each class, in the order in which classes first occur.
     """
-    plain = sum((k + 1) * (numbers == x) for k, x in enumerate(PLAIN))
+    plain = sum((k + 1) * (np.abs(numbers - x) < TRACE) for k, x in enumerate(PLAIN))
     _, first, kinds = np.unique(np.column_stack([keys, plain]), axis=0, return_index=True, return_inverse=True)
     rank = np.argsort(np.argsort(first))
     kinds = rank[kinds.ravel()]
