@@ -51,9 +51,12 @@ def belt(mu=0.2, static=0.4, speed=0.5, k=100.0, m=1.0):
 
 def cost(name, model, until):
     """µs per switch in the loop, once the kernels are there; and how much memory ten times as many take."""
-    ts.simulate(model, until / 1000, outputs=2)
+    ts.simulate(model, until / 1000, outputs=2, formulation="absolute")
     for span in (until, 10 * until):
-        data = min((ts.simulate(model, span, outputs=2) for _ in range(3)), key=lambda d: d.attrs["wall_seconds"])
+        data = min(
+            (ts.simulate(model, span, outputs=2, formulation="absolute") for _ in range(3)),
+            key=lambda d: d.attrs["wall_seconds"],
+        )
         n, memory = data.sizes["event"], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         per = data.attrs["wall_seconds"] / n * 1e6
         print(
@@ -65,7 +68,7 @@ def switch_alone(model, until):
     """µs of a switch without the steps between switches: what is left of the cost over tolerances with no step at all."""
     costs = []
     for tolerance in (1e-8, 1e-9, 1e-10, 1e-11):
-        data = [ts.simulate(model, until, outputs=2, tolerance=tolerance) for _ in range(3)]
+        data = [ts.simulate(model, until, outputs=2, tolerance=tolerance, formulation="absolute") for _ in range(3)]
         best = min(data, key=lambda d: d.attrs["wall_seconds"])
         costs.append(
             (best.attrs["steps"] / best.sizes["event"], best.attrs["wall_seconds"] / best.sizes["event"] * 1e6)
@@ -81,7 +84,7 @@ def main():
     switch_alone(belt()[0], 3160.0)
     print()
     e, first = 0.8, np.sqrt(2 / G)
-    data = ts.simulate(ball(e), 8.0, outputs=2)
+    data = ts.simulate(ball(e), 8.0, outputs=2, formulation="absolute")
     n = data.sizes["event"]
     exact = first + 2 * first * np.cumsum([0, *e ** np.arange(1, n - 1)])
     print(f"ball: {n} bounces, largest error {np.abs(data.event_time.values[:-1] - exact).max():.1e} s, "

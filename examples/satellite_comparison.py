@@ -29,7 +29,7 @@ COLOUR = {("lie-euler", "none"): "tab:orange", ("lie-euler", "least-squares"): "
 
 
 def run(motion, **options):
-    return ts.simulate(ts.cases.load("satellite", motion=motion), 60.0, outputs=120, **options)
+    return ts.simulate(ts.cases.load("satellite", motion=motion), 60.0, outputs=120, formulation="absolute", **options)
 
 
 def main(picture="satellite_comparison.png"):

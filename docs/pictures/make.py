@@ -69,7 +69,14 @@ def drift():
         {"none": "none", "baumgarte, α = β = 10": "baumgarte", "least-squares": "least-squares"}.items(),
         (RED, OCHRE, BLUE),
     ):
-        data = ts.simulate(ts.cases.load("three-link"), 10.0, outputs=400, tolerance=1e-6, projection=projection)
+        data = ts.simulate(
+            ts.cases.load("three-link"),
+            10.0,
+            outputs=400,
+            tolerance=1e-6,
+            projection=projection,
+            formulation="absolute",
+        )
         error = np.abs(data.energy - data.energy[0])
         for ax, values in zip(axes, (data.position_drift, error)):
             ax.semilogy(data.time[1:], np.maximum(values[1:], 1e-17), color=color, lw=1.1, label=label)
@@ -195,7 +202,7 @@ def satellite():
 
 def orders():
     """Error against the step for every fixed-step method, on the heavy top with projection."""
-    exact = ts.simulate(ts.cases.load("heavy-top"), 0.1, outputs=1, tolerance=1e-13)
+    exact = ts.simulate(ts.cases.load("heavy-top"), 0.1, outputs=1, tolerance=1e-13, formulation="absolute")
     figure, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
     markers = iter("osD^v*")
     for (name, method), color in zip(ts.registered("integrator").items(), COLORS):
@@ -204,7 +211,9 @@ def orders():
             steps = 0.1 / np.array([50, 100, 200, 400, 800, 1600])
             errors = []
             for h in steps:
-                data = ts.simulate(ts.cases.load("heavy-top"), 0.1, outputs=1, method=name, step=h, map=map)
+                data = ts.simulate(
+                    ts.cases.load("heavy-top"), 0.1, outputs=1, method=name, step=h, map=map, formulation="absolute"
+                )
                 errors.append(float(np.abs(data.rotation - exact.rotation)[-1].max()))
             label = f"{name}, order {method.order}" if map == "exp" else None
             ax.loglog(steps, errors, style, marker=mark, ms=4, color=color, label=label, lw=1.2)

@@ -45,7 +45,7 @@ def simulate(
     outputs: int | Sequence[float] | np.ndarray = 200,
     step: float | None = None,
     method: str = "rkmk54",
-    formulation: str = "absolute",
+    formulation: str = "auto",
     projection: str | Projection = "least-squares",
     tolerance: float | None = None,
     map: str = "exp",
@@ -65,7 +65,7 @@ def simulate(
     outputs      array of times, or a number of equal intervals from 0 to `until`
     step         fixed step [s]; shortened so that outputs are met exactly. None: adaptive, for methods that can
     method       key of an integrator, see `torsor.registered("integrator")`
-    formulation  "absolute", "relative", "woronetz" …, see `torsor.registered("formulation")`
+    formulation  "absolute", "relative", "hierarchical" …, see `torsor.registered("formulation")`; "auto": the cheapest one
     projection   "least-squares", "post", "partition", "baumgarte", "none", as in "baumgarte:alpha=20,beta=20", or a Projection
     tolerance    relative error per step of adaptive methods; None: 1e-9, and 1e-11 where events are to be located
     map          "exp" or "cayley": how a step in the algebra becomes one on the group

@@ -1,5 +1,6 @@
 """`formulation="auto"`: what is taken for which kind of model, that it is said, and that nothing else depends on it."""
 
+import inspect
 import json
 
 import numpy as np
@@ -91,12 +92,24 @@ def test_estimates_are_of_the_size_of_what_is_compiled(build):
         )
 
 
+def test_tables_are_taken_only_where_what_is_asked_for_can_be_called_through_them():
+    model = ts.cases.load("four-bar", n=100)
+    assert choose(model).formulation == "hierarchical"
+    assert choose(model, {}, "plain").formulation == choose(model, tables=False).formulation == "relative"
+    assert "tables" in choose(hinges(1100)).reason
+
+
 def test_elimination_counts_the_fill_of_a_star_and_of_a_ring():
     """Tips of a star are eliminated first and couple to its middle alone; a ring of n closes more and more, two at a time."""
     star = list(cost.eliminated({0: 2, 1: 3, 2: 3, 3: 3}, [[0, 1], [0, 2], [0, 3]]))
     assert star == [(3, 2), (3, 2), (3, 2), (2, 0)]
     ring = list(cost.eliminated(dict.fromkeys(range(6), 1), [[k, (k + 1) % 6] for k in range(6)]))
     assert ring == [(1, 2)] * 4 + [(1, 1), (1, 0)]
+
+
+def test_auto_is_the_default_everywhere():
+    for function in (ts.simulate, ts.compile, ts.info):
+        assert inspect.signature(function).parameters["formulation"].default == "auto"
 
 
 def test_the_choice_is_said_and_gives_what_its_formulation_gives():
@@ -112,6 +125,19 @@ def test_the_choice_is_said_and_gives_what_its_formulation_gives():
         compiled = ts.compile(model, formulation="auto")
         assert (compiled.formulation, compiled.formulation_reason) == found
         assert json.loads(auto.attrs["options"])["formulation"] == found.formulation
+
+
+def test_a_partition_that_names_coordinates_of_bodies_has_them():
+    model = hinges(2)
+    for names, key in ((("link0 x",), "absolute"), (None, "relative")):
+        assert choose(model, {}, [names, None]).formulation == key
+    dependent = ("link0 x", "link0 y", "link0 z", "link0 about x", "link0 about z")
+    data = ts.simulate(hinges(1), 0.1, outputs=1, projection=ts.Partition(velocities=dependent, positions=dependent))
+    assert (
+        data.attrs["formulation"] == "absolute"
+        and "'link0 x', a coordinate of a body" in data.attrs["formulation_reason"]
+    )
+    assert json.loads(data.attrs["dependent"])["velocities"] == list(dependent)
 
 
 def test_a_model_that_a_formulation_refuses_is_run_in_absolute_coordinates(monkeypatch):
@@ -148,8 +174,9 @@ def test_a_checkpoint_remembers_what_was_taken(tmp_path):
 
 
 def test_the_command_line_says_what_was_taken(capsys):
-    assert status_of(["run", "heavy-top", "--until", "0.01", "--formulation", "auto"]) == 0
-    assert "relative: a tree of 1 body" in capsys.readouterr().out
+    for given in ([], ["--formulation", "auto"]):
+        assert status_of(["run", "heavy-top", "--until", "0.01", *given]) == 0
+        assert "relative: a tree of 1 body" in capsys.readouterr().out
     assert status_of(["info", "heavy-top"]) == 0
     assert "formulation\n" in capsys.readouterr().out
 

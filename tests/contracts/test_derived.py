@@ -138,13 +138,13 @@ def test_the_layout_of_results_is_known_before_they_are_derived(case, formulatio
     model = ts.cases.load(case)
     dynamics = ts.compile(model, formulation=formulation)
     f = dynamics.formulation_object
-    assert Outputs(f, model.signals).layout == layout(model, len(f.rows), model.signals)
+    assert Outputs(f, model.signals).layout == layout(model, len(f.all_rows.rows), model.signals)
 
 
 def test_starts_in_memory_are_limited():
     model = double_pendulum()
     for k in range(70):
-        ts.info(model, parameters={"m": 0.5 + 0.01 * k})
+        ts.info(model, formulation="absolute", parameters={"m": 0.5 + 0.01 * k})
     told = derivation.derived(model, "absolute", {})
     assert len(told.known) == 64
 

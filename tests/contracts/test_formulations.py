@@ -20,7 +20,7 @@ CASES = [name for name in ts.cases.names() if name not in ("satellite", "pendulu
 def consistent_states(case, count=STATES, seed=11):
     """A model and random states that satisfy its constraints, in absolute coordinates."""
     model = ts.cases.load(case)
-    dynamics = ts.compile(model)
+    dynamics = ts.compile(model, formulation="absolute")
     f = ts.registered("formulation")["absolute"](model)
     examiner = Examiner(f, dynamics.system.length)
     random = np.random.default_rng(seed)

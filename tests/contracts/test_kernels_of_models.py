@@ -22,7 +22,7 @@ INSTRUCTIONS = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_native_kernels_equal_the_reference_evaluation(case):
-    dynamics = ts.compile(ts.cases.load(case))
+    dynamics = ts.compile(ts.cases.load(case), formulation="absolute")
     random = np.random.default_rng(5)
     for name, f in dynamics.functions.items():
         kernel = dynamics.kernels[name]
@@ -41,7 +41,7 @@ def test_a_run_is_the_same_on_the_reference_backend():
 
     model = ts.cases.load("three-link")
     system, native = prepare(model)
-    dynamics = ts.compile(model)
+    dynamics = ts.compile(model, formulation="absolute")
     slow = kernels.build(kernels_of(dynamics.formulation_object, "exp", False, {}), backend="reference")
     del slow["stage"]
     times = np.linspace(0, 0.2, 3)
@@ -62,14 +62,15 @@ def test_a_run_is_the_same_on_the_reference_backend():
 def test_instruction_counts_do_not_grow(case, n):
     model = ts.cases.load(case, n=n) if n else ts.cases.load(case)
     stage = prepare(model)[1].get("stage")
-    counts = ts.compile(model).instructions | ({"stage": stage.instructions} if stage else {})
+    counts = ts.compile(model, formulation="absolute").instructions | ({"stage": stage.instructions} if stage else {})
     for name, limit in INSTRUCTIONS[case, n].items():
         assert counts[name] <= limit, f"{name}: {counts[name]} instructions, {limit} allowed"
 
 
 def test_instructions_grow_linearly_with_the_number_of_loops():
     count = lambda n: sum(
-        ts.compile(ts.cases.load("four-bar", n=n)).instructions[k] for k in ("factor", "accelerations")
+        ts.compile(ts.cases.load("four-bar", n=n), formulation="absolute").instructions[k]
+        for k in ("factor", "accelerations")
     )
     small, large = count(4), count(8)
     assert large / small < 2.05  # twice the loops, twice the work

@@ -78,7 +78,7 @@ def test_kernels_stay_below_their_instruction_counts():
 
 def test_matrices_need_joint_coordinates():
     with pytest.raises(ts.OptionError, match="relative"):
-        ts.compile(ts.cases.load("three-link")).mass_matrix()
+        ts.compile(ts.cases.load("three-link"), "absolute").mass_matrix()
 
 
 def test_unknown_bodies_and_wrong_sizes_are_refused():

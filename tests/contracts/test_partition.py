@@ -57,7 +57,7 @@ def test_in_a_diagonal_metric_the_measures_add_up_to_the_number_of_rows(case):
     """Σ Δᵢ = tr(M⁻¹ Gᵀ S⁻¹ G) = tr(S⁻¹ S)."""
     G, held, Minv = matrices(case, "absolute")
     assert np.all(Minv == np.diag(np.diag(Minv)))
-    found = ts.compile(ts.cases.load(case)).partition_measure()
+    found = ts.compile(ts.cases.load(case), "absolute").partition_measure()
     assert found["positions"].sum() == pytest.approx(held.sum(), abs=1e-11)
     assert found["velocities"].sum() == pytest.approx(len(G), abs=1e-11)
 
@@ -69,19 +69,19 @@ def test_the_measure_is_the_squared_cosine_between_a_coordinate_and_the_normal_o
         at = (np.cos(angle), np.sin(angle), 0)
         bob = model.body("bob", mass=2.0, inertia=0, at=at)
         model.add(ts.Distance("rod", model.ground, bob, points=((0, 0, 0), at)))
-        found = ts.compile(model).partition_measure()
+        found = ts.compile(model, "absolute").partition_measure()
         expected = [np.cos(angle) ** 2, np.sin(angle) ** 2, 0.0]
         assert np.abs(found["positions"] - expected).max() <= 1e-15
 
 
 def test_velocities_have_more_constraints_than_positions_and_larger_measures():
-    found = ts.compile(ts.cases.load("snakeboard")).partition_measure()
+    found = ts.compile(ts.cases.load("snakeboard"), "absolute").partition_measure()
     assert np.all(found["velocities"] >= found["positions"] - 1e-13)  # a larger subspace holds longer projections
     assert found["velocities"].sum() - found["positions"].sum() == pytest.approx(2, abs=1e-12)  # two wheels
 
 
 def test_the_measure_is_that_of_the_given_state():
-    d = ts.compile(ts.cases.load("three-link"))
+    d = ts.compile(ts.cases.load("three-link"), "absolute")
     data = ts.simulate(ts.cases.load("three-link"), 0.5, outputs=1)
     R = data.rotation.values[-1].transpose(0, 2, 1).reshape(-1, 9)
     q = np.hstack([data.position.values[-1], R]).ravel()
@@ -179,7 +179,7 @@ def test_the_motion_is_that_of_the_least_change(case):
 
 @pytest.mark.parametrize("case", ["four-bar", "three-link"])
 def test_coordinates_are_chosen_anew_while_a_mechanism_turns(case):
-    data = ts.simulate(ts.cases.load(case), 5.0, projection="partition")
+    data = ts.simulate(ts.cases.load(case), 5.0, projection="partition", formulation="absolute")
     assert data.attrs["choices"] > 0
     assert data.position_drift.max() <= 1e-12 and data.velocity_drift.max() <= 1e-12
 
@@ -187,13 +187,13 @@ def test_coordinates_are_chosen_anew_while_a_mechanism_turns(case):
 @pytest.mark.parametrize("fused", [(True, False), (False, True)])
 def test_choices_made_anew_may_be_too_large_for_one_kernel(fused, monkeypatch, tmp_path):
     """The stages of a step are called as the kernels of each choice have them, as one or in parts."""
-    whole = ts.simulate(ts.cases.load("three-link"), 2.0, projection="partition")
+    whole = ts.simulate(ts.cases.load("three-link"), 2.0, projection="partition", formulation="absolute")
     monkeypatch.setenv("TORSOR_CACHE", str(tmp_path))
     made, whole_functions = iter(fused), waist.Waist.functions
     monkeypatch.setattr(
         waist.Waist, "functions", lambda self, *_, **__: whole_functions(self, False, next(made, False))
     )
-    data = ts.simulate(ts.cases.load("three-link"), 2.0, projection="partition")
+    data = ts.simulate(ts.cases.load("three-link"), 2.0, projection="partition", formulation="absolute")
     assert data.attrs["choices"] > 0 and next(made, None) is None
     assert np.abs(data.position - whole.position).max() <= 1e-9
 
@@ -257,7 +257,7 @@ def test_the_best_choice_changes_velocities_less_than_a_poor_one():
     h, model = 0.01, ts.cases.load("snakeboard")
     good, poor = (kernels("snakeboard", "absolute", (None, names)) for names in (None, poor_velocities()))
     M = np.diag(1 / np.diag(matrices("snakeboard", "absolute")[2]))
-    d = ts.compile(model)
+    d = ts.compile(model, "absolute")
     data = ts.simulate(model, 2.0, outputs=50, tolerance=1e-12)
     R = data.rotation.values.transpose(0, 1, 3, 2).reshape(51, 4, 9)
     q = np.concatenate([data.position.values, R], axis=2).reshape(51, -1)

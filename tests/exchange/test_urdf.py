@@ -90,7 +90,7 @@ def test_links_on_fixed_joints_are_composed_or_kept(robot):
     assert merged.links["frame"].body == "arm" and np.allclose(merged.links["frame"].at, (0.3, 0.1, 0))
     assert [b.name for b in kept.model.bodies] == ["arm", "tool"] and isinstance(kept.model["f"], ts.Fixed)
     assert kept.links["frame"].body == "tool"
-    a, b = (ts.compile(r.model).accelerations().reshape(-1, 6)[0] for r in (merged, kept))
+    a, b = (ts.compile(r.model, formulation="absolute").accelerations().reshape(-1, 6)[0] for r in (merged, kept))
     assert np.allclose(a[3:], b[3:], rtol=1e-10)
 
 
@@ -100,7 +100,7 @@ def test_a_free_base_moves_freely_and_starts_where_it_is_told(robot):
     read = robot(
         link("body", xyz="1 0 0"), base="free", start={"base": (0, 0, np.pi / 2, 0, 0, 5)}, start_rate={"base": rate}
     )
-    dynamics = ts.compile(read.model)
+    dynamics = ts.compile(read.model, formulation="absolute")
     assert np.allclose(dynamics.q[:3], (0, 1, 5))
     assert np.allclose(dynamics.v, (-2, 0.5, 0, 0, 0, 2), atol=1e-14)
 
@@ -109,7 +109,9 @@ def test_planar_and_floating_joints(robot):
     read = robot(link("base"), link("slab"), link("stone"), joint("p", "planar", "base", "slab", '<axis xyz="0 0 1"/>'),
                  joint("f", "floating", "slab", "stone", '<origin xyz="0 0 1"/>'), start={"p": (0.1, 0.2, 0.3)})  # fmt: skip
     assert isinstance(read.model["p"], ts.Planar) and isinstance(read.model["f"], ts.Free)
-    assert np.allclose(ts.compile(read.model).accelerations(), [0] * 8 + [-9.81, 0, 0, 0], atol=1e-12)
+    assert np.allclose(
+        ts.compile(read.model, formulation="absolute").accelerations(), [0] * 8 + [-9.81, 0, 0, 0], atol=1e-12
+    )
 
 
 def test_damping_acts_and_friction_and_limits_are_told(robot):
@@ -120,7 +122,7 @@ def test_damping_acts_and_friction_and_limits_are_told(robot):
         start_rate={"a": 3.0},
     )  # fmt: skip
     assert read.limits == {"a": {"lower": -1, "upper": 2, "effort": 30, "velocity": np.inf}}
-    assert ts.compile(read.model).accelerations()[5] == pytest.approx(-0.5 * 3 / 0.025)
+    assert ts.compile(read.model, formulation="absolute").accelerations()[5] == pytest.approx(-0.5 * 3 / 0.025)
     told = notes(read, "ignored")
     assert {"friction of joint 'a'", "k of joint 'a'", "limit of joint 'a'", "safety_controller of joint 'a'"} <= set(
         told
@@ -165,7 +167,7 @@ def test_massless_links_between_hinges_become_one_joint(robot):
         </worldbody></mujoco>"""
     )
     peer.set(q, v)
-    ours = ts.compile(read.model).accelerations().reshape(-1, 6)
+    ours = ts.compile(read.model, formulation="absolute").accelerations().reshape(-1, 6)
     theirs = np.array([np.concatenate(peer.body(name)[2:]) for name in ("upper", "lower")])
     assert np.abs(ours - theirs).max() < 1e-11 * np.abs(theirs).max()
     assert {"joints 's1', 's2', 's3'", "joints 'e1', 'e2'"} <= set(notes(read, "renamed"))

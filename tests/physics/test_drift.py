@@ -26,7 +26,12 @@ def orthogonality(data):
 def test_projection_keeps_every_case_on_its_constraints(case, metric):
     model = ts.cases.load(case)
     data = ts.simulate(
-        model, ts.cases.until(case), outputs=100, projection=ts.LeastSquares(metric=metric), tolerance=1e-9
+        model,
+        ts.cases.until(case),
+        outputs=100,
+        projection=ts.LeastSquares(metric=metric),
+        tolerance=1e-9,
+        formulation="absolute",
     )
     position, velocity = relative_drift(data)
     assert position <= ROUNDING
@@ -37,7 +42,7 @@ def test_projection_keeps_every_case_on_its_constraints(case, metric):
 @pytest.mark.parametrize("map", ["exp", "cayley"])
 @pytest.mark.parametrize("case", ["three-link", "satellite-3", "four-bar"])
 def test_projection_keeps_coarse_fixed_steps_on_their_constraints(case, map):
-    data = ts.simulate(ts.cases.load(case), 5.0, outputs=50, method="rkmk4", step=0.01, map=map)
+    data = ts.simulate(ts.cases.load(case), 5.0, outputs=50, method="rkmk4", step=0.01, map=map, formulation="absolute")
     position, velocity = relative_drift(data)
     assert max(position, velocity, orthogonality(data)) <= ROUNDING
 
@@ -46,30 +51,44 @@ def test_projection_does_not_cost_the_accuracy_of_the_motion():
     """Both metrics change a step by less than its own error: the runs agree to the tolerance they were made with."""
     runs = [
         ts.simulate(
-            ts.cases.load("three-link"), 3.0, outputs=30, projection=ts.LeastSquares(metric=metric), tolerance=1e-11
+            ts.cases.load("three-link"),
+            3.0,
+            outputs=30,
+            projection=ts.LeastSquares(metric=metric),
+            tolerance=1e-11,
+            formulation="absolute",
         )
         for metric in ("mass", "plain")
     ]
     assert np.abs(runs[0].position.values - runs[1].position.values).max() < 1e-8
 
 
-def test_rotations_stay_orthogonal_over_many_steps():
+@pytest.mark.parametrize("form", ["absolute", "relative"])
+def test_rotations_stay_orthogonal_over_many_steps(form):
     """Ten thousand full turns of the heavy top's spin in small steps; no reorthogonalisation is visible as drift."""
-    data = ts.simulate(ts.cases.load("heavy-top"), 2.0, outputs=20, method="rkmk4", step=1e-4)
+    data = ts.simulate(ts.cases.load("heavy-top"), 2.0, outputs=20, method="rkmk4", step=1e-4, formulation=form)
     assert data.attrs["steps"] == 20_000
     assert orthogonality(data) <= ROUNDING
 
 
 def test_twenty_thousand_projected_steps_do_not_drift():
     """The small sister of bench/long_run.py, which takes a million."""
-    data = ts.simulate(ts.cases.load("three-link"), 20.0, outputs=200, method="rkmk4", step=1e-3)
+    data = ts.simulate(
+        ts.cases.load("three-link"), 20.0, outputs=200, method="rkmk4", step=1e-3, formulation="absolute"
+    )
     assert data.attrs["steps"] == 20_000
     assert max(*relative_drift(data), orthogonality(data)) <= ROUNDING
 
 
 def drift_of(projection, until=10.0, step=0.005):
     data = ts.simulate(
-        ts.cases.load("three-link"), until, outputs=100, method="rkmk4", step=step, projection=projection
+        ts.cases.load("three-link"),
+        until,
+        outputs=100,
+        method="rkmk4",
+        step=step,
+        projection=projection,
+        formulation="absolute",
     )
     return data.position_drift.values
 

@@ -88,10 +88,12 @@ def linkage(mu):
 
 @pytest.mark.parametrize("key", OTHERS)
 def test_a_loop_with_friction_in_its_hinges_accelerates_alike_in_all_coordinates(key):
-    one = ts.compile(linkage(0.05))
+    one = ts.compile(linkage(0.05), formulation="absolute")
     two = ts.compile(linkage(0.05), formulation=key)
     expected = one.body_accelerations()
-    assert np.abs(expected - ts.compile(linkage(0.0)).body_accelerations()).max() > 0.1  # friction matters
+    assert (
+        np.abs(expected - ts.compile(linkage(0.0), formulation="absolute").body_accelerations()).max() > 0.1
+    )  # friction matters
     np.testing.assert_allclose(two.body_accelerations(), expected, rtol=1e-9, atol=1e-9)
 
 

@@ -34,6 +34,8 @@ from .outputs import joint_motion_of_bodies
 from .rows import derive
 from .substitution import Substitution
 
+AXES = ("x", "y", "z", "about x", "about y", "about z")  # along and about which a body's coordinates count
+
 
 @register("absolute")
 class Absolute(Formulation):
@@ -172,8 +174,7 @@ class Absolute(Formulation):
 
     def coordinate_names(self):
         """One name per velocity: the body, and the axis along which it moves or about which it turns."""
-        axes = ("x", "y", "z", "about x", "about y", "about z")
-        return [f"{b.name} {axis}" for b in self.model.bodies for axis in axes[: 3 if b.particle else 6]]
+        return [f"{b.name} {axis}" for b in self.model.bodies for axis in AXES[: 3 if b.particle else 6]]
 
     def carried(self):
         """The body that each velocity moves, by name."""

@@ -121,8 +121,9 @@ def _link(branch):
 
 
 def _rows(constraint):
-    """How many rows a constraint has."""
-    return len(constraint.directions() if isinstance(constraint, Connection) else constraint.equations().directions)
+    """How many rows a constraint has: those of its class, where constraints that are alike share their equations."""
+    trace = constraint.traced() if isinstance(constraint, Connection) else None
+    return len((constraint.equations() if trace is None else trace).directions)
 
 
 def _touched(constraint, model):

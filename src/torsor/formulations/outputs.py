@@ -51,7 +51,7 @@ class Outputs:
         self.connections = [c for c in self.model.constraints if isinstance(c, Connection)]
         self.parts = dict(self._bodies())
         self.parts.update(self._motion())
-        lam = [self.values.multiplier(row.constraint)[row.index] for row in formulation.rows]
+        lam = [self.values.multiplier(row.constraint)[row.index] for row in formulation.all_rows.rows]
         self.parts["multiplier"] = ca.densify(ca.vertcat(*lam, ca.SX(0, 1)))
         self.parts.update(self._reactions())
         self.parts.update(self._scalars())
@@ -93,8 +93,8 @@ class Outputs:
 
 
 def layout(model, rows, signals):
-    """Names and sizes of the outputs of a model, or of what is shown of it, in a formulation with so many rows, before any of
-    them is derived."""
+    """Names and sizes of the outputs of a model, or of what is shown of it, with so many multipliers, before any of them is
+    derived."""
     bodies = len(model.bodies)
     dof, connections = sum(j.dof for j in model.joints), sum(isinstance(c, Connection) for c in model.constraints)
     sizes = {

@@ -19,7 +19,7 @@ def assemble(path, system, outcome, options, checkpoint, extra):
     run = SimpleNamespace(**outcome, events=program)
     empty = np.zeros((0, outputs.width))
     log = lambda rows: _log(rows, program, len(system.rows)) if program else {}
-    shape = _over_time(system, empty, run) | at_events(log(np.zeros((0, events.width))), run.used)
+    shape = _over_time(system, empty, run) | at_events(system, log(np.zeros((0, events.width))), run.used)
     template = labelled(system, np.zeros(0), run.used, shape)
     accuracy, temporary = Accuracy(), f"{path}.part"
     sizes = {"time": outputs.count, "event": events.count}
@@ -35,7 +35,7 @@ def assemble(path, system, outcome, options, checkpoint, extra):
         for rows in events.blocks(BLOCK):
             happened = log(rows)
             accuracy.happened(happened["energy"])
-            at = _put(file, at_events(happened, run.used), at)
+            at = _put(file, at_events(system, happened, run.used), at)
         attributes = {**accuracy.certificate(system, run.counts, options), **manifest(system, run, options), **extra}
         for name, value in attributes.items():
             file.setncattr(name, value)

@@ -39,7 +39,7 @@ MEANING = {
     "energy_by_events": "change of the energy by events (impacts, engagements, switched forces) since the start",
     "event_time": "when each event happened",
     "event_energy": "change of the energy at each event; negative: lost",
-    "event_impulse": "impulses of the constraint rows at each event",
+    "event_impulse": "impulses of the constraint rows at each event; not a number for joints of a tree in joint coordinates",
 }
 ATTRIBUTES = {"units": UNITS | {"time": "s"}, "long_name": MEANING}  # of variables, by name
 DIMENSIONS = ("time", "body", "axis", "row", "column", "joint_coordinate", "joint", "constraint", "event")
@@ -52,7 +52,7 @@ MOTION = ("position", "velocity", "angular_velocity", "acceleration", "angular_a
 def dataset(system, trajectory, options):
     """The dataset of a run."""
     found = at_outputs(system, trajectory.outputs, trajectory.work, trajectory.events_energy, trajectory)
-    happened = at_events(trajectory.events, trajectory.used)
+    happened = at_events(system, trajectory.events, trajectory.used)
     data = labelled(system, trajectory.times, trajectory.used, found | happened)
     accuracy = Accuracy()
     accuracy.add(trajectory.times, found, trajectory.events_energy)
@@ -79,7 +79,7 @@ def at_outputs(system, outputs, work, changed, trajectory):
         elif name in ("reaction_force", "reaction_torque"):
             variables[name] = (("time", "joint", "axis"), part.reshape(n, size // 3, 3))
         elif name == "multiplier":
-            variables[name] = (("time", "constraint"), part[:, trajectory.used])
+            variables[name] = (("time", "constraint"), part[:, [k for k, _ in system.shown(trajectory.used)]])
         elif name == "signals":
             for k, signal in enumerate(system.signals):
                 variables[signal] = (("time",), part[:, k])
@@ -92,15 +92,19 @@ def at_outputs(system, outputs, work, changed, trajectory):
     return variables
 
 
-def at_events(log, used):
-    """What happened between the outputs, by name: (dimensions, values)."""
+def at_events(system, log, used):
+    """What happened between the outputs, by name: (dimensions, values). The impulse of a joint that carries a tree is not known."""
     if not log:
         return {}
+    rows = [row for _, row in system.shown(used)]
+    known = np.array([row is not None for row in rows], bool)
+    impulse = np.full((len(log["time"]), len(rows)), np.nan)
+    impulse[:, known] = log["impulse"][:, [row for row in rows if row is not None]]
     return {
         "event_time": (("event",), log["time"]),
         "event_name": (("event",), log["name"]),
         "event_energy": (("event",), log["energy"]),
-        "event_impulse": (("event", "constraint"), log["impulse"][:, used]),
+        "event_impulse": (("event", "constraint"), impulse),
         **{label: (("event",), values) for label, values in log["recorded"].items()},
     }
 
@@ -113,7 +117,7 @@ def labelled(system, times, used, variables):
     variables = variables | {"reaction_unique": (("joint",), np.array(unique, bool))}
     attributes = lambda name: {what: known[name] for what, known in ATTRIBUTES.items() if name in known}
     variables = {**variables, "time": (("time",), times)}
-    constraints = tuple(system.rows[k][0] for k in used)
+    constraints = tuple(system.declared[k][0] for k, _ in system.shown(used))
     names = (system.bodies, system.joint_coordinates, system.coordinate_units, system.connections)
     made = {name: xr.Variable(x[0], x[1], attributes(name)) for name, x in variables.items()}
     return xr.Dataset(made, _labels(*map(tuple, names), constraints))
@@ -207,7 +211,7 @@ def manifest(system, trajectory, options):
         "time_reached": trajectory.reached,
         "wall_seconds": trajectory.wall,
         "degrees_of_freedom": system.freedom,
-        "redundant_constraints": json.dumps([system.rows[k][1] for k in system.redundant]),
+        "redundant_constraints": json.dumps([system.declared[k][1] for k in system.left_out]),
         "start_changes": json.dumps(system.changes),
         "dependent": json.dumps(_dependent(system)),
         "options": json.dumps(options),

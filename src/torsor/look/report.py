@@ -20,7 +20,7 @@ class Info(dict):
 
 def describe(
     model: Model,
-    formulation: str = "absolute",
+    formulation: str = "auto",
     parameters: Mapping[str, float] | None = None,
     progress: bool | None = None,
 ) -> Info:
@@ -45,7 +45,9 @@ def describe(
     chosen, system, built = _prepared(model, formulation, parameters, progress)
     values = model.values(parameters)
     declared = [(c, len(c.equations().directions)) for c in model.constraints]
-    rows = [{"constraint": label.rsplit("[", 1)[0], "direction": text.split(": ", 1)[1]} for label, text in system.rows]
+    rows = [
+        {"constraint": label.rsplit("[", 1)[0], "direction": text.split(": ", 1)[1]} for label, text in system.declared
+    ]
     return Info(
         model=model.name,
         formulation=chosen.formulation,
@@ -64,8 +66,8 @@ def describe(
         },
         loops=loops(model),
         topology=outline(model),
-        constraint_rows=len(system.rows),
-        redundant=[rows[k] for k in system.redundant],
+        constraint_rows=sum(count for _, count in declared),
+        redundant=[rows[k] for k in system.left_out],
         velocity_level=[_verdict(v) for v in integrability(model, values)],
         not_unique=list(system.shared),
         parameters=values,

@@ -129,10 +129,20 @@ def error_of(run, k, h, x, x1, projecting):
 
 
 @compiled
-def resolution(run, k, t, x, x1):
-    """How well accelerations are known at a state: what they change by where all coordinates are moved by their rounding, in
-    several ways to either side. A force may jump just here: what would move the model within the run counts only if it is
-    found on both sides. Kept in the scales."""
+def resolution(run, k, t, h, x, x1):
+    """How well accelerations are known at a state, now and when a step from it ends: forces that vanish at its start, and their
+    rounding with them, may be there at its end. Kept in the scales."""
+    s, scales = run.scratch, run.scales
+    first = rounding(run, k, t, x, x1, s.K[0])
+    rate(run, k, t + h, x, run.state.p, s.K[1])
+    last = rounding(run, k, t + h, x, x1, s.K[1])
+    scales.linear_rounding, scales.angular_rounding = max(first[0], last[0]), max(first[1], last[1])
+
+
+@compiled
+def rounding(run, k, t, x, x1, known):
+    """What accelerations, which are known, change by where all coordinates are moved by their rounding, in several ways to either
+    side. A force may jump just here: what would move the model within the run counts only if it is found on both sides."""
     plan, s, scales = run.plan, run.scratch, run.scales
     n, least, most = plan.velocities, (np.inf, np.inf), (0.0, 0.0)
     slow = UNMOVED / (1e13 * plan.smallest_step) ** 2
@@ -148,13 +158,12 @@ def resolution(run, k, t, x, x1):
                 x1[m] += side * (1 + (m + way) % 2) * 1e-16 * x1[m]
             rate(run, k, t, x1, run.state.p, s.xdot)
             for m in range(s.u.size):
-                s.u[m] = s.xdot[m] - s.K[0, m]
+                s.u[m] = s.xdot[m] - known[m]
             linear, angular = both_overall(run, *either(s.u, plan.linear, n))
             here = (max(here[0], linear), max(here[1], angular))
         least = (min(least[0], here[0]), min(least[1], here[1]))
         most = (max(most[0], here[0]), max(most[1], here[1]))
-    scales.linear_rounding = max(least[0], min(most[0], slow * scales.length))
-    scales.angular_rounding = max(least[1], min(most[1], slow))
+    return max(least[0], min(most[0], slow * scales.length)), max(least[1], min(most[1], slow))
 
 
 @inlined

@@ -60,7 +60,7 @@ def judged(run, k, h, last, x1, usable, projecting):
         return REJECTED
     if not error <= 1.0:
         if usable and state.rejected == 1:  # an error that does not shrink with the step may be rounding
-            resolution(run, k, state.time, x, x1)
+            resolution(run, k, state.time, h, x, x1)
         state.step = proposal
         state.rejected += 1
         if proposal < plan.smallest_step:

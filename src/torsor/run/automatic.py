@@ -9,13 +9,15 @@ from typing import NamedTuple
 
 from ..errors import ModelError, OptionError
 from ..formulations import cost
+from ..formulations.absolute import AXES
 from ..registry import lookup
 from . import large
-from .prepare import prepare
+from .prepare import prepare, run_kernels
 
 AUTO = "auto"
 ASKED = "it was asked for"
 COMPILED = 20_000  # operations of an evaluation up to which they are compiled one by one: some four seconds
+MANY = 1000  # bodies beyond which there are more operations than that, however few each of them needs
 
 
 class Chosen(NamedTuple):
@@ -25,21 +27,38 @@ class Chosen(NamedTuple):
     reason: str
 
 
-def choose(model, signals=()):
-    """The formulation that suits a model, from counting its parts."""
+def choose(model, signals=None, metric="mass", tables=True):
+    """The formulation that suits a model, from counting its parts.
+
+    metric   of projections, which may name coordinates;  tables: whether what is asked for can be called through them
+    """
     particle = next((body.name for body in model.bodies if body.particle), None)
     if particle is not None:
         return Chosen(
             "absolute", f"body {particle!r} is a particle, and joint coordinates need bodies with an orientation"
         )
+    if (named := _of_a_body(model, metric)) is not None:
+        return Chosen("absolute", f"the projection names {named!r}, a coordinate of a body")
+    many = len(model.bodies) > MANY
+    tables = tables and metric == "mass"
+    if many and tables and (table := _table(model, signals)) is not None:
+        return Chosen(table, f"{len(model.bodies)} bodies that share code, called through tables")
     key, operations, reason = cost.cheapest(model)
-    if operations > COMPILED:
-        for table in large.FORMULATIONS:
-            if large.system_of(model, table, signals) is not None:
-                return Chosen(
-                    table, f"{reason}, and its {len(model.bodies)} bodies can share code, called through tables"
-                )
+    if operations > COMPILED and not many and tables and (table := _table(model, signals)) is not None:
+        return Chosen(table, f"{reason}, and its {len(model.bodies)} bodies can share code, called through tables")
     return Chosen(key, reason)
+
+
+def _table(model, signals):
+    """The formulation in which a model runs through tables; None where it does not."""
+    return next((key for key in large.FORMULATIONS if large.system_of(model, key, signals or {}) is not None), None)
+
+
+def _of_a_body(model, metric):
+    """A coordinate that a partition names and that only absolute coordinates have; None: it names none."""
+    given = [name for part in metric if part is not None for name in part] if isinstance(metric, list) else []
+    axes = {f"{body.name} {axis}" for body in model.bodies for axis in AXES} if given else set()
+    return next((name for name in given if isinstance(name, str) and name in axes), None)
 
 
 def prepared(model, formulation, map="exp", baumgarte=False, metric="mass", signals=None, parameters=None, **more):
@@ -51,7 +70,8 @@ def prepared(model, formulation, map="exp", baumgarte=False, metric="mass", sign
         return Chosen(formulation, ASKED), *prepare(model, formulation, *rest, **more)
     if not model.bodies:
         raise ModelError(f"model {model.name!r} has no bodies")
-    chosen = choose(model, dict(model.signals) | dict(signals or {}))
+    tables = more.get("build", run_kernels) is run_kernels and not more.get("needs")
+    chosen = choose(model, dict(model.signals) | dict(signals or {}), metric, tables)
     if chosen.formulation == "absolute":
         return chosen, *prepare(model, "absolute", *rest, **more)
     try:

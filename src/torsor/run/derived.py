@@ -124,7 +124,17 @@ class Derived:
 def _source():
     """Digest of the files with which the meaning of what is stored changes."""
     here = pathlib.Path(__file__).parent
-    names = ("prepare.py", "system.py", "derived.py", "program.py", "pace.py", "structures.py", "waist.py", "choice.py")
+    names = (
+        "prepare.py",
+        "columns.py",
+        "system.py",
+        "derived.py",
+        "program.py",
+        "pace.py",
+        "structures.py",
+        "waist.py",
+        "choice.py",
+    )
     return kernels.cache.digest(*[(here / name).read_text() for name in names])
 
 

@@ -31,7 +31,7 @@ class Dynamics:
     def __init__(
         self,
         model: Model,
-        formulation: str = "absolute",
+        formulation: str = "auto",
         map: str = "exp",
         parameters: Mapping[str, float] | None = None,
     ):
@@ -49,7 +49,8 @@ class Dynamics:
         return Dynamics, (self.model, self.formulation, self.map, self._given)
 
     def accelerations(self, q: Column = None, v: Column = None, t: float = 0.0, p: Column = None) -> np.ndarray:
-        """v̇ of a state (the start where nothing is given): ẍ in world axes and ω̇ in body axes, body by body."""
+        """v̇ of a state (the start where nothing is given), in the order of `coordinates`. In absolute coordinates ẍ in world axes
+        and ω̇ in body axes, body by body."""
         return self._solve(q, v, t, p)[0]
 
     def multipliers(self, q: Column = None, v: Column = None, t: float = 0.0, p: Column = None) -> np.ndarray:
@@ -239,7 +240,7 @@ def _numbers(value, name, count):
 
 
 def compile(
-    model: Model, formulation: str = "absolute", map: str = "exp", parameters: Mapping[str, float] | None = None
+    model: Model, formulation: str = "auto", map: str = "exp", parameters: Mapping[str, float] | None = None
 ) -> Dynamics:
     """Derive, diagnose and compile a model; returns its Dynamics."""
     return Dynamics(model, formulation, map, parameters)

@@ -113,6 +113,7 @@ def prepared(plain, formulation, map, baumgarte, t, signals, ranks=ALONE):
             return None
         found = start.Redundancy(passes, built["factor"](np.array([t]), x, p)[0])
         system.redundant, system.shared = sorted(found.rows), list(found.shared)
+        system.left_out = system.redundant
         system.freedom = system.start_freedom = 6 * plain.whole.tree.n - sum(ranks.gathered(found.rank))
         if passes.turns:
             p = built["turns"](np.array([t]), x, p)[0]
@@ -149,7 +150,8 @@ def described(passes, sizes, parts, choice, t, signals):
     """Everything about a system but its start."""
     plain, tree, model = passes.system, passes.tree, passes.system.model
     joints, (mass, J) = [j for j in plain.shown.joints if j.dof], plain.whole.tree.weights
-    rows = [(c, k, d) for c in plain.loops for k, d in enumerate(c.traced().directions)]
+    every = [(c.name, k, d) for c in plain.loops for k, d in enumerate(c.traced().directions)]
+    rows = [(f"{name}[{k}]", f"{name}: {direction}") for name, k, direction in every]
     names = [(joint.name, tree.groups[k].dimension) for joint, k in zip(tree.joints, tree.traces)]
     return System(
         sizes={
@@ -167,10 +169,12 @@ def described(passes, sizes, parts, choice, t, signals):
         connections=[c.name for c in plain.shown.constraints if isinstance(c, Connection)],
         layout=parts,
         signals=list(signals),
-        rows=[(f"{c.name}[{k}]", f"{c.name}: {direction}") for c, k, direction in rows],
+        rows=rows,
+        declared=rows,
         choice=choice,
         watches=0.0,
         redundant=[],
+        left_out=[],
         shared=[],
         freedom=passes.layout.v,
         start_freedom=passes.layout.v,

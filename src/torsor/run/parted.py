@@ -77,6 +77,7 @@ class Part:
         here = self.own.rows_of_loops()
         told = self.ranks.gathered(([int(here[k]) for k in own.redundant], own.shared))
         system.redundant = sorted({k for rows, _ in told for k in rows})
+        system.left_out = system.redundant
         system.shared = list(dict.fromkeys(name for _, names in told for name in names))
         system.freedom, system.start_freedom = own.freedom, own.start_freedom
         return system

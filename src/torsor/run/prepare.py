@@ -4,7 +4,6 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-import casadi as ca
 import numpy as np
 
 from .. import formulations as _formulations  # noqa: F401  (they register themselves)
@@ -15,9 +14,9 @@ from ..formulations.scales import Scales
 from ..registry import lookup
 from . import large
 from .choice import Choice, thawed
+from .columns import columns_of
 from .derived import derived
-from .pace import paces
-from .program import Approach, Rate, Side, lowered
+from .program import lowered
 from .system import System
 from .waist import kernels_of, layout_of
 
@@ -31,7 +30,7 @@ def run_kernels(told, key, f, choice):
     columns = None
     if changes_structure(told.model):
         program = lowered(told.model, [row.label for row in f.rows])
-        columns = lambda f: _columns(f, program)
+        columns = lambda f: columns_of(f, program)
     functions = kernels_of(f, choice.map, choice.baumgarte, told.signals, columns, choice.needs)
     return kernels.build(functions, key=key, seldom=SELDOM)
 
@@ -153,6 +152,7 @@ def _begun(told, options, values, t, build):
     absolute = f.absolute
     given, q, v, found, changes = _consistent(model, absolute, values, t)
     scales, p = given.scales, given.p
+    left_out = list(found.redundant)
     shared = list(dict.fromkeys(absolute.rows[k].constraint.name for k in found.shared))  # in whatever coordinates
     examiner = Examiner(f, scales)
     if f is not absolute:
@@ -178,9 +178,11 @@ def _begun(told, options, values, t, build):
         states=[(state.name, place) for state, place in zip(model.states, layout.states)],
         **told.facts,
         rows=[(row.label, str(row)) for row in f.rows],
+        declared=[(row.label, str(row)) for row in absolute.rows],
         choice=choice,
         watches=watched(f, bool(partition), found.redundant),
         redundant=found.redundant,
+        left_out=left_out,
         shared=shared,
         freedom=found.freedom,
         start_freedom=found.start_freedom,
@@ -212,37 +214,6 @@ def _closed(model, p):
 def changes_structure(model):
     """Whether anything happens in a model besides motion."""
     return bool(model.events or model.switched)
-
-
-def _columns(f, program):
-    """What is watched (values, rates and paces of functions), and what events take numbers from."""
-    from ..formulations.outputs import time_derivative
-
-    rated = program.tables["events"]["rated"]
-    rates = [time_derivative(f, phi) if has else ca.SX(0) for phi, has in zip(program.guards, rated)]
-    guards = [*program.guards, *rates, *paces(f, program.guards, rated)]
-    columns = {"guards": guards, "slots": [_slot(f, x) for x in program.slots]}
-    return {name: ca.vertcat(*column, ca.SX(0, 1)) for name, column in columns.items()}
-
-
-def _slot(f, slot):
-    """An expression that events take a number from; the relative acceleration of a constraint is G v̇ − γ."""
-    from ..formulations.lie_derivative import TURNING, gradient
-    from ..formulations.outputs import accelerations, time_derivative
-
-    if isinstance(slot, Rate):
-        return time_derivative(f, slot.signal)
-    if not isinstance(slot, (Approach, Side)):
-        return slot
-    block = next(b for b in f.all_rows.blocks if b.constraint is slot.constraint)
-    if isinstance(slot, Approach):
-        return sum((G @ accelerations(body) for body, G in zip(block.bodies, block.G)), -block.gamma)
-    phi = f.all_rows.substitution.of(slot.phi)
-    unit = f.scales.unit  # lengths and angles are compared
-    sized = lambda A: ca.horzcat(unit * A[:, :TURNING], A[:, TURNING:])
-    a, b = (ca.horzcat(*map(sized, As)) for As in ([gradient(phi, body) for body in block.bodies], block.G))
-    size = ca.sqrt(ca.sumsqr(a) * ca.sumsqr(b))
-    return ca.if_else(size > 0, ca.dot(a, b) / size, 0)
 
 
 def watched(f, partition, redundant):

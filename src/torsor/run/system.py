@@ -20,10 +20,12 @@ class System:
     joint_coordinates: list  # labels
     coordinate_units: list  # "rad" or "m" each
     connections: list  # names
-    rows: list  # (label, description) of all declared rows
+    rows: list  # (label, description) of all declared rows of the formulation
+    declared: list  # the same of every constraint that results tell a multiplier of, joints that carry a tree included
     choice: Choice  # what is chosen about the kernels at the start
     watches: float  # part of its conditioning down to which what was chosen is kept; 0: nothing has to be watched
-    redundant: list
+    redundant: list  # places in rows
+    left_out: list  # what is redundant as results tell it: places in declared
     shared: list  # names of constraints whose reactions are not unique
     freedom: int
     start_freedom: int
@@ -67,8 +69,15 @@ class System:
         if name in ("reaction_force", "reaction_torque"):
             return f"{words} of {self.connections[place // 3]!r}"
         if name == "multiplier":
-            return f"{words} of {self.rows[place][0]!r}"
+            return f"{words} of {self.declared[place][0]!r}"
         return f"{words} of {self.bodies[place // per_body]!r}" if size > 1 else words
+
+    def shown(self, used):
+        """What results tell multipliers of, where these rows were in use: places in `declared`, each with its place in `rows`;
+        None for a row that a tree satisfies by itself, which always holds."""
+        own, used = {label: k for k, (label, _) in enumerate(self.rows)}, set(used)
+        every = [(k, own.get(label)) for k, (label, _) in enumerate(self.declared)]
+        return [(k, row) for k, row in every if row is None or row in used]
 
     @classmethod
     def restored(cls, facts):

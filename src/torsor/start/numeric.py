@@ -71,6 +71,6 @@ def recorded(f, signals):
         "joint_coordinates": coordinate_labels(joints),
         "coordinate_units": [unit for j in joints for unit in coordinate_units(j)],
         "connections": [c.name for c in f.model.constraints if isinstance(c, Connection)],
-        "layout": layout(f.model, len(f.rows), signals),
+        "layout": layout(f.model, len(f.all_rows.rows), signals),
         "signals": list(signals),
     }
