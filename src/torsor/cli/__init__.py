@@ -14,6 +14,12 @@ DONE, BAD_INPUT, FAILED, INTERRUPTED, TERMINATED = 0, 2, 3, 130, 143
 def main(arguments=None):
     """Run the command line and leave with its status: 0 done, 2 bad input, 3 integration failed, 130 interrupted, 143 ended by
     SIGTERM."""
+    if _by_mpi():
+        from .launching import joined, left
+
+        joined()
+        left(status := status_of(arguments))
+        sys.exit(status)
     sys.exit(status_of(arguments))
 
 
@@ -68,6 +74,16 @@ def ending():
 
 
 def complain(message, status=BAD_INPUT):
-    """One message on standard error."""
+    """One message on standard error; of several ranks of MPI, rank 0 says it."""
+    if _by_mpi():
+        from .launching import silent
+
+        if silent():
+            return status
     print(f"torsor: {message}", file=sys.stderr)
     return status
+
+
+def _by_mpi():
+    """Whether MPI has started this process."""
+    return any(name in os.environ for name in ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"))

@@ -1,6 +1,5 @@
 """The commands: what is typed, turned into calls of the package."""
 
-import os
 import signal
 import sys
 import warnings
@@ -11,6 +10,7 @@ import typer
 from ..errors import AccuracyWarning, OptionError, ResultError, RunError
 from ..registry import registered
 from . import BAD_INPUT, DONE, FAILED, INTERRUPTED, TERMINATED, checking, complain, components
+from .drawing import draw, folder_for, written_to
 from .options import (
     AGAIN,
     CERTIFY,
@@ -27,6 +27,7 @@ from .options import (
     OUTPUTS,
     PLOT,
     PROJECTION,
+    RANKS,
     RESULT,
     SET,
     SOURCE,
@@ -48,6 +49,7 @@ def everything(version: Annotated[bool, VERSION] = False):
 
 @app.command()
 def run(
+    context: typer.Context,
     source: Annotated[str, SOURCE],
     until: Annotated[float | None, UNTIL] = None,
     outputs: Annotated[str | None, OUTPUTS] = None,
@@ -64,26 +66,30 @@ def run(
     checkpoint: Annotated[str | None, CHECKPOINT] = None,
     checkpoint_every: Annotated[float | None, EVERY] = None,
     checkpoint_interval: Annotated[float | None, INTERVAL] = None,
+    ranks: Annotated[int | None, RANKS] = None,
 ):
     """Simulate a case or a model file, and report how accurate the result is."""
     from .. import simulate
     from ..store import files
+    from .launching import of_ranks, ranked
     from .source import assignments, load
 
+    if (status := ranked(context, ranks)) is not None:
+        return status
     given = {
         "until": until, "outputs": None if outputs is None else _outputs(outputs), "step": step, "method": method,
         "formulation": formulation, "projection": projection, "map": map, "tolerance": tolerance,
         "certify": certify or None,
     }  # fmt: skip
     found = load(source, assignments(set))
-    arguments = found.recommended | {k: v for k, v in given.items() if v is not None}
+    arguments = found.recommended | {k: v for k, v in given.items() if v is not None} | of_ranks(given)
     if "until" not in arguments:
         way = "" if found.file is None else "define `until` in it, or "
         raise OptionError(f"{source}: does not say how long to run: {way}give --until SECONDS")
     if out is not None:  # a long run must not end with the discovery that its result cannot be kept
         files.refuse_unwritable(out)
     if plot is not None:
-        _folder(plot)
+        folder_for(plot)
 
     kept = _kept(checkpoint, checkpoint_every, checkpoint_interval, found)
     _tell(found)
@@ -111,7 +117,7 @@ def resume(
     if out is not None:
         files.refuse_unwritable(out)
     if plot is not None:
-        _folder(plot)
+        folder_for(plot)
     found = resumed(folder, place.source, source, assignments(set))
     _tell(found)
     return _reported(lambda: go_on(place, found.model), found, folder, out, plot)
@@ -144,6 +150,8 @@ def _reported(run, found, folder, out, plot):
             data = run()
         except RunError as error:
             data, status, trouble = error.data, FAILED, str(error).replace(" kept in `data` of this error", " kept")
+    if data is None:  # rank 0 has it, and tells
+        return status if trouble is None else complain(trouble, status)
     if status == DONE and "interrupted_by" in data.attrs:
         reached = data.attrs["time_reached"]
         status = TERMINATED if data.attrs["interrupted_by"] == "SIGTERM" else INTERRUPTED
@@ -173,7 +181,7 @@ def _summarised(data, folder, out, plot, status, trouble, doubts):
                 files.copied(data.encoding["source"], out)
             print(f"  written         {out}")
         if plot is not None:
-            print(f"  drawn           {_draw(data, plot)}")
+            print(f"  drawn           {draw(data, plot)}")
     except ResultError as error:
         if trouble is not None:
             complain(trouble)
@@ -221,7 +229,7 @@ def info(
         matplotlib.use("Agg")
         from ..look.graph import plot_graph
 
-        _written(plot_graph(found.model), plot)
+        written_to(plot_graph(found.model), plot)
         print(f"\ndrawn  {plot}")
 
 
@@ -235,8 +243,8 @@ def plot(result: Annotated[str, RESULT], folder: Annotated[str, FOLDER]):
     from ..store.files import load
 
     data = load(result)
-    _folder(folder)
-    print(_draw(data, folder))
+    folder_for(folder)
+    print(draw(data, folder))
 
 
 def _tell(found, shown=3):
@@ -262,39 +270,3 @@ def _outputs(text):
         return int(text) if "," not in text and "." not in text else [float(t) for t in text.split(",")]
     except ValueError:
         raise OptionError(f"--outputs {text!r}: give a number of intervals, or times separated by commas") from None
-
-
-def _folder(path):
-    try:
-        os.makedirs(path, exist_ok=True)
-    except OSError as error:
-        raise ResultError(f"cannot write plots to {path!r}: {error.strerror}") from None
-    if not os.access(path, os.W_OK):
-        raise ResultError(f"cannot write plots to {path!r}: the folder is not writable")
-
-
-def _draw(data, folder):
-    """All plots that the result has data for, as PNG files; returns their names."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from ..look.plots import available, plot
-
-    written = []
-    for what in available(data):
-        path = os.path.join(folder, f"{what}.png")
-        _written(plot(data, what), path)
-        written.append(path)
-    return ", ".join(written) or "nothing: the result holds no output times"
-
-
-def _written(figure, path):
-    """Save a figure and let go of it."""
-    import matplotlib.pyplot as plt
-
-    try:
-        figure.savefig(path, dpi=130)
-    except (OSError, ValueError) as error:  # a folder that is not there; a format that is none
-        raise ResultError(f"cannot write {path!r}: {getattr(error, 'strerror', None) or error}") from None
-    finally:
-        plt.close(figure)

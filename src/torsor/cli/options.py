@@ -41,6 +41,9 @@ SOURCE = typer.Argument(
 SET = option("NAME=VALUE", "A parameter of the model, or an option of the case or of `build()`. Repeatable.", "--set")
 UNTIL = number("SECONDS", "End time. Default: what the case or the file says.")
 OUTPUTS = option("N|T1,T2,...", "Number of equal output intervals (default 200), or times.")
+RANKS = option(
+    "N", "Run it on so many ranks of MPI, each a part of a large system (see docs/distributed.md).", "--ranks"
+)
 STEP = number("SECONDS", "Fixed step. Default: adaptive.")
 METHOD = option("NAME", f"{_keys('integrator')}. Default: rkmk54, adaptive.")
 FORMULATION = option("NAME", f"auto (default: the cheapest), {_keys('formulation')}.")

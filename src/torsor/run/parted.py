@@ -43,6 +43,7 @@ class Part:
         ends = [[whole.end(body) for body in bodies] for bodies in whole.acted_on]
         self.shares = shares(ranks.count, whole.tree.parents, whole.merged, ends, self.owner)
         self.own = PartSystem(whole, self.shares, ranks.rank, ranks.count)
+        ranks.shares = [self._told(rank) for rank in range(ranks.count)]
         found = large.prepared(self.own, "hierarchical", task.map, task.projection.baumgarte, 0.0, {}, ranks)
         if found is None:
             raise OptionError(
@@ -82,7 +83,7 @@ class Part:
         system.freedom, system.start_freedom = own.freedom, own.start_freedom
         return system
 
-    def told(self, rank):
+    def _told(self, rank):
         """What a rank has, in words."""
         whole = self.own.whole
         bodies = [whole.tree.bodies[k].name for k in np.flatnonzero(self.shares.bodies == rank)]
@@ -138,9 +139,9 @@ class RankRunner(Runner):
     # results
 
     def told(self):
-        every = [self.part.told(rank) for rank in range(self.ranks.count)]
         known = f"{int(self.part.shares.known.sum())} bodies known to all"
-        return {f"{self.ranks.word}s": self.ranks.count, f"{self.ranks.word}_shares": json.dumps([*every, known])}
+        word = self.ranks.word
+        return {f"{word}s": self.ranks.count, f"{word}_shares": json.dumps([*self.ranks.shares, known])}
 
     def begin(self, times, last=True):
         super().begin(times, last)
@@ -180,5 +181,5 @@ class RankRunner(Runner):
         k = int(np.argmax(speeds)) if len(speeds) else 0
         every = self.ranks.gathered((speeds[k], self.system.coordinates[k]) if len(speeds) else (0.0, "nothing"))
         rank = int(np.argmax([speed for speed, _ in every]))
-        where = f"fastest is {every[rank][1]!r} of rank {rank} ({self.part.told(rank)})"
+        where = f"fastest is {every[rank][1]!r} of {self.ranks.named(rank)}"
         return f"{endings.STATUS[status]}; {where}"

@@ -35,6 +35,7 @@ class Ranks(ABC):
     def __init__(self, rank, count):
         self.rank, self.count = rank, count
         self.trouble: BaseException | None = None
+        self.shares: list[str] = []  # what each rank has, in words, once that is known
         pointer = ctypes.POINTER(ctypes.c_double)
         self.exchange = ctypes.CFUNCTYPE(None, pointer, ctypes.POINTER(ctypes.c_int32))(self._exchanged)
         self.agree = ctypes.CFUNCTYPE(None, pointer, ctypes.c_int64, ctypes.c_int64)(self._agreed)
@@ -73,6 +74,10 @@ class Ranks(ABC):
         """Raise what went wrong in compiled code."""
         if self.trouble is not None:
             raise self.trouble
+
+    def named(self, rank):
+        """A rank, and what it has."""
+        return f"{self.word} {rank} ({self.shares[rank]})" if self.shares else f"{self.word} {rank}"
 
     def largest(self, *numbers):
         """The largest of each number over all ranks; not a number if any is not."""
@@ -170,7 +175,7 @@ class Threads(Ranks):
             numbers[ends[k] : ends[k + 1]] = part
 
     def ended(self, error):
-        self.table.setdefault("ended", f"rank {self.rank} has ended: {error}")
+        self.table.setdefault("ended", f"{self.named(self.rank)} has ended: {error}")
         self.barrier.abort()
 
 

@@ -1,0 +1,41 @@
+"""Plots of results, as files."""
+
+import os
+
+from ..errors import ResultError
+
+
+def folder_for(path):
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise ResultError(f"cannot write plots to {path!r}: {error.strerror}") from None
+    if not os.access(path, os.W_OK):
+        raise ResultError(f"cannot write plots to {path!r}: the folder is not writable")
+
+
+def draw(data, folder):
+    """All plots that the result has data for, as PNG files; returns their names."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from ..look.plots import available, plot
+
+    made = []
+    for what in available(data):
+        path = os.path.join(folder, f"{what}.png")
+        written_to(plot(data, what), path)
+        made.append(path)
+    return ", ".join(made) or "nothing: the result holds no output times"
+
+
+def written_to(figure, path):
+    """Save a figure and let go of it."""
+    import matplotlib.pyplot as plt
+
+    try:
+        figure.savefig(path, dpi=130)
+    except (OSError, ValueError) as error:  # a folder that is not there; a format that is none
+        raise ResultError(f"cannot write {path!r}: {getattr(error, 'strerror', None) or error}") from None
+    finally:
+        plt.close(figure)
