@@ -70,6 +70,9 @@ class Owned:
             return super().__reduce_ex__(protocol)
         return _element, (self._home, self.name)
 
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "_alike"}  # found again where it is needed
+
     def __copy__(self):
         """A copy that shares everything, and belongs to nothing yet."""
         twin = object.__new__(type(self))
@@ -115,6 +118,7 @@ def _element(model, name):
 
 def fill_in(element, **values):
     """Write what an element that cannot be changed otherwise worked out about itself when it was added."""
+    vars(element).pop("_alike", None)  # what others of its kind share may change with it
     for name, value in values.items():
         object.__setattr__(element, name, value)
     return element

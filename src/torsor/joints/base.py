@@ -84,6 +84,11 @@ class Connection(Constraint):
         equations ask for more than motions and frames, or are asked for in their strict form."""
         if is_strict():
             return None
+        if "_alike" not in vars(self):
+            fill_in(self, _alike=self._shared_trace())
+        return vars(self)["_alike"]
+
+    def _shared_trace(self):
         try:
             key = (type(self), *[quantity.key(getattr(self, name)) for name in self._constants()])
         except TypeError:

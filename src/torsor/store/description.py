@@ -120,7 +120,7 @@ class Writer:
         return twin
 
     def _attributes(self, x):
-        for name, value in vars(x).items():
+        for name, value in x.__getstate__().items():
             if name == "_expressions" or isinstance(value, MethodType):  # made anew, and how an event tells its model
                 continue
             if name == "shape" and isinstance(x, Body):
