@@ -18,6 +18,8 @@ loaded: void exchange(double* numbers, int32* counts), where the numbers of one 
 Nobody who calls the kernel can tell: it has the signature of a graph. `unrolled` is that graph.
 """
 
+import hashlib
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import casadi as ca
@@ -56,35 +58,67 @@ class Exchange(NamedTuple):
         return 0
 
 
+class Constants:
+    """Numbers that kernels of one system share; runs of them that are equal are kept once."""
+
+    def __init__(self):
+        self.count, self._parts, self._places = 0, [], {}
+        self._joined = np.zeros(0)
+
+    def keep(self, numbers):
+        """The place of further numbers."""
+        numbers = np.ascontiguousarray(numbers, float).ravel()
+        mark = hashlib.blake2b(numbers, digest_size=16).digest()
+        if mark not in self._places:
+            self._places[mark] = self.count
+            self._parts.append(numbers)
+            self.count += numbers.size
+        return self._places[mark]
+
+    @property
+    def numbers(self):
+        if self._joined.size < self.count:
+            self._joined = np.concatenate(self._parts)
+            self._parts = [self._joined]
+        return self._joined
+
+
 class Schedule:
-    """Vectors by name with their sizes, passes, and the numbers of the kernel's own."""
+    """Vectors by name with their sizes, passes, and the numbers of the kernel's own.
+
+    constants   that it shares with others; None: has to itself
+    """
 
     own = MEMORY, CONSTANTS
 
-    def __init__(self, name, takes, gives):
+    def __init__(self, name, takes, gives, constants=None):
         self.label, self.takes, self.gives = name, dict(takes), dict(gives)
         self.passes: list[Pass | Exchange] = []
-        self.memory = 0
-        self._constants: list[np.ndarray] = []
-        self._count = 0
+        self.memory = self._used = 0
+        self._constants = Constants() if constants is None else constants
 
     # description
 
     def room(self, size):
         """The place of so many further numbers in the kernel's memory; they are not set to anything."""
-        self.memory += int(size)
-        return self.memory - int(size)
+        self._used += int(size)
+        self.memory = max(self.memory, self._used)
+        return self._used - int(size)
+
+    @contextmanager
+    def passing(self):
+        """Rooms that are taken in here are free again afterwards."""
+        before = self._used
+        yield
+        self._used = before
 
     def keep(self, numbers):
         """The place of further constants."""
-        numbers = np.asarray(numbers, float).ravel()
-        self._constants.append(numbers)
-        self._count += numbers.size
-        return self._count - numbers.size
+        return self._constants.keep(numbers)
 
     @property
     def constants(self):
-        return np.concatenate([np.zeros(0), *self._constants])
+        return self._constants.numbers
 
     def call(self, classes, vectors, kinds, places):
         """Call classes, one for each number in `kinds`.
@@ -112,7 +146,7 @@ class Schedule:
         return any(isinstance(one, Exchange) for one in self.passes)
 
     def _sizes(self):
-        return {**self.takes, **self.gives, MEMORY: self.memory, CONSTANTS: self._count}
+        return {**self.takes, **self.gives, MEMORY: self.memory, CONSTANTS: self._constants.count}
 
     def _refuse(self, classes, vectors, table):
         """Refuse rows that would read or write outside of their vectors."""

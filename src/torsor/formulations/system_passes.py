@@ -13,7 +13,7 @@ from .join_classes import SIX
 from .lie_derivative import velocities
 from .link_classes import LINK, LinkClass, Motions
 from .row_classes import MOTION
-from .schedule import Schedule
+from .schedule import Constants, Schedule
 from .tree_schedule import kept_numbers, rooms, starts
 
 
@@ -29,7 +29,7 @@ class Passes:
         self.numbers, self.kinds, members = system.links
         self.link_classes = [LinkClass(system.turned.branch(m[0]), self.numbers[m]) for m in members]
         self.q, self.v = (starts(self.tree.sizes(what)) for what in ("size", "dimension"))
-        self.sizes, self.unit = system.sizes, unit
+        self.sizes, self.unit, self.constants = system.sizes, unit, Constants()
         self.row = starts(self.sizes[system.first_loop :])
         self.F = 1
         angular = [
@@ -190,7 +190,7 @@ class Passes:
 
     def adopted(self):
         """A kernel (t, x, V) → w: velocities of the joints from those of all bodies, (ẋ, ω) of each."""
-        s = Schedule("adopted", {"t": 1, "x": self.layout.x, "V": SIX * self.n}, {"w": self.layout.v})
+        s = Schedule("adopted", {"t": 1, "x": self.layout.x, "V": SIX * self.n}, {"w": self.layout.v}, self.constants)
         motion, found, every = self.motion(s), rooms(s, np.full(self.n, SIX)), np.arange(SIX * self.n)
         blocks(s, lambda x: x, ["V", "memory"], [every, found[0] + every])
         self.joints(s, motion, found, True, "w", 0)
@@ -199,7 +199,7 @@ class Passes:
     def counting(self, name, what):
         """The kernel of the counted angles, or of their rates; what: `coordinates` or `rates` of a class of rows."""
         gives = "turn" if name == "turns" else "spin"
-        s = Schedule(name, self.taking("t", "x", "p"), {gives: len(self.turns)})
+        s = Schedule(name, self.taking("t", "x", "p"), {gives: len(self.turns)}, self.constants)
         chosen = np.array([k for k in self.counted if self.system.loops[k].dof], int)
         if len(self.turns):
             motion, first = self.motion(s), self.system.first_loop

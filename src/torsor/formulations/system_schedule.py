@@ -47,7 +47,7 @@ class SystemKernels(Joining):
     # kernels
 
     def factor(self):
-        s = Schedule("factor", self.taking("t", "x", "p"), {"F": self.F})
+        s = Schedule("factor", self.taking("t", "x", "p"), {"F": self.F}, self.constants)
         mass = s.keep(self.system.over_mass[0]) + BODY * np.arange(self.n)
         x = ca.SX.sym("M", BODY)
         s.call([ca.Function("own", [x], [x])], ["constants", "F"], np.zeros(self.n, int), [mass, self.at_mass])
@@ -72,7 +72,12 @@ class SystemKernels(Joining):
 
     def rate(self, baumgarte):
         layout = self.layout
-        s = Schedule("rate", self.taking("t", "x", "p", "F", "gains"), {"xdot": layout.algebra, "lam": self.loop_rows})
+        s = Schedule(
+            "rate",
+            self.taking("t", "x", "p", "F", "gains"),
+            {"xdot": layout.algebra, "lam": self.loop_rows},
+            self.constants,
+        )
         motion = self.motion(s)
         on, sums = self.applied(s, motion)
         rest = rooms(s, np.full(self.n, SIX))
@@ -122,7 +127,9 @@ class SystemKernels(Joining):
     def positions(self, moved):
         """One step of Newton's method; moved: functions of the groups that take it back along a step."""
         layout = self.layout
-        s = Schedule("positions", self.taking("t", "x", "p", "F"), {"y": layout.x, "g": self.loop_rows + 1})
+        s = Schedule(
+            "positions", self.taking("t", "x", "p", "F"), {"y": layout.x, "g": self.loop_rows + 1}, self.constants
+        )
         motion = self.motion(s)
         right = self.right(s, motion, RESIDUAL, True)
         square = self._squared(s, right)
@@ -137,7 +144,9 @@ class SystemKernels(Joining):
 
     def velocities(self):
         layout = self.layout
-        s = Schedule("velocities", self.taking("t", "x", "p", "F"), {"y": layout.x, "psi": self.loop_rows + 1})
+        s = Schedule(
+            "velocities", self.taking("t", "x", "p", "F"), {"y": layout.x, "psi": self.loop_rows + 1}, self.constants
+        )
         motion = self.motion(s)
         right = self.right(s, motion, SPEED, True)
         square = self._squared(s, right)
@@ -152,13 +161,14 @@ class SystemKernels(Joining):
 
     def tangent(self):
         layout = self.layout
-        s = Schedule("tangent", self.taking("t", "x", "p", "F", "e"), {"k": layout.algebra})
+        s = Schedule("tangent", self.taking("t", "x", "p", "F", "e"), {"k": layout.algebra}, self.constants)
         for offset in (0, layout.v):
-            motion = self.motion(s, "e", offset)
-            found, _, _ = self.solved(s, self.right(s, motion, SPEED, True), None)
-            step, at = s.room(layout.v), offset + np.arange(layout.v)
-            self.joints(s, motion, found, True, "memory", step)
-            blocks(s, lambda x, u: x - u, ["e", "memory", "k"], [at, step + np.arange(layout.v), at])
+            with s.passing():
+                motion = self.motion(s, "e", offset)
+                found, _, _ = self.solved(s, self.right(s, motion, SPEED, True), None)
+                step, at = s.room(layout.v), offset + np.arange(layout.v)
+                self.joints(s, motion, found, True, "memory", step)
+                blocks(s, lambda x, u: x - u, ["e", "memory", "k"], [at, step + np.arange(layout.v), at])
         rest = 2 * layout.v + np.arange(layout.algebra - 2 * layout.v)
         blocks(s, lambda x: x, ["e", "k"], [rest, rest])
         return s

@@ -51,7 +51,7 @@ class Outputs:
         self.cut = self.system.cut
         self.layout, self.q, self.v, self.kinds = kernels.layout, kernels.q, kernels.v, kernels.kinds
         takes = kernels.taking("t", "x", "p", "xdot", "lam")
-        self.schedule = s = Schedule("outputs", takes, gives={"row": sum(size for _, size in parts)})
+        self.schedule = s = Schedule("outputs", takes, {"row": sum(size for _, size in parts)}, kernels.constants)
         self.at = dict(zip([name for name, _ in parts], starts([size for _, size in parts])))
         self.gravity = quantity.numbers(self.tree.model.gravity).ravel()
         numbers, kinds, members = self.system.links
