@@ -1,6 +1,7 @@
 """Ranks of MPI through the command line: they give what one process gives, and end together, however one of them ends."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -116,6 +117,23 @@ def test_a_process_that_mpi_has_not_started_has_no_ranks(folder):
     code = "import torsor as ts; ts.simulate(ts.cases.load('chain'), 1.0, ranks=True)"
     found = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=60)
     assert "OptionError: ranks: this process is the only one of MPI" in found.stderr
+
+
+def test_ranks_that_do_not_start_end_the_others(folder):
+    """While MPI waits for a rank that has ended before it came so far, nothing else runs in a process."""
+    code = """
+import os
+from torsor.run import mpi
+mpi.START = 1.0
+if os.environ["PMI_RANK"] == "1":
+    raise SystemExit("there is no package")
+mpi.world()
+"""
+    starter = [shutil.which("mpiexec", path=os.path.dirname(sys.executable)) or "mpiexec", "-n", "2"]
+    found = subprocess.run(
+        [*starter, sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=30
+    )
+    assert found.returncode and "rank 0: not all ranks have started within 1 s" in found.stderr
 
 
 def test_without_a_starter_it_is_said_what_to_install(monkeypatch, capsys):

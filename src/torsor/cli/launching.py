@@ -58,22 +58,27 @@ def launched(count, arguments):
     command = [starter, "-n", str(count), sys.executable, "-m", "torsor", *arguments]
     sys.stdout.flush()
     with tempfile.TemporaryDirectory(prefix="torsor") as folder, open(os.path.join(folder, "said"), "w+b") as said:
-        streams = [os.dup(1), os.dup(2)]
-        environment = os.environ | {FOLDER: folder, STREAMS: ",".join(map(str, streams))}
-        try:
-            running = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=environment, pass_fds=streams,
-                start_new_session=True,
-            )  # fmt: skip
-        finally:
-            for stream in streams:
-                os.close(stream)
+        running = _started(command, os.environ | {FOLDER: folder}, said)
         status = _awaited(running, Path(folder))
         if status is None:
             said.seek(0)
             lines = said.read().decode(errors="replace").strip().splitlines()
             return complain(f"the ranks have ended without a result:\n{chr(10).join(lines[-20:])}", FAILED)
     return status
+
+
+def _started(command, environment, said):
+    """The process that starts the ranks; what it says itself is kept apart, where rank 0 can be given our own output."""
+    if os.name == "nt":
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment)
+    streams = [os.dup(1), os.dup(2)]
+    environment |= {STREAMS: ",".join(map(str, streams))}
+    own: dict = {"pass_fds": streams, "start_new_session": True}
+    try:
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=environment, **own)
+    finally:
+        for stream in streams:
+            os.close(stream)
 
 
 def _awaited(running, folder):
@@ -123,7 +128,7 @@ def joined():
         return
     rank = rank_of_environment()
     Path(os.environ[FOLDER], str(rank)).write_text(str(os.getpid()))
-    if rank == 0:
+    if rank == 0 and STREAMS in os.environ:
         for stream, target in zip(os.environ[STREAMS].split(","), (1, 2)):
             os.dup2(int(stream), target)
 

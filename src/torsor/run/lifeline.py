@@ -8,10 +8,14 @@ killed, or a computer that was switched off.
 """
 
 import contextlib
+import os
 import secrets
 import select
+import signal
 import socket
 import time
+import warnings
+from contextlib import contextmanager
 
 PATIENCE = 60.0  # seconds in which all ranks have to connect
 IDLE = 10  # seconds of silence after which a connection is probed
@@ -90,6 +94,33 @@ class Lifeline:
         for connection in self.connections.values():
             with contextlib.suppress(OSError):
                 connection.sendall(line)
+
+
+@contextmanager
+def in_time(seconds, message):
+    """End this process with a message where what is done in here takes longer.
+
+    While MPI waits for ranks to start, nothing else runs in this process, no thread and no handler of signals: one that never
+    starts, because it lacks the package or has failed before, would keep it waiting. A process of its own therefore watches."""
+    if not hasattr(os, "fork"):
+        yield
+        return
+    ours, theirs = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads, which the watcher has nothing to do with
+        watcher = os.fork()
+    if watcher == 0:
+        os.close(theirs)
+        if not select.select([ours], [], [], seconds)[0]:
+            os.write(2, f"torsor: {message}\n".encode())
+            os.kill(os.getppid(), signal.SIGKILL)
+        os._exit(0)
+    os.close(ours)
+    try:
+        yield
+    finally:
+        os.close(theirs)
+        os.waitpid(watcher, 0)
 
 
 def _address():

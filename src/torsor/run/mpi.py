@@ -15,11 +15,12 @@ from functools import cache
 import numpy as np
 
 from ..errors import OptionError
-from .lifeline import Lifeline
+from .lifeline import Lifeline, in_time
 from .ranks import Lost, Ranks
 
 EAGER = 200  # looks at an operation before others may have the processor
 LISTEN = 0.005  # seconds between two looks at the lifelines
+START = 120.0  # seconds in which all ranks have to start
 NOTICE = 1.0  # seconds in which it is heard why ranks are being ended
 REST = 5e-5  # seconds to sleep between looks once an operation has taken longer than that
 STARTED = (
@@ -45,7 +46,9 @@ def rank_of_environment():
 @cache
 def world():
     """The ranks of MPI that this process belongs to."""
-    return MPI()
+    late = f"rank {rank_of_environment()}: not all ranks have started within {START:.0f} s: one has ended before, or has no torsor"
+    with in_time(START, late):
+        return MPI()
 
 
 class MPI(Ranks):
