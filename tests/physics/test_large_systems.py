@@ -209,3 +209,23 @@ def test_axes_and_lengths_are_data():
         return len(PlainSystem(model).rows[0])
 
     assert kinds(30) <= 14
+
+
+@pytest.mark.parametrize("case, formulation", [("four-bar", "hierarchical"), ("chain", "relative")])
+def test_compiled_systems_in_numbers(case, formulation, monkeypatch):
+    """Kernels of a large system, called one by one, are those of its equations in symbols."""
+    symbols = ts.compile(ts.cases.load(case, n=3), formulation=formulation)
+    monkeypatch.setattr(tree_schedule, "LARGE", 0)
+    numbers = ts.compile(ts.cases.load(case, n=3), formulation=formulation)
+    random = np.random.default_rng(2)
+    q, v = (np.array(x) + 0.05 * random.normal(size=len(x)) for x in (symbols.q, symbols.v))
+    assert numbers.coordinates == symbols.coordinates
+    q, v = symbols.projected(q, v)
+    for one, two in zip(numbers.projected(q, v), (q, v)):
+        np.testing.assert_allclose(one, two, atol=1e-11)
+    for what in ("accelerations", "body_accelerations"):
+        one, two = (getattr(d, what)(q, v) for d in (numbers, symbols))
+        np.testing.assert_allclose(one, two, rtol=1e-8, atol=1e-8)
+    assert max(np.abs(x).max(initial=0.0) for x in numbers.residuals(q, v)) < 1e-11
+    if case == "chain":
+        np.testing.assert_allclose(numbers.mass_matrix(q), symbols.mass_matrix(q), atol=1e-12)

@@ -79,7 +79,7 @@ class Dynamics:
 
     @property
     def coordinates(self) -> list[str]:
-        return self.formulation_object.coordinate_names()
+        return list(self.system.coordinates)
 
     @property
     def instructions(self) -> dict[str, int]:

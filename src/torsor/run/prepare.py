@@ -13,6 +13,7 @@ from ..errors import AssemblyError, ModelError
 from ..formulations.scales import Scales
 from ..registry import lookup
 from . import large
+from .blocks import Blocks
 from .choice import Choice, thawed
 from .columns import columns_of
 from .derived import derived
@@ -60,12 +61,12 @@ def prepare(
         raise ModelError(f"model {model.name!r} has no bodies")
     lookup("formulation", formulation)
     values = model.values(parameters)
-    if build is run_kernels and not needs:
+    if not needs:
         recorded = dict(model.signals) | dict(signals or {})
         plain = large.system_of(model, formulation, recorded)
         found = None if plain is None else large.prepared(plain, formulation, map, baumgarte, t, recorded)
         if found is not None:
-            return found
+            return found if build is run_kernels else (found[0], Blocks(*found))
     told = derived(model, formulation, dict(model.signals) | dict(signals or {}))
     ask = (map, baumgarte, repr(metric), tuple(values.items()), t, needs, build)
     if ask not in told.known:
