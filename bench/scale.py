@@ -7,7 +7,7 @@
     first step   from the start of Python to the first step of a run, in a process and a cache of its own: import, description,
                  derivation, compilation; loops, which are shipped compiled with an installed package, are there
 
-ENV has pin and mujoco. Every size runs in a process of its own.
+ENV has pin, mujoco and drake. Every size runs in a process of its own.
 """
 
 import argparse
@@ -113,21 +113,25 @@ def cold(system, bodies, loops):
         return alone("first", system, bodies, {"TORSOR_CACHE": str(own)})
 
 
+REACH = {"pinocchio": 500, "mujoco": 1000, "drake": 9000}  # links that a peer can hold in 8 GB, about
+
+
 def peers(python, bodies):
-    """Microseconds a link of forward dynamics of the chain in MuJoCo and Pinocchio, where they reach this size."""
-    if not python or bodies > 1000:
-        return {}
-    out = subprocess.run(
-        [python, HERE / "peers" / "forward.py", "chain", str(bodies)], capture_output=True, text=True, timeout=600
-    )
-    lines = [line for line in out.stdout.splitlines() if line.startswith("{")]
-    found = json.loads(lines[-1]) if lines else {}
-    return {k: found[k] / bodies for k in ("mujoco", "pinocchio") if found.get(k)}
+    """Microseconds a link of forward dynamics of the chain in the peers that reach this size."""
+    found = {}
+    for who in [who for who, most in REACH.items() if python and bodies <= most]:
+        out = subprocess.run([python, HERE / "peers" / "chain.py", who, str(bodies)], capture_output=True, text=True)
+        lines = [line for line in out.stdout.splitlines() if line.startswith("{")]
+        if lines:
+            found[who] = json.loads(lines[-1])[who] / bodies
+        else:
+            print(f"    {who}, {bodies} links: {out.stderr.strip().splitlines()[-1:]}")
+    return found
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[100, 300, 1000, 10_000, 100_000])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[100, 300, 1000, 9000, 100_000])
     parser.add_argument("--systems", nargs="+", default=["chain", "train"])
     parser.add_argument("--peers")
     parser.add_argument("--alone", nargs=3)

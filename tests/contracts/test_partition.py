@@ -4,12 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from blocks import Blocks
 
 import torsor as ts
 from torsor.formulations.partition import best
 from torsor.methods.projections import Partition
 from torsor.run import waist
+from torsor.run.blocks import Blocks
 from torsor.run.prepare import prepare
 from torsor.start.examiner import Examiner
 

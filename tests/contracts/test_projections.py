@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from blocks import Blocks
 
 import torsor as ts
 from torsor.methods.projections import projection_of
+from torsor.run.blocks import Blocks
 from torsor.run.prepare import prepare
 
 CASES = ["three-link", "four-bar", "satellite-1", "heavy-top"]
