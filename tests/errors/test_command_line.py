@@ -298,3 +298,8 @@ def test_check_ends_with_status_3_where_something_does_not_hold(torsor):
     status, out, _ = torsor("check chain.py --until 5 --set n=3 --tolerance 0.01")
     assert status == 3
     assert "energy balance      FAILS  energy balance of 'chain'" in out and "no drift            holds" in out
+
+
+def test_threads_are_for_large_models(torsor):
+    refused(torsor("run chain.py --until 0.1 --threads 2"), "cannot be run by threads", "more than 64 bodies")
+    refused(torsor("run chain.py --until 0.1 --threads 0"), "threads must be a whole number of at least 1")

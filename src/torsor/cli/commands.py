@@ -32,6 +32,7 @@ from .options import (
     SET,
     SOURCE,
     STEP,
+    THREADS,
     TOLERANCE,
     UNTIL,
     VERSION,
@@ -63,6 +64,7 @@ def run(
     out: Annotated[str | None, OUT] = None,
     plot: Annotated[str | None, PLOT] = None,
     certify: Annotated[bool, CERTIFY] = False,
+    threads: Annotated[int | None, THREADS] = None,
     checkpoint: Annotated[str | None, CHECKPOINT] = None,
     checkpoint_every: Annotated[float | None, EVERY] = None,
     checkpoint_interval: Annotated[float | None, INTERVAL] = None,
@@ -79,7 +81,7 @@ def run(
     given = {
         "until": until, "outputs": None if outputs is None else _outputs(outputs), "step": step, "method": method,
         "formulation": formulation, "projection": projection, "map": map, "tolerance": tolerance,
-        "certify": certify or None,
+        "certify": certify or None, "threads": threads,
     }  # fmt: skip
     found = load(source, assignments(set))
     arguments = found.recommended | {k: v for k, v in given.items() if v is not None} | of_ranks(given)

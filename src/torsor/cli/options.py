@@ -52,6 +52,7 @@ MAP = option("NAME", "exp (default) or cayley.")
 TOLERANCE = number("NUMBER", "Relative error per step of adaptive methods. Default: 1e-9; 1e-11 with events.")
 OUT = option("FILE.nc", "Write the result as NetCDF.")
 CERTIFY = typer.Option("--certify", help="Measure the error of the result by a second, finer run.")
+THREADS = option("N", "Threads that run a large model together. Default: 1.")
 GRAPH = option("FILE.png", "Draw the graph of bodies and joints.", "--plot")
 PLOT = option(
     "DIR", "Write energy.png, drift.png, coordinates.png, reactions.png, paths.png; events.png where there are any."
