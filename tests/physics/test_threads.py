@@ -49,6 +49,9 @@ def test_what_threads_cannot_run(monkeypatch):
     monkeypatch.setattr(tree_schedule, "LARGE", 64)
     with pytest.raises(OptionError, match="more than 64 bodies"):
         ts.simulate(bush(), **SHORT, threads=2)
+    monkeypatch.setattr(tree_schedule, "LARGE", 0)
+    with pytest.raises(OptionError, match="threads run projections"):
+        ts.simulate(bush(), **SHORT, threads=2, projection="post")
     with pytest.raises(OptionError, match="not together with"):
         ts.simulate(bush(), **SHORT, threads=2, certify=True)
 

@@ -12,7 +12,7 @@ from ..formulations import cost
 from ..formulations.absolute import AXES
 from ..registry import lookup
 from . import large
-from .prepare import prepare, run_kernels
+from .prepare import prepare
 
 AUTO = "auto"
 ASKED = "it was asked for"
@@ -40,7 +40,7 @@ def choose(model, signals=None, metric="mass", tables=True):
     if (named := _of_a_body(model, metric)) is not None:
         return Chosen("absolute", f"the projection names {named!r}, a coordinate of a body")
     many = len(model.bodies) > MANY
-    tables = tables and metric == "mass"
+    tables = tables and metric == large.METRIC
     if many and tables and (table := _table(model, signals)) is not None:
         return Chosen(table, f"{len(model.bodies)} bodies that share code, called through tables")
     key, operations, reason = cost.cheapest(model)
@@ -70,8 +70,7 @@ def prepared(model, formulation, map="exp", baumgarte=False, metric="mass", sign
         return Chosen(formulation, ASKED), *prepare(model, formulation, *rest, **more)
     if not model.bodies:
         raise ModelError(f"model {model.name!r} has no bodies")
-    tables = more.get("build", run_kernels) is run_kernels and not more.get("needs")
-    chosen = choose(model, dict(model.signals) | dict(signals or {}), metric, tables)
+    chosen = choose(model, dict(model.signals) | dict(signals or {}), metric, tables=not more.get("needs"))
     if chosen.formulation == "absolute":
         return chosen, *prepare(model, "absolute", *rest, **more)
     try:

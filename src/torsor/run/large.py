@@ -34,6 +34,7 @@ from .system import System
 from .waist import Layout
 
 FORMULATIONS = ("relative", "hierarchical")
+METRIC = "mass"  # in which a projection changes least
 
 
 def system_of(model, formulation, signals):
@@ -98,7 +99,7 @@ def prepared(plain, formulation, map, baumgarte, t, signals, ranks=ALONE):
     parts = layout(plain.shown, passes.loop_rows, signals)
     functions = checked(_kernels(passes, parts, signals, map, baumgarte, whole))
     built = kernels.build(functions, seldom=("outputs",), exchange=ranks.exchange)
-    choice = Choice(map, baumgarte, (), _all(passes), (), "mass", sizes.unit, ())
+    choice = Choice(map, baumgarte, (), _all(passes), (), METRIC, sizes.unit, ())
     system = described(passes, sizes, parts, choice, t, signals)
     x, p = state.joined(at[0], at[1], []), np.zeros(len(passes.turns))
     velocities = start.speeds(tree)

@@ -60,6 +60,11 @@ class Part:
             raise OptionError(
                 f"{self.owner}: {self.ranks.word}s run formulation 'hierarchical', not {task.formulation!r}"
             )
+        if task.projection.metric != large.METRIC:
+            raise OptionError(
+                f"{self.owner}: {self.ranks.word}s run projections 'least-squares' (in the mass metric), 'baumgarte' and 'none', "
+                f"not {task.projection!r}"
+            )
         signals = dict(task.model.signals) | task.signals
         whole = None if signals else large.system_of(task.model, "hierarchical", signals)
         if whole is None:

@@ -61,7 +61,7 @@ def prepare(
         raise ModelError(f"model {model.name!r} has no bodies")
     lookup("formulation", formulation)
     values = model.values(parameters)
-    if not needs:
+    if not needs and metric == large.METRIC:
         recorded = dict(model.signals) | dict(signals or {})
         plain = large.system_of(model, formulation, recorded)
         found = None if plain is None else large.prepared(plain, formulation, map, baumgarte, t, recorded)
