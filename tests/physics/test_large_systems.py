@@ -239,3 +239,34 @@ def test_other_projections_are_not_forgotten(projection, every_size):
     table, other = (ts.simulate(model, 0.2, formulation=f, **options) for f in ("hierarchical", "relative"))
     np.testing.assert_allclose(table["coordinate"], other["coordinate"], atol=1e-9)
     np.testing.assert_allclose(table["position_drift"], other["position_drift"], atol=1e-15)
+
+
+@pytest.mark.parametrize("formulation", ["relative", "hierarchical"])
+def test_parameters_have_numbers(formulation, every_size):
+    """Parameters in masses, places, lengths, forces, gravity and signals; their values are those of the run."""
+    model = ts.Model("given", gravity=(0, 0, -9.81))
+    m, a, k = model.parameter("m", 2.0), model.parameter("a", 0.4), model.parameter("k", 30.0)
+    model.gravity = (0, k / 100, -9.81)
+    above = model.ground
+    for i in range(4):
+        link = model.body(f"link{i}", mass=m + i, inertia=(0.1 * m, 0.2, 0.15), at=(0, 0, -a * (i + 0.5)))
+        joint = model.add(ts.Revolute(f"j{i}", above, link, point=(0, 0, -a * i), axis=(i % 2, 1, 0), start_rate=0.5))
+        model.add(ts.TorsionSpring(f"s{i}", joint, stiffness=k, damping=0.1))
+        above = link
+    model.signal("lift", k * above.position[2])
+    if formulation == "hierarchical":
+        model.add(
+            ts.Distance(
+                "rod", model.ground, above, length=2 * a + 0.5, points=((0, 0, 0.9 - 2 * a), (0, 0, -4 * a + 0.4))
+            )
+        )
+    for values in ({}, {"a": 0.55, "k": 55.0}):
+        bare, seen = large.fixed(model, dict(model.signals), model.values(values))
+        assert large.system_of(bare, formulation, seen) is not None
+        table, other = (
+            ts.simulate(model, 0.2, outputs=3, tolerance=1e-11, formulation=f, parameters=values)
+            for f in (formulation, "absolute")
+        )
+        agree(table, other, 1e-7)
+        np.testing.assert_allclose(table["lift"], other["lift"], atol=1e-7)
+        assert table.attrs["model_hash"] == other.attrs["model_hash"]

@@ -131,7 +131,7 @@ class Copying:
         """Bodies and grounds, moved to where the component sits."""
         parent, known = self.parent, recipes(self.other)
         numbers = quantity.is_number(shift) and quantity.is_number(R)
-        for original in [*self.other.grounds, *self.other.bodies]:
+        for original in [x for x in (*self.other.grounds, *self.other.bodies) if id(x) not in self.things]:
             where = parent.grounds if isinstance(original, Ground) else parent.bodies
             if numbers and id(original) in known:
                 twin = known[id(original)].placed(parent, self.name(original.name), shift, R)

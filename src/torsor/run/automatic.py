@@ -51,7 +51,8 @@ def choose(model, signals=None, metric="mass", tables=True):
 
 def _table(model, signals):
     """The formulation in which a model runs through tables; None where it does not."""
-    return next((key for key in large.FORMULATIONS if large.system_of(model, key, signals or {}) is not None), None)
+    model, signals = large.fixed(model, signals or {}, model.values(None))
+    return next((key for key in large.FORMULATIONS if large.system_of(model, key, signals) is not None), None)
 
 
 def _of_a_body(model, metric):

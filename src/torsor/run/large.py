@@ -37,6 +37,24 @@ FORMULATIONS = ("relative", "hierarchical")
 METRIC = "mass"  # in which a projection changes least
 
 
+def fixed(model, signals, values):
+    """A model without parameters, and signals of it: itself, where it has none; small ones stay as they are."""
+    if not model.parameters or len(model.bodies) <= tree_schedule.LARGE or _changing(model):
+        return model, signals
+    key = tuple(values.items())
+    if model.derived.get("fixed", (None, None))[0] != key:
+        from ..describe.fixing import Fixing  # late: few models need it
+
+        model.derived["fixed"] = key, Fixing(model, values)
+    copy = model.derived["fixed"][1]
+    return copy.parent, {name: copy.moved(expression) for name, expression in signals.items()}
+
+
+def _changing(model):
+    """Whether something happens in a model, or changes besides its motion."""
+    return model.rules or model.events or model.switched or model.states
+
+
 def system_of(model, formulation, signals):
     """A model in numbers, where it is large and all that this file asks for; else None."""
     if formulation not in FORMULATIONS or len(model.bodies) <= tree_schedule.LARGE or not _plain(model, signals):
@@ -59,8 +77,7 @@ def system_of(model, formulation, signals):
 def _plain(model, signals):
     """Whether a model is made of bodies, constraints, forces, gravity and signals of these alone, and its
     grounds stand still."""
-    other = model.rules or model.events or model.switched or model.states or model.parameters
-    if other or any(g.moves for g in model.grounds) or not model.gravity.is_constant():
+    if _changing(model) or model.parameters or any(g.moves for g in model.grounds) or not model.gravity.is_constant():
         return False
     if not all(isinstance(c, Connection) for c in model.constraints) or any(b.particle for b in model.bodies):
         return False

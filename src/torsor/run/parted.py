@@ -27,7 +27,7 @@ from .waist import Layout
 
 NEEDED = (
     "{}s need a model of more than {} bodies that consists of bodies, joints, constraints at position "
-    "level between two bodies, forces and gravity, all given by numbers: no parameters, signals, events, states, moving grounds"
+    "level between two bodies, forces and gravity, all given by numbers: no recorded signals, events, states, moving grounds"
 )
 FORMULATIONS = ("hierarchical", "auto")
 COMMON = 16  # numbers on which loops agree at once
@@ -66,7 +66,8 @@ class Part:
                 f"not {task.projection!r}"
             )
         signals = dict(task.model.signals) | task.signals
-        whole = None if signals else large.system_of(task.model, "hierarchical", signals)
+        bare, _ = large.fixed(task.model, {}, task.values())
+        whole = None if signals else large.system_of(bare, "hierarchical", {})
         if whole is None:
             raise OptionError(
                 f"{self.owner} cannot be run by {self.ranks.word}s: {NEEDED.format(self.ranks.word, tree_schedule.LARGE)}"

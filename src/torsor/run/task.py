@@ -123,6 +123,7 @@ class Task:
         """Which elements are not numbers at or just after a state, as the end of a message; empty where all are."""
         from ..start.undefined import undefined
 
+        p = p if len(p) else self.model.input_values(self.values())  # a large model has numbers for its parameters
         owners, when = undefined(self.model, until, t, bodies, p)
         return f": {', '.join(owners)} is not a number at t = {when:.9g} s" if owners else ""
 
@@ -220,7 +221,8 @@ def _jumped(task, system, data):
         return None
     some = np.unique(np.linspace(0, data.sizes["time"] - 1, 9).astype(int))  # what has jumped does not jump back
     times, x, R = (data[what][some].values for what in ("time", "position", "rotation"))
-    if (plain := large.system_of(model, task.formulation, dict(model.signals) | task.signals)) is not None:
+    bare, signals = large.fixed(model, dict(model.signals) | task.signals, task.values())
+    if (plain := large.system_of(bare, task.formulation, signals)) is not None:
         return departed(plain, JUMPED, system.length, times, x, R)
     absolute = task.derived().face().absolute
     p = np.concatenate([system.p[: len(model.inputs)], np.zeros(len(absolute.turns))])
