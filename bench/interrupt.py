@@ -80,7 +80,7 @@ def session(arguments, empty, number, after):
         return status, took, text, problems
 
 
-def _left(group, patience=1.0):
+def _left(group, patience=3.0):
     """Whether a process of a session is still there, after a moment in which it may notice that it is alone."""
     until = time.perf_counter() + patience
     while time.perf_counter() < until:
