@@ -10,7 +10,7 @@ import torsor as ts
 from torsor.errors import OptionError
 from torsor.lie import se3
 
-CASES = {"pendulum": 1.0, "four-bar": 0.5, "snakeboard": 0.5, "booster": 1.0, "panels": 0.5, "platform": 0.2}
+CASES = {"pendulum": 1.0, "four-bar": 0.5, "snakeboard": 0.5, "panels": 0.5, "platform": 0.2}
 
 
 @pytest.mark.parametrize("case, until", CASES.items())

@@ -83,14 +83,13 @@ def random_state(file, base):
         ("panda_description/urdf/panda.urdf", "fixed", (("panda_finger_joint2", "panda_finger_joint1", 1.0),)),
         ("a1_description/urdf/a1.urdf", "free", ()),
         ("hextilt_description/urdf/hextilt_flying_arm_5.urdf", "free", ()),
-        ("g1_description/urdf/g1_29dof_rev_1_0.urdf", "free", ()),
         (
             "baxter_description/urdf/baxter.urdf",
             "fixed",
             [(f"{s}_gripper_r_finger_joint", f"{s}_gripper_l_finger_joint", -1.0) for s in ("l", "r")],
         ),
     ],
-    ids=["ur5", "xarm7", "panda", "a1", "hextilt", "g1", "baxter"],
+    ids=["ur5", "xarm7", "panda", "a1", "hextilt", "baxter"],
 )
 def test_poses_and_accelerations_equal_those_of_mujoco(file, base, couplings):
     """At random coordinates and velocities. Both engines work in double precision: 1e-9 leaves five digits of rounding."""

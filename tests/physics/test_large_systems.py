@@ -44,7 +44,7 @@ def test_cases_with_loops(case, options, every_size):
     assert table.attrs["position_drift_max"] < 1e-11
 
 
-@pytest.mark.parametrize("seed", [1, 3, 8])
+@pytest.mark.parametrize("seed", [3, 8])
 def test_random_hierarchies(seed, every_size):
     model = hierarchy(seed)
     assert large.system_of(model, "hierarchical", {}) is not None

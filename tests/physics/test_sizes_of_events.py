@@ -4,6 +4,8 @@ A copy has lengths times L, masses times m and times times T; forces and stiffne
 at times T times as long, at places L times as far.
 """
 
+from itertools import cycle
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -128,8 +130,9 @@ MODELS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("formulation", ["absolute", "relative"])
-@pytest.mark.parametrize("build", MODELS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "build, formulation", zip(MODELS, cycle(["relative", "absolute"])), ids=lambda x: getattr(x, "__name__", x)
+)
 def test_events_of_any_size_are_those_of_size_1(build, formulation):
     def told(*size):
         u = Units(*size)

@@ -34,7 +34,8 @@ def in_threads(count, action):
 
     def run(ranks):
         try:
-            found[ranks.rank] = action(ranks)
+            with ranks.at_work():
+                found[ranks.rank] = action(ranks)
         except BaseException as error:
             failed.append(error)
             ranks.ended(error)

@@ -2,6 +2,7 @@
 
 import ctypes
 import json
+from contextlib import nullcontext
 from functools import cached_property
 from itertools import accumulate
 
@@ -23,8 +24,8 @@ class Kernel:
     Every array holds the structural nonzeros of one argument, column by column. Arrays must not overlap.
     """
 
-    def __init__(self, name, address, description, owner):
-        self.name, self.address, self._owner = name, address, owner
+    def __init__(self, name, address, description, owner, waiting=nullcontext):
+        self.name, self.address, self._owner, self._waiting = name, address, owner, waiting
         self.names_in, self.names_out = tuple(description["names_in"]), tuple(description["names_out"])
         self._in, self._out = description["in"], description["out"]
         self.n_in, self.n_out = len(self._in), len(self._out)
@@ -69,7 +70,8 @@ class Kernel:
         inputs = [self._checked(i, a) for i, a in enumerate(arrays)]
         outputs = tuple(np.empty(out["size"]) for out in self._out)
         alive = (*inputs, *outputs, self.work())
-        self._function(*[array.ctypes.data for array in alive])
+        with self._waiting():
+            self._function(*[array.ctypes.data for array in alive])
         return outputs
 
     def _checked(self, i, array):
@@ -90,7 +92,7 @@ class Kernel:
 class Library(dict):
     """Kernels by name. The code stays in memory as long as the library or any of its kernels does."""
 
-    def __init__(self, backend, images, descriptions, tables, exchange=None):
+    def __init__(self, backend, images, descriptions, tables, exchange=None, waiting=nullcontext):
         looked_for = {
             k: ["table", "constants", *(["exchange"] if description.get("exchanges") else [])]
             for k, (name, description) in enumerate(descriptions.items())
@@ -100,7 +102,7 @@ class Library(dict):
         owners = owner, tables, exchange
         super().__init__(
             {
-                name: Kernel(name, address, description, owners)
+                name: Kernel(name, address, description, owners, waiting)
                 for (name, description), address in zip(descriptions.items(), addresses)
             }
         )
@@ -113,13 +115,14 @@ class Library(dict):
                 ctypes.c_void_p.from_address(address).value = thing
 
 
-def build(functions, backend="llvm", key=None, seldom=(), exchange=None, **options):
+def build(functions, backend="llvm", key=None, seldom=(), exchange=None, waiting=nullcontext, **options):
     """Compile CasADi functions, given by name, or take them from the cache.
 
     backend   key of a registered backend, made with `options`, or a backend
     key       text that stands for these functions: with it, `load` finds them later without tracing
     seldom    names of those that are called so rarely that they need not be fast
     exchange  a function of ctypes by which ranks tell each other numbers, for schedules that ask for it
+    waiting   a context for calls from Python, in which others may work
     """
     backend = _backend(backend, options)
     if exchange is None and (asking := [name for name, f in functions.items() if f.is_a("Schedule") and f.exchanges]):
@@ -136,7 +139,7 @@ def build(functions, backend="llvm", key=None, seldom=(), exchange=None, **optio
     descriptions = {name: _describe(f, Size(*size)) for (name, f), size in zip(functions.items(), sizes)}
     if key is not None:
         cache.store(_full(key, backend), "kernels", _packed(graph, descriptions, tables))
-    return Library(backend, images, descriptions, tables, exchange)
+    return Library(backend, images, descriptions, tables, exchange, waiting)
 
 
 def _ready(f, backend):

@@ -126,6 +126,11 @@ def _bitcode(module):
     return found
 
 
+def shipped(module):
+    """Whether the package carries bitcode of a module as it is now."""
+    return _unpacked(_shipped(module), digest(module)) is not None
+
+
 def _shipped(module):
     try:
         return (SHIPPED / f"{module}.xz").read_bytes()

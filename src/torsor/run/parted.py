@@ -127,7 +127,8 @@ class RankRunner(Runner):
         return scratch
 
     def _advance(self, budget):
-        status = super()._advance(budget)
+        with self.ranks.waiting():
+            status = super()._advance(budget)
         self.ranks.check()
         return status
 
@@ -157,7 +158,8 @@ class RankRunner(Runner):
         new = slice(self.evaluated, self.written)
         if new.start == new.stop or self.ranks.trouble is not None:
             return
-        self._evaluate(np.arange(new.start, new.stop))
+        with self.ranks.waiting():
+            self._evaluate(np.arange(new.start, new.stop))
         self.ranks.check()
         told = self.ranks.to_first(self.part.gathering.own(self.outputs[new]))
         if told is not None:

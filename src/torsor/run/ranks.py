@@ -13,7 +13,7 @@ loop comes to its end, and Python is told.
 import ctypes
 import threading
 from abc import ABC, abstractmethod
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 
@@ -64,6 +64,11 @@ class Ranks(ABC):
         except BaseException as error:
             self.ended(error)
             raise
+
+    @contextmanager
+    def waiting(self):
+        """While others are waited for, or compiled code runs."""
+        yield
 
     def to_first(self, thing):
         """The same on rank 0; None on all others."""
@@ -124,7 +129,7 @@ class Ranks(ABC):
 class Alone:
     """Where there are no other ranks."""
 
-    rank, count, exchange = 0, 1, None
+    rank, count, exchange, waiting = 0, 1, None, nullcontext
 
     def gathered(self, thing):
         return [thing]
@@ -143,18 +148,41 @@ ALONE = Alone()
 
 
 class Threads(Ranks):
-    """Ranks that are threads of one process: to try things out."""
+    """Ranks that are threads of one process. Only one of them is at work in Python at a time, for CasADi's sake; where it waits,
+    or compiled code runs, another one is."""
 
-    def __init__(self, rank, count, barrier, table):
+    def __init__(self, rank, count, barrier, table, lock):
         super().__init__(rank, count)
-        self.barrier, self.table, self.turn = barrier, table, 0
+        self.barrier, self.table, self.turn, self.lock, self.held = barrier, table, 0, lock, False
 
     @classmethod
     def several(cls, count):
         """As many ranks that belong together."""
-        barrier = threading.Barrier(count, timeout=PATIENCE)
+        barrier, lock = threading.Barrier(count, timeout=PATIENCE), threading.Lock()
         table: dict = {}
-        return [cls(rank, count, barrier, table) for rank in range(count)]
+        return [cls(rank, count, barrier, table, lock) for rank in range(count)]
+
+    @contextmanager
+    def at_work(self):
+        """While this thread runs."""
+        with self.lock:
+            self.held = True
+            try:
+                yield
+            finally:
+                self.held = False
+
+    @contextmanager
+    def waiting(self):
+        held, self.held = self.held, False
+        if held:
+            self.lock.release()
+        try:
+            yield
+        finally:
+            if held:
+                self.lock.acquire()
+                self.held = True
 
     def gathered(self, thing):
         self.turn += 1
@@ -162,7 +190,8 @@ class Threads(Ranks):
         self.table.pop((self.turn - 2, self.rank), None)  # everybody has been past that
         every = [(self.turn, k) for k in range(self.count)]
         try:
-            self.barrier.wait()
+            with self.waiting():
+                self.barrier.wait()
         except threading.BrokenBarrierError:
             if not all(place in self.table for place in every):  # else everybody was here before
                 raise Lost(self.table.get("ended", "a rank has said nothing for too long")) from None

@@ -54,7 +54,8 @@ def run_together(count, action):
 
     def run(one):
         try:
-            action(one)
+            with one.at_work():
+                action(one)
         except BaseException as error:
             failed.append(error)
 
@@ -62,7 +63,8 @@ def run_together(count, action):
     for thread in threads:
         thread.start()
     try:
-        return action(first)
+        with first.at_work():
+            return action(first)
     except TorsorError:
         told = [error for error in failed if isinstance(error, TorsorError) and type(error).__name__ != "RunError"]
         if told:
