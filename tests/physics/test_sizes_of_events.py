@@ -131,7 +131,7 @@ MODELS = [
 
 
 @pytest.mark.parametrize(
-    "build, formulation", zip(MODELS, cycle(["relative", "absolute"])), ids=lambda x: getattr(x, "__name__", x)
+    "build, formulation", list(zip(MODELS, cycle(["relative", "absolute"]))), ids=lambda x: getattr(x, "__name__", x)
 )
 def test_events_of_any_size_are_those_of_size_1(build, formulation):
     def told(*size):

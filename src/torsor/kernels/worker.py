@@ -16,6 +16,7 @@ from contextlib import ExitStack, contextmanager
 from functools import cache
 
 DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
+PROCESSES = "TORSOR_PROCESSES"  # the variable that limits how many processes compile at the same time
 PARENT = "TORSOR_PARENT"  # the variable that tells a worker who started it
 
 
@@ -57,9 +58,10 @@ def compile_one(text, level):
 
 
 def available():
-    """How many processes may compile at the same time."""
+    """How many processes may compile at the same time: as many as there are processors, or as the user's environment says."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores, 8)
+    given = os.environ.get(PROCESSES, "")
+    return min(cores, 8, int(given) if given.isdigit() and int(given) else 8)
 
 
 def compile_all(groups):
