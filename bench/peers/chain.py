@@ -5,26 +5,12 @@ python chain.py pinocchio | mujoco | drake N
 
 import json
 import sys
-import time
 
 import numpy as np
+from timing import best
 
 AXES = np.eye(3)
 CENTER, INERTIA = (0, 0, -0.5), (0.1, 0.1, 0.01)
-
-
-def best(call, repeats=7, block=0.1):
-    count, start = 0, time.process_time()
-    while time.process_time() - start < block:
-        call()
-        count += 1
-    found = float("inf")
-    for _ in range(repeats):
-        start = time.process_time()
-        for _ in range(count):
-            call()
-        found = min(found, (time.process_time() - start) / count)
-    return found * 1e6
 
 
 def pinocchio(n, v):

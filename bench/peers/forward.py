@@ -7,26 +7,12 @@
 
 import json
 import sys
-import time
 import xml.etree.ElementTree as ElementTree
 
 import mujoco
 import numpy as np
 import pinocchio as pin
-
-
-def best(call, repeats=9, block=0.05):
-    count, start = 0, time.process_time()
-    while time.process_time() - start < block:
-        call()
-        count += 1
-    found = float("inf")
-    for _ in range(repeats):
-        start = time.process_time()
-        for _ in range(count):
-            call()
-        found = min(found, (time.process_time() - start) / count)
-    return found * 1e6
+from timing import best
 
 
 def pinocchio_chain(n):

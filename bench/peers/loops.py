@@ -9,7 +9,7 @@ import sys
 import mujoco
 import numpy as np
 import pinocchio as pin
-from forward import best
+from timing import best
 
 
 def in_pinocchio(case):

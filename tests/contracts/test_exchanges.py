@@ -9,7 +9,7 @@ import pytest
 from torsor.errors import OptionError
 from torsor.formulations.schedule import Schedule
 from torsor.kernels import build
-from torsor.run.ranks import Threads
+from torsor.run.threads import Threads
 
 x = ca.SX.sym("x")
 SQUARE = ca.Function("square", [x], [x**2])

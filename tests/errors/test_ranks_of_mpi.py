@@ -11,8 +11,6 @@ import pytest
 import torsor as ts
 from torsor.cli import status_of
 
-pytest.importorskip("mpi4py")  # part of the test environment: extra `mpi`
-
 COMB = """
 import os, time
 import torsor as ts

@@ -51,7 +51,7 @@ def test_ranks_give_what_one_process_gives(model, count, options):
         "model_hash",
     ):
         assert data.attrs[what] == alone.attrs[what], what
-    assert data.attrs["ranks"] == count and len(json.loads(data.attrs["rank_shares"])) == count + 1
+    assert data.attrs["threads"] == count and len(json.loads(data.attrs["thread_shares"])) == count + 1
     assert (data["reaction_unique"].values == alone["reaction_unique"].values).all()
     for name in set(alone.data_vars) - {"reaction_unique"}:
         one, two = data[name].values, alone[name].values
@@ -100,7 +100,7 @@ def test_an_error_on_one_rank_ends_all_of_them(monkeypatch):
     monkeypatch.setattr(RankRunner, "_catch_up", fails)
     first, second = by_ranks(2, bush, until=3.0, outputs=300)
     assert isinstance(second, ModelError) and isinstance(first, RunError)
-    assert "rank 1 (" in str(first) and "bodies of" in str(first) and "has ended: no more" in str(first)
+    assert "thread 1 (" in str(first) and "bodies of" in str(first) and "has ended: no more" in str(first)
     assert 1 < first.data.sizes["time"] < 300 and np.isfinite(first.data["position"]).all()
 
 
@@ -113,7 +113,7 @@ def test_divergence_is_told_on_all_ranks():
         return model
 
     first, second = by_ranks(2, model, method="rkmk4", step=0.01)
-    assert "fastest is" in str(first) and "of rank" in str(first) and first.data is not None
+    assert "fastest is" in str(first) and "of thread" in str(first) and first.data is not None
     assert str(first).split("stopped")[1].split(".")[0] in str(second)
 
 
@@ -121,8 +121,8 @@ def test_divergence_is_told_on_all_ranks():
     "count, options, told",
     [
         (9, {}, "model 'bush' cannot be shared out among 9"),
-        (2, {"formulation": "absolute"}, "ranks run formulation 'hierarchical', not 'absolute'"),
-        (2, {"method": "implicit-midpoint", "step": 0.01}, "ranks run explicit methods, not 'implicit-midpoint'"),
+        (2, {"formulation": "absolute"}, "threads run formulation 'hierarchical', not 'absolute'"),
+        (2, {"method": "implicit-midpoint", "step": 0.01}, "threads run explicit methods, not 'implicit-midpoint'"),
         (2, {"certify": True}, "not together with certify"),
     ],
 )
@@ -134,6 +134,6 @@ def test_what_ranks_cannot_run_is_refused(count, options, told):
 def test_models_that_are_small_or_not_made_of_numbers_are_refused(monkeypatch):
     monkeypatch.setattr(tree_schedule, "LARGE", 64)
     for error in by_ranks(2, bush):
-        assert "model 'bush' cannot be run by ranks: ranks need a model of more than 64 bodies" in str(error)
+        assert "model 'bush' cannot be run by threads: threads need a model of more than 64 bodies" in str(error)
     with pytest.raises(OptionError, match="ranks must be True or False, got 3"):
         ts.simulate(bush(), **SHORT, ranks=3)

@@ -3,7 +3,7 @@
 import threading
 
 import torsor as ts
-from torsor.run.ranks import Threads
+from torsor.run.threads import Threads
 
 
 def bush(branches=3, length=3):

@@ -31,6 +31,7 @@ class Team:
     """The functions `exchange` and `agree` of each of so many threads, by address."""
 
     def __init__(self, size):
+        self.size = size
         self.lines = np.zeros((TURNS + size + 1, LINE), np.int64)
         self.room = np.zeros(2 * ROOM)
         text = COMMON.replace("<lines>", str(self.lines.ctypes.data)).replace("<room>", str(self.room.ctypes.data))

@@ -1,8 +1,8 @@
 """Large systems, prepared in numbers: nothing is written in symbols but one link, constraint, force and join of each class.
 
 What a start, a system and the kernels of a run need follows from arrays (`formulations/plain_system.py`). A system of bodies,
-joints, constraints between two bodies, forces made of numbers, and gravity is prepared like that. Everything else is derived
-as ever.
+joints, constraints between two bodies at position level, forces between bodies or along joints, gravity, and signals of all these
+is prepared like that, with numbers for its parameters. Everything else is derived as ever.
 """
 
 from dataclasses import asdict

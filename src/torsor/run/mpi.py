@@ -5,6 +5,7 @@ listened to (`lifeline.py`), so that a rank that has ended ends the others.
 """
 
 import atexit
+import ctypes
 import os
 import pickle
 import signal
@@ -15,6 +16,7 @@ from functools import cache
 import numpy as np
 
 from ..errors import OptionError
+from ..methods.agreement import LARGEST
 from .lifeline import Lifeline, in_time
 from .ranks import Lost, Ranks
 
@@ -62,7 +64,10 @@ class MPI(Ranks):
         self.world = self.mpi.COMM_WORLD
         if self.world.size == 1:
             raise OptionError(f"ranks: {alone}")
-        super().__init__(self.world.rank, self.world.size)
+        pointer = ctypes.POINTER(ctypes.c_double)
+        exchange = ctypes.CFUNCTYPE(None, pointer, ctypes.POINTER(ctypes.c_int32))(self._exchanged)
+        agree = ctypes.CFUNCTYPE(None, pointer, ctypes.c_int64, ctypes.c_int64)(self._agreed)
+        super().__init__(self.world.rank, self.world.size, exchange, agree)
         self.parent = os.getppid()
         self.lifeline = Lifeline(self.rank, self.count, lambda thing: self.world.bcast(thing))
         if hasattr(signal, "SIGUSR1") and signal.getsignal(signal.SIGUSR1) == signal.SIG_DFL:
@@ -75,6 +80,7 @@ class MPI(Ranks):
             self.mpi.Finalize()
 
     def share(self, numbers, counts):
+        """Fill in the numbers of all ranks, those of one behind those of the other; my own are there already."""
         kind = self.mpi.DOUBLE if numbers.dtype == float else self.mpi.BYTE
         places = np.cumsum([0, *counts])[:-1].tolist()
         self._wait(self.world.Iallgatherv(self.mpi.IN_PLACE, [numbers, counts, places, kind]))
@@ -132,6 +138,35 @@ class MPI(Ranks):
             )
         if orphaned:
             raise Lost("what started the ranks has ended")
+
+    # for compiled code
+
+    def _exchanged(self, address, counts):
+        counts = [counts[k] for k in range(self.count)]
+        numbers = np.ctypeslib.as_array(address, (sum(counts),))
+        self._or_nan(lambda: self.share(numbers, counts), numbers)
+
+    def _agreed(self, address, count, what):
+        numbers, every = np.ctypeslib.as_array(address, (count,)), np.empty((self.count, count))
+
+        def told():
+            if what == LARGEST:
+                every[self.rank] = numbers
+                self.share(every.ravel(), [count] * self.count)
+                numbers[:] = every.max(axis=0)
+            else:
+                self.share(numbers, [count] + [0] * (self.count - 1))
+
+        self._or_nan(told, numbers)
+
+    def _or_nan(self, action, numbers):
+        if self.trouble is None:
+            try:
+                action()
+            except BaseException as error:  # nothing may be raised through compiled code
+                self.trouble = error
+        if self.trouble is not None:
+            numbers[:] = np.nan
 
     def ended(self, error):
         self.trouble = self.trouble or Lost(str(error))

@@ -10,17 +10,12 @@ Compiled code calls the first two by address. Whatever goes wrong there is kept 
 loop comes to its end, and Python is told.
 """
 
-import ctypes
-import threading
 from abc import ABC, abstractmethod
 from contextlib import contextmanager, nullcontext
 
 import numpy as np
 
 from ..errors import OptionError, RunError
-from ..methods.agreement import LARGEST
-
-PATIENCE = 600.0  # seconds after which a thread that says nothing counts as lost
 
 
 class Lost(Exception):
@@ -28,21 +23,17 @@ class Lost(Exception):
 
 
 class Ranks(ABC):
-    """One of several ranks."""
+    """One of several ranks.
+
+    exchange, agree   functions of ctypes that compiled code calls
+    """
 
     word = "rank"
 
-    def __init__(self, rank, count):
-        self.rank, self.count = rank, count
+    def __init__(self, rank, count, exchange, agree):
+        self.rank, self.count, self.exchange, self.agree = rank, count, exchange, agree
         self.trouble: BaseException | None = None
         self.shares: list[str] = []  # what each rank has, in words, once that is known
-        pointer = ctypes.POINTER(ctypes.c_double)
-        self.exchange = ctypes.CFUNCTYPE(None, pointer, ctypes.POINTER(ctypes.c_int32))(self._exchanged)
-        self.agree = ctypes.CFUNCTYPE(None, pointer, ctypes.c_int64, ctypes.c_int64)(self._agreed)
-
-    @abstractmethod
-    def share(self, numbers, counts):
-        """Fill in the numbers of all ranks, those of one behind those of the other; my own are there already."""
 
     @abstractmethod
     def gathered(self, thing):
@@ -88,35 +79,6 @@ class Ranks(ABC):
         """The largest of each number over all ranks; not a number if any is not."""
         return np.max(self.gathered(numbers), axis=0)
 
-    # for compiled code
-
-    def _exchanged(self, address, counts):
-        counts = [counts[k] for k in range(self.count)]
-        numbers = np.ctypeslib.as_array(address, (sum(counts),))
-        self._or_nan(lambda: self.share(numbers, counts), numbers)
-
-    def _agreed(self, address, count, what):
-        numbers, every = np.ctypeslib.as_array(address, (count,)), np.empty((self.count, count))
-
-        def told():
-            if what == LARGEST:
-                every[self.rank] = numbers
-                self.share(every.ravel(), [count] * self.count)
-                numbers[:] = every.max(axis=0)
-            else:
-                self.share(numbers, [count] + [0] * (self.count - 1))
-
-        self._or_nan(told, numbers)
-
-    def _or_nan(self, action, numbers):
-        if self.trouble is None:
-            try:
-                action()
-            except BaseException as error:  # nothing may be raised through compiled code
-                self.trouble = error
-        if self.trouble is not None:
-            numbers[:] = np.nan
-
     def all(self, fine):
         """Whether something is so on all ranks."""
         return all(self.gathered(bool(fine)))
@@ -145,67 +107,6 @@ class Alone:
 
 
 ALONE = Alone()
-
-
-class Threads(Ranks):
-    """Ranks that are threads of one process. Only one of them is at work in Python at a time, for CasADi's sake; where it waits,
-    or compiled code runs, another one is."""
-
-    def __init__(self, rank, count, barrier, table, lock):
-        super().__init__(rank, count)
-        self.barrier, self.table, self.turn, self.lock, self.held = barrier, table, 0, lock, False
-
-    @classmethod
-    def several(cls, count):
-        """As many ranks that belong together."""
-        barrier, lock = threading.Barrier(count, timeout=PATIENCE), threading.Lock()
-        table: dict = {}
-        return [cls(rank, count, barrier, table, lock) for rank in range(count)]
-
-    @contextmanager
-    def at_work(self):
-        """While this thread runs."""
-        with self.lock:
-            self.held = True
-            try:
-                yield
-            finally:
-                self.held = False
-
-    @contextmanager
-    def waiting(self):
-        held, self.held = self.held, False
-        if held:
-            self.lock.release()
-        try:
-            yield
-        finally:
-            if held:
-                self.lock.acquire()
-                self.held = True
-
-    def gathered(self, thing):
-        self.turn += 1
-        self.table[self.turn, self.rank] = thing
-        self.table.pop((self.turn - 2, self.rank), None)  # everybody has been past that
-        every = [(self.turn, k) for k in range(self.count)]
-        try:
-            with self.waiting():
-                self.barrier.wait()
-        except threading.BrokenBarrierError:
-            if not all(place in self.table for place in every):  # else everybody was here before
-                raise Lost(self.table.get("ended", "a rank has said nothing for too long")) from None
-        return [self.table[place] for place in every]
-
-    def share(self, numbers, counts):
-        ends = np.cumsum([0, *counts])
-        parts = self.gathered(numbers[ends[self.rank] : ends[self.rank + 1]].copy())
-        for k, part in enumerate(parts):
-            numbers[ends[k] : ends[k + 1]] = part
-
-    def ended(self, error):
-        self.table.setdefault("ended", f"{self.named(self.rank)} has ended: {error}")
-        self.barrier.abort()
 
 
 def ranks_of(given, certify, checkpoint):

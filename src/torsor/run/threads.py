@@ -6,27 +6,71 @@ in native code (`kernels/team.py`), without Python.
 
 import os
 import threading
+from contextlib import contextmanager
 
-from ..errors import OptionError, TorsorError
+from ..errors import OptionError, RunError, TorsorError
 from ..kernels.team import Team
-from .ranks import Lost, Threads
+from .ranks import Lost, Ranks
+
+PATIENCE = 600.0  # seconds after which a thread that says nothing counts as lost
 
 
-class Crew(Threads):
-    """One of several threads."""
+class Threads(Ranks):
+    """One of several threads. Only one of them is at work in Python at a time, for CasADi's sake; where it waits,
+    or compiled code runs, another one is."""
 
     word = "thread"
-    team: Team
+
+    def __init__(self, rank, team, barrier, table, lock):
+        super().__init__(rank, team.size, team.exchange[rank], team.agree[rank])
+        self.team, self.barrier, self.table, self.lock = team, barrier, table, lock
+        self.turn, self.held = 0, False
 
     @classmethod
     def several(cls, count):
-        found, team = super().several(count), Team(count)
-        for one in found:
-            one.team, one.exchange, one.agree = team, team.exchange[one.rank], team.agree[one.rank]
-        return found
+        """As many as belong together."""
+        team, barrier, lock = Team(count), threading.Barrier(count, timeout=PATIENCE), threading.Lock()
+        table: dict = {}
+        return [cls(rank, team, barrier, table, lock) for rank in range(count)]
+
+    @contextmanager
+    def at_work(self):
+        """While this thread runs."""
+        with self.lock:
+            self.held = True
+            try:
+                yield
+            finally:
+                self.held = False
+
+    @contextmanager
+    def waiting(self):
+        held, self.held = self.held, False
+        if held:
+            self.lock.release()
+        try:
+            yield
+        finally:
+            if held:
+                self.lock.acquire()
+                self.held = True
+
+    def gathered(self, thing):
+        self.turn += 1
+        self.table[self.turn, self.rank] = thing
+        self.table.pop((self.turn - 2, self.rank), None)  # everybody has been past that
+        every = [(self.turn, k) for k in range(self.count)]
+        try:
+            with self.waiting():
+                self.barrier.wait()
+        except threading.BrokenBarrierError:
+            if not all(place in self.table for place in every):  # else everybody was here before
+                raise Lost(self.table.get("ended", "a thread has said nothing for too long")) from None
+        return [self.table[place] for place in every]
 
     def ended(self, error):
-        super().ended(error)
+        self.table.setdefault("ended", f"{self.named(self.rank)} has ended: {error}")
+        self.barrier.abort()
         self.team.end()
 
     def check(self):
@@ -49,7 +93,7 @@ def count_of(threads, certify, checkpoint):
 
 def run_together(count, action):
     """What an action gives for the first of so many threads, which is this one; an error of any of them is one here."""
-    first, *others = Crew.several(count)
+    first, *others = Threads.several(count)
     failed: list = []
 
     def run(one):
@@ -59,18 +103,20 @@ def run_together(count, action):
         except BaseException as error:
             failed.append(error)
 
+    def end():
+        first.team.end()  # whoever still waits does so in vain
+        for thread in threads:
+            thread.join()
+
     threads = [threading.Thread(target=run, args=(one,), daemon=True) for one in others]
     for thread in threads:
         thread.start()
     try:
         with first.at_work():
             return action(first)
-    except TorsorError:
-        told = [error for error in failed if isinstance(error, TorsorError) and type(error).__name__ != "RunError"]
-        if told:
-            raise told[0] from None
-        raise
+    except RunError as lost:
+        end()
+        causes = [error for error in failed if isinstance(error, TorsorError) and not isinstance(error, RunError)]
+        raise (causes[0] if causes else lost) from None
     finally:
-        first.team.end()  # whoever still waits does so in vain
-        for thread in threads:
-            thread.join()
+        end()
