@@ -93,6 +93,9 @@ class Absolute(Formulation):
         ]
         return ca.sparsify(ca.diagcat(*blocks))
 
+    def applied(self):
+        return ca.vertcat(*[self.loads.on[id(body)] for body in self.model.bodies])
+
     def forces(self):
         """f: applied forces and −ω × J ω."""
         parts = []

@@ -76,6 +76,10 @@ class Formulation(RowsInUse):
         """M(q), sparse."""
 
     @abstractmethod
+    def applied(self) -> ca.SX:
+        """Q(t, q, v): generalised forces of all that acts on the bodies, gravity included, without inertia."""
+
+    @abstractmethod
     def factored(self, G: ca.SX) -> tuple[ca.SX, Callable[[ca.SX], Solvers]]:
         """What depends on (t, q, p) alone and is worth computing once, as one column whose last entry tells how well it is
         conditioned (it is compared with a small number during a run); and what reads a symbol of such a column."""

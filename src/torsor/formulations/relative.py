@@ -24,7 +24,7 @@ from .adoption import adopting
 from .base import Solvers
 from .factor import Factor, spreading
 from .graphs import conditioned
-from .lie_derivative import parts
+from .lie_derivative import parts, together
 from .loads import Loads
 from .outputs import joint_motion_of_bodies
 from .rows import Block
@@ -162,6 +162,14 @@ class Relative(Transmission):
         """v̇ without constraints, by the articulated-body recursion."""
         rates = recursions.articulated(self.motion, self.wrenches(), self.driving())
         return self.placed(ca.vertcat(*[rates[id(link)] for link in self.links]))
+
+    def applied(self):
+        """What acts on the bodies and along the joints; gravity pulls here, since no root falls."""
+        moving = ca.vertcat(*[ca.vertcat(*self.motion.body(link)[2:]) for link in self.links])
+        weights = [together(link.body.mass * self.model.gravity, ca.SX.zeros(3)) for link in self.links]
+        acting = [self.loads.on[id(link.body)] + weight for link, weight in zip(self.links, weights)]
+        along = ca.vertcat(*[self.loads.along[id(link)] for link in self.links])
+        return self.placed(along + ca.jacobian(moving, self.v).T @ ca.vertcat(*acting))
 
     def mass_matrix(self):
         return recursions.mass_matrix(self.motion)
