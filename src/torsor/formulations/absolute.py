@@ -112,9 +112,10 @@ class Absolute(Formulation):
     def factored(self, G):
         """G, L and D⁻¹ as one column, and last the smallest ratio of a pivot to its diagonal: (2)."""
         Minv, f = self.inverse_mass(), self.forces()
+        over_mass = lambda b: Minv @ b
         if not self.keep:
-            free = lambda gamma: (Minv @ f, ca.SX(0, 1))
-            return ca.SX.ones(1), lambda F: Solvers(free, lambda b: (ca.SX.zeros(self.v.shape[0]), b))
+            free, still = lambda gamma: (Minv @ f, ca.SX(0, 1)), ca.SX.zeros(self.v.shape[0])
+            return ca.SX.ones(1), lambda F: Solvers(free, lambda b: (still, b), over_mass=over_mass)
         S = ca.sparsify(G @ Minv @ G.T)
         D, LT, order = pivoted(S)
         diagonal = ca.diag(S)[order]
@@ -130,7 +131,8 @@ class Absolute(Formulation):
                 lam = solve(gamma - kept @ (Minv @ f))  # (2)
                 return Minv @ (f + kept.T @ lam), lam  # (1)
 
-            return Solvers(accelerations, spreading(solve, lambda lam: Minv @ (kept.T @ lam)), G=kept)  # (3), (4)
+            spread = lambda lam: over_mass(kept.T @ lam)
+            return Solvers(accelerations, spreading(solve, spread), G=kept, over_mass=over_mass)  # (3), (4)
 
         return conditioned(self, factor, G), read
 

@@ -33,6 +33,7 @@ class Solvers(NamedTuple):
     restored        b → (M⁻¹ Gᵀ Λ, Λ = S⁻¹ b): the least change of velocities with G δv = b, and its impulses
     tangent         e → the part of an error that a projection leaves; None: e − M⁻¹ Gᵀ S⁻¹ G e
     G               the Jacobian as the factor holds it, for that
+    over_mass       b → M⁻¹ b; None: the factor does not hold that of M
     hands_on        whether λ is handed on with the accelerations; else it is recovered where it is asked for
     """
 
@@ -40,6 +41,7 @@ class Solvers(NamedTuple):
     restored: Callable
     tangent: Callable | None = None
     G: ca.SX | None = None
+    over_mass: Callable | None = None
     hands_on: bool = True
 
 
@@ -145,6 +147,10 @@ class Formulation(RowsInUse):
 
         layout   how a state is made of its parts
         """
+        return {}
+
+    def conjugates(self, solvers, inputs, gamma):
+        """Functions of momenta, where these stand in a state in the place of velocities: see `momenta.functions`."""
         return {}
 
     def retractions(self, map):

@@ -39,6 +39,7 @@ def functions(f, baumgarte=False, accelerations=True):
         lam = lam if solvers.hands_on else ca.SX.zeros(lam.shape)
         results = [ca.densify(x) for x in (a, ca.vertcat(lam, efforts), power)]
         found["accelerations"] = ca.Function("accelerations", inputs, results)
+        found |= f.conjugates(solvers, inputs, gamma)
     r, e = ca.SX.sym("r", len(f.keep)), ca.SX.sym("e", n)
     found["impulse"] = ca.Function("impulse", [t, q, p, F, r], [ca.densify(x) for x in solvers.restored(-r)])
     step = lambda residual: ca.densify(-solvers.restored(residual)[0])

@@ -169,7 +169,7 @@ class Relative(Transmission):
         weights = [together(link.body.mass * self.model.gravity, ca.SX.zeros(3)) for link in self.links]
         acting = [self.loads.on[id(link.body)] + weight for link, weight in zip(self.links, weights)]
         along = ca.vertcat(*[self.loads.along[id(link)] for link in self.links])
-        return self.placed(along + ca.jacobian(moving, self.v).T @ ca.vertcat(*acting))
+        return self.placed(along + ca.jtimes(moving, self.v, ca.vertcat(*acting), True))
 
     def mass_matrix(self):
         return recursions.mass_matrix(self.motion)
@@ -225,7 +225,8 @@ class Relative(Transmission):
                 lam = solve(gamma - kept @ free)  # (2)
                 return free + over_mass(kept.T @ lam), lam
 
-            return Solvers(accelerations, spreading(solve, lambda lam: over_mass(kept.T @ lam)), G=kept)
+            spread = lambda lam: over_mass(kept.T @ lam)
+            return Solvers(accelerations, spreading(solve, spread), G=kept, over_mass=over_mass)
 
         return conditioned(self, mass.vector(), G), read
 

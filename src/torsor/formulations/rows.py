@@ -114,6 +114,7 @@ class RowsInUse(ABC):
     examined: Any
     absolute: Any
     watches = False  # whether the last entry of the factor tells how well dependent velocities are chosen
+    conjugate = False  # whether momenta stand in a state in the place of velocities
 
     def __init__(self, model):
         self.model = model

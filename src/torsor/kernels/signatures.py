@@ -1,8 +1,8 @@
 """The kernels of a run: what each of them takes and gives. Records, calls and tests derive from this table alone.
 
 t       time
-x, y    states: configuration, velocities (or momenta), work, and the states of the user
-p       parameters, memories of events, and counted turns
+x, y    states: configuration, velocities or momenta in units of speed, work, and the states of the user
+p       parameters, memories of events, and counted turns; after: others in their place
 u, e    elements of the algebra at a state: steps and errors, as long as ẋ
 k       ẋ as a stage of a method sums it up: dexp⁻¹(u) ẋ
 F       factors of the equations at a configuration, last how well they are conditioned
@@ -72,6 +72,9 @@ SIGNATURES = {
             "energies:     t x p → energy",
             "impulse:      t x p F r → dv impulse",
             "meeting:      t x p → A B before",
+            "stored:       t x p → y",
+            "shown:        t x p → y",
+            "renewed:      t x p after → y",
         ),
     )
 }

@@ -105,9 +105,9 @@ class Derived:
         """A numeric face, for one use: what is chosen is written on it."""
         from ..start.numeric import Numeric
 
-        face, cls = None, lookup("formulation", "absolute")
-        for facts, functions in reversed(self.sides):  # absolute coordinates come last
-            face, cls = Numeric(self.model, cls, facts, functions, face), self.cls
+        face, classes = None, (self.cls, lookup("formulation", "absolute"))  # absolute coordinates come last
+        for (facts, functions), cls in reversed(list(zip(self.sides, classes))):
+            face = Numeric(self.model, cls, facts, functions, face)
         return face
 
     def library(self, choice, build):
@@ -133,6 +133,7 @@ def _source():
         "pace.py",
         "structures.py",
         "waist.py",
+        "beside.py",
         "choice.py",
     )
     return kernels.cache.digest(*[(here / name).read_text() for name in names])

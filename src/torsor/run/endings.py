@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..methods.codes import FINISHED, NOT_FINITE, NOT_PROJECTED, NOT_SOLVED, STEP_TOO_SMALL
+from .beside import motion_of
 
 DAYS = 30.0  # a run that would take longer at the pace it has had has no chance
 BOUNDLESS = 1e20  # times its size that a model would move in the run: no motion, but an unstable step
@@ -38,7 +39,7 @@ def _blamed(runner):
     """Which element is not a number where the run came to its end, unless the motion itself grew beyond all bounds."""
     t, x, p = np.array([runner.state.time]), runner.state.x.copy(), runner.state.p
     sizes = np.where(np.array(runner.system.linear, bool), runner.system.length, 1.0)
-    v = runner.system.state.parted(x)[1]
+    v = motion_of(runner.built, runner.system.state, float(t[0]), x, p)[1]
     if np.abs(v / sizes).max(initial=0.0) * runner.until > BOUNDLESS:
         return ": the motion grew beyond all bounds; the step is too long, or the motion unstable"
     none = [np.zeros(runner.system.state.algebra), np.zeros(runner.built["rate"].size_out(1))]

@@ -6,6 +6,7 @@ from ..errors import TorsorError
 from ..methods.codes import ILL_CHOSEN, RUNNING
 from . import codes
 from .adhesion import SLOW
+from .beside import motion_of
 from .event_records import (
     END,
     HISTORY,
@@ -125,7 +126,8 @@ class EventRunner(Runner):
     def _want(self, key, x, p):
         """The structure with this key, in the table, where it is met at a state."""
         with abrupt(), never_lost():
-            found = self.structures.want(key, self.state.time, *self.system.state.parted(x), p)
+            q, v = motion_of(self.built, self.system.state, self.state.time, x, p)
+            found = self.structures.want(key, self.state.time, q, v, p)
         self._tabulate()
         if found.watches:
             self._watch_structure(found, x, p)

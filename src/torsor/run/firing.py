@@ -133,6 +133,16 @@ def begin(run, t):
 
 
 @compiled
+def keep_velocities(run):
+    """Parameters that were set change no velocity, whatever stands in the state in their place."""
+    k, state, trial, s = run.kernels[run.events.structure], run.state, run.trial, run.scratch
+    if k.renewed != 0:
+        s.t[0] = state.time
+        ask.renewed(k, s, trial.x, state.p, trial.p, trial.other)
+        copy(trial.other, trial.x)
+
+
+@compiled
 def follow(run, t, e, asks):
     """Positions, velocities and friction of the trial state after the elementary steps. Returns a status."""
     hit, engaged, status = run.events.struck > 0, asks & ENGAGED != 0, RUNNING
@@ -162,6 +172,7 @@ def fire(run, e):
             asks |= more
     for m in range(run.program.states.size):
         run.trial.x[run.trial.x.size - run.program.states.size + m] = run.trial.p[run.program.states[m]]
+    keep_velocities(run)
     events.settled = t
     status = follow(run, t, e, asks)
     if status != RUNNING:

@@ -10,6 +10,7 @@ from ..methods.projections import Projection
 from ..methods.records import Method, Outputs, Past, Plan, Run, Scales, Scratch, State, addresses
 from ..registry import lookup
 from . import endings
+from .beside import state_of
 from .choice import Choice
 from .interruption import abrupt, asked, never_lost
 from .results import Results
@@ -54,7 +55,7 @@ class Runner(Results):
         self.state = State(
             time=system.t, longest=np.inf, least_pivot=1.0, p=np.array(system.p), xs=np.zeros((3, system.state.x))
         )
-        self.state.xs[0] = system.state.joined(system.q, system.v, system.p)
+        self.state.xs[0] = state_of(built, system.state, system.t, system.q, system.v, system.p)
         self.scratch = self._scratch()
         self.out = Outputs()
         self.run_ = self.record(

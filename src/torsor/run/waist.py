@@ -1,9 +1,10 @@
 """The waist: whatever a formulation is, a run sees one state on one group, and one rate.
 
-    x = (q, v, w, z),      ẋ = (v, v̇, P, ż)                                                            (1)
+    x = (q, y, w, z),      ẋ = (v, ẏ, P, ż)                                                            (1)
 
 q   configuration, on the manifold of the formulation
 v   velocities: elements of its algebra, whatever they are
+y   these velocities, or momenta (`beside.py`)
 w   work of what changes the energy, and its power P
 z   the states of the user
 
@@ -19,13 +20,15 @@ import numpy as np
 from ..describe.quantity import parted, time
 from ..formulations.graphs import shared
 from ..kernels.signatures import checked
+from .beside import Velocities, beside
 
 FUSED = 5000  # instructions up to which the parts of a stage become one kernel
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Sizes of the blocks of a state: configuration, velocities and the user's states; those of p, and where z stands in it."""
+    """Sizes of the blocks of a state: configuration, what stands beside it, and the user's states; those of p, and where z stands
+    in it."""
 
     q: int
     v: int
@@ -42,12 +45,12 @@ class Layout:
         """Numbers of its rate."""
         return 2 * self.v + 1 + len(self.states)
 
-    def joined(self, q, v, p):
+    def joined(self, q, y, p):
         """The state with these values; no work was done yet."""
-        return np.concatenate([q, v, [0.0], np.asarray(p, float)[list(self.states)]])
+        return np.concatenate([q, y, [0.0], np.asarray(p, float)[list(self.states)]])
 
     def parted(self, x):
-        """Configuration and velocities of a state."""
+        """Configuration of a state, and what stands beside it."""
         return x[: self.q], x[self.q : self.q + self.v]
 
 
@@ -57,10 +60,12 @@ class Waist:
     parts    functions of q, v and p by name: see `Formulation.functions` and `retractions`
     rates    ż as a function (t, q, v, p, a, λ)
     tables   kernels that are schedules, by name
+    beside   what stands beside the configuration
     """
 
-    def __init__(self, layout, parts, rates, tables):
+    def __init__(self, layout, parts, rates, tables, beside=None):
         self.layout, self.parts, self.rates, self.tables = layout, parts, rates, tables
+        self.beside = beside or Velocities(parts)
         self.x, self.p = ca.SX.sym("x", layout.x), ca.SX.sym("p", layout.p)
         self.u, self.xdot = ca.SX.sym("u", layout.algebra), ca.SX.sym("xdot", layout.algebra)
         self.F = ca.SX.sym("F", parts["factor"].size_out(0)[0])
@@ -73,8 +78,13 @@ class Waist:
     def q(self, x):
         return parted(x, self.layout.q)[0]
 
-    def v(self, x):
+    def y(self, x):
+        """What stands beside the configuration."""
         return parted(x, self.layout.q, self.layout.v)[1]
+
+    def v(self, x, F=None):
+        """Velocities of a state; F: its factor, where that is at hand."""
+        return self.beside.velocities(self.q(x), self.y(x), self.inputs(x), F)
 
     def rest(self, x):
         """Work and the user's states."""
@@ -88,7 +98,7 @@ class Waist:
         return p
 
     def steps(self, u):
-        """Parts of an element of the algebra: of the configuration, of the velocities, of the rest."""
+        """Parts of an element of the algebra: of the configuration, of what stands beside it, of the rest."""
         return parted(u, self.layout.v, self.layout.v)
 
     # kernels
@@ -106,7 +116,7 @@ class Waist:
         found |= {name: getattr(self, f"_{name}")(found) for name in needs}
         if "rate" in self.tables:
             return found
-        small = sum(self.parts[k].n_instructions() for k in ("factor", "accelerations")) <= FUSED
+        small = sum(self.parts[k].n_instructions() for k in ("factor", self.beside.solves)) <= FUSED
         if fused and small and not baumgarte:
             found["stage"] = self._stage(found)
         return found
@@ -114,7 +124,9 @@ class Waist:
     def signals(self, name, f):
         """A function (t, q, v, p, a, λ) as one of the state, its rate and λ."""
         x, xdot = self.x, self.xdot
-        results = f.call([time, self.q(x), self.v(x), self.inputs(x), self.steps(xdot)[1], self.lam])
+        q, v, p = self.q(x), self.v(x), self.inputs(x)
+        a = self.beside.accelerations(q, v, p, self.steps(xdot)[1])
+        results = f.call([time, q, v, p, a, self.lam])
         return shared(self._function(name, [time, x, self.p, xdot, self.lam], results))
 
     def of_state(self, name, f):
@@ -123,12 +135,38 @@ class Waist:
 
     def impulse(self):
         r = ca.SX.sym("r", self.parts["impulse"].size_in(4)[0])
-        results = self.parts["impulse"].call([*self._given("t q p F"), r])
+        dv, impulse = self.parts["impulse"].call([*self._given("t q p F"), r])
+        results = self.beside.added(self.q(self.x), self.inputs(self.x), dv), impulse
         return self._function("impulse", [time, self.x, self.p, self.F, r], results)
 
+    def meeting(self, f):
+        """A function (t, q, v, p) of what impulses at contacts do as one of the state: B is what y changes by."""
+        A, B, psi = f.call(self._given("t q v p"))
+        columns = ca.horzsplit(ca.reshape(B, self.layout.v, -1))
+        changes = ca.vertcat(*[self.beside.added(self.q(self.x), self.inputs(self.x), dv) for dv in columns])
+        return shared(self._function("meeting", [time, self.x, self.p], [A, changes, psi]))
+
+    def conversions(self):
+        """Kernels that put velocities into a state, read them from it, and keep them where parameters are set, for states in
+        which something else stands in their place."""
+        x, given, q, p = self.x, [time, self.x, self.p], self.q(self.x), self.inputs(self.x)
+        after = ca.SX.sym("after", self.layout.p)
+        changed = self.beside.stored(q, self.v(x), after) - self.beside.stored(q, self.v(x), p)
+        state = lambda y: [ca.vertcat(q, y, self.rest(x))]
+        found = {
+            "stored": self._function("stored", given, state(self.beside.stored(q, self.y(x), p))),
+            "shown": self._function("shown", given, state(self.v(x))),
+        }
+        if ca.depends_on(changed, after):
+            found["renewed"] = shared(self._function("renewed", [*given, after], state(self.y(x) + changed)))
+        return found
+
     def _given(self, names):
-        known = {"t": time, "q": self.q(self.x), "v": self.v(self.x), "p": self.inputs(self.x), "F": self.F}
-        return [known[name] for name in names.split()]
+        """Arguments of functions of configuration and velocities, with the factor where they take it."""
+        names = names.split()
+        F = self.F if "F" in names else None
+        known = {"t": time, "q": self.q(self.x), "p": self.inputs(self.x), "F": self.F}
+        return [self.v(self.x, F) if name == "v" else known[name] for name in names]
 
     def _of(self, name, inputs, names):
         return self._function(name, inputs, self.parts[name].call(self._given(names)))
@@ -142,16 +180,18 @@ class Waist:
     def _rate(self, baumgarte):
         """Kernel of ẋ and λ: (1)."""
         more = [self.gains] if baumgarte else []
-        a, lam, power = self.parts["accelerations"].call([*self._given("t q v p F"), *more])
-        states = self.rates(*self._given("t q v p"), a, lam) if self.layout.states else ca.SX(0, 1)
-        results = ca.vertcat(self.v(self.x), a, power, states), lam
+        t, q, v, p, F = self._given("t q v p F")
+        ydot, lam, power = self.beside.rate(t, q, v, p, F, *more)
+        a = self.beside.accelerations(q, v, p, ydot)
+        states = self.rates(t, q, v, p, a, lam) if self.layout.states else ca.SX(0, 1)
+        results = ca.vertcat(v, ydot, power, states), lam
         rate = self._function("rate", [time, self.x, self.p, self.F, self.gains], results)
         return shared(rate) if self.layout.states else rate
 
     def _group(self):
         """A step along an element of the algebra, plain and tidied, and the correction dexp⁻¹."""
         x, (step, faster, more) = self.x, self.steps(self.u)
-        moved = lambda how: ca.vertcat(self.parts[how](self.q(x), step), self.v(x) + faster, self.rest(x) + more)
+        moved = lambda how: ca.vertcat(self.parts[how](self.q(x), step), self.y(x) + faster, self.rest(x) + more)
         rate, *others = self.steps(self.xdot)
         k = ca.vertcat(self.parts["differential"](step, rate), *others)
         return {
@@ -163,22 +203,26 @@ class Waist:
     def _projections(self):
         """Corrections of positions and velocities, and the part of an error that they leave."""
         x, given, (at, faster, more) = self.x, [time, self.x, self.p, self.F], self.steps(self.u)
+        q, v, p = self.q(x), self.v(x, self.F), self.inputs(x)
         moved, g = self.parts["positions"].call(self._given("t q p F"))
-        faster_, psi = self.parts["velocities"].call(self._given("t q v p F"))
-        tangent = lambda e: self.parts["tangent"](self.inputs(x), self.F, e)
+        corrected, psi = self.parts["velocities"].call(self._given("t q v p F"))
+        tangent = lambda e: self.parts["tangent"](p, self.F, e)
         along = self.parts.get("along")
         left = tangent(at) if along is None else along(*self._given("t q p"), at)
+        kept = self.beside.stored(moved, self.v(x), p)  # the factor of positions may be that of an earlier one
+        y = self.beside.corrected(self.y(x), q, p, v, corrected)
+        left_over = self.beside.added(q, p, tangent(self.beside.taken(p, self.F, faster)))
         return {
-            "positions": self._function("positions", given, [ca.vertcat(moved, self.v(x), self.rest(x)), g]),
-            "velocities": self._function("velocities", given, [ca.vertcat(self.q(x), faster_, self.rest(x)), psi]),
-            "tangent": self._function("tangent", [*given, self.u], [ca.vertcat(left, tangent(faster), more)]),
+            "positions": self._function("positions", given, [ca.vertcat(moved, kept, self.rest(x)), g]),
+            "velocities": self._function("velocities", given, [ca.vertcat(q, y, self.rest(x)), psi]),
+            "tangent": self._function("tangent", [*given, self.u], [ca.vertcat(left, left_over, more)]),
         }
 
     def _local(self, found):
         """The element of the algebra that leads from one state to another: x · exp(u) = y."""
         y = ca.SX.sym("y", self.layout.x)
         way = self.parts["local"](self.q(self.x), self.q(y))
-        moved = ca.vertcat(way, self.v(y) - self.v(self.x), self.rest(y) - self.rest(self.x))
+        moved = ca.vertcat(way, self.y(y) - self.y(self.x), self.rest(y) - self.rest(self.x))
         return self._function("local", [self.x, y], [moved])
 
     def _slope(self, found):
@@ -211,12 +255,12 @@ def kernels_of(f, map, baumgarte, signals, program=None, needs=()):
     tables = {} if needs else f.schedules(layout)
     parts = {**f.functions(baumgarte, "rate" not in tables), **f.retractions(map)}
     rates = f.watching("states", ca.vertcat(*[state.rate for state in f.model.states], ca.SX(0, 1)))
-    waist = Waist(layout, parts, rates, tables)
-    found = waist.functions(baumgarte, True, needs)
+    waist = Waist(layout, parts, rates, tables, beside(f, parts))
+    found = waist.functions(baumgarte, True, needs) | (waist.conversions() if f.conjugate else {})
     found["outputs"] = waist.signals("outputs", f.outputs(signals).function())
     if program is not None:
         found |= {name: waist.signals(name, f.watching(name, column)) for name, column in program(f).items()}
         found |= {"energies": waist.of_state("energies", f.energies()), "impulse": waist.impulse()}
         if f.ambiguous():
-            found["meeting"] = waist.of_state("meeting", f.meeting())
+            found["meeting"] = waist.meeting(f.meeting())
     return checked(found)

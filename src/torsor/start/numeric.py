@@ -19,7 +19,7 @@ class Numeric(RowsInUse):
         super().__init__(model)
         self.cls, self.facts, self.absolute = cls, facts, absolute or self
         self.examined = functions
-        self.watches = cls.watches
+        self.watches, self.conjugate = cls.watches, cls.conjugate
         self.rows = [Row(model.constraints[c], *rest) for c, *rest in facts["rows"]]
         self.turns = [(model.joints[j], k) for j, k in facts["turns"]]
         self.offset = dict(zip([id(b) for b in model.bodies], facts["offset"]))

@@ -1,0 +1,99 @@
+"""What stands beside the configuration in a state: velocities, or momenta in units of speed.
+
+    x = (q, y, w, z),      y = v     or     y = π / μ                                                    (1)
+
+μ   how much momentum moves a coordinate at unit speed while the others are free: 1/(M⁻¹)ₖₖ at the start, rounded to a power of
+    `scales.MOMENTUM` [kg, kg m²]
+
+A run compares y and its errors with speeds, whichever of the two it is. Both classes say what the waist asks for: v from y and y
+from v, changes of one as changes of the other, and what y changes by.
+"""
+
+import casadi as ca
+import numpy as np
+
+from ..describe.quantity import time
+
+
+class Velocities:
+    """y = v."""
+
+    solves = "accelerations"  # the function of a formulation that ẏ comes from
+
+    def __init__(self, parts):
+        self.parts = parts
+
+    def velocities(self, q, y, p, F=None):
+        return y
+
+    def stored(self, q, v, p):
+        return v
+
+    def added(self, q, p, dv):
+        """What y changes by where v does."""
+        return dv
+
+    def corrected(self, y, q, p, v, w):
+        """y with the velocities w in the place of v."""
+        return w
+
+    def taken(self, p, F, dy):
+        """What v changes by where y does."""
+        return dy
+
+    def rate(self, *given):
+        """ẏ, λ and power at (t, q, v, p, F), and gains where the constraints are stabilised."""
+        return self.parts["accelerations"].call(given)
+
+    def accelerations(self, q, v, p, ydot):
+        return ydot
+
+
+class Momenta:
+    """y = π / μ: (1)."""
+
+    solves = "forces"
+
+    def __init__(self, parts, inertias):
+        self.parts, self.mu = parts, ca.DM(inertias)
+
+    def _factor(self, q, p):
+        return self.parts["factor"](time, q, p)
+
+    def velocities(self, q, y, p, F=None):
+        return self.parts["speeds"](time, q, self.mu * y, p, self._factor(q, p) if F is None else F)
+
+    def stored(self, q, v, p):
+        return self.parts["momenta"](time, q, v, p) / self.mu
+
+    def added(self, q, p, dv):
+        return self.parts["weighed"](q, p, dv) / self.mu
+
+    def corrected(self, y, q, p, v, w):
+        return y + self.added(q, p, w - v)
+
+    def taken(self, p, F, dy):
+        return self.parts["slowed"](p, F, self.mu * dy)
+
+    def rate(self, *given):
+        rate, lam, power = self.parts["forces"].call(given)
+        return rate / self.mu, lam, power
+
+    def accelerations(self, q, v, p, ydot):
+        return self.parts["later"](time, q, v, p, self._factor(q, p), self.mu * ydot)
+
+
+def beside(f, parts):
+    """What stands beside the configuration in the states of a formulation."""
+    return Momenta(parts, f.scales.inertias) if f.conjugate else Velocities(parts)
+
+
+def state_of(built, layout, t, q, v, p):
+    """The state with this configuration and these velocities, with kernels of a run."""
+    x = layout.joined(q, v, p)
+    return built["stored"](np.array([t]), x, np.asarray(p, float))[0] if "stored" in built else x
+
+
+def motion_of(built, layout, t, x, p):
+    """Configuration and velocities of a state, with kernels of a run."""
+    return layout.parted(built["shown"](np.array([t]), x, p)[0] if "shown" in built else x)
