@@ -10,6 +10,10 @@ lam     multipliers of the rows in use, and implicit efforts
 g, psi  residuals of these rows at position and velocity level, last the length of the vector in units of the rows
 gains   α and β of Baumgarte
 slope   ∂k/∂u of a stage, column by column
+h       length of a step
+d, dd   unknowns of a discrete step, mean velocities and impulses of the rows in use, and a correction of them
+L       factors of the equations of a discrete step
+v       velocities that it ends with
 """
 
 from dataclasses import dataclass
@@ -64,6 +68,9 @@ SIGNATURES = {
             "tangent:      t x p F e → k",
             "local:        x y → u",
             "slope:        t x u p → slope",
+            "leap_factor:  t h x p lam d → L",
+            "leap:         t h x p lam d L → dd",
+            "landing:      t h x y p lam d → v",
             "turns:        t x p → turn",
             "spin:         t x p → spin",
             "outputs:      t x p xdot lam → row",

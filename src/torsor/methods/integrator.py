@@ -13,7 +13,8 @@ class Integrator(ABC):
               the new state in the next place of xs, the way to it in u, an estimate of its error in e, ẋ at the start in
               K[0] and near the end in the last row of K, and returns ACCEPTED, or NOT_SOLVED where a shorter step may help
     history   rows that it keeps of earlier steps; a jump forgets them
-    needs     kernels beyond those of every run: "local", "slope"
+    needs     kernels beyond those of every run: "local", "slope", "leap" …
+    meets     whether a step ends on the constraints by itself, so that no projection follows it
     """
 
     kind = "integrator"
@@ -21,6 +22,7 @@ class Integrator(ABC):
     loop: tuple
     history = 0
     needs: tuple = ()
+    meets = False
 
     @classmethod
     @abstractmethod

@@ -9,6 +9,7 @@ from ..kernels.signatures import SIGNATURES
 KERNELS = rows(
     **dict.fromkeys(SIGNATURES, COUNT),
     rows=COUNT,  # constraint rows in use
+    efforts=COUNT,  # that depend on reactions or accelerations: they follow the multipliers
     constrained=COUNT,  # whether there are any, here or on another rank
     last=COUNT,  # place in F of how well they are conditioned
     watched=COUNT,  # whether that is watched, since what was chosen may have to be chosen anew:
@@ -120,6 +121,11 @@ class Scratch(Record):
     turn: VECTOR
     spin: VECTOR
     work: VECTOR
+    h: VECTOR
+    d: VECTOR
+    dd: VECTOR
+    L: VECTOR
+    v: VECTOR
     slope: MATRIX  # of Newton's equations, and in which order they are solved
     order: INDICES
     tried: VECTOR  # the state for which a better choice is asked

@@ -5,6 +5,8 @@ import time as clock
 import numpy as np
 
 from ..kernels.loops import loops
+from ..kernels.record import VECTOR
+from ..kernels.signatures import SIGNATURES
 from ..methods.codes import ILL_CHOSEN, RUNNING
 from ..methods.projections import Projection
 from ..methods.records import Method, Outputs, Past, Plan, Run, Scales, Scratch, State, addresses
@@ -43,7 +45,7 @@ class Runner(Results):
         self.renew, self.library, self.choice, self.used = renew, library, system.choice, set(system.keep)
         integrator = lookup("integrator", method)
         module, name = integrator.loop
-        self.needs = integrator.needs
+        self.needs, self.meets = integrator.needs, integrator.meets
         self.sizes = {**system.sizes, "p": len(system.p), "outputs": sum(size for _, size in system.layout)}
         self.method = Method(step=loops(module)[name].address, order=integrator.order, **integrator.tables())
         self.past = Past(
@@ -76,7 +78,7 @@ class Runner(Results):
         system, until = self.system, self.until
         size = system.length / system.unit  # residuals of kernels are in units of their rows
         return Plan(
-            adaptive=step is None, projects=projection.projects, corrections=projection.corrections,
+            adaptive=step is None, projects=projection.projects and not self.meets, corrections=projection.corrections,
             step=step or 0.0, tolerance=tolerance,
             position_tolerance=1e-15 * size, velocity_tolerance=1e-14 * size * max(self._rate(), 1 / abs(until)),
             smallest_step=1e-13 * abs(until), mass=system.mass, inertia=system.inertia,
@@ -103,6 +105,7 @@ class Runner(Results):
         for row, (built, keep, watches) in zip(table, chosen):
             row["constrained"] = self._agreed(len(keep) > 0)
             row["rows"], row["last"] = len(keep), max(built["factor"].size_out(0), 1) - 1
+            row["efforts"] = built["rate"].size_out(1) - len(keep)
             row["watched"], row["poor"], row["rich"] = watches > 0, 0.0, np.inf
         before = self.run_.kernels
         for name in ("poor", "rich", "best"):
@@ -111,14 +114,10 @@ class Runner(Results):
         self._make_room([built for built, _, _ in chosen])
 
     def _make_room(self, libraries):
-        for built in libraries:
-            need = {
-                "F": built["factor"].size_out(0), "work": max(kernel.work_size for kernel in built.values()),
-                "lam": built["rate"].size_out(1), "g": built["positions"].size_out(1), "psi": built["velocities"].size_out(1),
-            }  # fmt: skip
-            for name, size in need.items():
-                if size > getattr(self.scratch, name).size:
-                    setattr(self.scratch, name, np.zeros(size))
+        vectors = [(name, size) for built in libraries for name, size in sizes_of(built)]
+        for name, size in vectors:
+            if Scratch.fields.get(name) is VECTOR and size > getattr(self.scratch, name).size:
+                setattr(self.scratch, name, np.zeros(size))
 
     def _watch(self, row, built, x, watches, p=None):
         """What was chosen is chosen anew when it is conditioned much worse than it was at best, or again better. Where no step was
@@ -257,6 +256,14 @@ class Runner(Results):
             record.restore({name: arrays[f"{part}.{name}"] for name in record.snapshot()})
         for name in ("poor", "rich", "best"):
             self.run_.kernels[name] = arrays[f"kernels.{name}"]
+
+
+def sizes_of(built):
+    """Names and sizes of the vectors of all kernels."""
+    for name, kernel in built.items():
+        yield "work", kernel.work_size
+        yield from zip(SIGNATURES[name].takes, map(kernel.size_in, range(kernel.n_in)))
+        yield from zip(SIGNATURES[name].gives, map(kernel.size_out, range(kernel.n_out)))
 
 
 def window(pivot, best, part):

@@ -18,6 +18,7 @@ import casadi as ca
 import numpy as np
 
 from ..describe.quantity import parted, time
+from ..formulations import discrete
 from ..formulations.graphs import shared
 from ..kernels.signatures import checked
 from .beside import Velocities, beside
@@ -231,6 +232,26 @@ class Waist:
         slope = ca.vec(ca.densify(ca.jacobian(k, self.u)))
         return shared(self._function("slope", [time, self.x, self.u, self.p], [slope]))
 
+    def _leap_factor(self, found):
+        return self._of_step("leap_factor", self.x)
+
+    def _leap(self, found):
+        return self._of_step("leap", self.x)
+
+    def _landing(self, found):
+        return self._of_step("landing", ca.SX.sym("y", self.layout.x))
+
+    def _of_step(self, name, at):
+        """A kernel of a discrete step; at: the state whose velocities or, of a landing, configuration, and inputs count."""
+        part = self.parts[name]
+        efforts = parted(self.lam, self.lam.shape[0] - part.size_in(5)[0])[1]
+        h, d = ca.SX.sym("h"), ca.SX.sym("d", part.size_in(6)[0])
+        more = [ca.SX.sym("L", part.size_in(k)[0]) for k in range(7, part.n_in())]
+        ends = [at] if name == "landing" else []
+        moving = self.q(at) if ends else self.v(at)
+        results = part.call([time, h, self.q(self.x), moving, self.inputs(at), efforts, d, *more])
+        return self._function(name, [time, h, self.x, *ends, self.p, self.lam, d, *more], results)
+
     def _stage(self, found):
         """A whole stage of a method as one kernel: dexp⁻¹(u) ẋ at x · exp(u).
 
@@ -254,6 +275,8 @@ def kernels_of(f, map, baumgarte, signals, program=None, needs=()):
     layout = layout_of(f.model, f.q.shape[0], f.v.shape[0], f.p.shape[0])
     tables = {} if needs else f.schedules(layout)
     parts = {**f.functions(baumgarte, "rate" not in tables), **f.retractions(map)}
+    if "leap" in needs:
+        parts |= discrete.functions(f, map)
     rates = f.watching("states", ca.vertcat(*[state.rate for state in f.model.states], ca.SX(0, 1)))
     waist = Waist(layout, parts, rates, tables, beside(f, parts))
     found = waist.functions(baumgarte, True, needs) | (waist.conversions() if f.conjugate else {})

@@ -1,0 +1,147 @@
+"""Discrete mechanics on the group of a formulation: the equations of a step that makes a discrete action stationary.
+
+A step of length h leads from q₀ to q₁ = q₀ · τ(h ξ), τ the exponential or the Cayley map. With the kinetic energy by the rule of
+trapezoids, the discrete Lagrangian, its constraints and the applied forces Q (potentials included: the principle of Lagrange and
+d'Alembert) are
+
+    L_d = h/2 [T(t₀, q₀, ξ) + T(t₁, q₁, ξ)],     g(t₁, q₁) = 0,     f∓ = h/2 Q(t, q, ξ) at either end   (1)
+
+A variation q₀ → q₀ · exp(η₀), q₁ → q₁ · exp(η₁) changes u = h ξ by δu = D(u) η₁ − D(−u) η₀, where D(u) η is `dexp_inverse`. With
+m̄ = ½ (∂T/∂v(t₀, q₀, ξ) + ∂T/∂v(t₁, q₁, ξ)) the momenta π = ∂T/∂v at both ends are therefore
+
+    π(t₀, q₀, v₀) = D(−u)ᵀ m̄ − h/2 (∂T/∂q + Q)(t₀, q₀, ξ) − G(q₀)ᵀ Λ₀            leap: ξ and Λ₀ with g = 0 (2)
+    π(t₁, q₁, v₁) = D(u)ᵀ m̄ + h/2 (∂T/∂q + Q)(t₁, q₁, ξ) + G(q₁)ᵀ Λ₁        landing: v₁ and Λ₁ with ψ = 0 (3)
+
+The map (q₀, π₀) → (q₁, π₁) is symplectic where Q has a potential, keeps the momenta of every symmetry, and is its own inverse
+with −h. On Rⁿ it is the method of Störmer and Verlet where M is constant, with constraints RATTLE; on SO(3) it is the discrete
+top of Moser and Veselov. [marsden2001], sec. 1.5 and 3.5; [lee2007]; [hairer2006], sec. VI.6 and VII.1.
+
+A row at velocity level holds in the mean of both ends, ½ (ψ(t₀, q₀, ξ) + ψ(t₁, q₁, ξ)) = 0, instead of g = 0. Efforts that
+depend on reactions, and the user's states, are numbers here: those of the motion at either end.
+"""
+
+import casadi as ca
+import numpy as np
+
+from ..describe.quantity import time
+from .factor import Factor, column, inverse, pivoted
+from .graphs import shared
+from .lagrangian import Lagrangian
+from .square import Square
+
+
+class Discrete:
+    """The equations of a step, in symbols: t, q, v, p at its start, h, ξ, the impulses Λ₀, and efforts that are numbers."""
+
+    def __init__(self, formulation, map):
+        self.f, self.L, self.map = formulation, Lagrangian(formulation), map
+        self.t, self.q, self.v, self.p = time, formulation.q, formulation.v, formulation.p
+        self.efforts = formulation.loads.unknown()
+        self.h, self.xi = ca.SX.sym("h"), ca.SX.sym("xi", self.v.shape[0])
+        self.impulses = ca.SX.sym("impulses", len(formulation.keep))
+        self.q1 = ca.SX.sym("q1", self.q.shape[0])
+        self.d = ca.vertcat(self.xi, self.impulses)
+
+    def at_start(self, expression, v):
+        """An expression of the state at the start, with velocities v."""
+        return ca.substitute(expression, self.v, v)
+
+    def at_end(self, expression, q1, v):
+        """An expression of the state at the end of the step."""
+        old, new = ca.vertcat(self.t, self.q, self.v), ca.vertcat(self.t + self.h, q1, v)
+        return ca.substitute(expression, old, new)
+
+    def carried_back(self, u, momenta):
+        """D(u)ᵀ m̄."""
+        w = ca.SX.sym("w", self.v.shape[0])
+        return ca.jtimes(self.L.manifold.dexp_inverse(u, w, self.map), w, momenta, True)
+
+    def mean_momenta(self, q1):
+        """m̄."""
+        return (self.at_start(self.L.momenta, self.xi) + self.at_end(self.L.momenta, q1, self.xi)) / 2
+
+    def rows(self, what):
+        """g, psi or the Jacobian G of the rows in use."""
+        f = self.f
+        return f.jacobian()[f.keep, :] if what == "G" else f.stacked(what)[f.keep, :]
+
+    def residual(self):
+        """What is left of (2), and of the constraints, as velocities."""
+        q1 = ca.densify(self.L.manifold.retract(self.q, self.h * self.xi, self.map))
+        force = self.h / 2 * self.at_start(self.L.carried + self.L.applied, self.xi)
+        momenta = self.carried_back(-self.h * self.xi, self.mean_momenta(q1)) - force  # (2)
+        momenta -= self.rows("G").T @ self.impulses + self.L.momenta
+        g, psi = self.at_end(self.rows("g"), q1, self.xi), self.rows("psi")
+        mean = (self.at_start(psi, self.xi) + self.at_end(psi, q1, self.xi)) / 2
+        held = set(self.f.held())
+        kept = [g[k] / self.h if k in held else mean[k] for k in range(len(self.f.keep))]
+        return ca.densify(momenta), ca.densify(ca.vertcat(*kept, ca.SX(0, 1)))
+
+    def landing(self):
+        """v₁ at q₁: (3)."""
+        end = lambda expression: self.at_end(expression, self.q1, self.xi)
+        momenta = self.carried_back(self.h * self.xi, self.mean_momenta(self.q1))
+        momenta += self.h / 2 * end(self.L.carried + self.L.applied)  # (3)
+        momenta -= self.at_end(
+            self.L.momenta, self.q1, ca.SX.zeros(self.v.shape)
+        )  # those of moving grounds at rest on them
+        M = end(self.L.mass_matrix)
+        if not self.f.keep:
+            return inverse(M)(momenta)
+        factor = Factor(end(self.rows("G")), M, self.f.row_units())
+        G, solve, over_mass = factor.read(factor.vector())
+        free = over_mass(momenta)
+        return free - over_mass(G.T @ solve(self.at_end(self.rows("psi"), self.q1, free)))
+
+
+def functions(f, map):
+    """The kernels of a step, as functions of flat vectors; d = (ξ, Λ₀).
+
+    leap_factor   (t, h, q, v, p, efforts, d) → L                   factors of Newton's equations for (2)
+    leap          (t, h, q, v, p, efforts, d, L) → Δd               a step of Newton's method
+    landing       (t, h, q, q₁, p, efforts, d) → v₁                 (3); p and efforts of the end
+    """
+    step = Discrete(f, map)
+    residual = step.residual()
+    factor, solve = linear_equations(residual, step.xi, step.impulses)
+    L = ca.SX.sym("L", factor.shape[0])
+    given = [step.t, step.h, step.q, step.v, step.p, step.efforts, step.d]
+    at_end = [step.t, step.h, step.q, step.q1, step.p, step.efforts, step.d]
+    found = {
+        "leap_factor": ca.Function("leap_factor", given, [factor]),
+        "leap": ca.Function("leap", [*given, L], [solve(L, residual)]),
+        "landing": ca.Function("landing", at_end, [ca.densify(step.landing())]),
+    }
+    return {name: shared(graph) for name, graph in found.items()}
+
+
+def linear_equations(residual, xi, impulses):
+    """Newton's equations for a residual (r, s) in (ξ, Λ), factored in an order without pivoting, as one column; and what solves
+    them with it:
+
+        A Δξ + B ΔΛ = −r,  C Δξ = −s:      C A⁻¹ B ΔΛ = s − C A⁻¹ r                                  (4)
+
+    A is the mass matrix but for terms in h, and C A⁻¹ B the space of constraints, so that pivots are as they are there.
+    """
+    (r, s), n, m = residual, xi.shape[0], impulses.shape[0]
+    A = ca.sparsify(ca.jacobian(r, xi))
+    tips = list(range(n))[::-1]  # before roots: no fill in trees
+    mass, B, C = Square(A, tips, tips), ca.sparsify(ca.jacobian(r, impulses)), ca.sparsify(ca.jacobian(s, xi))
+    stored = [*mass.parts()]
+    if m:
+        S = ca.sparsify(C @ mass.solve_sparse(B))
+        order = pivoted(S + S.T)[2]
+        space = Square(S, order, order)
+        stored += [column(B), column(C), *space.parts()]
+    ends = np.cumsum([0, *[x.shape[0] for x in stored]]).tolist()
+
+    def solve(L, residual):
+        (r, s), kept = residual, [L[a:b] for a, b in zip(ends, ends[1:])]
+        over_mass = mass.reader(kept).solve
+        if not m:
+            return ca.densify(-over_mass(r))
+        push, rows = ca.SX(B.sparsity(), kept[2]), ca.SX(C.sparsity(), kept[3])
+        impulses = space.reader(kept[4:]).solve(s - rows @ over_mass(r))  # (4)
+        return ca.densify(ca.vertcat(-over_mass(r + push @ impulses), impulses))
+
+    return ca.densify(ca.vertcat(*stored, ca.SX(0, 1))), solve

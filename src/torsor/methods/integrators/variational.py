@@ -1,0 +1,186 @@
+"""Variational integrators: steps that make a discrete action stationary, see `formulations/discrete.py`.
+
+A step solves for the mean velocities ξ and the impulses of the constraints (`leap`), moves along h ξ, and finds the velocities
+on arrival from the momenta there (`landing`). What is not mechanics, the work w and the user's states z, follows by trapezoids:
+
+    z₁ = z₀ + h/2 (ż₀ + ż₁),     w₁ = w₀ + h/2 (P₀ + P₁)                                               (1)
+
+Where forces on arrival depend on z₁, or on the reactions of the motion there, landing and (1) are repeated until nothing changes.
+
+A symmetric step S of order 2 becomes one of order 4 or 6 as S(γₛ h) … S(γ₁ h), with γᵢ = γₛ₊₁₋ᵢ. [suzuki1990] for order 4,
+[kahan1997] for order 6; [hairer2006], sec. V.3.
+"""
+
+import numpy as np
+
+from ...kernels import ask
+from ...kernels.compiled import compiled, entry, inlined, reference
+from ...registry import register
+from ..codes import ACCEPTED, NOT_SOLVED
+from ..integrator import Integrator
+from ..records import Run
+from ..vectors import copy, either, rate
+
+at = reference(Run)
+ROUNDING = 1e-17  # a correction over the largest velocity of its kind: no rounding is as small
+ENOUGH = 1e-9  # way of a correction over the size of the model, that no longer shrinks: rounding of large terms
+ITERATIONS = 30
+SHRINKS = 0.3  # factor by which corrections shrink, at least, before rounding stops them
+SUZUKI = 1 / (4 - 4 ** (1 / 3))
+KAHAN_LI = (0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981, 0.08221359629355080023)
+
+
+class Composition(Integrator):
+    """Steps of the lengths γᵢ h, one after the other, each of order 2."""
+
+    loop = (__name__, "variational")
+    needs = ("leap_factor", "leap", "landing", "local")
+    meets = True
+    lengths: tuple  # γᵢ: as many as make the last one end where the result is looked for, an odd number
+
+    @classmethod
+    def tables(cls):
+        return {"stages": 3, "b": np.array(cls.lengths, float)}
+
+    @classmethod
+    def adaptive(cls):
+        return False
+
+
+@register("variational")
+class Variational(Composition):
+    """Lie-group variational integrator, order 2: symplectic, so that the energy of a long run does not drift, keeps the momenta
+    of symmetries to rounding, meets constraints at position and velocity level; one linear factorisation per step."""
+
+    order = 2
+    lengths = (1.0,)
+
+
+@register("variational4")
+class Variational4(Composition):
+    """Five variational steps in one, order 4 (Suzuki): for long runs that are to be accurate, too."""
+
+    order = 4
+    lengths = (SUZUKI, SUZUKI, 1 - 4 * SUZUKI, SUZUKI, SUZUKI)
+
+
+@register("variational6")
+class Variational6(Composition):
+    """Nine variational steps in one, order 6 (Kahan and Li): for long runs near the limit of rounding."""
+
+    order = 6
+    lengths = (*KAHAN_LI, 1 - 2 * sum(KAHAN_LI), *KAHAN_LI[::-1])
+
+
+@compiled
+def corrected(run, rows, h):
+    """Add a correction to the mean velocities and impulses. Returns how large it is, over the largest velocity of its kind, and
+    its way over the size of the model."""
+    s, plan = run.scratch, run.plan
+    n, linear = plan.velocities, plan.linear
+    for m in range(n + rows):
+        s.d[m] += s.dd[m]
+    fast, slow = either(s.d, linear, 0), either(s.dd, linear, 0)
+    size, way = 0.0, 0.0
+    for kind in range(2):
+        if slow[kind] > 0.0:
+            size = max(size, slow[kind] / fast[kind])
+    for m in range(n):
+        part = abs(h * s.dd[m]) / (run.scales.length if linear[m] == 1 else 1.0)
+        if not part <= way:
+            way, run.state.worst = part, m
+    return size, way
+
+
+@compiled
+def leapt(run, k, t, h, x):
+    """ξ and impulses of a step from x, in d: Newton's method with the slope at its first guess. Returns whether it converged."""
+    s, state, last = run.scratch, run.state, np.inf
+    s.t[0], s.h[0] = t, h
+    ask.leap_factor(k, s, s.h, x, state.p, s.lam, s.d, s.L)
+    for _ in range(ITERATIONS):
+        ask.leap(k, s, s.h, x, state.p, s.lam, s.d, s.L, s.dd)
+        state.evaluations += 1
+        size, way = corrected(run, k.rows, h)
+        state.unsolved = way
+        if not way < np.inf:
+            return False
+        if size <= ROUNDING or (way <= ENOUGH and size > SHRINKS * last):
+            return True
+        if last < np.inf and size * (size / last) <= ROUNDING:
+            return True
+        if size > SHRINKS * last:
+            ask.leap_factor(k, s, s.h, x, state.p, s.lam, s.d, s.L)
+        last = size
+    return False
+
+
+@compiled
+def landed(run, k, t, h, x, x1, before, after):
+    """Velocities, work and states on arrival: (1). x1 has the configuration there, `before` is ẋ at the start; ẋ on arrival is
+    left in `after`. Returns whether that converged."""
+    s, state, plan = run.scratch, run.state, run.plan
+    first, n, last = plan.configuration, plan.velocities, np.inf
+    coupled = k.efforts > 0 or x.size > first + n + 1
+    for m in range(n, before.size):  # a guess
+        x1[first - n + m] = x[first - n + m] + h * before[m]
+    for _ in range(ITERATIONS):
+        s.t[0] = t
+        ask.landing(k, s, s.h, x, x1, state.p, s.lam, s.d, s.v)
+        size = 0.0
+        for m in range(n):
+            unit = run.scales.length if plan.linear[m] == 1 else 1.0
+            size = max(size, abs(h * (s.v[m] - x1[first + m])) / unit)
+            x1[first + m] = s.v[m]
+        rate(run, k, t + h, x1, state.p, after)
+        state.evaluations += 1
+        for m in range(2 * n, before.size):
+            new = x[first - n + m] + 0.5 * h * (before[m] + after[m])
+            if m > 2 * n:
+                size = max(size, abs(new - x1[first - n + m]) / max(abs(new), run.scales.states[m - 2 * n - 1], 1e-300))
+            x1[first - n + m] = new
+        state.unsolved = size
+        if not size < np.inf:
+            return False
+        if not coupled or size <= ROUNDING or (size <= ENOUGH and size > SHRINKS * last):
+            return True
+        last = size
+    return False
+
+
+@inlined
+def step(run, k, t, h, x, x1, before, after):
+    """A step of order 2 from x to x1; before and after: ẋ there. The scratch has λ and efforts at x, and has them at x1 in the
+    end. Returns whether it was found."""
+    s, first, n = run.scratch, run.plan.configuration, run.plan.velocities
+    for m in range(n + k.rows):
+        s.d[m] = x[first + m] + 0.5 * h * before[n + m] if m < n else 0.0
+    if not leapt(run, k, t, h, x):
+        return False
+    for m in range(s.u.size):
+        s.u[m] = h * s.d[m] if m < n else 0.0
+    ask.advance(k, s, x, s.u, x1)
+    return landed(run, k, t, h, x, x1, before, after)
+
+
+@entry("int64", "int64", "float64", "float64")
+def variational(address, structure, t, h):
+    """A step of length h from the present state: as `explicit` leaves it, without an estimate of its error."""
+    run = at(address)
+    k, s, state, now = run.kernels[structure], run.scratch, run.state, t
+    rate(run, k, t, state.xs[state.at], state.p, s.K[0])
+    state.evaluations += 1
+    copy(s.K[0], s.K[1])
+    place = state.at
+    for part in run.method.b:
+        target = (state.at + 2) % 3 if place == (state.at + 1) % 3 else (state.at + 1) % 3
+        if not step(run, k, now, part * h, state.xs[place], state.xs[target], s.K[1], s.K[2]):
+            return NOT_SOLVED
+        copy(s.K[2], s.K[1])
+        now += part * h
+        place = target
+    x, x1 = state.xs[state.at], state.xs[place]
+    ask.local(k, s, x, x1, s.u)
+    for m in range(s.e.size):
+        s.e[m] = 0.0
+    return ACCEPTED
