@@ -125,7 +125,7 @@ class Scratch(Record):
     d: VECTOR
     dd: VECTOR
     L: VECTOR
-    v: VECTOR
+    b: VECTOR
     slope: MATRIX  # of Newton's equations, and in which order they are solved
     order: INDICES
     tried: VECTOR  # the state for which a better choice is asked

@@ -242,14 +242,17 @@ class Waist:
         return self._of_step("landing", ca.SX.sym("y", self.layout.x))
 
     def _of_step(self, name, at):
-        """A kernel of a discrete step; at: the state whose velocities or, of a landing, configuration, and inputs count."""
-        part = self.parts[name]
+        """A kernel of a discrete step; at: the state whose velocities or, of a landing, configuration, and inputs count. A landing
+        gives what stands beside the configuration."""
+        part, p = self.parts[name], self.inputs(at)
         efforts = parted(self.lam, self.lam.shape[0] - part.size_in(5)[0])[1]
         h, d = ca.SX.sym("h"), ca.SX.sym("d", part.size_in(6)[0])
         more = [ca.SX.sym("L", part.size_in(k)[0]) for k in range(7, part.n_in())]
         ends = [at] if name == "landing" else []
         moving = self.q(at) if ends else self.v(at)
-        results = part.call([time, h, self.q(self.x), moving, self.inputs(at), efforts, d, *more])
+        results = part.call([time, h, self.q(self.x), moving, p, efforts, d, *more])
+        if ends:
+            results = [self.beside.stored(moving, results[0], p)]
         return self._function(name, [time, h, self.x, *ends, self.p, self.lam, d, *more], results)
 
     def _stage(self, found):

@@ -122,18 +122,20 @@ def landed(run, k, t, h, x, x1, before, after):
     s, state, plan = run.scratch, run.state, run.plan
     first, n, last = plan.configuration, plan.velocities, np.inf
     coupled = k.efforts > 0 or x.size > first + n + 1
-    for m in range(n, before.size):  # a guess
+    for m in range(2 * n, before.size):  # a guess
         x1[first - n + m] = x[first - n + m] + h * before[m]
     for _ in range(ITERATIONS):
         s.t[0] = t
-        ask.landing(k, s, s.h, x, x1, state.p, s.lam, s.d, s.v)
+        ask.landing(k, s, s.h, x, x1, state.p, s.lam, s.d, s.b)
+        for m in range(n):
+            x1[first + m] = s.b[m]
+        copy(after, s.left)
+        rate(run, k, t + h, x1, state.p, after)
+        state.evaluations += 1
         size = 0.0
         for m in range(n):
             unit = run.scales.length if plan.linear[m] == 1 else 1.0
-            size = max(size, abs(h * (s.v[m] - x1[first + m])) / unit)
-            x1[first + m] = s.v[m]
-        rate(run, k, t + h, x1, state.p, after)
-        state.evaluations += 1
+            size = max(size, abs(h * (after[m] - s.left[m])) / unit)
         for m in range(2 * n, before.size):
             new = x[first - n + m] + 0.5 * h * (before[m] + after[m])
             if m > 2 * n:
@@ -152,9 +154,10 @@ def landed(run, k, t, h, x, x1, before, after):
 def step(run, k, t, h, x, x1, before, after):
     """A step of order 2 from x to x1; before and after: ẋ there. The scratch has λ and efforts at x, and has them at x1 in the
     end. Returns whether it was found."""
-    s, first, n = run.scratch, run.plan.configuration, run.plan.velocities
+    s, n = run.scratch, run.plan.velocities
+    ahead = 0.5 * h if k.stored == 0 else 0.0  # accelerations are known where velocities stand in x
     for m in range(n + k.rows):
-        s.d[m] = x[first + m] + 0.5 * h * before[n + m] if m < n else 0.0
+        s.d[m] = before[m] + ahead * before[n + m] if m < n else 0.0
     if not leapt(run, k, t, h, x):
         return False
     for m in range(s.u.size):
