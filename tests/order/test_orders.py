@@ -10,10 +10,22 @@ import torsor as ts
 # run length [s], steps of the reference, and numbers of steps that lie in the asymptotic range, by order. Motions that turn at
 # a nearly constant rate are no problems here: Adams methods follow them with a higher order than they claim
 PROBLEMS = {
-    "free-body": (2.0, 6000, {1: (320, 640, 1280), 2: (160, 320, 640), 3: (80, 160, 320), 4: (40, 80, 160), 5: (20, 40), 6: (20, 40)}),
-    "heavy-top": (0.1, 12000, {1: (3200, 6400), 2: (800, 1600, 3200), 3: (400, 800, 1600), 4: (200, 400, 800), 5: (100, 200), 6: (50, 100)}),
-    "pendulum": (1.0, 8000, {1: (6400, 12800), 2: (200, 400, 800), 3: (100, 200, 400), 4: (400, 800), 5: (50, 100, 200), 6: (25, 50)}),
-}  # fmt: skip
+    "free-body": (
+        2.0,
+        6000,
+        {1: (320, 640, 1280), 2: (160, 320, 640), 3: (80, 160, 320), 4: (40, 80, 160), 5: (20, 40), 6: (20, 40)},
+    ),
+    "heavy-top": (
+        0.1,
+        12000,
+        {1: (3200, 6400), 2: (800, 1600, 3200), 3: (400, 800, 1600), 4: (200, 400, 800), 5: (100, 200), 6: (50, 100)},
+    ),
+    "pendulum": (
+        1.0,
+        8000,
+        {1: (6400, 12800), 2: (200, 400, 800), 3: (100, 200, 400), 4: (400, 800), 5: (50, 100, 200), 6: (25, 50)},
+    ),
+}
 STATE = ("position", "rotation", "velocity", "angular_velocity")
 METHODS = ts.registered("integrator")
 
