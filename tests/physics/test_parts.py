@@ -14,11 +14,12 @@ from torsor.formulations.plain_system import PlainSystem
 from torsor.formulations.shares import shares
 from torsor.formulations.system_schedule import SystemKernels
 from torsor.formulations.tree_outputs import Outputs
+from torsor.run.ranks import ALONE
 from torsor.run.waist import Layout
 from torsor.start.plain import given
 
 
-def library(system, exchange=None):
+def library(system, ranks=ALONE):
     """Kernels of a system or of a part of it, and the layout of its state."""
     sizes = [int(system.tree.sizes(what).sum()) for what in ("size", "dimension")]
     made = SystemKernels(system, Layout(*sizes, 0), 1.0)
@@ -29,7 +30,7 @@ def library(system, exchange=None):
         "velocities": made.velocities(), "tangent": made.tangent(),
         "outputs": Outputs(made, layout(system.shown, made.loop_rows, [])).schedule,
     }  # fmt: skip
-    return kernels.build(found, exchange=exchange), made
+    return kernels.build(found, exchange=ranks.exchange, waiting=ranks.waiting), made
 
 
 def evaluated(built, made, x, e):
@@ -69,7 +70,7 @@ def test_parts_give_what_the_whole_gives(model, count):
 
     def part(ranks):
         system = PartSystem(whole, divided, ranks.rank, count)
-        built, made = library(system, ranks.exchange)
+        built, made = library(system, ranks)
         x_of, e_of = system.state_of_whole(), system.rate_of_whole()
         told = evaluated(built, made, x[x_of], e[e_of])
         rows = system.rows_of_loops()
