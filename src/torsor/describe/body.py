@@ -273,6 +273,16 @@ class Body(Placed):
         found = {what: getattr(self, attribute) for what, attribute in MADE_OF.items()}
         return {what: x for what, x in found.items() if not quantity.is_number(x)}
 
+    @property
+    def momentum(self) -> ca.SX:
+        """Signal: m ẋ, world axes [kg m/s]."""
+        return self.mass * self.velocity
+
+    @property
+    def angular_momentum(self) -> ca.SX:
+        """Signal: R J ω about the centre of mass, world axes; 0 of a particle [kg m²/s]."""
+        return ca.SX.zeros(3) if self.particle else self.rotation @ (self.inertia @ self.angular_velocity)
+
     def kinetic_energy(self) -> ca.SX:
         """Signal: T = ½ m |ẋ|² + ½ ωᵀ J ω  [J]."""
         T = 0.5 * self.mass * ca.sumsqr(self.velocity)

@@ -3,6 +3,7 @@
 import casadi as ca
 
 from ..errors import ModelError
+from .conjugate import momentum_of
 
 
 class Substitution:
@@ -26,7 +27,10 @@ class Substitution:
                 self.of_joints[s.name()] = (s, joint, "coordinates", k)
             for k, s in enumerate(ca.symvar(joint.rate)):
                 self.of_joints[s.name()] = (s, joint, "rates", k)
-        self._equations = {}
+            if "momentum" in joint._signals:
+                for k, s in enumerate(ca.symvar(joint.momentum)):
+                    self.of_joints[s.name()] = (s, joint, "momentum", k)
+        self._equations, self._momenta = {}, {}
 
     def _fix(self, symbols, values):
         for block, value in zip(symbols, values):
@@ -39,7 +43,7 @@ class Substitution:
         free = ca.symvar(expression)
         joint_parts = [self.of_joints[s.name()] for s in free if s.name() in self.of_joints]
         if joint_parts:
-            values = [getattr(self.equations(joint), what)[k] for _, joint, what, k in joint_parts]
+            values = [self._of_joint(joint, what)[k] for _, joint, what, k in joint_parts]
             expression = ca.substitute(expression, ca.vertcat(*[p[0] for p in joint_parts]), ca.vertcat(*values))
             free = ca.symvar(expression)
         ends = [self.fixed[s.name()] for s in free if s.name() in self.fixed]
@@ -57,6 +61,14 @@ class Substitution:
         if joint.name not in self._equations:
             self._equations[joint.name] = joint.equations()
         return self._equations[joint.name]
+
+    def _of_joint(self, joint, what):
+        """Coordinates, rates or momentum of a joint, in symbols of bodies and grounds."""
+        if what != "momentum":
+            return getattr(self.equations(joint), what)
+        if joint.name not in self._momenta:
+            self._momenta[joint.name] = momentum_of(joint, self.model)
+        return self._momenta[joint.name]
 
     def coordinates(self, joint):
         return self.of(self.equations(joint).coordinates)

@@ -200,6 +200,7 @@ class Joint(Connection):
     coordinate = Signal("pose", lambda joint: joint.dof)
     rate = Signal("velocity", lambda joint: joint.dof)
     turn = Signal("pose", lambda joint: joint.dof)
+    momentum = Signal("velocity", lambda joint: joint.dof)  # conjugate to its rate
     dof: ClassVar[int] = 0
     angular: ClassVar[tuple[bool, ...]] = ()  # one flag per coordinate: True for an angle that may turn many times
     axial: ClassVar[bool] = False  # True: its motion follows from its axis, whatever lies across it

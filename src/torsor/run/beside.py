@@ -1,8 +1,8 @@
 """What stands beside the configuration in a state: velocities, or momenta in units of speed.
 
-    x = (q, y, w, z),      y = v     or     y = π / μ                                                    (1)
+    x = (q, y, w, z),      y = v     or     y = π / κ                                                    (1)
 
-μ   how much momentum moves a coordinate at unit speed while the others are free: 1/(M⁻¹)ₖₖ at the start, rounded to a power of
+κ   how much momentum moves a coordinate at unit speed while the others are free: 1/(M⁻¹)ₖₖ at the start, rounded to a power of
     `scales.MOMENTUM` [kg, kg m²]
 
 A run compares y and its errors with speeds, whichever of the two it is. Both classes say what the waist asks for: v from y and y
@@ -50,37 +50,37 @@ class Velocities:
 
 
 class Momenta:
-    """y = π / μ: (1)."""
+    """y = π / κ: (1)."""
 
     solves = "forces"
 
     def __init__(self, parts, inertias):
-        self.parts, self.mu = parts, ca.DM(inertias)
+        self.parts, self.unit = parts, ca.DM(inertias)
 
     def _factor(self, q, p):
         return self.parts["factor"](time, q, p)
 
     def velocities(self, q, y, p, F=None):
-        return self.parts["speeds"](time, q, self.mu * y, p, self._factor(q, p) if F is None else F)
+        return self.parts["speeds"](time, q, self.unit * y, p, self._factor(q, p) if F is None else F)
 
     def stored(self, q, v, p):
-        return self.parts["momenta"](time, q, v, p) / self.mu
+        return self.parts["momenta"](time, q, v, p) / self.unit
 
     def added(self, q, p, dv):
-        return self.parts["weighed"](q, p, dv) / self.mu
+        return self.parts["weighed"](q, p, dv) / self.unit
 
     def corrected(self, y, q, p, v, w):
         return y + self.added(q, p, w - v)
 
     def taken(self, p, F, dy):
-        return self.parts["slowed"](p, F, self.mu * dy)
+        return self.parts["slowed"](p, F, self.unit * dy)
 
     def rate(self, *given):
         rate, lam, power = self.parts["forces"].call(given)
-        return rate / self.mu, lam, power
+        return rate / self.unit, lam, power
 
     def accelerations(self, q, v, p, ydot):
-        return self.parts["later"](time, q, v, p, self._factor(q, p), self.mu * ydot)
+        return self.parts["later"](time, q, v, p, self._factor(q, p), self.unit * ydot)
 
 
 def beside(f, parts):
