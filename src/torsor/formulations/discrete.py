@@ -13,8 +13,8 @@ m̄ = ½ (∂T/∂v(t₀, q₀, ξ) + ∂T/∂v(t₁, q₁, ξ)) the momenta π 
     π(t₁, q₁, v₁) = D(u)ᵀ m̄ + h/2 (∂T/∂q + Q)(t₁, q₁, ξ) + G(q₁)ᵀ Λ₁        landing: v₁ and Λ₁ with ψ = 0 (3)
 
 The map (q₀, π₀) → (q₁, π₁) is symplectic where Q has a potential, keeps the momenta of every symmetry, and is its own inverse
-with −h. On Rⁿ it is the method of Störmer and Verlet where M is constant, with constraints RATTLE; on SO(3) it is the discrete
-top of Moser and Veselov. [marsden2001], sec. 1.5 and 3.5; [lee2007]; [hairer2006], sec. VI.6 and VII.1.
+with −h. On Rⁿ it is the method of Störmer and Verlet where M is constant, with constraints RATTLE. [marsden2001], sec. 1.5 and
+3.5; [bourabee2009], sec. 4, for groups; [lee2007]; [hairer2006], sec. VI.6 and VII.1.
 
 A row at velocity level holds in the mean of both ends, ½ (ψ(t₀, q₀, ξ) + ψ(t₁, q₁, ξ)) = 0, instead of g = 0. Efforts that
 depend on reactions, and the user's states, are numbers here: those of the motion at either end.

@@ -1,0 +1,83 @@
+"""Single steps of a method, forwards and backwards, as a function of a state: what laws of a discrete flow are told of."""
+
+import casadi as ca
+import numpy as np
+
+import torsor as ts
+from torsor.describe.quantity import time
+from torsor.formulations.lagrangian import Lagrangian
+from torsor.kernels.loops import loops
+from torsor.methods.codes import ACCEPTED
+from torsor.methods.projections import LeastSquares
+from torsor.run.prepare import prepare
+from torsor.run.runner import Runner
+
+WEIGHTS = {1: 3 / 4, 2: -3 / 20, 3: 1 / 60}  # of central differences of order 6
+
+
+class Flow:
+    """Steps of a model from states x, with the group of its configuration and its momenta."""
+
+    def __init__(self, model, formulation, method, map="exp"):
+        cls = ts.registered("integrator")[method]
+        system, built = prepare(model, formulation, map=map, needs=cls.needs)
+        self.runner = Runner(system, built, method, 0.1, 1e-9, LeastSquares(), 10.0)
+        self.step_ = loops(cls.loop[0])[cls.loop[1]]
+        self.start, self.p, self.layout = self.runner.state.x.copy(), self.runner.state.p.copy(), system.state
+        f = ts.compile(model, formulation=formulation).formulation_object
+        q, y, u, v = (ca.SX.sym(c, n) for c, n in zip("qyuv", (f.q.shape[0],) * 2 + (f.v.shape[0],) * 2))
+        M = f.manifold
+        self._moved = ca.Function("moved", [q, u], [M.retract(q, u)])
+        self._between = ca.Function("between", [q, y], [M.local(q, y)])
+        self._ad = ca.Function("ad", [u], [M.ad(u)])
+        self._momenta = ca.Function("momenta", [time, f.q, f.v, f.p], [Lagrangian(f).momenta])
+        rows = [f.stacked(what)[f.keep, :] for what in ("g", "psi")]
+        self._rows = ca.Function("rows", [time, f.q, f.v, f.p], rows)
+
+    def step(self, x, h, t=0.0):
+        """The state after a step of length h."""
+        state = self.runner.state
+        state.at, state.fresh, state.rated, state.p[...] = 0, 0, 0, self.p
+        state.xs[0] = x
+        assert self.step_(self.runner.run_.address, 0, t, h) == ACCEPTED
+        return state.xs[1].copy()
+
+    def steps(self, x, h, count):
+        for k in range(count):
+            x = self.step(x, h, k * h)
+        return x
+
+    def parted(self, x):
+        return self.layout.parted(x)
+
+    def momenta(self, x):
+        return self._momenta(0.0, *self.parted(x), self.p).full().ravel()
+
+    def residuals(self, x):
+        """g and ψ of the rows in use."""
+        return [r.full().ravel() for r in self._rows(0.0, *self.parted(x), self.p)]
+
+    def moved(self, x, change):
+        """The state with its configuration moved along the group by the first half of a change, velocities by the second."""
+        n = self.layout.v
+        q, v = self.parted(x)
+        rest = x[self.layout.q + n :]
+        return np.concatenate([self._moved(q, change[:n]).full().ravel(), v + change[n:], rest])
+
+    def seen(self, base, x):
+        """(η, π) of a state: where its configuration is, from that of a base, and its momenta."""
+        return np.concatenate([self._between(self.parted(base)[0], self.parted(x)[0]).full().ravel(), self.momenta(x)])
+
+    def derivative(self, function, size=3e-3):
+        """∂/∂change of a function of a change of the state, by central differences of order 6."""
+        columns = []
+        for way in np.eye(2 * self.layout.v):
+            terms = [w * (function(k * size * way) - function(-k * size * way)) for k, w in WEIGHTS.items()]
+            columns.append(sum(terms) / size)
+        return np.array(columns).T
+
+    def form(self, x):
+        """The canonical two-form at a state, in (η, δπ): dθ of θ = π · q⁻¹ dq, which is δπ₁·η₂ − δπ₂·η₁ − π·[η₁, η₂]."""
+        n, momenta = self.layout.v, self.momenta(x)
+        bracket = np.array([momenta @ self._ad(e).full() for e in np.eye(n)])
+        return np.block([[-bracket, -np.eye(n)], [np.eye(n), np.zeros((n, n))]])
