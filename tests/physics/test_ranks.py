@@ -122,7 +122,7 @@ def test_divergence_is_told_on_all_ranks():
     [
         (9, {}, "model 'bush' cannot be shared out among 9"),
         (2, {"formulation": "absolute"}, "threads run formulation 'hierarchical', not 'absolute'"),
-        (2, {"method": "implicit-midpoint", "step": 0.01}, "threads run explicit methods, not 'implicit-midpoint'"),
+        (2, {"method": "implicit-midpoint", "step": 0.01}, "rkmk4, rkmk54, not 'implicit-midpoint'"),
         (2, {"certify": True}, "not together with certify"),
     ],
 )

@@ -26,6 +26,14 @@ class Largest(NamedTuple):
     whole: float  # error of positions before any of it was taken away
 
 
+class Sizes(NamedTuple):
+    """What errors of a step are measured against, beside lengths and angles."""
+
+    speed: float
+    spin: float
+    energy: float  # 0 where it does not count
+
+
 @inlined
 def larger(a, b):
     """The larger of each."""
@@ -87,6 +95,30 @@ def of_states(run, h, x, e):
 
 
 @inlined
+def relative(run, h, x, e, along, about, sizes):
+    """Largest component of an error over its size: lengths, angles, speeds of either kind, the work, and the user's states."""
+    scales = run.scales
+    worst = max(along.moved / scales.length, about.moved / scales.angle)
+    worst = max(worst, along.faster / sizes.speed if sizes.speed > 0.0 else 0.0)
+    worst = max(worst, about.faster / sizes.spin if sizes.spin > 0.0 else 0.0)
+    worst = max(worst, abs(e[2 * run.plan.velocities]) / sizes.energy if sizes.energy > 0.0 else 0.0)
+    return max(worst, of_states(run, h, x, e))
+
+
+@inlined
+def with_a_second(run, k, h, x, x1, projecting, error, sizes):
+    """An error that is estimated twice, by results of order p and q < p: E = Eₚ²/√(Eₚ² + (Eq/10)²), which falls by 2p − q + 1
+    orders of the step. [hairer1993], sec. II.10."""
+    s = run.scratch
+    if projecting:
+        ask.tangent(k, s, x1, run.state.p, s.F, s.rough, s.left)
+    e = s.left if projecting else s.rough
+    along, about = of_all_ranks(run, *of_each_kind(s.K[0], s.K[0], e, s.rough, run.plan.linear))
+    coarse = 0.1 * relative(run, h, x, e, along, about, sizes)
+    return error * (error / np.hypot(error, coarse)) if error > 0.0 else 0.0
+
+
+@inlined
 def error_of(run, k, h, x, x1, projecting):
     """Largest component of the estimated error over its scale: lengths, angles, and speeds of either kind.
 
@@ -97,12 +129,12 @@ def error_of(run, k, h, x, x1, projecting):
     a step would be judged by noise where the constraints are nearly dependent. Constraints at velocity level restore no
     position, so that an error along them stays.
     """
-    plan, s, scales = run.plan, run.scratch, run.scales
-    n, linear, tolerance, K = plan.velocities, plan.linear, plan.tolerance, s.K
+    plan, s, scales, method = run.plan, run.scratch, run.scales, run.method
+    n, tolerance, K = plan.velocities, plan.tolerance, s.K
     if projecting:
         ask.tangent(k, s, x1, run.state.p, s.F, s.e, s.left)
     e = s.left if projecting else s.e
-    along, about = of_all_ranks(run, *of_each_kind(K[0], K[run.method.stages - 1], e, s.e, linear))
+    along, about = of_all_ranks(run, *of_each_kind(K[0], K[method.stages - 1], e, s.e, plan.linear))
     met = (  # what starts from rest speeds up
         max(scales.speed, along.speed + h * max(along.first, along.last)),
         max(scales.spin, about.speed + h * max(about.first, about.last)),
@@ -111,16 +143,16 @@ def error_of(run, k, h, x, x1, projecting):
     noise, known = 1e-14 / tolerance, KNOWN * h / tolerance
     speed = max(met[0], noise * met[1] * scales.length, known * scales.linear_rounding)
     spin = max(met[1], noise * met[0] / scales.length, known * scales.angular_rounding)
-    worst = max(along.moved / scales.length, about.moved / scales.angle)
-    worst = max(worst, along.faster / speed if speed > 0.0 else 0.0, about.faster / spin if spin > 0.0 else 0.0)
     # the work of drives and forces counts too, where anything moves by more than rounding
     scales.energy = max(scales.energy, abs(x[plan.configuration + n]))
     energy = max(scales.energy, plan.mass * speed**2 + plan.inertia * spin**2)
-    for j in range(run.method.stages):
+    for j in range(method.stages):
         energy = max(energy, max(h, BRIEF * plan.smallest_step) * abs(K[j, 2 * n]))
-    if energy > 0.0 and (met[0] > known * scales.linear_rounding or met[1] > known * scales.angular_rounding):
-        worst = max(worst, abs(e[2 * n]) / energy)
-    worst = max(worst, of_states(run, h, x, e))
+    moves = met[0] > known * scales.linear_rounding or met[1] > known * scales.angular_rounding
+    sizes = Sizes(speed, spin, energy if moves else 0.0)
+    worst = relative(run, h, x, e, along, about, sizes)
+    if method.rough.size > 0:
+        worst = with_a_second(run, k, h, x, x1, projecting, worst, sizes)
     # as a whole the step must only stay where the projection finds back
     error = max(worst / tolerance, along.whole / scales.length / COARSE, about.whole / scales.angle / COARSE)
     if error <= 1.0:  # what a rejected step met does not count

@@ -42,6 +42,8 @@ def runge_kutta(run, structure, t, h):
         stage(run, k, t + method.c[i] * h, x, u, x1, K[i])
     combined(h, b, stages, K, u)
     combined(h, method.estimate, stages, K, e)
+    if method.rough.size > 0:
+        combined(h, method.rough, stages, K, s.rough)
     ask.advance(k, s, x, u, x1)
     state.evaluations += stages
 

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 
+from ..lie import MAPS
 from ..registry import registered
 
 
@@ -15,6 +16,7 @@ class Integrator(ABC):
     history   rows that it keeps of earlier steps; a jump forgets them
     needs     kernels beyond those of every run: "local", "slope", "leap" …
     meets     whether a step ends on the constraints by itself, so that no projection follows it
+    maps      from the algebra to the group with which it keeps its order
     """
 
     kind = "integrator"
@@ -23,6 +25,7 @@ class Integrator(ABC):
     history = 0
     needs: tuple = ()
     meets = False
+    maps: tuple = MAPS
 
     @classmethod
     @abstractmethod

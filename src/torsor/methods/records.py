@@ -50,7 +50,9 @@ class Method(Record):
     A: MATRIX
     b: VECTOR
     c: VECTOR
-    estimate: VECTOR  # weights of the error of a step
+    first: INDICES  # rows of A that belong to each stage of a product of exponentials
+    estimate: VECTOR  # weights of the error of a step,
+    rough: VECTOR  # and of a second, rougher one; empty: none
 
 
 class Past(Record):
@@ -111,6 +113,7 @@ class Scratch(Record):
     t: VECTOR
     u: VECTOR
     e: VECTOR
+    rough: VECTOR  # a second error
     left: VECTOR  # of an error, by the projection
     F: VECTOR
     xdot: VECTOR

@@ -88,7 +88,7 @@ class Runner(Results):
 
     def _scratch(self):
         layout, turns = self.system.state, self.sizes["turns"]
-        vectors = {name: np.zeros(layout.algebra) for name in ("u", "e", "left", "xdot")}
+        vectors = {name: np.zeros(layout.algebra) for name in ("u", "e", "rough", "left", "xdot")}
         unknowns = layout.algebra if "slope" in self.needs else 0
         return Scratch(
             t=np.zeros(1), K=np.zeros((self.method.stages, layout.algebra)), tried=np.zeros(layout.x), turn=np.zeros(turns),

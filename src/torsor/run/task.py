@@ -14,7 +14,7 @@ from ..describe.model import Model
 from ..errors import AccuracyWarning, ModelError, OptionError, ResultError, RunError
 from ..joints import Joint
 from ..methods.projections import Projection
-from ..registry import lookup
+from ..registry import lookup, registered
 from ..start.continuity import refuse_jumps
 from . import automatic, large
 from .derived import derived
@@ -111,9 +111,8 @@ class Task:
         from .parted import Part, RankRunner
 
         if needs:
-            raise OptionError(
-                f"model {self.model.name!r}: {self.ranks.word}s run explicit methods, not {self.method!r}"
-            )
+            able = ", ".join(key for key, cls in registered("integrator").items() if not cls.needs)
+            raise OptionError(f"model {self.model.name!r}: {self.ranks.word}s run methods {able}, not {self.method!r}")
         part = Part(self, self.ranks)
         self.formulation, self.reason = "hierarchical", f"{self.ranks.word}s run it"
         _refuse_endless(self.model, part.system, self.until, self.ranks)

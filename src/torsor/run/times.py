@@ -76,4 +76,8 @@ def controlled(model, method, step, tolerance, map):
         raise OptionError(f"tolerance must lie between 1e-14 and 0.1, got {quantity.show(tolerance)}")
     if map not in MAPS:
         raise OptionError(f"unknown map {map!r}. Known: {', '.join(MAPS)}.")
+    if map not in integrator.maps:
+        raise OptionError(
+            f"method {method!r} needs map {' or '.join(repr(m) for m in integrator.maps)}, got {quantity.show(map)}"
+        )
     return allowed

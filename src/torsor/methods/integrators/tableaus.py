@@ -16,28 +16,29 @@ from ..integrator import Integrator
 
 class Tableau(Integrator):
     """One explicit method: `order`, and the tableau A, b, c; `embedded` are the weights of a second, lower-order result
-    whose difference steers the step size."""
+    whose difference steers the step size, `rough` those of a third one that sharpens this estimate."""
 
     loop = ("torsor.methods.explicit", "explicit")
     A: tuple
     b: tuple
     embedded: tuple | None = None
+    rough: tuple | None = None
 
     @classmethod
     def tableau(cls):
-        """A, b, c and the weights of the error estimate (zeros if the method has none), as arrays."""
+        """A, b, c as arrays."""
         s = len(cls.b)
         A = np.zeros((s, s))
         for i, row in enumerate(cls.A):
             A[i, : len(row)] = row
-        b = np.array(cls.b, float)
-        estimate = np.zeros(s) if cls.embedded is None else b - np.array(cls.embedded, float)
-        return A, b, A.sum(axis=1), estimate
+        return A, np.array(cls.b, float), A.sum(axis=1)
 
     @classmethod
     def tables(cls):
-        A, b, c, estimate = cls.tableau()
-        return {"stages": len(b), "A": A, "b": b, "c": c, "estimate": estimate}
+        A, b, c = cls.tableau()
+        error = lambda weights, none: none if weights is None else b - np.array(weights, float)
+        errors = {"estimate": error(cls.embedded, np.zeros(len(b))), "rough": error(cls.rough, np.zeros(0))}
+        return {"stages": len(b), "A": A, "b": b, "c": c, **errors}
 
     @classmethod
     def adaptive(cls):
