@@ -78,7 +78,7 @@ def sources(module):
     """Files that an entry of this module is made of: its own, and those of torsor that it imports, and so on."""
     found, waiting = {}, [origin(module)]
     if PACKAGE not in waiting[0].parents:
-        waiting += [PACKAGE / "methods" / name for name in ("explicit.py", "newton.py")]
+        waiting += [PACKAGE / "methods" / name for name in ("explicit.py", "implicit.py")]
     while waiting:
         path = waiting.pop()
         if path in found or not path.exists():

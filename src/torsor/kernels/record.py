@@ -28,7 +28,7 @@ class Array:
 
 
 REAL, COUNT = ctypes.c_double, ctypes.c_int64
-VECTOR, MATRIX, INDICES = Array(float), Array(float, 2), Array(np.int64)
+VECTOR, MATRIX, INDICES, COMPLEX = Array(float), Array(float, 2), Array(np.int64), Array(complex)
 
 
 def rows(**fields):

@@ -9,7 +9,7 @@ F       factors of the equations at a configuration, last how well they are cond
 lam     multipliers of the rows in use, and implicit efforts
 g, psi  residuals of these rows at position and velocity level, last the length of the vector in units of the rows
 gains   α and β of Baumgarte
-slope   ∂k/∂u of a stage, column by column
+slope   ∂k/∂u of a stage: a sparse matrix, its entries column by column
 h       length of a step
 d, dd   unknowns of a discrete step, mean velocities and impulses of the rows in use, and a correction of them
 L       factors of the equations of a discrete step
@@ -17,6 +17,8 @@ b       velocities (or momenta) that it ends with
 """
 
 from dataclasses import dataclass
+
+SPARSE = ("slope",)  # all others are dense vectors
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Signature:
         if counts != (len(self.takes), len(self.gives)):
             raise TypeError(f"kernel {self.name!r} takes and gives {counts} vectors, it must be {self}")
         for vector, sparsity in vectors:
-            if not sparsity.is_dense():
+            if vector not in SPARSE and not sparsity.is_dense():
                 raise TypeError(f"kernel {self.name!r}: {vector} is sparse, it must be dense")
             if sizes.setdefault(vector, sparsity.nnz()) != sparsity.nnz():
                 raise TypeError(f"kernel {self.name!r}: {vector} has {sparsity.nnz()} numbers, not {sizes[vector]}")

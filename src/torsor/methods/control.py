@@ -201,8 +201,11 @@ def rounding(run, k, t, x, x1, known):
 @inlined
 def proposed(run, h, error):
     """The length of a step that has the error that is allowed, and by which factor it is longer."""
-    factor = 0.9 * max(error, 1e-10) ** (-1.0 / run.method.order)
-    return (h * min(5.0, max(0.2, factor)) if np.isfinite(error) else 0.1 * h), factor
+    method = run.method
+    factor = 0.9 * method.gain * max(error, 1e-10) ** (-1.0 / method.order)
+    if 1.0 < factor < method.steady:
+        factor = 1.0
+    return (h * min(method.growth, max(0.2, factor)) if np.isfinite(error) else 0.1 * h), factor
 
 
 @inlined

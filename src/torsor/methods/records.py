@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..kernels.record import COUNT, INDICES, MATRIX, REAL, VECTOR, Array, Record, rows
+from ..kernels.record import COMPLEX, COUNT, INDICES, MATRIX, REAL, VECTOR, Array, Record, rows
 from ..kernels.signatures import SIGNATURES
 
 # One row per structure: the addresses of its kernels (0: there is none), and what belongs to them.
@@ -16,6 +16,8 @@ KERNELS = rows(
     poor=REAL,  # below this conditioning,
     rich=REAL,  # or above
     best=REAL,  # the best conditioning so far
+    slopes=COUNT,  # entries of ∂k/∂u,
+    source=COUNT,  # and where in the equations of an implicit step it is told where they go
 )
 
 
@@ -46,6 +48,9 @@ class Method(Record):
 
     step: COUNT
     order: REAL  # by which the length of a step follows from its error
+    gain: REAL  # by which the next step may be longer than that, since the method changes
+    steady: REAL  # a step that could be longer by less than this factor stays as long as it is,
+    growth: REAL  # and none grows by more
     stages: COUNT
     A: MATRIX
     b: VECTOR
@@ -62,6 +67,13 @@ class Past(Record):
     times: VECTOR
     xs: MATRIX
     rates: MATRIX  # ẋ of each
+    ways: MATRIX  # to the stages of the last step that was tried, by which the next are guessed:
+    began: REAL  # when that began,
+    span: REAL  # and how long it was
+    slope: VECTOR  # ∂k/∂u that is in use, as long as Newton's method converges well with it,
+    sloped: COUNT  # whether there is one,
+    shift: REAL  # σ for which it was factored,
+    contraction: REAL  # and by which its last corrections shrank
 
 
 class State(Record):
@@ -129,10 +141,28 @@ class Scratch(Record):
     dd: VECTOR
     L: VECTOR
     b: VECTOR
-    slope: MATRIX  # of Newton's equations, and in which order they are solved
-    order: INDICES
     tried: VECTOR  # the state for which a better choice is asked
     common: VECTOR  # numbers on which ranks agree
+
+
+class Equations(Record):
+    """Linear equations of implicit steps, σ − ∂k/∂u: how they are solved (`elimination`), one structure after the other, and with
+    which factors."""
+
+    unknown: INDICES
+    starts: INDICES
+    column: INDICES
+    diagonal: INDICES
+    source: INDICES
+    place: INDICES  # to work with: entries of a row by columns
+    factors: VECTOR  # with a real shift,
+    turned: COMPLEX  # and with a complex one
+    known: COUNT  # whether they belong to the slope and shift that are kept
+    b: VECTOR  # right-hand sides and solutions
+    c: COMPLEX
+    y: VECTOR  # to work with
+    z: COMPLEX
+    guess: VECTOR  # where Newton's method began
 
 
 class Outputs(Record):
@@ -168,6 +198,7 @@ class Run(Record):
     past: Past
     scales: Scales
     scratch: Scratch
+    equations: Equations
     out: Outputs
 
     def __init__(self, **parts):

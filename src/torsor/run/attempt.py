@@ -67,7 +67,7 @@ def judged(run, k, h, last, x1, usable, projecting):
             return STEP_TOO_SMALL if usable else NOT_FINITE
         return REJECTED
     # a step that was cut short to meet an output says little about how much longer it could have been
-    cut = h < 0.99 * state.step and factor >= 5.0
+    cut = h < 0.99 * state.step and factor >= run.method.growth
     state.step = max(state.step, proposal) if cut else proposal
     return ACCEPTED
 
@@ -123,6 +123,7 @@ def shorter(run, h):
     """The equations of an implicit step were not solved: a shorter one is tried, up to a limit."""
     plan, state = run.plan, run.state
     state.longest = 0.5 * h
+    state.step = min(state.step, 0.5 * h)
     return refused(run) if 0.5 * h > max(plan.smallest_step, plan.step / MOST_PARTS) else NOT_SOLVED
 
 

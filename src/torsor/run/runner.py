@@ -8,8 +8,9 @@ from ..kernels.loops import loops
 from ..kernels.record import VECTOR
 from ..kernels.signatures import SIGNATURES
 from ..methods.codes import ILL_CHOSEN, RUNNING
+from ..methods.elimination import tables
 from ..methods.projections import Projection
-from ..methods.records import Method, Outputs, Past, Plan, Run, Scales, Scratch, State, addresses
+from ..methods.records import Equations, Method, Outputs, Past, Plan, Run, Scales, Scratch, State, addresses
 from ..registry import lookup
 from . import endings
 from .beside import state_of
@@ -47,10 +48,12 @@ class Runner(Results):
         module, name = integrator.loop
         self.needs, self.meets = integrator.needs, integrator.meets
         self.sizes = {**system.sizes, "p": len(system.p), "outputs": sum(size for _, size in system.layout)}
-        self.method = Method(step=loops(module)[name].address, order=integrator.order, **integrator.tables())
+        control = {"order": integrator.estimated or integrator.order, "gain": 1.0, "steady": 1.0, "growth": 5.0}
+        self.method = Method(step=loops(module)[name].address, **control | integrator.tables())
         self.past = Past(
             times=np.zeros(integrator.history), xs=np.zeros((integrator.history, system.state.x)),
             rates=np.zeros((integrator.history, system.state.algebra)),
+            ways=np.zeros((3 if "slope" in self.needs else 0, system.state.algebra)),
         )  # fmt: skip
         self.plan = self._planned(step, tolerance, projection)
         self.scales = Scales(length=system.length, angle=1.0, states=np.zeros(len(system.state.states)))
@@ -58,11 +61,11 @@ class Runner(Results):
             time=system.t, longest=np.inf, least_pivot=1.0, p=np.array(system.p), xs=np.zeros((3, system.state.x))
         )
         self.state.xs[0] = state_of(built, system.state, system.t, system.q, system.v, system.p)
-        self.scratch = self._scratch()
+        self.scratch, self.equations = self._scratch(), Equations()
         self.out = Outputs()
         self.run_ = self.record(
             plan=self.plan, method=self.method, state=self.state, past=self.past, scales=self.scales, scratch=self.scratch,
-            out=self.out, **self._further(),
+            equations=self.equations, out=self.out, **self._further(),
         )  # fmt: skip
         self.march, self.evaluate = loops(self.loop[0])[self.loop[1]], loops("torsor.run.march")["evaluate"]
         self._take([(built, system.keep, system.watches)])
@@ -89,10 +92,9 @@ class Runner(Results):
     def _scratch(self):
         layout, turns = self.system.state, self.sizes["turns"]
         vectors = {name: np.zeros(layout.algebra) for name in ("u", "e", "rough", "left", "xdot")}
-        unknowns = layout.algebra if "slope" in self.needs else 0
         return Scratch(
             t=np.zeros(1), K=np.zeros((self.method.stages, layout.algebra)), tried=np.zeros(layout.x), turn=np.zeros(turns),
-            spin=np.zeros(turns), slope=np.zeros((unknowns, unknowns)), order=np.zeros(unknowns, np.int64), **vectors,
+            spin=np.zeros(turns), **vectors,
         )  # fmt: skip
 
     def _take(self, chosen):
@@ -110,8 +112,17 @@ class Runner(Results):
         before = self.run_.kernels
         for name in ("poor", "rich", "best"):
             table[name][: len(before)] = before[name][: len(table)]
+        if "slope" in self.needs:
+            self._eliminate(table, [built["slope"] for built, _, _ in chosen])
         self.run_.kernels = table
         self._make_room([built for built, _, _ in chosen])
+
+    def _eliminate(self, table, slopes):
+        """How the equations of implicit steps are solved with these kernels; what was kept of earlier ones is forgotten."""
+        arrays, table["slopes"], table["source"] = tables(slopes)
+        for name, array in arrays.items():
+            setattr(self.equations, name, array)
+        self.past.slope, self.past.sloped, self.equations.known = np.zeros(max(table["slopes"])), 0, 0
 
     def _make_room(self, libraries):
         vectors = [(name, size) for built in libraries for name, size in sizes_of(built)]

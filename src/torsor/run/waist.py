@@ -229,8 +229,7 @@ class Waist:
     def _slope(self, found):
         """How a stage changes with where it is taken: Newton's method needs it."""
         k = self._stage(found)(time, self.x, self.u, self.p)
-        slope = ca.vec(ca.densify(ca.jacobian(k, self.u)))
-        return shared(self._function("slope", [time, self.x, self.u, self.p], [slope]))
+        return shared(ca.Function("slope", [time, self.x, self.u, self.p], [ca.jacobian(k, self.u)]))
 
     def _leap_factor(self, found):
         return self._of_step("leap_factor", self.x)
