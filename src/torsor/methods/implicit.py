@@ -14,7 +14,8 @@ from .vectors import copy, either, stage
 
 SAME = 0.02  # relative difference of shifts up to which factors of one serve for the other
 SLOW = 0.03  # contraction of corrections, above which the slope is evaluated anew for the next step
-BEGINS, UNSEEN = 0.1, 0.01  # what is taken for it where none was seen yet, and at least where it was seen in earlier steps
+BEGINS = 0.1  # what is taken for it where none was seen yet,
+UNSEEN = 0.01  # and at least, where it was seen in earlier steps
 CLOSELY = 0.001  # part of the tolerance to which equations are solved,
 EXACTLY = 1e-15  # and of the size of the model, where a step is fixed
 ROUNDING = 1e-9  # corrections below this that no longer shrink are rounding of large terms

@@ -10,7 +10,7 @@ class Integrator(ABC):
     """One method: a compiled step, called by its address, with tables.
 
     order     of its error: what is left of it falls as hᵖ
-    estimated by which its estimate falls, where that is another; the length of a step follows from it
+    estimated power of h with which its estimate of that falls, where it is another: the length of a step follows from it
     loop      module and name of its step (`kernels.loops`): from the present state by h, see `methods/explicit.py`. It leaves
               the new state in the next place of xs, the way to it in u, an estimate of its error in e, ẋ at the start in
               K[0] and near the end in the last row of K, and returns ACCEPTED, or NOT_SOLVED where a shorter step may help

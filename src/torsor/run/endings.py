@@ -9,7 +9,9 @@ DAYS = 30.0  # a run that would take longer at the pace it has had has no chance
 BOUNDLESS = 1e20  # times its size that a model would move in the run: no motion, but an unstable step
 STATUS = {
     NOT_FINITE: "the state is no longer finite",
-    STEP_TOO_SMALL: "the step became too small: the motion is too stiff for an explicit method, or singular",
+    STEP_TOO_SMALL: (
+        "the step became too small: the motion is too stiff for an explicit method (then take method='radau5'), or singular"
+    ),
     NOT_SOLVED: "Newton's method does not solve the equations of a step, however short",
     NOT_PROJECTED: "the constraints could not be satisfied any more: the projection did not converge",
 }
@@ -61,5 +63,5 @@ def hopeless(runner, seconds, passed, steps):
     pace = f"steps of {passed / max(steps, 1):.2g} s, {passed:.2g} s in the last {seconds:.0f} s"
     return (
         f"the run would take more than {DAYS:.0f} days at its present pace ({pace}, {left:.4g} s are left): the forces are "
-        "too stiff for these steps; soften them, or try method='implicit-midpoint' with a step"
+        "too stiff for these steps; soften them, or try method='radau5'"
     )
