@@ -16,6 +16,12 @@ The map (q₀, π₀) → (q₁, π₁) is symplectic where Q has a potential, k
 with −h. On Rⁿ it is the method of Störmer and Verlet where M is constant, with constraints RATTLE. [marsden2001], sec. 1.5 and
 3.5; [bourabee2009], sec. 4, for groups; [lee2007]; [hairer2006], sec. VI.6 and VII.1.
 
+By (2) and D(u) = D(−u) Ad(τ(u)), what (3) begins with is
+
+    D(u)ᵀ m̄ = Ad(q₀⁻¹ q₁)ᵀ [π(t₀, q₀, v₀) + h/2 (∂T/∂q + Q)(t₀, q₀, ξ) + G(q₀)ᵀ Λ₀]                           (4)
+
+which carries momenta with the rotation of the step as it is stored, so that rounding of τ and D does not add up.
+
 A row at velocity level holds in the mean of both ends, ½ (ψ(t₀, q₀, ξ) + ψ(t₁, q₁, ξ)) = 0, instead of g = 0. Efforts that
 depend on reactions, and the user's states, are numbers here: those of the motion at either end.
 """
@@ -31,7 +37,8 @@ from .square import Square
 
 
 class Discrete:
-    """The equations of a step, in symbols: t, q, v, p at its start, h, ξ, the impulses Λ₀, and efforts that are numbers."""
+    """The equations of a step, in symbols: t, q, v, p at its start, h, ξ, the impulses Λ₀, and efforts that are numbers;
+    q₁ and the momenta m of leaving, where these are known."""
 
     def __init__(self, formulation, map):
         self.f, self.L, self.map = formulation, Lagrangian(formulation), map
@@ -39,7 +46,7 @@ class Discrete:
         self.efforts = formulation.loads.unknown()
         self.h, self.xi = ca.SX.sym("h"), ca.SX.sym("xi", self.v.shape[0])
         self.impulses = ca.SX.sym("impulses", len(formulation.keep))
-        self.q1 = ca.SX.sym("q1", self.q.shape[0])
+        self.q1, self.m = ca.SX.sym("q1", self.q.shape[0]), ca.SX.sym("m", self.v.shape[0])
         self.d = ca.vertcat(self.xi, self.impulses)
 
     def at_start(self, expression, v):
@@ -77,21 +84,33 @@ class Discrete:
         kept = [g[k] / self.h if k in held else mean[k] for k in range(len(self.f.keep))]
         return ca.densify(momenta), ca.densify(ca.vertcat(*kept, ca.SX(0, 1)))
 
+    def leaving(self):
+        """Momenta with which the step leaves: what stands in brackets in (4)."""
+        force = self.h / 2 * self.at_start(self.L.carried + self.L.applied, self.xi)
+        return self.L.momenta + force + self.rows("G").T @ self.impulses
+
     def landing(self):
-        """v₁ at q₁: (3)."""
+        """v₁ at q₁: (3), with the momenta m of leaving."""
         end = lambda expression: self.at_end(expression, self.q1, self.xi)
-        momenta = self.carried_back(self.h * self.xi, self.mean_momenta(self.q1))
+        group = self.L.manifold
+        momenta = group.Ad(group.tidy(group.compose(group.inverse(self.q), self.q1))).T @ self.m  # (4)
         momenta += self.h / 2 * end(self.L.carried + self.L.applied)  # (3)
-        momenta -= self.at_end(
-            self.L.momenta, self.q1, ca.SX.zeros(self.v.shape)
-        )  # those of moving grounds at rest on them
-        M = end(self.L.mass_matrix)
-        if not self.f.keep:
-            return inverse(M)(momenta)
-        factor = Factor(end(self.rows("G")), M, self.f.row_units())
-        G, solve, over_mass = factor.read(factor.vector())
-        free = over_mass(momenta)
-        return free - over_mass(G.T @ solve(self.at_end(self.rows("psi"), self.q1, free)))
+        return self.velocities(momenta)
+
+    def velocities(self, momenta):
+        """v₁ of momenta at q₁ and of impulses that make ψ = 0; refined once by what the momenta of v₁ miss, since a reciprocal
+        pivot of M is rounded the same way in every step."""
+        f, nothing = self.f, ca.SX.zeros(self.v.shape)
+        at = lambda expression, v: self.at_end(expression, self.q1, v)
+        M, v, push = at(self.L.mass_matrix, nothing), nothing, nothing
+        factor = Factor(at(self.rows("G"), nothing), M, f.row_units()) if f.keep else None
+        G, solve, over_mass = factor.read(factor.vector()) if factor else (None, None, inverse(M))
+        for _ in range(2):
+            v = v + over_mass(momenta + push - at(self.L.momenta, v))
+            if factor:
+                more = -(G.T @ solve(at(self.rows("psi"), v)))
+                v, push = v + over_mass(more), push + more
+        return v
 
 
 def functions(f, map):
@@ -99,17 +118,19 @@ def functions(f, map):
 
     leap_factor   (t, h, q, v, p, efforts, d) → L                   factors of Newton's equations for (2)
     leap          (t, h, q, v, p, efforts, d, L) → Δd               a step of Newton's method
-    landing       (t, h, q, q₁, p, efforts, d) → v₁                 (3); p and efforts of the end
+    leaving       (t, h, q, v, p, efforts, d) → m                   momenta with which it leaves
+    landing       (t, h, q, q₁, p, efforts, d, m) → v₁              (3); p and efforts of the end
     """
     step = Discrete(f, map)
     residual = step.residual()
     factor, solve = linear_equations(residual, step.xi, step.impulses)
     L = ca.SX.sym("L", factor.shape[0])
     given = [step.t, step.h, step.q, step.v, step.p, step.efforts, step.d]
-    at_end = [step.t, step.h, step.q, step.q1, step.p, step.efforts, step.d]
+    at_end = [step.t, step.h, step.q, step.q1, step.p, step.efforts, step.d, step.m]
     found = {
         "leap_factor": ca.Function("leap_factor", given, [factor]),
         "leap": ca.Function("leap", [*given, L], [solve(L, residual)]),
+        "leaving": ca.Function("leaving", given, [ca.densify(step.leaving())]),
         "landing": ca.Function("landing", at_end, [ca.densify(step.landing())]),
     }
     return {name: shared(graph) for name, graph in found.items()}
@@ -119,7 +140,7 @@ def linear_equations(residual, xi, impulses):
     """Newton's equations for a residual (r, s) in (ξ, Λ), factored in an order without pivoting, as one column; and what solves
     them with it:
 
-        A Δξ + B ΔΛ = −r,  C Δξ = −s:      C A⁻¹ B ΔΛ = s − C A⁻¹ r                                  (4)
+        A Δξ + B ΔΛ = −r,  C Δξ = −s:      C A⁻¹ B ΔΛ = s − C A⁻¹ r                                  (5)
 
     A is the mass matrix but for terms in h, and C A⁻¹ B the space of constraints, so that pivots are as they are there.
     """
@@ -141,7 +162,7 @@ def linear_equations(residual, xi, impulses):
         if not m:
             return ca.densify(-over_mass(r))
         push, rows = ca.SX(B.sparsity(), kept[2]), ca.SX(C.sparsity(), kept[3])
-        impulses = space.reader(kept[4:]).solve(s - rows @ over_mass(r))  # (4)
+        impulses = space.reader(kept[4:]).solve(s - rows @ over_mass(r))  # (5)
         return ca.densify(ca.vertcat(-over_mass(r + push @ impulses), impulses))
 
     return ca.densify(ca.vertcat(*stored, ca.SX(0, 1))), solve

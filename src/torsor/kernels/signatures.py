@@ -13,6 +13,7 @@ slope   ∂k/∂u of a stage: a sparse matrix, its entries column by column
 h       length of a step
 d, dd   unknowns of a discrete step, mean velocities and impulses of the rows in use, and a correction of them
 L       factors of the equations of a discrete step
+m       momenta that it leaves with
 b       velocities (or momenta) that it ends with
 """
 
@@ -72,7 +73,8 @@ SIGNATURES = {
             "slope:        t x u p → slope",
             "leap_factor:  t h x p lam d → L",
             "leap:         t h x p lam d L → dd",
-            "landing:      t h x y p lam d → b",
+            "leaving:      t h x p lam d → m",
+            "landing:      t h x y p lam d m → b",
             "turns:        t x p → turn",
             "spin:         t x p → spin",
             "outputs:      t x p xdot lam → row",

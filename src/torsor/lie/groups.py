@@ -207,9 +207,9 @@ class SO3(Group):
 
     @returns("vector")
     def tidy(self, x):
-        """R (3 I − RᵀR)/2."""
+        """R + R (I − RᵀR)/2: I − RᵀR, which is rounding, is not rounded once more."""
         R = self.matrix(x)
-        return ca.vec(R @ (3 * ca.DM.eye(3) - R.T @ R)) / 2
+        return ca.vec(R + R @ (ca.DM.eye(3) - R.T @ R) / 2)
 
 
 @register("se3")

@@ -140,6 +140,7 @@ class Scratch(Record):
     d: VECTOR
     dd: VECTOR
     L: VECTOR
+    m: VECTOR
     b: VECTOR
     tried: VECTOR  # the state for which a better choice is asked
     common: VECTOR  # numbers on which ranks agree

@@ -237,6 +237,9 @@ class Waist:
     def _leap(self, found):
         return self._of_step("leap", self.x)
 
+    def _leaving(self, found):
+        return self._of_step("leaving", self.x)
+
     def _landing(self, found):
         return self._of_step("landing", ca.SX.sym("y", self.layout.x))
 
@@ -246,12 +249,14 @@ class Waist:
         part, p = self.parts[name], self.inputs(at)
         efforts = parted(self.lam, self.lam.shape[0] - part.size_in(5)[0])[1]
         h, d = ca.SX.sym("h"), ca.SX.sym("d", part.size_in(6)[0])
-        more = [ca.SX.sym("L", part.size_in(k)[0]) for k in range(7, part.n_in())]
+        more = [ca.SX.sym("more", part.size_in(k)[0]) for k in range(7, part.n_in())]
         ends = [at] if name == "landing" else []
         moving = self.q(at) if ends else self.v(at)
         results = part.call([time, h, self.q(self.x), moving, p, efforts, d, *more])
         if ends:
-            results = [self.beside.stored(moving, results[0], p)]
+            v = ca.SX.sym("v", self.layout.v)
+            stored = self.beside.stored(moving, v, p)
+            results = [ca.substitute(stored, ca.vertcat(time, v), ca.vertcat(time + h, results[0]))]
         return self._function(name, [time, h, self.x, *ends, self.p, self.lam, d, *more], results)
 
     def _stage(self, found):

@@ -22,7 +22,7 @@ from ..records import Run
 from ..vectors import copy, either, rate
 
 at = reference(Run)
-ROUNDING = 1e-17  # a correction over the largest velocity of its kind: no rounding is as small
+ROUNDING = 1e-20  # a correction over the largest velocity of its kind: no rounding is as small
 ENOUGH = 1e-9  # way of a correction over the size of the model, that no longer shrinks: rounding of large terms
 ITERATIONS = 30
 SHRINKS = 0.3  # factor by which corrections shrink, at least, before rounding stops them
@@ -34,7 +34,7 @@ class Composition(Integrator):
     """Steps of the lengths γᵢ h, one after the other, each of order 2."""
 
     loop = (__name__, "variational")
-    needs = ("leap_factor", "leap", "landing", "local")
+    needs = ("leap_factor", "leap", "leaving", "landing", "local")
     meets = True
     lengths: tuple  # γᵢ: as many as make the last one end where the result is looked for, an odd number
 
@@ -122,11 +122,13 @@ def landed(run, k, t, h, x, x1, before, after):
     s, state, plan = run.scratch, run.state, run.plan
     first, n, last = plan.configuration, plan.velocities, np.inf
     coupled = k.efforts > 0 or x.size > first + n + 1
+    s.t[0] = t
+    ask.leaving(k, s, s.h, x, state.p, s.lam, s.d, s.m)
     for m in range(2 * n, before.size):  # a guess
         x1[first - n + m] = x[first - n + m] + h * before[m]
     for _ in range(ITERATIONS):
         s.t[0] = t
-        ask.landing(k, s, s.h, x, x1, state.p, s.lam, s.d, s.b)
+        ask.landing(k, s, s.h, x, x1, state.p, s.lam, s.d, s.m, s.b)
         for m in range(n):
             x1[first + m] = s.b[m]
         copy(after, s.left)
