@@ -103,13 +103,15 @@ class Discrete:
         f, nothing = self.f, ca.SX.zeros(self.v.shape)
         at = lambda expression, v: self.at_end(expression, self.q1, v)
         M, v, push = at(self.L.mass_matrix, nothing), nothing, nothing
-        factor = Factor(at(self.rows("G"), nothing), M, f.row_units()) if f.keep else None
-        G, solve, over_mass = factor.read(factor.vector()) if factor else (None, None, inverse(M))
+        over_mass, held = inverse(M), lambda v: nothing
+        if f.keep:
+            factor = Factor(at(self.rows("G"), nothing), M, f.row_units())
+            G, solve, over_mass = factor.read(factor.vector())
+            held = lambda v: -(G.T @ solve(at(self.rows("psi"), v)))
         for _ in range(2):
             v = v + over_mass(momenta + push - at(self.L.momenta, v))
-            if factor:
-                more = -(G.T @ solve(at(self.rows("psi"), v)))
-                v, push = v + over_mass(more), push + more
+            more = held(v)
+            v, push = v + over_mass(more), push + more
         return v
 
 
