@@ -69,7 +69,7 @@ RUNS = {  # model, arguments of simulate
     "four-bar loops": (loops, {"until": 10.0, "outputs": 400}),
     "a loop that turns, rows chosen anew": (turning, {"until": 6.0, "outputs": 150, "formulation": "woronetz"}),
     "bouncing ball": (ball, {"until": 10.0, "outputs": 300}),
-    "stick and slip": (belt, {"until": 10.0, "outputs": 200}),
+    "stick and slip": (belt, {"until": 10.0, "outputs": 200, "formulation": "hamiltonian"}),
 }
 CHECKPOINTS = {"checkpoint_every": None, "checkpoint_interval": 0.1}
 

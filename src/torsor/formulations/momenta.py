@@ -8,6 +8,9 @@ With T(t, q, v) = ½ vᵀ M v + vᵀ m + …, where m(t, q) comes from grounds t
 
 (2) is the derivative of the Lagrangian (`lagrangian.py`). Without constraints it needs no accelerations; with them λ is found as in
 every other formulation, S λ = γ − G M⁻¹ f.
+
+Momenta are compared with speeds in units κ, the pivots D of M = Lᵀ D L in the reference configuration: the inertia that a joint
+feels while all joints beyond it are free (the articulated one), and the masses and moments of bodies in absolute coordinates.
 """
 
 import casadi as ca
@@ -23,6 +26,7 @@ def functions(f, solvers, inputs, gamma):
     forces     (t, q, v, p, F) → π̇, λ and implicit efforts, power
     later      (t, q, v, p, F, π̇) → v̇
     weighed    (q, p, δv) → δπ                   slowed    (p, F, δπ) → δv
+    inertias   p → κ
 
     solvers    with `over_mass`;  inputs: (t, q, v, p, F), and gains of Baumgarte where they are used
     """
@@ -40,8 +44,16 @@ def functions(f, solvers, inputs, gamma):
         "later": ([t, q, v, p, F, more], [over(more - held)]),  # (3)
         "weighed": ([q, p, more], [L.mass_matrix @ more]),
         "slowed": ([p, F, more], [over(more)]),
+        "inertias": ([p], [inertias(f, L.mass_matrix)]),
     }
     return {name: ca.Function(name, given, [ca.densify(x) for x in found]) for name, (given, found) in graphs.items()}
+
+
+def inertias(f, M):
+    """κ: pivots of M in the reference configuration, as a column."""
+    order = list(range(M.shape[0]))[::-1]  # tips before roots
+    there = ca.substitute(M, f.q, ca.DM(f.manifold.identity()))
+    return ca.ldl(ca.sparsify(there)[order, order], False)[0][order]
 
 
 def changing(f, L, solvers, gamma):

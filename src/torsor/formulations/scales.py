@@ -19,7 +19,6 @@ import numpy as np
 from ..lie import se3
 
 POINT = 1e-3  # extent over radius of gyration, below which a model sits at one point as far as its size goes
-MOMENTUM = 16.0  # units of momenta are powers of this
 STEP = 1024.0  # units of kernels are powers of this: scaling is exact, and an ordinary model is not scaled at all
 
 
@@ -31,7 +30,6 @@ class Scales:
     levers: dict = field(default_factory=dict)  # ℓ per body; L where it is not known
     rows: dict = field(default_factory=dict)  # (2) per label of a row; the row itself tells where it is not known
     rate: float = 0.0  # of motions that are given or that gravity causes [1/s]
-    inertias: list = field(default_factory=list)  # units of momenta over those of velocities, where momenta are state
 
     def columns(self, f):
         """C of a formulation: (1)."""
@@ -52,14 +50,9 @@ class Scales:
         return [rounded(self.rows.get(label, 1.0)) for label in labels]
 
 
-def rounded(x, step=STEP):
-    """The nearest power of `STEP`, or of another step."""
-    return step ** round(np.log(x) / np.log(step)) if x > 0 else 1.0
-
-
-def inertias(inverse):
-    """Units of momenta, from M⁻¹: what moves a coordinate at unit speed while the others are free."""
-    return [float(rounded(1 / x, MOMENTUM)) for x in np.diag(inverse)]
+def rounded(x):
+    """The nearest power of `STEP`."""
+    return STEP ** round(np.log(x) / np.log(STEP)) if x > 0 else 1.0
 
 
 def measured(model):

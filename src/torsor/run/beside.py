@@ -2,14 +2,12 @@
 
     x = (q, y, w, z),      y = v     or     y = π / κ                                                    (1)
 
-κ   how much momentum moves a coordinate at unit speed while the others are free: 1/(M⁻¹)ₖₖ at the start, rounded to a power of
-    `scales.MOMENTUM` [kg, kg m²]
+κ   how much momentum moves a coordinate at unit speed in the reference configuration, while what hangs on it is free (`momenta.py`)
 
 A run compares y and its errors with speeds, whichever of the two it is. Both classes say what the waist asks for: v from y and y
 from v, changes of one as changes of the other, and what y changes by.
 """
 
-import casadi as ca
 import numpy as np
 
 from ..describe.quantity import time
@@ -41,9 +39,9 @@ class Velocities:
         """What v changes by where y does."""
         return dy
 
-    def rate(self, *given):
-        """ẏ, λ and power at (t, q, v, p, F), and gains where the constraints are stabilised."""
-        return self.parts["accelerations"].call(given)
+    def rate(self, t, q, v, p, *more):
+        """ẏ, λ and power; more: the factor, and gains where the constraints are stabilised."""
+        return self.parts["accelerations"](t, q, v, p, *more)
 
     def accelerations(self, q, v, p, ydot):
         return ydot
@@ -54,38 +52,41 @@ class Momenta:
 
     solves = "forces"
 
-    def __init__(self, parts, inertias):
-        self.parts, self.unit = parts, ca.DM(inertias)
+    def __init__(self, parts):
+        self.parts = parts
+
+    def _unit(self, p):
+        return self.parts["inertias"](p)
 
     def _factor(self, q, p):
         return self.parts["factor"](time, q, p)
 
     def velocities(self, q, y, p, F=None):
-        return self.parts["speeds"](time, q, self.unit * y, p, self._factor(q, p) if F is None else F)
+        return self.parts["speeds"](time, q, self._unit(p) * y, p, self._factor(q, p) if F is None else F)
 
     def stored(self, q, v, p):
-        return self.parts["momenta"](time, q, v, p) / self.unit
+        return self.parts["momenta"](time, q, v, p) / self._unit(p)
 
     def added(self, q, p, dv):
-        return self.parts["weighed"](q, p, dv) / self.unit
+        return self.parts["weighed"](q, p, dv) / self._unit(p)
 
     def corrected(self, y, q, p, v, w):
         return y + self.added(q, p, w - v)
 
     def taken(self, p, F, dy):
-        return self.parts["slowed"](p, F, self.unit * dy)
+        return self.parts["slowed"](p, F, self._unit(p) * dy)
 
-    def rate(self, *given):
-        rate, lam, power = self.parts["forces"].call(given)
-        return rate / self.unit, lam, power
+    def rate(self, t, q, v, p, *more):
+        rate, lam, power = self.parts["forces"](t, q, v, p, *more)
+        return rate / self._unit(p), lam, power
 
     def accelerations(self, q, v, p, ydot):
-        return self.parts["later"](time, q, v, p, self._factor(q, p), self.unit * ydot)
+        return self.parts["later"](time, q, v, p, self._factor(q, p), self._unit(p) * ydot)
 
 
 def beside(f, parts):
     """What stands beside the configuration in the states of a formulation."""
-    return Momenta(parts, f.scales.inertias) if f.conjugate else Velocities(parts)
+    return Momenta(parts) if f.conjugate else Velocities(parts)
 
 
 def state_of(built, layout, t, q, v, p):

@@ -17,7 +17,6 @@ class Choice:
     metric           of the projection: "mass", "plain", "pseudoinverse", or dependent coordinates for positions and for velocities
     unit, units      of lengths, and of rows by label
     needs            kernels that a method asks for beyond those of every run
-    inertias         units of momenta, where these are state
     """
 
     map: str
@@ -29,7 +28,6 @@ class Choice:
     unit: float
     units: tuple
     needs: tuple = ()
-    inertias: tuple = ()
 
     @classmethod
     def of(cls, f, map, baumgarte, needs=()):
@@ -37,9 +35,7 @@ class Choice:
         released = tuple(k for k, e in enumerate(f.model.switched) if id(e) in f.released)
         units = tuple(zip(f.scales.rows, f.scales.row_units(f.scales.rows)))
         chosen = frozen(f.keep), frozen(f.dependent), frozen(f.metric)
-        return cls(
-            map, baumgarte, released, *chosen, float(f.scales.unit), units, tuple(needs), frozen(f.scales.inertias)
-        )
+        return cls(map, baumgarte, released, *chosen, float(f.scales.unit), units, tuple(needs))
 
     @classmethod
     def restored(cls, facts):
@@ -59,7 +55,7 @@ class Choice:
         """Write it on a formulation, or on its numeric face. Returns that."""
         f.release([f.model.switched[k] for k in self.released])
         f.keep, f.dependent, f.metric = thawed(self.keep), thawed(self.dependent), self.metric
-        f.measure(Scales(length=self.unit, rows=dict(self.units), inertias=list(self.inertias)))
+        f.measure(Scales(length=self.unit, rows=dict(self.units)))
         return f
 
 

@@ -11,7 +11,7 @@ from .. import kernels
 from ..describe import quantity
 from ..errors import AssemblyError, ModelError
 from ..formulations.fingerprint import fingerprint
-from ..formulations.scales import Scales, inertias
+from ..formulations.scales import Scales
 from ..registry import lookup
 from . import large
 from .blocks import Blocks
@@ -163,7 +163,6 @@ def _begun(told, options, values, t, build):
         q, v, p = f.adopt(t, q, v, p)
         found = diagnose(examiner, t, q, p)
     f.keep = found.keep
-    scales.inertias = inertias(examiner.Minv(q, p)) if f.conjugate else []
     f.measure(scales)
     choice, partition = best_choice(f, examiner, t, q, p, options)
     layout = layout_of(model, f.facts["q"], f.facts["v"], len(p))
