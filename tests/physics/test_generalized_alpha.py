@@ -51,13 +51,13 @@ def test_velocities_satisfy_the_constraints_where_this_is_promised():
     """In the form of index 3 what is left of them falls with the square of the step; positions hold to rounding in both."""
     drift = {}
     for method in FORMS:
-        for n in (50, 100):
+        for n in (200, 400):
             given = {"outputs": 10, "method": method, "step": 0.1 / n, "formulation": "absolute"}
             data = ts.simulate(ts.cases.load("heavy-top"), 0.1, **given)
             assert data.position_drift_max < 1e-14
             drift[method, n] = data.velocity_drift_max
-    assert max(drift[FORMS[1], n] for n in (50, 100)) < 1e-12
-    assert abs(np.log2(drift[FORMS[0], 50] / drift[FORMS[0], 100]) - 2) < 0.15
+    assert max(drift[FORMS[1], n] for n in (200, 400)) < 1e-12
+    assert abs(np.log2(drift[FORMS[0], 200] / drift[FORMS[0], 400]) - 2) < 0.15
 
 
 def test_steps_of_changing_length_keep_the_order():

@@ -18,9 +18,9 @@ import casadi as ca
 import numpy as np
 
 from ..describe.quantity import parted, time
-from ..formulations import discrete, generalized_alpha
 from ..formulations.graphs import shared
 from ..kernels.signatures import SIGNATURES, checked
+from . import solving
 from .beside import Velocities, beside
 
 FUSED = 5000  # instructions up to which the parts of a stage become one kernel
@@ -125,7 +125,7 @@ class Waist:
     def _further(self, name, found):
         """A kernel that a method asks for."""
         own = getattr(self, f"_{name}", None)
-        return self._solving(name) if own is None else own(found)
+        return solving.kernel(self, name) if own is None else own(found)
 
     def signals(self, name, f):
         """A function (t, q, v, p, a, λ) as one of the state, its rate and λ."""
@@ -236,42 +236,6 @@ class Waist:
         k = self._stage(found)(time, self.x, self.u, self.p)
         return shared(ca.Function("slope", [time, self.x, self.u, self.p], [ca.jacobian(k, self.u)]))
 
-    def _of_step(self, name):
-        """Vectors by name, and results, of a kernel of steps that solve equations of the formulation (`discrete.py`,
-        `generalized_alpha.py`), by the names of what its part takes; y is the state at the end, as far as it is known."""
-        part, signature, y = self.parts[name], SIGNATURES[name], ca.SX.sym("y", self.layout.x)
-        vectors = {"t": time, "h": ca.SX.sym("h"), "x": self.x, "y": y, "p": self.p, "lam": self.lam}
-        end = y if "y" in signature.takes else self.x
-        efforts = part.size_in(part.index_in("efforts"))[0]
-        known = {
-            "t": time, "h": vectors["h"], "q": self.q(self.x), "q1": self.q(y), "v": self.v(self.x), "p": self.inputs(end),
-            "efforts": parted(self.lam, self.lam.shape[0] - efforts)[1],
-        }  # fmt: skip
-        for k, own in enumerate(part.name_in()):
-            if own not in known:
-                known[own] = vectors[own] = ca.SX.sym(own, part.size_in(k)[0])
-        results = part.call([known[own] for own in part.name_in()])
-        return vectors, results
-
-    def _solving(self, name):
-        """A kernel of such steps."""
-        vectors, results = self._of_step(name)
-        return self._function(name, [vectors[each] for each in SIGNATURES[name].takes], results)
-
-    def _landing(self, found):
-        """What stands beside the configuration where a discrete step ends."""
-        vectors, results = self._of_step("landing")
-        v, y = ca.SX.sym("v", self.layout.v), vectors["y"]
-        stored = self.beside.stored(self.q(y), v, self.inputs(y))
-        ended = ca.substitute(stored, ca.vertcat(time, v), ca.vertcat(time + vectors["h"], results[0]))
-        return self._function("landing", [vectors[each] for each in SIGNATURES["landing"].takes], [ended])
-
-    def _acceleration(self, found):
-        """v̇ of a rate ẋ."""
-        x, xdot = self.x, self.xdot
-        a = self.beside.accelerations(self.q(x), self.v(x), self.inputs(x), self.steps(xdot)[1])
-        return self._function("acceleration", [time, x, self.p, xdot], [a])
-
     def _stage(self, found):
         """A whole stage of a method as one kernel: dexp⁻¹(u) ẋ at x · exp(u).
 
@@ -294,11 +258,7 @@ def kernels_of(f, map, baumgarte, signals, program=None, needs=()):
     """The kernels of a run of a formulation; with a program of events, those that it needs too; and what a method needs."""
     layout = layout_of(f.model, f.q.shape[0], f.v.shape[0], f.p.shape[0])
     tables = {} if needs else f.schedules(layout)
-    parts = {**f.functions(baumgarte, "rate" not in tables), **f.retractions(map)}
-    if "leap" in needs:
-        parts |= discrete.functions(f, map)
-    if "alpha" in needs:
-        parts |= generalized_alpha.functions(f, map, "stabilised" in needs)
+    parts = {**f.functions(baumgarte, "rate" not in tables), **f.retractions(map), **solving.parts(f, map, needs)}
     rates = f.watching("states", ca.vertcat(*[state.rate for state in f.model.states], ca.SX(0, 1)))
     waist = Waist(layout, parts, rates, tables, beside(f, parts))
     found = waist.functions(baumgarte, True, needs) | (waist.conversions() if f.conjugate else {})
