@@ -10,7 +10,7 @@ from ..kernels.signatures import SIGNATURES
 
 def parts(f, map, needs):
     """Functions of configuration and velocities, by name, that are needed here."""
-    found = {}
+    found: dict = {}
     if "leap" in needs:
         found |= discrete.functions(f, map)
     if "alpha" in needs:
