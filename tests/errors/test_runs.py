@@ -39,10 +39,6 @@ def stiff():
         ({"method": None}, "unknown integrator None"),
         ({"method": ["rkmk4"]}, "unknown integrator"),
         ({"method": "rkmk4"}, "'rkmk4' has no step-size control: give a positive `step`, or use .*'rkmk54'"),
-        ({"method": "rkmk4:rho=1"}, "integrator 'rkmk4': unknown option 'rho'. It has none"),
-        ({"method": "generalized-alpha:rho=1.5", "step": 0.1}, "'generalized-alpha': rho must lie between 0 and 1, got 1.5"),
-        ({"method": "generalized-alpha-2:rho=half"}, "'generalized-alpha-2': rho must lie between 0 and 1, got 'half'"),
-        ({"method": "generalized-alpha:damping=1"}, "unknown option 'damping'. Known: rho"),
         ({"projection": "lsq"}, "unknown projection 'lsq'. Known: baumgarte, least-squares, none"),
         ({"projection": "baumgarte:gamma=1"}, "'baumgarte': unknown option 'gamma'. Known: .*alpha, beta"),
         ({"projection": "baumgarte:alpha"}, "write options as NAME=VALUE, got 'alpha'"),
@@ -182,6 +178,6 @@ def test_a_run_that_would_take_months_ends_and_says_why(monkeypatch):
     model = ts.Model("stiff")
     body = model.body("body", mass=1.0, inertia=(1, 1, 1), at=(0.1, 0, 0))
     model.add(ts.PointForce("spring", body, force=(-1e25 * body.position[0], 0, 0)))
-    with pytest.raises(ts.RunError, match="more than 30 days .*implicit-midpoint") as error:
+    with pytest.raises(ts.RunError, match="more than 30 days .*radau5") as error:
         ts.simulate(model, 10.0, outputs=5)
     assert error.value.data.sizes["time"] == 1

@@ -107,9 +107,6 @@ class Absolute(Formulation):
             parts.append(f)
         return ca.vertcat(*parts)
 
-    def bias(self):
-        return -self.forces()
-
     # kernels
 
     def factored(self, G):

@@ -95,6 +95,34 @@ def of_states(run, h, x, e):
 
 
 @inlined
+def speeds_met(run, h, way, along, about):
+    """The largest linear and angular speeds so far. What starts from rest speeds up: by its accelerations, or where these may be
+    those of something stiff, which do not last, by what it has gained in the step."""
+    scales, gained = run.scales, (h * max(along.first, along.last), h * max(about.first, about.last))
+    if run.method.implicit == 1:
+        gained = either(way, run.plan.linear, run.plan.velocities)
+    return max(scales.speed, along.speed + gained[0]), max(scales.spin, about.speed + gained[1])
+
+
+@inlined
+def sizes_of(run, h, x, way, along, about):
+    """What errors of a step along a way are measured against, and the speeds that it has met."""
+    plan, scales, tolerance, K, n = run.plan, run.scales, run.plan.tolerance, run.scratch.K, run.plan.velocities
+    met = speeds_met(run, h, way, along, about)
+    # where nothing turns (or nothing moves along), speeds of that kind are rounding of the others: keep it below the tolerance
+    noise, known = 1e-14 / tolerance, KNOWN * h / tolerance
+    speed = max(met[0], noise * met[1] * scales.length, known * scales.linear_rounding)
+    spin = max(met[1], noise * met[0] / scales.length, known * scales.angular_rounding)
+    # the work of drives and forces counts too, where anything moves by more than rounding
+    scales.energy = max(scales.energy, abs(x[plan.configuration + n]))
+    energy = max(scales.energy, plan.mass * speed**2 + plan.inertia * spin**2)
+    for j in range(run.method.stages):
+        energy = max(energy, max(h, BRIEF * plan.smallest_step) * abs(K[j, 2 * n]))
+    moves = met[0] > known * scales.linear_rounding or met[1] > known * scales.angular_rounding
+    return Sizes(speed, spin, energy if moves else 0.0), met
+
+
+@inlined
 def relative(run, h, x, e, along, about, sizes):
     """Largest component of an error over its size: lengths, angles, speeds of either kind, the work, and the user's states."""
     scales = run.scales
@@ -129,27 +157,12 @@ def error_of(run, k, h, x, x1, projecting):
     a step would be judged by noise where the constraints are nearly dependent. Constraints at velocity level restore no
     position, so that an error along them stays.
     """
-    plan, s, scales, method = run.plan, run.scratch, run.scales, run.method
-    n, tolerance, K = plan.velocities, plan.tolerance, s.K
+    s, scales, method, tolerance = run.scratch, run.scales, run.method, run.plan.tolerance
     if projecting:
         ask.tangent(k, s, x1, run.state.p, s.F, s.e, s.left)
     e = s.left if projecting else s.e
-    along, about = of_all_ranks(run, *of_each_kind(K[0], K[method.stages - 1], e, s.e, plan.linear))
-    met = (  # what starts from rest speeds up
-        max(scales.speed, along.speed + h * max(along.first, along.last)),
-        max(scales.spin, about.speed + h * max(about.first, about.last)),
-    )
-    # where nothing turns (or nothing moves along), speeds of that kind are rounding of the others: keep it below the tolerance
-    noise, known = 1e-14 / tolerance, KNOWN * h / tolerance
-    speed = max(met[0], noise * met[1] * scales.length, known * scales.linear_rounding)
-    spin = max(met[1], noise * met[0] / scales.length, known * scales.angular_rounding)
-    # the work of drives and forces counts too, where anything moves by more than rounding
-    scales.energy = max(scales.energy, abs(x[plan.configuration + n]))
-    energy = max(scales.energy, plan.mass * speed**2 + plan.inertia * spin**2)
-    for j in range(method.stages):
-        energy = max(energy, max(h, BRIEF * plan.smallest_step) * abs(K[j, 2 * n]))
-    moves = met[0] > known * scales.linear_rounding or met[1] > known * scales.angular_rounding
-    sizes = Sizes(speed, spin, energy if moves else 0.0)
+    along, about = of_all_ranks(run, *of_each_kind(s.K[0], s.K[method.stages - 1], e, s.e, run.plan.linear))
+    sizes, met = sizes_of(run, h, x, s.u, along, about)
     worst = relative(run, h, x, e, along, about, sizes)
     if method.rough.size > 0:
         worst = with_a_second(run, k, h, x, x1, projecting, worst, sizes)
@@ -158,6 +171,15 @@ def error_of(run, k, h, x, x1, projecting):
     if error <= 1.0:  # what a rejected step met does not count
         scales.speed, scales.spin = met
     return error
+
+
+@compiled
+def measured(run, h, x, e):
+    """An error of the step whose way is in u over what it is measured against."""
+    s = run.scratch
+    along, about = of_each_kind(s.K[0], s.K[run.method.stages - 1], e, e, run.plan.linear)
+    sizes, _ = sizes_of(run, h, x, s.u, along, about)
+    return relative(run, h, x, e, along, about, sizes)
 
 
 @compiled

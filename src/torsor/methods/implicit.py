@@ -9,8 +9,9 @@ import numpy as np
 
 from ..kernels import ask
 from ..kernels.compiled import compiled, inlined
+from .control import of_each_kind, sizes_of, speeds_met
 from .newton import factored, solve
-from .vectors import copy, either, stage
+from .vectors import copy, stage
 
 SAME = 0.02  # relative difference of shifts up to which factors of one serve for the other
 SLOW = 0.03  # contraction of corrections, above which the slope is evaluated anew for the next step
@@ -19,6 +20,7 @@ UNSEEN = 0.01  # and at least, where it was seen in earlier steps
 CLOSELY = 0.001  # part of the tolerance to which equations are solved,
 EXACTLY = 1e-15  # and of the size of the model, where a step is fixed
 ROUNDING = 1e-9  # corrections below this that no longer shrink are rounding of large terms
+ROUNDED, RESTING = 1e-15, 1e-9  # of its size: how far a model moves in a step by rounding, and at most where it rests
 ITERATIONS, FEW = 30, 10  # that are tried with a fixed step, and where a shorter one may be cheaper
 GOES_ON, SOLVED, FAILS = 0, 1, 2
 
@@ -58,24 +60,24 @@ def factors_for(run, structure, shift, ratio):
 
 
 @inlined
-def units_of_speed(run, h, way):
-    """What corrections of linear and of angular speeds are compared with: in an adaptive run the largest speeds, as errors are;
-    and never more finely than what moves the model by its size in a step."""
-    plan, scales, n = run.plan, run.scales, run.plan.velocities
-    if plan.adaptive == 0:
-        return scales.length / h, 1.0 / h
-    first, change = either(run.scratch.K[0], plan.linear, 0), either(way, plan.linear, n)
-    speed, spin = max(scales.speed, first[0] + change[0]), max(scales.spin, first[1] + change[1])
-    noise = 1e-14 / plan.tolerance
-    speed, spin = max(speed, noise * spin * scales.length), max(spin, noise * speed / scales.length)
-    return min(max(speed, 1e-300), scales.length / h), min(max(spin, 1e-300), 1.0 / h)
+def units(run, h, x, way, change):
+    """What corrections of linear and of angular speeds and of work are compared with. Where errors are controlled this is what
+    they are measured against; else what moves the model by its size in a step, and the energy of what moves."""
+    plan, length = run.plan, run.scales.length
+    first, last = run.scratch.K[0], run.scratch.K[run.method.stages - 1]
+    along, about = of_each_kind(first, last, change, change, plan.linear)
+    if plan.adaptive == 1:
+        sizes, _ = sizes_of(run, h, x, way, along, about)
+        return max(sizes.speed, ROUNDED * length / h), max(sizes.spin, ROUNDED / h), sizes.energy
+    speed, spin = speeds_met(run, h, way, along, about)
+    speed, spin = max(speed, RESTING * length / h), max(spin, RESTING / h)
+    return length / h, 1.0 / h, plan.mass * speed**2 + plan.inertia * spin**2
 
 
 @compiled
-def size_of(run, h, way, change):
+def size_of(run, speed, spin, way, change):
     """How large a correction of the way of a step is, over the size of the model and its speeds, and its largest component."""
     plan, scales, n, worst, place = run.plan, run.scales, run.plan.velocities, 0.0, 0
-    speed, spin = units_of_speed(run, h, way)
     for m in range(2 * n):
         if plan.linear[m % n] == 1:
             unit = scales.length if m < n else speed
@@ -92,27 +94,31 @@ def size_of(run, h, way, change):
 
 
 @compiled
-def verdict(run, h, way, change, last, turn):
+def verdict(run, h, x, way, change, last, turn):
     """Whether a correction is the last that is needed, or no hope is left; and its size.
 
     last   size of the correction before;  turn: how many there were
+
+    Nothing depends on the work, which follows the motion by an iteration: it may ask for one more.
     """
-    plan, state, past = run.plan, run.state, run.past
-    size, state.worst = size_of(run, h, way, change)
+    plan, state, past, eq, n = run.plan, run.state, run.past, run.equations, run.plan.velocities
+    speed, spin, energy = units(run, h, x, way, change)
+    size, state.worst = size_of(run, speed, spin, way, change)
     state.unsolved = size
     goal, rounding, most = EXACTLY, ROUNDING, ITERATIONS
     if plan.adaptive == 1:
         goal, rounding, most = CLOSELY * plan.tolerance, min(ROUNDING, 0.1 * plan.tolerance), FEW
     if not size < np.inf:
         return FAILS, size
-    if turn > 0:
-        ratio = size / last if last > 0.0 else 0.0
-        if size <= rounding and ratio > 0.3:
-            return SOLVED, size
+    ratio = size / last if turn > 0 and last > 0.0 else 0.0
+    rounded = turn > 0 and size <= rounding and ratio > 0.3
+    if turn > 0 and not rounded:
         past.contraction = ratio
     left = min(past.contraction, 0.99) if turn > 0 else max(past.contraction, UNSEEN)
-    if size == 0.0 or left / (1.0 - left) * size <= goal:
-        return SOLVED, size
+    if rounded or size == 0.0 or left / (1.0 - left) * size <= goal:
+        settled, eq.settled = eq.settled == 1, 1
+        worked = abs(change[2 * n]) <= 100.0 * goal * max(energy, abs(way[2 * n]))
+        return (SOLVED if worked or settled else GOES_ON), size
     hopeless = past.contraction >= 0.99 or size * left ** (most - turn) > goal
     return (FAILS if turn > 0 and size > rounding and hopeless else GOES_ON), size
 
@@ -122,7 +128,7 @@ def iterated(run, structure, t, h, x, x1, within, b, g):
     """Newton's method for u = b + g k(within · u) from the u in the scratch, with the factors that there are. Returns whether it
     converged; k of the last iteration is left in the last row of K."""
     k, s, eq, n, last = run.kernels[structure], run.scratch, run.equations, run.scratch.u.size, np.inf
-    K, shift = s.K[run.method.stages - 1], 1.0 / (within * g)
+    K, shift, eq.settled = s.K[run.method.stages - 1], 1.0 / (within * g), 0
     for turn in range(ITERATIONS):
         for m in range(n):
             s.left[m] = within * s.u[m]
@@ -133,7 +139,7 @@ def iterated(run, structure, t, h, x, x1, within, b, g):
         solve(run, structure, eq.factors, eq.b, eq.y)
         for m in range(n):
             s.u[m] += eq.b[m]
-        found, last = verdict(run, h, s.u, eq.b, last, turn)
+        found, last = verdict(run, h, x, s.u, eq.b, last, turn)
         if found != GOES_ON:
             return found == SOLVED
     return False

@@ -47,6 +47,7 @@ class Method(Record):
     """A method: its step, by address, and its tables."""
 
     step: COUNT
+    implicit: COUNT  # whether it passes over what is stiff
     order: REAL  # by which the length of a step follows from its error
     gain: REAL  # by which the next step may be longer than that, since the method changes
     steady: REAL  # a step that could be longer by less than this factor stays as long as it is,
@@ -56,10 +57,6 @@ class Method(Record):
     b: VECTOR
     c: VECTOR
     first: INDICES  # rows of A that belong to each stage of a product of exponentials
-    alpha_m: REAL  # parameters of generalised-α
-    alpha_f: REAL
-    beta: REAL
-    gamma: REAL
     estimate: VECTOR  # weights of the error of a step,
     rough: VECTOR  # and of a second, rougher one; empty: none
 
@@ -71,6 +68,9 @@ class Past(Record):
     times: VECTOR
     xs: MATRIX
     rates: MATRIX  # ẋ of each
+    order: COUNT  # of a method that changes it,
+    next: COUNT  # that it takes where the last step is accepted,
+    held: COUNT  # and steps for which order and length have been the same
     ways: MATRIX  # to the stages of the last step that was tried, by which the next are guessed:
     began: REAL  # when that began,
     span: REAL  # and how long it was
@@ -135,6 +135,7 @@ class Scratch(Record):
     xdot: VECTOR
     lam: VECTOR
     K: MATRIX  # stages of a step: the first belongs to its start
+    points: MATRIX  # states that a method keeps, as ways from the present one
     g: VECTOR
     psi: VECTOR
     turn: VECTOR
@@ -146,9 +147,6 @@ class Scratch(Record):
     L: VECTOR
     m: VECTOR
     b: VECTOR
-    affine: VECTOR
-    way: VECTOR
-    a: VECTOR
     tried: VECTOR  # the state for which a better choice is asked
     common: VECTOR  # numbers on which ranks agree
 
@@ -171,6 +169,7 @@ class Equations(Record):
     y: VECTOR  # to work with
     z: COMPLEX
     guess: VECTOR  # where Newton's method began
+    settled: COUNT  # whether it has found the motion
 
 
 class Outputs(Record):

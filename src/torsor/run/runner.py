@@ -9,9 +9,9 @@ from ..kernels.record import VECTOR
 from ..kernels.signatures import SIGNATURES
 from ..methods.codes import ILL_CHOSEN, RUNNING
 from ..methods.elimination import tables
-from ..methods.integrator import integrator_of
 from ..methods.projections import Projection
 from ..methods.records import Equations, Method, Outputs, Past, Plan, Run, Scales, Scratch, State, addresses
+from ..registry import lookup
 from . import endings
 from .beside import state_of
 from .choice import Choice
@@ -44,11 +44,12 @@ class Runner(Results):
         self.looked = -1  # steps at the last look at the conditioning of what was chosen
         self.blame, self.undefined, self.system = blame, None, system
         self.renew, self.library, self.choice, self.used = renew, library, system.choice, set(system.keep)
-        integrator = integrator_of(method)
+        integrator = lookup("integrator", method)
         module, name = integrator.loop
         self.needs, self.meets = integrator.needs, integrator.meets
         self.sizes = {**system.sizes, "p": len(system.p), "outputs": sum(size for _, size in system.layout)}
         control = {"order": integrator.estimated or integrator.order, "gain": 1.0, "steady": 1.0, "growth": 5.0}
+        control["implicit"] = "slope" in self.needs
         self.method = Method(step=loops(module)[name].address, **control | integrator.tables())
         self.past = Past(
             times=np.zeros(integrator.history), xs=np.zeros((integrator.history, system.state.x)),
@@ -94,7 +95,7 @@ class Runner(Results):
         vectors = {name: np.zeros(layout.algebra) for name in ("u", "e", "rough", "left", "xdot")}
         return Scratch(
             t=np.zeros(1), K=np.zeros((self.method.stages, layout.algebra)), tried=np.zeros(layout.x), turn=np.zeros(turns),
-            spin=np.zeros(turns), **vectors,
+            spin=np.zeros(turns), points=np.zeros((self.past.times.size, layout.algebra)), **vectors,
         )  # fmt: skip
 
     def _take(self, chosen):

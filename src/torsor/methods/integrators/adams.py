@@ -17,14 +17,14 @@ from ...kernels.compiled import compiled, entry, inlined, reference
 from ...registry import register
 from ..codes import ACCEPTED
 from ..explicit import runge_kutta
+from ..history import remember
 from ..integrator import Integrator
 from ..records import Run
-from ..vectors import copy, first_rate, stage
+from ..vectors import copy, stage
 from .tableaus import RKMK4
 
 at = reference(Run)
 PAST = 4  # states that are used, the present one included
-CLOSE = 1e-3  # distance of two states over the step, below which older ones are forgotten
 
 
 @register("abm4")
@@ -44,37 +44,6 @@ class AdamsBashforthMoulton4(Integrator):
     @classmethod
     def adaptive(cls):
         return False
-
-
-@compiled
-def remember(run, k, t, h):
-    """The present state and its rate are the newest ones; what is later than them, since the run has gone back, is forgotten.
-    The rate is left in the first row of K."""
-    past, state, K = run.past, run.state, run.scratch.K
-    while past.kept > 0 and past.times[0] > t:
-        shift(past, 0, 1)
-        past.kept -= 1
-    if past.kept > 0 and past.times[0] == t:
-        copy(past.rates[0], K[0])
-        return
-    if past.kept > 0 and t - past.times[0] < CLOSE * h:
-        past.kept = 0
-    first_rate(run, k, t)
-    shift(past, 1, 0)
-    past.times[0] = t
-    copy(state.xs[state.at], past.xs[0])
-    copy(K[0], past.rates[0])
-    past.kept = min(past.kept + 1, PAST)
-
-
-@compiled
-def shift(past, to, start):
-    """Move all states that are kept by one place, from `start` on to `to` on."""
-    for m in range(PAST - 1):
-        j = m if to < start else PAST - 2 - m
-        past.times[j + to] = past.times[j + start]
-        copy(past.xs[j + start], past.xs[j + to])
-        copy(past.rates[j + start], past.rates[j + to])
 
 
 @compiled

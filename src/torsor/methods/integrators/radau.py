@@ -126,12 +126,13 @@ def correction(run, structure, h):
 def iterated(run, structure, t, h, x, x1):
     """Newton's method from the stages that are guessed, with the factors that there are. Returns whether it converged."""
     k, s, past, last = run.kernels[structure], run.scratch, run.past, np.inf
+    run.equations.settled = 0
     for turn in range(ITERATIONS if run.plan.adaptive == 0 else FEW):
         for i in range(3):
             stage(run, k, t + C[i] * h, x, past.ways[i], x1, s.K[i + 1])
         run.state.evaluations += 3
         correction(run, structure, h)
-        found, last = verdict(run, h, past.ways[2], s.left, last, turn)
+        found, last = verdict(run, h, x, past.ways[2], s.left, last, turn)
         if found != GOES_ON:
             return found == SOLVED
     return False
@@ -157,9 +158,9 @@ def solved(run, structure, t, h, x, x1):
 
 
 @compiled
-def estimate(run, structure, t, h, x, x1):
+def estimate(run, structure, t, h, x, x1, first):
     """The error of the step: (3); filtered once more in the first step and after a rejection, where the start may not be smooth."""
-    s, eq, past, first = run.scratch, run.equations, run.past, run.past.kept == 0
+    s, eq, past = run.scratch, run.equations, run.past
     for m in range(s.u.size):
         s.left[m] = (D[0] * past.ways[0, m] + D[1] * past.ways[1, m] + D[2] * past.ways[2, m]) / h
         s.e[m] = s.K[0, m] + s.left[m]
@@ -180,11 +181,12 @@ def radau(run, structure, t, h):
     forget_after_jump(run)
     first_rate(run, k, t)
     state.evaluations += 1
+    first = past.span == 0.0
     guess(run, t, h)
     if not solved(run, structure, t, h, x, x1):
         return False
     if run.plan.adaptive == 1:
-        estimate(run, structure, t, h, x, x1)
+        estimate(run, structure, t, h, x, x1, first)
     if past.contraction > SLOW:
         past.sloped = 0
     past.kept = max(past.kept, 1)

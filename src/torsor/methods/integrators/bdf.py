@@ -1,0 +1,205 @@
+"""Backward differentiation on a group: a polynomial through earlier states, with the rate at the end of the step.
+
+With the motion since the present state as u(τ), x(t + τ) = x · exp(u(τ)), earlier states are points of it, and a step of order q is
+
+    uⱼ = log(x⁻¹ xⱼ),   P(τⱼ) = uⱼ  for j < q,   P(h) = u,      Ṗ(h) = k(u) = dexp⁻¹(u) ẋ                   (1)
+
+for steps of any lengths: its weights follow from the times. The polynomial through q + 1 earlier states predicts u. What it is off
+by tells the error, and divided differences of one order less and one more tell what the error would have been with those:
+
+    e_q = Δ_q Π_{j<q} (1 − θⱼ) · s_{q−1}/s_q,    s_q = Σ_{j≤q} 1/(1 − θⱼ),    θⱼ = τⱼ/h                       (2)
+
+with the divided difference Δ_q over u, u₀, …, u_q. One step is off by e_q/s_{q−1}; k has the weight h/s_{q−1} in (1), so that
+errors add up to s_{q−1} times as much.
+
+Steps of Radau IIA give the first states, at the start and after every jump. States that are turned by more than a quarter of a turn
+against the present one are left out. [hairer1993], sec. III.5 and III.7; [hairer1996], sec. V.2.
+"""
+
+from ...kernels import ask
+from ...kernels.compiled import compiled, entry, inlined, reference
+from ...registry import register
+from ..codes import ACCEPTED, NOT_SOLVED
+from ..control import measured
+from ..history import remember
+from ..implicit import forget_after_jump, solved_stage
+from ..integrator import Integrator
+from ..records import Run
+from ..vectors import copy
+from .radau import Radau5, radau
+
+at = reference(Run)
+ESTIMATED = float(Radau5.estimated)
+HIGHEST, FIXED, PAST = (
+    5,
+    2,
+    6,
+)  # orders: the highest, and with a fixed step; states that are kept, the present one included
+START = 3  # states that a first step with error control needs
+TURNED = 1.5  # angle between states that are used together [rad]
+BETTER = 1.1  # factor by which another order must allow a longer step
+
+
+@register("bdf")
+class BDF(Integrator):
+    """Backward differentiation formulas of order 1 to 5, adaptive in order and step; of order 2 with a fixed step. One evaluation
+    per iteration instead of three: for stiff models that are large or smooth, where `radau5` costs more per step."""
+
+    order = FIXED
+    loop = (__name__, "bdf")
+    history = PAST
+    needs = ("slope", "local")
+
+    @classmethod
+    def tables(cls):
+        return {"stages": 4}
+
+    @classmethod
+    def adaptive(cls):
+        return True
+
+
+@inlined
+def node(run, j, t, h):
+    """When a state was, from the present one on, in steps; the end of the step is number −1."""
+    return (run.past.times[j] - t) / h if j >= 0 else 1.0
+
+
+@compiled
+def apart(run, i, first, last, t, h):
+    """Π (τᵢ − τⱼ) over all nodes from first to last but i itself."""
+    product = 1.0
+    for j in range(first, last + 1):
+        if j != i:
+            product *= node(run, i, t, h) - node(run, j, t, h)
+    return product
+
+
+@compiled
+def slope_at_end(run, last, t, h):
+    """Σ 1/(1 − τⱼ) up to node `last`: how the derivative at the end of the step depends on u there."""
+    total = 0.0
+    for j in range(last + 1):
+        total += 1.0 / (1.0 - node(run, j, t, h))
+    return total
+
+
+@compiled
+def points(run, k, x):
+    """Earlier states as ways from the present one; those that are turned too far are forgotten."""
+    past, s, plan = run.past, run.scratch, run.plan
+    turns = plan.configuration > plan.velocities  # some coordinates are those of rotations
+    for j in range(1, past.kept):
+        ask.local(k, s, x, past.xs[j], s.points[j])
+        for m in range(plan.velocities if turns else 0):
+            if plan.linear[m] == 0 and abs(s.points[j, m]) > TURNED:
+                past.kept = j
+                return
+
+
+@compiled
+def predicted(run, q, t, h):
+    """The guess of u by the polynomial through earlier states, in u; and what (1) says of u = b + g k(u) besides: b in e, and g."""
+    s, last, end = run.scratch, min(q, run.past.kept - 1), slope_at_end(run, q - 1, t, h)
+    for m in range(s.u.size):
+        s.u[m], s.e[m] = 0.0, 0.0
+    for j in range(1, last + 1):
+        distance = 1.0 - node(run, j, t, h)
+        ahead = apart(run, -1, 0, last, t, h) / distance / apart(run, j, 0, last, t, h)
+        within = apart(run, -1, 0, q - 1, t, h) / distance**2 / apart(run, j, 0, q - 1, t, h) / end if j < q else 0.0
+        for m in range(s.u.size):
+            s.u[m] += ahead * s.points[j, m]
+            s.e[m] += within * s.points[j, m]
+    return h / end
+
+
+@compiled
+def error_with(run, q, t, h, e):
+    """The error that the step would have had with order q: (2)."""
+    s = run.scratch
+    scale = apart(run, -1, 0, q - 1, t, h) * slope_at_end(run, q - 1, t, h) / slope_at_end(run, q, t, h)
+    for m in range(s.u.size):
+        e[m] = s.u[m] / apart(run, -1, -1, q, t, h)
+        for j in range(1, q + 1):
+            e[m] += s.points[j, m] / apart(run, j, -1, q, t, h)
+        e[m] *= scale
+
+
+@compiled
+def longer(run, q, h, x, e):
+    """The factor by which a step of order q with this error could be longer."""
+    return (max(measured(run, h, x, e), 1e-30) / run.plan.tolerance) ** (-1.0 / (q + 1))
+
+
+@compiled
+def choose_order(run, q, t, h, x):
+    """The order of the next step, one more or less where that allows a longer one, and by how much."""
+    past, method, s = run.past, run.method, run.scratch
+    same = longer(run, q, h, x, s.e)
+    past.next, best = q, BETTER * same
+    if q > 1:
+        error_with(run, q - 1, t, h, s.left)
+        less = longer(run, q - 1, h, x, s.left)
+        if less > best:
+            past.next, best = q - 1, less
+    if q < HIGHEST and past.held > q and past.kept > q + 1:
+        error_with(run, q + 1, t, h, s.left)
+        more = longer(run, q + 1, h, x, s.left)
+        if more > best:
+            past.next, best = q + 1, more
+    method.gain = best / same if past.next != q else 1.0
+    method.order, method.steady, method.growth = q + 1.0, 1.2, 2.0 if past.held > q else 1.0
+
+
+@inlined
+def order_of(run, advanced):
+    """The order of this step: as it was chosen after the last; lower where steps of this order were rejected again and again."""
+    past = run.past
+    if run.plan.adaptive == 0:
+        return FIXED if past.kept >= FIXED else 0
+    if past.kept < START:
+        past.order, past.next, past.held = 0, START - 1, 0
+        return 0
+    if advanced:
+        past.held = past.held + 1 if past.next == past.order else 0
+        past.order = past.next
+    elif past.next < past.order or run.state.rejected > 2:
+        past.order, past.held = max(1, past.order - 1), 0
+    past.order = min(past.order, past.kept - 1)
+    return past.order
+
+
+@inlined
+def differentiated(run, structure, q, t, h):
+    """A step of order q. Returns whether its equations were solved."""
+    k, s, state, past = run.kernels[structure], run.scratch, run.state, run.past
+    x, x1 = state.xs[state.at], state.xs[(state.at + 1) % 3]
+    g = predicted(run, q, t, h)
+    if not solved_stage(run, structure, t + h, h, x, x1, 1.0, s.e, g):
+        return False
+    if run.plan.adaptive == 1:
+        if abs(h - (t - past.times[1])) > 0.1 * h:
+            past.held = 0
+        for m in range(s.u.size):
+            s.K[1, m], s.K[2, m] = s.K[0, m], s.K[3, m]
+        error_with(run, q, t, h, s.e)
+        choose_order(run, q, t, h, x)
+    ask.advance(k, s, x, s.u, x1)
+    return True
+
+
+@entry("int64", "int64", "float64", "float64")
+def bdf(address, structure, t, h):
+    """A step of length h from the present state: as `explicit` leaves it."""
+    run = at(address)
+    k, s, method, state = run.kernels[structure], run.scratch, run.method, run.state
+    forget_after_jump(run)
+    advanced = remember(run, k, t, h)
+    points(run, k, state.xs[state.at])
+    q = order_of(run, advanced)
+    if q > 0:
+        return ACCEPTED if differentiated(run, structure, q, t, h) else NOT_SOLVED
+    copy(s.K[0], s.xdot)
+    state.rated = 1
+    method.order, method.gain, method.steady, method.growth = ESTIMATED, 1.0, 1.2, 5.0
+    return ACCEPTED if radau(run, structure, t, h) else NOT_SOLVED
