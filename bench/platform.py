@@ -2,9 +2,8 @@
 
     python bench/platform.py [steps] [method ...]
 
-Fixed steps of 1 ms, or with `steps` of another number as many. The energy error is told over the first and the last tenth of the run,
-relative to the range of the kinetic energy: a method that keeps structure has the same in both. The momentum is that about the
-vertical, which nothing changes.
+Fixed steps of 1 ms. The energy error is told over the first and the last tenth of the run, relative to the range of the kinetic
+energy: a method that keeps structure has the same in both. The momentum is that about the vertical, which nothing changes.
 """
 
 import sys
@@ -36,13 +35,17 @@ def figures(method, formulation, steps):
 def main(steps=1_000_000, *methods):
     warnings.simplefilter("ignore", ts.AccuracyWarning)  # errors are what is shown
     print(f"platform, {steps:,} steps of {STEP:g} s")
-    print(f"{'method':<20}{'formulation':<14}{'energy, first tenth':>20}{'last tenth':>13}{'momentum':>12}{'µs a step':>12}")
+    print(
+        f"{'method':<20}{'formulation':<14}{'energy, first tenth':>20}{'last tenth':>13}{'momentum':>12}{'µs a step':>12}"
+    )
     for method in methods or ts.registered("integrator"):
         for formulation in FORMULATIONS:
             found, more = figures(method, formulation, steps)
-            told = f"  {more.splitlines()[0][:90]}" if found is None else "".join(
-                f"{x:{w}.0e}" for x, w in zip(found, (20, 13, 12))
-            ) + f"{more:12.2f}"
+            told = (
+                f"  {more.splitlines()[0][:90]}"
+                if found is None
+                else "".join(f"{x:{w}.0e}" for x, w in zip(found, (20, 13, 12))) + f"{more:12.2f}"
+            )
             print(f"{method:<20}{formulation:<14}{told}", flush=True)
 
 

@@ -216,7 +216,7 @@ def pictures(folder, shown, exact, errors):
         ax.grid(alpha=0.25)
     rows[0].legend(fontsize=8, ncols=3)
     rows[-1].set_xlabel("time [s]")
-    figure.savefig(folder / "platform-momenta.png", dpi=110)
+    figure.savefig(folder / "platform-momenta.png", dpi=80)
     figure, rows = plt.subplots(3, 3, figsize=(11, 6.5), sharex=True, layout="constrained")
     for k, places in enumerate(((0, 1, 8), (0, 6, 4), (4, 7, 0))):  # two elements that move, and one that is 1
         for ax, place in zip(rows[k], places):
@@ -226,14 +226,14 @@ def pictures(folder, shown, exact, errors):
             ax.set_title(f"R{'zyx'[k]}, element {place % 3 + 1}{place // 3 + 1}", fontsize=9)
             ax.set_ylim(-1.1, 1.1)
             ax.grid(alpha=0.25)
-    figure.savefig(folder / "platform-rotations.png", dpi=110)
+    figure.savefig(folder / "platform-rotations.png", dpi=70)
     figure, ax = plt.subplots(figsize=(9, 4.5), layout="constrained")
     for label, (error, style) in errors.items():
         ax.semilogy(TIMES[1:], np.maximum(error[1:], 1e-20), label=label, **style)
     ax.set(xlabel="time [s]", ylabel="largest error of an element", ylim=(1e-19, 5))
     ax.legend(fontsize=8, loc="lower right")
     ax.grid(alpha=0.25)
-    figure.savefig(folder / "platform-errors.png", dpi=110)
+    figure.savefig(folder / "platform-errors.png", dpi=90)
 
 
 def main(folder="."):

@@ -7,6 +7,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
+import torsor as ts
 from torsor.cases.platform import ARM, AXES, CENTER, INERTIA, MASS
 
 S, G = ca.skew, 9.81
@@ -107,3 +108,30 @@ def test_the_relative_form_but_for_a_term_of_the_last_joint(at_random):
     np.testing.assert_allclose(momenta, product, atol=1e-13)
     np.testing.assert_allclose(derived, whole, atol=1e-12)
     assert np.abs(derived - printed).max() > 1e-3
+
+
+def test_the_absolute_form_is_that_of_ball_joints(at_random):
+    """(41) knows no axes: with the right sign it moves three bodies on ball joints, as a model of those does."""
+    model, joint, below = ts.Model("balls", gravity=(0, 0, -G)), np.zeros(3), None
+    for k in range(3):
+        joint = joint + ARM[k]
+        table = model.body(f"table{k}", mass=MASS[k], inertia=INERTIA[k], at=joint + CENTER[k])
+        model.add(ts.Spherical(f"ball{k}", below or model.ground, table, point=joint))
+        below = table
+    R, w, a = ([ca.SX.sym(name, 3, n) for _ in range(3)] for name, n in (("R", 3), ("w", 1), ("a", 1)))
+    T, U = energies(R, w)
+    every, moving = ca.vertcat(*w), ca.vertcat(*[ca.vec(R[k] @ S(w[k])) for k in range(3)])
+    momenta, numbers = ca.gradient(T, every), ca.vertcat(*map(ca.vec, R))
+    left = ca.jtimes(momenta, ca.vertcat(numbers, every), ca.vertcat(moving, *a))  # Π̇ with these accelerations
+    right = ca.vertcat(*[ca.cross(momenta[3 * k : 3 * k + 3], w[k]) for k in range(3)])
+    right += ca.vertcat(*[x for k in range(3) for x in along(T - U, R[k], (E1, E2, E3))])
+    rotations, rates = at_random
+    dynamics = ts.compile(model, formulation="relative")
+    above = [np.eye(3), *rotations]
+    q = np.concatenate([(above[k].T @ rotations[k]).ravel(order="F") for k in range(3)])
+    own = rates.reshape(3, 3)
+    seen = [np.zeros(3), *own]
+    v = np.concatenate([own[k] - (above[k].T @ rotations[k]).T @ seen[k] for k in range(3)])  # relative ones
+    accelerations = dynamics.body_accelerations(q, v).reshape(3, 6)[:, 3:]
+    both = ca.Function("both", [*R, *w, *a], [left, right])(*rotations, *own, *accelerations)
+    np.testing.assert_allclose(*[x.full() for x in both], atol=1e-11)
