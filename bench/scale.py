@@ -73,7 +73,7 @@ def evaluated(system, bodies):
         repeat(*addresses, *given, count)
         best = min(best, (time.process_time() - start) / count)
     n = len(model.bodies)
-    tables = sum({id(x): x.nbytes for pair in rate._owner[1].values() for x in pair[:2]}.values())
+    tables = rate.tables.nbytes
     work = 8 * (max(kernel.work_size for kernel in built.values()) + factor.size_out(0) + 12 * len(x))
     operations = rate.instructions + (factor.instructions if addresses[0] else 0)
     memory = (tables + work) / n

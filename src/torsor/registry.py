@@ -8,6 +8,7 @@ iterate over `registered(kind)`.
 
 import pkgutil
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
@@ -51,6 +52,26 @@ def lookup(kind: str, key: str, also: tuple[str, ...] = ()) -> Any:
     close = get_close_matches(str(key), known, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise OptionError(f"unknown {kind} {key!r}.{hint} Known: {', '.join(known)}.")
+
+
+def configured(kind: str, given: str) -> tuple[Any, dict[str, Any]]:
+    """The class of a key with options, as in "baumgarte:alpha=20,beta=20", and these options: numbers where they are numbers."""
+    key, _, rest = str(given).partition(":")
+    cls = lookup(kind, key)
+    known = [field.name for field in fields(cls)] if is_dataclass(cls) else []
+    options: dict[str, Any] = {}
+    for item in filter(None, rest.split(",")):
+        name, equals, value = (part.strip() for part in item.partition("="))
+        if not equals:
+            raise OptionError(f"{kind} {given!r}: write options as NAME=VALUE, got {item!r}")
+        if name not in known:
+            has = f"Known: {', '.join(known)}." if known else "It has none."
+            raise OptionError(f"{kind} {key!r}: unknown option {name!r}. {has}")
+        try:
+            options[name] = float(value)
+        except ValueError:
+            options[name] = value
+    return cls, options
 
 
 def _table(kind):

@@ -19,6 +19,7 @@ from .look.assemble import assemble
 from .look.dataset import dataset
 from .look.progress import Progress
 from .look.recorded import recorded
+from .methods.integrator import integrator_of
 from .methods.projections import Projection, projection_of
 from .registry import lookup
 from .run.interruption import never_lost, noted
@@ -64,7 +65,7 @@ def simulate(
     until        end time [s]
     outputs      array of times, or a number of equal intervals from 0 to `until`
     step         fixed step [s]; shortened so that outputs are met exactly. None: adaptive, for methods that can
-    method       key of an integrator, see `torsor.registered("integrator")`
+    method       key of an integrator, see `torsor.registered("integrator")`, as in "generalized-alpha:rho=0.6" with options
     formulation  "absolute", "relative", "hierarchical" …, see `torsor.registered("formulation")`; "auto": the cheapest one
     projection   "least-squares", "post", "partition", "baumgarte", "none", as in "baumgarte:alpha=20,beta=20", or a Projection
     tolerance    relative error per step of adaptive methods; None: 1e-9, and 1e-11 where events are to be located
@@ -168,7 +169,7 @@ def _certified(task, times, system, data, progress):
     if "interrupted_by" in other.attrs:
         return data.assign_attrs(interrupted_by=other.attrs["interrupted_by"])
     other = other.isel(time=np.isin(other["time"].values, times))
-    factor = certificate.factor(lookup("integrator", task.method).order, task.step)
+    factor = certificate.factor(integrator_of(task.method).order, task.step)
     size = (system.length, system.mass, data.attrs["time_reached"] or 1.0)
     told = {"certified_by": certificate.told_by(other.attrs["options"])}
     data = certificate.certified(data, other, factor, size).assign_attrs(

@@ -11,6 +11,7 @@ from torsor.errors import OptionError
 from torsor.formulations.schedule import Schedule
 from torsor.kernels import build, load
 from torsor.kernels.backends.llvm import LLVM
+from torsor.kernels.tables import Tables
 
 x, y, c = ca.SX.sym("x", 2), ca.SX.sym("y"), ca.SX.sym("c", 3)
 CLASSES = [
@@ -78,6 +79,44 @@ def test_two_kernels_with_the_same_code_have_rows_of_their_own():
             np.testing.assert_allclose(
                 kernel(values[: 2 * n])[0], s.unrolled()(values[: 2 * n]).full().ravel(), rtol=1e-13
             )
+
+
+def relay(n, steps, seed=0):
+    """Numbers handed on from room to room, each time by rows in another order."""
+    random = np.random.default_rng(seed)
+    s, places = Schedule("k", takes={"x": n}, gives={"out": n}), [np.arange(n)]
+    for _ in range(steps):
+        places.append(s.room(n) + random.permutation(n))
+    places.append(np.arange(n))
+    vectors, u = ["x", *["memory"] * steps, "out"], ca.SX.sym("u")
+    for k in range(steps + 1):
+        order = slice(None, None, -1 if k % 2 else 1)
+        f = ca.Function("one", [u], [u * u - 0.3 * k])
+        s.call([f], vectors[k : k + 2], np.zeros(n, int), [places[k][order], places[k + 1][order]])
+    return s
+
+
+@settings(deadline=None, max_examples=10)
+@given(st.integers(1, 20), st.integers(0, 5), st.integers(0, 2**32 - 1))
+def test_rooms_that_are_needed_at_different_times_share_their_places(n, steps, seed):
+    s, values = relay(n, steps, seed), np.random.default_rng(seed).uniform(-1, 1, n)
+    assert s.memory <= 2 * n and s.rooms.size == steps * n
+    found = evaluated(build({"k": s}, LLVM(contract=False)), values)
+    np.testing.assert_array_equal(found, s.unrolled()(values).full().ravel())
+
+
+def test_columns_of_tables_are_kept_once():
+    """Of passes that differ in where columns begin, and in their direction; those that grow evenly are one for all lengths."""
+    s = relay(100, 4)
+    alone, twice = Tables({"a": s}), Tables({"a": s, "b": relay(100, 4)})
+    assert alone.pool.size <= 100 * (4 + 2) + 1 and twice.pool.size == alone.pool.size
+    even = Tables({"a": relay(50, 0), "b": relay(100, 0)})
+    assert even.pool.size == 100 + 100 + 1  # places, and classes, which are all zero
+    np.testing.assert_array_equal(*(t.pool for t in (alone, Tables.read(alone.lengths(), _bytes(alone)))))
+
+
+def _bytes(tables):
+    return b"".join(x.tobytes() for x in tables.arrays())
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"0" * 100])

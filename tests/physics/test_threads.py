@@ -32,7 +32,7 @@ def test_a_run_that_fails_is_told_and_kept():
     """Steps that are far too long make everything fly away; all threads end."""
     before = threading.active_count()
     with pytest.raises(RunError) as caught:
-        ts.simulate(bush(), 0.5, outputs=3, formulation="hierarchical", method="rkmk4", step=0.25, threads=2)
+        ts.simulate(bush(), 5.0, outputs=30, formulation="hierarchical", method="rkmk4", step=0.25, threads=2)
     assert caught.value.data.sizes["time"] >= 1
     assert threading.active_count() == before
 

@@ -116,9 +116,13 @@ def _element(model, name):
     return model[name]
 
 
+ASIDE = frozenset(("_home", "_active", "acts", "rows_kept"))  # what changes nothing of what an element says
+
+
 def fill_in(element, **values):
     """Write what an element that cannot be changed otherwise worked out about itself when it was added."""
-    vars(element).pop("_alike", None)  # what others of its kind share may change with it
+    if not values.keys() <= ASIDE:
+        vars(element).pop("_alike", None)  # what others of its kind share may change with it
     for name, value in values.items():
         object.__setattr__(element, name, value)
     return element
@@ -201,6 +205,10 @@ class Element(Owned):
     def events(self) -> list[Any]:
         """Events that belong to the element."""
         return []
+
+    def alike(self) -> Any:
+        """What it shares with elements that say the same about other things, kept as `_alike`."""
+        return None
 
     def found_sound(self) -> None:
         """What it declares was checked: those that are alike need not be."""

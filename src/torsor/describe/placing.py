@@ -35,6 +35,12 @@ def total(a, b) -> Any:
     return a + b + 0.0 if is_number(a) and is_number(b) else constant(a) + constant(b)
 
 
+def distance(a, b) -> Any:
+    """|b − a| of two points."""
+    d = b - a if is_number(a) and is_number(b) else constant(b) - constant(a)
+    return (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) ** 0.5
+
+
 def diagonal(moments):
     """The matrix with these three numbers on its diagonal."""
     matrix = np.zeros((3, 3))
@@ -53,6 +59,14 @@ def local_frames(bodies, points) -> Any:
     _place(frames[0], R1, p1 - x1)
     _place(frames[1], R2, p2 - x2)
     return frames
+
+
+def local_place(body, point) -> Any:
+    """A world point of the reference configuration in the axes of a body, from its centre of mass: R₀ᵀ (p − x₀)."""
+    x, R = body.reference
+    if type(x) is np.ndarray and type(R) is np.ndarray and type(point) is np.ndarray:
+        return point - x if R is EYE else product(R.T, point - x)
+    return constant(R).T @ (constant(point) - constant(x))
 
 
 def _place(H, R, arm):

@@ -18,7 +18,8 @@ import numpy as np
 
 from ..describe import quantity
 from ..describe.element import ANYTHING, MOTION, POSES, Element, Statement
-from .parts import parts_of
+from ..describe.placing import ZERO, local_place
+from .parts import alike, parts_of
 
 _SOUND: set = set()  # kinds of forces that were checked
 
@@ -48,6 +49,9 @@ class Force(Element):
         found += [Statement("the velocity of its effort", u, MOTION) for u, _ in pairs]
         return found + [Statement("its effort", e, ANYTHING) for _, e in pairs]
 
+    def alike(self):
+        return alike(self)
+
     def found_sound(self) -> None:
         _SOUND.add(self._kind())
 
@@ -62,6 +66,4 @@ class Force(Element):
 
 def local_point(body, point, owner, what="point"):
     """A world point of the reference configuration, in body axes from the centre of mass; None: the centre of mass."""
-    if point is None:
-        return quantity.vector((0, 0, 0), what, owner)
-    return body.start_rotation.T @ (quantity.vector(point, what, owner) - body.start_position)
+    return ZERO if point is None else local_place(body, quantity.given(point, 3, 1, what, owner))

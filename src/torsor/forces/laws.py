@@ -8,6 +8,7 @@ import casadi as ca
 
 from ..describe import quantity
 from ..describe.element import REQUIRED, Posed, distinct_bodies, fill_in, frame_poses, pair_of_points
+from ..describe.placing import distance, product, total
 from ..describe.quantity import Number, Vector
 from ..errors import ModelError
 from ..joints.base import Joint, existing_coordinate
@@ -27,8 +28,8 @@ def _axes(element, given):
 
 def _not_negative(element, *names):
     for what in names:
-        value = quantity.scalar(getattr(element, what), what, element.owner)
-        if value.is_constant() and float(value) < 0:
+        value = quantity.given(getattr(element, what), 1, 1, what, element.owner)
+        if quantity.is_number(value) and value < 0:
             raise ModelError(f"{element.owner}: {what} must not be negative, got {getattr(element, what)!r}")
 
 
@@ -187,8 +188,8 @@ class SpringDamper(Force):
             arms = tuple(local_point(b, p, self.owner) for b, p in zip(bodies, pair_of_points(self)))
         fill_in(self, arms=arms)
         if self.length is None:
-            ends = [b.start_position + b.start_rotation @ r for b, r in zip(bodies, arms)]
-            fill_in(self, length=ca.sqrt(ca.sumsqr(ends[1] - ends[0])))
+            ends = [total(x, product(R, r)) for (x, R), r in zip((b.reference for b in bodies), arms)]
+            fill_in(self, length=distance(*ends))
         else:
             _not_negative(self, "length")
         return self

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from ..describe.element import Owned
+from ..describe.element import Owned, fill_in
 
 PLACES = ("points", "frames", "point")  # fields that are turned into what is fixed in the bodies
 
@@ -19,12 +19,32 @@ class Parts(NamedTuple):
     ends: list
 
 
-def parts_of(force, known=None):
-    """The parts of a force by its fields; None where an expression is in one.
+class Alike(NamedTuple):
+    """What copies of a force share: names of the fields that are things it acts on, and all else that its fields say."""
 
-    known   what values are made of, by their identity: forces of components that are alike share them
-    """
-    known = {} if known is None else known
+    ends: tuple
+    key: tuple
+    numbers: list
+
+
+def parts_of(force):
+    """The parts of a force by its fields; None where an expression is in one."""
+    shared, world = alike(force), force.world.reference
+    if shared is None or not all(isinstance(x, np.ndarray) for x in world):
+        return None
+    x, R = world
+    numbers = shared.numbers + x.tolist() + R.ravel(order="F").tolist()
+    return Parts(shared.key, numbers, [getattr(force, name) for name in shared.ends])
+
+
+def alike(force):
+    """What its copies share; None where an expression is in a field. Kept with it until it changes."""
+    if "_alike" not in vars(force):
+        fill_in(force, _alike=_shared(force))
+    return vars(force)["_alike"]
+
+
+def _shared(force):
     key: list = [type(force)]
     numbers: list = []
     ends: list = []
@@ -33,26 +53,17 @@ def parts_of(force, known=None):
         if f.name == "name":
             continue
         if isinstance(value, Owned):
-            ends.append(value)
+            ends.append(f.name)
             continue
         if f.type in (int, "int"):
             key.append((f.name, int(value)))
             continue
-        flat = _known(None if f.name in PLACES else value, known)
+        flat = _flat(None if f.name in PLACES else value)
         if flat is None:
             return None
         key.append((f.name, flat[0]))
         numbers += flat[1]
-    world = _flat(force.world.reference)
-    return None if world is None else Parts(tuple(key), numbers + world[1], ends)
-
-
-def _known(value, known):
-    if isinstance(value, float) or value is None:
-        return _flat(value)
-    if id(value) not in known:
-        known[id(value)] = value, _flat(value)
-    return known[id(value)][1]
+    return Alike(tuple(ends), tuple(key), numbers)
 
 
 def _flat(value):
@@ -67,7 +78,7 @@ def _flat(value):
     if isinstance(value, float):
         return (1, 1), [value]
     if isinstance(value, np.ndarray) and value.dtype == float:
-        return value.shape, value.ravel(order="F").tolist()
+        return (*value.shape, 1, 1)[:2], value.ravel(order="F").tolist()
     try:
         x = value if isinstance(value, ca.SX) else ca.SX(value)
     except (NotImplementedError, TypeError):

@@ -107,6 +107,9 @@ class Absolute(Formulation):
             parts.append(f)
         return ca.vertcat(*parts)
 
+    def bias(self):
+        return -self.forces()
+
     # kernels
 
     def factored(self, G):

@@ -21,6 +21,7 @@ from ..describe.quantity import time
 from ..lie import Product
 from . import graphs
 from .evaluation import Examined
+from .lagrangian import Lagrangian
 from .lie_derivative import parts
 from .outputs import Outputs, watching
 from .rows import Block, RowsInUse
@@ -115,6 +116,12 @@ class Formulation(RowsInUse):
     @abstractmethod
     def all_rows(self) -> "Formulation":
         """The formulation, itself or another, whose rows are those of every constraint, in the bodies' symbols."""
+
+    def bias(self) -> ca.SX:
+        """What has to be overcome at v̇ = 0, applied forces included: M v̇ + bias = Gᵀ λ. From the kinetic energy, where a
+        formulation knows no shorter way."""
+        L = Lagrangian(self)
+        return L.rate(L.momenta, ca.SX.zeros(self.v.shape)) - L.transported - L.carried - L.applied
 
     def placed(self, expression):
         """An expression of the bodies' symbols, without accelerations, in the state: as it is, where these are the state."""

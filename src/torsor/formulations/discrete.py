@@ -27,13 +27,12 @@ depend on reactions, and the user's states, are numbers here: those of the motio
 """
 
 import casadi as ca
-import numpy as np
 
 from ..describe.quantity import time
-from .factor import Factor, column, inverse, pivoted
-from .graphs import shared
+from .factor import Factor, inverse
+from .graphs import named
 from .lagrangian import Lagrangian
-from .square import Square
+from .newton_equations import newton_equations
 
 
 class Discrete:
@@ -121,50 +120,17 @@ def functions(f, map):
     leap_factor   (t, h, q, v, p, efforts, d) → L                   factors of Newton's equations for (2)
     leap          (t, h, q, v, p, efforts, d, L) → Δd               a step of Newton's method
     leaving       (t, h, q, v, p, efforts, d) → m                   momenta with which it leaves
-    landing       (t, h, q, q₁, p, efforts, d, m) → v₁              (3); p and efforts of the end
+    landing       (t, h, q, p, efforts, d, q₁, m) → v₁              (3); p and efforts of the end
     """
     step = Discrete(f, map)
     residual = step.residual()
-    factor, solve = linear_equations(residual, step.xi, step.impulses)
+    factor, solve = newton_equations(residual, step.xi, step.impulses)
     L = ca.SX.sym("L", factor.shape[0])
-    given = [step.t, step.h, step.q, step.v, step.p, step.efforts, step.d]
-    at_end = [step.t, step.h, step.q, step.q1, step.p, step.efforts, step.d, step.m]
-    found = {
-        "leap_factor": ca.Function("leap_factor", given, [factor]),
-        "leap": ca.Function("leap", [*given, L], [solve(L, residual)]),
-        "leaving": ca.Function("leaving", given, [ca.densify(step.leaving())]),
-        "landing": ca.Function("landing", at_end, [ca.densify(step.landing())]),
+    given = {"t": step.t, "h": step.h, "q": step.q, "v": step.v, "p": step.p, "efforts": step.efforts, "d": step.d}
+    at_end = {name: x for name, x in given.items() if name != "v"} | {"q1": step.q1, "m": step.m}
+    return {
+        "leap_factor": named("leap_factor", given, factor),
+        "leap": named("leap", given | {"L": L}, solve(L, residual)),
+        "leaving": named("leaving", given, step.leaving()),
+        "landing": named("landing", at_end, step.landing()),
     }
-    return {name: shared(graph) for name, graph in found.items()}
-
-
-def linear_equations(residual, xi, impulses):
-    """Newton's equations for a residual (r, s) in (ξ, Λ), factored in an order without pivoting, as one column; and what solves
-    them with it:
-
-        A Δξ + B ΔΛ = −r,  C Δξ = −s:      C A⁻¹ B ΔΛ = s − C A⁻¹ r                                  (5)
-
-    A is the mass matrix but for terms in h, and C A⁻¹ B the space of constraints, so that pivots are as they are there.
-    """
-    (r, s), n, m = residual, xi.shape[0], impulses.shape[0]
-    A = ca.sparsify(ca.jacobian(r, xi))
-    tips = list(range(n))[::-1]  # before roots: no fill in trees
-    mass, B, C = Square(A, tips, tips), ca.sparsify(ca.jacobian(r, impulses)), ca.sparsify(ca.jacobian(s, xi))
-    stored = [*mass.parts()]
-    if m:
-        S = ca.sparsify(C @ mass.solve_sparse(B))
-        order = pivoted(S + S.T)[2]
-        space = Square(S, order, order)
-        stored += [column(B), column(C), *space.parts()]
-    ends = np.cumsum([0, *[x.shape[0] for x in stored]]).tolist()
-
-    def solve(L, residual):
-        (r, s), kept = residual, [L[a:b] for a, b in zip(ends, ends[1:])]
-        over_mass = mass.reader(kept).solve
-        if not m:
-            return ca.densify(-over_mass(r))
-        push, rows = ca.SX(B.sparsity(), kept[2]), ca.SX(C.sparsity(), kept[3])
-        impulses = space.reader(kept[4:]).solve(s - rows @ over_mass(r))  # (5)
-        return ca.densify(ca.vertcat(-over_mass(r + push @ impulses), impulses))
-
-    return ca.densify(ca.vertcat(*stored, ca.SX(0, 1))), solve

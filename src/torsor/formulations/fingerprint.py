@@ -147,10 +147,9 @@ def _declared(model):
     for j in model.joints:
         told.add(kept(j, "start"), kept(j, "start_rate"))
     told.add(model.gravity)
-    known: dict = {}
     for force in model.forces:
         told.names += [force.name, force.key]
-        parts = parts_of(force, known)
+        parts = parts_of(force)
         if parts is None:
             told.add(force.potential(), force.dissipation(), *[x for pair in force.efforts() for x in pair])
         else:  # fields say it all

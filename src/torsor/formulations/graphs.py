@@ -151,3 +151,8 @@ def meeting(f):
 def shared(f):
     """The same function with common subexpressions computed once."""
     return ca.Function(f.name(), f.sx_in(), ca.cse(f.call(f.sx_in())))
+
+
+def named(name, inputs, result):
+    """A function with one result that tells the names of its inputs, with common subexpressions computed once."""
+    return ca.Function(name, list(inputs.values()), [ca.cse(ca.densify(result))], list(inputs), [name])

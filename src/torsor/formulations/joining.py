@@ -5,6 +5,7 @@ The equations are those of `hierarchical.py`; joins are those of `join_classes.p
 every rank then goes up and down the trunk by itself, and down its own subtrees. Sums and the smallest pivot travel with it.
 """
 
+from functools import cached_property
 from types import SimpleNamespace
 
 import casadi as ca
@@ -15,7 +16,7 @@ from .classes import function
 from .join_classes import BODY, SIX, accelerated, bordered, triangle
 from .part_system import SHARE
 from .system_passes import Passes
-from .tree_schedule import rooms, starts
+from .tree_schedule import kept_rows, rooms, starts
 
 
 class Joining(Passes):
@@ -25,11 +26,9 @@ class Joining(Passes):
         super().__init__(system, layout, unit)
         self.found, self.classes, self.own = system.joins
         of = lambda what: np.array([what(c) for c in self.classes], int)[self.own]
-        self.at_mass = BODY * np.arange(self.n)
-        self.at_D = BODY * self.n + starts(of(lambda c: triangle(c.border)))
-        size = BODY * self.n + int(of(lambda c: triangle(c.border)).sum())
-        self.at_stored = size + starts(of(lambda c: c.stored))
-        self.F = size + int(of(lambda c: c.stored).sum()) + 1
+        self.borders, stored = of(lambda c: c.border), of(lambda c: c.stored)
+        self.at_stored, self.F = starts(stored), int(stored.sum()) + 1
+        self.constraint = np.array([j.constraint for j in self.found], int)
         self.cut, self.massive, self.first_of_trunk = system.cut, np.arange(self.n), 0
         self.told_of = np.ones(len(self.found), bool)  # joins that no other rank has, or that this one tells of
         if self.cut:
@@ -37,8 +36,33 @@ class Joining(Passes):
             self.told_of[self.first_of_trunk :] = self.cut.rank == 0
             self.reduced = self.cut.message([triangle(SIX * len(border)) for border in self.cut.borders])
             self.at_told, self.F = self.F - 1, self.F + self.reduced.size
-            own = self.cut.roots >= 0
-            self.at_D[self.cut.roots[own]] = self.at_told + self.reduced.at[own]
+
+    @cached_property
+    def over_mass(self):
+        """Places of M⁻¹ of every body among the constants."""
+        return kept_rows(self.constants, self.system.over_mass[0])
+
+    @cached_property
+    def tensor(self):
+        """Places of J of every body among the constants."""
+        return kept_rows(self.constants, self.system.over_mass[1])
+
+    @cached_property
+    def taken(self):
+        """Parts that joins take up: of which join, which of its parts, and which body, join, or subtree it is, by sort."""
+        every = [(kind, k, i, n) for k, j in enumerate(self.found) for i, (kind, n) in enumerate(j.parts)]
+        sorts: dict = {"body": [], "join": [], SHARE: []}
+        for kind, *rest in every:
+            sorts[kind].append(rest)
+        return {kind: np.array(rows, int).reshape(-1, 3).T for kind, rows in sorts.items()}
+
+    def parted(self, places, nothing):
+        """For each join a place of its two parts, from places of bodies, joins and subtrees by sort; nothing: of none."""
+        found = np.full((len(self.found), 2), nothing)
+        for kind, (join, part, number) in self.taken.items():
+            if len(join):
+                found[join, part] = places[kind][number]
+        return found
 
     def solved(self, s, right, rest, number=None):
         """Accelerations of all bodies, multipliers of all constraints, and what every rank tells as its `number`: places.
@@ -63,11 +87,9 @@ class Joining(Passes):
 
     def _places(self, s, rest, right, zeros):
         """Where everything is that goes up and down."""
-        p, count = SimpleNamespace(rest=rest), len(self.found)
-        border = np.array([c.border for c in self.classes], int)[self.own] if count else np.zeros(0, int)
-        p.r, p.tau = rooms(s, border), rooms(s, border)
-        p.constraint = np.array([j.constraint for j in self.found], int)
-        p.right, p.frames = right[p.constraint], self.frames(s)[p.constraint]
+        p = SimpleNamespace(rest=rest, constraint=self.constraint)
+        p.r, p.tau = rooms(s, self.borders), rooms(s, self.borders)
+        p.right, p.frames = right[p.constraint], self.frames[p.constraint]
         p.first, p.lam = rooms(s, self.sizes[p.constraint]), rooms(s, self.sizes[p.constraint])
         p.found = rooms(s, np.full(self.n, SIX))
         if self.cut:
@@ -80,14 +102,11 @@ class Joining(Passes):
             for bodies, at in zip(self.cut.borders, p.moved):
                 p.found[bodies] = at + SIX * np.arange(len(bodies))
         up = {"body": rest, "join": p.r, SHARE: p.message.at if self.cut else ()}
-        taken_up = [k for j in self.found for kind, k in j.parts if kind == "body"]
+        taken_up = self.taken["body"][2]
         p.pull = np.full(self.n, zeros)
         p.pull[taken_up] = rooms(s, np.full(len(taken_up), SIX))
         down = {"body": p.pull, "join": p.tau, SHARE: p.pulled if self.cut else ()}
-        p.parts, p.back = (
-            np.array([([of[kind][k] for kind, k in j.parts] + [zeros])[:2] for j in self.found], int).reshape(-1, 2)
-            for of in (up, down)
-        )
+        p.parts, p.back = (self.parted(of, zeros) for of in (up, down))
         return p
 
     def _up(self, s, p, joins):
@@ -113,8 +132,8 @@ class Joining(Passes):
                 at = [self.at_told + self.reduced.at[own], p.message.at[own], p.pulled[own], p.moved[own]]
                 s.call([bordered(count)], ["F", "memory", "memory", "memory"], np.zeros(len(own), int), at)
         if len(inner):
-            at = [self.at_mass[inner], p.rest[inner], p.pull[inner], p.found[inner]]
-            s.call([accelerated()], ["F", "memory", "memory", "memory"], np.zeros(len(inner), int), at)
+            at = [self.over_mass[inner], p.rest[inner], p.pull[inner], p.found[inner]]
+            s.call([accelerated()], ["constants", "memory", "memory", "memory"], np.zeros(len(inner), int), at)
 
     @staticmethod
     def _copied(s, place, vector, target, f=lambda x: x):
@@ -134,24 +153,33 @@ class Joining(Passes):
         return place
 
     def _reduction(self, s):
-        """A function that appends the reduction of some joins, each with the places of the smallest pivot before and after it."""
-        ends, frames = self.ends(self.motion(s)), self.frames(s)
-        at = {"body": self.at_mass, "join": self.at_D, SHARE: self.at_told + self.reduced.at if self.cut else ()}
-        parts = np.array([([at[kind][k] for kind, k in j.parts] + [0])[:2] for j in self.found])
-        constraint = np.array([j.constraint for j in self.found], int)
-        masses = np.array([[0 if b is None else self.at_mass[b] for b in self.system.ends[c]] for c in constraint])
-        vectors = ["memory", "memory", "constants", *["F"] * 4, "memory", "F", "F", "memory"]
-        given, functions = (
-            [*ends[constraint].T, frames[constraint], *parts.T, *masses.T],
-            [_watched(c) for c in self.classes],
-        )
+        """A function that appends the reduction of some joins, each with the places of the smallest pivot before and after it; and
+        what ranks tell each other about it, where there are any.
+
+        D of the parts is in the memory: nothing but further reductions needs it.
+        """
+        ends, x = self.ends(self.motion(s)), ca.SX.sym("M", BODY)
+        mass, D = rooms(s, np.full(self.n, BODY)), rooms(s, triangle(self.borders))
+        s.call([ca.Function("own", [x], [x])], ["constants", "memory"], np.zeros(self.n, int), [self.over_mass, mass])
+        told, shared = None, np.zeros(0, int)
+        if self.cut:
+            told, own = self.reduced, self.cut.roots >= 0
+            told.first = s.room(told.size)
+            shared = told.first + told.at
+            D[self.cut.roots[own]] = shared[own]
+        parts = self.parted({"body": mass, "join": D, SHARE: shared}, mass[0])
+        bodies = self.system.touched[self.constraint]
+        masses = self.over_mass[np.maximum(bodies, 0)]
+        vectors = [*["memory"] * 2, "constants", *["memory"] * 2, *["constants"] * 2, "memory", "memory", "F", "memory"]
+        given = [*ends[self.constraint].T, self.frames[self.constraint], *parts.T, *masses.T]
+        functions = [_watched(c) for c in self.classes]
 
         def reduced(joins, order):
             if len(joins):
-                places = [*given, order[0], self.at_D, self.at_stored, order[1]]
+                places = [*given, order[0], D, self.at_stored, order[1]]
                 s.call(functions, vectors, self.own[joins], [x[joins] for x in places])
 
-        return reduced
+        return reduced, told
 
 
 def _watched(c):

@@ -8,7 +8,8 @@ from ..joints import Joint
 from .classes import function
 from .join_classes import SIX
 from .lie_derivative import parts, rate, together, velocities
-from .tree_schedule import starts
+from .system_passes import added_up
+from .tree_schedule import rooms, starts
 
 
 class LoopOutputs:
@@ -23,7 +24,7 @@ class LoopOutputs:
         self.motion = kernels.motion(s)
         self.on, sums = kernels.applied(s, self.motion)
         self.potentials = [at + 1 for at in sums]
-        self.ends, self.frames = kernels.ends(self.motion), kernels.frames(s)
+        self.ends, self.frames = kernels.ends(self.motion), kernels.frames
         self._reactions(s, at)
 
     def _reactions(self, s, at):
@@ -34,21 +35,19 @@ class LoopOutputs:
         s.call([ca.Function("none", [time], [ca.SX.zeros(2)])], ["t", "memory"], [0], [[0], [self.drift]])
         zeros = s.room(SIX)
         classes, kinds = system.rows
-        connections = {id(c): k for k, c in enumerate(system.shown.constraints)}
-        table = []
-        for k, constraint in enumerate(system.loops):
-            row = {"before": [zeros, zeros], "after": [zeros, zeros]}
-            for i, body in enumerate(system.ends[first + k]):
-                if body is not None:
-                    row["before"][i] = self.on[body]
-                    row["after"][i] = self.on[body] = s.room(SIX)
-            told = [at[name] + 3 * connections[id(constraint)] for name in ("reaction_force", "reaction_torque")]
-            ends = [*self.ends[first + k], self.frames[first + k], self.kernels.row[k]]
-            table.append([*ends, *row["before"], self.drift + 2 * k, *row["after"], *told, self.drift + 2 * k + 2])
-        if table:
+        if count:
+            connections = {id(c): k for k, c in enumerate(system.shown.constraints)}
+            shown = 3 * np.array([connections[id(c)] for c in system.loops])
+            ends, rows = system.touched[first:], self.kernels.row
+            before, after = np.full(ends.shape, zeros), np.full(ends.shape, zeros)
+            bodies = np.nonzero(ends >= 0)
+            before[bodies], after[bodies] = added_up(ends[bodies], self.on, rooms(s, np.full(len(bodies[0]), SIX)))
+            drift = self.drift + 2 * np.arange(count)
+            told = [at[name] + shown for name in ("reaction_force", "reaction_torque")]
             vectors = ["memory", "memory", "constants", "lam", *["memory"] * 5, "row", "row", "memory"]
+            given = [*self.ends[first:].T, self.frames[first:], rows]
             own = [_reaction(c, self.kernels.unit) for c in classes]
-            s.call(own, vectors, kinds[first:], list(np.array(table).T))
+            s.call(own, vectors, kinds[first:], [*given, *before.T, drift, *after.T, *told, drift + 2])
         self.drift += 2 * count
 
     def joints(self, s, at):
@@ -60,16 +59,19 @@ class LoopOutputs:
         if not chosen:
             return
         classes, kinds = system.rows
-        bodies = {id(b): k for k, b in enumerate(system.shown.bodies)}
-        table = []
-        for k in chosen:
-            c = system.loops[k]
-            moved = [3 * bodies.get(id(end), 0) for end in (c.first, c.second)]
-            found = [at[name] + m for m in moved for name in ("acceleration", "angular_acceleration")]
-            told = [at[name] + place[id(c)] for name in ("coordinate", "rate", "coordinate_acceleration")]
-            table.append([*self.ends[first + k], self.frames[first + k], self.kernels.counted[k], *found, *told])
+        own = first + np.array(chosen)
+        bodies, loops = {id(b): k for k, b in enumerate(system.shown.bodies)}, [system.loops[k] for k in chosen]
+        moved = [
+            3 * np.array([bodies.get(id(end), 0) for end in ends])
+            for ends in zip(*[(c.first, c.second) for c in loops])
+        ]
+        found = [at[name] + m for m in moved for name in ("acceleration", "angular_acceleration")]
+        first_of = np.array([place[id(c)] for c in loops])
+        told = [at[name] + first_of for name in ("coordinate", "rate", "coordinate_acceleration")]
+        counted = np.array([self.kernels.counted[k] for k in chosen])
         vectors = ["memory", "memory", "constants", "p", *["row"] * 7]
-        s.call([_motion(c) for c in classes], vectors, kinds[first + np.array(chosen)], list(np.array(table).T))
+        places = [*self.ends[own].T, self.frames[own], counted, *found, *told]
+        s.call([_motion(c) for c in classes], vectors, kinds[own], places)
 
 
 def _reaction(rows, unit):

@@ -141,6 +141,11 @@ class PartSystem(PlainSystem):
             for old in (self.whole.merged[j] for j in order)
         ]
 
+    @property
+    def parts(self):
+        """Parts of my forces."""
+        return [self.whole.parts[k] for k in self.forces_of_whole.tolist()]
+
     # places in the whole
 
     def state_of_whole(self):

@@ -21,6 +21,8 @@ from .plain_tree import PlainTree
 from .row_classes import RowClass, frames_of
 from .shapes import shape_of
 
+NOTHING = np.iinfo(np.int64).min  # the number of no body
+
 
 class Shown(NamedTuple):
     """What results hold of a system, each in the order of the results."""
@@ -57,9 +59,21 @@ class PlainSystem:
         self.grounds = {id(ground): k for k, ground in enumerate(self.model.grounds)}
         self.hinges = {id(joint): k for k, joint in enumerate(self.tree.joints)}
 
+    def number(self, body):
+        """The place of a body; for ground k it is −1 − k."""
+        place = self.places.get(id(body))
+        return -1 - self.grounds[id(body)] if place is None else place
+
     def end(self, body):
         """The place of a body, None for a ground."""
         return self.places.get(id(body))
+
+    @cached_property
+    def hung(self):
+        """The place of the ground that each link hangs on; 0 for those that hang on a body."""
+        return np.array(
+            [0 if p >= 0 else self.grounds[id(self.tree.ground(k))] for k, p in enumerate(self.tree.parents.tolist())]
+        )
 
     @cached_property
     def still(self):
@@ -91,6 +105,19 @@ class PlainSystem:
     @cached_property
     def ends(self):
         return [(self.end(c.first), self.end(c.second)) for c in self.constraints]
+
+    @cached_property
+    def touched(self):
+        """Numbers of both ends of every constraint."""
+        both = [(self.number(c.first), self.number(c.second)) for c in self.constraints]
+        return np.array(both, np.int64).reshape(-1, 2)
+
+    @cached_property
+    def row_of_link(self):
+        """The place of the joint of every link among the constraints; −1 where it is none of them."""
+        found = np.full(self.tree.n, -1)
+        found[[self.hinges[id(c)] for c in self.constraints[: self.first_loop]]] = np.arange(self.first_loop)
+        return found
 
     @cached_property
     def shapes(self):
@@ -145,8 +172,7 @@ class PlainSystem:
         """Parts of all forces; None where one is not made of motions of bodies, coordinates of joints, time and numbers."""
         if any(force.memories() for force in self.acting):
             return None
-        known: dict = {}
-        found = [parts_of(force, known) for force in self.acting]
+        found = [parts_of(force) for force in self.acting]
         laws = {k: Law.of(self.acting[k]) for k, parts in enumerate(found) if parts is None}
         for k, law in laws.items():  # all symbols are made before any of them is looked up
             found[k] = parts_of_expressions(law, owners_in(self.model, ca.vertcat(*map(ca.vec, law.columns()))))
@@ -174,13 +200,26 @@ class PlainSystem:
         return [[body for end in parts.ends for body in both(end)] for parts in self.parts]
 
     @cached_property
+    def forced(self):
+        """Numbers of the bodies or grounds that each force acts between; the second is NOTHING where there is only one."""
+        found = [[*map(self.number, bodies), NOTHING] for bodies in self.acted_on]
+        return np.array([pair[:2] for pair in found], np.int64).reshape(-1, 2)
+
+    @cached_property
+    def pushed(self):
+        """The link whose coordinates each force acts along; −1 where it acts between bodies."""
+        link = lambda end: self.turning(end) if isinstance(end, Joint) else -1
+        return np.array([link(parts.ends[0]) for parts in self.parts], int)
+
+    @cached_property
     def force_classes(self):
-        """Classes of forces, the class of each, and its numbers."""
+        """Classes of forces, the class of each, and by classes the numbers of all of them."""
         groups: dict = {}
         for k, parts in enumerate(self.parts):
             held = tuple(None if isinstance(end, Joint) else self.end(end) is None for end in parts.ends)
             groups.setdefault((parts.key, held), []).append(k)
         classes: list = []
+        found: list = []
         kinds = np.zeros(len(self.acting), int)
         for (_, held), several in groups.items():
             places, numbers = np.array(several), np.array([self.parts[k].numbers for k in several], float)
@@ -191,7 +230,8 @@ class PlainSystem:
                 example = places[m[0]]
                 given = self.acting[example], self.parts[example], numbers[m]
                 classes.append(JointForceClass(*given) if held == (None,) else ForceClass(*given, held))
-        return classes, kinds, [np.array(parts.numbers, float) for parts in self.parts]
+                found.append(numbers[m])
+        return classes, kinds, found
 
     # joins
 

@@ -19,40 +19,40 @@ Nobody who calls the kernel can tell: it has the signature of a graph. `unrolled
 """
 
 import hashlib
-from contextlib import contextmanager
 from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
 
 from ..errors import OptionError
+from .rooms import Rooms
 
 MEMORY, CONSTANTS = "memory", "constants"  # the vectors of a schedule's own
 
 
 class Pass(NamedTuple):
-    """Rows that call classes with the same vectors: `table` holds the class, then the place of every argument and result."""
+    """Rows that call classes with the same vectors: of each the class, then the place of every argument and result, by columns."""
 
     classes: list
     vectors: list
-    table: np.ndarray
+    columns: np.ndarray
 
     def text(self):
         return f"{self.vectors} {[f.serialize() for f in self.classes]}"
 
     def counted(self, operations):
-        return np.dot(np.bincount(self.table[:, 0], minlength=len(self.classes)), operations)
+        return np.dot(np.bincount(self.columns[0], minlength=len(self.classes)), operations)
 
 
 class Exchange(NamedTuple):
-    """A pass in which ranks tell each other numbers: `table` holds their place, then how many each rank gives."""
+    """A pass in which ranks tell each other numbers: their place, then how many each rank gives, as one column."""
 
     vectors: list
-    table: np.ndarray
+    columns: np.ndarray
     classes: tuple = ()
 
     def text(self):
-        return f"exchange {self.vectors} {self.table.shape[1]}"
+        return f"exchange {self.vectors} {len(self.columns)}"
 
     def counted(self, operations):
         return 0
@@ -94,23 +94,14 @@ class Schedule:
     def __init__(self, name, takes, gives, constants=None):
         self.label, self.takes, self.gives = name, dict(takes), dict(gives)
         self.passes: list[Pass | Exchange] = []
-        self.memory = self._used = 0
+        self.rooms = Rooms()
         self._constants = Constants() if constants is None else constants
 
     # description
 
     def room(self, size):
         """The place of so many further numbers in the kernel's memory; they are not set to anything."""
-        self._used += int(size)
-        self.memory = max(self.memory, self._used)
-        return self._used - int(size)
-
-    @contextmanager
-    def passing(self):
-        """Rooms that are taken in here are free again afterwards."""
-        before = self._used
-        yield
-        self._used = before
+        return self.rooms.take(int(size))
 
     def keep(self, numbers):
         """The place of further constants."""
@@ -127,9 +118,9 @@ class Schedule:
         places    for each of them where it begins, one number for each row
         """
         classes = [f if f.is_a("SXFunction") else f.expand() for f in classes]
-        table = np.stack([np.asarray(column) for column in (kinds, *places)], axis=1)
-        self._refuse(classes, vectors, table)
-        self.passes.append(Pass(classes, list(vectors), np.ascontiguousarray(table, np.int32)))
+        columns = np.stack([np.asarray(column) for column in (kinds, *places)])
+        self._refuse(classes, vectors, columns)
+        self.passes.append(Pass(classes, list(vectors), columns.astype(np.int32)))
 
     def exchange(self, vector, place, counts):
         """Tell other ranks, and be told by them, so many numbers each, which stand in one vector from `place` on."""
@@ -138,7 +129,7 @@ class Schedule:
             raise OptionError(
                 f"schedule {self.label!r}: {vector!r} has no room for an exchange at places {place} to {end}"
             )
-        self.passes.append(Exchange([vector], np.array([[place, *counts]], np.int32)))
+        self.passes.append(Exchange([vector], np.array([[place], *([count] for count in counts)], np.int32)))
 
     @property
     def exchanges(self):
@@ -146,23 +137,23 @@ class Schedule:
         return any(isinstance(one, Exchange) for one in self.passes)
 
     def _sizes(self):
-        return {**self.takes, **self.gives, MEMORY: self.memory, CONSTANTS: self._constants.count}
+        return {**self.takes, **self.gives, MEMORY: self.rooms.size, CONSTANTS: self._constants.count}
 
-    def _refuse(self, classes, vectors, table):
+    def _refuse(self, classes, vectors, columns):
         """Refuse rows that would read or write outside of their vectors."""
-        sizes = self._sizes()
+        sizes, kinds = self._sizes(), columns[0]
         if unknown := [v for v in vectors if v not in sizes]:
             raise OptionError(f"schedule {self.label!r}: there is no vector {unknown[0]!r}, only {', '.join(sizes)}")
-        if table.shape[1] != 1 + len(vectors) or not np.all((table[:, 0] >= 0) & (table[:, 0] < len(classes))):
+        if len(columns) != 1 + len(vectors) or not np.all((kinds >= 0) & (kinds < len(classes))):
             raise OptionError(f"schedule {self.label!r}: a row is a class of {len(classes)} and {len(vectors)} places")
         for kind, f in enumerate(classes):
-            lengths = [f.nnz_in(i) for i in range(f.n_in())] + [f.nnz_out(i) for i in range(f.n_out())]
+            lengths = _lengths(f)
             written = [vector for vector in vectors[f.n_in() :] if vector in self.takes or vector == CONSTANTS]
             if len(lengths) != len(vectors) or written:
                 raise OptionError(f"schedule {self.label!r}: class {f.name()!r} does not take and give {vectors}")
-            rows = table[table[:, 0] == kind]
-            for k, (vector, length) in enumerate(zip(vectors, lengths)):
-                first, last = (rows[:, k + 1].min(), rows[:, k + 1].max() + length) if len(rows) else (0, 0)
+            rows = columns if len(classes) == 1 else columns[:, kinds == kind]
+            for vector, length, places in zip(vectors, lengths, rows[1:]):
+                first, last = (places.min(), places.max() + length) if len(places) else (0, 0)
                 if first < 0 or last > sizes[vector]:
                     raise OptionError(
                         f"schedule {self.label!r}: class {f.name()!r} is called with places {first} to {last} of {vector!r}, "
@@ -172,10 +163,24 @@ class Schedule:
     # as data
 
     @property
-    def table(self):
-        """All rows: how many each pass has, then the rows of one pass after the other."""
-        counts = np.array([len(x.table) for x in self.passes], np.int32)
-        return np.concatenate([counts, *[x.table.ravel() for x in self.passes]])
+    def memory(self):
+        """How many numbers the kernel's memory has."""
+        return self.rooms.shared(self._touched())[1]
+
+    def placed(self):
+        """The passes one by one, with places in a memory in which rooms share what they need at different times."""
+        moved = self.rooms.shared(self._touched())[0]
+        for one in self.passes:
+            memory = [k + (0 if isinstance(one, Exchange) else 1) for k, v in enumerate(one.vectors) if v == MEMORY]
+            columns = one.columns.copy() if memory else one.columns
+            for k in memory:
+                columns[k] = self.rooms.placed(columns[k], moved)
+            yield one._replace(columns=columns)
+
+    def _touched(self):
+        """For each pass the places in the memory that it reads or writes."""
+        first = lambda one: 0 if isinstance(one, Exchange) else 1
+        return [[one.columns[k + first(one)] for k, v in enumerate(one.vectors) if v == MEMORY] for one in self.passes]
 
     def serialize(self):
         """Everything that its native code depends on, as text: no rows."""
@@ -217,10 +222,10 @@ class Schedule:
             raise OptionError(f"schedule {self.label!r}: an exchange between ranks has no graph")
         known = {name: ca.SX.sym(name, size) for name, size in self.takes.items()}
         cells = {name: ca.vertsplit(x) if x.shape[0] else [] for name, x in known.items()}
-        cells |= {name: [ca.SX(0)] * size for name, size in {**self.gives, MEMORY: self.memory}.items()}
+        cells |= {name: [ca.SX(0)] * size for name, size in {**self.gives, MEMORY: self.rooms.size}.items()}
         cells[CONSTANTS] = [ca.SX(float(x)) for x in self.constants]
         for one in self.passes:
-            for kind, *places in one.table.tolist():
+            for kind, *places in one.columns.T.tolist():
                 f = one.classes[kind]
                 ends = zip(one.vectors, places)
                 given = [
@@ -231,6 +236,11 @@ class Schedule:
                     cells[vector][at : at + result.nnz()] = result.nonzeros()
         results = [_column(cells[name]) for name in self.gives]
         return ca.Function(self.label, list(known.values()), results, self.name_in(), self.name_out())
+
+
+def _lengths(f):
+    """How many numbers every argument and every result of a class has."""
+    return [f.nnz_in(i) for i in range(f.n_in())] + [f.nnz_out(i) for i in range(f.n_out())]
 
 
 def _column(cells):

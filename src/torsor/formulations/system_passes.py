@@ -12,9 +12,10 @@ from .group_schedule import blocks
 from .join_classes import SIX
 from .lie_derivative import velocities
 from .link_classes import LINK, LinkClass, Motions
+from .plain_system import NOTHING
 from .row_classes import MOTION
 from .schedule import Constants, Schedule
-from .tree_schedule import kept_numbers, rooms, starts
+from .tree_schedule import kept_numbers, kept_rows, rooms, starts
 
 
 class Passes:
@@ -49,6 +50,35 @@ class Passes:
         }  # fmt: skip
         return {name: sizes[name] for name in names}
 
+    # places of constants
+
+    @cached_property
+    def still(self):
+        """Places and rotations of the grounds."""
+        return kept_rows(self.constants, self.system.still)
+
+    @cached_property
+    def data(self):
+        """Numbers of every link."""
+        return kept_numbers(self.constants, self.numbers, self.kinds, [c.data for c in self.link_classes])
+
+    @cached_property
+    def frames(self):
+        """Numbers of every constraint."""
+        classes, kinds = self.system.rows
+        return kept_numbers(self.constants, self.system.frames, kinds, [c.data for c in classes])
+
+    @cached_property
+    def laws(self):
+        """Numbers of every force."""
+        classes, kinds, numbers = self.system.force_classes
+        at = np.zeros(len(kinds), int)
+        for kind, (c, rows) in enumerate(zip(classes, numbers)):
+            at[kinds == kind] = kept_rows(self.constants, rows[:, c.data])
+        return at
+
+    # motion
+
     def motion(self, s, vector="x", offset=None):
         """Motion of all links, bodies and grounds; velocities of the joints from some vector."""
         system, tree, offset = self.system, self.tree, self.layout.q if offset is None else offset
@@ -58,72 +88,58 @@ class Passes:
         x, turn, rest = ca.SX.sym("x", 3), ca.SX.sym("R", 9), ca.SX.zeros(6)
         own = function("still", [ca.vertcat(x, turn)], [ca.vertcat(x, turn, rest), ca.vertcat(turn, x, rest)])
         none = np.zeros(len(grounds), int)
-        s.call(
-            [own],
-            ["constants", "memory", "memory"],
-            none,
-            [s.keep(system.still) + 12 * np.arange(len(grounds)), grounds, roots],
-        )
-        above = link[tree.parents]
-        for k in np.flatnonzero(tree.parents < 0).tolist():
-            above[k] = roots[system.grounds[id(tree.ground(k))]]
-        data = kept_numbers(s, self.numbers, self.kinds, [c.data for c in self.link_classes])
+        s.call([own], ["constants", "memory", "memory"], none, [self.still, grounds, roots])
+        above = np.where(tree.parents >= 0, link[tree.parents], roots[system.hung])
         vectors = ["x", vector, "constants", "memory", "memory", "memory"]
-        at = [self.q, offset + self.v, data, above, link, body]
+        at = [self.q, offset + self.v, self.data, above, link, body]
         s.call([c.moved for c in self.link_classes], vectors, self.kinds, at)
-        return Motions(link, body, grounds, above, data, vector, offset)
+        return Motions(link, body, grounds, above, self.data, vector, offset)
+
+    @staticmethod
+    def moving(motion, numbers, nothing=0):
+        """Places of motions of bodies and grounds by their numbers (`PlainSystem.number`)."""
+        body, ground = numbers >= 0, (numbers < 0) & (numbers != NOTHING)
+        at = np.full(numbers.shape, nothing)
+        at[body], at[ground] = motion.body[numbers[body]], motion.grounds[-1 - numbers[ground]]
+        return at
 
     def ends(self, motion):
         """Places of the motions of both ends of every constraint."""
-        ground = lambda body: motion.grounds[self.system.grounds[id(body)]]
-        pairs = zip(self.system.constraints, self.system.ends)
-        both = [
-            [ground(c.first) if a is None else motion.body[a], ground(c.second) if b is None else motion.body[b]]
-            for c, (a, b) in pairs
-        ]
-        return np.array(both, int).reshape(-1, 2)
+        return self.moving(motion, self.system.touched)
 
-    def frames(self, s):
-        """Places of the numbers of every constraint."""
-        classes, kinds = self.system.rows
-        return kept_numbers(s, self.system.frames, kinds, [c.data for c in classes])
+    # forces
 
     def applied(self, s, motion):
         """Wrenches on all bodies: places; those of power and potential of the forces, all that everybody knows, and my own."""
         zeros, along, sums = self.along(s)
         on = np.full(self.n, zeros)
-        table: list = []
-        functions, own, chosen = self._forces(s, along_joint=False)
-        for k, data in chosen:
-            row = self._between(s, self.system.acted_on[k], motion, on, zeros)
-            total, sums[self._mine[k]] = sums[self._mine[k]], s.room(2)
-            table.append([0, *row["motion"], data, *row["before"], total, *row["after"], sums[self._mine[k]]])
-        if table:
+        functions, own, chosen = self._forces(along_joint=False)
+        if len(chosen):
+            motions, before, after = self._between(s, self.system.forced[chosen], motion, on, zeros)
+            total = added_up(self._mine[chosen], sums, rooms(s, np.full(len(chosen), 2)))
             vectors = ["t", "memory", "memory", "constants", *["memory"] * 6]
-            s.call(functions, vectors, own, list(np.array(table).T))
+            none = np.zeros(len(chosen), int)
+            places = [none, *motions.T, self.laws[chosen], *before.T, total[0], *after.T, total[1]]
+            s.call(functions, vectors, own, places)
         self._pushed(s, motion, along, on, zeros)
         return on, sums
 
-    def _between(self, s, bodies, motion, on, zeros):
-        """Places for what acts between one or two bodies: their motions, wrenches on them before and after it."""
-        row = {"motion": [zeros, zeros], "before": [zeros, zeros], "after": [zeros, zeros]}
-        for i, body in enumerate(bodies):
-            place = self.system.end(body)
-            if place is None:
-                row["motion"][i] = motion.grounds[self.system.grounds[id(body)]]
-            else:
-                row["motion"][i], row["before"][i] = motion.body[place], on[place]
-                row["after"][i] = on[place] = s.room(SIX)
-        return row
+    def _between(self, s, ends, motion, on, zeros):
+        """Places for what acts between two bodies or grounds: their motions, wrenches on them before and after it.
 
-    def _forces(self, s, along_joint):
-        """Forces of one sort: functions of their classes, the class of each, and pairs of a force and the place of its numbers."""
-        classes, kinds, data = self.system.force_classes
-        number = {kind: n for n, kind in enumerate(k for k, c in enumerate(classes) if c.along_joint == along_joint)}
-        chosen = [k for k, kind in enumerate(kinds.tolist()) if kind in number]
-        keep = lambda numbers: s.keep(numbers) if len(numbers) else 0
-        places = [(k, keep(data[k][classes[kinds[k]].data])) for k in chosen]
-        return [classes[kind].function for kind in number], [number[kinds[k]] for k in chosen], places
+        ends   numbers of both, in the order in which wrenches are added up;   on: places of wrenches, which are changed
+        """
+        before, after = np.full(ends.shape, zeros), np.full(ends.shape, zeros)
+        bodies = np.nonzero(ends >= 0)
+        before[bodies], after[bodies] = added_up(ends[bodies], on, rooms(s, np.full(len(bodies[0]), SIX)))
+        return self.moving(motion, ends, zeros), before, after
+
+    def _forces(self, along_joint):
+        """Forces of one sort: functions of their classes, the class of each, and places of these forces."""
+        classes, kinds, _ = self.system.force_classes
+        sort = np.array([c.along_joint == along_joint for c in classes], bool)
+        chosen = np.flatnonzero(sort[kinds]) if len(classes) else np.zeros(0, int)
+        return [c.function for c, own in zip(classes, sort) if own], (np.cumsum(sort) - 1)[kinds[chosen]], chosen
 
     @cached_property
     def _mine(self):
@@ -132,40 +148,36 @@ class Passes:
         return (cut.mine.forces if cut else np.zeros(len(self.system.acting))).astype(int)
 
     def along(self, s):
-        """Forces along the coordinates of joints: places of zeros, of the forces by link, and of power and potential."""
+        """Forces along the coordinates of joints: places of zeros, of the forces by link, −1 where there are none, and of power
+        and potential."""
         zeros, none = s.room(SIX), s.room(2)
         nothing = ca.Function("none", [time], [ca.SX.zeros(SIX), ca.SX.zeros(2)])
         s.call([nothing], ["t", "memory", "memory"], [0], [[0], [zeros], [none]])
-        found: dict = {}
-        sums, table = [none, none], []
-        functions, own, chosen = self._forces(s, along_joint=True)
-        for k, data in chosen:
-            joint = self.system.parts[k].ends[0]
-            link = self.system.turning(joint)
-            before, found[link] = found.get(link, zeros), s.room(joint.dof)
-            total, sums[self._mine[k]] = sums[self._mine[k]], s.room(2)
-            at = self.q[link], self.layout.q + self.v[link]
-            table.append([0, *at, data, before, total, found[link], sums[self._mine[k]]])
-        if table:
+        found, sums = np.full(self.n, zeros), np.array([none, none])
+        functions, own, chosen = self._forces(along_joint=True)
+        links = self.system.pushed[chosen]
+        if len(chosen):
+            size = self.tree.sizes("dimension")[links]
+            before, after = added_up(links, found, rooms(s, size))
+            total = added_up(self._mine[chosen], sums, rooms(s, np.full(len(chosen), 2)))
+            at = np.zeros(len(chosen), int), self.q[links], self.layout.q + self.v[links], self.laws[chosen]
             vectors = ["t", "x", "x", "constants", *["memory"] * 4]
-            s.call(functions, vectors, own, list(np.array(table).T))
-        return zeros, found, sums
+            s.call(functions, vectors, own, [*at, before, total[0], after, total[1]])
+        return zeros, np.where(np.bincount(links, minlength=self.n) > 0, found, -1), sums
 
     def _pushed(self, s, motion, along, on, zeros):
         """What forces along coordinates do to the two bodies of their joints."""
-        if not along:
+        links = np.flatnonzero(along >= 0)
+        if not len(links):
             return
         classes, kinds = self.system.rows
-        place = {id(c): k for k, c in enumerate(self.system.constraints)}
-        frames, table, own = self.frames(s), [], []
-        for link, at in along.items():
-            joint = self.tree.joints[link]
-            row = self._between(s, (joint.first, joint.second), motion, on, zeros)
-            k = place[id(joint)]
-            own.append(kinds[k])
-            table.append([*row["motion"], frames[k], at, *row["before"], *row["after"]])
+        own = self.system.row_of_link[links]
+        motions, before, after = self._between(s, self.system.touched[own], motion, on, zeros)
         vectors = ["memory", "memory", "constants", *["memory"] * 5]
-        s.call([_pushing(c) for c in classes], vectors, own, list(np.array(table).T))
+        places = [*motions.T, self.frames[own], along[links], *before.T, *after.T]
+        s.call([_pushing(c) for c in classes], vectors, kinds[own], places)
+
+    # joints
 
     def joints(self, s, motion, found, linear, vector, at):
         """Accelerations of the joints, or changes of their velocities, from those of the bodies, written to some vector."""
@@ -203,12 +215,27 @@ class Passes:
         chosen = np.array([k for k in self.counted if self.system.loops[k].dof], int)
         if len(self.turns):
             motion, first = self.motion(s), self.system.first_loop
-            ends, frames = self.ends(motion)[first:][chosen], self.frames(s)[first:][chosen]
+            ends, frames = self.ends(motion)[first:][chosen], self.frames[first:][chosen]
             classes, kinds = self.system.rows
             at = np.array([self.counted[k] for k in chosen.tolist()])
             own = [_angles(c, getattr(c, what)) for c in classes]
             s.call(own, ["memory", "memory", "constants", "p", gives], kinds[first:][chosen], [*ends.T, frames, at, at])
         return s
+
+
+def added_up(things, sums, after):
+    """Places of sums before and after each of several is added to the sum of some thing.
+
+    things   to whose sum each is added, one after the other
+    sums     place of the sum of every thing, at last that of the last one
+    after    places of the sums after each
+    """
+    order = np.argsort(things, kind="stable")
+    again = things[order][1:] == things[order][:-1]
+    before = sums[things]
+    before[order[1:][again]] = after[order[:-1][again]]
+    sums[things] = after  # of several the last one stays
+    return before, after
 
 
 def _angles(rows, column):

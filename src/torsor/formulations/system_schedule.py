@@ -15,7 +15,7 @@ from ..describe import quantity
 from ..describe.quantity import time
 from .classes import function
 from .group_schedule import blocks
-from .join_classes import BODY, SIX, falling
+from .join_classes import SIX, falling
 from .joining import Joining
 from .schedule import Schedule
 from .tree_schedule import rooms
@@ -30,7 +30,7 @@ class SystemKernels(Joining):
         what   a function of a class of rows
         """
         classes, kinds = self.system.rows
-        ends, frames = self.ends(motion), self.frames(s)
+        ends, frames = self.ends(motion), self.frames
         at = rooms(s, self.sizes)
         first = self.system.first_loop if loops_only else 0
         if first:
@@ -48,21 +48,20 @@ class SystemKernels(Joining):
 
     def factor(self):
         s = Schedule("factor", self.taking("t", "x", "p"), {"F": self.F}, self.constants)
-        mass = s.keep(self.system.over_mass[0]) + BODY * np.arange(self.n)
-        x = ca.SX.sym("M", BODY)
-        s.call([ca.Function("own", [x], [x])], ["constants", "F"], np.zeros(self.n, int), [mass, self.at_mass])
         worst, count, first = s.room(len(self.found) + 1), len(self.found), self.first_of_trunk
         s.call([ca.Function("one", [time], [ca.SX(1)])], ["t", "memory"], [0], [[0], [worst]])
         order = np.array([worst + np.arange(count), worst + 1 + np.arange(count)])
         if count:
-            reduced = self._reduction(s)
+            reduced, told = self._reduction(s)
             reduced(np.arange(first), order)
         last = worst + first
         if self.cut:
-            more = self.at_told + self.reduced.more
-            self._copied(s, last, "F", more[self.cut.rank])
-            s.exchange("F", self.at_told, self.reduced.counts)
-            last = self._together(s, worst, more, "F", ca.fmin)
+            more = told.first + told.more
+            self._copied(s, last, "memory", more[self.cut.rank])
+            s.exchange("memory", told.first, told.counts)
+            every = np.arange(told.size)
+            blocks(s, lambda x: x, ["memory", "F"], [told.first + every, self.at_told + every])
+            last = self._together(s, worst, more, "memory", ca.fmin)
         if first < count:
             order[0, first] = last
             reduced(np.arange(first, count), order)
@@ -81,10 +80,10 @@ class SystemKernels(Joining):
         motion = self.motion(s)
         on, sums = self.applied(s, motion)
         rest = rooms(s, np.full(self.n, SIX))
-        tensor = s.keep(self.system.over_mass[1]) + 6 * np.arange(self.n)
         weight = falling(quantity.numbers(self.system.model.gravity).ravel(), 6)
-        places = [at[self.massive] for at in (motion.body, on, self.at_mass, tensor, rest)]
-        s.call([weight], ["memory", "memory", "F", "constants", "memory"], np.zeros(len(self.massive), int), places)
+        places = [at[self.massive] for at in (motion.body, on, self.over_mass, self.tensor, rest)]
+        vectors = ["memory", "memory", "constants", "constants", "memory"]
+        s.call([weight], vectors, np.zeros(len(self.massive), int), places)
         right = self.right(s, motion, STABILISED if baumgarte else GAMMA, False)
         found, lam, powers = self.solved(s, right, rest, sums[1])
         self.joints(s, motion, found, False, "xdot", layout.v)
@@ -163,12 +162,11 @@ class SystemKernels(Joining):
         layout = self.layout
         s = Schedule("tangent", self.taking("t", "x", "p", "F", "e"), {"k": layout.algebra}, self.constants)
         for offset in (0, layout.v):
-            with s.passing():
-                motion = self.motion(s, "e", offset)
-                found, _, _ = self.solved(s, self.right(s, motion, SPEED, True), None)
-                step, at = s.room(layout.v), offset + np.arange(layout.v)
-                self.joints(s, motion, found, True, "memory", step)
-                blocks(s, lambda x, u: x - u, ["e", "memory", "k"], [at, step + np.arange(layout.v), at])
+            motion = self.motion(s, "e", offset)
+            found, _, _ = self.solved(s, self.right(s, motion, SPEED, True), None)
+            step, at = s.room(layout.v), offset + np.arange(layout.v)
+            self.joints(s, motion, found, True, "memory", step)
+            blocks(s, lambda x, u: x - u, ["e", "memory", "k"], [at, step + np.arange(layout.v), at])
         rest = 2 * layout.v + np.arange(layout.algebra - 2 * layout.v)
         blocks(s, lambda x: x, ["e", "k"], [rest, rest])
         return s

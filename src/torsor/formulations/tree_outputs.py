@@ -24,7 +24,7 @@ from .loop_outputs import LoopOutputs
 from .schedule import Schedule
 from .told_signals import BODY, tell
 from .tree import velocity_terms
-from .tree_schedule import handed_on, kept_numbers, rooms, starts
+from .tree_schedule import handed_on, rooms, starts
 
 MOTION = (9, 3, 3, 3, 3, 3)  # R, o, u, ω, α, a
 JOINT = (9, 3)  # E, d
@@ -54,9 +54,9 @@ class Outputs:
         self.schedule = s = Schedule("outputs", takes, {"row": sum(size for _, size in parts)}, kernels.constants)
         self.at = dict(zip([name for name, _ in parts], starts([size for _, size in parts])))
         self.gravity = quantity.numbers(self.tree.model.gravity).ravel()
-        numbers, kinds, members = self.system.links
+        numbers, _, members = self.system.links
         self.classes = [self._class(self.system.turned.branch(m[0]), numbers[m]) for m in members]
-        self.data = kept_numbers(s, numbers, kinds, [c.data for c in self.classes])
+        self.data = kernels.data
         self.zeros = s.room(WRENCH)
         s.call([ca.Function("none", [time], [ca.SX.zeros(WRENCH)])], ["t", "memory"], [0], [[0], [self.zeros]])
         self.loops = LoopOutputs(kernels, s, self.at) if self.system.loops or self.system.acting else None
@@ -105,8 +105,7 @@ class Outputs:
         before = np.where(counts, self.sums + 2 * (np.cumsum(counts) - 1), self.zeros)
         after = np.where(counts, before + 2, s.room(2))
         self.sums += 2 * np.count_nonzero(counts)
-        above, hung = self.motion[tree.parents], np.flatnonzero(tree.parents < 0)
-        above[hung] = self._roots()[[self.system.grounds[id(tree.ground(k))] for k in hung.tolist()]]
+        above = np.where(tree.parents >= 0, self.motion[tree.parents], self._roots()[self.system.hung])
         place = {id(body): k for k, body in enumerate(self.system.shown.bodies)}
         body = np.array([place[id(b)] for b in tree.bodies])
         vectors = ["x", "x", "xdot", "constants", *["memory"] * 6, *["row"] * len(BODY)]
@@ -123,7 +122,7 @@ class Outputs:
         falling = -(ca.reshape(turn, 3, 3).T @ ca.SX(self.gravity))
         own = function("root", [pose], [ca.vertcat(turn, x, ca.SX.zeros(9), falling)])
         at, none = rooms(s, np.full(count, sum(MOTION))), np.zeros(count, int)
-        s.call([own], ["constants", "memory"], none, [s.keep(self.system.still) + 12 * np.arange(count), at])
+        s.call([own], ["constants", "memory"], none, [self.kernels.still, at])
         return at
 
     def _inward(self):

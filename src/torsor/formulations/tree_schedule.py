@@ -7,7 +7,7 @@ from ..describe import quantity
 from ..describe.quantity import time
 from .classes import INERTIA, Turned, classes_of
 from .plain_tree import PlainTree
-from .schedule import Schedule
+from .schedule import Constants, Schedule
 
 LARGE = 64  # links from which a tree is run through a table: there its code takes longer to compile than it saves
 
@@ -37,14 +37,15 @@ class Recursion:
     def __init__(self, turned, layout, f=None, passes=None):
         self.turned, self.tree, self.layout, self.f, self.n = turned, turned.tree, layout, f, turned.tree.n
         takes = {"t": 1, "x": layout.x, "p": layout.p, "F": 1, "gains": 2}
-        self.schedule = s = Schedule("rate", takes, gives={"xdot": layout.algebra, "lam": 0})
+        gives, constants = {"xdot": layout.algebra, "lam": 0}, passes.constants if passes else Constants()
+        self.schedule = s = Schedule("rate", takes, gives, constants)
         self._roots()
         self.power = None
         self._applied()
         if passes is not None and passes.system.acting:
             self._along(passes)
         self.classes, self.kinds = classes_of(turned, self.applied is not None)
-        self.data = kept_numbers(s, turned.numbers, self.kinds, [c.data for c in self.classes])
+        self.data = kept_numbers(constants, turned.numbers, self.kinds, [c.data for c in self.classes])
         self.q, self.v = (starts(self.tree.sizes(what)) for what in ("size", "dimension"))
         self.w, self.acceleration, self.up = (rooms(s, np.full(self.n, size)) for size in (3, 6, INERTIA))
         self.kept, self.solved = (
@@ -103,13 +104,13 @@ class Recursion:
         """Forces along joints, of which everything is a number, as what is applied to the links: no wrench, and these."""
         s = self.schedule
         _, along, (self.power, _) = passes.along(s)
-        links = list(along)
+        links = np.flatnonzero(along >= 0)
         size = self.tree.sizes("dimension")[links]
         places, none = rooms(s, 6 + size), np.zeros(len(links), int)
         s.call([ca.Function("none", [time], [ca.SX.zeros(6)])], ["t", "memory"], none, [none, places])
         for n in np.unique(size).tolist():
             x, own = ca.SX.sym("x", n), np.flatnonzero(size == n)
-            at = np.array([along[k] for k in links])[own]
+            at = along[links[own]]
             s.call(
                 [ca.Function("along", [x], [x])], ["memory", "memory"], np.zeros(len(own), int), [at, places[own] + 6]
             )
@@ -172,14 +173,26 @@ def handed_on(parents, own, zeros):
     return before, beyond
 
 
-def kept_numbers(schedule, numbers, kinds, data):
-    """Places of the constants of every row: those of its numbers that are data of its class."""
-    width = np.array([len(columns) for columns in data])[kinds]
-    at, every = starts(width), np.zeros(int(width.sum()))
+def kept_numbers(constants, numbers, kinds, data):
+    """Places of the constants of every row: those of its numbers that are data of its class. Rows that are equal share them."""
+    at = np.zeros(len(kinds), int)
     for kind, columns in enumerate(data):
         rows = np.flatnonzero(kinds == kind)
-        every[at[rows][:, None] + np.arange(len(columns))] = numbers[np.ix_(rows, columns)]
-    return schedule.keep(every) + at
+        at[rows] = kept_rows(constants, numbers[np.ix_(rows, columns)])
+    return at
+
+
+def kept_rows(constants, rows):
+    """Places of rows of constants; those that are equal are kept once, in the order in which they first occur."""
+    rows = np.ascontiguousarray(rows, float)
+    if not rows.size:
+        return np.zeros(len(rows), int)
+    whole = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+    _, first, which = np.unique(whole, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(first), int)
+    rank[order] = np.arange(len(first))
+    return constants.keep(rows[first[order]]) + rows.shape[1] * rank[which.ravel()]
 
 
 def rooms(schedule, sizes):

@@ -88,6 +88,9 @@ class Connection(Constraint):
             fill_in(self, _alike=self._shared_trace())
         return vars(self)["_alike"]
 
+    def alike(self) -> Trace | None:
+        return self.traced()
+
     def _shared_trace(self):
         try:
             key = (type(self), *[quantity.key(getattr(self, name)) for name in self._constants()])

@@ -1,10 +1,14 @@
 """A schedule, printed as LLVM IR: one loop over the rows of each pass, which calls the classes.
 
-The kernel finds its rows and its constants at two addresses that are set when it is loaded, `k_table` and `k_constants`, and
-where ranks tell each other numbers in it, the function for that at a third one, `k_exchange`.
+The kernel finds its table, the columns of it (`tables.py`) and its constants at addresses that are set when it is loaded,
+`k_table`, `k_pool` and `k_constants`, and where ranks tell each other numbers in it, the function for that at one more,
+`k_exchange`.
 """
 
+from itertools import accumulate
+
 from .emit import Definition
+from .tables import HEAD
 
 
 def emit_schedule(schedule, symbol, classes, scratch):
@@ -17,16 +21,16 @@ def emit_schedule(schedule, symbol, classes, scratch):
     pointers |= {name: f"%b{i}" for i, name in enumerate(schedule.gives)}
     head = [
         f"@{symbol}_exchange = global ptr null\n" if schedule.exchanges else "",
-        f"@{symbol}_table = global ptr null\n@{symbol}_constants = global ptr null\n",
-        f"define void @{symbol}({', '.join(f'ptr {p}' for p in (*pointers.values(), '%w'))}) #0 {{\n",
-        f"e:\n%table = load ptr, ptr @{symbol}_table\n%constants = load ptr, ptr @{symbol}_constants\n",
-        f"%memory = getelementptr double, ptr %w, i64 {scratch}\n",
-        f"%r0 = getelementptr i32, ptr %table, i64 {len(schedule.passes)}\nbr label %h0\n",
+        *(f"@{symbol}_{what} = global ptr null\n" for what in ("table", "pool", "constants")),
+        f"define void @{symbol}({', '.join(f'ptr {p}' for p in (*pointers.values(), '%w'))}) #0 {{\ne:\n",
+        *(f"%{what} = load ptr, ptr @{symbol}_{what}\n" for what in ("table", "pool", "constants")),
+        f"%memory = getelementptr double, ptr %w, i64 {scratch}\nbr label %h0\n",
     ]
     pointers |= dict(zip(schedule.own, ("%memory", "%constants")))
+    sizes = [HEAD + 2 * (1 + len(one.vectors)) if names else 2 for one, names in zip(schedule.passes, classes)]
     body = [
-        _loop(k, one, [pointers[v] for v in one.vectors], names) if names else _exchange(k, one, pointers, symbol)
-        for k, (one, names) in enumerate(zip(schedule.passes, classes))
+        _loop(k, at, [pointers[v] for v in one.vectors], names) if names else _exchange(k, at, one, pointers, symbol)
+        for k, (at, one, names) in enumerate(zip(accumulate([0, *sizes]), schedule.passes, classes))
     ]
     declarations = {
         name: f"declare void @{name}({', '.join(['ptr'] * (len(one.vectors) + 1))}) nounwind\n"
@@ -37,41 +41,49 @@ def emit_schedule(schedule, symbol, classes, scratch):
     return Definition(symbol, "".join([*head, *body, end]), declarations)
 
 
-def _exchange(k, one, pointers, symbol):
+def _number(name, place):
+    """A number of the table."""
+    return f"%{name}p = getelementptr i64, ptr %table, i64 {place}\n%{name} = load i64, ptr %{name}p\n"
+
+
+def _exchange(k, at, one, pointers, symbol):
     """The call of the function by which ranks tell each other numbers: with their place, and how many each of them gives."""
     return (
-        f"h{k}:\n%l{k} = load i32, ptr %r{k}\n%z{k} = sext i32 %l{k} to i64\n"
-        f"%p{k} = getelementptr double, ptr {pointers[one.vectors[0]]}, i64 %z{k}\n"
-        f"%n{k} = getelementptr i32, ptr %r{k}, i64 1\n%f{k} = load ptr, ptr @{symbol}_exchange\n"
-        f"call void %f{k}(ptr %p{k}, ptr %n{k})\n"
-        f"%r{k + 1} = getelementptr i32, ptr %r{k}, i64 {one.table.shape[1]}\nbr label %h{k + 1}\n"
+        f"h{k}:\n{_number(f'o{k}', at)}{_number(f'b{k}', at + 1)}"
+        f"%p{k} = getelementptr double, ptr {pointers[one.vectors[0]]}, i64 %b{k}\n"
+        f"%n{k} = getelementptr i32, ptr %pool, i64 %o{k}\n%f{k} = load ptr, ptr @{symbol}_exchange\n"
+        f"call void %f{k}(ptr %p{k}, ptr %n{k})\nbr label %h{k + 1}\n"
     )
 
 
-def _loop(k, one, bases, names):
-    """The loop of pass k: blocks h (how many rows), t (one more?), g (a row), x (a class), n (the next row)."""
-    width = 1 + len(bases)
-    lines = [
-        f"h{k}:\n%c{k}p = getelementptr i32, ptr %table, i64 {k}\n%c{k} = load i32, ptr %c{k}p\nbr label %t{k}\n",
-        f"t{k}:\n%i{k} = phi i32 [ 0, %h{k} ], [ %j{k}, %n{k} ]\n",
-        f"%r{k + 1} = phi ptr [ %r{k}, %h{k} ], [ %s{k}, %n{k} ]\n",
-        f"%d{k} = icmp slt i32 %i{k}, %c{k}\nbr i1 %d{k}, label %g{k}, label %h{k + 1}\n",
-        f"g{k}:\n",
-    ]
-    for j, base in enumerate(bases):
-        o = f"{k}_{j}"
+def _loop(k, at, bases, names):
+    """The loop of pass k, whose header is at some place of the table: blocks h (the header), t (one more?), g (a row), x (a class),
+    n (the next row)."""
+    lines = [f"h{k}:\n", *(_number(f"{what}{k}", at + i) for i, what in enumerate(("c", "f", "s")))]
+    for j, base in enumerate(["%memory", *bases]):  # the first column is the class, and no place
+        o, place = f"{k}_{j}", at + HEAD + 2 * j
         lines.append(
-            f"%o{o} = getelementptr i32, ptr %r{k + 1}, i64 {j + 1}\n%l{o} = load i32, ptr %o{o}\n"
-            f"%z{o} = sext i32 %l{o} to i64\n%p{o} = getelementptr double, ptr {base}, i64 %z{o}\n"
+            f"{_number(f'o{o}', place)}{_number(f'b{o}', place + 1)}"
+            f"%q{o} = getelementptr i32, ptr %pool, i64 %o{o}\n%v{o} = getelementptr double, ptr {base}, i64 %b{o}\n"
         )
-    arguments = ", ".join([*(f"ptr %p{k}_{j}" for j in range(len(bases))), "ptr %w"])
+    lines.append(
+        f"br label %t{k}\nt{k}:\n%i{k} = phi i64 [ 0, %h{k} ], [ %j{k}, %n{k} ]\n"
+        f"%r{k} = phi i64 [ %f{k}, %h{k} ], [ %u{k}, %n{k} ]\n"
+        f"%d{k} = icmp slt i64 %i{k}, %c{k}\nbr i1 %d{k}, label %g{k}, label %h{k + 1}\ng{k}:\n"
+    )
+    entry = lambda o: f"%e{o} = getelementptr i32, ptr %q{o}, i64 %r{k}\n%l{o} = load i32, ptr %e{o}\n"
+    for j in range(1, 1 + len(bases)):
+        o = f"{k}_{j}"
+        lines.append(f"{entry(o)}%z{o} = sext i32 %l{o} to i64\n%p{o} = getelementptr double, ptr %v{o}, i64 %z{o}\n")
+    arguments = ", ".join([*(f"ptr %p{k}_{j}" for j in range(1, 1 + len(bases))), "ptr %w"])
     if len(names) > 1:
-        choices = " ".join(f"i32 {c}, label %x{k}_{c}" for c in range(len(names)))
-        lines.append(f"%k{k} = load i32, ptr %r{k + 1}\nswitch i32 %k{k}, label %n{k} [ {choices} ]\n")
+        o, choices = f"{k}_0", " ".join(f"i64 {c}, label %x{k}_{c}" for c in range(len(names)))
+        lines.append(
+            f"{entry(o)}%z{o} = sext i32 %l{o} to i64\n%k{k} = add i64 %z{o}, %b{o}\n"
+            f"switch i64 %k{k}, label %n{k} [ {choices} ]\n"
+        )
     else:
         lines.append(f"br label %x{k}_0\n")
     lines += [f"x{k}_{c}:\ncall void @{name}({arguments})\nbr label %n{k}\n" for c, name in enumerate(names)]
-    lines.append(
-        f"n{k}:\n%j{k} = add i32 %i{k}, 1\n%s{k} = getelementptr i32, ptr %r{k + 1}, i64 {width}\nbr label %t{k}\n"
-    )
+    lines.append(f"n{k}:\n%j{k} = add i64 %i{k}, 1\n%u{k} = add i64 %r{k}, %s{k}\nbr label %t{k}\n")
     return "".join(lines)

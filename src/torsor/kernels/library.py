@@ -12,6 +12,7 @@ from ..errors import OptionError
 from ..registry import lookup
 from . import cache
 from .backends.base import Backend, Size
+from .tables import Tables
 
 
 class Kernel:
@@ -55,6 +56,11 @@ class Kernel:
         """Rows and columns of the structural nonzeros of output i, two integer arrays in the order of the data."""
         return _pattern(self._out[i])
 
+    @property
+    def tables(self):
+        """Tables of all kernels of its library that are schedules."""
+        return self._owner[1]
+
     @cached_property
     def _function(self):
         return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (self.n_in + self.n_out + 1))(self.address)
@@ -94,7 +100,7 @@ class Library(dict):
 
     def __init__(self, backend, images, descriptions, tables, exchange=None, waiting=nullcontext):
         looked_for = {
-            k: ["table", "constants", *(["exchange"] if description.get("exchanges") else [])]
+            k: ["table", "pool", "constants", *(["exchange"] if description.get("exchanges") else [])]
             for k, (name, description) in enumerate(descriptions.items())
             if name in tables
         }
@@ -107,11 +113,8 @@ class Library(dict):
             }
         )
         for k, name in enumerate(descriptions):
-            things = [
-                *(numbers.ctypes.data for numbers in tables.get(name, ())),
-                ctypes.cast(exchange, ctypes.c_void_p).value,
-            ]
-            for address, thing in zip(found.get(k, ()), things):
+            things = tables.addresses(name) if name in tables else []
+            for address, thing in zip(found.get(k, ()), [*things, ctypes.cast(exchange, ctypes.c_void_p).value]):
                 ctypes.c_void_p.from_address(address).value = thing
 
 
@@ -128,7 +131,7 @@ def build(functions, backend="llvm", key=None, seldom=(), exchange=None, waiting
     if exchange is None and (asking := [name for name, f in functions.items() if f.is_a("Schedule") and f.exchanges]):
         raise OptionError(f"kernel {asking[0]!r} exchanges numbers between ranks: give a function for that")
     functions = {name: _ready(f, backend) for name, f in functions.items()}
-    tables = {name: (f.table, f.constants) for name, f in functions.items() if f.is_a("Schedule")}
+    tables = Tables({name: f for name, f in functions.items() if f.is_a("Schedule")})
     places = [k for k, name in enumerate(functions) if name in seldom]
     graph = cache.digest(*[x for name, f in functions.items() for x in (name, f.serialize())], *map(str, places))
     code = _stored(graph, backend)
@@ -154,7 +157,7 @@ def load(key, backend="llvm", **options):
     backend = _backend(backend, options)
     entry = cache.load(_full(key, backend), "kernels")
     try:
-        graph, descriptions, tables = _unpacked(entry) if entry is not None else (None, {}, {})
+        graph, descriptions, tables = _unpacked(entry) if entry is not None else (None, {}, None)
         code = _stored(graph, backend) if graph else None
         alone = not any(
             d["exchanges"] for d in descriptions.values()
@@ -166,20 +169,14 @@ def load(key, backend="llvm", **options):
 
 def _packed(graph, descriptions, tables):
     """What a library is besides its code: a line of text, then the numbers of schedules."""
-    lengths = {name: [x.size for x in pair] for name, pair in tables.items()}
-    header = json.dumps({"graph": graph, "kernels": descriptions, "tables": lengths}).encode()
-    return b"".join([header, b"\n", *[x.tobytes() for pair in tables.values() for x in pair]])
+    header = json.dumps({"graph": graph, "kernels": descriptions, "tables": tables.lengths()}).encode()
+    return b"".join([header, b"\n", *[x.tobytes() for x in tables.arrays()]])
 
 
 def _unpacked(entry):
     header, _, body = entry.partition(b"\n")
-    header, at, tables = json.loads(header), 0, {}
-    for name, (rows, constants) in header["tables"].items():
-        table = np.frombuffer(body, np.int32, rows, at)
-        at += table.nbytes
-        tables[name] = table, np.frombuffer(body, np.float64, constants, at).copy()
-        at += 8 * constants
-    return header["graph"], header["kernels"], tables
+    header = json.loads(header)
+    return header["graph"], header["kernels"], Tables.read(header["tables"], body)
 
 
 def _backend(backend, options):

@@ -11,9 +11,12 @@ g, psi  residuals of these rows at position and velocity level, last the length 
 gains   α and β of Baumgarte
 slope   ∂k/∂u of a stage: a sparse matrix, its entries column by column
 h       length of a step
-d, dd   unknowns of a discrete step, mean velocities and impulses of the rows in use, and a correction of them
-L       factors of the equations of a discrete step
+d, dd   unknowns of a step, mean velocities and impulses of the rows in use, or accelerations and multipliers; a correction of them
+L       factors of the equations of such a step
 m       momenta that it leaves with
+affine  what the way and the velocities of a step of generalised-α are in its accelerations
+way     of the configuration, over the length of the step
+a       accelerations
 b       velocities (or momenta) that it ends with
 """
 
@@ -75,6 +78,10 @@ SIGNATURES = {
             "leap:         t h x p lam d L → dd",
             "leaving:      t h x p lam d → m",
             "landing:      t h x y p lam d m → b",
+            "alpha_factor: t h x y p lam affine d → L",
+            "alpha:        t h x y p lam affine d L → dd",
+            "alpha_way:    t h x y p lam affine d → way",
+            "acceleration: t x p xdot → a",
             "turns:        t x p → turn",
             "spin:         t x p → spin",
             "outputs:      t x p xdot lam → row",

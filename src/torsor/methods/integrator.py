@@ -1,9 +1,10 @@
 """What a method of integration is."""
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 from ..lie import MAPS
-from ..registry import registered
+from ..registry import configured, lookup, registered
 
 
 class Integrator(ABC):
@@ -18,26 +19,36 @@ class Integrator(ABC):
     needs     kernels beyond those of every run: "local", "slope", "leap" …
     meets     whether a step ends on the constraints by itself, so that no projection follows it
     maps      from the algebra to the group with which it keeps its order
+
+    A method with options is a dataclass, its fields are the options; where tables do not depend on any, they are of the class.
     """
 
     kind = "integrator"
+    key: str
     order: int
     estimated: int | None = None
     loop: tuple
     history = 0
-    needs: tuple = ()
+    needs: ClassVar[tuple] = ()
     meets = False
     maps: tuple = MAPS
 
-    @classmethod
     @abstractmethod
-    def tables(cls):
+    def tables(self):
         """`stages`, and what else of the record `Method` the step reads, as arrays."""
 
     @classmethod
     @abstractmethod
     def adaptive(cls):
         """Whether it estimates its error, so that steps can follow from a tolerance."""
+
+
+def integrator_of(method):
+    """The method of a key, or of a key with options, as in "generalized-alpha:rho=0.9"."""
+    if not isinstance(method, str):
+        return lookup("integrator", method)
+    cls, options = configured("integrator", method)
+    return cls(**options)
 
 
 def modules():

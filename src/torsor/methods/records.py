@@ -57,6 +57,10 @@ class Method(Record):
     b: VECTOR
     c: VECTOR
     first: INDICES  # rows of A that belong to each stage of a product of exponentials
+    alpha_m: REAL  # parameters of generalised-α
+    alpha_f: REAL
+    beta: REAL
+    gamma: REAL
     estimate: VECTOR  # weights of the error of a step,
     rough: VECTOR  # and of a second, rougher one; empty: none
 
@@ -147,6 +151,9 @@ class Scratch(Record):
     L: VECTOR
     m: VECTOR
     b: VECTOR
+    affine: VECTOR
+    way: VECTOR
+    a: VECTOR
     tried: VECTOR  # the state for which a better choice is asked
     common: VECTOR  # numbers on which ranks agree
 

@@ -134,6 +134,7 @@ def _source():
         "structures.py",
         "waist.py",
         "beside.py",
+        "solving.py",
         "choice.py",
     )
     return kernels.cache.digest(*[(here / name).read_text() for name in names])

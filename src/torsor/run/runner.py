@@ -9,9 +9,9 @@ from ..kernels.record import VECTOR
 from ..kernels.signatures import SIGNATURES
 from ..methods.codes import ILL_CHOSEN, RUNNING
 from ..methods.elimination import tables
+from ..methods.integrator import integrator_of
 from ..methods.projections import Projection
 from ..methods.records import Equations, Method, Outputs, Past, Plan, Run, Scales, Scratch, State, addresses
-from ..registry import lookup
 from . import endings
 from .beside import state_of
 from .choice import Choice
@@ -44,7 +44,7 @@ class Runner(Results):
         self.looked = -1  # steps at the last look at the conditioning of what was chosen
         self.blame, self.undefined, self.system = blame, None, system
         self.renew, self.library, self.choice, self.used = renew, library, system.choice, set(system.keep)
-        integrator = lookup("integrator", method)
+        integrator = integrator_of(method)
         module, name = integrator.loop
         self.needs, self.meets = integrator.needs, integrator.meets
         self.sizes = {**system.sizes, "p": len(system.p), "outputs": sum(size for _, size in system.layout)}

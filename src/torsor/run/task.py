@@ -13,8 +13,9 @@ import numpy as np
 from ..describe.model import Model
 from ..errors import AccuracyWarning, ModelError, OptionError, ResultError, RunError
 from ..joints import Joint
+from ..methods.integrator import integrator_of
 from ..methods.projections import Projection
-from ..registry import lookup, registered
+from ..registry import registered
 from ..start.continuity import refuse_jumps
 from . import automatic, large
 from .derived import derived
@@ -76,7 +77,7 @@ class Task:
     def prepared(self, stored=None):
         """System and runner; stored: the system of a checkpoint, which counts, and not what would be derived today."""
         model, metric = self.model, self.projection.metric
-        needs = lookup("integrator", self.method).needs
+        needs = integrator_of(self.method).needs
         ways = (self.map, self.projection.baumgarte, metric)
         model.seal()
         refuse_jumps(model, self.values(), self.until)

@@ -5,7 +5,8 @@ import numpy as np
 from ..describe import quantity
 from ..errors import OptionError
 from ..lie import MAPS
-from ..registry import lookup, registered
+from ..methods.integrator import integrator_of
+from ..registry import registered
 
 MOST = 10**12  # outputs
 TOLERANCE, LOCATING = 1e-9, 1e-11  # default tolerances; the time of an event is as exact as the motion that leads to it
@@ -63,7 +64,7 @@ def seconds(value, what):
 
 def controlled(model, method, step, tolerance, map):
     """The tolerance of a run; refused where the method cannot have this step, tolerance or map."""
-    integrator = lookup("integrator", method)
+    integrator = integrator_of(method)
     if step is not None:
         seconds(step, "step")
     elif not integrator.adaptive():

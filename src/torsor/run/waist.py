@@ -18,9 +18,9 @@ import casadi as ca
 import numpy as np
 
 from ..describe.quantity import parted, time
-from ..formulations import discrete
 from ..formulations.graphs import shared
-from ..kernels.signatures import checked
+from ..kernels.signatures import SIGNATURES, checked
+from . import solving
 from .beside import Velocities, beside
 
 FUSED = 5000  # instructions up to which the parts of a stage become one kernel
@@ -114,13 +114,18 @@ class Waist:
             "turns": self._of("turns", [time, self.x, self.p], "t q p"),
             "spin": self._of("spin", [time, self.x, self.p], "t q v p"),
         }
-        found |= {name: getattr(self, f"_{name}")(found) for name in needs}
+        found |= {name: self._further(name, found) for name in needs if name in SIGNATURES}
         if "rate" in self.tables:
             return found
         small = sum(self.parts[k].n_instructions() for k in ("factor", self.beside.solves)) <= FUSED
         if fused and small and not baumgarte:
             found["stage"] = self._stage(found)
         return found
+
+    def _further(self, name, found):
+        """A kernel that a method asks for."""
+        own = getattr(self, f"_{name}", None)
+        return solving.kernel(self, name) if own is None else own(found)
 
     def signals(self, name, f):
         """A function (t, q, v, p, a, λ) as one of the state, its rate and λ."""
@@ -231,34 +236,6 @@ class Waist:
         k = self._stage(found)(time, self.x, self.u, self.p)
         return shared(ca.Function("slope", [time, self.x, self.u, self.p], [ca.jacobian(k, self.u)]))
 
-    def _leap_factor(self, found):
-        return self._of_step("leap_factor", self.x)
-
-    def _leap(self, found):
-        return self._of_step("leap", self.x)
-
-    def _leaving(self, found):
-        return self._of_step("leaving", self.x)
-
-    def _landing(self, found):
-        return self._of_step("landing", ca.SX.sym("y", self.layout.x))
-
-    def _of_step(self, name, at):
-        """A kernel of a discrete step; at: the state whose velocities or, of a landing, configuration, and inputs count. A landing
-        gives what stands beside the configuration."""
-        part, p = self.parts[name], self.inputs(at)
-        efforts = parted(self.lam, self.lam.shape[0] - part.size_in(5)[0])[1]
-        h, d = ca.SX.sym("h"), ca.SX.sym("d", part.size_in(6)[0])
-        more = [ca.SX.sym("more", part.size_in(k)[0]) for k in range(7, part.n_in())]
-        ends = [at] if name == "landing" else []
-        moving = self.q(at) if ends else self.v(at)
-        results = part.call([time, h, self.q(self.x), moving, p, efforts, d, *more])
-        if ends:
-            v = ca.SX.sym("v", self.layout.v)
-            stored = self.beside.stored(moving, v, p)
-            results = [ca.substitute(stored, ca.vertcat(time, v), ca.vertcat(time + h, results[0]))]
-        return self._function(name, [time, h, self.x, *ends, self.p, self.lam, d, *more], results)
-
     def _stage(self, found):
         """A whole stage of a method as one kernel: dexp⁻¹(u) ẋ at x · exp(u).
 
@@ -281,9 +258,7 @@ def kernels_of(f, map, baumgarte, signals, program=None, needs=()):
     """The kernels of a run of a formulation; with a program of events, those that it needs too; and what a method needs."""
     layout = layout_of(f.model, f.q.shape[0], f.v.shape[0], f.p.shape[0])
     tables = {} if needs else f.schedules(layout)
-    parts = {**f.functions(baumgarte, "rate" not in tables), **f.retractions(map)}
-    if "leap" in needs:
-        parts |= discrete.functions(f, map)
+    parts = {**f.functions(baumgarte, "rate" not in tables), **f.retractions(map), **solving.parts(f, map, needs)}
     rates = f.watching("states", ca.vertcat(*[state.rate for state in f.model.states], ca.SX(0, 1)))
     waist = Waist(layout, parts, rates, tables, beside(f, parts))
     found = waist.functions(baumgarte, True, needs) | (waist.conversions() if f.conjugate else {})

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ...errors import OptionError
-from ...registry import lookup
+from ...registry import configured
 
 
 @dataclass(frozen=True)
@@ -31,21 +30,7 @@ def projection_of(given):
     """A projection from its key, its key with options, or itself."""
     if isinstance(given, Projection):
         return given
-    key, _, rest = str(given).partition(":")
-    cls = lookup("projection", key)
-    options: dict[str, Any] = {}
-    for item in filter(None, rest.split(",")):
-        name, equals, value = item.partition("=")
-        if not equals:
-            raise OptionError(f"projection {given!r}: write options as NAME=VALUE, got {item!r}")
-        try:
-            options[name.strip()] = float(value)
-        except ValueError:
-            options[name.strip()] = value.strip()
-        if name.strip() in ("positions", "velocities"):  # names of coordinates, joined by +
-            options[name.strip()] = tuple(part.strip() for part in value.split("+"))
-    known = list(cls.__dataclass_fields__)
-    for name in options:
-        if name not in known:
-            raise OptionError(f"projection {key!r}: unknown option {name!r}. Known: {', '.join(known)}.")
+    cls, options = configured("projection", given)
+    for name in set(options) & {"positions", "velocities"}:  # names of coordinates, joined by +
+        options[name] = tuple(part.strip() for part in str(options[name]).split("+"))
     return cls(**options)

@@ -1,0 +1,151 @@
+"""The tables of several schedules, as native code reads them: columns of places in one pool, each of which is there once.
+
+A pass has a column for the class of its rows, and one for every vector that they take or give. Columns of different passes and
+kernels are often the same but for where they begin, and for their direction: numbers of all bodies stand one after the other in
+every vector. A table therefore consists of a header for each pass, 64-bit integers:
+
+    count, first, step, and for each column  offset, base            place of row i:  base + pool[offset + first + step i]
+
+The columns are 32-bit integers. Those that grow by equal steps are the beginning of the longest such one.
+"""
+
+import hashlib
+
+import numpy as np
+
+HEAD = 3  # numbers of a header besides those of the columns: count, first, step
+
+
+class Tables:
+    """Headers by the name of a kernel, the pool of columns, and constants by name.
+
+    given   schedules by name
+    """
+
+    def __init__(self, given):
+        pool = _Pool()
+        found = {name: [_header(one, pool) for one in s.placed()] for name, s in given.items()}
+        offsets, self.pool = pool.joined()
+        self.headers = {name: _resolved(several, offsets) for name, several in found.items()}
+        self.constants = {name: s.constants for name, s in given.items()}
+
+    # as a file has them
+
+    def arrays(self):
+        """All arrays one by one: the pool, headers, and constants, those that kernels share once."""
+        shared = {id(x): x for x in self.constants.values()}
+        return [self.pool, *self.headers.values(), *shared.values()]
+
+    def lengths(self):
+        """What tells such arrays apart: lengths, and which kernel has which constants."""
+        shared = {id(x): k for k, x in enumerate({id(x): x for x in self.constants.values()}.values())}
+        return {
+            "pool": self.pool.size,
+            "headers": {name: x.size for name, x in self.headers.items()},
+            "constants": [x.size for x in {id(x): x for x in self.constants.values()}.values()],
+            "which": {name: shared[id(x)] for name, x in self.constants.items()},
+        }
+
+    @classmethod
+    def read(cls, lengths, body):
+        """Tables from such lengths, and the bytes of the arrays."""
+        at = 0
+
+        def taken(kind, size):
+            nonlocal at
+            found = np.frombuffer(body, kind, size, at)
+            at += found.nbytes
+            return found.copy()
+
+        self = cls.__new__(cls)
+        self.pool = taken(np.int32, lengths["pool"])
+        self.headers = {name: taken(np.int64, size) for name, size in lengths["headers"].items()}
+        shared = [taken(np.float64, size) for size in lengths["constants"]]
+        self.constants = {name: shared[k] for name, k in lengths["which"].items()}
+        return self
+
+    def __contains__(self, name):
+        return name in self.headers
+
+    def addresses(self, name):
+        """Where native code finds the header of a kernel, the pool, and its constants."""
+        return [x.ctypes.data for x in (self.headers[name], self.pool, self.constants[name])]
+
+    @property
+    def nbytes(self):
+        """Bytes of all of it."""
+        return sum(x.nbytes for x in self.arrays())
+
+
+class _Pool:
+    """Columns, each kept once; one that grows by equal steps as long as the longest of its kind."""
+
+    def __init__(self):
+        self.columns, self.known = [], {}
+
+    def keep(self, column):
+        """The number of a column that begins at zero."""
+        steps = np.diff(column)
+        if not len(steps) or np.all(steps == steps[0]):
+            return self._even(int(steps[0]) if len(steps) else 0, len(column))
+        return self.listed(column)
+
+    def listed(self, column):
+        """The number of a column, whatever is in it."""
+        mark = _mark(column)
+        if mark not in self.known:
+            self.known[mark] = len(self.columns)
+            self.columns.append(column)
+        return self.known[mark]
+
+    def turned(self, columns):
+        """Whether more of these columns are known if they are read from their end."""
+        if columns.shape[1] < 2:
+            return False
+        known = lambda way: sum(_mark(column) in self.known for column in way)
+        return known(_beginning(columns[:, ::-1])) > known(_beginning(columns))
+
+    def _even(self, step, length):
+        number = self.known.setdefault(step, len(self.columns))
+        if number == len(self.columns):
+            self.columns.append(np.zeros(0, np.int32))
+        if len(self.columns[number]) < length:
+            self.columns[number] = (step * np.arange(length)).astype(np.int32)
+        return number
+
+    def joined(self):
+        """Where each column begins, and all of them as one."""
+        offsets = np.cumsum([0, *map(len, self.columns)])
+        return offsets, np.concatenate([*self.columns, np.zeros(1, np.int32)])
+
+
+def _header(one, pool):
+    """The header of a pass, with numbers of columns instead of offsets: the part before the columns, numbers, bases."""
+    if not one.classes:  # an exchange: where its numbers are, and how many each rank gives
+        place, *counts = one.columns[:, 0].tolist()
+        return [], [pool.listed(np.array(counts, np.int32))], [place]
+    columns, count = one.columns, one.columns.shape[1]
+    head = [count, 0, 1]
+    if pool.turned(columns):
+        columns, head = columns[:, ::-1], [count, count - 1, -1]
+    bases = columns[:, 0].tolist() if count else [0] * len(columns)
+    return head, [pool.keep(column) for column in _beginning(columns)], bases
+
+
+def _beginning(columns):
+    """Columns less their first number."""
+    return np.ascontiguousarray(columns - columns[:, :1], np.int32)
+
+
+def _mark(column):
+    return hashlib.blake2b(column, digest_size=16).digest()
+
+
+def _resolved(several, offsets):
+    """Headers of the passes of a kernel as one array."""
+    found: list = []
+    for head, numbers, bases in several:
+        found += head
+        for number, base in zip(numbers, bases):
+            found += [int(offsets[number]), base]
+    return np.array(found or [0], np.int64)

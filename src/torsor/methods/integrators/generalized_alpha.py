@@ -1,0 +1,225 @@
+"""Generalised-α on a group: accelerations of the end of a step, and a memory of those before ([arnold2007]; [bruels2012]).
+
+    q₁ = q₀ · τ(h Δ),     Δ = v₀ + (½ − β) h a₀ + β h a₁,     v₁ = v₀ + h ((1 − γ) a₀ + γ a₁)                 (1)
+    (1 − α_m) a₁ + α_m a₀ = (1 − α_f) v̇₁ + α_f v̇₀                                                         (2)
+
+v̇ are accelerations that satisfy the equations of motion, a those of the method. With ρ, the factor by which infinitely fast
+oscillations shrink in each step, α_m = (2ρ − 1)/(ρ + 1), α_f = ρ/(ρ + 1), γ = ½ − α_m + α_f, β = ¼ (γ + ½)². By (2), Δ and v₁ are
+affine in w = v̇₁, which Newton's method finds together with the multipliers (`formulations/generalized_alpha.py`).
+
+A run begins, and begins again after a jump, with a₀ = v̇₀. Where a step is not as long as the one before, a₀ − v̇₀, which is of the
+order of the step, is taken in proportion. Work and the user's states follow by trapezoids.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ...describe import quantity
+from ...errors import OptionError
+from ...kernels import ask
+from ...kernels.compiled import compiled, entry, reference
+from ...registry import register
+from ..codes import ACCEPTED, NOT_SOLVED
+from ..integrator import Integrator
+from ..records import Run
+from ..vectors import copy, rate
+
+at = reference(Run)
+SOLVED = 1e-15  # way of a correction over the size of the model
+ENOUGH = 1e-9  # way of one that no longer shrinks: rounding of large terms
+SHRINKS = 0.3  # factor by which corrections shrink, at least, before rounding stops them
+ITERATIONS = 30
+SAME = 1e-9  # difference of times over the step, below which they are the same
+INSTANTS = 2  # that are remembered; two rows each: ẋ, and a beside v̇
+
+
+@register("generalized-alpha")
+@dataclass(frozen=True)
+class GeneralizedAlpha(Integrator):
+    """Generalised-α on the group, order 2, constraints at position level (index 3): for stiff and constrained systems with a fixed
+    step. Option `rho`, from 0 to 1 (0.9): what is left of fast oscillations after a step."""
+
+    order = 2
+    loop = (__name__, "generalized_alpha")
+    history = 2 * INSTANTS
+    needs: ClassVar[tuple] = ("alpha_factor", "alpha", "alpha_way", "acceleration")
+    meets = True
+    rho: float = 0.9
+
+    def __post_init__(self):
+        rho = quantity.number(self.rho)
+        if rho is None or not 0 <= rho <= 1:
+            raise OptionError(f"method {self.key!r}: rho must lie between 0 and 1, got {quantity.show(self.rho)}")
+
+    def tables(self):
+        rho = float(self.rho)
+        alpha_m, alpha_f = (2 * rho - 1) / (rho + 1), rho / (rho + 1)
+        gamma = 0.5 - alpha_m + alpha_f
+        return {"stages": 2, "alpha_m": alpha_m, "alpha_f": alpha_f, "gamma": gamma, "beta": (gamma + 0.5) ** 2 / 4}
+
+    @classmethod
+    def adaptive(cls):
+        return False
+
+
+@register("generalized-alpha-2")
+@dataclass(frozen=True)
+class StabilisedGeneralizedAlpha(GeneralizedAlpha):
+    """Generalised-α on the group, order 2, constraints at position and velocity level (stabilised index 2): as
+    `generalized-alpha`, for long steps and where velocities have to satisfy the constraints, too."""
+
+    needs: ClassVar[tuple] = (*GeneralizedAlpha.needs, "stabilised")
+
+
+@compiled
+def remembered(run, k, t, h):
+    """ẋ, and a beside v̇, at the present state, in the first two rows of the memory: as the last step left them, or anew."""
+    past, state, s = run.past, run.state, run.scratch
+    n = run.plan.velocities
+    while past.kept > 0 and past.times[0] > t + SAME * h:  # the run has gone back
+        for row in range(2 * (INSTANTS - 1)):
+            past.times[row] = past.times[row + 2]
+            copy(past.rates[row + 2], past.rates[row])
+        past.kept -= 2
+    if past.kept > 0 and abs(past.times[0] - t) <= SAME * h:
+        for m in range(n):
+            past.rates[1, m] = past.rates[1, n + m] + h / past.times[1] * (past.rates[1, m] - past.rates[1, n + m])
+    else:
+        x = state.xs[state.at]
+        rate(run, k, t, x, state.p, past.rates[0])
+        state.evaluations += 1
+        ask.acceleration(k, s, x, state.p, past.rates[0], s.a)
+        for m in range(n):
+            past.rates[1, m] = past.rates[1, n + m] = s.a[m]
+    past.kept, past.times[0], past.times[1] = 2, t, h
+
+
+@compiled
+def predicted(run, h):
+    """What Δ and v₁ are in w: (1), (2). A guess of w in d."""
+    s, method, past, n = run.scratch, run.method, run.past, run.plan.velocities
+    share = (1.0 - method.alpha_f) / (1.0 - method.alpha_m)
+    s.affine[0], s.affine[1] = method.beta * share * h, method.gamma * share * h
+    for m in range(n):
+        v, a, accel = past.rates[0, m], past.rates[1, m], past.rates[1, n + m]
+        known = (method.alpha_f * accel - method.alpha_m * a) / (1.0 - method.alpha_m)
+        s.affine[2 + m] = v + h * ((0.5 - method.beta) * a + method.beta * known)
+        s.affine[2 + n + m] = v + h * ((1.0 - method.gamma) * a + method.gamma * known)
+        s.d[m] = accel
+    for m in range(n, s.d.size):
+        s.d[m] = 0.0
+
+
+@compiled
+def corrected(run, h):
+    """Add a correction to accelerations and multipliers. Returns its way over the size of the model."""
+    s, plan, worst = run.scratch, run.plan, 0.0
+    for m in range(s.d.size):
+        s.d[m] += s.dd[m]
+    for m in range(plan.velocities):
+        way = abs(h * s.affine[0] * s.dd[m]) / (run.scales.length if plan.linear[m] == 1 else 1.0)
+        if not way <= worst:
+            worst, run.state.worst = way, m
+    return worst
+
+
+@compiled
+def solved(run, k, t, h, x, x1):
+    """w and multipliers in d, by Newton's method with the slope at its first guess; x1 has the user's states, the scratch efforts,
+    at the end. Returns whether it converged."""
+    s, state, last = run.scratch, run.state, np.inf
+    s.t[0], s.h[0] = t, h
+    ask.alpha_factor(k, s, s.h, x, x1, state.p, s.lam, s.affine, s.d, s.L)
+    for _ in range(ITERATIONS):
+        ask.alpha(k, s, s.h, x, x1, state.p, s.lam, s.affine, s.d, s.L, s.dd)
+        state.evaluations += 1
+        size = corrected(run, h)
+        state.unsolved = size
+        if not size < np.inf:
+            return False
+        if (
+            size <= SOLVED
+            or (last < np.inf and size * (size / last) <= SOLVED)
+            or (size <= ENOUGH and size > SHRINKS * last)
+        ):
+            return True
+        if size > SHRINKS * last:
+            ask.alpha_factor(k, s, s.h, x, x1, state.p, s.lam, s.affine, s.d, s.L)
+        last = size
+    return False
+
+
+@compiled
+def arrived(run, k, t, h, x, x1, spare):
+    """The state of the solution, and ẋ there in the last row of K; before it, work and states in x1 are guessed. Returns how much
+    states, and velocities over the size of the model, have changed."""
+    s, state, plan = run.scratch, run.state, run.plan
+    first, n, before, after = plan.configuration, plan.velocities, run.past.rates[0], run.scratch.K[1]
+    s.t[0] = t
+    ask.alpha_way(k, s, s.h, x, x1, state.p, s.lam, s.affine, s.d, s.way)
+    for m in range(s.u.size):
+        s.u[m] = h * s.way[m] if m < n else x1[first - n + m] - x[first - n + m] if m >= 2 * n else 0.0
+    ask.advance(k, s, x, s.u, x1)
+    for m in range(n):
+        x1[first + m] = s.affine[2 + n + m] + s.affine[1] * s.d[m]
+    if k.stored != 0:
+        s.t[0] = t + h
+        ask.stored(k, s, x1, state.p, spare)
+        copy(spare, x1)
+    copy(after, s.left)
+    rate(run, k, t + h, x1, state.p, after)
+    state.evaluations += 1
+    size = 0.0
+    for m in range(n):
+        size = max(size, abs(h * (after[m] - s.left[m])) / (run.scales.length if plan.linear[m] == 1 else 1.0))
+    for m in range(2 * n, after.size):
+        new = x[first - n + m] + 0.5 * h * (before[m] + after[m])
+        if m > 2 * n:
+            size = max(size, abs(new - x1[first - n + m]) / max(abs(new), run.scales.states[m - 2 * n - 1], 1e-300))
+        x1[first - n + m] = new
+    return size
+
+
+@compiled
+def remember(run, t, h):
+    """ẋ, and a beside v̇, where the step has ended, become the newest rows of the memory."""
+    past, s, method, n = run.past, run.scratch, run.method, run.plan.velocities
+    for row in range(2):
+        past.times[row + 2] = past.times[row]
+        copy(past.rates[row], past.rates[row + 2])
+    copy(s.K[1], past.rates[0])
+    for m in range(n):
+        a, accel = past.rates[3, m], past.rates[3, n + m]
+        new = (1.0 - method.alpha_f) * s.d[m] + method.alpha_f * accel - method.alpha_m * a
+        past.rates[1, m], past.rates[1, n + m] = new / (1.0 - method.alpha_m), s.d[m]  # (2)
+    past.kept, past.times[0], past.times[1] = 4, t + h, h
+
+
+@entry("int64", "int64", "float64", "float64")
+def generalized_alpha(address, structure, t, h):
+    """A step of length h from the present state: as `explicit` leaves it, without an estimate of its error."""
+    run = at(address)
+    k, s, state, plan = run.kernels[structure], run.scratch, run.state, run.plan
+    x, x1, spare = state.xs[state.at], state.xs[(state.at + 1) % 3], state.xs[(state.at + 2) % 3]
+    first, n, last = plan.configuration, plan.velocities, np.inf
+    remembered(run, k, t, h)
+    copy(run.past.rates[0], s.K[0])
+    coupled = k.efforts > 0 or x.size > first + n + 1
+    if coupled:
+        rate(run, k, t, x, state.p, s.K[1])  # efforts of the start, as a guess
+    predicted(run, h)
+    for m in range(2 * n, s.u.size):
+        x1[first - n + m] = x[first - n + m] + h * s.K[0, m]
+    for _ in range(ITERATIONS):
+        if not solved(run, k, t, h, x, x1):
+            return NOT_SOLVED
+        size = arrived(run, k, t, h, x, x1, spare)
+        if not coupled or size <= SOLVED or (size <= ENOUGH and size > SHRINKS * last):
+            remember(run, t, h)
+            for m in range(s.e.size):
+                s.e[m] = 0.0
+            return ACCEPTED
+        state.unsolved, last = size, size
+    return NOT_SOLVED
