@@ -1,6 +1,24 @@
-"""What holds for all tests: a process that was started in the background, where Ctrl-C is ignored, hears it as any other."""
+"""What holds for all tests: a process that was started in the background, where Ctrl-C is ignored, hears it as any other.
 
+Most of the time of the tests would go by generating code. That every level of it computes the same is proved in
+`contracts/test_backends.py`, so that tests of closed forms, cases and orders run the code that users have, and all others what is
+generated fastest. `TORSOR_LEVEL=2 ./dev test` runs all of them with the users' code.
+"""
+
+import os
 import signal
+from pathlib import Path
+
+from torsor.kernels.backends.llvm import LEVEL
+
+USERS = ("analytic", "cases", "order")
+GIVEN = os.environ.get(LEVEL)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_runtest_setup(item):
+    if GIVEN is None:
+        folder = item.path.relative_to(Path(__file__).parent).parts[0]
+        os.environ[LEVEL] = "2" if folder in USERS else "0"

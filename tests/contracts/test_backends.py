@@ -302,3 +302,13 @@ def test_unknown_backends_and_options_are_refused():
         build({}, backend="lvm")
     with pytest.raises(OptionError, match="speed"):
         build({}, speed=3)
+
+
+def test_the_environment_sets_the_effort_of_code_generation(monkeypatch):
+    monkeypatch.setenv("TORSOR_LEVEL", "0")
+    assert LLVM().level == 0 and LLVM(level=3).level == 3
+    monkeypatch.delenv("TORSOR_LEVEL")
+    assert LLVM().level == 2
+    monkeypatch.setenv("TORSOR_LEVEL", "fast")
+    with pytest.raises(OptionError, match="TORSOR_LEVEL must be one of 0, 1, 2, 3, got 'fast'"):
+        LLVM()

@@ -94,9 +94,7 @@ def _write(path, data, place=None):
             return False
         handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
         with os.fdopen(handle, "wb") as file:
-            file.write(_MAGIC + _seal(path, data) + data)
-            file.flush()
-            os.fsync(file.fileno())
+            file.write(_MAGIC + _seal(path, data) + data)  # sealed: what a crash leaves of it is not taken for an entry
         if place is not None:
             os.chmod(temporary, 0o644)
         os.replace(temporary, path)

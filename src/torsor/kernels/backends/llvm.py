@@ -7,11 +7,13 @@ compiled by several processes at once, because llvmlite holds a lock while it wo
 
 import ctypes
 import ctypes.util
+import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
 
+from ...errors import OptionError
 from ...registry import register
 from .. import erfinv, worker
 from ..emit import LIBM, Emitted, Table, emit
@@ -22,13 +24,26 @@ from .base import Backend, Size
 ATTRIBUTES = 'attributes #0 = { noinline nounwind "tune-cpu"="generic" }\n'
 
 
+LEVEL = "TORSOR_LEVEL"  # the variable that sets the effort of code generation
+LEVELS = ("0", "1", "2", "3")
+
+
+def usual_level():
+    """How much effort code generation takes where nobody asks for more or less."""
+    given = os.environ.get(LEVEL, "2")
+    if given not in LEVELS:
+        raise OptionError(f"the environment variable {LEVEL} must be one of {', '.join(LEVELS)}, got {given!r}")
+    return int(given)
+
+
 @register("llvm")
 @dataclass(frozen=True)
 class LLVM(Backend):
     """Scalar code for the CPU of this machine.
 
     contract   sums may be fused with products: faster, and more accurate, but not the bits of CasADi's own evaluation
-    level      effort of code generation, 0 to 3; 0 for what is called seldom: five times as fast to compile, a third slower
+    level      effort of code generation, 0 to 3: 2, or what the user's environment says; 0 for what is called seldom: five times
+               as fast to compile, a third slower
     part       lines of IR in one function; longer graphs are cut
     share      operations for which one more process is worth starting
     portion    characters of IR that are compiled in one go, without listening to Ctrl-C: about a tenth of a second
@@ -36,7 +51,7 @@ class LLVM(Backend):
 
     schedules = True
     contract: bool = True
-    level: int = 2
+    level: int = field(default_factory=lambda: usual_level())
     part: int = 1500
     share: int = 8_000
     portion: int = 150_000
