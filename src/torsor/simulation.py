@@ -63,7 +63,7 @@ def simulate(
     """Simulate a model from time 0 and return an xarray.Dataset.
 
     until        end time [s]
-    outputs      array of times, or a number of equal intervals from 0 to `until`
+    outputs      array of times, or a number of equal intervals from 0 to `until`; adaptive explicit methods pass them
     step         fixed step [s]; shortened so that outputs are met exactly. None: adaptive, for methods that can
     method       key of an integrator, see `torsor.registered("integrator")`, as in "generalized-alpha:rho=0.6" with options
     formulation  "absolute", "relative", "hierarchical" …, see `torsor.registered("formulation")`; "auto": the cheapest one

@@ -73,13 +73,31 @@ def test_results_that_estimate_the_error_have_lower_orders(method, orders):
     assert tuple(order(cls.tableau()[0], w) for w in weights) == orders
 
 
+def extended(method, theta):
+    """A of the extension of a pair, and its weights at a place within the step."""
+    A, B = TABLEAUS[method].extension()
+    factors = [theta if j % 2 == 0 else 1 - theta for j in range(B.shape[1])]
+    return A, B @ np.cumprod(factors)
+
+
+@pytest.mark.parametrize(("method", "within"), [("rkmk54", 4), ("dop853", 7)])
+def test_extensions_have_their_order_everywhere_in_a_step(method, within):
+    """Φ(τ, θ) = θⁿ/γ(τ) for all trees of n vertices, up to this order and not beyond; the end of a step is the step."""
+    for theta in (0.15, 0.5, 0.77):
+        A, b = extended(method, theta)
+        off = [
+            max(abs(b @ stages(A, tree) - theta**n / density(tree)) for tree in trees(n)) for n in range(1, within + 2)
+        ]
+        assert max(off[:-1]) < 1e-12 < 1e-6 < off[-1]
+    A, b = extended(method, 1.0)
+    assert np.array_equal(b[: len(TABLEAUS[method].b)], TABLEAUS[method].b) and not b[len(TABLEAUS[method].b) :].any()
+
+
 def test_the_method_of_order_8_is_that_of_its_authors():
     tables, n = TABLEAUS["dop853"].tables(), DOP853.n_stages
+    A = tables["A"]
     for ours, theirs in (
-        ("A", DOP853.A),
-        ("b", DOP853.B),
-        ("c", DOP853.C),
-        ("estimate", DOP853.E5[:n]),
-        ("rough", DOP853.E3[:n]),
-    ):
-        assert np.abs(tables[ours] - theirs).max() < 1e-14
+        (A[:n, :n], DOP853.A), (A[n + 1 :], DOP853.A_EXTRA), (tables["b"], DOP853.B), (tables["c"][:n], DOP853.C),
+        (tables["estimate"], DOP853.E5[:n]), (tables["rough"], DOP853.E3[:n]), (tables["dense"][:, 3:].T, DOP853.D),
+    ):  # fmt: skip
+        assert np.abs(ours - theirs).max() < 1e-13

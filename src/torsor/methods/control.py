@@ -135,14 +135,14 @@ def relative(run, h, x, e, along, about, sizes):
 
 @inlined
 def with_a_second(run, k, h, x, x1, projecting, error, sizes):
-    """An error that is estimated twice, by results of order p and q < p: E = Eₚ²/√(Eₚ² + (Eq/10)²), which falls by 2p − q + 1
-    orders of the step. [hairer1993], sec. II.10."""
+    """An error that is estimated twice, by results of order p and q < p: E = Eₚ²/√(Eₚ² + (Eq/100)²), which falls by 2p − q + 1
+    orders of the step. [hairer1993], sec. II.10, has Eq/10; a tenth of that keeps the tolerance between the ends of steps, too."""
     s = run.scratch
     if projecting:
         ask.tangent(k, s, x1, run.state.p, s.F, s.rough, s.left)
     e = s.left if projecting else s.rough
     along, about = of_all_ranks(run, *of_each_kind(s.K[0], s.K[0], e, s.rough, run.plan.linear))
-    coarse = 0.1 * relative(run, h, x, e, along, about, sizes)
+    coarse = 0.01 * relative(run, h, x, e, along, about, sizes)
     return error * (error / np.hypot(error, coarse)) if error > 0.0 else 0.0
 
 

@@ -25,6 +25,7 @@ class Plan(Record):
     """What a run does; it does not change on the way."""
 
     adaptive: COUNT
+    dense: COUNT  # outputs are read from steps that pass them; else steps end there
     projects: COUNT  # positions and velocities are brought onto the constraints after each step,
     corrections: COUNT  # with so many steps of Newton's method, 0: as many as it needs
     step: REAL  # of a method with a fixed one [s]
@@ -32,6 +33,7 @@ class Plan(Record):
     position_tolerance: REAL  # to which constraints hold, in units of the rows
     velocity_tolerance: REAL
     smallest_step: REAL
+    longest_step: REAL  # of those that no output ends
     mass: REAL  # of all bodies
     inertia: REAL  # sum of their moments
     configuration: COUNT  # numbers of q in x
@@ -63,6 +65,7 @@ class Method(Record):
     gamma: REAL
     estimate: VECTOR  # weights of the error of a step,
     rough: VECTOR  # and of a second, rougher one; empty: none
+    dense: MATRIX  # of the stages within a step, those that follow from A alone included; empty: none
 
 
 class Past(Record):
@@ -179,11 +182,29 @@ class Equations(Record):
     settled: COUNT  # whether it has found the motion
 
 
+class Span(Record):
+    """The last step, to be looked at between its ends."""
+
+    start: REAL
+    length: REAL
+    at: COUNT  # place of x at its start
+    structure: COUNT
+    filled: COUNT  # whether all stages are known that it takes
+    p: VECTOR  # at its start
+    K: MATRIX  # its stages: that of the scratch
+    weights: VECTOR  # of them
+    u: VECTOR  # from its start to a state within,
+    xdot: VECTOR
+    x: VECTOR  # which is here,
+    y: VECTOR  # or here
+
+
 class Outputs(Record):
     """States at the times that are wanted."""
 
     times: VECTOR
     end: REAL  # of the run
+    more: COUNT  # whether others follow in another portion, so that the run does not go on to its end
     written: COUNT
     x: MATRIX
     p: MATRIX
@@ -213,6 +234,7 @@ class Run(Record):
     scales: Scales
     scratch: Scratch
     equations: Equations
+    span: Span
     out: Outputs
 
     def __init__(self, **parts):

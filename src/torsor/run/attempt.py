@@ -24,7 +24,7 @@ def length(run, k, goal):
     a step is fixed."""
     plan, state, s = run.plan, run.state, run.scratch
     way = goal - state.time
-    h = min(plan.step if plan.adaptive == 0 else state.step, state.longest)
+    h = min(plan.step if plan.adaptive == 0 else min(state.step, plan.longest_step), state.longest)
     if s.turn.size > 0 or not alone(run):
         s.t[0] = state.time
         ask.spin(k, s, state.xs[state.at], state.p, s.spin)

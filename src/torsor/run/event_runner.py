@@ -69,7 +69,8 @@ class EventRunner(Runner):
             struck=np.zeros(max(len(tables["ops"]), 1), STRUCK),
         )  # fmt: skip
         self.step = Step(
-            **of(layout.algebra, "rate", "rate1", "k1", "u1", "u", "xdot"), x=some(layout.x), phi=some(3, n),
+            **of(layout.algebra, "rate", "rate1", "k1", "u1", "off", "u", "xdot"), x=some(layout.x), phi=some(3, n),
+            K=some(len(self.method.dense), layout.algebra),
             samples=some(END + 1, 3, n), sides=whole(n),
         )  # fmt: skip
         self.rubbing = Rubbing(

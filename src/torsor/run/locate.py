@@ -10,12 +10,14 @@ import numpy as np
 
 from ..kernels.compiled import compiled
 from ..methods.codes import ACCEPTED, REJECTED, RUNNING
+from ..methods.extension import begins, ends_here
 from ..methods.vectors import copy
 from .attempt import attempt
 from .codes import NOT_A_NUMBER
 from .dense import dense, watched
 from .event_records import RATE, VALUE
 from .switches import FALLING, FALLING_AGAIN, FLAT, RISING, RISING_AGAIN, enabled, go_back, near
+from .within import deliver_within, wanted
 
 
 @compiled
@@ -42,15 +44,21 @@ def margin(run, theta, phi):
 
 
 @compiled
-def step_to(run, i, t):
-    """From the state before the step to time t, by the method itself. Returns a status."""
+def step_to(run, i, t, delivers):
+    """From the state before the step to time t, by the method itself; outputs on the way are written where the last step that
+    leads there is taken. Returns a status."""
     go_back(run)
     for _ in range(40):
         if run.state.time >= t:
             return RUNNING
+        begins(run, i)
         status = attempt(run, i, t)
         if status != ACCEPTED and status != REJECTED:
             return status
+        if status == ACCEPTED:
+            ends_here(run)
+            if delivers:
+                deliver_within(run)
     return RUNNING
 
 
@@ -97,6 +105,8 @@ def locate(run, i):
         if status != RUNNING or not earlier(run):
             break
         status = root(run, i)
+    if status == RUNNING and run.plan.dense == 1 and wanted(run):
+        return step_to(run, i, run.state.time, True)
     return status
 
 
@@ -131,7 +141,7 @@ def root(run, i):
     for m in range(events.due.size):
         flat = flat or events.due[m] == FLAT
     for turn in range(60):
-        status = step_to(run, i, t0 + theta * h)
+        status = step_to(run, i, t0 + theta * h, False)
         if status != RUNNING:
             return status
         look(run, i)
@@ -160,7 +170,7 @@ def root(run, i):
         if not low < theta < high or turn > 15:
             theta = 0.5 * (low + high)
     if not due_here(run, False):  # the dense output has seen what is not there: on to its end
-        status = step_to(run, i, t0 + high * h)
+        status = step_to(run, i, t0 + high * h, False)
         if status != RUNNING:
             return status
         look(run, i)

@@ -4,25 +4,15 @@ A run is a sequence of calls of `march`, each of at most `budget` attempts, so t
 """
 
 from ..kernels import ask
-from ..kernels.compiled import entry, inlined, reference
+from ..kernels.compiled import entry, reference
 from ..methods.codes import ACCEPTED, FINISHED, REJECTED, RUNNING
+from ..methods.extension import begins, ends_here
 from ..methods.records import Evaluation, Run
-from ..methods.vectors import copy, rate
+from ..methods.vectors import rate
 from .attempt import attempt
+from .within import deliver, deliver_within, finished
 
 at, evaluation_at = reference(Run), reference(Evaluation)
-
-
-@inlined
-def deliver(run):
-    """Write the present state where its time is wanted. Returns the time to go to next."""
-    out, state = run.out, run.state
-    while out.written < out.times.size and state.time >= out.times[out.written]:
-        i = out.written
-        copy(state.xs[state.at], out.x[i])
-        copy(state.p, out.p[i])
-        out.written += 1
-    return out.times[out.written] if out.written < out.times.size else out.end
 
 
 @entry("int64", "int64")
@@ -30,11 +20,16 @@ def march(address, budget):
     """Attempt at most so many steps; write the state at every output time that is reached. Returns a status."""
     run = at(address)
     run.state.fresh, run.state.rated = 0, 0
+    deliver_within(run)
     for _ in range(budget):
         goal = deliver(run)
-        if run.state.time >= goal:
+        if finished(run):
             return FINISHED
+        begins(run, 0)
         status = attempt(run, 0, goal)
+        if run.state.time > run.span.start:
+            ends_here(run)
+            deliver_within(run)
         if status != ACCEPTED and status != REJECTED:
             return status
     return RUNNING

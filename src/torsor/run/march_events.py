@@ -1,8 +1,9 @@
 """The time loop of a run with events: steps that are looked through for events, and instants between them."""
 
 from ..kernels import ask
-from ..kernels.compiled import compiled, entry, reference
+from ..kernels.compiled import compiled, entry, inlined, reference
 from ..methods.codes import ACCEPTED, FINISHED, REJECTED, RUNNING
+from ..methods.extension import begins, ends_here
 from ..methods.vectors import copy, fastest
 from .attempt import attempt
 from .codes import NOT_A_NUMBER, UNSEEN
@@ -11,9 +12,9 @@ from .event_records import END, RATE, VALUE, EventRun
 from .impulses import place_of
 from .instant import instant
 from .locate import locate
-from .march import deliver
 from .switches import AT_START, CRAWL, MANY, STILL, enabled, go_back, keep, measure, near, rounded_rate
 from .watching import first, quiet
+from .within import deliver, deliver_within, finished, full
 
 # speed of a friction that sticks besides others, over the largest: from here it is taken to slide, up to here it has only begun
 BEGINS, SLIDES = 1e-9, 1e-6
@@ -113,11 +114,15 @@ def step(run, goal):
     if plan.adaptive == 1 and events.followed > 0.0 and state.step > MANY * events.followed:
         state.step = MANY * events.followed
     keep(run)
+    begins(run, i)
     status = attempt(run, i, goal)
     if status == REJECTED:
         return RUNNING
     if status != ACCEPTED:
+        if state.time > run.kept.time:  # it is looked through when it is repeated
+            go_back(run)
         return status
+    ends_here(run)
     events.fastest = max(events.fastest, fastest(run, state.xs[state.at]))
     ends(run, i)
     found = 0 if quiet(run, state.p) else first(run, i, state.p)
@@ -128,6 +133,7 @@ def step(run, goal):
             go_back(run)
             state.longest = 0.3 * h
             return RUNNING
+        deliver_within(run)
         nothing_happens(run)
         if friction >= 0:
             events.due[run.program.frictions[friction].starts], events.pending = 1, 1
@@ -144,13 +150,25 @@ def step(run, goal):
     return RUNNING
 
 
+@inlined
+def told(run, before):
+    """Take note of the energy that events have changed at the outputs that were written since."""
+    for i in range(before, run.out.written):
+        run.out.by_events[i] = run.events.energy
+
+
 @entry("int64", "int64")
 def march_events(address, budget):
     """Attempt at most so many steps; write the state at every output time that is reached. Returns a status."""
     run = at(address)
     out, events = run.out, run.events
     run.state.fresh, run.state.rated = 0, 0
+    before = out.written
+    deliver_within(run)
+    told(run, before)
     for _ in range(budget):
+        if full(run):
+            return FINISHED
         if events.pending == 1:
             status = instant(run)
             if status != RUNNING:
@@ -159,11 +177,12 @@ def march_events(address, budget):
                 continue
         before = out.written
         goal = deliver(run)
-        for i in range(before, out.written):
-            out.by_events[i] = events.energy
-        if run.state.time >= goal:
+        told(run, before)
+        if finished(run):
             return FINISHED
+        before = out.written
         status = step(run, goal)
+        told(run, before)
         if status != RUNNING:
             return status
     return RUNNING

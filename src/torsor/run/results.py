@@ -50,7 +50,7 @@ class Results:
     def begin(self, times, last=True):
         """These are the times at which results are wanted next; after the last of them the run goes on to its end."""
         self.times, m, out = np.ascontiguousarray(times, float), len(times), self.out
-        out.times, out.end = self.times, self.until if last else float(self.times[-1]) if m else self.state.time
+        out.times, out.end, out.more = self.times, self.until, not last
         out.x, out.p, out.by_events = np.zeros((m, self.system.state.x)), np.zeros((m, self.sizes["p"])), np.zeros(m)
         out.written = self.evaluated = self.taken = 0
         self.outputs = np.zeros((m, self.sizes["outputs"]))

@@ -9,6 +9,7 @@ from ..kernels.record import VECTOR
 from ..kernels.signatures import SIGNATURES
 from ..methods.codes import ILL_CHOSEN, RUNNING
 from ..methods.elimination import tables
+from ..methods.extension import longest, span_of
 from ..methods.integrator import integrator_of
 from ..methods.projections import Projection
 from ..methods.records import Equations, Method, Outputs, Past, Plan, Run, Scales, Scratch, State, addresses
@@ -63,10 +64,10 @@ class Runner(Results):
         )
         self.state.xs[0] = state_of(built, system.state, system.t, system.q, system.v, system.p)
         self.scratch, self.equations = self._scratch(), Equations()
-        self.out = Outputs()
+        self.span, self.out = span_of(self.method, self.scratch, system.state, self.state.p), Outputs()
         self.run_ = self.record(
             plan=self.plan, method=self.method, state=self.state, past=self.past, scales=self.scales, scratch=self.scratch,
-            equations=self.equations, out=self.out, **self._further(),
+            equations=self.equations, span=self.span, out=self.out, **self._further(),
         )  # fmt: skip
         self.march, self.evaluate = loops(self.loop[0])[self.loop[1]], loops("torsor.run.march")["evaluate"]
         self._take([(built, system.keep, system.watches)])
@@ -82,10 +83,12 @@ class Runner(Results):
         system, until = self.system, self.until
         size = system.length / system.unit  # residuals of kernels are in units of their rows
         return Plan(
-            adaptive=step is None, projects=projection.projects and not self.meets, corrections=projection.corrections,
+            adaptive=step is None, dense=step is None and self.method.dense.size > 0,
+            projects=projection.projects and not self.meets, corrections=projection.corrections,
             step=step or 0.0, tolerance=tolerance,
             position_tolerance=1e-15 * size, velocity_tolerance=1e-14 * size * max(self._rate(), 1 / abs(until)),
-            smallest_step=1e-13 * abs(until), mass=system.mass, inertia=system.inertia,
+            smallest_step=1e-13 * abs(until), longest_step=abs(until) * longest(self.method, tolerance),
+            mass=system.mass, inertia=system.inertia,
             configuration=system.state.q, velocities=system.state.v, linear=np.array(system.linear, np.int64),
             gains=np.array(projection.gains(step), float),
         )  # fmt: skip
@@ -93,8 +96,9 @@ class Runner(Results):
     def _scratch(self):
         layout, turns = self.system.state, self.sizes["turns"]
         vectors = {name: np.zeros(layout.algebra) for name in ("u", "e", "rough", "left", "xdot")}
+        stages = max(self.method.stages, len(self.method.dense))
         return Scratch(
-            t=np.zeros(1), K=np.zeros((self.method.stages, layout.algebra)), tried=np.zeros(layout.x), turn=np.zeros(turns),
+            t=np.zeros(1), K=np.zeros((stages, layout.algebra)), tried=np.zeros(layout.x), turn=np.zeros(turns),
             spin=np.zeros(turns), points=np.zeros((self.past.times.size, layout.algebra)), **vectors,
         )  # fmt: skip
 
@@ -252,7 +256,7 @@ class Runner(Results):
 
     def _lasting(self):
         """Records that a further run depends on."""
-        return {"state": self.state, "past": self.past, "scales": self.scales}
+        return {"state": self.state, "past": self.past, "scales": self.scales, "span": self.span}
 
     def restore(self, facts, arrays):
         """Go on from a snapshot."""

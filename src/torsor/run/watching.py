@@ -7,10 +7,9 @@ its ends; parts grow by and by where that holds well.
 
 import numpy as np
 
-from ..kernels import ask
 from ..kernels.compiled import compiled
 from .crossings import between
-from .dense import dense
+from .dense import dense, open_step
 from .event_records import END, PACE, RATE, VALUE
 from .switches import MANY, enabled, near
 
@@ -100,7 +99,7 @@ def sides_at_start(run):
 def first(run, i, p):
     """Whether some event fires in the step: as `crossings`; -2 where a fixed step is too long for a function."""
     events, step, h = run.events, run.step, run.step.span
-    ask.differential(run.kernels[i], run.scratch, step.u1, step.rate1, step.k1)
+    open_step(run, i)
     sides_at_start(run)
     if not events.followed > 0.0:
         events.followed = 0.125 * h  # cautiously

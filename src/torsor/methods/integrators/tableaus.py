@@ -4,8 +4,12 @@
     kᵢ = dexp⁻¹(−uᵢ) vᵢ,  v̇ᵢ = f(t + cᵢ h, qᵢ, vᵢ)                                                 (2)
     q ← q · exp(h Σ bᵢ kᵢ),   v ← v + h Σ bᵢ v̇ᵢ                                                   (3)
 
+    u(θ) = h Σ bᵢ(θ) kᵢ,   bᵢ(θ) = bᵢ φ₁ + (δᵢ₁ − bᵢ) φ₂ + (2 bᵢ − δᵢ₁ − δᵢₑ) φ₃ + d₁ᵢ φ₄ + d₂ᵢ φ₅ …   (4)
+
 with the exponential or the Cayley map. The full differential in (2) gives every tableau its classical order on the group
 (Munthe-Kaas; the thesis prints step 7 without it, [zenzerovic2012], sec. 3.3.3, which leaves order 2 in the rotations).
+Between the ends of a step (4) holds, with the φ of `methods/extension.py` and the stage e at its end: a cubic through both ends
+and their rates, and what lifts it to higher order. [hairer1993], sec. II.6.
 """
 
 import numpy as np
@@ -16,13 +20,19 @@ from ..integrator import Integrator
 
 class Tableau(Integrator):
     """One explicit method: `order`, and the tableau A, b, c; `embedded` are the weights of a second, lower-order result
-    whose difference steers the step size, `rough` those of a third one that sharpens this estimate."""
+    whose difference steers the step size, `rough` those of a third one that sharpens this estimate.
+
+    extra   further rows of A, of stages that (4) alone takes; the end of the step is the first of them, unless A ends there
+    dense   rows d₁, d₂ … of (4). A pair of order 4 or less can do without: the cubic is good enough for it
+    """
 
     loop = ("torsor.methods.explicit", "explicit")
     A: tuple
     b: tuple
     embedded: tuple | None = None
     rough: tuple | None = None
+    extra: tuple = ()
+    dense: tuple = ()
 
     @classmethod
     def tableau(cls):
@@ -35,10 +45,29 @@ class Tableau(Integrator):
 
     @classmethod
     def tables(cls):
-        A, b, c = cls.tableau()
+        _, b, _ = cls.tableau()
+        A, B = cls.extension()
         error = lambda weights, none: none if weights is None else b - np.array(weights, float)
         errors = {"estimate": error(cls.embedded, np.zeros(len(b))), "rough": error(cls.rough, np.zeros(0))}
-        return {"stages": len(b), "A": A, "b": b, "c": c, **errors}
+        return {"stages": len(b), "A": A, "b": b, "c": A.sum(axis=1), "dense": B, **errors}
+
+    @classmethod
+    def extension(cls):
+        """A with all stages that (4) takes, and its weights Bᵢⱼ of φⱼ; no such weights where (4) is not good enough."""
+        A, b, _ = cls.tableau()
+        if cls.embedded is None or (cls.order > 4 and not cls.dense):
+            return A, np.zeros((0, 0))
+        extra = cls.extra or (() if np.array_equal(A[-1], b) else (cls.b,))
+        n, s = len(b) + len(extra), len(b)
+        A, B = np.pad(A, (0, len(extra))), np.zeros((n, 3 + len(cls.dense)))
+        for i, row in enumerate(extra):
+            A[s + i, : len(row)] = row
+        start, end = np.eye(n)[0], np.eye(n)[s if extra else s - 1]
+        B[:s, 0] = b
+        B[:, 1], B[:, 2] = start - B[:, 0], 2 * B[:, 0] - start - end
+        for j, row in enumerate(cls.dense):
+            B[: len(row), 3 + j] = row
+        return A, B
 
     @classmethod
     def adaptive(cls):
@@ -106,3 +135,9 @@ class RKMK54(Tableau):
     )
     b = (35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84, 0)
     embedded = (5179 / 57600, 0, 7571 / 16695, 393 / 640, -92097 / 339200, 187 / 2100, 1 / 40)
+    dense = (
+        (
+            -12715105075 / 11282082432, 0, 87487479700 / 32700410799, -10690763975 / 1880347072,
+            701980252875 / 199316789632, -1453857185 / 822651844, 69997945 / 29380423,
+        ),
+    )  # fmt: skip
