@@ -153,6 +153,7 @@ def shared(f):
     return ca.Function(f.name(), f.sx_in(), ca.cse(f.call(f.sx_in())))
 
 
-def named(name, inputs, result):
-    """A function with one result that tells the names of its inputs, with common subexpressions computed once."""
-    return ca.Function(name, list(inputs.values()), [ca.cse(ca.densify(result))], list(inputs), [name])
+def named(name, inputs, *results):
+    """A function that tells the names of its inputs, with common subexpressions computed once."""
+    outputs = [f"{name}{k}" for k in range(len(results))]
+    return ca.Function(name, list(inputs.values()), ca.cse([ca.densify(x) for x in results]), list(inputs), outputs)

@@ -1,11 +1,11 @@
 """Newton's equations of steps with constraints, in symbols: what is left of equations of motion and of constraints, r and s, in
 unknowns of the motion x and multipliers μ.
 
-    A Δx + B Δμ = −r,     C Δx + D Δμ = −s                                                                   (1)
-    (C A⁻¹ B − D) Δμ = s − C A⁻¹ r                                                                           (2)
+    A Δx + B Δμ = −r,     C Δx = −s                                                                          (1)
+    C A⁻¹ B Δμ = s − C A⁻¹ r                                                                                 (2)
 
-A is the mass matrix but for terms in the length of the step, and C A⁻¹ B − D the space of constraints, up to sign: pivots are those
-of a symmetric positive matrix but for such terms, and are taken in an order that keeps the factors sparse.
+A is the mass matrix but for terms in the length of the step, and C A⁻¹ B the space of constraints, up to sign: pivots are those of
+a symmetric positive matrix but for such terms, and are taken in an order that keeps the factors sparse.
 """
 
 import casadi as ca
@@ -20,10 +20,10 @@ def newton_equations(residual, x, multipliers):
     (r, s), n, m = residual, x.shape[0], multipliers.shape[0]
     tips = list(range(n))[::-1]  # before roots: no fill in trees
     motion = Square(ca.sparsify(ca.jacobian(r, x)), tips, tips)
-    B, C, D = (ca.sparsify(ca.jacobian(y, z)) for y, z in ((r, multipliers), (s, x), (s, multipliers)))
+    B, C = ca.sparsify(ca.jacobian(r, multipliers)), ca.sparsify(ca.jacobian(s, x))
     stored = [*motion.parts()]
     if m:
-        S = ca.sparsify(C @ motion.solve_sparse(B) - D)
+        S = ca.sparsify(C @ motion.solve_sparse(B))
         order = pivoted(S + S.T)[2]
         space = Square(S, order, order)
         stored += [column(B), column(C), *space.parts()]

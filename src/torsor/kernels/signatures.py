@@ -79,7 +79,7 @@ SIGNATURES = {
             "leaving:      t h x p lam d → m",
             "landing:      t h x y p lam d m → b",
             "alpha_factor: t h x y p lam affine d → L",
-            "alpha:        t h x y p lam affine d L → dd",
+            "alpha:        t h x y p lam affine d L → dd way",
             "alpha_way:    t h x y p lam affine d → way",
             "acceleration: t x p xdot → a",
             "turns:        t x p → turn",

@@ -28,7 +28,8 @@ from ..vectors import copy, rate
 
 at = reference(Run)
 SOLVED = 1e-15  # way of a correction over the size of the model
-ENOUGH = 1e-9  # way of one that no longer shrinks: rounding of large terms
+SMALL = 1e-12  # way of one from which the next is foretold, or that is rounding where it no longer shrinks
+ENOUGH = 1e-9  # way of one that is rounding of large terms where iterations do not help any more
 SHRINKS = 0.3  # factor by which corrections shrink, at least, before rounding stops them
 ITERATIONS = 30
 SAME = 1e-9  # difference of times over the step, below which they are the same
@@ -119,7 +120,7 @@ def corrected(run, h):
     for m in range(s.d.size):
         s.d[m] += s.dd[m]
     for m in range(plan.velocities):
-        way = abs(h * s.affine[0] * s.dd[m]) / (run.scales.length if plan.linear[m] == 1 else 1.0)
+        way = abs(h * s.way[m]) / (run.scales.length if plan.linear[m] == 1 else 1.0)
         if not way <= worst:
             worst, run.state.worst = way, m
     return worst
@@ -133,22 +134,18 @@ def solved(run, k, t, h, x, x1):
     s.t[0], s.h[0] = t, h
     ask.alpha_factor(k, s, s.h, x, x1, state.p, s.lam, s.affine, s.d, s.L)
     for _ in range(ITERATIONS):
-        ask.alpha(k, s, s.h, x, x1, state.p, s.lam, s.affine, s.d, s.L, s.dd)
+        ask.alpha(k, s, s.h, x, x1, state.p, s.lam, s.affine, s.d, s.L, s.dd, s.way)
         state.evaluations += 1
         size = corrected(run, h)
         state.unsolved = size
         if not size < np.inf:
             return False
-        if (
-            size <= SOLVED
-            or (last < np.inf and size * (size / last) <= SOLVED)
-            or (size <= ENOUGH and size > SHRINKS * last)
-        ):
+        if size <= SOLVED or (size <= SMALL and (size > SHRINKS * last or size * (size / last) <= SOLVED)):
             return True
         if size > SHRINKS * last:
             ask.alpha_factor(k, s, s.h, x, x1, state.p, s.lam, s.affine, s.d, s.L)
         last = size
-    return False
+    return last <= ENOUGH
 
 
 @compiled
