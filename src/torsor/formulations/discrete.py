@@ -36,8 +36,8 @@ from .newton_equations import newton_equations
 
 
 class Discrete:
-    """The equations of a step, in symbols: t, q, v, p at its start, h, ξ, the impulses Λ₀, and efforts that are numbers;
-    q₁ and the momenta m of leaving, where these are known."""
+    """The equations of a step, in symbols: t, q, p and the momenta π at its start, h, ξ, the impulses Λ₀, and efforts that are
+    numbers; q₁ and the momenta m of leaving, where these are known."""
 
     def __init__(self, formulation, map):
         self.f, self.L, self.map = formulation, Lagrangian(formulation), map
@@ -45,7 +45,8 @@ class Discrete:
         self.efforts = formulation.loads.unknown()
         self.h, self.xi = ca.SX.sym("h"), ca.SX.sym("xi", self.v.shape[0])
         self.impulses = ca.SX.sym("impulses", len(formulation.keep))
-        self.q1, self.m = ca.SX.sym("q1", self.q.shape[0]), ca.SX.sym("m", self.v.shape[0])
+        self.q1 = ca.SX.sym("q1", self.q.shape[0])
+        self.pi, self.m = ca.SX.sym("pi", self.v.shape[0]), ca.SX.sym("m", self.v.shape[0])
         self.d = ca.vertcat(self.xi, self.impulses)
 
     def at_start(self, expression, v):
@@ -76,7 +77,7 @@ class Discrete:
         q1 = ca.densify(self.L.manifold.retract(self.q, self.h * self.xi, self.map))
         force = self.h / 2 * self.at_start(self.L.carried + self.L.applied, self.xi)
         momenta = self.carried_back(-self.h * self.xi, self.mean_momenta(q1)) - force  # (2)
-        momenta -= self.rows("G").T @ self.impulses + self.L.momenta
+        momenta -= self.rows("G").T @ self.impulses + self.pi
         g, psi = self.at_end(self.rows("g"), q1, self.xi), self.rows("psi")
         mean = (self.at_start(psi, self.xi) + self.at_end(psi, q1, self.xi)) / 2
         held = set(self.f.held())
@@ -86,10 +87,10 @@ class Discrete:
     def leaving(self):
         """Momenta with which the step leaves: what stands in brackets in (4)."""
         force = self.h / 2 * self.at_start(self.L.carried + self.L.applied, self.xi)
-        return self.L.momenta + force + self.rows("G").T @ self.impulses
+        return self.pi + force + self.rows("G").T @ self.impulses
 
     def landing(self):
-        """v₁ at q₁: (3), with the momenta m of leaving."""
+        """v₁ and π₁ at q₁: (3), with the momenta m of leaving."""
         end = lambda expression: self.at_end(expression, self.q1, self.xi)
         group = self.L.manifold
         momenta = group.Ad(group.tidy(group.compose(group.inverse(self.q), self.q1))).T @ self.m  # (4)
@@ -97,8 +98,8 @@ class Discrete:
         return self.velocities(momenta)
 
     def velocities(self, momenta):
-        """v₁ of momenta at q₁ and of impulses that make ψ = 0; refined once by what the momenta of v₁ miss, since a reciprocal
-        pivot of M is rounded the same way in every step."""
+        """v₁ of momenta at q₁ and of impulses that make ψ = 0, and momenta with these impulses. Velocities are refined once by what
+        their momenta miss, since a reciprocal pivot of M is rounded the same way in every step."""
         f, nothing = self.f, ca.SX.zeros(self.v.shape)
         at = lambda expression, v: self.at_end(expression, self.q1, v)
         M, v, push = at(self.L.mass_matrix, nothing), nothing, nothing
@@ -111,26 +112,28 @@ class Discrete:
             v = v + over_mass(momenta + push - at(self.L.momenta, v))
             more = held(v)
             v, push = v + over_mass(more), push + more
-        return v
+        return v, momenta + push
 
 
 def functions(f, map):
     """The kernels of a step, as functions of flat vectors; d = (ξ, Λ₀).
 
-    leap_factor   (t, h, q, v, p, efforts, d) → L                   factors of Newton's equations for (2)
-    leap          (t, h, q, v, p, efforts, d, L) → Δd               a step of Newton's method
-    leaving       (t, h, q, v, p, efforts, d) → m                   momenta with which it leaves
-    landing       (t, h, q, p, efforts, d, q₁, m) → v₁              (3); p and efforts of the end
+    momenta       (t, q, v, p) → π
+    leap_factor   (t, h, q, π, p, efforts, d) → L                   factors of Newton's equations for (2)
+    leap          (t, h, q, π, p, efforts, d, L) → Δd               a step of Newton's method
+    leaving       (t, h, q, π, p, efforts, d) → m                   momenta with which it leaves
+    landing       (t, h, q, p, efforts, d, q₁, m) → v₁, π₁          (3); p and efforts of the end
     """
     step = Discrete(f, map)
     residual = step.residual()
     factor, solve = newton_equations(residual, step.xi, step.impulses)
     L = ca.SX.sym("L", factor.shape[0])
-    given = {"t": step.t, "h": step.h, "q": step.q, "v": step.v, "p": step.p, "efforts": step.efforts, "d": step.d}
-    at_end = {name: x for name, x in given.items() if name != "v"} | {"q1": step.q1, "m": step.m}
+    given = {"t": step.t, "h": step.h, "q": step.q, "pi": step.pi, "p": step.p, "efforts": step.efforts, "d": step.d}
+    at_end = {name: x for name, x in given.items() if name != "pi"} | {"q1": step.q1, "m": step.m}
     return {
+        "momenta": named("momenta", {"t": step.t, "q": step.q, "v": step.v, "p": step.p}, step.L.momenta),
         "leap_factor": named("leap_factor", given, factor),
         "leap": named("leap", given | {"L": L}, solve(L, residual)),
         "leaving": named("leaving", given, step.leaving()),
-        "landing": named("landing", at_end, step.landing()),
+        "landing": named("landing", at_end, ca.vertcat(*step.landing())),
     }

@@ -27,6 +27,14 @@ class Velocities:
     def stored(self, q, v, p):
         return v
 
+    def momenta(self, q, y, p):
+        """π, for methods that ask for it."""
+        return self.parts["momenta"](time, q, y, p)
+
+    def either(self, v, pi, p):
+        """y, where both are known."""
+        return v
+
     def added(self, q, p, dv):
         """What y changes by where v does."""
         return dv
@@ -66,6 +74,12 @@ class Momenta:
 
     def stored(self, q, v, p):
         return self.parts["momenta"](time, q, v, p) / self._unit(p)
+
+    def momenta(self, q, y, p):
+        return self._unit(p) * y
+
+    def either(self, v, pi, p):
+        return pi / self._unit(p)
 
     def added(self, q, p, dv):
         return self.parts["weighed"](q, p, dv) / self._unit(p)

@@ -34,6 +34,8 @@ def _of_states(waist, name):
         "t": time, "h": vectors["h"], "q": waist.q(waist.x), "q1": waist.q(y), "v": waist.v(waist.x), "p": waist.inputs(end),
         "efforts": parted(waist.lam, waist.lam.shape[0] - efforts)[1],
     }  # fmt: skip
+    if "pi" in part.name_in():
+        known["pi"] = waist.beside.momenta(waist.q(waist.x), waist.y(waist.x), waist.inputs(waist.x))
     for k, own in enumerate(part.name_in()):
         if own not in known:
             known[own] = vectors[own] = ca.SX.sym(own, part.size_in(k)[0])
@@ -50,12 +52,9 @@ def _solving(waist, name):
 
 def _landing(waist, name):
     """What stands beside the configuration where a discrete step ends."""
-    vectors, results = _of_states(waist, name)
-    v, y = ca.SX.sym("v", waist.layout.v), vectors["y"]
-    stored = waist.beside.stored(waist.q(y), v, waist.inputs(y))
-    return _function(
-        name, vectors, [ca.substitute(stored, ca.vertcat(time, v), ca.vertcat(time + vectors["h"], results[0]))]
-    )
+    vectors, (both,) = _of_states(waist, name)
+    v, pi, _ = parted(both, waist.layout.v, waist.layout.v)
+    return _function(name, vectors, [waist.beside.either(v, pi, waist.inputs(vectors["y"]))])
 
 
 def _acceleration(waist, name):
