@@ -303,3 +303,20 @@ def test_check_ends_with_status_3_where_something_does_not_hold(torsor):
 def test_threads_are_for_large_models(torsor):
     refused(torsor("run chain.py --until 0.1 --threads 2"), "cannot be run by threads", "more than 64 bodies")
     refused(torsor("run chain.py --until 0.1 --threads 0"), "threads must be a whole number of at least 1")
+
+
+@pytest.mark.parametrize(
+    "command, status",
+    [(["cases"], 0), (["run", "heavy-top", "--until", "0.01", "--out", "kept.nc"], 0), (["run", "no"], 2)],
+)
+def test_a_command_whose_reader_has_gone_ends_as_ever(tmp_path, command, status):
+    """`torsor … | head`: what is kept is kept, nothing is said about the pipe."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "torsor", *command], stdout=writer, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    os.close(writer)
+    assert done.returncode == status
+    assert "Broken" not in done.stderr and "Traceback" not in done.stderr
+    assert (tmp_path / "kept.nc").exists() == ("--out" in command)

@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 
 from ..errors import TorsorError
 
@@ -31,8 +31,9 @@ def status_of(arguments=None):
         with ending():
             from .commands import app
 
-            status = app(args=arguments, prog_name="torsor", standalone_mode=False)
-            sys.stdout.flush()
+            with redirect_stdout(Unread(sys.stdout)) as out:
+                status = app(args=arguments, prog_name="torsor", standalone_mode=False)
+                out.flush()
         return status if isinstance(status, int) else DONE
     except TorsorError as error:
         return complain(error)
@@ -40,9 +41,6 @@ def status_of(arguments=None):
         return complain("ended by SIGTERM", TERMINATED)
     except (KeyboardInterrupt, EOFError):
         return complain("interrupted", INTERRUPTED)
-    except BrokenPipeError:  # the reader of our output has gone: nobody to tell
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return DONE
     except Exception as error:
         if type(error).__name__ == "Abort":  # how the parser passes Ctrl-C on
             return complain("interrupted", INTERRUPTED)
@@ -53,6 +51,35 @@ def status_of(arguments=None):
             return DONE
         command = getattr(getattr(error, "ctx", None), "command_path", "torsor")
         return complain(f"{message.rstrip('.')}. See `{command} --help`.")
+
+
+class Unread:
+    """Standard output whose reader may go before the end, as `head` does: a command then goes on in silence, and ends as ever."""
+
+    def __init__(self, stream):
+        self.stream = stream
+
+    def write(self, text):
+        try:
+            return self.stream.write(text)
+        except BrokenPipeError:
+            self._into_nothing()
+            return len(text)
+
+    def flush(self):
+        try:
+            self.stream.flush()
+        except BrokenPipeError:
+            self._into_nothing()
+            self.stream.flush()
+
+    def _into_nothing(self):
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, self.stream.fileno())
+        os.close(nothing)
+
+    def __getattr__(self, name):
+        return getattr(self.stream, name)
 
 
 @contextmanager

@@ -104,12 +104,19 @@ def grouped(keys, numbers):
 
     Returns the class of each row, and the rows of each class, in the order in which classes first occur.
     """
-    plain = sum((k + 1) * (np.abs(numbers - x) < TRACE) for k, x in enumerate(PLAIN))
-    _, first, kinds = np.unique(np.column_stack([keys, plain]), axis=0, return_index=True, return_inverse=True)
+    plain = sum((k + 1) * (np.abs(numbers - x) < TRACE) for k, x in enumerate(PLAIN)).astype(np.uint8)
+    rows = np.column_stack([np.ascontiguousarray(keys, np.int64).view(np.uint8), plain])
+    _, first, kinds = np.unique(whole_rows(rows), return_index=True, return_inverse=True)
     rank = np.argsort(np.argsort(first))
     kinds = rank[kinds.ravel()]
     order = np.argsort(kinds, kind="stable")
     return kinds, np.split(order, np.cumsum(np.bincount(kinds))[:-1])
+
+
+def whole_rows(rows):
+    """Rows of an array as one thing each, which are equal where all their bytes are."""
+    rows = np.ascontiguousarray(rows)
+    return rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
 
 
 def folded(numbers):

@@ -13,7 +13,7 @@ from ..describe import quantity
 from ..describe.body import MADE_OF
 from ..describe.include import owners_in
 from ..describe.lazy import kept
-from ..forces.parts import parts_of
+from ..forces.parts import alike
 from ..registry import registered
 
 
@@ -82,6 +82,9 @@ class _Contents:
     def add(self, *values):
         """Quantities of any kind, None where there is none."""
         for x in values:
+            if isinstance(x, np.ndarray) and x.dtype == float:
+                self.numbers.append(x.tobytes())
+                continue
             x = quantity.numbers_or(x) if isinstance(x, ca.SX) else x
             if isinstance(x, ca.SX):
                 self.names.append("expression")
@@ -147,14 +150,16 @@ def _declared(model):
     for j in model.joints:
         told.add(kept(j, "start"), kept(j, "start_rate"))
     told.add(model.gravity)
+    texts: dict = {}
     for force in model.forces:
         told.names += [force.name, force.key]
-        parts = parts_of(force)
-        if parts is None:
+        shared = alike(force)
+        if shared is None:
             told.add(force.potential(), force.dissipation(), *[x for pair in force.efforts() for x in pair])
         else:  # fields say it all
-            told.names += [repr(parts.key), *[end.name for end in parts.ends]]
-            told.add(parts.numbers)
+            if id(shared) not in texts:
+                texts[id(shared)] = f"{shared.key!r} {np.array(shared.numbers, float).tobytes().hex()}"
+            told.names += [texts[id(shared)], force.world.name, *[getattr(force, end).name for end in shared.ends]]
     for what, values in _changes(model):
         told.names += what
         told.add(*[quantity.constant(x) for x in values])

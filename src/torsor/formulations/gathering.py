@@ -51,15 +51,23 @@ def _pairs(part):
     closing = [bool(ours(shares.constraints[k])) for k in loops]
     joints |= {id(c) for c, own in zip(part.loops, closing) if own}
     rows = np.repeat(np.array(closing, bool), part.sizes[part.first_loop :])
-    found = {name: _paired(part.shown.bodies, whole.shown.bodies, bodies, lambda _, n=n: n) for name, n in BODY.items()}
-    found |= dict.fromkeys(COORDINATES, _paired(part.shown.joints, whole.shown.joints, joints, lambda joint: joint.dof))
-    found |= dict.fromkeys(REACTIONS, _paired(part.shown.constraints, whole.shown.constraints, joints, lambda _: 3))
+    both = lambda what, chosen: _matched(getattr(part.shown, what), getattr(whole.shown, what), chosen)
+    own, held, turning = both("bodies", bodies), both("constraints", joints), both("joints", joints)
+    dofs = [np.array([joint.dof for joint in x.shown.joints], int) for x in (part, whole)]
+    each = lambda what, size: [np.full(len(getattr(x.shown, what)), size) for x in (part, whole)]
+    found = {name: _places(own, each("bodies", size)) for name, size in BODY.items()}
+    found |= dict.fromkeys(COORDINATES, _places(turning, dofs))
+    found |= dict.fromkeys(REACTIONS, _places(held, each("constraints", 3)))
     return found | {"multiplier": (np.flatnonzero(rows), part.rows_of_loops()[rows])}
 
 
-def _paired(here, there, chosen, size):
-    """Places of chosen things in two lists of them, each of which takes so many numbers."""
-    first = dict(zip(map(id, there), starts([size(x) for x in there])))
-    own = [(at, first[id(x)], size(x)) for x, at in zip(here, starts([size(x) for x in here])) if id(x) in chosen]
-    at, to, sizes = np.array(own, int).reshape(-1, 3).T
-    return several(at, sizes), several(to, sizes)
+def _matched(here, there, chosen):
+    """Where chosen things stand in two lists of them."""
+    number = {id(x): k for k, x in enumerate(there)}
+    own = [k for k, x in enumerate(here) if id(x) in chosen]
+    return np.array(own, int), np.array([number[id(here[k])] for k in own], int)
+
+
+def _places(matched, sizes):
+    """Places of all numbers of things that are matched, in two lists in each of which every thing takes so many."""
+    return tuple(several(starts(size)[own], size[own]) for own, size in zip(matched, sizes))

@@ -43,69 +43,81 @@ def joins(bodies, ends, paths):
 class _Merging:
     def __init__(self, bodies, ends, paths):
         self.ends, self.paths = ends, paths
+        self.touched = [tuple(dict.fromkeys(b for b in pair if b is not None)) for pair in ends]
         self.part = list(range(bodies))  # of each body, found by following
         self.left = [0] * bodies  # constraints still to come at each body
-        self.at: dict[int, list[int]] = {k: [] for k in range(bodies)}  # constraints at each body
-        for c, pair in enumerate(ends):
-            for body in {b for b in pair if b is not None}:
+        self.at: list[list[int]] = [[] for _ in range(bodies)]  # constraints at each body
+        for c, several in enumerate(self.touched):
+            for body in several:
                 self.left[body] += 1
                 self.at[body].append(c)
-        self.border = {k: ([k] if self.left[k] else []) for k in range(bodies)}
-        self.name = {k: ("body", k) for k in range(bodies)}
+        self.border = [[k] if left else [] for k, left in enumerate(self.left)]
+        self.name = [("body", k) for k in range(bodies)]
         self.found: list[Join] = []
 
     def _root(self, body):
-        while self.part[body] != body:
-            self.part[body] = self.part[self.part[body]]
-            body = self.part[body]
+        part = self.part
+        while part[body] != body:
+            part[body] = part[part[body]]
+            body = part[body]
         return body
 
     def _parts(self, c):
-        return list(dict.fromkeys(self._root(b) for b in self.ends[c] if b is not None))
+        """The parts that a constraint touches."""
+        parts = [self._root(b) for b in self.touched[c]]
+        return parts if len(parts) < 2 or parts[0] != parts[1] else parts[:1]
 
-    def _after(self, c):
-        """Parts of a constraint, and the border that stays when it is gone."""
-        parts, touched = self._parts(c), {b for b in self.ends[c] if b is not None}
-        border = [b for part in parts for b in self.border[part] if b not in touched or self.left[b] > 1]
-        return parts, border
+    def _after(self, c, parts):
+        """The border that stays when a constraint is gone."""
+        left, touched = self.left, self.touched[c]
+        return [b for part in parts for b in self.border[part] if left[b] > 1 or b not in touched]
 
     def run(self):
         groups: dict[str, list[int]] = {}
         for c, path in enumerate(self.paths):
             groups.setdefault(path, []).append(c)
         for path in sorted(groups, key=lambda path: (-(path.count(".") + bool(path)), groups[path][0])):
-            self._reduce(groups[path])
+            if len(groups[path]) > 1:
+                self._reduce(groups[path])
+            else:
+                (c,) = groups[path]
+                parts = self._parts(c)
+                self._join(c, parts, self._after(c, parts))
         return self.found
 
     def _reduce(self, constraints):
         """All constraints of one component, the smallest border first."""
         own, done = set(constraints), set()
-        heap = [(len(self._after(c)[1]), c) for c in constraints]
+        size_of = lambda c: len(self._after(c, self._parts(c)))
+        heap = [(size_of(c), c) for c in constraints]
         heapq.heapify(heap)
         while heap:
             size, c = heapq.heappop(heap)
             if c in done:
                 continue
-            parts, border = self._after(c)
+            parts = self._parts(c)
+            border = self._after(c, parts)
             if len(border) != size:  # something has changed since
                 heapq.heappush(heap, (len(border), c))
                 continue
             done.add(c)
-            shrunk = any(len(border) < len(self.border[part]) for part in parts)
+            shrunk = len(border) < max([len(self.border[part]) for part in parts], default=0)
             self._join(c, parts, border)
+            if len(done) == len(own):
+                return
             for other in {other for b in border if shrunk or self.left[b] == 1 for other in self.at[b]}:
                 if other in own and other not in done:
-                    heapq.heappush(heap, (len(self._after(other)[1]), other))
+                    heapq.heappush(heap, (size_of(other), other))
 
     def _join(self, c, parts, border):
-        borders = tuple(tuple(self.border[part]) for part in parts)
+        borders = tuple([tuple(self.border[part]) for part in parts])
         where = {b: (i, k) for i, several in enumerate(borders) for k, b in enumerate(several)}
-        ends = tuple(None if b is None else where[b] for b in self.ends[c])
-        names = tuple(self.name[part] for part in parts)
-        self.found.append(Join(c, names, borders, ends, tuple(where[b] for b in border), tuple(border)))
-        for b in {b for b in self.ends[c] if b is not None}:
+        ends = tuple([None if b is None else where[b] for b in self.ends[c]])
+        names = tuple([self.name[part] for part in parts])
+        self.found.append(Join(c, names, borders, ends, tuple([where[b] for b in border]), tuple(border)))
+        for b in self.touched[c]:
             self.left[b] -= 1
         for part in parts[1:]:
             self.part[part] = parts[0]
-            del self.border[part]
+            self.border[part] = []
         self.border[parts[0]], self.name[parts[0]] = border, ("join", len(self.found) - 1)

@@ -166,7 +166,7 @@ class PartSystem(PlainSystem):
 
     def rows_of_loops(self):
         """Where the rows of my loops are among those of all loops."""
-        sizes = np.array([len(c.directions()) for c in self.whole.loops], int)
+        sizes = self.whole.loop_sizes
         own = self.rows_of_whole[self.first_loop :] - self.whole.first_loop
         return several(starts(sizes)[own], sizes[own])
 

@@ -163,7 +163,12 @@ class PlainSystem:
     @property
     def loop_rows(self):
         """Rows of all loops."""
-        return sum(len(c.directions()) for c in self.loops)
+        return int(self.loop_sizes.sum())
+
+    @cached_property
+    def loop_sizes(self):
+        """How many rows each loop has."""
+        return np.array([len(c.traced().directions) for c in self.loops], int)
 
     # forces
 

@@ -5,7 +5,7 @@ import numpy as np
 
 from ..describe import quantity
 from ..describe.quantity import time
-from .classes import INERTIA, Turned, classes_of
+from .classes import INERTIA, Turned, classes_of, whole_rows
 from .plain_tree import PlainTree
 from .schedule import Constants, Schedule
 
@@ -187,8 +187,7 @@ def kept_rows(constants, rows):
     rows = np.ascontiguousarray(rows, float)
     if not rows.size:
         return np.zeros(len(rows), int)
-    whole = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
-    _, first, which = np.unique(whole, return_index=True, return_inverse=True)
+    _, first, which = np.unique(whole_rows(rows), return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(first), int)
     rank[order] = np.arange(len(first))
@@ -201,4 +200,6 @@ def rooms(schedule, sizes):
 
 
 def starts(sizes):
-    return np.cumsum([0, *sizes])[:-1]
+    """Where blocks of these sizes begin, one behind the other."""
+    ends = np.cumsum(np.asarray(sizes, int))
+    return ends - sizes if len(ends) else ends

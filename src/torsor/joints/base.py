@@ -223,7 +223,7 @@ class Joint(Connection):
                 fill_in(self, **{what: quantity.constant(found) if kept_as(type(self), what) == what else found})
         if len(self.angular) != self.dof:
             raise ModelError(f"{self.owner}: `angular` needs one flag for each of its {self.dof} coordinates")
-        if self.start is not None:
+        if kept(self, "start") is not None:
             quantity.refuse_far_angles(kept(self, "start"), self.angular, "start", self.owner)
         return self
 

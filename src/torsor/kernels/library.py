@@ -215,19 +215,24 @@ def _keep(graph, backend, images, sizes):
 
 def _describe(f, size):
     """What a kernel must know about itself, as plain data; the size of a schedule is that of its classes."""
-    work, instructions = size
-    if f.is_a("Schedule"):
+    (work, instructions), table = size, f.is_a("Schedule")
+    if table:
         work += f.memory
         instructions = f.counted(instructions)
     return {
-        "exchanges": f.is_a("Schedule") and f.exchanges,
+        "exchanges": table and f.exchanges,
         "names_in": f.name_in(),
         "names_out": f.name_out(),
         "work": work,
         "instructions": instructions,
-        "in": [_argument(f.sparsity_in(i)) for i in range(f.n_in())],
-        "out": [_argument(f.sparsity_out(i)) for i in range(f.n_out())],
+        "in": _columns(f.takes) if table else [_argument(f.sparsity_in(i)) for i in range(f.n_in())],
+        "out": _columns(f.gives) if table else [_argument(f.sparsity_out(i)) for i in range(f.n_out())],
     }
+
+
+def _columns(sizes):
+    """Arguments that are full columns, by name."""
+    return [{"shape": [size, 1], "size": size} for size in sizes.values()]
 
 
 def _argument(sparsity):

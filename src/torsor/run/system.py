@@ -75,6 +75,8 @@ class System:
     def shown(self, used):
         """What results tell multipliers of, where these rows were in use: places in `declared`, each with its place in `rows`;
         None for a row that a tree satisfies by itself, which always holds."""
+        if self.rows is self.declared:
+            return [(k, k) for k in sorted(used)]
         own, used = {label: k for k, (label, _) in enumerate(self.rows)}, set(used)
         every = [(k, own.get(label)) for k, (label, _) in enumerate(self.declared)]
         return [(k, row) for k, row in every if row is None or row in used]

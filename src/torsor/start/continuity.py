@@ -66,8 +66,12 @@ def _imposed(model):
             x, R = ground.path
             yield _one(ground.owner, 2, True, ca.vertcat(ca.vec(R), x), inputs, changing, 0)
     switched = {id(element) for element in model.switched}
+    known: dict = {}
     for c in model.constraints:
-        if _timeless(c.traced()):
+        trace = c.traced()
+        if id(trace) not in known:
+            known[id(trace)] = _timeless(trace)
+        if known[id(trace)]:
             continue
         stated = c.equations()
         rows, level = (stated.velocity, 1) if stated.position is None else (stated.position, 2)

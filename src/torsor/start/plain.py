@@ -18,19 +18,21 @@ NOTHING = 1e-9  # share of a reaction that is none
 
 def given(tree):
     """q and v of the links as given, joint by joint; None where they have to be found."""
-    q, v = [], []
-    groups, together = [tree.groups[k] for k in tree.traces], _together(tree)
-    for k, (joint, group) in enumerate(zip(tree.joints, groups)):
+    together, none = _together(tree), [np.zeros(group.dimension) for group in tree.groups]
+    rest = [np.array(group.exp(zeros)).ravel() for group, zeros in zip(tree.groups, none)]
+    q, v = [rest[k] for k in tree.traces.tolist()], [none[k] for k in tree.traces.tolist()]
+    for k, (joint, kind) in enumerate(zip(tree.joints, tree.traces.tolist())):
+        group = tree.groups[kind]
         if isinstance(group, SE3):
-            x, u = _free(tree, k, group)
-            q.append(x)
-            v.append(u)
+            q[k], v[k] = _free(tree, k, group)
             continue
-        if not (together[k] or joint.start is not None):
+        if kept(joint, "start") is not None:
+            at = _numbers(joint, "start", group.dimension)
+            q[k] = at if isinstance(group, Rn) else np.array(group.exp(at)).ravel()
+        elif not together[k]:
             return None
-        at, rate = (_numbers(joint, what, group.dimension) for what in ("start", "start_rate"))
-        q.append(at if isinstance(group, Rn) else np.array(group.exp(at)).ravel())
-        v.append(rate)
+        if kept(joint, "start_rate") is not None:
+            v[k] = _numbers(joint, "start_rate", group.dimension)
     return np.concatenate(q), np.concatenate(v)
 
 
@@ -87,7 +89,7 @@ def adopted(kernel, outputs, passes, x, p, velocities):
     off = np.abs(np.where(told, after - velocities, 0.0)).max()
     at = np.cumsum([0, *tree.sizes("dimension")])
     for k, joint in enumerate(tree.joints):
-        if joint.start_rate is not None:
+        if kept(joint, "start_rate") is not None:
             rate = _numbers(joint, "start_rate", at[k + 1] - at[k])
             off = max(off, np.abs(x[state.q + at[k] : state.q + at[k + 1]] - rate).max(initial=0.0))
     return x if off <= CLOSED * (1 + np.abs(after).max()) else None
@@ -113,24 +115,34 @@ def departed(plain, limit, length, times, x, R):
 
     x, R   positions and rotations of all bodies at these times
     """
-    whole = {id(b): poses.stacked(R[:, k], x[:, k]) for k, b in enumerate(plain.model.bodies)}
-    whole |= {id(g): poses.stacked(*_pose(g))[None].repeat(len(times), 0) for g in plain.model.grounds}
-    known: dict = {}
-    for joint in [c for c in plain.loops if isinstance(c, Joint)]:
-        first, second = (
-            whole[id(b)] @ A for b, A in zip((joint.first, joint.second), np.asarray(joint.placed_numbers))
-        )
-        kind = id(joint.traced())
-        if kind not in known:
-            known[kind] = departure(joint)[0]
-        off = known[kind]
-        for t, H in zip(times, poses.inverted(first) @ second):
-            angle, shift = map(
-                float, off(np.vstack(poses.split(H)[0].T.tolist() + [poses.split(H)[1]]).T, np.zeros((0, 1)))
-            )
-            if max(angle, shift / length) > limit:
-                return joint, float(t)
-    return None
+    joints = [c for c in plain.loops if isinstance(c, Joint)]
+    if not joints:
+        return None
+    bodies = [*plain.model.bodies, *plain.model.grounds]
+    place, still = {id(b): k for k, b in enumerate(bodies)}, [poses.stacked(*_pose(g)) for g in plain.model.grounds]
+    first, second = (np.array([place[id(b)] for b in ends]) for ends in zip(*[(j.first, j.second) for j in joints]))
+    frames = np.array([j.placed_numbers for j in joints])
+    kinds: dict = {}
+    for k, joint in enumerate(joints):
+        kinds.setdefault(id(joint.traced()), []).append(k)
+    alike = [(departure(joints[several[0]])[0], np.array(several)) for several in kinds.values()]
+    found = None
+    for t, places, turns in zip(times, x, R):
+        whole = np.concatenate([poses.stacked(turns, places), np.array(still)])
+        H = poses.inverted(whole[first] @ frames[:, 0]) @ (whole[second] @ frames[:, 1])
+        for off, own in alike:
+            both = off.map(len(own))(_in_a_row(H[own]), np.zeros((0, len(own))))
+            angle, shift = (np.array(value).ravel() for value in both)
+            far = own[np.maximum(angle, shift / length) > limit]
+            if len(far) and (found is None or far[0] < found[0]):
+                found = int(far[0]), float(t)
+    return None if found is None else (joints[found[0]], found[1])
+
+
+def _in_a_row(H):
+    """Rotations and places of poses, three rows and four columns each, side by side."""
+    R, p = poses.split(H)
+    return np.concatenate([R, p[:, :, None]], axis=2).transpose(1, 0, 2).reshape(3, -1)
 
 
 def _pose(ground):
