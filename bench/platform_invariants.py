@@ -1,6 +1,6 @@
 """Energy and momentum of the platform over a million steps of every integrator, on velocities and on momenta.
 
-    python bench/platform.py [steps] [method ...]
+    python bench/platform_invariants.py [steps] [method ...]
 
 Fixed steps of 1 ms. The energy error is told over the first and the last tenth of the run, relative to the range of the kinetic
 energy: a method that keeps structure has the same in both. The momentum is that about the vertical, which nothing changes.
