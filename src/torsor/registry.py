@@ -54,10 +54,10 @@ def lookup(kind: str, key: str, also: tuple[str, ...] = ()) -> Any:
     raise OptionError(f"unknown {kind} {key!r}.{hint} Known: {', '.join(known)}.")
 
 
-def configured(kind: str, given: str) -> tuple[Any, dict[str, Any]]:
+def configured(kind: str, given: str, also: tuple[str, ...] = ()) -> tuple[Any, dict[str, Any]]:
     """The class of a key with options, as in "baumgarte:alpha=20,beta=20", and these options: numbers where they are numbers."""
     key, _, rest = str(given).partition(":")
-    cls = lookup(kind, key)
+    cls = lookup(kind, key, also)
     known = [field.name for field in fields(cls)] if is_dataclass(cls) else []
     options: dict[str, Any] = {}
     for item in filter(None, rest.split(",")):

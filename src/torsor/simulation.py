@@ -65,7 +65,8 @@ def simulate(
     until        end time [s]
     outputs      array of times, or a number of equal intervals from 0 to `until`; adaptive explicit methods pass them
     step         fixed step [s]; shortened so that outputs are met exactly. None: adaptive, for methods that can
-    method       key of an integrator, see `torsor.registered("integrator")`, as in "generalized-alpha:rho=0.6" with options
+    method       key of an integrator, as in "generalized-alpha:rho=0.6", see `torsor.registered("integrator")`; "auto": "radau5"
+                 where the model is stiff at its start, else "rkmk54"
     formulation  "absolute", "relative", "hierarchical" …, see `torsor.registered("formulation")`; "auto": the cheapest one
     projection   "least-squares", "post", "partition", "baumgarte", "none", as in "baumgarte:alpha=20,beta=20", or a Projection
     tolerance    relative error per step of adaptive methods; None: 1e-9, and 1e-11 where events are to be located
@@ -78,7 +79,6 @@ def simulate(
     checkpoint_every, checkpoint_interval   seconds on the clock, and simulated seconds, between checkpoints; None: not so
     ranks        the processes that MPI has started run the model together, each a part of it; the result is that of rank 0,
                  others return None: see docs/distributed.md
-
     threads      how many threads run a large model together, each a part of it
 
     A run that fails raises RunError, whose `data` holds what was computed; one that is interrupted returns it.
@@ -206,7 +206,7 @@ def resume(
     cls = lookup("projection", o["projection"][0])
     task = Task(
         model, o["until"], o["step"], o["method"], o["formulation"], cls(**o["projection"][1]), o["tolerance"], o["map"], named,
-        static["given"], o["formulation_reason"],
+        static["given"], o["formulation_reason"], method_reason=o["method_reason"],
     )  # fmt: skip
     place.lock()
     try:

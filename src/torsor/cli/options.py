@@ -45,7 +45,11 @@ RANKS = option(
     "N", "Run it on so many ranks of MPI, each a part of a large system (see docs/distributed.md).", "--ranks"
 )
 STEP = number("SECONDS", "Fixed step. Default: adaptive.")
-METHOD = option("NAME", f"{_keys('integrator')}; options as in generalized-alpha:rho=0.6. Default: rkmk54, adaptive.")
+METHOD = option(
+    "NAME",
+    f"{_keys('integrator')}; options as in generalized-alpha:rho=0.6. auto: radau5 where it is stiff. Default: "
+    "rkmk54, adaptive.",
+)
 FORMULATION = option("NAME", f"auto (default: the cheapest), {_keys('formulation')}.")
 PROJECTION = option("NAME", f"{_keys('projection')}; options as in baumgarte:alpha=20,beta=20. Default: least-squares.")
 MAP = option("NAME", "exp (default) or cayley.")

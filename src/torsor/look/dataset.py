@@ -207,6 +207,8 @@ def manifest(system, trajectory, options):
         "model_hash": system.fingerprint,
         "formulation": options["formulation"],
         "formulation_reason": options["formulation_reason"],
+        "method": options["method"],
+        "method_reason": options["method_reason"],
         "status": trajectory.status,
         "time_reached": trajectory.reached,
         "wall_seconds": trajectory.wall,

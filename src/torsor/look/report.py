@@ -50,8 +50,7 @@ def describe(
     ]
     return Info(
         model=model.name,
-        formulation=chosen.formulation,
-        formulation_reason=chosen.reason,
+        **_chosen(chosen, system, built),
         gravity=quantity.numbers(model.gravity, values).ravel().tolist(),
         bodies=[_body(b, values) for b in model.bodies],
         joints=[_joint(c, count) for c, count in declared],
@@ -75,6 +74,16 @@ def describe(
         start_changes=list(system.changes),
         length=system.length,
     )
+
+
+def _chosen(chosen, system, built):
+    """What is chosen for a run, and why."""
+    from ..run.stiffness import choose
+
+    method, reason = choose(system, built)
+    return {
+        "formulation": chosen.formulation, "formulation_reason": chosen.reason, "method": method, "method_reason": reason,
+    }  # fmt: skip
 
 
 def _prepared(model, formulation, parameters, progress):
@@ -225,6 +234,7 @@ def text(info):
     if info["start_changes"]:
         lines += ["", "changed at the start", *[f"  {change}" for change in info["start_changes"]]]
     lines += ["", "formulation", *wrapped([f"{info['formulation']}: {info['formulation_reason']}"])]
+    lines += ["", "method, as auto chooses it for a long run", *wrapped([f"{info['method']}: {info['method_reason']}"])]
     lines += ["", "kernels, operations"] + table([(name, f"{n:,}") for name, n in info["instructions"].items()])
     return "\n".join(lines)
 

@@ -13,11 +13,13 @@ def summary(data):
     control = f"step {options['step']:g} s" if options["step"] is not None else f"tolerance {options['tolerance']:g}"
     chosen = ", ".join([options["method"], control, f"{options['map']} map", options["projection"]])
     first, *rest = wrapped([f"{a['formulation']}: {a['formulation_reason']}"], "")
+    why = wrapped([a["method_reason"]], "") if a.get("method_reason") else []
     ending = "" if a["status"] == "finished" else f" of {options['until']:g} s"
     rows = [
         ("time", f"{a['time_reached']:g} s{ending} in {seconds(a['wall_seconds'])}, {data.sizes['time']} outputs"),
         ("preparation", f"{seconds(a['prepare_seconds'])} (compile, or load from the cache)"),
         ("method", chosen),
+        *[("", f"  {line}") for line in why],
         ("formulation", first),
         *[("", f"  {line}") for line in rest],
         ("steps", f"{a['steps']}, {a['rejections']} rejected, {a['evaluations']} evaluations"),

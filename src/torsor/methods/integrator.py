@@ -43,11 +43,11 @@ class Integrator(ABC):
         """Whether it estimates its error, so that steps can follow from a tolerance."""
 
 
-def integrator_of(method):
-    """The method of a key, or of a key with options, as in "generalized-alpha:rho=0.9"."""
+def integrator_of(method, also=()):
+    """The method of a key, or of a key with options, as in "generalized-alpha:rho=0.9"; also: further words that are allowed."""
     if not isinstance(method, str):
-        return lookup("integrator", method)
-    cls, options = configured("integrator", method)
+        return lookup("integrator", method, also)
+    cls, options = configured("integrator", method, also)
     return cls(**options)
 
 

@@ -137,6 +137,9 @@ class EventRunner(Runner):
     def _watch_structure(self, structure, x, p):
         self._watch(self.structures.known.index(structure), structure.built, x, structure.watches, p)
 
+    def kernels_in_use(self):
+        return self.structures.known[self.events.structure].built
+
     def _enter(self, structure):
         self.events.structure = self.structures.known.index(structure)
 

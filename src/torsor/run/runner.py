@@ -1,6 +1,7 @@
 """Runs a prepared system: builds the records of the compiled loop, calls it in slices, keeps what was computed."""
 
 import time as clock
+import warnings
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from ..methods.extension import longest, span_of
 from ..methods.integrator import integrator_of
 from ..methods.projections import Projection
 from ..methods.records import Equations, Method, Outputs, Past, Plan, Run, Scales, Scratch, State, addresses
-from . import endings
+from . import endings, stiffness
 from .beside import state_of
 from .choice import Choice
 from .interruption import abrupt, asked, never_lost
@@ -209,7 +210,7 @@ class Runner(Results):
                          `stop` is given, a signal that was noted stops the run ("interrupted")
         stride           simulated time that a slice should not exceed by much [s]
         """
-        start, status = clock.perf_counter(), RUNNING
+        start, status, looked = clock.perf_counter(), RUNNING, False
         marched, then, done = 0.0, self.state.time, self.state.steps
         budget = self._first_slice() if stride == np.inf else 16  # the first steps may be short
         message = None
@@ -225,6 +226,10 @@ class Runner(Results):
                 budget = int(max(1, min(10_000_000, budget * min(8.0, SLICE / max(taken, 1e-6)), most)))
                 if progress is not None:
                     progress(self.state.time, self.state.steps)
+                if status == RUNNING and not looked and marched > stiffness.PATIENT:
+                    looked, told = True, stiffness.bound(self)
+                    if told is not None:
+                        warnings.warn(f"{told}", stacklevel=2)
                 if status == RUNNING and marched > PATIENCE:
                     message = endings.hopeless(self, marched, self.state.time - then, self.state.steps - done)
                     marched, then, done = 0.0, self.state.time, self.state.steps
@@ -234,6 +239,10 @@ class Runner(Results):
             message = self._interrupted(error)
         self.wall += clock.perf_counter() - start
         return message or self._message(status)
+
+    def kernels_in_use(self):
+        """The kernels of the present structure."""
+        return self.built
 
     def _interrupted(self, error):
         """What is said of a run that was broken off at once."""

@@ -17,7 +17,7 @@ from ..methods.integrator import integrator_of
 from ..methods.projections import Projection
 from ..registry import registered
 from ..start.continuity import refuse_jumps
-from . import automatic, large
+from . import automatic, large, stiffness
 from .derived import derived
 from .interruption import never_lost
 from .prepare import changes_structure, chosen_anew, run_kernels
@@ -45,7 +45,8 @@ class Task:
     """What is asked for, checked.
 
     ranks                 that run it together, each a part of it (`run/ranks.py`)
-    formulation, reason   as they were asked for; from when the task is prepared on, what was taken, and why
+    formulation, reason, method, method_reason   as they were asked for; from when the task is prepared on, what was taken, and
+                          why (empty: it was asked for)
     """
 
     model: Model
@@ -60,6 +61,7 @@ class Task:
     parameters: dict
     reason: str = automatic.ASKED
     ranks: Any = None
+    method_reason: str = ""
 
     def values(self):
         return self.model.values(self.parameters)
@@ -68,6 +70,7 @@ class Task:
         """As results tell it."""
         return {
             "model": self.model.name, "until": self.until, "step": self.step, "method": self.method,
+            "method_reason": self.method_reason,
             "formulation": self.formulation, "formulation_reason": self.reason, "projection": repr(self.projection),
             "tolerance": self.tolerance, "map": self.map, "parameters": self.values(),
         }  # fmt: skip
@@ -77,15 +80,20 @@ class Task:
     def prepared(self, stored=None):
         """System and runner; stored: the system of a checkpoint, which counts, and not what would be derived today."""
         model, metric = self.model, self.projection.metric
-        needs = integrator_of(self.method).needs
         ways = (self.map, self.projection.baumgarte, metric)
         model.seal()
         refuse_jumps(model, self.values(), self.until)
         if self.ranks is not None:
-            return self._parted(needs)
-        chosen, system, built = automatic.prepared(
+            return self._parted()
+        prepared = lambda needs: automatic.prepared(
             model, self.formulation, *ways, self.signals, self.parameters, needs=needs
         )
+        found = prepared(self._needs())
+        if self.method == stiffness.AUTO:
+            _, system, built = found
+            self.method, self.method_reason = stiffness.choose(system, built, self.until, self.step)
+            found = prepared(self._needs()) if self._needs() else found
+        needs, (chosen, system, built) = self._needs(), found
         if stored is not None:
             shape = lambda x: [x.choice, json.dumps([x.layout, x.sizes])]
             if shape(system) != shape(stored):
@@ -107,11 +115,17 @@ class Task:
         library = lambda choice: self.derived().library(choice, run_kernels)
         return system, Runner(system, built, *manner, renew, library, self.blame)
 
-    def _parted(self, needs):
+    def _needs(self):
+        """Kernels that the method needs; where it is still to be chosen, those of an explicit one."""
+        return () if self.method == stiffness.AUTO else integrator_of(self.method).needs
+
+    def _parted(self):
         """The whole system as results show it, and the runner of my part of it."""
         from .parted import Part, RankRunner
 
-        if needs:
+        if self.method == stiffness.AUTO:
+            self.method, self.method_reason = stiffness.EXPLICIT, f"{self.ranks.word}s run it"
+        if self._needs():
             able = ", ".join(key for key, cls in registered("integrator").items() if not cls.needs)
             raise OptionError(f"model {self.model.name!r}: {self.ranks.word}s run methods {able}, not {self.method!r}")
         part = Part(self, self.ranks)

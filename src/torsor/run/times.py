@@ -7,6 +7,7 @@ from ..errors import OptionError
 from ..lie import MAPS
 from ..methods.integrator import integrator_of
 from ..registry import registered
+from .stiffness import AUTO, EXPLICIT
 
 MOST = 10**12  # outputs
 TOLERANCE, LOCATING = 1e-9, 1e-11  # default tolerances; the time of an event is as exact as the motion that leads to it
@@ -64,7 +65,7 @@ def seconds(value, what):
 
 def controlled(model, method, step, tolerance, map):
     """The tolerance of a run; refused where the method cannot have this step, tolerance or map."""
-    integrator = integrator_of(method)
+    integrator = integrator_of(EXPLICIT if method == AUTO else method, also=(AUTO,))
     if step is not None:
         seconds(step, "step")
     elif not integrator.adaptive():
