@@ -10,10 +10,8 @@ The configuration and its constraints are those of the formulation with velociti
 import casadi as ca
 
 from ..registry import register
-from . import momenta
+from . import momenta, recursions
 from .absolute import Absolute
-from .base import Solvers
-from .factor import as_column, solver
 from .relative import Relative
 
 
@@ -24,27 +22,28 @@ class Hamiltonian(Relative):
     conjugate = True
 
     def conjugates(self, solvers, inputs, gamma):
-        return momenta.functions(self, solvers, inputs, gamma)
+        return momenta.functions(self, solvers, inputs, gamma, self.inertias())
 
     def schedules(self, layout):
         return {}
 
     def factored(self, G):
-        """As in joint coordinates; without constraints M = Lᵀ D L alone, tips before roots: (1)."""
-        if self.keep:
-            return super().factored(G)
-        n = self.v.shape[0]
-        order, M = list(range(n))[::-1], self.mass_matrix()
-        D, LT, _ = ca.ldl(M[order, order], False)
-        held, read = as_column([ca.sparsify(LT), 1 / D])
+        """As in joint coordinates; without constraints M⁻¹ by the recursion of articulated bodies: (1)."""
+        factor, read = super().factored(G)
+        return factor, read if self.keep else lambda F: read(F)._replace(over_mass=lambda b: self._recursion(b)[0])
 
-        def reading(F):
-            upper, inverse = read(F)
-            over_mass = solver(upper + ca.SX.eye(n), ca.densify(inverse), order)
-            free = lambda gamma: (-over_mass(self.bias()), ca.SX(0, 1))
-            return Solvers(free, lambda b: (ca.SX.zeros(n), b), over_mass=over_mass)
+    def inertias(self):
+        """What each joint feels in the reference configuration while all joints beyond it are free."""
+        felt = self._recursion(ca.SX.zeros(self.v.shape))[1]
+        return ca.substitute(felt, self.q, ca.DM(self.manifold.identity()))
 
-        return ca.vertcat(held, 1), reading
+    def _recursion(self, b):
+        """M⁻¹ b, and the diagonal of the inertia that joints feel."""
+        ends = [self.offset[id(link)] for link in self.links]
+        parts = dict(zip(map(id, self.links), ca.vertsplit(b, [*ends, b.shape[0]])))
+        rates, felt = recursions.over_mass(self.links, parts)
+        columns = [[rates[id(link)], ca.diag(felt[id(link)])] for link in self.links]
+        return [ca.densify(ca.vertcat(*column)) for column in zip(*columns)]
 
 
 @register("hamiltonian-absolute")
@@ -54,4 +53,8 @@ class HamiltonianAbsolute(Absolute):
     conjugate = True
 
     def conjugates(self, solvers, inputs, gamma):
-        return momenta.functions(self, solvers, inputs, gamma)
+        return momenta.functions(self, solvers, inputs, gamma, self.inertias())
+
+    def inertias(self):
+        """Masses and moments of inertia."""
+        return ca.diag(self.mass_matrix())

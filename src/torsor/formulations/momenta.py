@@ -9,8 +9,8 @@ With T(t, q, v) = ½ vᵀ M v + vᵀ m + …, where m(t, q) comes from grounds t
 (2) is the derivative of the Lagrangian (`lagrangian.py`). Without constraints it needs no accelerations; with them λ is found as in
 every other formulation, S λ = γ − G M⁻¹ f.
 
-Momenta are compared with speeds in units κ, the pivots D of M = Lᵀ D L in the reference configuration: the inertia that a joint
-feels while all joints beyond it are free (the articulated one), and the masses and moments of bodies in absolute coordinates.
+Momenta are compared with speeds in units κ: the inertia that a joint feels in the reference configuration while all joints beyond
+it are free (the articulated one), and the masses and moments of bodies in absolute coordinates.
 """
 
 import casadi as ca
@@ -19,16 +19,16 @@ from .implicit import closed
 from .lagrangian import Lagrangian
 
 
-def functions(f, solvers, inputs, gamma):
+def functions(f, solvers, inputs, gamma, inertias):
     """What a run on momenta needs besides the functions of `graphs`, by name.
 
     momenta    (t, q, v, p) → π                  speeds    (t, q, π, p, F) → v
     forces     (t, q, v, p, F) → π̇, λ and implicit efforts, power
     later      (t, q, v, p, F, π̇) → v̇
-    weighed    (q, p, δv) → δπ                   slowed    (p, F, δπ) → δv
+    weighed    (t, q, p, δv) → δπ                slowed    (q, p, F, δπ) → δv
     inertias   p → κ
 
-    solvers    with `over_mass`;  inputs: (t, q, v, p, F), and gains of Baumgarte where they are used
+    solvers    with `over_mass`;  inputs: (t, q, v, p, F), and gains of Baumgarte where they are used;  inertias: κ
     """
     L, n = Lagrangian(f), f.v.shape[0]
     t, q, v, p, F = inputs[:5]
@@ -42,18 +42,11 @@ def functions(f, solvers, inputs, gamma):
         "speeds": ([t, q, pi, p, F], [over(pi - carried)]),  # (1)
         "forces": (inputs, [rate, lam, power]),
         "later": ([t, q, v, p, F, more], [over(more - held)]),  # (3)
-        "weighed": ([q, p, more], [L.mass_matrix @ more]),
-        "slowed": ([p, F, more], [over(more)]),
-        "inertias": ([p], [inertias(f, L.mass_matrix)]),
+        "weighed": ([t, q, p, more], [ca.substitute(ca.jtimes(L.momenta, v, more), v, ca.SX.zeros(n))]),
+        "slowed": ([q, p, F, more], [over(more)]),
+        "inertias": ([p], [inertias]),
     }
     return {name: ca.Function(name, given, [ca.densify(x) for x in found]) for name, (given, found) in graphs.items()}
-
-
-def inertias(f, M):
-    """κ: pivots of M in the reference configuration, as a column."""
-    order = list(range(M.shape[0]))[::-1]  # tips before roots
-    there = ca.substitute(M, f.q, ca.DM(f.manifold.identity()))
-    return ca.ldl(ca.sparsify(there)[order, order], False)[0][order]
 
 
 def changing(f, L, solvers, gamma):

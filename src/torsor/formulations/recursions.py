@@ -118,6 +118,34 @@ def articulated(motion, wrenches, tau):
     return rates
 
 
+def over_mass(links, tau):
+    """M⁻¹ τ by link, for τ by link: what joints at rest would gain without gravity; (1) to (3) with nothing but τ. Also the
+    inertia D that each joint feels while all joints beyond it are free."""
+    none, felt, solved, rates = ca.SX(3, 1), {}, {}, {}
+    inertia = {id(link): body_inertia(link)[0] for link in links}
+    push = {id(link): (none, none) for link in links}
+    for link in reversed(links):
+        k = id(link)
+        own = (*inertia[k], *push[k])
+        felt[k] = subspace_product(link, *inertia[k].times((link.S_w, link.S_v)))
+        if link.v.shape[0]:
+            *own, ns, fs, free = eliminated(*own, link.S_w, link.S_v, tau[k])
+            solved[k] = ns, fs, free
+        if link.parent is not None:
+            J, H, M, n, f = handed_on(*own, none, none, link.E, link.d)
+            p = id(link.parent)
+            inertia[p] = inertia[p] + spatial.Inertia(J, H, M)
+            push[p] = (push[p][0] + n, push[p][1] + f)
+    motions: dict = {}
+    for link in links:
+        k, above = id(link), (none, none) if link.parent is None else motions[id(link.parent)]
+        motions[k] = inherited(*above, none, none, link.E, link.d)
+        rates[k] = ca.SX(0, 1)
+        if link.v.shape[0]:
+            rates[k], *motions[k] = moved(*motions[k], *solved[k], link.S_w, link.S_v)
+    return rates, felt
+
+
 def accelerations(motion, rates):
     """(α, a) of all links for given v̇, gravity still in it as an acceleration of the roots."""
     motions: dict = {}

@@ -43,7 +43,7 @@ class Velocities:
         """y with the velocities w in the place of v."""
         return w
 
-    def taken(self, p, F, dy):
+    def taken(self, q, p, F, dy):
         """What v changes by where y does."""
         return dy
 
@@ -82,13 +82,13 @@ class Momenta:
         return pi / self._unit(p)
 
     def added(self, q, p, dv):
-        return self.parts["weighed"](q, p, dv) / self._unit(p)
+        return self.parts["weighed"](time, q, p, dv) / self._unit(p)
 
     def corrected(self, y, q, p, v, w):
         return y + self.added(q, p, w - v)
 
-    def taken(self, p, F, dy):
-        return self.parts["slowed"](p, F, self._unit(p) * dy)
+    def taken(self, q, p, F, dy):
+        return self.parts["slowed"](q, p, F, self._unit(p) * dy)
 
     def rate(self, t, q, v, p, *more):
         rate, lam, power = self.parts["forces"](t, q, v, p, *more)
