@@ -11,6 +11,7 @@ from torsor.formulations.plain_system import PlainSystem
 from torsor.formulations.system_schedule import SystemKernels
 from torsor.run import large
 from torsor.run.waist import Layout
+from torsor.start.plain import departed
 
 SAME = ("position", "rotation", "velocity", "angular_velocity", "acceleration", "angular_acceleration", "coordinate", "rate",
         "coordinate_acceleration", "kinetic_energy", "potential_energy", "work")  # fmt: skip
@@ -266,3 +267,25 @@ def test_parameters_have_numbers(formulation, every_size):
         agree(table, other, 1e-7)
         np.testing.assert_allclose(table["lift"], other["lift"], atol=1e-7)
         assert table.attrs["model_hash"] == other.attrs["model_hash"]
+
+
+def test_a_loop_that_came_together_as_what_it_does_not_mean_is_found():
+    """A hinge whose axes point against each other satisfies its equations; the first such joint of a loop is told, and when."""
+    model = ts.Model("bars", gravity=(0, 0, -9.81))
+    last = model.ground
+    for k in range(5):
+        bar = model.body(f"bar{k}", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(k + 0.5, 0, 0))
+        model.add(ts.Revolute(f"foot{k}", model.ground, bar, point=(k + 0.5, 0, 0), axis=(0, 1, 0)))
+        model.add(ts.Revolute(f"hinge{k}", last, bar, point=(k, 0, 0), axis=(0, 1, 0)))
+        last = bar
+    plain = PlainSystem(model)
+    assert [c.name for c in plain.loops] == [f"hinge{k}" for k in range(5)]
+    times, x = np.array([0.0, 1.0, 2.0]), np.array([[b.reference[0] for b in model.bodies]] * 3)
+    R = np.tile(np.eye(3), (3, 5, 1, 1))
+    assert departed(plain, 0.1, 1.0, times, x, R) is None
+    R[2, 1:] = np.diag([1.0, -1.0, -1.0])  # half a turn about x, from bar1 on
+    R[1, 3:] = np.diag([1.0, -1.0, -1.0])
+    joint, t = departed(plain, 0.1, 1.0, times, x, R)
+    assert (
+        joint.name == "hinge1" and t == 2.0
+    )  # of those that close loops; hinge3 came later in the model, though earlier in time

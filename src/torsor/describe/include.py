@@ -1,6 +1,7 @@
 """Models inside models: a copy of every element, renamed, placed and connected to the copies of its bodies."""
 
 from dataclasses import fields, replace
+from functools import cache
 
 import casadi as ca
 
@@ -55,6 +56,13 @@ def _owners(model):
         for name in thing._signals if isinstance(thing, Owned) else ():
             for s in ca.symvar(getattr(thing, name)):
                 yield s.element_hash(), (thing, name)
+
+
+@cache
+def _lists(cls):
+    """Names of the lists of a model that elements of a class are in."""
+    every = {"constraints": Constraint, "forces": Force, "rules": Rule}
+    return [name for name, kind in every.items() if issubclass(cls, kind)]
 
 
 class Copying:
@@ -180,9 +188,8 @@ class Copying:
                 self.things[mark] = parent._names[twin.name] = twin
             else:
                 twin = self._element(element)
-            for cls, where in ((Constraint, parent.constraints), (Force, parent.forces), (Rule, parent.rules)):
-                if isinstance(twin, cls):
-                    where.append(twin)
+            for where in _lists(type(twin)):
+                getattr(parent, where).append(twin)
             if mark not in known:
                 parent._events_of(twin)
         for state in other.states:

@@ -82,17 +82,14 @@ class _Contents:
     def add(self, *values):
         """Quantities of any kind, None where there is none."""
         for x in values:
-            if isinstance(x, np.ndarray) and x.dtype == float:
-                self.numbers.append(x.tobytes())
-                continue
             x = quantity.numbers_or(x) if isinstance(x, ca.SX) else x
-            if isinstance(x, ca.SX):
+            if x is None:
+                self.names.append("none")
+            elif isinstance(x, ca.SX):
                 self.names.append("expression")
                 self.expressions.append(x)
-            elif x is not None:
-                self.numbers.append(np.asarray(x, float).tobytes())
             else:
-                self.names.append("none")
+                self.numbers.append(x.tobytes() if type(x) is np.ndarray else np.asarray(x, float).tobytes())
 
     def digest(self):
         column = ca.vertcat(ca.SX(0, 1), *[ca.vec(ca.densify(x)) for x in self.expressions])

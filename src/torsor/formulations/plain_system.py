@@ -56,8 +56,20 @@ class PlainSystem:
 
     def _placed(self):
         self.places = {id(body): k for k, body in enumerate(self.tree.bodies)}
-        self.grounds = {id(ground): k for k, ground in enumerate(self.model.grounds)}
         self.hinges = {id(joint): k for k, joint in enumerate(self.tree.joints)}
+
+    @cached_property
+    def holding(self):
+        """Grounds that something hangs on or acts on; a component has one of its own, and often nothing does."""
+        hung = [self.tree.ground(k) for k in np.flatnonzero(self.tree.parents < 0).tolist()]
+        ends = [end for c in self.constraints for end in (c.first, c.second)]
+        known = {id(x) for x in (*hung, *ends, *(body for bodies in self.acted_on for body in bodies))}
+        return [ground for ground in self.model.grounds if id(ground) in known]
+
+    @cached_property
+    def grounds(self):
+        """Their places, by identity."""
+        return {id(ground): k for k, ground in enumerate(self.holding)}
 
     def number(self, body):
         """The place of a body; for ground k it is −1 − k."""
@@ -78,7 +90,7 @@ class PlainSystem:
     @cached_property
     def still(self):
         """Places and rotations of the grounds, which do not move."""
-        return np.array([np.concatenate([x, R.ravel(order="F")]) for x, R in (g.reference for g in self.model.grounds)])
+        return np.array([np.concatenate([x, R.ravel(order="F")]) for x, R in (g.reference for g in self.holding)])
 
     # links
 

@@ -83,8 +83,8 @@ class Passes:
         """Motion of all links, bodies and grounds; velocities of the joints from some vector."""
         system, tree, offset = self.system, self.tree, self.layout.q if offset is None else offset
         link, body = rooms(s, np.full(self.n, LINK)), rooms(s, np.full(self.n, MOTION))
-        grounds = rooms(s, np.full(len(system.model.grounds), MOTION))
-        roots = rooms(s, np.full(len(system.model.grounds), LINK))
+        grounds = rooms(s, np.full(len(system.holding), MOTION))
+        roots = rooms(s, np.full(len(system.holding), LINK))
         x, turn, rest = ca.SX.sym("x", 3), ca.SX.sym("R", 9), ca.SX.zeros(6)
         own = function("still", [ca.vertcat(x, turn)], [ca.vertcat(x, turn, rest), ca.vertcat(turn, x, rest)])
         none = np.zeros(len(grounds), int)
