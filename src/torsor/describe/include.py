@@ -1,7 +1,6 @@
 """Models inside models: a copy of every element, renamed, placed and connected to the copies of its bodies."""
 
 from dataclasses import fields, replace
-from functools import cache
 
 import casadi as ca
 
@@ -58,11 +57,15 @@ def _owners(model):
                 yield s.element_hash(), (thing, name)
 
 
-@cache
+_LISTS: dict = {}
+
+
 def _lists(cls):
     """Names of the lists of a model that elements of a class are in."""
-    every = {"constraints": Constraint, "forces": Force, "rules": Rule}
-    return [name for name, kind in every.items() if issubclass(cls, kind)]
+    if cls not in _LISTS:
+        every = {"constraints": Constraint, "forces": Force, "rules": Rule}
+        _LISTS[cls] = [name for name, kind in every.items() if issubclass(cls, kind)]
+    return _LISTS[cls]
 
 
 class Copying:
