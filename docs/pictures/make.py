@@ -3,6 +3,7 @@
 NAME is three-link, drift, four-bar and so on; without any, all are drawn.
 """
 
+import itertools
 import pathlib
 import sys
 
@@ -203,20 +204,20 @@ def satellite():
 def orders():
     """Error against the step for every fixed-step method, on the heavy top with projection."""
     exact = ts.simulate(ts.cases.load("heavy-top"), 0.1, outputs=1, tolerance=1e-13, formulation="absolute")
-    figure, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
-    markers = iter("osD^v*")
-    for (name, method), color in zip(ts.registered("integrator").items(), COLORS):
-        mark = next(markers)
-        for map, style in (("exp", "-"), ("cayley", ":")):
-            steps = 0.1 / np.array([50, 100, 200, 400, 800, 1600])
+    figure, ax = plt.subplots(figsize=(8.5, 5.2), layout="constrained")
+    methods = sorted(ts.registered("integrator").items(), key=lambda item: item[1].order)
+    colors = dict(zip(sorted({method.order for _, method in methods}), (*COLORS, "0.3", "0.6")))
+    steps = 0.1 / np.array([50, 100, 200, 400, 800, 1600])
+    for (name, method), mark in zip(methods, itertools.cycle("osD^v*Xp")):
+        for map in method.maps:
             errors = []
             for h in steps:
                 data = ts.simulate(
                     ts.cases.load("heavy-top"), 0.1, outputs=1, method=name, step=h, map=map, formulation="absolute"
                 )
                 errors.append(float(np.abs(data.rotation - exact.rotation)[-1].max()))
-            label = f"{name}, order {method.order}" if map == "exp" else None
-            ax.loglog(steps, errors, style, marker=mark, ms=4, color=color, label=label, lw=1.2)
+            style, label = ("-", f"{name}, order {method.order}") if map == "exp" else (":", None)
+            ax.loglog(steps, errors, style, marker=mark, ms=4, color=colors[method.order], label=label, lw=1.2)
     ax.plot([], [], "-", color="0.4", label="exponential map")
     ax.plot([], [], ":", color="0.4", label="Cayley map")
     ax.set_ylim(1e-13, 1e2)

@@ -73,24 +73,52 @@ def test_results_that_estimate_the_error_have_lower_orders(method, orders):
     assert tuple(order(cls.tableau()[0], w) for w in weights) == orders
 
 
-def extended(method, theta):
+class BogackiShampine(Tableau):
+    """A pair of order 3(2) whose last stage is the end of the step."""
+
+    order = 3
+    A = ((), (1 / 2,), (0, 3 / 4), (2 / 9, 1 / 3, 4 / 9))
+    b = (2 / 9, 1 / 3, 4 / 9, 0)
+    embedded = (7 / 24, 1 / 4, 1 / 3, 1 / 8)
+
+
+class HeunEuler(Tableau):
+    """A pair of order 2(1) without such a stage."""
+
+    order = 2
+    A = ((), (1,))
+    b = (1 / 2, 1 / 2)
+    embedded = (1, 0)
+
+
+EXTENDED = ((TABLEAUS["rkmk54"], 4), (TABLEAUS["dop853"], 7), (BogackiShampine, 3), (HeunEuler, 2))
+
+
+def extended(cls, theta):
     """A of the extension of a pair, and its weights at a place within the step."""
-    A, B = TABLEAUS[method].extension()
+    A, B = cls.extension()
     factors = [theta if j % 2 == 0 else 1 - theta for j in range(B.shape[1])]
     return A, B @ np.cumprod(factors)
 
 
-@pytest.mark.parametrize(("method", "within"), [("rkmk54", 4), ("dop853", 7)])
-def test_extensions_have_their_order_everywhere_in_a_step(method, within):
+@pytest.mark.parametrize(("cls", "within"), EXTENDED)
+def test_extensions_have_their_order_everywhere_in_a_step(cls, within):
     """Φ(τ, θ) = θⁿ/γ(τ) for all trees of n vertices, up to this order and not beyond; the end of a step is the step."""
     for theta in (0.15, 0.5, 0.77):
-        A, b = extended(method, theta)
+        A, b = extended(cls, theta)
         off = [
             max(abs(b @ stages(A, tree) - theta**n / density(tree)) for tree in trees(n)) for n in range(1, within + 2)
         ]
         assert max(off[:-1]) < 1e-12 < 1e-6 < off[-1]
-    A, b = extended(method, 1.0)
-    assert np.array_equal(b[: len(TABLEAUS[method].b)], TABLEAUS[method].b) and not b[len(TABLEAUS[method].b) :].any()
+    A, b = extended(cls, 1.0)
+    assert np.array_equal(b[: len(cls.b)], cls.b) and not b[len(cls.b) :].any()
+
+
+def test_methods_without_an_estimate_and_high_orders_without_weights_have_no_extension():
+    class Bare(TABLEAUS["rkmk54"]):
+        dense = ()
+
+    assert not TABLEAUS["rkmk4"].extension()[1].size and not Bare.extension()[1].size
 
 
 def test_the_method_of_order_8_is_that_of_its_authors():

@@ -31,11 +31,12 @@ def by_ranks(count, model, **options):
     return in_threads(count, run)
 
 
+EIGHT = {"map": "cayley", "method": "dop853", "outputs": 40}
 FIXED = {"method": "rkmk4", "step": 0.01, "projection": "baumgarte"}
 
 
 @pytest.mark.parametrize(
-    "model, count, options", [(bush, 2, {}), (bush, 2, FIXED), (lambda: hierarchy(3), 2, {"map": "cayley"})]
+    "model, count, options", [(bush, 2, {"outputs": 40}), (bush, 2, FIXED), (lambda: hierarchy(3), 2, EIGHT)]
 )
 def test_ranks_give_what_one_process_gives(model, count, options):
     alone = ts.simulate(model(), **{**SHORT, **options})
