@@ -6,6 +6,9 @@ unknowns of the motion x and multipliers μ.
 
 A is the mass matrix but for terms in the length of the step, and C A⁻¹ B the space of constraints, up to sign: pivots are those of
 a symmetric positive matrix but for such terms, and are taken in an order that keeps the factors sparse.
+
+Reactions that turn with the bodies couple what masses and forces do not, and would fill the factors. Such entries of A are left to
+the next iteration: corrections shrink by their share, which is of the order of h².
 """
 
 import casadi as ca
@@ -16,10 +19,11 @@ from .square import Square
 
 
 def newton_equations(residual, x, multipliers):
-    """(1), factored, as one column; and what solves them with it: (column, residual) → (Δx, Δμ)."""
+    """(1), factored, as one column; and what solves them with it: (column, residual) → (Δx, Δμ). r is linear in μ."""
     (r, s), n, m = residual, x.shape[0], multipliers.shape[0]
     tips = list(range(n))[::-1]  # before roots: no fill in trees
-    motion = Square(ca.sparsify(ca.jacobian(r, x)), tips, tips)
+    free = ca.jacobian(ca.substitute(r, multipliers, ca.SX.zeros(m)), x)
+    motion = Square(ca.project(ca.jacobian(r, x), ca.sparsify(free).sparsity()), tips, tips)
     B, C = ca.sparsify(ca.jacobian(r, multipliers)), ca.sparsify(ca.jacobian(s, x))
     stored = [*motion.parts()]
     if m:
