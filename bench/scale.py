@@ -131,7 +131,7 @@ def peers(python, bodies):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[100, 300, 1000, 9000, 100_000])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[100, 300, 1000, 3000, 9000, 100_000])
     parser.add_argument("--systems", nargs="+", default=["chain", "train"])
     parser.add_argument("--peers")
     parser.add_argument("--alone", nargs=3)
