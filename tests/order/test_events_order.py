@@ -7,7 +7,7 @@ import pytest
 
 import torsor as ts
 
-METHODS = {"kutta3": 3, "rkmk4": 4, "rkmk54": 5}
+METHODS = {"kutta3": 3, "cg3": 3, "rkmk4": 4, "cf4": 4, "variational4": 4, "rkmk54": 5}
 
 
 def pendulum():
