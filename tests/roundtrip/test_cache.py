@@ -179,7 +179,7 @@ def test_a_full_disk_does_not_stop_a_run(monkeypatch, folder):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(os, "replace", full)
     assert len(build({"f": graph()}, key="k")["f"](X, Y)) == 2
     assert list(folder.iterdir()) == []
 
@@ -288,6 +288,16 @@ def test_what_was_used_longest_ago_goes_first(monkeypatch, folder):
     assert cache.load("key", "a") is not None
     cache.store("key", "d", bytes(1000))
     assert [cache.load("key", name) is not None for name in "abcd"] == [True, False, True, True]
+
+
+def test_the_folder_stays_within_its_limit_and_is_seldom_looked_through(monkeypatch, folder):
+    looks, entries = [], cache._entries
+    monkeypatch.setattr(cache, "LIMIT", 100_000)
+    monkeypatch.setattr(cache, "_entries", lambda: looks.append(1) or entries())
+    for k in range(300):
+        cache.store("key", str(k), bytes(1000))
+        assert sum(path.stat().st_size for path in folder.iterdir()) <= 110_000
+    assert len(looks) < 300 / 4
 
 
 def test_a_fingerprint_does_not_depend_on_what_was_described_before():

@@ -1,6 +1,6 @@
 """A folder of compiled code and small side data, shared by all processes of this user.
 
-An entry is one file named after a hash. It is written under another name, flushed to the disk and renamed, so that a
+An entry is one file named after a hash. It is written under another name and renamed, so that a
 reader sees all of it or nothing. It begins with its own name and a checksum of both, so that a damaged entry and one that
 was renamed count as absent. When the entries exceed a limit, those not read for the longest time go first.
 
@@ -21,10 +21,12 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-LIMIT = 2**30
+LIMIT = 2**30  # bytes
+SLACK = 1 / 16  # of the limit: what is made free beyond need, and written before the folder is looked through again
 _MAGIC = b"torsor2\n"
 ENTRY = re.compile("[0-9a-f]{64}")  # the name of one
 _told: set[str] = set()  # folders that a warning was given about
+_held: dict[str, tuple] = {}  # by folder: bytes in it when it was last looked through, and those written since
 _noted: list[dict] = []  # entries that somebody takes note of
 
 
@@ -105,7 +107,7 @@ def _write(path, data, place=None):
             with suppress(OSError):
                 os.unlink(temporary)
     if place is None:
-        _trim()
+        _trim(len(data))
     return True
 
 
@@ -212,13 +214,24 @@ def clear():
             os.unlink(path)
 
 
-def _trim():
-    """Remove the entries used longest ago until the rest is within the limit."""
+def _trim(written):
+    """Remove the entries used longest ago until the rest is well within the limit.
+
+    To look through the folder takes time: it is done again once what this process has written since the last time could exceed
+    the limit, or is a good part of it, as others write, too.
+    """
+    place = str(folder())
+    held, since = _held.get(place, (LIMIT, 0))
+    _held[place] = held, since + written
+    if held + since + written <= LIMIT and since + written <= SLACK * LIMIT:
+        return
     entries = _entries()
     total = sum(length for _, length, _ in entries)
+    enough = LIMIT if total <= LIMIT else (1 - SLACK) * LIMIT
     for _, length, path in entries:
-        if total <= LIMIT:
+        if total <= enough:
             break
         with suppress(OSError):
             os.unlink(path)
             total -= length
+    _held[place] = total, 0
