@@ -25,10 +25,11 @@ def span_of(method, scratch, layout, p):
     return Span(K=scratch.K, **vectors)
 
 
-def longest(method, tolerance):
+def longest(integrator, method, tolerance):
     """The longest step, as a part of the run: what lasts for less may be stepped over where nothing else moves. Where steps end
     at outputs, these limit them."""
-    return 0.5 * tolerance ** (1 / method.order) if method.dense.size else np.inf
+    order = max(integrator.order, integrator.estimated or 0)
+    return 0.5 * tolerance ** (1 / order) if method.dense.size else np.inf
 
 
 @inlined

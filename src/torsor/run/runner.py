@@ -1,7 +1,6 @@
 """Runs a prepared system: builds the records of the compiled loop, calls it in slices, keeps what was computed."""
 
 import time as clock
-import warnings
 
 import numpy as np
 
@@ -48,7 +47,7 @@ class Runner(Results):
         self.renew, self.library, self.choice, self.used = renew, library, system.choice, set(system.keep)
         integrator = integrator_of(method)
         module, name = integrator.loop
-        self.needs, self.meets = integrator.needs, integrator.meets
+        self.integrator, self.needs = integrator, integrator.needs
         self.sizes = {**system.sizes, "p": len(system.p), "outputs": sum(size for _, size in system.layout)}
         control = {"order": integrator.estimated or integrator.order, "gain": 1.0, "steady": 1.0, "growth": 5.0}
         control["implicit"] = "slope" in self.needs
@@ -85,10 +84,10 @@ class Runner(Results):
         size = system.length / system.unit  # residuals of kernels are in units of their rows
         return Plan(
             adaptive=step is None, dense=step is None and self.method.dense.size > 0,
-            projects=projection.projects and not self.meets, corrections=projection.corrections,
+            projects=projection.projects and not self.integrator.meets, corrections=projection.corrections,
             step=step or 0.0, tolerance=tolerance,
             position_tolerance=1e-15 * size, velocity_tolerance=1e-14 * size * max(self._rate(), 1 / abs(until)),
-            smallest_step=1e-13 * abs(until), longest_step=abs(until) * longest(self.method, tolerance),
+            smallest_step=1e-13 * abs(until), longest_step=abs(until) * longest(self.integrator, self.method, tolerance),
             mass=system.mass, inertia=system.inertia,
             configuration=system.state.q, velocities=system.state.v, linear=np.array(system.linear, np.int64),
             gains=np.array(projection.gains(step), float),
@@ -226,10 +225,7 @@ class Runner(Results):
                 budget = int(max(1, min(10_000_000, budget * min(8.0, SLICE / max(taken, 1e-6)), most)))
                 if progress is not None:
                     progress(self.state.time, self.state.steps)
-                if status == RUNNING and not looked and marched > stiffness.PATIENT:
-                    looked, told = True, stiffness.bound(self)
-                    if told is not None:
-                        warnings.warn(f"{told}", stacklevel=2)
+                looked = looked or (status == RUNNING and stiffness.looked_at(self, marched))
                 if status == RUNNING and marched > PATIENCE:
                     message = endings.hopeless(self, marched, self.state.time - then, self.state.steps - done)
                     marched, then, done = 0.0, self.state.time, self.state.steps

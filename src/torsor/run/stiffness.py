@@ -10,6 +10,7 @@ nothing is to be seen of what settles. This is read off the eigenvalues Î» of âˆ
 [hairer1996], sec. IV.2
 """
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -93,6 +94,15 @@ def choose(system, built, until=None, step=None):
         return EXPLICIT, f"{told}, but the run is short: some {steps:.2g} explicit steps are stable"
     bound = f"explicit steps would be bound to {STABLE / found.decay:.2g} s by their stability"
     return IMPLICIT, f"it is stiff: {told}, so that {bound}"
+
+
+def looked_at(runner, seconds):
+    """Look at a run that has taken so many seconds, and warn where stability binds it. Returns whether it was time to."""
+    if seconds < PATIENT:
+        return False
+    if (told := bound(runner)) is not None:
+        warnings.warn(told, stacklevel=3)
+    return True
 
 
 def bound(runner):

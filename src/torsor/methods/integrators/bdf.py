@@ -12,9 +12,13 @@ by tells the error, and divided differences of one order less and one more tell 
 with the divided difference Δ_q over u, u₀, …, u_q. One step is off by e_q/s_{q−1}; k has the weight h/s_{q−1} in (1), so that
 errors add up to s_{q−1} times as much.
 
+Within a step u is P, told by its values at fifths of the step: the extension of the method, as exact as its result.
+
 Steps of Radau IIA give the first states, at the start and after every jump. States that are turned by more than a quarter of a turn
 against the present one are left out. [hairer1993], sec. III.5 and III.7; [hairer1996], sec. V.2.
 """
+
+import numpy as np
 
 from ...kernels import ask
 from ...kernels.compiled import compiled, entry, inlined, reference
@@ -26,7 +30,7 @@ from ..implicit import forget_after_jump, solved_stage
 from ..integrator import Integrator
 from ..records import Run
 from ..vectors import copy
-from .radau import Radau5, radau
+from .radau import Radau5, radau, weights
 
 at = reference(Run)
 ESTIMATED = float(Radau5.estimated)
@@ -35,8 +39,12 @@ HIGHEST, FIXED, PAST = (
     2,
     6,
 )  # orders: the highest, and with a fixed step; states that are kept, the present one included
+PARTS = HIGHEST  # of a step: a polynomial of the highest order is known by its values there
 START = 3  # states that a first step with error control needs
 TURNED = 1.5  # angle between states that are used together [rad]
+ALIKE = (
+    5.0  # how many times smaller than the tolerance errors are kept, since those of many steps are alike, and add up
+)
 BETTER = 1.1  # factor by which another order must allow a longer step
 
 
@@ -46,17 +54,25 @@ class BDF(Integrator):
     per iteration instead of three: for stiff models that are large or smooth, where `radau5` costs more per step."""
 
     order = FIXED
+    estimated = HIGHEST + 1
     loop = (__name__, "bdf")
     history = PAST
     needs = ("slope", "local")
 
     @classmethod
     def tables(cls):
-        return {"stages": 4}
+        return {"stages": PARTS + 2, "dense": extension()}
 
     @classmethod
     def adaptive(cls):
         return True
+
+
+def extension():
+    """Weights of the rows of K within a step, for `methods/extension.py`: of mean rates since its start, at each fifth of it."""
+    phi = lambda x: np.cumprod([x, *[1 - x if j % 2 == 1 else x for j in range(1, PARTS)]])
+    weights = np.linalg.inv([phi(part / PARTS) for part in range(1, PARTS + 1)]).T
+    return np.pad(weights, ((1, 1), (0, 0)))
 
 
 @inlined
@@ -117,7 +133,7 @@ def predicted(run, q, t, h):
 def error_with(run, q, t, h, e):
     """The error that the step would have had with order q: (2)."""
     s = run.scratch
-    scale = apart(run, -1, 0, q - 1, t, h) * slope_at_end(run, q - 1, t, h) / slope_at_end(run, q, t, h)
+    scale = ALIKE * apart(run, -1, 0, q - 1, t, h) * slope_at_end(run, q - 1, t, h) / slope_at_end(run, q, t, h)
     for m in range(s.u.size):
         e[m] = s.u[m] / apart(run, -1, -1, q, t, h)
         for j in range(1, q + 1):
@@ -148,12 +164,31 @@ def choose_order(run, q, t, h, x):
         if more > best:
             past.next, best = q + 1, more
     method.gain = best / same if past.next != q else 1.0
-    method.order, method.steady, method.growth = q + 1.0, 1.2, 2.0 if past.held > q else 1.0
+    even = t - past.times[q] >= 0.9 * q * h  # steps have not grown of late
+    method.order, method.steady, method.growth = q + 1.0, 1.2, 2.0 if even else 1.0
+
+
+@compiled
+def within(run, q, t, h):
+    """Mean rates since the start of the step, at each fifth of it, by the polynomial through u and earlier states."""
+    s = run.scratch
+    for part in range(1, PARTS + 1):
+        theta, K = part / PARTS, s.K[part]
+        for m in range(s.u.size):
+            K[m] = 0.0
+        for j in range(-1, q):
+            weight = 1.0 / (h * apart(run, j, -1, q - 1, t, h))
+            for i in range(-1, q):
+                if i != j:
+                    weight *= theta - node(run, i, t, h)
+            for m in range(s.u.size if j != 0 else 0):
+                K[m] += weight * (s.u[m] if j < 0 else s.points[j, m])
 
 
 @inlined
 def order_of(run, advanced):
-    """The order of this step: as it was chosen after the last; lower where steps of this order were rejected again and again."""
+    """The order of this step, as it was chosen after the last; 0: Radau's, where there are too few states, or where they tell so
+    little of what comes that two steps were rejected."""
     past = run.past
     if run.plan.adaptive == 0:
         return FIXED if past.kept >= FIXED else 0
@@ -163,8 +198,10 @@ def order_of(run, advanced):
     if advanced:
         past.held = past.held + 1 if past.next == past.order else 0
         past.order = past.next
-    elif past.next < past.order or run.state.rejected > 2:
-        past.order, past.held = max(1, past.order - 1), 0
+    elif run.state.rejected > 1:
+        return 0
+    elif past.next < past.order:
+        past.order, past.held = past.next, 0
     past.order = min(past.order, past.kept - 1)
     return past.order
 
@@ -172,16 +209,13 @@ def order_of(run, advanced):
 @inlined
 def differentiated(run, structure, q, t, h):
     """A step of order q. Returns whether its equations were solved."""
-    k, s, state, past = run.kernels[structure], run.scratch, run.state, run.past
+    k, s, state = run.kernels[structure], run.scratch, run.state
     x, x1 = state.xs[state.at], state.xs[(state.at + 1) % 3]
     g = predicted(run, q, t, h)
     if not solved_stage(run, structure, t + h, h, x, x1, 1.0, s.e, g):
         return False
+    within(run, q, t, h)
     if run.plan.adaptive == 1:
-        if abs(h - (t - past.times[1])) > 0.1 * h:
-            past.held = 0
-        for m in range(s.u.size):
-            s.K[1, m], s.K[2, m] = s.K[0, m], s.K[3, m]
         error_with(run, q, t, h, s.e)
         choose_order(run, q, t, h, x)
     ask.advance(k, s, x, s.u, x1)
@@ -202,4 +236,11 @@ def bdf(address, structure, t, h):
     copy(s.K[0], s.xdot)
     state.rated = 1
     method.order, method.gain, method.steady, method.growth = ESTIMATED, 1.0, 1.2, 5.0
-    return ACCEPTED if radau(run, structure, t, h) else NOT_SOLVED
+    if not radau(run, structure, t, h):
+        return NOT_SOLVED
+    copy(s.K[3], s.K[PARTS + 1])
+    for part in range(1, PARTS + 1):
+        a, b, c = weights(part / PARTS)
+        for m in range(s.u.size):
+            s.K[part, m] = (a * run.past.ways[0, m] + b * run.past.ways[1, m] + c * run.past.ways[2, m]) / h
+    return ACCEPTED

@@ -13,6 +13,7 @@ The error is the difference to an embedded formula of order 3, filtered so that 
 
     e = (γ/h − ∂k/∂u)⁻¹ (k₀ + Σᵢ dᵢ uᵢ/h),    d = −(13 + 7√6, 13 − 7√6, 1)/3                               (3)
 
+Within the step u is the polynomial of the collocation, of which (1) takes values: the extension of the method, of order 3 as (3).
 [hairer1996], sec. IV.8; on the group as in [munthekaas1999].
 """
 
@@ -41,18 +42,30 @@ def collocation(c):
     return integrals @ np.linalg.inv(powers)
 
 
+def plain(M):
+    """A matrix as numbers that compiled code takes for constants."""
+    return tuple(tuple(float(x) for x in row) for row in M)
+
+
 def transformation(A):
     """The eigenvalue γ of A⁻¹ that is real, the complex one Γ with a positive imaginary part, and T with its inverse: (2)."""
     values = np.linalg.eigvals(np.linalg.inv(A))
     real, turned = float(values[np.argmin(abs(values.imag))].real), complex(values[np.argmax(values.imag)])
     vector = lambda value: np.cross(*(A - np.eye(3) / value)[:2].astype(complex))
     T = np.column_stack([vector(real).real, vector(turned).real, -vector(turned).imag])
-    plain = lambda M: tuple(tuple(float(x) for x in row) for row in M)
     return real, turned, plain(T), plain(np.linalg.inv(T))
 
 
 GAMMA, TURNED, T, T_INVERSE = transformation(collocation(C))
 RATIO = TURNED / GAMMA
+A_INVERSE = plain(np.linalg.inv(collocation(C)))
+
+
+def extension():
+    """Weights of the rates within a step, those of its start and of the stages, as `methods/extension.py` takes them."""
+    rates = np.linalg.inv(np.array([[x**k for k in range(3)] for x in C])).T  # of each stage: 1, θ, θ²
+    first, second, third = (rates / (1, 2, 3)).T  # and of its integral: θ, θ², θ³
+    return np.vstack([np.zeros(3), np.column_stack([first + second + third, -second - third, -third])])
 
 
 @register("radau5")
@@ -67,7 +80,7 @@ class Radau5(Integrator):
 
     @classmethod
     def tables(cls):
-        return {"stages": 4, "steady": 1.2}
+        return {"stages": 4, "steady": 1.2, "dense": extension()}
 
     @classmethod
     def adaptive(cls):
@@ -192,6 +205,9 @@ def radau(run, structure, t, h):
     past.kept = max(past.kept, 1)
     for m in range(s.u.size):
         s.u[m] = past.ways[2, m]
+        for i in range(3):  # rates of the polynomial that was found
+            a, b, c = A_INVERSE[i]
+            s.K[i + 1, m] = (a * past.ways[0, m] + b * past.ways[1, m] + c * past.ways[2, m]) / h
     ask.advance(k, s, x, s.u, x1)
     return True
 
