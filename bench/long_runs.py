@@ -14,7 +14,7 @@ import numpy as np
 
 import torsor as ts
 
-RUNS = (("heavy-top", "relative"), ("heavy-top", "absolute"), ("platform", "relative"))
+RUNS = (("heavy-top", "relative"), ("heavy-top", "absolute"), ("platform", "relative"), ("platform", "hamiltonian"))
 STEP, BLOCKS = 2e-3, 40
 
 

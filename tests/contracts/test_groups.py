@@ -106,6 +106,12 @@ def test_adjoint_is_a_homomorphism(group):
 
 
 @every_group
+def test_momenta_are_carried_by_the_adjoint_of_the_way(group):
+    x, y, m = element(group, 18), element(group, 19), velocity(group, 20)
+    close(group.carried(x, y, m), group.Ad(group.compose(group.inverse(x), y)).T @ m)
+
+
+@every_group
 @every_map
 def test_conjugation_is_the_adjoint_inside_the_map(group, map):
     x, u = element(group, 13), velocity(group, 14)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_variational import rubbing, snaking
+from test_variational import moved, rubbing, snaking
 
 import torsor as ts
 
@@ -12,6 +12,7 @@ SYSTEMS = {
     "friction and states": (rubbing, "relative"),
     "friction, states, constraints": (rubbing, "absolute"),
     "rows at velocity level": (snaking, "relative"),
+    "drive on a moving ground": (moved, "absolute"),
 }
 
 
@@ -23,7 +24,7 @@ def test_the_order_holds_with_loops_friction_states_and_velocity_constraints(nam
     errors = []
     for n in (100, 200):
         data = ts.simulate(build(), 0.5, outputs=1, method=method, step=0.5 / n, formulation=formulation)
-        states = [name for name in ("position", "velocity", "lag") if name in data]
+        states = [name for name in ("position", "velocity", "lag", "work") if name in data]
         errors.append(max(np.abs(data[name].values[-1] - exact[name].values[-1]).max() for name in states))
     assert abs(np.log2(errors[0] / errors[1]) - 2) < 0.15, errors
 

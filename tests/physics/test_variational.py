@@ -37,6 +37,19 @@ def rubbing():
     return model
 
 
+def moved():
+    """A rod that a drive turns on a ground that moves, with a ball joint at its end."""
+    model = ts.Model("moved", gravity=(0, 0, -9.81))
+    turning = ca.vertcat(0, 0.5 * ts.time, 0.4 * ca.sin(ts.time))
+    base = model.add(ts.Ground("base", at=(0.3 * ca.sin(3 * ts.time), 0, 0.2 * ts.time), rotation=turning))
+    rod = model.body("rod", mass=1.0, inertia=(0.1, 0.12, 0.08), at=(0.6, 0, 0))
+    tip = model.body("tip", mass=0.6, inertia=(0.03, 0.04, 0.03), at=(1.4, 0, 0))
+    hinge = model.add(ts.Revolute("hinge", base, rod, point=(0, 0, 0), axis=(0, 1, 0)))
+    model.add(ts.Spherical("ball", rod, tip, point=(1, 0, 0)))
+    model.add(ts.Drive("drive", hinge, 0.5 * ca.sin(2 * ts.time)))
+    return model
+
+
 def snaking():
     return ts.cases.load("snakeboard")
 
@@ -51,6 +64,7 @@ OTHERS = {
     "friction and states": (rubbing, "relative", 0.02),
     "friction, states, constraints": (rubbing, "absolute", 0.02),
     "rows at velocity level": (snaking, "relative", 0.02),
+    "drive on a moving ground": (moved, "relative", 0.02),
 }
 
 
@@ -151,7 +165,7 @@ def test_the_order_holds_with_loops_friction_states_and_velocity_constraints(nam
     errors = []
     for n in (40, 80):
         data = ts.simulate(build(), 0.5, outputs=1, method=method, step=0.5 / n, formulation=formulation)
-        states = [name for name in ("position", "velocity", "lag") if name in data]
+        states = [name for name in ("position", "velocity", "lag", "work") if name in data]
         errors.append(max(np.abs(data[name].values[-1] - exact[name].values[-1]).max() for name in states))
     assert abs(np.log2(errors[0] / errors[1]) - order) < 0.15, errors
 

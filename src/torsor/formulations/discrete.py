@@ -92,8 +92,7 @@ class Discrete:
     def landing(self):
         """v₁ and π₁ at q₁: (3), with the momenta m of leaving."""
         end = lambda expression: self.at_end(expression, self.q1, self.xi)
-        group = self.L.manifold
-        momenta = group.Ad(group.tidy(group.compose(group.inverse(self.q), self.q1))).T @ self.m  # (4)
+        momenta = self.L.manifold.carried(self.q, self.q1, self.m)  # (4)
         momenta += self.h / 2 * end(self.L.carried + self.L.applied)  # (3)
         return self.velocities(momenta)
 

@@ -89,6 +89,11 @@ class Group(ABC):
         """The element x with rounding pushed back towards the group, to second order: one Newton–Schulz step."""
 
     @returns("vector")
+    def carried(self, x, y, m):
+        """What stays the same of a momentum m at x, seen from y: Ad(x⁻¹ y)ᵀ m."""
+        return self.Ad(self.tidy(self.compose(self.inverse(x), y))).T @ m
+
+    @returns("vector")
     def retract(self, x, u, map="exp"):
         """The element with coordinates u about x: x · exp(u)."""
         return self.compose(x, self.exp(u, map))  # (1)
@@ -204,6 +209,15 @@ class SO3(Group):
     @returns("matrix")
     def ad(self, u):
         return so3.ad(u)
+
+    @returns("vector")
+    def carried(self, x, y, m):
+        """m + Aᵀ m with A = RᵀS − I, as small as the way from R to S. E = A + Aᵀ + AᵀA is rounding; taken out, it does not change
+        the length of m, however often m is carried on."""
+        R, S = self.matrix(x), self.matrix(y)
+        A = R.T @ (S - R)
+        E = A + A.T + A.T @ A
+        return m + (A - (E + A @ E) / 2).T @ m
 
     @returns("vector")
     def tidy(self, x):

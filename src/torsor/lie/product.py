@@ -79,6 +79,11 @@ class Product(Group):
         return ca.diagcat(*(g.ad(a) for g, a in zip(self.groups, self.algebra_blocks(u))))
 
     @returns("vector")
+    def carried(self, x, y, m):
+        parts = zip(self.groups, self.blocks(x), self.blocks(y), self.algebra_blocks(m))
+        return ca.vertcat(*(g.carried(a, b, c) for g, a, b, c in parts))
+
+    @returns("vector")
     def tidy(self, x):
         return ca.vertcat(*(g.tidy(a) for g, a in zip(self.groups, self.blocks(x))))
 
