@@ -4,7 +4,7 @@ t       time
 x, y    states: configuration, velocities or momenta in units of speed, work, and the states of the user
 p       parameters, memories of events, and counted turns; after: others in their place
 u, e    elements of the algebra at a state: steps and errors, as long as ẋ
-k       ẋ as a stage of a method sums it up: dexp⁻¹(u) ẋ
+k       ẋ as a stage of a method sums it up, dexp⁻¹(u) ẋ; of `tangent`, an error of configuration and velocities as it is judged
 F       factors of the equations at a configuration, last how well they are conditioned
 lam     multipliers of the rows in use, and implicit efforts
 g, psi  residuals of these rows at position and velocity level, last the length of the vector in units of the rows

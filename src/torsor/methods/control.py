@@ -48,13 +48,22 @@ def larger(a, b):
 
 
 @inlined
-def of_each_kind(first, last, e, whole, linear):
+def on_momenta(run):
+    """Whether momenta stand in a state in the place of velocities."""
+    return run.kernels[0].stored != 0
+
+
+@inlined
+def of_each_kind(run, first, last, e, whole):
     """The largest linear and the largest angular components of the rates at both ends of a step and of its errors, in one
-    pass: most of the time would go by waiting for one comparison after the other."""
-    n, along = linear.size, Largest(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    about = along
+    pass: most of the time would go by waiting for one comparison after the other. Where momenta are state their rates are no
+    accelerations; what speeds up is seen at the end of the step."""
+    linear, n, along = run.plan.linear, run.plan.velocities, Largest(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    about, momenta = along, on_momenta(run)
     for m in range(n):
         here = Largest(abs(first[m]), abs(first[n + m]), abs(last[n + m]), abs(e[m]), abs(e[n + m]), abs(whole[m]))
+        if momenta:
+            here = Largest(max(abs(first[m]), abs(last[m])), 0.0, 0.0, here.moved, here.faster, here.whole)
         if linear[m] == 1:
             along = larger(along, here)
         else:
@@ -99,7 +108,7 @@ def speeds_met(run, h, way, along, about):
     """The largest linear and angular speeds so far. What starts from rest speeds up: by its accelerations, or where these may be
     those of something stiff, which do not last, by what it has gained in the step."""
     scales, gained = run.scales, (h * max(along.first, along.last), h * max(about.first, about.last))
-    if run.method.implicit == 1:
+    if run.method.implicit == 1 and not on_momenta(run):
         gained = either(way, run.plan.linear, run.plan.velocities)
     return max(scales.speed, along.speed + gained[0]), max(scales.spin, about.speed + gained[1])
 
@@ -134,14 +143,23 @@ def relative(run, h, x, e, along, about, sizes):
 
 
 @inlined
+def left(run, k, x1, projecting, e):
+    """Whether an error is not judged as it is, but what a projection leaves of it, with velocities where momenta are state; that
+    is in the scratch then."""
+    s = run.scratch
+    other = projecting or on_momenta(run)
+    if other:
+        ask.tangent(k, s, x1, run.state.p, s.F, e, s.left)
+    return other
+
+
+@inlined
 def with_a_second(run, k, h, x, x1, projecting, error, sizes):
     """An error that is estimated twice, by results of order p and q < p: E = Eₚ²/√(Eₚ² + (Eq/100)²), which falls by 2p − q + 1
     orders of the step. [hairer1993], sec. II.10, has Eq/10; a tenth of that keeps the tolerance between the ends of steps, too."""
     s = run.scratch
-    if projecting:
-        ask.tangent(k, s, x1, run.state.p, s.F, s.rough, s.left)
-    e = s.left if projecting else s.rough
-    along, about = of_all_ranks(run, *of_each_kind(s.K[0], s.K[0], e, s.rough, run.plan.linear))
+    e = s.left if left(run, k, x1, projecting, s.rough) else s.rough
+    along, about = of_all_ranks(run, *of_each_kind(run, s.K[0], s.K[0], e, s.rough))
     coarse = 0.01 * relative(run, h, x, e, along, about, sizes)
     return error * (error / np.hypot(error, coarse)) if error > 0.0 else 0.0
 
@@ -158,10 +176,8 @@ def error_of(run, k, h, x, x1, projecting):
     position, so that an error along them stays.
     """
     s, scales, method, tolerance = run.scratch, run.scales, run.method, run.plan.tolerance
-    if projecting:
-        ask.tangent(k, s, x1, run.state.p, s.F, s.e, s.left)
-    e = s.left if projecting else s.e
-    along, about = of_all_ranks(run, *of_each_kind(s.K[0], s.K[method.stages - 1], e, s.e, run.plan.linear))
+    e = s.left if left(run, k, x1, projecting, s.e) else s.e
+    along, about = of_all_ranks(run, *of_each_kind(run, s.K[0], s.K[method.stages - 1], e, s.e))
     sizes, met = sizes_of(run, h, x, s.u, along, about)
     worst = relative(run, h, x, e, along, about, sizes)
     if method.rough.size > 0:
@@ -177,7 +193,7 @@ def error_of(run, k, h, x, x1, projecting):
 def measured(run, h, x, e):
     """An error of the step whose way is in u over what it is measured against."""
     s = run.scratch
-    along, about = of_each_kind(s.K[0], s.K[run.method.stages - 1], e, e, run.plan.linear)
+    along, about = of_each_kind(run, s.K[0], s.K[run.method.stages - 1], e, e)
     sizes, _ = sizes_of(run, h, x, s.u, along, about)
     return relative(run, h, x, e, along, about, sizes)
 
@@ -213,7 +229,8 @@ def rounding(run, k, t, x, x1, known):
             rate(run, k, t, x1, run.state.p, s.xdot)
             for m in range(s.u.size):
                 s.u[m] = s.xdot[m] - known[m]
-            linear, angular = both_overall(run, *either(s.u, plan.linear, n))
+            change = s.left if left(run, k, x1, False, s.u) else s.u
+            linear, angular = both_overall(run, *either(change, plan.linear, n))
             here = (max(here[0], linear), max(here[1], angular))
         least = (min(least[0], here[0]), min(least[1], here[1]))
         most = (max(most[0], here[0]), max(most[1], here[1]))

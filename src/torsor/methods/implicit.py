@@ -65,7 +65,7 @@ def units(run, h, x, way, change):
     they are measured against; else what moves the model by its size in a step, and the energy of what moves."""
     plan, length = run.plan, run.scales.length
     first, last = run.scratch.K[0], run.scratch.K[run.method.stages - 1]
-    along, about = of_each_kind(first, last, change, change, plan.linear)
+    along, about = of_each_kind(run, first, last, change, change)
     if plan.adaptive == 1:
         sizes, _ = sizes_of(run, h, x, way, along, about)
         return max(sizes.speed, ROUNDED * length / h), max(sizes.spin, ROUNDED / h), sizes.energy

@@ -145,7 +145,7 @@ def attempt(run, structure, goal):
     s.t[0] = now
     if usable and (s.turn.size > 0 or not alone(run)) and turned_too_far(run, k, x1, h):
         return refused(run)
-    if projecting and usable:
+    if usable and (projecting or k.stored != 0):
         ask.factor(k, s, x1, state.p, s.F)
     if plan.adaptive == 1 and not (
         last and h <= plan.smallest_step

@@ -217,7 +217,7 @@ class Waist:
         left = tangent(at) if along is None else along(*self._given("t q p"), at)
         kept = self.beside.stored(moved, self.v(x), p)  # the factor of positions may be that of an earlier one
         y = self.beside.corrected(self.y(x), q, p, v, corrected)
-        left_over = self.beside.added(q, p, tangent(self.beside.taken(q, p, self.F, faster)))
+        left_over = tangent(self.beside.taken(q, p, self.F, faster))  # errors are judged as velocities
         return {
             "positions": self._function("positions", given, [ca.vertcat(moved, kept, self.rest(x)), g]),
             "velocities": self._function("velocities", given, [ca.vertcat(q, y, self.rest(x)), psi]),
