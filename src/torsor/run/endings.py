@@ -24,7 +24,12 @@ def message(runner, status):
     message = STATUS[status]
     if status == NOT_SOLVED:
         where = f"t = {runner.state.time:.9g} s, most of all in {runner.system.component(runner.state.worst)}"
-        left = f"its last correction is {runner.state.unsolved:.3g} of the model's size"
+        size = runner.state.unsolved
+        left = (
+            f"its last correction is {size:.3g} of the model's size"
+            if np.isfinite(size)
+            else "its corrections have no bounds"
+        )
         return f"{message}: {left} at {where}; a smaller step may help"
     blamed = _blamed(runner)
     if blamed or status == NOT_FINITE:

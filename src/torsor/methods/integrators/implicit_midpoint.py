@@ -22,7 +22,7 @@ at = reference(Run)
 @register("implicit-midpoint")
 class ImplicitMidpoint(Integrator):
     """Implicit midpoint rule, order 2: one Newton iteration after another per step. For stiff springs, dampers and contacts
-    by forces, with steps that explicit methods could not take; symmetric, so that energy does not drift in long runs."""
+    by forces, with steps that explicit methods could not take; symmetric where no projection follows."""
 
     order = 2
     loop = (__name__, "implicit_midpoint")
