@@ -81,3 +81,14 @@ class Flow:
         n, momenta = self.layout.v, self.momenta(x)
         bracket = np.array([momenta @ self._ad(e).full() for e in np.eye(n)])
         return np.block([[-bracket, -np.eye(n)], [np.eye(n), np.zeros((n, n))]])
+
+
+def order_of(method, build, formulation, steps, until=0.5):
+    """By which power of the step all that a model is at the end of a run differs from the motion, from two numbers of steps."""
+    exact = ts.simulate(build(), until, outputs=1, tolerance=1e-13, formulation=formulation)
+    errors = []
+    for n in steps:
+        data = ts.simulate(build(), until, outputs=1, method=method, step=until / n, formulation=formulation)
+        known = [name for name in ("position", "velocity", "lag", "work") if name in data]
+        errors.append(max(np.abs(data[name].values[-1] - exact[name].values[-1]).max() for name in known))
+    return np.log2(errors[0] / errors[1]) / np.log2(steps[1] / steps[0])

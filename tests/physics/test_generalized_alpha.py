@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from stepping import order_of
 from test_variational import moved, rubbing, snaking
 
 import torsor as ts
@@ -19,14 +20,7 @@ SYSTEMS = {
 @pytest.mark.parametrize("name", SYSTEMS)
 @pytest.mark.parametrize("method", FORMS)
 def test_the_order_holds_with_loops_friction_states_and_velocity_constraints(name, method):
-    build, formulation = SYSTEMS[name]
-    exact = ts.simulate(build(), 0.5, outputs=1, tolerance=1e-13, formulation=formulation)
-    errors = []
-    for n in (100, 200):
-        data = ts.simulate(build(), 0.5, outputs=1, method=method, step=0.5 / n, formulation=formulation)
-        states = [name for name in ("position", "velocity", "lag", "work") if name in data]
-        errors.append(max(np.abs(data[name].values[-1] - exact[name].values[-1]).max() for name in states))
-    assert abs(np.log2(errors[0] / errors[1]) - 2) < 0.15, errors
+    assert abs(order_of(method, *SYSTEMS[name], (100, 200)) - 2) < 0.15
 
 
 @pytest.mark.filterwarnings("ignore::torsor.AccuracyWarning")  # the energy of such an oscillation is lost
