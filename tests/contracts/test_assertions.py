@@ -197,3 +197,31 @@ def test_a_check_tells_what_does_not_hold_and_goes_on():
 def test_what_cannot_be_asserted_is_refused(call, words):
     with pytest.raises(ts.TorsorError, match=words):
         call()
+
+
+def test_energy_that_is_conserved_is_told_from_energy_that_is_lost():
+    """A coarse explicit run loses it, a variational one does not."""
+    given = {"step": 2e-3, "formulation": "absolute", "within": 1e-3}
+    ts.testing.assert_energy_conserved("heavy-top", 10.0, method="variational", **given)
+    with pytest.raises(AssertionError, match="energy of 'heavy-top': it has changed by .* method='variational'"):
+        ts.testing.assert_energy_conserved("heavy-top", 10.0, method="midpoint", **given)
+
+
+@pytest.mark.parametrize(
+    "add, words",
+    [
+        (lambda m: two_bodies(), "cannot stay: .*'spring' dissipates"),
+        (lambda m: m.add(ts.PointForce("wind", m["a"], force=(0, 1, 0))), "'wind' acts without a potential"),
+        (lambda m: m.add(ts.Ground("base", at=(ts.time, 0, 0))), "ground 'base' moves as given"),
+        (
+            lambda m: m.add(ts.EnergyForce("pulse", energy=ts.time * m["a"].position[0])),
+            "'pulse' has a potential that changes",
+        ),
+    ],
+)
+def test_what_cannot_conserve_energy_is_refused_with_what_changes_it(add, words):
+    model = two_bodies(spring=False)
+    found = add(model)
+    model = found if isinstance(found, ts.Model) else model
+    with pytest.raises(OptionError, match=words):
+        ts.testing.assert_energy_conserved(model, 1.0)

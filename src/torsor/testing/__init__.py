@@ -15,11 +15,13 @@ how much, where and when; otherwise it returns the result, so that a test can go
 from .bench import bench
 from .checking import Finding, check
 from .comparison import assert_formulations_agree, assert_placement, assert_same_motion
+from .conservation import assert_energy_conserved
 from .laws import assert_energy_balance, assert_momentum, assert_no_drift
 
 __all__ = [
     "Finding",
     "assert_energy_balance",
+    "assert_energy_conserved",
     "assert_formulations_agree",
     "assert_momentum",
     "assert_no_drift",
