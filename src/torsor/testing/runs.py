@@ -56,7 +56,7 @@ def scales(data):
     size = lambda name: float(np.linalg.norm(data[name].values, axis=-1).max(initial=0.0))
     found = max(size("velocity"), size("angular_velocity") * length, np.finfo(float).tiny)
     fast = max(found, LEAST * length / lasts if lasts > 0 else 0.0)
-    return length, fast, fast / length, min(fast / found, 1 / np.finfo(float).eps ** 2)
+    return length, fast, fast / length, fast / max(found, np.finfo(float).eps ** 2 * fast)
 
 
 def where(values, times, *labels):
