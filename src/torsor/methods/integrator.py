@@ -19,6 +19,10 @@ class Integrator(ABC):
     needs     kernels beyond those of every run: "local", "slope", "leap" …
     meets     whether a step ends on the constraints by itself, so that no projection follows it
     maps      from the algebra to the group with which it keeps its order
+    reversible  maps with which a step back leads to where it began
+    symplectic  whether a step keeps the canonical form, and with it the momenta of symmetries, where forces have a potential
+
+    What a method claims is proved by tests of every one that claims it, of steps as they are before any projection.
 
     A method with options is a dataclass, its fields are the options; where tables do not depend on any, they are of the class.
     """
@@ -31,6 +35,8 @@ class Integrator(ABC):
     history = 0
     needs: ClassVar[tuple] = ()
     meets = False
+    reversible: tuple = ()
+    symplectic = False
     maps: tuple = MAPS
 
     @abstractmethod

@@ -3,7 +3,8 @@
     u = h ẋ(x · exp(u/2), t + h/2),      x₁ = x · exp(u)                                                 (1)
 
 The way u is the same seen from the start and from the middle, so that dexp⁻¹(u/2) may stand before ẋ, and a step back leads
-to where it began: the rule is symmetric. It is of order 2, and stable for any stiff, damped or fast part of the motion.
+to where it began: the rule is symmetric with the exponential map. It is of order 2, and stable for any stiff, damped or fast
+part of the motion.
 (1) is solved by Newton's method with the traced slope of a stage, ∂(dexp⁻¹(u) ẋ)/∂u.
 """
 
@@ -26,6 +27,7 @@ class ImplicitMidpoint(Integrator):
 
     order = 2
     loop = (__name__, "implicit_midpoint")
+    reversible = ("exp",)  # cay(u/2) cay(u/2) is not cay(u)
     needs = ("slope",)
 
     @classmethod

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...kernels import ask
 from ...kernels.compiled import compiled, entry, inlined, reference
+from ...lie import MAPS
 from ...registry import register
 from ..codes import ACCEPTED, NOT_SOLVED
 from ..integrator import Integrator
@@ -36,6 +37,7 @@ class Composition(Integrator):
     loop = (__name__, "variational")
     needs = ("leap_factor", "leap", "leaving", "landing", "local")
     meets = True
+    reversible, symplectic = MAPS, True
     lengths: tuple  # γᵢ: as many as make the last one end where the result is looked for, an odd number
 
     @classmethod
