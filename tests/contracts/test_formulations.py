@@ -34,6 +34,11 @@ def consistent_states(case, count=STATES, seed=11):
         yield model, dynamics, q, v, k
 
 
+def runs(case, key):
+    """Whether a formulation is run on a case: absolute coordinates with momenta are those with velocities in other units."""
+    return key != "hamiltonian-absolute" or case in ("booster", "four-bar", "heavy-top", "platform", "snakeboard")
+
+
 def apart_by_momenta(dynamics, q, v, p):
     """How far accelerations that follow from π̇ are from those that are solved for."""
     t, F = np.zeros(1), dynamics.kernels["factor"](np.zeros(1), q, p)[0]
@@ -60,8 +65,7 @@ def test_all_bodies_accelerate_alike(case, key):
     assert worst < (1e-9 if key == "relative-first" else 1e-10)
 
 
-@pytest.mark.parametrize("key", OTHERS)
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case, key", [(case, key) for case in CASES for key in OTHERS if runs(case, key)])
 def test_results_agree_in_every_formulation(case, key):
     """Bodies, joints, reactions and energies of a short run, adaptive: to the tolerance, not to rounding."""
     model = ts.cases.load(case, **SMALL.get(case, {}))

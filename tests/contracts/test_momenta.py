@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from torsor.cases.platform import INERTIA, MASS
 from torsor.describe.quantity import time
 from torsor.formulations.lagrangian import Lagrangian
 from torsor.formulations.relative import Relative
@@ -85,3 +86,15 @@ def test_trees_move_alike_on_velocities_and_on_momenta(case):
     for name in ("position", "rotation", "velocity", "angular_velocity", "coordinate", "rate"):
         a, b = one[name].values, two[name].values
         assert np.abs(a - b).max(initial=0.0) < 1e-10 * (1 + np.abs(a).max(initial=0.0)), name
+
+
+@pytest.mark.parametrize("form", ["relative", "hamiltonian", "absolute"])
+def test_a_compiled_model_tells_its_momenta(form):
+    """M v, in joint coordinates and in those of the bodies."""
+    dynamics = ts.compile(ts.cases.load("platform"), formulation=form)
+    v = np.random.default_rng(1).standard_normal(dynamics.v.size)
+    bodies = [np.concatenate([3 * [m], J]) for m, J in zip(MASS, INERTIA)]
+    expected = np.concatenate(bodies) * v if form == "absolute" else dynamics.mass_matrix() @ v
+    np.testing.assert_allclose(dynamics.momenta(v=v), expected, atol=1e-14)
+    with pytest.raises(ts.OptionError, match="v must have"):
+        dynamics.momenta(v=[1.0])

@@ -59,7 +59,7 @@ class Relative(Transmission):
         particle = next((b for b in model.bodies if b.particle), None)
         if particle is not None:
             raise ModelError(
-                f"body {particle.name!r} is a particle (inertia 0); the relative formulation needs bodies with an "
+                f"body {particle.name!r} is a particle (inertia 0); formulation {self.key!r} needs bodies with an "
                 "orientation: give it an inertia, or use formulation='absolute'"
             )
         self.absolute = Absolute(model)

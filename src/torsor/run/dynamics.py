@@ -57,6 +57,20 @@ class Dynamics:
         """λ of the rows in use."""
         return self._solve(q, v, t, p)[1][: len(self.system.keep)]
 
+    def momenta(self, q: Column = None, v: Column = None, t: float = 0.0, p: Column = None) -> np.ndarray:
+        """π = ∂T/∂v, conjugate to the velocities of the formulation, whatever its state is."""
+        return self._momenta(*self._state(q, v, t, p))[0]
+
+    @cached_property
+    def _momenta(self):
+        from .. import kernels
+        from ..formulations.lagrangian import Lagrangian
+
+        if "momenta" in self.kernels:
+            return self.kernels["momenta"]
+        L = Lagrangian(self.formulation_object)
+        return kernels.build({"momenta": ca.Function("momenta", [L.t, L.q, L.v, L.p], [L.momenta])})["momenta"]
+
     def residuals(
         self, q: Column = None, v: Column = None, t: float = 0.0, p: Column = None
     ) -> tuple[np.ndarray, np.ndarray]:
