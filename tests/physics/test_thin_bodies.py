@@ -23,17 +23,17 @@ def rod(thin, far, backward=False, carried=False):
     return model
 
 
-@pytest.mark.parametrize("formulation", ["relative", "woronetz"])
 @pytest.mark.parametrize(
     "way", [{}, {"backward": True}, {"carried": True}, {"backward": True, "carried": True}], ids=str
 )
 @pytest.mark.parametrize("thin", [1e-4, 1e-2, 0.3])
-def test_a_thin_rod_on_a_far_free_joint_moves_as_in_absolute_coordinates(formulation, way, thin):
+def test_a_thin_rod_on_a_far_free_joint_moves_as_in_absolute_coordinates(way, thin):
     for far in (0.0, 0.5, 20.0):
-        runs = [
+        one, *others = (
             ts.simulate(rod(thin, far, **way), 1.0, outputs=4, formulation=x, tolerance=1e-10, certify=True)
-            for x in ("absolute", formulation)
-        ]
-        error = sum(float(data.motion_error.max()) for data in runs)
-        off = np.abs(runs[0].rotation.values - runs[1].rotation.values).max()
-        assert off <= 1e-9 + 10 * error, (far, off, error)
+            for x in ("absolute", "relative", "woronetz")
+        )
+        for other in others:
+            error = sum(float(data.motion_error.max()) for data in (one, other))
+            off = np.abs(one.rotation.values - other.rotation.values).max()
+            assert off <= 1e-9 + 10 * error, (other.attrs["formulation"], far, off, error)
