@@ -86,10 +86,10 @@ def simulate(
     if not isinstance(model, Model):
         raise OptionError(f"simulate: give a torsor.Model, got {quantity.show(model)}")
     times = output_times(outputs, seconds(until, "until"))
-    allowed, chosen = controlled(model, method, step, tolerance, map), projection_of(projection)
-    named, values = recorded(model, signals), model.values(parameters)
+    allowed = controlled(model, method, step, tolerance, map, chosen := projection_of(projection))
+    values, length = model.values(parameters), None if step is None else float(step)
     task = Task(
-        model, float(until), None if step is None else float(step), method, formulation, chosen, allowed, map, named,
+        model, float(until), length, method, formulation, chosen, allowed, map, recorded(model, signals),
         {name: values[name] for name in parameters or {}},
     )  # fmt: skip
     _certifiable(task, certify, checkpoint)

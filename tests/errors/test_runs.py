@@ -185,3 +185,14 @@ def test_a_run_that_would_take_months_ends_and_says_why(monkeypatch):
     with pytest.raises(ts.RunError, match="more than 30 days .*radau5") as error:
         ts.simulate(model, 10.0, outputs=5)
     assert error.value.data.sizes["time"] == 1
+
+
+@pytest.mark.parametrize("method", ["variational", "generalized-alpha"])
+def test_methods_that_meet_constraints_by_themselves_take_no_projection(method):
+    model = ts.cases.load("heavy-top")
+    with pytest.raises(
+        ts.OptionError, match=f"method '{method}' meets the constraints by its own equations.*Baumgarte"
+    ):
+        ts.simulate(model, 0.01, method=method, step=1e-3, projection="baumgarte")
+    data = ts.simulate(model, 0.01, method=method, step=1e-3)
+    assert "constraints met by the method" in data.attrs["options"]

@@ -71,7 +71,8 @@ class Task:
         return {
             "model": self.model.name, "until": self.until, "step": self.step, "method": self.method,
             "method_reason": self.method_reason,
-            "formulation": self.formulation, "formulation_reason": self.reason, "projection": repr(self.projection),
+            "formulation": self.formulation, "formulation_reason": self.reason,
+            "projection": "constraints met by the method" if self._integrator().meets else repr(self.projection),
             "tolerance": self.tolerance, "map": self.map, "parameters": self.values(),
         }  # fmt: skip
 
@@ -116,8 +117,12 @@ class Task:
         return system, Runner(system, built, *manner, renew, library, self.blame)
 
     def _needs(self):
-        """Kernels that the method needs; where it is still to be chosen, those of an explicit one."""
-        return () if self.method == stiffness.AUTO else integrator_of(self.method).needs
+        """Kernels that the method needs."""
+        return self._integrator().needs
+
+    def _integrator(self):
+        """The method; where it is still to be chosen, an explicit one."""
+        return integrator_of(stiffness.EXPLICIT if self.method == stiffness.AUTO else self.method)
 
     def _parted(self):
         """The whole system as results show it, and the runner of my part of it."""

@@ -10,6 +10,7 @@ from ..registry import registered
 from .stiffness import AUTO, EXPLICIT
 
 MOST = 10**12  # outputs
+USUAL = "least-squares"  # projection
 TOLERANCE, LOCATING = 1e-9, 1e-11  # default tolerances; the time of an event is as exact as the motion that leads to it
 
 
@@ -63,8 +64,8 @@ def seconds(value, what):
     return number
 
 
-def controlled(model, method, step, tolerance, map):
-    """The tolerance of a run; refused where the method cannot have this step, tolerance or map."""
+def controlled(model, method, step, tolerance, map, projection):
+    """The tolerance of a run; refused where the method cannot have this step, tolerance, map or projection."""
     integrator = integrator_of(EXPLICIT if method == AUTO else method, also=(AUTO,))
     if step is not None:
         seconds(step, "step")
@@ -78,6 +79,11 @@ def controlled(model, method, step, tolerance, map):
         raise OptionError(f"tolerance must lie between 1e-14 and 0.1, got {quantity.show(tolerance)}")
     if map not in MAPS:
         raise OptionError(f"unknown map {map!r}. Known: {', '.join(MAPS)}.")
+    if integrator.meets and projection.key != USUAL:
+        raise OptionError(
+            f"method {method!r} meets the constraints by its own equations and is not projected: leave `projection` out, "
+            f"got {projection!r}"
+        )
     if map not in integrator.maps:
         raise OptionError(
             f"method {method!r} needs map {' or '.join(repr(m) for m in integrator.maps)}, got {quantity.show(map)}"
