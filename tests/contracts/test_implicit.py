@@ -18,7 +18,7 @@ STIFF = ("radau5", "bdf")
 def run_of(n, *patterns):
     """The records that the solution of linear equations looks at, for structures with these entries (rows, columns)."""
     kernel = lambda rows, columns: SimpleNamespace(
-        shape_out=lambda k: (n, n), sparsity_out=lambda k: (np.array(rows, int), np.array(columns, int))
+        name="slope", size_in=lambda k: n, sparsity_out=lambda k: (np.array(rows, int), np.array(columns, int))
     )
     arrays, sizes, starts = tables([kernel(*pattern) for pattern in patterns])
     kernels = [SimpleNamespace(slopes=size, source=start) for size, start in zip(sizes, starts)]
@@ -141,6 +141,17 @@ def test_loops_are_closed_and_followed_in_every_formulation(method, formulation)
         ts.cases.load("four-bar", n=1), 0.6, outputs=3, method=method, tolerance=1e-9, formulation=formulation
     )
     assert np.abs(data.position - exact.position).max() < 1e-6 and data.attrs["position_drift_max"] < 1e-12
+
+
+@pytest.mark.parametrize("method", STIFF)
+def test_a_slope_that_is_pushed_column_by_column_is_the_same(method, monkeypatch, tmp_path):
+    run = lambda: ts.simulate(ts.cases.load("governor"), 1.0, outputs=4, method=method, tolerance=1e-6, map="cayley")
+    whole = run()
+    monkeypatch.setattr("torsor.run.waist.SLOPE", 0)
+    monkeypatch.setenv("TORSOR_CACHE", str(tmp_path))
+    pushed = run()
+    assert pushed.attrs["steps"] == whole.attrs["steps"]
+    assert np.abs(pushed.position - whole.position).max() < 1e-12
 
 
 @pytest.mark.parametrize("method", STIFF)

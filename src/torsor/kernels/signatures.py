@@ -9,7 +9,8 @@ F       factors of the equations at a configuration, last how well they are cond
 lam     multipliers of the rows in use, and implicit efforts
 g, psi  residuals of these rows at position and velocity level, last the length of the vector in units of the rows
 gains   α and β of Baumgarte
-slope   ∂k/∂u of a stage: a sparse matrix, its entries column by column
+slope   ∂k/∂u of a stage: a sparse matrix, its entries column by column. What pushes one direction e alone, to ∂k/∂u · e, reads none
+        of them: it tells where they are
 h       length of a step
 d, dd   unknowns of a step, mean velocities and impulses of the rows in use, or accelerations and multipliers; a correction of them
 L       factors of the equations of such a step
@@ -74,6 +75,7 @@ SIGNATURES = {
             "tangent:      t x p F e → k",
             "local:        x y → u",
             "slope:        t x u p → slope",
+            "push:         t x u p e slope → k",
             "leap_factor:  t h x p lam d → L",
             "leap:         t h x p lam d L → dd",
             "leaving:      t h x p lam d → m",

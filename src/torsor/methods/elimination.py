@@ -29,12 +29,11 @@ class Elimination(NamedTuple):
 
 
 def tables(slopes):
-    """The arrays of the record `Equations` for kernels of ∂k/∂u, one structure after the other; and for each of these how many
-    entries it has, and where their places begin."""
-    found = [
-        elimination(kernel.shape_out(0)[0], *(tuple(part.tolist()) for part in kernel.sparsity_out(0)))
-        for kernel in slopes
-    ]
+    """The arrays of the record `Equations` for kernels of ∂k/∂u ("slope", or "push"), one structure after the other; and for each
+    of these how many entries it has, and where their places begin."""
+    patterns = [kernel.sparsity_out(0) if kernel.name == "slope" else kernel.sparsity_in(5) for kernel in slopes]
+    count = slopes[0].size_in(2)
+    found = [elimination(count, *(tuple(part.tolist()) for part in pattern)) for pattern in patterns]
     n, ends = len(found[0].unknown), np.cumsum([0, *[each.starts[-1] for each in found]])
     sizes, joined = [each.source.size for each in found], np.concatenate
     arrays = {
@@ -43,6 +42,8 @@ def tables(slopes):
         "starts": joined([*[each.starts[:n] + at for each, at in zip(found, ends)], ends[-1:]]),
         "diagonal": joined([each.diagonal + at for each, at in zip(found, ends)]),
         "source": joined([each.source + at for each, at in zip(found, ends)]),
+        "rows": joined([rows for rows, _ in patterns]),
+        "columns": joined([columns for _, columns in patterns]),
         "place": np.zeros(n),
         **{name: np.zeros(ends[-1]) for name in ("factors", "turned")},
         **{name: np.zeros(n) for name in ("b", "c", "y", "z", "guess")},

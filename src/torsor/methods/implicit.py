@@ -34,11 +34,28 @@ def forget_after_jump(run):
 
 
 @compiled
+def push_every_way(run, k, x, u):
+    """∂k/∂u column by column, where it would be too long a kernel."""
+    s, eq, slope, pushed = run.scratch, run.equations, run.past.slope, -1
+    for m in range(k.slopes):
+        row, column = eq.rows[k.source + m], eq.columns[k.source + m]
+        if column != pushed:
+            for i in range(eq.b.size):
+                eq.b[i] = 1.0 if i == column else 0.0
+            ask.push(k, s, x, u, run.state.p, eq.b, slope, eq.y)
+            pushed = column
+        slope[m] = eq.y[row]
+
+
+@compiled
 def evaluate_slope(run, k, t, x, u):
     """∂k/∂u at x · exp(u)."""
     past, s = run.past, run.scratch
     s.t[0] = t
-    ask.slope(k, s, x, u, run.state.p, past.slope)
+    if k.slope != 0:
+        ask.slope(k, s, x, u, run.state.p, past.slope)
+    else:
+        push_every_way(run, k, x, u)
     past.sloped, past.shift, past.contraction = 1, 0.0, BEGINS
 
 

@@ -170,6 +170,8 @@ class Equations(Record):
     column: INDICES
     diagonal: INDICES
     source: INDICES
+    rows: INDICES  # of the entries of ∂k/∂u,
+    columns: INDICES  # column by column
     place: INDICES  # to work with: entries of a row by columns
     factors: VECTOR  # with a real shift,
     turned: COMPLEX  # and with a complex one

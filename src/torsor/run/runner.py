@@ -118,7 +118,7 @@ class Runner(Results):
         for name in ("poor", "rich", "best"):
             table[name][: len(before)] = before[name][: len(table)]
         if "slope" in self.needs:
-            self._eliminate(table, [built["slope"] for built, _, _ in chosen])
+            self._eliminate(table, [built.get("slope") or built["push"] for built, _, _ in chosen])
         self.run_.kernels = table
         self._make_room([built for built, _, _ in chosen])
 

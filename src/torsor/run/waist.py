@@ -23,6 +23,8 @@ from ..kernels.signatures import SIGNATURES, checked
 from . import solving
 from .beside import Velocities, beside
 
+SLOPE = 60_000  # operations up to which the derivatives of a stage become one kernel: some four seconds
+WHOLE = 0.6  # operations of all derivatives over those of a stage times its unknowns
 FUSED = 5000  # instructions up to which the parts of a stage become one kernel
 
 
@@ -114,7 +116,8 @@ class Waist:
             "turns": self._of("turns", [time, self.x, self.p], "t q p"),
             "spin": self._of("spin", [time, self.x, self.p], "t q v p"),
         }
-        found |= {name: self._further(name, found) for name in needs if name in SIGNATURES}
+        asked = ["push" if name == "slope" and self._long(found) else name for name in needs if name in SIGNATURES]
+        found |= {name: self._further(name, found) for name in asked}
         if "rate" in self.tables:
             return found
         small = sum(self.parts[k].n_instructions() for k in ("factor", self.beside.solves)) <= FUSED
@@ -231,10 +234,21 @@ class Waist:
         moved = ca.vertcat(way, self.y(y) - self.y(self.x), self.rest(y) - self.rest(self.x))
         return self._function("local", [self.x, y], [moved])
 
+    def _long(self, found):
+        """Whether the derivatives of a stage in all directions are so many operations that they take long to compile."""
+        return WHOLE * self._stage(found).n_instructions() * self.layout.algebra > SLOPE
+
     def _slope(self, found):
         """How a stage changes with where it is taken: Newton's method needs it."""
         k = self._stage(found)(time, self.x, self.u, self.p)
         return shared(ca.Function("slope", [time, self.x, self.u, self.p], [ca.jacobian(k, self.u)]))
+
+    def _push(self, found):
+        """How a stage changes where it is taken a little further in one direction; and where it changes in any."""
+        k, e = self._stage(found)(time, self.x, self.u, self.p), ca.SX.sym("e", self.layout.algebra)
+        slope = ca.SX.sym("slope", ca.jacobian_sparsity(k, self.u))
+        given = [time, self.x, self.u, self.p, e, slope]
+        return shared(ca.Function("push", given, [ca.densify(ca.jtimes(k, self.u, e))]))
 
     def _stage(self, found):
         """A whole stage of a method as one kernel: dexp⁻¹(u) ẋ at x · exp(u).
