@@ -171,3 +171,12 @@ def test_equations_without_a_solution_are_told():
     model.add(ts.JointForce("sign", rail, value=-1e6 * ca.sign(rail.rate[0] - 0.5)))
     with pytest.raises(ts.RunError, match="Newton's method does not solve .* most of all in 'rail'"):
         ts.simulate(model, 1.0, method="variational", step=0.01, formulation="relative")
+
+
+@pytest.mark.parametrize("method", ["variational", "generalized-alpha"])
+def test_a_state_that_does_not_settle_is_told_with_its_name(method):
+    model = ts.Model("relay")
+    model.body("body", mass=1.0, inertia=(1, 1, 1))
+    model.state("charge", rate=lambda x: -1e6 * ca.sign(x - 0.5), start=1.0)
+    with pytest.raises(ts.RunError, match="Newton's method does not solve .* most of all in state 'charge'"):
+        ts.simulate(model, 1.0, method=method, step=0.01)

@@ -24,6 +24,7 @@ from ...registry import register
 from ..codes import ACCEPTED, NOT_SOLVED
 from ..integrator import Integrator
 from ..records import Run
+from ..trapezoids import coupled, ended, guessed
 from ..vectors import copy, rate
 
 at = reference(Run)
@@ -150,10 +151,9 @@ def solved(run, k, t, h, x, x1):
 
 @compiled
 def arrived(run, k, t, h, x, x1, spare):
-    """The state of the solution, and ẋ there in the last row of K; before it, work and states in x1 are guessed. Returns how much
-    states, and velocities over the size of the model, have changed."""
+    """The state of the solution, and ẋ there in the last row of K. Returns by how much it has changed."""
     s, state, plan = run.scratch, run.state, run.plan
-    first, n, before, after = plan.configuration, plan.velocities, run.past.rates[0], run.scratch.K[1]
+    first, n = plan.configuration, plan.velocities
     s.t[0] = t
     ask.alpha_way(k, s, s.h, x, x1, state.p, s.lam, s.affine, s.d, s.way)
     for m in range(s.u.size):
@@ -165,18 +165,7 @@ def arrived(run, k, t, h, x, x1, spare):
         s.t[0] = t + h
         ask.stored(k, s, x1, state.p, spare)
         copy(spare, x1)
-    copy(after, s.left)
-    rate(run, k, t + h, x1, state.p, after)
-    state.evaluations += 1
-    size = 0.0
-    for m in range(n):
-        size = max(size, abs(h * (after[m] - s.left[m])) / (run.scales.length if plan.linear[m] == 1 else 1.0))
-    for m in range(2 * n, after.size):
-        new = x[first - n + m] + 0.5 * h * (before[m] + after[m])
-        if m > 2 * n:
-            size = max(size, abs(new - x1[first - n + m]) / max(abs(new), run.scales.states[m - 2 * n - 1], 1e-300))
-        x1[first - n + m] = new
-    return size
+    return ended(run, k, t + h, h, x, x1, run.past.rates[0], s.K[1])
 
 
 @compiled
@@ -198,22 +187,20 @@ def remember(run, t, h):
 def generalized_alpha(address, structure, t, h):
     """A step of length h from the present state: as `explicit` leaves it, without an estimate of its error."""
     run = at(address)
-    k, s, state, plan = run.kernels[structure], run.scratch, run.state, run.plan
+    k, s, state = run.kernels[structure], run.scratch, run.state
     x, x1, spare = state.xs[state.at], state.xs[(state.at + 1) % 3], state.xs[(state.at + 2) % 3]
-    first, n, last = plan.configuration, plan.velocities, np.inf
+    last = np.inf
     remembered(run, k, t, h)
     copy(run.past.rates[0], s.K[0])
-    coupled = k.efforts > 0 or x.size > first + n + 1
-    if coupled:
+    if coupled(run, k, x):
         rate(run, k, t, x, state.p, s.K[1])  # efforts of the start, as a guess
     predicted(run, h)
-    for m in range(2 * n, s.u.size):
-        x1[first - n + m] = x[first - n + m] + h * s.K[0, m]
+    guessed(run, h, x, x1, s.K[0])
     for _ in range(ITERATIONS):
         if not solved(run, k, t, h, x, x1):
             return NOT_SOLVED
         size = arrived(run, k, t, h, x, x1, spare)
-        if not coupled or size <= SOLVED or (size <= ENOUGH and size > SHRINKS * last):
+        if not coupled(run, k, x) or size <= SOLVED or (size <= ENOUGH and size > SHRINKS * last):
             remember(run, t, h)
             for m in range(s.e.size):
                 s.e[m] = 0.0

@@ -1,11 +1,8 @@
 """Variational integrators: steps that make a discrete action stationary, see `formulations/discrete.py`.
 
 A step solves for the mean velocities ξ and the impulses of the constraints (`leap`), moves along h ξ, and finds the velocities
-on arrival from the momenta there (`landing`). What is not mechanics, the work w and the user's states z, follows by trapezoids:
-
-    z₁ = z₀ + h/2 (ż₀ + ż₁),     w₁ = w₀ + h/2 (P₀ + P₁)                                               (1)
-
-Where forces on arrival depend on z₁, or on the reactions of the motion there, landing and (1) are repeated until nothing changes.
+on arrival from the momenta there (`landing`). Work and the user's states follow by trapezoids; landing and these are repeated
+until they agree (`methods/trapezoids.py`).
 
 A symmetric step S of order 2 becomes one of order 4 or 6 as S(γₛ h) … S(γ₁ h), with γᵢ = γₛ₊₁₋ᵢ. [suzuki1990] for order 4,
 [kahan1997] for order 6; [hairer2006], sec. V.3.
@@ -20,6 +17,7 @@ from ...registry import register
 from ..codes import ACCEPTED, NOT_SOLVED
 from ..integrator import Integrator
 from ..records import Run
+from ..trapezoids import coupled, ended, guessed
 from ..vectors import copy, either, rate
 
 at = reference(Run)
@@ -119,38 +117,23 @@ def leapt(run, k, t, h, x):
 
 @compiled
 def landed(run, k, t, h, x, x1, before, after):
-    """Velocities, work and states on arrival: (1). x1 has the configuration there, `before` is ẋ at the start; ẋ on arrival is
-    left in `after`. Returns whether that converged."""
-    s, state, plan = run.scratch, run.state, run.plan
-    first, n, last = plan.configuration, plan.velocities, np.inf
-    coupled = k.efforts > 0 or x.size > first + n + 1
+    """Velocities, work and states on arrival. x1 has the configuration there, `before` is ẋ at the start; ẋ on arrival is left in
+    `after`. Returns whether that converged."""
+    s, state, first, last = run.scratch, run.state, run.plan.configuration, np.inf
     s.t[0] = t
     ask.leaving(k, s, s.h, x, state.p, s.lam, s.d, s.m)
-    for m in range(2 * n, before.size):  # a guess
-        x1[first - n + m] = x[first - n + m] + h * before[m]
+    guessed(run, h, x, x1, before)
     for _ in range(ITERATIONS):
         s.t[0] = t
         ask.landing(k, s, s.h, x, x1, state.p, s.lam, s.d, s.m, s.b)
-        for m in range(n):
+        for m in range(run.plan.velocities):
             x1[first + m] = s.b[m]
-        copy(after, s.left)
-        rate(run, k, t + h, x1, state.p, after)
-        state.evaluations += 1
-        size = 0.0
-        for m in range(n):
-            unit = run.scales.length if plan.linear[m] == 1 else 1.0
-            size = max(size, abs(h * (after[m] - s.left[m])) / unit)
-        for m in range(2 * n, before.size):
-            new = x[first - n + m] + 0.5 * h * (before[m] + after[m])
-            if m > 2 * n:
-                size = max(size, abs(new - x1[first - n + m]) / max(abs(new), run.scales.states[m - 2 * n - 1], 1e-300))
-            x1[first - n + m] = new
-        state.unsolved = size
+        size = ended(run, k, t + h, h, x, x1, before, after)
+        if not coupled(run, k, x) or size <= ROUNDING or (size <= ENOUGH and size > SHRINKS * last):
+            return size < np.inf
+        state.unsolved, last = size, size
         if not size < np.inf:
             return False
-        if not coupled or size <= ROUNDING or (size <= ENOUGH and size > SHRINKS * last):
-            return True
-        last = size
     return False
 
 
