@@ -9,7 +9,7 @@ from lagrange import Lagrange, turn
 
 import torsor as ts
 
-FORMULATIONS = ["absolute", "relative"]
+FORMULATIONS = ["absolute", "relative", "hamiltonian"]
 
 
 def independent(times):
