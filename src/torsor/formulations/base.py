@@ -156,9 +156,10 @@ class Formulation(RowsInUse):
         """
         return {}
 
-    def conjugates(self, solvers, inputs, gamma):
-        """Functions of momenta, where these stand in a state in the place of velocities: see `momenta.functions`."""
-        return {}
+    def inertias(self) -> ca.SX:
+        """κ(p), units of momenta over those of velocities, where momenta are state: the inertia that a joint feels in the reference
+        configuration while all joints beyond it are free, masses and moments of bodies."""
+        raise NotImplementedError
 
     def retractions(self, map):
         """The manifold's own kernels, for the exponential or the Cayley map."""

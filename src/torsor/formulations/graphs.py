@@ -4,6 +4,7 @@ import casadi as ca
 import numpy as np
 
 from ..describe.quantity import time
+from . import momenta
 from .factor import conditioning, correction, inverse, inverse_metrics, pseudoinverse
 from .folding import length
 from .implicit import closed
@@ -39,7 +40,7 @@ def functions(f, baumgarte=False, accelerations=True):
         lam = lam if solvers.hands_on else ca.SX.zeros(lam.shape)
         results = [ca.densify(x) for x in (a, ca.vertcat(lam, efforts), power)]
         found["accelerations"] = ca.Function("accelerations", inputs, results)
-        found |= f.conjugates(solvers, inputs, gamma)
+        found |= momenta.functions(f, solvers, inputs, gamma) if f.conjugate else {}
     r, e = ca.SX.sym("r", len(f.keep)), ca.SX.sym("e", n)
     found["impulse"] = ca.Function("impulse", [t, q, p, F, r], [ca.densify(x) for x in solvers.restored(-r)])
     step = lambda residual: ca.densify(-solvers.restored(residual)[0])

@@ -10,7 +10,7 @@ The configuration and its constraints are those of the formulation with velociti
 import casadi as ca
 
 from ..registry import register
-from . import momenta, recursions
+from . import recursions
 from .absolute import Absolute
 from .relative import Relative
 
@@ -21,11 +21,8 @@ class Hamiltonian(Relative):
 
     conjugate = True
 
-    def conjugates(self, solvers, inputs, gamma):
-        return momenta.functions(self, solvers, inputs, gamma, self.inertias())
-
     def schedules(self, layout):
-        return {}
+        return {}  # those of joint coordinates are made for velocities
 
     def factored(self, G):
         """As in joint coordinates; without constraints M⁻¹ by the recursion of articulated bodies: (1)."""
@@ -33,7 +30,6 @@ class Hamiltonian(Relative):
         return factor, read if self.keep else lambda F: read(F)._replace(over_mass=lambda b: self._recursion(b)[0])
 
     def inertias(self):
-        """What each joint feels in the reference configuration while all joints beyond it are free."""
         felt = self._recursion(ca.SX.zeros(self.v.shape))[1]
         return ca.substitute(felt, self.q, ca.DM(self.manifold.identity()))
 
@@ -52,9 +48,5 @@ class HamiltonianAbsolute(Absolute):
 
     conjugate = True
 
-    def conjugates(self, solvers, inputs, gamma):
-        return momenta.functions(self, solvers, inputs, gamma, self.inertias())
-
     def inertias(self):
-        """Masses and moments of inertia."""
         return ca.diag(self.mass_matrix())

@@ -8,9 +8,6 @@ With T(t, q, v) = ½ vᵀ M v + vᵀ m + …, where m(t, q) comes from grounds t
 
 (2) is the derivative of the Lagrangian (`lagrangian.py`). Without constraints it needs no accelerations; with them λ is found as in
 every other formulation, S λ = γ − G M⁻¹ f.
-
-Momenta are compared with speeds in units κ: the inertia that a joint feels in the reference configuration while all joints beyond
-it are free (the articulated one), and the masses and moments of bodies in absolute coordinates.
 """
 
 import casadi as ca
@@ -19,7 +16,7 @@ from .implicit import closed
 from .lagrangian import Lagrangian
 
 
-def functions(f, solvers, inputs, gamma, inertias):
+def functions(f, solvers, inputs, gamma):
     """What a run on momenta needs besides the functions of `graphs`, by name.
 
     momenta    (t, q, v, p) → π                  speeds    (t, q, π, p, F) → v
@@ -28,7 +25,7 @@ def functions(f, solvers, inputs, gamma, inertias):
     weighed    (t, q, p, δv) → δπ                slowed    (q, p, F, δπ) → δv
     inertias   p → κ
 
-    solvers    with `over_mass`;  inputs: (t, q, v, p, F), and gains of Baumgarte where they are used;  inertias: κ
+    solvers    with `over_mass`;  inputs: (t, q, v, p, F), and gains of Baumgarte where they are used
     """
     L, n = Lagrangian(f), f.v.shape[0]
     t, q, v, p, F = inputs[:5]
@@ -44,7 +41,7 @@ def functions(f, solvers, inputs, gamma, inertias):
         "later": ([t, q, v, p, F, more], [over(more - held)]),  # (3)
         "weighed": ([t, q, p, more], [ca.substitute(ca.jtimes(L.momenta, v, more), v, ca.SX.zeros(n))]),
         "slowed": ([q, p, F, more], [over(more)]),
-        "inertias": ([p], [inertias]),
+        "inertias": ([p], [f.inertias()]),
     }
     return {name: ca.Function(name, given, [ca.densify(x) for x in found]) for name, (given, found) in graphs.items()}
 

@@ -2,10 +2,10 @@
 
     x = (q, y, w, z),      y = v     or     y = π / κ                                                    (1)
 
-κ   how much momentum moves a coordinate at unit speed in the reference configuration, while what hangs on it is free (`momenta.py`)
+κ   how much momentum moves a coordinate at unit speed in the reference configuration, while what hangs on it is free
 
-A run compares y and its errors with speeds, whichever of the two it is. Both classes say what the waist asks for: v from y and y
-from v, changes of one as changes of the other, and what y changes by.
+Iterations and events compare y with speeds, whichever of the two it is; errors are judged as velocities. Both classes say what the
+waist asks for: v from y and y from v, changes of one as changes of the other, and what y changes by.
 """
 
 import numpy as np
