@@ -12,6 +12,7 @@ solve for such efforts (`formulations/implicit.py`).
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -49,7 +50,7 @@ class Force(Element):
         found += [Statement("the velocity of its effort", u, MOTION) for u, _ in pairs]
         return found + [Statement("its effort", e, ANYTHING) for _, e in pairs]
 
-    def alike(self):
+    def alike(self) -> Any:
         return alike(self)
 
     def found_sound(self) -> None:
