@@ -47,7 +47,7 @@ def difference(data, other):
 
 
 @pytest.mark.parametrize("method", PAIRS)
-@pytest.mark.parametrize("formulation", ["absolute", "relative", "woronetz"])
+@pytest.mark.parametrize("formulation", ["absolute", "relative", "woronetz", "hierarchical", "hamiltonian"])
 @pytest.mark.parametrize("build", MODELS)
 def test_outputs_within_steps_are_as_accurate_as_the_motion(build, formulation, method):
     """Against a run of a ten-thousandth of the tolerance; and the constraints hold everywhere."""
