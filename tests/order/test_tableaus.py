@@ -91,7 +91,13 @@ class HeunEuler(Tableau):
     embedded = (1, 0)
 
 
-EXTENDED = ((TABLEAUS["rkmk54"], 4), (TABLEAUS["dop853"], 7), (BogackiShampine, 3), (HeunEuler, 2))
+class Spare(TABLEAUS["dop853"]):
+    """What is left of an extension without further stages."""
+
+    extra, dense = TABLEAUS["dop853"].extra[:1], TABLEAUS["dop853"].spare
+
+
+EXTENDED = ((TABLEAUS["rkmk54"], 4), (Spare, 6), (TABLEAUS["dop853"], 7), (BogackiShampine, 3), (HeunEuler, 2))
 
 
 def extended(cls, theta):

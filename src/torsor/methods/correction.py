@@ -52,15 +52,10 @@ def correct_velocities(run, k, x, y, p):
 
 
 @inlined
-def singular(run, pivot):
-    """Whether the constraints are nearly dependent here and were not before: a projection would magnify rounding."""
-    return pivot < 1e-5 and pivot < 0.01 * run.state.pivot
-
-
-@inlined
 def dips(run, pivot):
-    """Whether this is a singular position, better stepped over than landed on."""
-    return singular(run, pivot) and run.state.dodged < 6
+    """Whether the constraints are nearly dependent here and were not before: a singular position, better stepped over than
+    landed on, since a projection there magnifies rounding."""
+    return pivot < 1e-5 and pivot < 0.01 * run.state.pivot and run.state.dodged < 6
 
 
 @inlined

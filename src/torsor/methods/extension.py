@@ -15,6 +15,8 @@ from .explicit import combined
 from .records import Span
 from .vectors import copy
 
+POOR = 0.01  # conditioning at a stage over that at the end of the step, below which it is not used
+
 
 def span_of(method, scratch, layout, p):
     """The record of steps of a method, with the stages that are in the scratch."""
@@ -48,10 +50,12 @@ def ends_here(run):
 
 @compiled
 def fill(run):
-    """Stages that only the extension takes."""
+    """Stages that only the extension takes. Near a singular position they are off the constraints by more than a rate there can
+    bear: then the end of the step is the only one."""
     span, s, method, state = run.span, run.scratch, run.method, run.state
     k, x = run.kernels[span.structure], state.xs[span.at]
     if span.filled == 0:
+        span.filled, span.poor = 1, 0
         for i in range(method.stages, method.dense.shape[0]):
             combined(span.length, method.A[i], i, s.K, span.u)
             ask.retract(k, s, x, span.u, span.x)
@@ -60,13 +64,19 @@ def fill(run):
             ask.rate(k, s, span.x, span.p, s.F, run.plan.gains, span.xdot, s.lam)
             ask.differential(k, s, span.u, span.xdot, s.K[i])
             state.evaluations += 1
-        span.filled = 1
+            pivot = s.F[k.last] if k.constrained == 1 else state.pivot
+            if i > method.stages and pivot < POOR * state.pivot and method.spare.size > 0:
+                span.poor = 1
+        for i in range(method.stages + 1, method.dense.shape[0] if span.poor == 1 else 0):
+            for m in range(span.u.size):
+                s.K[i, m] = 0.0
 
 
 @compiled
-def along(run, theta, h, K, u):
+def along(run, poor, theta, h, K, u):
     """u(θ) of a step of length h with the stages K: (1)."""
-    B, b, phi = run.method.dense, run.span.weights, theta
+    B = run.method.spare if poor == 1 else run.method.dense
+    b, phi = run.span.weights, theta
     for i in range(b.size):
         b[i] = B[i, 0] * phi
     for j in range(1, B.shape[1]):

@@ -66,6 +66,7 @@ class Method(Record):
     estimate: VECTOR  # weights of the error of a step,
     rough: VECTOR  # and of a second, rougher one; empty: none
     dense: MATRIX  # of the stages within a step, those that follow from A alone included; empty: none
+    spare: MATRIX  # likewise, without stages after that at the end of the step; empty: none
 
 
 class Past(Record):
@@ -191,7 +192,8 @@ class Span(Record):
     length: REAL
     at: COUNT  # place of x at its start
     structure: COUNT
-    filled: COUNT  # whether all stages are known that it takes
+    filled: COUNT  # whether all stages are known that it takes,
+    poor: COUNT  # or constraints are nearly dependent in some, which are left out
     p: VECTOR  # at its start
     K: MATRIX  # its stages: that of the scratch
     weights: VECTOR  # of them

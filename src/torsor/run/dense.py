@@ -25,7 +25,7 @@ def watched(run, i, t, x, p, xdot, phi):
 def on_extension(run, theta):
     """u(θ) of the extension: (1)."""
     step = run.step
-    along(run, theta, step.span, step.K, step.u)
+    along(run, step.poor, theta, step.span, step.K, step.u)
     for m in range(run.plan.velocities, step.u.size):
         step.u[m] += (3 - 2 * theta) * theta**2 * step.off[m]
 
@@ -46,6 +46,7 @@ def open_step(run, i):
     step = run.step
     if run.method.dense.size > 0:
         fill(run)
+        step.poor = run.span.poor
         for j in range(step.K.shape[0]):
             copy(run.scratch.K[j], step.K[j])
     else:

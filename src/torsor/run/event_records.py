@@ -170,7 +170,8 @@ class Step(Record):
     rate: VECTOR  # ẋ at its start
     rate1: VECTOR  # at its end, and as the algebra at its start has it
     k1: VECTOR
-    K: MATRIX  # its stages
+    K: MATRIX  # its stages,
+    poor: COUNT  # as in Span
     u1: VECTOR  # from start to end
     off: VECTOR  # what the projection has changed in that
     u: VECTOR  # to a state within

@@ -18,6 +18,7 @@ from .beside import state_of
 from .choice import Choice
 from .interruption import abrupt, asked, never_lost
 from .results import Results
+from .within import EXACT
 
 SLICE = 0.1  # seconds for which compiled code runs without a look at what else happened
 PATIENCE = 20.0  # seconds after which it is asked whether a run has a chance
@@ -86,7 +87,7 @@ class Runner(Results):
             adaptive=step is None, dense=step is None and self.method.dense.size > 0,
             projects=projection.projects and not self.integrator.meets, corrections=projection.corrections,
             step=step or 0.0, tolerance=tolerance,
-            position_tolerance=1e-15 * size, velocity_tolerance=1e-14 * size * max(self._rate(), 1 / abs(until)),
+            position_tolerance=EXACT * size, velocity_tolerance=1e-14 * size * max(self._rate(), 1 / abs(until)),
             smallest_step=1e-13 * abs(until), longest_step=abs(until) * longest(self.integrator, self.method, tolerance),
             mass=system.mass, inertia=system.inertia,
             configuration=system.state.q, velocities=system.state.v, linear=np.array(system.linear, np.int64),

@@ -5,10 +5,13 @@ Steps are as long as their errors allow, whichever outputs are wanted, so that t
 
 from ..kernels import ask
 from ..kernels.compiled import compiled, inlined
-from ..methods.agreement import alone
-from ..methods.correction import correct_positions, correct_velocities, singular
+from ..methods.agreement import alone, overall
+from ..methods.correction import correct_positions, correct_velocities
 from ..methods.extension import along, fill
 from ..methods.vectors import copy
+
+MAGNIFIED = 10.0  # way that a projection may move a state within a step, over what it is off
+EXACT = 1e-15  # residual over the size of the model that `position_tolerance` stands for
 
 
 @inlined
@@ -59,37 +62,46 @@ def deliver_within(run):
 def inside(run, t, i):
     """The state at time t, as output i."""
     span, s, out = run.span, run.scratch, run.out
-    k, x, y, p = run.kernels[span.structure], span.x, span.y, out.p[i]
+    k, x, p = run.kernels[span.structure], out.x[i], out.p[i]
     copy(span.p, p)
-    along(run, (t - span.start) / span.length, span.length, s.K, span.u)
+    along(run, span.poor, (t - span.start) / span.length, span.length, s.K, span.u)
     ask.advance(k, s, run.state.xs[span.at], span.u, x)
     s.t[0] = t
     if run.plan.projects == 1 and k.constrained == 1:
-        ask.factor(k, s, x, p, s.F)
-        if not singular(run, s.F[k.last]) and onto_constraints(run, k, x, y, p):
-            x, y = y, x
+        onto_constraints(run, k, x, p)
     if s.turn.size > 0 or not alone(run):
         ask.turns(k, s, x, span.p, s.turn)
         for m in range(s.turn.size):
             p[p.size - s.turn.size + m] = s.turn[m]
-    copy(x, out.x[i])
 
 
 @inlined
-def onto_constraints(run, k, x, y, p):
-    """Bring the state x onto the constraints, with the factor at it. Returns whether that has led to y; where it fails, x is as it
-    was. What is taken away here is no drift of the run."""
-    span, s, state = run.span, run.scratch, run.state
-    drift = state.position_residual, state.velocity_residual
-    swaps = correct_positions(run, k, x, y, p, run.plan.corrections)
-    if swaps < 0:
-        ask.advance(k, s, state.xs[span.at], span.u, x)
-        swaps = 0
-    else:
+def onto_constraints(run, k, found, p):
+    """Bring a state onto the constraints, unless that would move it by much more than it is off, or may be: near a singular
+    position a projection magnifies what it takes away. What that is here is no drift of the run."""
+    s, state, plan = run.scratch, run.state, run.plan
+    x, y, drift = run.span.x, run.span.y, (state.position_residual, state.velocity_residual)
+    state.position_residual = 0.0
+    copy(found, x)
+    ask.factor(k, s, x, p, s.F)
+    swaps = correct_positions(run, k, x, y, p, plan.corrections)
+    off = EXACT * state.position_residual / plan.position_tolerance
+    if swaps >= 0:
         if swaps % 2 == 1:
             x, y = y, x
         if swaps > 0:
             ask.factor(k, s, x, p, s.F)
-        swaps += correct_velocities(run, k, x, y, p)
+        if correct_velocities(run, k, x, y, p) % 2 == 1:
+            x, y = y, x
+        if overall(run, moved(run, found, x)) <= MAGNIFIED * (off + plan.tolerance):
+            copy(x, found)
     state.position_residual, state.velocity_residual = drift
-    return swaps % 2 == 1
+
+
+@inlined
+def moved(run, x, y):
+    """The largest change of a coordinate, over the size of the model where that is larger than 1."""
+    largest = 0.0
+    for m in range(run.plan.configuration):
+        largest = max(largest, abs(y[m] - x[m]))
+    return largest / max(run.scales.length, 1.0)

@@ -24,6 +24,7 @@ class Tableau(Integrator):
 
     extra   further rows of A, of stages that (4) alone takes; the end of the step is the first of them, unless A ends there
     dense   rows d₁, d₂ … of (4). A pair of order 4 or less can do without: the cubic is good enough for it
+    spare   such rows that take none of the extra stages but the end: for steps in which those are not to be trusted
     """
 
     loop = ("torsor.methods.explicit", "explicit")
@@ -33,6 +34,7 @@ class Tableau(Integrator):
     rough: tuple | None = None
     extra: tuple = ()
     dense: tuple = ()
+    spare: tuple = ()
 
     @classmethod
     def tableau(cls):
@@ -47,9 +49,10 @@ class Tableau(Integrator):
     def tables(cls):
         _, b, _ = cls.tableau()
         A, B = cls.extension()
+        spare = cls.weights(cls.spare, *B.shape) if cls.spare else np.zeros((0, 0))
         error = lambda weights, none: none if weights is None else b - np.array(weights, float)
         errors = {"estimate": error(cls.embedded, np.zeros(len(b))), "rough": error(cls.rough, np.zeros(0))}
-        return {"stages": len(b), "A": A, "b": b, "c": A.sum(axis=1), "dense": B, **errors}
+        return {"stages": len(b), "A": A, "b": b, "c": A.sum(axis=1), "dense": B, "spare": spare, **errors}
 
     @classmethod
     def extension(cls):
@@ -58,16 +61,22 @@ class Tableau(Integrator):
         if cls.embedded is None or (cls.order > 4 and not cls.dense):
             return A, np.zeros((0, 0))
         extra = cls.extra or (() if np.array_equal(A[-1], b) else (cls.b,))
-        n, s = len(b) + len(extra), len(b)
-        A, B = np.pad(A, (0, len(extra))), np.zeros((n, 3 + len(cls.dense)))
+        s = len(b)
+        A = np.pad(A, (0, len(extra)))
         for i, row in enumerate(extra):
             A[s + i, : len(row)] = row
-        start, end = np.eye(n)[0], np.eye(n)[s if extra else s - 1]
-        B[:s, 0] = b
+        return A, cls.weights(cls.dense, len(A), 3 + len(cls.dense))
+
+    @classmethod
+    def weights(cls, rows, n, columns):
+        """Bᵢⱼ of (4) with the rows d, for n stages."""
+        s, B = len(cls.b), np.zeros((n, columns))
+        start, end = np.eye(n)[0], np.eye(n)[min(s, n - 1)]
+        B[:s, 0] = cls.b
         B[:, 1], B[:, 2] = start - B[:, 0], 2 * B[:, 0] - start - end
-        for j, row in enumerate(cls.dense):
+        for j, row in enumerate(rows):
             B[: len(row), 3 + j] = row
-        return A, B
+        return B
 
     @classmethod
     def adaptive(cls):
