@@ -300,6 +300,19 @@ def test_the_folder_stays_within_its_limit_and_is_seldom_looked_through(monkeypa
     assert len(looks) < 300 / 4
 
 
+def test_a_fingerprint_tells_whose_a_number_is():
+    """Of two bodies the one moves or the other, along or about the same axis."""
+    from torsor.formulations.fingerprint import fingerprint
+
+    found = set()
+    for k, what in [(0, "velocity"), (1, "velocity"), (0, "angular_velocity"), (1, "angular_velocity")]:
+        model = ts.Model("pair")
+        for i in range(2):
+            model.body(f"b{i}", mass=1.0, inertia=(1, 1, 1), **({what: (0, 0, 1)} if i == k else {}))
+        found.add(fingerprint(model, {}))
+    assert len(found) == 4
+
+
 def test_a_fingerprint_does_not_depend_on_what_was_described_before():
     """Elements of one kind share a trace; which of them was traced first must not show."""
     from torsor.formulations.fingerprint import fingerprint

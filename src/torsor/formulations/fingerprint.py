@@ -74,7 +74,10 @@ def _changes(model):
 
 
 class _Contents:
-    """What a model consists of, in its order: names, numbers, and expressions of its symbols."""
+    """What a model consists of, in its order: names, numbers, and expressions of its symbols.
+
+    numbers   of every quantity, or what takes their place
+    """
 
     def __init__(self, model, *names):
         self.model, self.names, self.numbers, self.expressions = model, list(names), [], []
@@ -84,12 +87,13 @@ class _Contents:
         for x in values:
             x = quantity.numbers_or(x) if isinstance(x, ca.SX) else x
             if x is None:
-                self.names.append("none")
+                self.numbers.append(b"none:")
             elif isinstance(x, ca.SX):
-                self.names.append("expression")
+                self.numbers.append(b"expression:")
                 self.expressions.append(x)
             else:
-                self.numbers.append(x.tobytes() if type(x) is np.ndarray else np.asarray(x, float).tobytes())
+                x = x if type(x) is np.ndarray else np.asarray(x, float)
+                self.numbers.append(b"%d:" % x.nbytes + x.tobytes())  # which quantity a number belongs to matters
 
     def digest(self):
         column = ca.vertcat(ca.SX(0, 1), *[ca.vec(ca.densify(x)) for x in self.expressions])
@@ -131,9 +135,9 @@ def _declared(model):
     for ground in model.grounds:
         told.names.append(ground.name)
         told.add(*(ground.reference if ground.held else ground.path))
-    for body in model.bodies:
-        told.names.append(body.name)
-        told.add(*[getattr(body, kept) for kept in MADE_OF.values()])
+    told.names += [body.name for body in model.bodies]
+    for what in MADE_OF.values():
+        told.add(*[getattr(body, what) for body in model.bodies])
     for c in model.constraints:
         told.names += [c.name, c.key]
         trace = c.traced()
@@ -144,8 +148,8 @@ def _declared(model):
         else:
             told.names += [_digest(trace), c.first.name, c.second.name]
             told.add(*(c.placed if c.placed_numbers is None else c.placed_numbers))
-    for j in model.joints:
-        told.add(kept(j, "start"), kept(j, "start_rate"))
+    for what in ("start", "start_rate"):
+        told.add(*[kept(j, what) for j in model.joints])
     told.add(model.gravity)
     texts: dict = {}
     for force in model.forces:

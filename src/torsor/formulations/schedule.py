@@ -19,6 +19,7 @@ Nobody who calls the kernel can tell: it has the signature of a graph. `unrolled
 """
 
 import hashlib
+from functools import lru_cache
 from typing import NamedTuple
 
 import casadi as ca
@@ -211,10 +212,10 @@ class Schedule:
         return list(self.gives)
 
     def sparsity_in(self, i):
-        return ca.Sparsity.dense(list(self.takes.values())[i], 1)
+        return _full(list(self.takes.values())[i])
 
     def sparsity_out(self, i):
-        return ca.Sparsity.dense(list(self.gives.values())[i], 1)
+        return _full(list(self.gives.values())[i])
 
     def unrolled(self):
         """The same as one straight graph; there is none where ranks tell each other anything."""
@@ -236,6 +237,11 @@ class Schedule:
                     cells[vector][at : at + result.nnz()] = result.nonzeros()
         results = [_column(cells[name]) for name in self.gives]
         return ca.Function(self.label, list(known.values()), results, self.name_in(), self.name_out())
+
+
+@lru_cache(16)
+def _full(size):
+    return ca.Sparsity.dense(size, 1)
 
 
 def _lengths(f):

@@ -5,8 +5,6 @@ joints, constraints between two bodies at position level, forces between bodies 
 is prepared like that, with numbers for its parameters. Everything else is derived as ever.
 """
 
-from dataclasses import asdict
-
 import casadi as ca
 import numpy as np
 
@@ -199,7 +197,7 @@ def described(passes, sizes, parts, choice, t, signals):
         partition={},
         linear=_linear(tree),
         length=sizes.length,
-        scales=asdict(sizes),
+        scales=dict(vars(sizes)),
         mass=float(mass.sum()),
         inertia=float(np.trace(J, axis1=1, axis2=2).sum()),
         t=t,
