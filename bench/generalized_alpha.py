@@ -3,8 +3,8 @@
     python bench/generalized_alpha.py [--n 10] [--peers ENV/bin/python]        ENV: an environment with exudyn
 
 The energy error of the method falls with the square of the step. For each run of a peer, torsor takes the step at which it has the
-same largest error on the way; the error at the end is told, too. Times are those of the loops: torsor compiles the model before,
-which is told apart.
+same largest error on the way; the error at the end is told, too. Times are processor seconds: of whole calls of torsor, with
+outputs, once the model is compiled, which is told apart, and of the peer's solver.
 """
 
 import argparse
@@ -22,11 +22,15 @@ FORMULATIONS = ("relative", "absolute")
 
 
 def run(model, formulation, step):
-    """Seconds in the loop, the best of five, largest energy error, and that at the end."""
+    """Processor seconds of a whole call, the best of five, largest energy error, and that at the end."""
     given = {"outputs": 500, "method": "generalized-alpha:rho=0.9", "formulation": formulation, "step": step}
-    runs = [ts.simulate(model, 10.0, **given) for _ in range(5)]
-    error = runs[0].energy.values - runs[0].energy.values[0]
-    return min(data.attrs["wall_seconds"] for data in runs), np.abs(error).max(), abs(error[-1])
+    best = np.inf
+    for _ in range(5):
+        start = time.process_time()
+        data = ts.simulate(model, 10.0, **given)
+        best = min(best, time.process_time() - start)
+    error = data.energy.values - data.energy.values[0]
+    return best, np.abs(error).max(), abs(error[-1])
 
 
 def told(name, step, seconds, error, end, more=""):
