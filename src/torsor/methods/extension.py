@@ -15,7 +15,7 @@ from .explicit import combined
 from .records import Span
 from .vectors import copy
 
-POOR = 0.01  # conditioning at a stage over that at the end of the step, below which it is not used
+POOR = 0.1  # conditioning at a stage over that at the better end of the step, below which it is not used
 
 
 def span_of(method, scratch, layout, p):
@@ -38,7 +38,7 @@ def longest(integrator, method, tolerance):
 def begins(run, structure):
     """Take note of where a step begins."""
     span, state = run.span, run.state
-    span.at, span.start, span.structure = state.at, state.time, structure
+    span.at, span.start, span.structure, span.pivot = state.at, state.time, structure, state.pivot
     copy(state.p, span.p)
 
 
@@ -64,8 +64,8 @@ def fill(run):
             ask.rate(k, s, span.x, span.p, s.F, run.plan.gains, span.xdot, s.lam)
             ask.differential(k, s, span.u, span.xdot, s.K[i])
             state.evaluations += 1
-            pivot = s.F[k.last] if k.constrained == 1 else state.pivot
-            if i > method.stages and pivot < POOR * state.pivot and method.spare.size > 0:
+            good = max(span.pivot, state.pivot) if k.constrained == 1 else 0.0
+            if i > method.stages and s.F[k.last] < POOR * good and method.spare.size > 0:
                 span.poor = 1
         for i in range(method.stages + 1, method.dense.shape[0] if span.poor == 1 else 0):
             for m in range(span.u.size):

@@ -194,6 +194,7 @@ class Span(Record):
     structure: COUNT
     filled: COUNT  # whether all stages are known that it takes,
     poor: COUNT  # or constraints are nearly dependent in some, which are left out
+    pivot: REAL  # how well they are conditioned at its start
     p: VECTOR  # at its start
     K: MATRIX  # its stages: that of the scratch
     weights: VECTOR  # of them
