@@ -180,6 +180,8 @@ def test_info_names_what_is_redundant(torsor):
         ("run pendulum.py --outputs some", ("--outputs 'some'", "number of intervals")),
         ("run pendulum.py --outputs 0,2", ("time 2 lies beyond the end",)),
         ("run pendulum.py --set damping", ("write NAME=VALUE",)),
+        ("run pendulum.py --step 0.1 --method generalized-alpha:rho=2", ("rho must lie between 0 and 1, got 2.0",)),
+        ("run pendulum.py --method variational", ("'variational' has no step-size control", "give a positive `step`")),
         ("run pendulum.py --set length=2", ("--set length", "Known: damping")),
         ("run pendulum.py --set damping=much", ("parameter 'damping'", "'much'")),
         ("run four-bar --set m=2", ("--set m", "Known: n")),
