@@ -137,10 +137,11 @@ def test_a_damaged_entry_counts_as_absent(damage, tmp_path):
         (["x", "memory", "constants", "out", "memory"], [3], [[0]] * 5, "a class of 3"),
         (["x", "memory", "constants", "out", "memory"], [1], [[3], [0], [0], [0], [0]], "places 3 to 5 of 'x'"),
         (["x", "memory", "constants", "out", "memory"], [1], [[0], [-1], [0], [0], [0]], "places -1 to 0 of 'memory'"),
+        (["memory", "memory", "constants", "out", "memory"], [1], [[2], [0], [0], [0], [0]], "not in one room"),
     ],
 )
 def test_rows_that_would_leave_their_vectors_are_refused(vectors, kinds, places, told):
     s = Schedule("k", takes={"x": 4}, gives={"out": 2})
-    s.room(3), s.keep(np.zeros(5))
+    s.room(3), s.room(2), s.keep(np.zeros(5))
     with pytest.raises(OptionError, match=told):
         s.call(CLASSES, vectors, kinds, places)

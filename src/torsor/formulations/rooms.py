@@ -45,6 +45,13 @@ class Rooms:
         low, high = self._of(np.array([column.min(), column.max()]))
         return column + (moved[low] if low == high else moved[self._of(column)])
 
+    def hold(self, places, length):
+        """Whether so many numbers, from any of some places on, are in one room."""
+        if not len(places) or not length:
+            return True
+        low, high = self._of(np.array([places.min(), places.max() + length - 1]))
+        return bool(low == high or np.array_equal(self._of(places), self._of(places + length - 1)))
+
     def _of(self, places):
         """The room of each place."""
         return np.maximum(np.searchsorted(self._first, places, side="right") - 1, 0)
@@ -56,20 +63,14 @@ class Rooms:
             for column in columns:
                 rooms = self._met(column)
                 first[rooms], last[rooms] = np.minimum(first[rooms], k), k
-        found, end = np.zeros(count, np.int64), 0
+        found = np.zeros(count, np.int64)
         done: list[int] = []
         for room in sorted(range(count), key=lambda k: (-self._sizes[k], k)):
-            others = sorted(
-                (found[k], found[k] + self._sizes[k]) for k in done if first[k] <= last[room] and first[room] <= last[k]
-            )
-            at = 0
-            for begin, beyond in others:
-                if begin - at >= self._sizes[room]:
-                    break
-                at = max(at, beyond)
-            found[room], end = at, max(end, at + self._sizes[room])
+            meeting = [k for k in done if first[k] <= last[room] and first[room] <= last[k]]
+            found[room] = _lowest(self._sizes[room], sorted((found[k], found[k] + self._sizes[k]) for k in meeting))
             done.append(room)
-        return (found - np.array(self._first, np.int64)).astype(np.int32) if count else np.zeros(1, np.int32), int(end)
+        end = int((found + self._sizes).max(initial=0))
+        return np.append(found - self._first, 0).astype(np.int32), end
 
     def _met(self, column):
         """Rooms in which some places are."""
@@ -77,3 +78,13 @@ class Rooms:
             return np.zeros(0, int)
         low, high = self._of(np.array([column.min(), column.max()]))
         return np.array([low]) if low == high else np.unique(self._of(column))
+
+
+def _lowest(size, taken):
+    """The lowest place where so many numbers are free; taken: pairs of a place and where it ends, in their order."""
+    at = 0
+    for begin, end in taken:
+        if begin - at >= size:
+            break
+        at = max(at, end)
+    return at

@@ -44,6 +44,10 @@ class Pass(NamedTuple):
     def counted(self, operations):
         return np.dot(np.bincount(self.columns[0], minlength=len(self.classes)), operations)
 
+    def in_memory(self):
+        """Its columns that are places in the memory."""
+        return [k + 1 for k, vector in enumerate(self.vectors) if vector == MEMORY]
+
 
 class Exchange(NamedTuple):
     """A pass in which ranks tell each other numbers: their place, then how many each rank gives, as one column."""
@@ -57,6 +61,9 @@ class Exchange(NamedTuple):
 
     def counted(self, operations):
         return 0
+
+    def in_memory(self):
+        return [0] if self.vectors == [MEMORY] else []
 
 
 class Constants:
@@ -160,6 +167,11 @@ class Schedule:
                         f"schedule {self.label!r}: class {f.name()!r} is called with places {first} to {last} of {vector!r}, "
                         f"which has {sizes[vector]} numbers"
                     )
+                if vector == MEMORY and not self.rooms.hold(places, length):
+                    raise OptionError(
+                        f"schedule {self.label!r}: class {f.name()!r} is called with {length} numbers of the memory that are not "
+                        "in one room"
+                    )
 
     # as data
 
@@ -169,19 +181,17 @@ class Schedule:
         return self.rooms.shared(self._touched())[1]
 
     def placed(self):
-        """The passes one by one, with places in a memory in which rooms share what they need at different times."""
+        """The passes one by one, with places in a memory in which rooms that are needed at different times share theirs."""
         moved = self.rooms.shared(self._touched())[0]
         for one in self.passes:
-            memory = [k + (0 if isinstance(one, Exchange) else 1) for k, v in enumerate(one.vectors) if v == MEMORY]
-            columns = one.columns.copy() if memory else one.columns
-            for k in memory:
+            columns = one.columns.copy()
+            for k in one.in_memory():
                 columns[k] = self.rooms.placed(columns[k], moved)
             yield one._replace(columns=columns)
 
     def _touched(self):
         """For each pass the places in the memory that it reads or writes."""
-        first = lambda one: 0 if isinstance(one, Exchange) else 1
-        return [[one.columns[k + first(one)] for k, v in enumerate(one.vectors) if v == MEMORY] for one in self.passes]
+        return [[one.columns[k] for k in one.in_memory()] for one in self.passes]
 
     def serialize(self):
         """Everything that its native code depends on, as text: no rows."""
