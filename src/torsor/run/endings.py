@@ -9,9 +9,7 @@ DAYS = 30.0  # a run that would take longer at the pace it has had has no chance
 BOUNDLESS = 1e20  # times its size that a model would move in the run: no motion, but an unstable step
 STATUS = {
     NOT_FINITE: "the state is no longer finite",
-    STEP_TOO_SMALL: (
-        "the step became too small: the motion is too stiff for an explicit method (then take method='radau5'), or singular"
-    ),
+    STEP_TOO_SMALL: "the step became too small: the motion is singular, or jumps",
     NOT_SOLVED: "Newton's method does not solve the equations of a step, however short",
     NOT_PROJECTED: "the constraints could not be satisfied any more: the projection did not converge",
 }
@@ -22,6 +20,8 @@ def message(runner, status):
     if status == FINISHED:
         return "finished"
     message = STATUS[status]
+    if status == STEP_TOO_SMALL and not runner.needs:
+        message += ", or is too stiff for an explicit method (then take method='radau5')"
     if status == NOT_SOLVED:
         where = f"t = {runner.state.time:.9g} s, most of all in {runner.system.component(runner.state.worst)}"
         size = runner.state.unsolved
@@ -30,7 +30,8 @@ def message(runner, status):
             if np.isfinite(size)
             else "its corrections have no bounds"
         )
-        return f"{message}: {left} at {where}; a smaller step may help"
+        tried = f"in a step of {2 * runner.state.longest:.3g} s"
+        return f"{message}: {left} {tried} at {where}" + ("; a smaller step may help" if runner.plan.step > 0 else "")
     blamed = _blamed(runner)
     if blamed or status == NOT_FINITE:
         return message + (blamed or "; every element by itself is: accelerations or reactions have no solution here")
