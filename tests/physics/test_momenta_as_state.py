@@ -74,3 +74,15 @@ def test_a_joint_that_is_engaged_at_a_distance_keeps_velocities():
     hook = model.add(ts.Spherical("hook", one, two, point=(1.5, 0, 0)), active=False)
     model.when(ts.time >= 0.2, ts.engage(hook, snap=True), name="hooked")
     agree(model, 0.5, outputs=5)
+
+
+def test_what_rests_on_a_belt_sticks_to_it():
+    """Its momentum is that of the belt, which leaves rounding where velocities are zero."""
+    model = ts.Model("belt", gravity=(0, 0, -9.81))
+    moving = model.add(ts.Ground("moving", at=(0.4 * ts.time, 0, 0)))
+    block = model.body("block", mass=1.2, inertia=(0.1, 0.1, 0.1), velocity=(0.4, 0, 0))
+    model.add(ts.EnergyForce("spring", energy=25.0 * block.position[0] ** 2))
+    on = model.add(ts.Prismatic("on", moving, block, axis=(1, 0, 0)))
+    model.add(ts.Friction("rub", on, coefficient=0.25, static=0.45))
+    runs = agree(model, 1.1, outputs=5)
+    assert [data.event_name.values.tolist() for data in runs] == 4 * [["rub.slide", "rub.stick"]]

@@ -58,12 +58,13 @@ class Runner(Results):
             rates=np.zeros((integrator.history, system.state.algebra)),
             ways=np.zeros((3 if "slope" in self.needs else 0, system.state.algebra)),
         )  # fmt: skip
+        self.start = state_of(built, system.state, system.t, system.q, system.v, system.p)
         self.plan = self._planned(step, tolerance, projection)
         self.scales = Scales(length=system.length, angle=1.0, states=np.zeros(len(system.state.states)))
         self.state = State(
             time=system.t, longest=np.inf, least_pivot=1.0, p=np.array(system.p), xs=np.zeros((3, system.state.x))
         )
-        self.state.xs[0] = state_of(built, system.state, system.t, system.q, system.v, system.p)
+        self.state.xs[0] = self.start
         self.scratch, self.equations = self._scratch(), Equations()
         self.span, self.out = span_of(self.method, self.scratch, system.state, self.state.p), Outputs()
         self.run_ = self.record(
@@ -174,9 +175,11 @@ class Runner(Results):
         return number
 
     def _moves(self):
-        """How fast a system moves at the start: lengths over its size, angles as they are [1/s]."""
+        """How fast a system moves at the start, momenta that a ground which moves gives it included: lengths over its size, angles
+        as they are [1/s]."""
         sizes = np.where(np.array(self.system.linear, bool), self.system.length, 1.0)
-        return self._agreed(np.abs(np.array(self.system.v) / sizes).max(initial=0.0))
+        speeds = np.array(self.system.v), self.system.state.parted(self.start)[1]
+        return self._agreed(np.abs(speeds / sizes).max(initial=0.0))
 
     def _first_step(self, tolerance):
         """A cautious first step from the start velocities and accelerations: small against the time in which anything turns
