@@ -77,7 +77,7 @@ class Rooms:
         if not len(column) or not self._first:
             return np.zeros(0, int)
         low, high = self._of(np.array([column.min(), column.max()]))
-        return np.array([low]) if low == high else np.unique(self._of(column))
+        return np.array([low]) if low == high else np.flatnonzero(np.bincount(self._of(column)))
 
 
 def _lowest(size, taken):

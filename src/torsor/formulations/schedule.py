@@ -154,24 +154,30 @@ class Schedule:
             raise OptionError(f"schedule {self.label!r}: there is no vector {unknown[0]!r}, only {', '.join(sizes)}")
         if len(columns) != 1 + len(vectors) or not np.all((kinds >= 0) & (kinds < len(classes))):
             raise OptionError(f"schedule {self.label!r}: a row is a class of {len(classes)} and {len(vectors)} places")
-        for kind, f in enumerate(classes):
-            lengths = _lengths(f)
+        lengths = [_lengths(f) for f in classes]
+        for f, own in zip(classes, lengths):
             written = [vector for vector in vectors[f.n_in() :] if vector in self.takes or vector == CONSTANTS]
-            if len(lengths) != len(vectors) or written:
+            if len(own) != len(vectors) or written:
                 raise OptionError(f"schedule {self.label!r}: class {f.name()!r} does not take and give {vectors}")
-            rows = columns if len(classes) == 1 else columns[:, kinds == kind]
-            for vector, length, places in zip(vectors, lengths, rows[1:]):
-                first, last = (places.min(), places.max() + length) if len(places) else (0, 0)
-                if first < 0 or last > sizes[vector]:
-                    raise OptionError(
-                        f"schedule {self.label!r}: class {f.name()!r} is called with places {first} to {last} of {vector!r}, "
-                        f"which has {sizes[vector]} numbers"
-                    )
-                if vector == MEMORY and not self.rooms.hold(places, length):
-                    raise OptionError(
-                        f"schedule {self.label!r}: class {f.name()!r} is called with {length} numbers of the memory that are not "
-                        "in one room"
-                    )
+        for vector, places, *own in zip(vectors, columns[1:], *lengths):
+            if not self._fit(vector, places, max(own, default=0)):  # for some class: a closer look
+                for kind, (f, length) in enumerate(zip(classes, own)):
+                    self._refuse_places(f, vector, places[kinds == kind], length)
+
+    def _fit(self, vector, places, length):
+        """Whether so many numbers of a vector, from any of some places on, are there, and where it is the memory, in one room."""
+        inside = not len(places) or (places.min() >= 0 and places.max() + length <= self._sizes()[vector])
+        return inside and (vector != MEMORY or self.rooms.hold(places, length))
+
+    def _refuse_places(self, f, vector, places, length):
+        if self._fit(vector, places, length):
+            return
+        first, last, size = places.min(), places.max() + length, self._sizes()[vector]
+        if first < 0 or last > size:
+            what = f"places {first} to {last} of {vector!r}, which has {size} numbers"
+        else:
+            what = f"{length} numbers of the memory that are not in one room"
+        raise OptionError(f"schedule {self.label!r}: class {f.name()!r} is called with {what}")
 
     # as data
 

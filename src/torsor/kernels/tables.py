@@ -83,34 +83,13 @@ class _Pool:
     def __init__(self):
         self.columns, self.known = [], {}
 
-    def keep(self, column):
-        """The number of a column that begins at zero."""
-        steps = np.diff(column)
-        if not len(steps) or np.all(steps == steps[0]):
-            return self._even(int(steps[0]) if len(steps) else 0, len(column))
-        return self.listed(column)
-
-    def listed(self, column):
-        """The number of a column, whatever is in it."""
-        mark = _mark(column)
-        if mark not in self.known:
-            self.known[mark] = len(self.columns)
-            self.columns.append(column)
-        return self.known[mark]
-
-    def turned(self, columns):
-        """Whether more of these columns are known if they are read from their end."""
-        if columns.shape[1] < 2:
-            return False
-        known = lambda way: sum(_mark(column) in self.known for column in way)
-        return known(_beginning(columns[:, ::-1])) > known(_beginning(columns))
-
-    def _even(self, step, length):
-        number = self.known.setdefault(step, len(self.columns))
+    def keep(self, column, mark):
+        """The number of a column with this mark."""
+        number = self.known.setdefault(mark, len(self.columns))
         if number == len(self.columns):
-            self.columns.append(np.zeros(0, np.int32))
-        if len(self.columns[number]) < length:
-            self.columns[number] = (step * np.arange(length)).astype(np.int32)
+            self.columns.append(column)
+        elif len(self.columns[number]) < len(column):  # both grow by equal steps
+            self.columns[number] = column
         return number
 
     def joined(self):
@@ -123,21 +102,30 @@ def _header(one, pool):
     """The header of a pass, with numbers of columns instead of offsets: the part before the columns, numbers, bases."""
     if not one.classes:  # an exchange: where its numbers are, and how many each rank gives
         place, *counts = one.columns[:, 0].tolist()
-        return [], [pool.listed(np.array(counts, np.int32))], [place]
+        column = np.array(counts, np.int32)
+        return [], [pool.keep(column, _listed(column))], [place]
     columns, count = one.columns, one.columns.shape[1]
-    head = [count, 0, 1]
-    if pool.turned(columns):
-        columns, head = columns[:, ::-1], [count, count - 1, -1]
-    bases = columns[:, 0].tolist() if count else [0] * len(columns)
-    return head, [pool.keep(column) for column in _beginning(columns)], bases
+    if not count:
+        return [0, 0, 1], [pool.keep(column, 0) for column in columns], [0] * len(columns)
+    head, (beginning, marks) = [count, 0, 1], _marked(columns)
+    missing = [mark for mark in marks if mark not in pool.known]
+    if missing:
+        other, turned = _marked(columns[:, ::-1])
+        if sum(mark not in pool.known for mark in turned) < len(missing):
+            columns, beginning, marks, head = columns[:, ::-1], other, turned, [count, count - 1, -1]
+    return head, [pool.keep(*pair) for pair in zip(beginning, marks)], columns[:, 0].tolist()
 
 
-def _beginning(columns):
-    """Columns less their first number."""
-    return np.ascontiguousarray(columns - columns[:, :1], np.int32)
+def _marked(columns):
+    """Columns less their first number, and what tells them apart: their step, where it is the same everywhere, or a hash."""
+    beginning = np.ascontiguousarray(columns - columns[:, :1], np.int32)
+    steps = np.diff(beginning, axis=1)
+    even = np.all(steps == steps[:, :1], axis=1) if steps.shape[1] else np.ones(len(columns), bool)
+    first = steps[:, 0].tolist() if steps.shape[1] else [0] * len(columns)
+    return beginning, [step if e else _listed(x) for x, step, e in zip(beginning, first, even.tolist())]
 
 
-def _mark(column):
+def _listed(column):
     return hashlib.blake2b(column, digest_size=16).digest()
 
 
