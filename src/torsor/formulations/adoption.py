@@ -3,7 +3,7 @@
 import casadi as ca
 
 from ..describe.quantity import time
-from ..lie import SE3, SO3, Rn, se3
+from ..lie import SE3, SO3, Rn, Turning, se3
 
 
 def adopting(f):
@@ -28,8 +28,9 @@ def adopted(f):
             found.append((link.group.from_matrix(H), V))
             continue
         H, V = known.of(joint.relative_pose()), known.of(joint.relative_twist())
-        if isinstance(link.group, SO3):
-            found.append((ca.vec(se3.split_pose(H)[0]), se3.split(V)[0]))
+        if isinstance(link.group, (SO3, Turning)):
+            R, w = se3.split_pose(H)[0], se3.split(V)[0]
+            found.append((ca.vec(R), w if isinstance(link.group, SO3) else ca.dot(ca.DM(link.group.axis), w)))
         else:
             x = _first_kind_coordinates(link, H) if link.first_kind else known.coordinates(joint)
             found.append((x, _coordinate_rates(link, V, x, H)))

@@ -42,6 +42,14 @@ class Hamiltonian(Relative):
         return [ca.densify(ca.vertcat(*column)) for column in zip(*columns)]
 
 
+@register("hamiltonian-rotations")
+class HamiltonianRotations(Hamiltonian):
+    """As hamiltonian, with rotation matrices in the place of angles: 30 unknowns of the platform instead of 6. For comparison;
+    [bai2024], eq. 43 and 44."""
+
+    rotations = True
+
+
 @register("hamiltonian-absolute")
 class HamiltonianAbsolute(Absolute):
     """Coordinates of every body and their momenta (m ẋ, J ω); joints are constraints."""

@@ -16,7 +16,7 @@ import numpy as np
 from ..describe.quantity import time
 from ..describe.topology import spanning_tree
 from ..errors import ModelError
-from ..lie import SE3, Product, Rn, se3, so3
+from ..lie import SE3, Product, Rn, Turning, se3, so3
 from ..registry import register
 from . import recursions, tree_schedule
 from .absolute import Absolute
@@ -53,6 +53,7 @@ class Relative(Transmission):
     """Joint coordinates: fewer unknowns, no constraints in trees, the fastest choice for open chains and robots."""
 
     first_kind = False  # canonical coordinates of the second kind; joints on SO(3) and SE(3) as such
+    rotations = False  # joints that turn about one axis by their angle
 
     def __init__(self, model):
         super().__init__(model)
@@ -68,7 +69,7 @@ class Relative(Transmission):
         by_body: dict[int, Link] = {}
         for branch in self.topology.branches:
             above = None if branch.parent is None else by_body[id(branch.parent)]
-            link = Link(branch, above, self.first_kind)
+            link = Link(branch, above, self.first_kind, rotations=self.rotations)
             by_body[id(branch.body)] = link
             self.links.append(link)
         self.link_of = by_body
@@ -256,7 +257,7 @@ class Relative(Transmission):
 
     def joint_motion(self, joint, a):
         link = self.substitution.links.get(joint.name)
-        if link is None or not link.declared or isinstance(link.group, SE3):
+        if link is None or not link.declared or isinstance(link.group, (SE3, Turning)):
             return joint_motion_of_bodies(joint, self.absolute.substitution)
         at = self.offset[id(link)]
         q = link.x if isinstance(link.group, Rn) else so3.log(link.group.matrix(link.x))

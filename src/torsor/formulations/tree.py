@@ -24,7 +24,7 @@ import numpy as np
 
 from ..describe import quantity
 from ..joints.free import Free
-from ..lie import SE3, SO3, Rn, se3, so3
+from ..lie import SE3, SO3, Rn, Turning, se3, so3
 from . import spatial
 from .tracing import traced
 
@@ -34,13 +34,14 @@ SUBGROUPS = ("cylindrical", "planar")  # besides rotations and rigid motions: jo
 class Link:
     """One body of the tree with its joint, as expressions of the joint's own coordinates x and velocities v.
 
-    fixed   pose from the parent's frame to the joint's: that of the model, or any other
+    fixed       pose from the parent's frame to the joint's: that of the model, or any other
+    rotations   whether a joint that turns about one axis has its rotation for a coordinate, and not the angle
     """
 
-    def __init__(self, branch, parent, first_kind=False, fixed=None):
+    def __init__(self, branch, parent, first_kind=False, fixed=None, rotations=False):
         self.branch, self.parent = branch, parent
         self.body, self.joint = branch.body, branch.joint
-        self.group = _group(self.joint)
+        self.group = _turning(self.joint) if rotations else _group(self.joint)
         self.first_kind = first_kind and (self.joint.key in SUBGROUPS or not isinstance(self.group, Rn))
         self.group = Rn(self.joint.dof) if self.first_kind else self.group
         name = self.joint.name if fixed is None else "joint"
@@ -146,6 +147,15 @@ def _group(joint):
         if S.is_constant() and not ca.sparsify(S - whole[joint.dof]).nnz():
             return SO3() if joint.dof == 3 else SE3()
     return Rn(joint.dof)
+
+
+def _turning(joint):
+    """The group of a joint's motions, with rotations about one axis as such."""
+    S = joint.motion(ca.SX.sym("q", joint.dof)) if joint.dof == 1 else ca.SX(6, 0)
+    if joint.dof != 1 or not S.is_constant():
+        return _group(joint)
+    w, v = (ca.DM(x).full().ravel() for x in se3.split(S))
+    return Turning(tuple(w.tolist())) if not v.any() and abs(w @ w - 1) < 1e-14 else _group(joint)
 
 
 def _rates(group, x, v):

@@ -3,5 +3,6 @@
 from . import se3, so3
 from .groups import MAPS, SE3, SO3, Group, Rn
 from .product import Product
+from .turning import Turning
 
-__all__ = ["MAPS", "SE3", "SO3", "Group", "Product", "Rn", "se3", "so3"]
+__all__ = ["MAPS", "SE3", "SO3", "Group", "Product", "Rn", "Turning", "se3", "so3"]
