@@ -184,7 +184,7 @@ def test_the_command_line_says_what_was_taken(capsys):
 def test_unknown_formulations_are_refused_with_what_is_allowed():
     for ask in (ts.compile, ts.info, lambda model, formulation: ts.simulate(model, 1.0, formulation=formulation)):
         with pytest.raises(
-            ts.OptionError, match="unknown formulation 'automatic'.*'auto'.*absolute, auto, hierarchical"
+            ts.OptionError, match="unknown formulation 'automatic'.*'auto'.*absolute, auto, .*hierarchical"
         ):
             ask(hinges(1), formulation="automatic")
         with pytest.raises(ts.OptionError, match="unknown formulation None"):

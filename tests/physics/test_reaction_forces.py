@@ -193,7 +193,7 @@ def test_friction_of_a_released_contact_is_zero(key):
     model.when(model.time >= 1.0, ts.release(plane))
     f = ts.registered("formulation")[key](model)
     f.release([plane])
-    start = given(f if key == "absolute" else f.absolute, 0.0, {})
+    start = given(f.all_rows, 0.0, {})
     q, p = start.q, start.p
     q, v, p = f.adopt(0.0, q, np.ones(6), p)
     f.choose(Examiner(f, 1.0), 0.0, q, p)
