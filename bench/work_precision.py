@@ -116,7 +116,7 @@ def drawn(kept, path):
         ax.set_ylabel("time of the run [ms]")
     shown = {label: line for ax in axes.flat for line, label in zip(*ax.get_legend_handles_labels())}
     figure.legend(shown.values(), shown, loc="outside lower center", ncols=6, fontsize=9)
-    figure.savefig(path, dpi=110)
+    figure.savefig(path, dpi=90)
 
 
 if __name__ == "__main__":
