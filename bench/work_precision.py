@@ -101,8 +101,9 @@ def drawn(kept, path):
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    from PIL import Image
 
-    figure, axes = plt.subplots(2, 3, figsize=(12, 7.5), layout="constrained")
+    figure, axes = plt.subplots(2, 3, figsize=(11, 7), layout="constrained")
     colors = dict(zip(METHODS, plt.colormaps["tab20"].colors))
     for ax, (problem, rows) in zip(axes.flat, kept.items()):
         for method, found in rows.items():
@@ -116,7 +117,8 @@ def drawn(kept, path):
         ax.set_ylabel("time of the run [ms]")
     shown = {label: line for ax in axes.flat for line, label in zip(*ax.get_legend_handles_labels())}
     figure.legend(shown.values(), shown, loc="outside lower center", ncols=6, fontsize=9)
-    figure.savefig(path, dpi=90)
+    figure.savefig(path, dpi=110)
+    Image.open(path).convert("RGB").quantize(64).save(path, optimize=True)  # few colours: a small file
 
 
 if __name__ == "__main__":

@@ -31,8 +31,14 @@ class Turning(Group):
 
     @returns("matrix")
     def matrix(self, x):
-        """The 3 × 3 matrix of a flat element."""
-        return ca.reshape(x, 3, 3)
+        """The 3 × 3 matrix of a flat element, R = I + sin θ â + (1 − cos θ) â²: what the axis makes zero is zero."""
+        sine, cosine = self._sine_and_cosine(x)
+        A = ca.sparsify(ca.DM(so3.hat(ca.DM(self.axis))))
+        return ca.DM.eye(3) + sine * A + (1 - cosine) * ca.sparsify(A @ A)
+
+    def _sine_and_cosine(self, x):
+        R = ca.reshape(x, 3, 3)
+        return ca.dot(ca.DM(self.axis), so3.vee(R - R.T)) / 2, (ca.trace(R) - 1) / 2
 
     @returns("vector")
     def identity(self):
@@ -52,9 +58,7 @@ class Turning(Group):
 
     @returns("vector")
     def log(self, x, map="exp"):
-        R, axis = self.matrix(x), ca.DM(self.axis)
-        sine, cosine = ca.dot(axis, so3.vee(R - R.T)) / 2, (ca.trace(R) - 1) / 2
-        return _choose(map, ca.atan2, lambda s, c: 2 * s / (1 + c))(sine, cosine)
+        return _choose(map, ca.atan2, lambda s, c: 2 * s / (1 + c))(*self._sine_and_cosine(x))
 
     @returns("vector")
     def dexp_inverse(self, u, w, map="exp"):
