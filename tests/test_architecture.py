@@ -30,6 +30,7 @@ ORDER = [
     {"store"},
     {"look"},
     {"simulation"},
+    {"analysis"},
     {"cases"},
     {"testing"},
     {"cli", "__main__"},
