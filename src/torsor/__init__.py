@@ -66,6 +66,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .simulation import resume, simulate
     from .store.component import interface, load_component, save_component
     from .store.files import load, save
+    from .store.table import table_of
 
 __version__ = "0.1.0"
 
@@ -75,6 +76,7 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "compile": ("run.dynamics", "compile"),
     "save": ("store.files", "save"),
     "load": ("store.files", "load"),
+    "table_of": ("store.table", "table_of"),
     "save_component": ("store.component", "save_component"),
     "load_component": ("store.component", "load_component"),
     "interface": ("store.component", "interface"),

@@ -10,12 +10,13 @@ import typer
 from ..errors import AccuracyWarning, OptionError, ResultError, RunError
 from ..registry import registered
 from . import BAD_INPUT, DONE, FAILED, INTERRUPTED, TERMINATED, checking, complain, components
-from .drawing import draw, folder_for, written_to
+from .drawing import draw, folder_for, written_as, written_to
 from .options import (
     AGAIN,
     CERTIFY,
     CHECKPOINT,
     CHECKPOINTED,
+    CSV,
     EVERY,
     FOLDER,
     FORMULATION,
@@ -62,6 +63,7 @@ def run(
     tolerance: Annotated[float | None, TOLERANCE] = None,
     set: Annotated[list[str] | None, SET] = None,
     out: Annotated[str | None, OUT] = None,
+    csv: Annotated[str | None, CSV] = None,
     plot: Annotated[str | None, PLOT] = None,
     certify: Annotated[bool, CERTIFY] = False,
     threads: Annotated[int | None, THREADS] = None,
@@ -72,7 +74,6 @@ def run(
 ):
     """Simulate a case or a model file, and report how accurate the result is."""
     from .. import simulate
-    from ..store import files
     from .launching import of_ranks, ranked
     from .source import assignments, load
 
@@ -88,15 +89,14 @@ def run(
     if "until" not in arguments:
         way = "" if found.file is None else "define `until` in it, or "
         raise OptionError(f"{source}: does not say how long to run: {way}give --until SECONDS")
-    if out is not None:  # a long run must not end with the discovery that its result cannot be kept
-        files.refuse_unwritable(out)
+    outs = written_as(out, csv)
     if plot is not None:
         folder_for(plot)
 
     kept = _kept(checkpoint, checkpoint_every, checkpoint_interval, found)
     _tell(found)
     return _reported(
-        lambda: simulate(found.model, parameters=found.parameters, **arguments, **kept), found, checkpoint, out, plot
+        lambda: simulate(found.model, parameters=found.parameters, **arguments, **kept), found, checkpoint, outs, plot
     )
 
 
@@ -106,23 +106,22 @@ def resume(
     source: Annotated[str | None, AGAIN] = None,
     set: Annotated[list[str] | None, SET] = None,
     out: Annotated[str | None, OUT] = None,
+    csv: Annotated[str | None, CSV] = None,
     plot: Annotated[str | None, PLOT] = None,
 ):
     """Go on with a run that was started with `torsor run CASE|FILE --checkpoint DIR`."""
     from ..simulation import resume as go_on
-    from ..store import files
     from ..store.checkpoint import Checkpoint
     from .source import assignments, resumed
 
     place = Checkpoint(folder)
     place.read()
-    if out is not None:
-        files.refuse_unwritable(out)
+    outs = written_as(out, csv)
     if plot is not None:
         folder_for(plot)
     found = resumed(folder, place.source, source, assignments(set))
     _tell(found)
-    return _reported(lambda: go_on(place, found.model), found, folder, out, plot)
+    return _reported(lambda: go_on(place, found.model), found, folder, outs, plot)
 
 
 def _kept(folder, every, interval, found):
@@ -139,7 +138,7 @@ def _kept(folder, every, interval, found):
     return arguments
 
 
-def _reported(run, found, folder, out, plot):
+def _reported(run, found, folder, outs, plot):
     """Carry out a run, tell how it went and keep its result. Returns the exit status."""
     from ..run.interruption import noted
     from .source import blamed, command
@@ -161,23 +160,24 @@ def _reported(run, found, folder, out, plot):
         if folder is not None and data.attrs["status"] == "interrupted":
             trouble += f". Go on with `{command(folder, found.remembered())}`"
     with noted() as note:  # what was computed is written first
-        outcome = _summarised(data, folder, out, plot, status, trouble, [str(doubt.message) for doubt in doubts])
+        outcome = _summarised(data, folder, outs, plot, status, trouble, [str(doubt.message) for doubt in doubts])
     if note.signal is not None and outcome == DONE:
         outcome = complain("interrupted", TERMINATED if note.signal == signal.SIGTERM else INTERRUPTED)
     return outcome
 
 
-def _summarised(data, folder, out, plot, status, trouble, doubts):
+def _summarised(data, folder, outs, plot, status, trouble, doubts):
     """Tell how a run went and keep its result. Returns the exit status."""
     from ..look.summary import summary
     from ..store import files
+    from ..store.formats import format_of
 
     print(summary(data))
     for doubt in doubts:
         complain(f"warning: {doubt}".replace("certify=True", "--certify"))
     try:
-        if out is not None:
-            if folder is None:
+        for out in outs:
+            if folder is None or format_of(out) is not None:
                 files.save(data, out)
             else:  # a large result is not in memory, and need not get there
                 files.copied(data.encoding["source"], out)

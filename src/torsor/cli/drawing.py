@@ -1,8 +1,20 @@
-"""Plots of results, as files."""
+"""Results as files: where they go, and plots of them."""
 
 import os
 
-from ..errors import ResultError
+from ..errors import OptionError, ResultError
+
+
+def written_as(out, csv):
+    """The files that a result goes to. A long run must not end with the discovery that it cannot be kept."""
+    from ..store.files import refuse_unwritable
+
+    if csv is not None and not csv.lower().endswith(".csv"):
+        raise OptionError(f"--csv {csv!r}: the name of the table must end in .csv; --out FILE writes other formats")
+    wanted = [path for path in (out, csv) if path is not None]
+    for path in wanted:
+        refuse_unwritable(path)
+    return wanted
 
 
 def folder_for(path):

@@ -21,6 +21,7 @@ import numpy as np
 
 from ..describe.names import unstorable
 from ..errors import OptionError, ResultError
+from .formats import format_of
 from .journal import flush_folder
 
 if TYPE_CHECKING:
@@ -36,12 +37,20 @@ if hasattr(os, "register_at_fork"):  # a thread that held the lock does not exis
 
 
 def save(data: "xr.Dataset", path: str | os.PathLike) -> None:
-    """Write a result as NetCDF: to a temporary file first, so that no half-written file is left under its name."""
+    """Write a result: as a flat table to FILE.csv or FILE.parquet, as arrays to FILE.mat, else as NetCDF, which `load` reads.
+
+    It goes to a temporary file first, so that no half-written file is left under its name."""
     import xarray as xr
 
     if not isinstance(data, xr.Dataset):
         raise OptionError(f"save: give a result, an xarray.Dataset, got a {type(data).__name__}")
     refuse_unwritable(path)
+    if (other := format_of(path)) is not None:
+        handle, temporary = _new(path)
+        os.close(handle)
+        with written(temporary, path, sealed=True):
+            other.write(data, temporary)
+        return
     for name in data.variables:
         if why := unstorable(name):
             raise ResultError(f"cannot write {os.fspath(path)!r}: variable {name!r} cannot be in a file: {why}")
@@ -96,6 +105,7 @@ def refuse_unwritable(path):
         raise refuse("it is not a regular file")
     if not os.access(folder, os.W_OK):
         raise refuse(f"folder {folder!r} is not writable")
+    format_of(path)
 
 
 @contextmanager
