@@ -12,6 +12,7 @@ from ..errors import OptionError
 from ..registry import lookup
 from . import cache
 from .backends.base import Backend, Size
+from .rows import over
 from .tables import Tables
 
 
@@ -79,6 +80,11 @@ class Kernel:
         with self._waiting():
             self._function(*[array.ctypes.data for array in alive])
         return outputs
+
+    def over(self, *arrays):
+        """Evaluate row by row in native code: each input is one row for all, or as many rows as the others have."""
+        with self._waiting():
+            return over(self, arrays)
 
     def _checked(self, i, array):
         """An input as the kernel reads it: contiguous, column by column."""

@@ -13,6 +13,13 @@ class Block:
     def __call__(self, *given):
         return self._action(self.kernel, *given)
 
+    def over(self, *given):
+        """Row by row: see `Kernel.over`. A large system takes so long for each that nothing is gained by a loop in native code."""
+        count = next((len(x) for x in given if x.ndim == 2), 1)
+        found = [self(*[x[k] if x.ndim == 2 else x for x in given]) for k in range(count)]
+        found = found or [self(*[np.zeros(x.shape[-1]) for x in given])]  # no rows: of this size
+        return tuple(np.array(column)[:count] for column in zip(*found))
+
 
 class Blocks(dict):
     """Blocks by name, as `prepare.mechanics` has kernels."""

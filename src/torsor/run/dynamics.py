@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -11,12 +11,14 @@ from ..describe import quantity
 from ..describe.model import Model
 from ..errors import OptionError
 from .automatic import prepared
+from .batches import Batch
+from .joint_dynamics import JointDynamics
 from .prepare import mechanics
 
-Column: TypeAlias = np.ndarray | None  # None: that of the start
+PORTION = 4096  # states whose factors are kept at a time
 
 
-class Dynamics:
+class Dynamics(JointDynamics):
     """What `torsor.compile` returns.
 
     q, v, p        the consistent start: configuration, velocities, parameters followed by joint angles near which turns count
@@ -25,7 +27,8 @@ class Dynamics:
     coordinates    names of the velocities, in their order
     formulation    the one in use, and `formulation_reason`: why
 
-    In joint coordinates also `mass_matrix`, `coriolis`, `gravity`, `forward_dynamics`, `inverse_dynamics`, `body_jacobian`.
+    Also `poses`, `point` and `point_jacobian` of bodies and, in joint coordinates, `mass_matrix`, `coriolis`, `gravity`,
+    `forward_dynamics`, `inverse_dynamics`, `body_jacobian`. All of them take arrays of states with leading dimensions.
     """
 
     def __init__(
@@ -42,24 +45,28 @@ class Dynamics:
         chosen, self.system, self.kernels = prepared(model, formulation, map, parameters=parameters, build=mechanics)
         self.formulation, self.formulation_reason = chosen
         self._derivatives: dict = {}
+        self._points: dict = {}
         self._given = parameters
         self.q, self.v, self.p = (np.array(x) for x in (self.system.q, self.system.v, self.system.p))
 
     def __reduce__(self):
         return Dynamics, (self.model, self.formulation, self.map, self._given)
 
-    def accelerations(self, q: Column = None, v: Column = None, t: float = 0.0, p: Column = None) -> np.ndarray:
+    def accelerations(self, q: Any = None, v: Any = None, t: Any = 0.0, p: Any = None) -> np.ndarray:
         """v̇ of a state (the start where nothing is given), in the order of `coordinates`. In absolute coordinates ẍ in world axes
         and ω̇ in body axes, body by body."""
-        return self._solve(q, v, t, p)[0]
+        batch, (a, _, _) = self._solve(q, v, t, p)
+        return batch.shaped(a)
 
-    def multipliers(self, q: Column = None, v: Column = None, t: float = 0.0, p: Column = None) -> np.ndarray:
+    def multipliers(self, q: Any = None, v: Any = None, t: Any = 0.0, p: Any = None) -> np.ndarray:
         """λ of the rows in use."""
-        return self._solve(q, v, t, p)[1][: len(self.system.keep)]
+        batch, (_, lam, _) = self._solve(q, v, t, p)
+        return batch.shaped(lam[:, : len(self.system.keep)])
 
-    def momenta(self, q: Column = None, v: Column = None, t: float = 0.0, p: Column = None) -> np.ndarray:
+    def momenta(self, q: Any = None, v: Any = None, t: Any = 0.0, p: Any = None) -> np.ndarray:
         """π = ∂T/∂v, conjugate to the velocities of the formulation, whatever its state is."""
-        return self._momenta(*self._state(q, v, t, p))[0]
+        batch = self._batch(q, v, t, p)
+        return batch.shaped(self._momenta.over(*batch["t q v p"])[0])
 
     @cached_property
     def _momenta(self):
@@ -71,25 +78,26 @@ class Dynamics:
         L = Lagrangian(self.formulation_object)
         return kernels.build({"momenta": ca.Function("momenta", [L.t, L.q, L.v, L.p], [L.momenta])})["momenta"]
 
-    def residuals(
-        self, q: Column = None, v: Column = None, t: float = 0.0, p: Column = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def residuals(self, q: Any = None, v: Any = None, t: Any = 0.0, p: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Position and velocity residuals of the rows in use."""
-        t, q, v, p = self._state(q, v, t, p)
+        batch = self._batch(q, v, t, p)
+        t, q, v, p = batch["t q v p"]
         F = self._factor(t, q, p)
-        return self.kernels["positions"](t, q, p, F)[1][:-1], self.kernels["velocities"](t, q, v, p, F)[1][:-1]
+        g, psi = self.kernels["positions"].over(t, q, p, F)[1], self.kernels["velocities"].over(t, q, v, p, F)[1]
+        return batch.shaped(g[:, :-1]), batch.shaped(psi[:, :-1])
 
-    def projected(
-        self, q: Column = None, v: Column = None, t: float = 0.0, p: Column = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def projected(self, q: Any = None, v: Any = None, t: Any = 0.0, p: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """The state moved onto the constraints: positions by Newton steps, then velocities."""
-        t, q, v, p = self._state(q, v, t, p)
+        batch = self._batch(q, v, t, p)
+        t, q, v, p = batch["t q v p"]
+        q = np.broadcast_to(q, (batch.count, q.shape[-1]))
         for _ in range(20):
-            moved, g = self.kernels["positions"](t, q, p, self._factor(t, q, p))
-            if g[-1] <= 1e-14 * self.system.length / self.system.unit:
+            moved, g = self.kernels["positions"].over(t, q, p, self._factor(t, q, p))
+            off = g[:, -1] > 1e-14 * self.system.length / self.system.unit
+            if not off.any():
                 break
-            q = moved
-        return q, self.kernels["velocities"](t, q, v, p, self._factor(t, q, p))[0]
+            q = np.where(off[:, None], moved, q)
+        return batch.shaped(q), batch.shaped(self.kernels["velocities"].over(t, q, v, p, self._factor(t, q, p))[0])
 
     @property
     def coordinates(self) -> list[str]:
@@ -114,18 +122,18 @@ class Dynamics:
         f = self.formulation_object
         return {name: x for name, x in {**f.functions(), **f.retractions(self.map)}.items() if name in self.kernels}
 
-    def body_accelerations(self, q: Column = None, v: Column = None, t: float = 0.0, p: Column = None) -> np.ndarray:
+    def body_accelerations(self, q: Any = None, v: Any = None, t: Any = 0.0, p: Any = None) -> np.ndarray:
         """ẍ (world axes) and ω̇ (body axes) of all bodies, body by body, whatever the coordinates are."""
-        a, lam, _ = self._solve(q, v, t, p)
-        t, q, v, p = self._state(q, v, t, p)
-        flat = self.kernels["outputs"](t, q, v, p, a, lam)[0]
+        batch, (a, lam, _) = self._solve(q, v, t, p)
+        flat = self.kernels["outputs"].over(*batch["t q v p"], a, lam)[0]
         starts = dict(
             zip([name for name, _ in self.system.layout], np.cumsum([0, *[n for _, n in self.system.layout]]))
         )
-        of = lambda name: flat[starts[name] :][: 3 * len(self.system.bodies)].reshape(-1, 3)
-        return np.hstack([of("acceleration"), of("angular_acceleration")]).ravel()
+        of = lambda name: flat[:, starts[name] :][:, : 3 * len(self.system.bodies)].reshape(len(flat), -1, 3)
+        both = np.concatenate([of("acceleration"), of("angular_acceleration")], axis=-1)
+        return batch.shaped(both.reshape(len(flat), 6 * len(self.system.bodies)))
 
-    def partition_measure(self, q: Column = None, t: float = 0.0, p: Column = None) -> dict[str, Any]:
+    def partition_measure(self, q: Any = None, t: Any = 0.0, p: Any = None) -> dict[str, Any]:
         """How straight each coordinate leads off the constraints, 0 to 1, for positions and for velocities: a good dependent
         coordinate has a large measure. `names`, `positions`, `velocities`."""
         from ..formulations.partition import measure
@@ -143,114 +151,34 @@ class Dynamics:
 
         return Examiner(self.formulation_object, Scales(**self.system.scales))
 
-    # joint coordinates
-
-    @cached_property
-    def matrix_functions(self) -> dict[str, ca.Function]:
-        """Mass and Coriolis matrix, gravity, forward and inverse dynamics, Jacobians, as casadi.Function, by name."""
-        from ..formulations import matrices
-
-        return matrices.functions(self.formulation_object)
-
-    @cached_property
-    def _matrices(self):
-        from .. import kernels
-
-        return kernels.build(self.matrix_functions)
-
-    def mass_matrix(self, q: Column = None, p: Column = None, t: float = 0.0) -> np.ndarray:
-        """M(q)."""
-        _, q, v, p = self._state(q, None, t, p)
-        return self._matrices["mass_matrix"](q, p)[0].reshape(v.size, v.size).T
-
-    def coriolis(self, q: Column = None, v: Column = None, p: Column = None, t: float = 0.0) -> np.ndarray:
-        """C(q, v) with Ṁ − 2 C skew-symmetric."""
-        _, q, v, p = self._state(q, v, t, p)
-        return self._matrices["coriolis"](q, v, p)[0].reshape(v.size, v.size).T
-
-    def gravity(self, q: Column = None, p: Column = None, t: float = 0.0) -> np.ndarray:
-        """g(q): joint forces that hold the tree at rest against gravity alone, on grounds that stand where they are at t."""
-        t, q, _, p = self._state(q, None, t, p)
-        return self._matrices["gravity"](t, q, p)[0]
-
-    def inverse_dynamics(
-        self,
-        q: Column = None,
-        v: Column = None,
-        a: Column = None,
-        t: float = 0.0,
-        p: Column = None,
-    ) -> np.ndarray:
-        """Joint forces, beyond the model's own, that produce accelerations a (recursive Newton–Euler; loops left open)."""
-        t, q, v, p = self._state(q, v, t, p)
-        return self._matrices["inverse_dynamics"](t, q, v, self._velocity_like(a, "a"), p)[0]
-
-    def forward_dynamics(
-        self,
-        q: Column = None,
-        v: Column = None,
-        tau: Column = None,
-        t: float = 0.0,
-        p: Column = None,
-    ) -> np.ndarray:
-        """v̇ under the model's forces and further joint forces tau, constraints included."""
-        t, q, v, p = self._state(q, v, t, p)
-        return self._matrices["forward_dynamics"](t, q, v, self._velocity_like(tau, "tau"), p)[0]
-
-    def body_jacobian(self, name: str, q: Column = None, p: Column = None, t: float = 0.0) -> np.ndarray:
-        """J of one body: (ẋ, ω) = J v, in world and in body axes."""
-        if not isinstance(name, str) or name not in self.system.bodies:
-            raise OptionError(f"unknown body {name!r}. Known: {', '.join(self.system.bodies)}.")
-        t, q, v, p = self._state(q, None, t, p)
-        whole = self._matrices["body_jacobian"](t, q, p)[0].reshape(v.size, -1).T
-        k = self.system.bodies.index(name)
-        return whole[6 * k : 6 * k + 6]
-
-    def jacobian_derivative(
-        self, name: str, q: Column = None, p: Column = None, t: float = 0.0
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Twist Jacobian K of one body (angular first, own axes) and D with D[:, a, b] = ∂K_a/∂q_b, by Lie brackets."""
-        from .. import kernels
-        from ..formulations import matrices
-
-        f = self.formulation_object
-        if not isinstance(name, str) or name not in self.system.bodies:
-            raise OptionError(f"unknown body {name!r}. Known: {', '.join(self.system.bodies)}.")
-        if name not in self._derivatives:
-            body = self.model[name]
-            self._derivatives[name] = kernels.build(matrices.derivative_functions(f, body))
-        _, q, v, p = self._state(q, None, t, p)
-        built, n = self._derivatives[name], v.size
-        K = built["twist_jacobian"](q, p)[0].reshape(n, 6).T
-        return K, built["jacobian_derivative"](q, p)[0].reshape(n, n, 6).transpose(2, 1, 0)
-
-    def _velocity_like(self, given, name):
-        return np.zeros(self.v.size) if given is None else _numbers(given, name, self.v.size)
-
     def _solve(self, q, v, t, p):
-        t, q, v, p = self._state(q, v, t, p)
-        return self.kernels["accelerations"](t, q, v, p, self._factor(t, q, p))
+        """The states side by side, and v̇, λ and power of each, a row for each."""
+        batch = self._batch(q, v, t, p)
+        found = []
+        for first in range(0, max(batch.count, 1), PORTION):  # what is factored is not kept for all of them
+            few = [x[first : first + PORTION] if x.ndim == 2 else x for x in batch["t q v p"]]
+            F = self.kernels["factor"].over(few[0], few[1], few[3])[0]
+            found.append(self.kernels["accelerations"].over(*few, F))
+        return batch, [np.concatenate(parts) for parts in zip(*found)]
 
     def _factor(self, t, q, p):
-        return self.kernels["factor"](t, q, p)[0]
+        return self.kernels["factor"].over(t, q, p)[0]
+
+    def _batch(self, q=None, v=None, t=0.0, p=None, **more):
+        """States as they are given, side by side: those of the start where nothing is given."""
+        starts = {"q": (q, self.q), "v": (v, self.v), "p": (p, self.p)}
+        given = {name: (start if value is None else value, start.size) for name, (value, start) in starts.items()}
+        for name, value in more.items():
+            n = 3 if name == "point" else self.v.size
+            given[name] = (np.zeros(n) if value is None else value, n)
+        return Batch(t=(t, None), **given)
 
     def _state(self, q, v, t, p):
-        given = []
-        for name, value, start in (("q", q, self.q), ("v", v, self.v), ("p", p, self.p)):
-            given.append(start if value is None else _numbers(value, name, start.size))
-        return _numbers(t, "t", 1), *given
-
-
-def _numbers(value, name, count):
-    """So many finite numbers, as an array."""
-    try:
-        array = np.asarray(value, float).ravel()
-    except Exception:  # whatever a stranger's class raises when it is asked for numbers
-        array = np.array([np.nan])
-    if array.size != count or not np.isfinite(array).all():
-        given = array.size if np.isfinite(array).all() else quantity.show(value)
-        raise OptionError(f"{name} must have {count} numbers, all finite, got {given}")
-    return array
+        """One state."""
+        batch = self._batch(q, v, t, p)
+        if batch.shape:
+            raise OptionError(f"one state is asked for here, got an array of {batch.shape} states")
+        return batch["t q v p"]
 
 
 def compile(
