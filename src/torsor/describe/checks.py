@@ -13,6 +13,7 @@ from .parameters import Parameter
 
 WORDS = {
     "parameter": "parameters",
+    "input": "inputs",
     "time": "time",
     "pose": "positions, rotations and joint coordinates",
     "velocity": "velocities",
@@ -81,8 +82,10 @@ def _followed(model, element, equation, at_position):
             continue
         state = known[s.element_hash()]
         for inner, what in kinds(state.rate):
-            if what not in (KEPT if at_position else SLIDING):
-                allowed = "time, positions and states" if at_position else "time, positions, velocities and states"
+            if what not in (KEPT if at_position else (*SLIDING, "input")):
+                allowed = (
+                    "time, positions and states" if at_position else "time, positions, velocities, states and inputs"
+                )
                 raise ModelError(
                     f"{element.owner}: follows state {state.name!r}, whose rate contains {inner.name()!r}; the rate of a state "
                     f"that a constraint follows may contain {allowed} only. Let a force follow it instead"
@@ -118,7 +121,8 @@ def contents(model, owner, what, expression, allowed):
             )
         if kind not in allowed:
             words = ", ".join(WORDS[k] for k in allowed if k in WORDS)
-            raise ModelError(f"{owner}: {what} contains {s.name()!r}; it may contain numbers, {words} only")
+            why = ". An input may jump: let a force follow it, or a state whose rate it is" if kind == "input" else ""
+            raise ModelError(f"{owner}: {what} contains {s.name()!r}; it may contain numbers, {words} only{why}")
     if not quantity.finite(expression):
         raise ModelError(f"{owner}: {what} contains a number that is not finite")
 

@@ -18,13 +18,15 @@ from .lazy import kept, kept_as
 # what may occur in an expression, each including the one before
 CONSTANT = ("parameter",)
 TIMED = (*CONSTANT, "time", "memory")
-POSES = (*TIMED, "pose")
+HELD = (*TIMED, "input")
+POSES = (*HELD, "pose")
 MOTION = (*POSES, "velocity")
 LOADED = (*MOTION, "state", "reaction")
 ANYTHING = (*LOADED, "acceleration")
+# in drives, and in equations of constraints: what is set from outside may jump, and a constraint cannot
 DRIVEN, KEPT, SLIDING = (
-    (*kinds, "state") for kinds in (TIMED, POSES, MOTION)
-)  # in drives, and in equations of constraints
+    tuple(kind for kind in kinds if kind != "input") + ("state",) for kinds in (TIMED, POSES, MOTION)
+)
 HOMELESS = "orientation of a particle"  # has a symbol and no meaning
 DERIVED = (*MOTION, HOMELESS)  # follows from the motion, and is kept by nothing
 

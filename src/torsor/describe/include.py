@@ -10,9 +10,10 @@ from ..forces import Force
 from ..joints import Constraint
 from . import checks, quantity
 from .body import Frame, Ground
-from .element import CONSTANT, Element, Owned, Rule, fill_in, initial
+from .element import ANYTHING, CONSTANT, Element, Owned, Rule, fill_in, initial
 from .instance import Instance, Port, port_of
 from .lazy import kept
+from .parameters import Input
 from .placing import EYE, product, total
 from .recipes import recipes
 
@@ -129,7 +130,8 @@ class Copying:
             if name in overrides:
                 self.overridden.add(id(parameter))
                 value = quantity.scalar(overrides[name], name, owner)
-                checks.contents(self.parent, owner, name, value, CONSTANT)
+                allowed = ANYTHING if isinstance(parameter, Input) else CONSTANT
+                checks.contents(self.parent, owner, name, value, allowed)
                 if value.is_constant():
                     replace(parameter, name=self.name(name)).checked(float(value))
             else:

@@ -15,7 +15,7 @@ from ..joints import Constraint, Joint
 from . import checks, pickling, quantity
 from .body import Body, Ground
 from .composing import WithInstances
-from .element import CONSTANT, TIMED, Owned, Rule, fill_in
+from .element import CONSTANT, HELD, TIMED, Owned, Rule, fill_in
 from .events import WithEvents
 from .names import LONGEST, unstorable
 from .nesting import Lineage
@@ -63,7 +63,7 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
 
     @property
     def gravity(self) -> ca.SX:
-        """Acceleration of gravity [m/s²], three numbers or expressions of time and parameters, None for none; may be set
+        """Acceleration of gravity [m/s²], three numbers or expressions of time, parameters and inputs, None for none; may be set
         again."""
         return self._gravity
 
@@ -73,7 +73,7 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
         if self._compiled:
             raise ModelError(f"{owner} has been compiled and cannot change; gravity stays as it was")
         value = quantity.vector((0, 0, 0) if given is None else given, "gravity", owner)
-        checks.contents(self, owner, "gravity", value, TIMED)
+        checks.contents(self, owner, "gravity", value, HELD)
         self._gravity = value
         self.derived.clear()
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -15,6 +15,7 @@ from . import quantity
 class Parameter:
     """A named number that stays a run-time input of the compiled model."""
 
+    kind: ClassVar[str] = "parameter"
     name: str
     value: float
     symbol: ca.SX
@@ -22,12 +23,19 @@ class Parameter:
 
     def checked(self, value: Any) -> float:
         """`value` as a number that this parameter may have."""
-        given = quantity.scalar(value, "value", f"parameter {self.name!r}")
+        given = quantity.scalar(value, "value", f"{self.kind} {self.name!r}")
         if not given.is_constant():
-            raise ModelError(f"parameter {self.name!r}: value must be a number, got {quantity.show(value)}")
+            raise ModelError(f"{self.kind} {self.name!r}: value must be a number, got {quantity.show(value)}")
         if self.positive and float(given) <= 0:
-            raise ModelError(f"parameter {self.name!r}: must be positive, got {value!r}")
+            raise ModelError(f"{self.kind} {self.name!r}: must be positive, got {value!r}")
         return float(given)
+
+
+@dataclass(frozen=True, eq=False)
+class Input(Parameter):
+    """A parameter that may change while a model runs, without a new start: a torque, a voltage, a set point."""
+
+    kind = "input"
 
 
 class WithParameters:
@@ -46,10 +54,27 @@ class WithParameters:
         self._free(name, "parameter")
         if not isinstance(positive, (bool, np.bool_)):
             raise ModelError(f"parameter {name!r}: positive must be True or False, got {quantity.show(positive)}")
-        entry = Parameter(name, 0.0, ca.SX.sym(name), bool(positive))
-        self.parameters[name] = replace(entry, value=entry.checked(value))
-        self._enter(name, self.parameters[name])
-        return self.parameters[name].symbol
+        return self._declared(Parameter(name, 0.0, ca.SX.sym(name), bool(positive)), value)
+
+    def input(self, name: str, value: float = 0.0) -> ca.SX:
+        """A named number that is held at `value` until somebody changes it while the model runs: `Simulation.advance` or an
+        event; returns its symbol, to be used in forces, gravity, rates of states, events and signals.
+
+        Otherwise it is a parameter, which `simulate(parameters=…)` and `include` give another value; in a component that is
+        included it may become any signal of the model around it.
+        """
+        self._free(name, "input")
+        return self._declared(Input(name, 0.0, ca.SX.sym(name)), value)
+
+    def _declared(self, entry, value):
+        self.parameters[entry.name] = replace(entry, value=entry.checked(value))
+        self._enter(entry.name, self.parameters[entry.name])
+        return self.parameters[entry.name].symbol
+
+    @property
+    def declared_inputs(self) -> dict[str, Input]:
+        """The parameters that are inputs, by name."""
+        return {name: p for name, p in self.parameters.items() if isinstance(p, Input)}
 
     def values(self, overrides: Mapping | None = None) -> dict[str, float]:
         """The parameters' values, some of them overridden."""

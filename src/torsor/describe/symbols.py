@@ -38,7 +38,7 @@ class WithSymbols:
         if isinstance(thing, Owned):
             self._symbols.update(symbols_of(thing))
         elif isinstance(thing, Parameter):
-            self._symbols[thing.symbol.element_hash()] = "parameter"
+            self._symbols[thing.symbol.element_hash()] = thing.kind
 
     def _forget(self, thing):
         """Take the symbols of a thing, which was not added after all, for strangers."""

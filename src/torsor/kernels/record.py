@@ -75,6 +75,14 @@ class Record:
         numbers = {n: np.array([getattr(self, n)]) for n, kind in self.fields.items() if kind in (REAL, COUNT)}
         return numbers | {n: _plain(x).copy() for n, x in self._held.items() if isinstance(x, np.ndarray)}
 
+    def clear(self):
+        """Zero everywhere; arrays keep their places, and records stay."""
+        for name, kind in self.fields.items():
+            if kind in (REAL, COUNT):
+                setattr(self._memory, name, 0)
+            elif isinstance(kind, Array):
+                _plain(self._held[name])[...] = 0
+
     def restore(self, arrays):
         """Back to a snapshot; arrays keep their places."""
         for name, kind in self.fields.items():

@@ -25,6 +25,7 @@ from .event_records import (
 )
 from .event_units import function_units, row_units
 from .interruption import abrupt, never_lost
+from .prepare import run_kernels
 from .runner import Runner
 from .switches import CRAWL
 
@@ -37,13 +38,32 @@ class EventRunner(Runner):
     record, loop = EventRun, ("torsor.run.march_events", "march_events")
 
     def __init__(self, structures, system, built, method, step, tolerance, projection, until, blame=None):
-        self.structures, self.refused = structures, ""
-        self.logged, self.drained = [], 0  # parts of the log in memory; events that were taken from it
-        super().__init__(system, built, method, step, tolerance, projection, until, blame=blame)
+        self.structures = structures
+        library = lambda choice: structures.told.library(choice, run_kernels)
+        super().__init__(system, built, method, step, tolerance, projection, until, library=library, blame=blame)
+
+    def restart(self, system, built=None, until=None):
+        self.refused, self.logged, self.drained = (
+            "",
+            [],
+            0,
+        )  # parts of the log in memory; events that were taken from it
+        if self.built is not None:  # in an earlier run
+            built = self.structures.restart(system, built)
+        super().restart(system, built, until)
+        for record in (self.events, self.kept, self.trial, self.step, self.rubbing, self.met):
+            record.clear()
+        events, self.log.count = self.events, 0
+        events.pending = events.beginning = 1
+        events.fastest = max(self._moves(), 1e-3 * max(system.scales["rate"], 1 / abs(self.until)))
+        events.history["time"] = -np.inf
+        self._measure(events.fastest)
         headings = self.program.headings
-        self.state.p[headings["crawl"]] = CRAWL * self.program.units[headings["row"]] * self.events.fastest
+        self.state.p[headings["crawl"]] = CRAWL * self.program.units[headings["row"]] * events.fastest
         self._tabulate()
         self._land()
+        if (key := self.structures.key_of(self.state.p)) != self.structures.first:
+            self._enter(self._want(key, self.state.x, self.state.p))
 
     def _further(self):
         tables, system, layout = self.structures.program.tables, self.system, self.system.state
@@ -51,15 +71,12 @@ class EventRunner(Runner):
         sliding = max(2 * len(tables["frictions"]), 1)
         some, whole = lambda *sizes: np.zeros(sizes), lambda size: np.zeros(size, np.int64)
         of = lambda size, *names: {name: np.zeros(size) for name in names}
-        fastest = max(self._moves(), 1e-3 * max(system.scales["rate"], 1 / abs(self.until)))
-        self.program = self._programmed(tables, fastest)
+        self.program = Program(**{**tables, "events": tables["events"].copy(), "units": some(rows)})
         room = max(LOGGED, 2 * n)  # all events may happen at one instant
         self.events = Events(
             **{name: whole(n) for name in ("side", "due", "fired", "enabled", "disabled", "armed")}, **of(n, "scale", "speed"),
-            history=np.zeros(n, HISTORY), phi=some(3, n), wanted=some(len(tables["bits"])), pending=1, beginning=1,
-            fastest=fastest,
+            history=np.zeros(n, HISTORY), phi=some(3, n), wanted=some(len(tables["bits"])),
         )  # fmt: skip
-        self.events.history["time"] = -np.inf
         self.log = Log(
             **of(room, "time", "energy"), event=whole(room), impulse=some(room, rows), slots=some(room, slots)
         )
@@ -79,21 +96,20 @@ class EventRunner(Runner):
             group=whole(max(rows, 1)), creating=whole(max(rows, 1)),
         )  # fmt: skip
         self.met, self.table = Meeting(), Structures()
-        kept = Kept(states=some(len(layout.states)), x=some(layout.x), p=some(layout.p))
+        self.kept = Kept(states=some(len(layout.states)), x=some(layout.x), p=some(layout.p))
         return {
-            "program": self.program, "structures": self.table, "events": self.events, "log": self.log, "kept": kept,
+            "program": self.program, "structures": self.table, "events": self.events, "log": self.log, "kept": self.kept,
             "step": self.step, "trial": self.trial, "rub": self.rubbing, "meeting": self.met,
         }  # fmt: skip
 
-    def _programmed(self, tables, rate):
-        """The program with its units."""
-        built, rows = self.structures.known[0].built, row_units(self.system, tables["frictions"])
+    def _measure(self, rate):
+        """The units of the program at the start."""
+        built, rows = self.structures.known[0].built, row_units(self.system, self.program.frictions)
         x, p, multipliers = self.state.x, self.state.p, built["rate"].size_out(1)
-        watches = tables["events"].copy()
-        watches["unit"] = function_units(
+        self.program.units[:] = rows
+        self.program.events["unit"] = function_units(
             self.structures.program, self.system, rows, built["guards"], x, p, multipliers, rate
         )
-        return Program(**{**tables, "events": watches, "units": rows})
 
     def _tabulate(self):
         """The table of all structures that are known by now."""
@@ -122,7 +138,6 @@ class EventRunner(Runner):
             p[f["stick"]], p[f["slip"]] = (1.0, 0.0) if sticks else (0.0, 1.0)
             if slots[speed] > 0.0:
                 p[heading : heading + parts] = slots[speed + 1 : speed + 1 + parts]
-        self._enter(self._want(structures.key_of(p), self.state.x, p))
 
     def _want(self, key, x, p):
         """The structure with this key, in the table, where it is met at a state."""

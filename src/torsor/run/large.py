@@ -50,7 +50,7 @@ def fixed(model, signals, values):
 
 def _changing(model):
     """Whether something happens in a model, or changes besides its motion."""
-    return model.rules or model.events or model.switched or model.states
+    return model.rules or model.events or model.switched or model.states or model.declared_inputs
 
 
 def system_of(model, formulation, signals):

@@ -9,22 +9,20 @@ from ..kernels.record import VECTOR
 from ..kernels.signatures import SIGNATURES
 from ..methods.codes import ILL_CHOSEN, RUNNING
 from ..methods.elimination import tables
-from ..methods.extension import longest, span_of
+from ..methods.extension import span_of
 from ..methods.integrator import integrator_of
 from ..methods.projections import Projection
 from ..methods.records import Equations, Method, Outputs, Past, Plan, Run, Scales, Scratch, State, addresses
 from . import endings, stiffness
-from .beside import state_of
 from .choice import Choice
+from .departure import Departing
 from .interruption import abrupt, asked, never_lost
-from .results import Results
-from .within import EXACT
 
 SLICE = 0.1  # seconds for which compiled code runs without a look at what else happened
 PATIENCE = 20.0  # seconds after which it is asked whether a run has a chance
 
 
-class Runner(Results):
+class Runner(Departing):
     """One run of one system; `begin` gives it the times that are wanted, once or in several portions."""
 
     record, loop = Run, ("torsor.run.march", "march")
@@ -42,10 +40,8 @@ class Runner(Results):
         library=None,
         blame=None,
     ):
-        self.choices, self.wall, self.until = 0, 0.0, float(until)
-        self.looked = -1  # steps at the last look at the conditioning of what was chosen
-        self.blame, self.undefined, self.system = blame, None, system
-        self.renew, self.library, self.choice, self.used = renew, library, system.choice, set(system.keep)
+        self.until, self.fixed_step, self.blame, self.system = float(until), step, blame, system
+        self.renew, self.library = renew, library
         integrator = integrator_of(method)
         module, name = integrator.loop
         self.integrator, self.needs = integrator, integrator.needs
@@ -58,13 +54,9 @@ class Runner(Results):
             rates=np.zeros((integrator.history, system.state.algebra)),
             ways=np.zeros((3 if "slope" in self.needs else 0, system.state.algebra)),
         )  # fmt: skip
-        self.start = state_of(built, system.state, system.t, system.q, system.v, system.p)
         self.plan = self._planned(step, tolerance, projection)
-        self.scales = Scales(length=system.length, angle=1.0, states=np.zeros(len(system.state.states)))
-        self.state = State(
-            time=system.t, longest=np.inf, least_pivot=1.0, p=np.array(system.p), xs=np.zeros((3, system.state.x))
-        )
-        self.state.xs[0] = self.start
+        self.scales = Scales(states=np.zeros(len(system.state.states)))
+        self.state = State(p=np.zeros(len(system.p)), xs=np.zeros((3, system.state.x)))
         self.scratch, self.equations = self._scratch(), Equations()
         self.span, self.out = span_of(self.method, self.scratch, system.state, self.state.p), Outputs()
         self.run_ = self.record(
@@ -72,25 +64,19 @@ class Runner(Results):
             equations=self.equations, span=self.span, out=self.out, **self._further(),
         )  # fmt: skip
         self.march, self.evaluate = loops(self.loop[0])[self.loop[1]], loops("torsor.run.march")["evaluate"]
-        self._take([(built, system.keep, system.watches)])
-        self.state.step = step if step else self._first_step(tolerance)
-        if system.watches:
-            self._watch(0, built, self.state.x, system.watches)
+        self.built = None
+        self.restart(system, built)
 
     def _further(self):
         """What else the record of a run holds."""
         return {}
 
     def _planned(self, step, tolerance, projection):
-        system, until = self.system, self.until
-        size = system.length / system.unit  # residuals of kernels are in units of their rows
+        system = self.system
         return Plan(
             adaptive=step is None, dense=step is None and self.method.dense.size > 0,
             projects=projection.projects and not self.integrator.meets, corrections=projection.corrections,
             step=step or 0.0, tolerance=tolerance,
-            position_tolerance=EXACT * size, velocity_tolerance=1e-14 * size * max(self._rate(), 1 / abs(until)),
-            smallest_step=1e-13 * abs(until), longest_step=abs(until) * longest(self.integrator, self.method, tolerance),
-            mass=system.mass, inertia=system.inertia,
             configuration=system.state.q, velocities=system.state.v, linear=np.array(system.linear, np.int64),
             gains=np.array(projection.gains(step), float),
         )  # fmt: skip
@@ -165,33 +151,6 @@ class Runner(Results):
         """Use these kernels from now on."""
         self.choice, self.used = choice, self.used | set(choice.keep)
         self._take([(built, choice.keep, self.system.watches)])
-
-    def _rate(self):
-        """How fast a system moves at the start, or would under gravity [1/s]."""
-        return max(self.system.scales["rate"], self._moves())
-
-    def _agreed(self, number):
-        """A number that decides something: the largest, where several run a system together."""
-        return number
-
-    def _moves(self):
-        """How fast a system moves at the start, momenta that a ground which moves gives it included: lengths over its size, angles
-        as they are [1/s]."""
-        sizes = np.where(np.array(self.system.linear, bool), self.system.length, 1.0)
-        speeds = np.array(self.system.v), self.system.state.parted(self.start)[1]
-        return self._agreed(np.abs(speeds / sizes).max(initial=0.0))
-
-    def _first_step(self, tolerance):
-        """A cautious first step from the start velocities and accelerations: small against the time in which anything turns
-        or moves by the size of the model, and against the whole run."""
-        system, span, n = self.system, self.until - self.system.t, self.plan.velocities
-        if not span > 0:
-            return 1.0
-        size = np.where(np.array(system.linear, bool), system.length, 1.0)
-        t, x, p = np.array([system.t]), self.state.x, self.state.p
-        xdot = self.built["rate"](t, x, p, self.built["factor"](t, x, p)[0], self.plan.gains)[0]
-        speeds = np.abs(xdot[:n]) / size, np.sqrt(np.abs(np.nan_to_num(xdot[n : 2 * n])) / size)
-        return min(span, 0.3 * tolerance**0.2 / self._agreed(np.concatenate([*speeds, [1 / span]]).max()))
 
     def _advance(self, budget):
         """Some steps. Returns a status."""

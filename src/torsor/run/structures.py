@@ -29,11 +29,34 @@ class Structures:
     """All structures of one run that were met so far, the one of the start first."""
 
     def __init__(self, told, system, built, options):
-        self.told, self.system, self.options = told, system, options
+        self.told, self.options = told, options
         self.program = lowered(told.model, [label for label, _ in system.rows])
-        self.used = set()  # rows that were chosen anew
         self.bits = self.program.tables["bits"]
-        self.known = [Structure(self.key_of(system.p), built, system.choice, system.watches)]
+        self.first = self.key_of(system.p)  # the structure that choices of systems are for
+        self.begin(system, built)
+        self.plain: dict = {}  # met in earlier runs, and the same wherever they are met
+
+    def begin(self, system, built):
+        """The structure of the model's start is the only one that is known."""
+        self.used = set()  # rows that were chosen anew
+        self.system = system
+        self.known = [Structure(self.first, built, system.choice, system.watches)]
+
+    def restart(self, system, built=None):
+        """Forget which structures were met. Returns the kernels of that of the model's start.
+
+        A structure whose rows are all in use, with nothing to choose, is found the same wherever it is met: its kernels stay at
+        hand as long as rows have the same units.
+        """
+        if system.scales["rows"] != self.system.scales["rows"] or system.length != self.system.length:
+            self.plain = {}
+        self.plain |= {s.key: s for s in self.known if not s.watches and s.choice.units == system.choice.units}
+        first = self.known[0]
+        if built is None:
+            same = first.choice == system.choice
+            built = first.built if same else self.told.library(system.choice, run_kernels)
+        self.begin(system, built)
+        return built
 
     def key_of(self, p):
         """Which constraints are engaged."""
@@ -43,7 +66,7 @@ class Structures:
         """The structure with this key, compiled at this state if it is new."""
         found = next((s for s in self.known if s.key == key), None)
         if found is None:
-            found = self._found(key, t, q, v, p)
+            found = self.plain.get(key) or self._found(key, t, q, v, p)
             self.known.append(found)
         return found
 
