@@ -30,6 +30,7 @@ ORDER = [
     {"store"},
     {"look"},
     {"simulation"},
+    {"studies"},
     {"analysis"},
     {"cases"},
     {"testing"},

@@ -68,12 +68,14 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .store.component import interface, load_component, save_component
     from .store.files import load, save
     from .store.table import table_of
+    from .studies.study import study
 
 __version__ = "0.1.0"
 
 _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "simulate": ("simulation", "simulate"),
     "resume": ("simulation", "resume"),
+    "study": ("studies.study", "study"),
     "compile": ("run.dynamics", "compile"),
     "linearise": ("analysis.linearise", "linearise"),
     "save": ("store.files", "save"),
