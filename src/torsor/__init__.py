@@ -21,6 +21,7 @@ from .errors import (
     ResultError,
     RunError,
     SymbolError,
+    TimingWarning,
     TorsorError,
 )
 from .events import Event, crossing, falling, rising
@@ -37,6 +38,7 @@ from .registry import register, registered
 if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see what is found by itself
     from . import cases, testing
     from .analysis.linearise import linearise
+    from .events.controller import Controller
     from .exchange import read
     from .forces.friction import Breakable, Clutch, Friction
     from .forces.laws import CosineTorque, EnergyForce, JointForce, PointForce, SpringDamper, Torque, TorsionSpring

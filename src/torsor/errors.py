@@ -38,5 +38,9 @@ class ResultError(TorsorError, OSError):
     """A result file could not be read or written."""
 
 
+class TimingWarning(UserWarning):
+    """A function takes longer than the time that it stands for."""
+
+
 class AccuracyWarning(UserWarning):
     """A run finished, but its energy balance says that the result is wrong from some time on."""
