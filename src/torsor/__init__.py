@@ -37,6 +37,7 @@ from .registry import register, registered
 
 if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see what is found by itself
     from . import cases, testing
+    from .analysis.assembly import assemble
     from .analysis.linearise import linearise
     from .events.controller import Controller
     from .exchange import read
@@ -80,6 +81,7 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "study": ("studies.study", "study"),
     "compile": ("run.dynamics", "compile"),
     "linearise": ("analysis.linearise", "linearise"),
+    "assemble": ("analysis.assembly", "assemble"),
     "save": ("store.files", "save"),
     "load": ("store.files", "load"),
     "table_of": ("store.table", "table_of"),
