@@ -22,8 +22,7 @@ _TABLE: dict[str, dict[str, Any]] = {}
 _HOMES = {  # folders, or files, whose classes register themselves, by kind
     "action": ["events.actions"], "backend": ["kernels.backends"], "case": ["cases"], "constraint": ["joints", "forces"],
     "force": ["forces"], "format": ["exchange"], "formulation": ["formulations"], "group": ["lie"],
-    "integrator": ["methods.integrators"], "joint": ["joints"], "projection": ["methods.projections"],
-    "rule": ["joints", "forces", "events"],
+    "integrator": ["methods.integrators"], "joint": ["joints"], "projection": ["methods.projections"], "rule": ["joints", "forces"],
 }  # fmt: skip
 
 

@@ -6,7 +6,6 @@ from ..methods.codes import ACCEPTED, FINISHED, REJECTED, RUNNING
 from ..methods.extension import begins, ends_here
 from ..methods.vectors import copy, fastest
 from .attempt import attempt
-from .clocks import before, ring
 from .codes import NOT_A_NUMBER, UNSEEN
 from .dense import ends
 from .event_records import END, RATE, VALUE, EventRun
@@ -152,9 +151,9 @@ def step(run, goal):
 
 
 @inlined
-def told(run, since):
+def told(run, before):
     """Take note of the energy that events have changed at the outputs that were written since."""
-    for i in range(since, run.out.written):
+    for i in range(before, run.out.written):
         run.out.by_events[i] = run.events.energy
 
 
@@ -164,27 +163,26 @@ def march_events(address, budget):
     run = at(address)
     out, events = run.out, run.events
     run.state.fresh, run.state.rated = 0, 0
-    since = out.written
+    before = out.written
     deliver_within(run)
-    told(run, since)
+    told(run, before)
     for _ in range(budget):
         if full(run):
             return FINISHED
-        ring(run)
         if events.pending == 1:
             status = instant(run)
             if status != RUNNING:
                 return status
             if events.pending == 1:
                 continue
-        since = out.written
+        before = out.written
         goal = deliver(run)
-        told(run, since)
+        told(run, before)
         if finished(run):
             return FINISHED
-        since = out.written
-        status = step(run, before(run, goal))
-        told(run, since)
+        before = out.written
+        status = step(run, goal)
+        told(run, before)
         if status != RUNNING:
             return status
     return RUNNING

@@ -16,6 +16,7 @@ from ..joints import Joint
 from ..methods.integrator import integrator_of
 from ..methods.projections import Projection
 from ..registry import registered
+from ..start.bends import Bends
 from ..start.continuity import refuse_jumps
 from . import automatic, large, stiffness
 from .derived import derived
@@ -62,7 +63,6 @@ class Task:
     reason: str = automatic.ASKED
     ranks: Any = None
     method_reason: str = ""
-    controllers: Any = None  # whose functions the run asks
 
     def values(self):
         return self.model.values(self.parameters)
@@ -112,12 +112,10 @@ class Task:
             from .structures import Structures
 
             structures = Structures(self.derived(), system, built, (*ways, needs))
-            runner = EventRunner(structures, system, built, *manner, self.blame)
-            self.controllers = runner.controllers
-            return system, runner
+            return system, EventRunner(structures, system, built, *manner, self.blame).bending(Bends(model))
         renew = lambda choice, *at: chosen_anew(self.derived(), system, choice, (*ways, needs), *at)
         library = lambda choice: self.derived().library(choice, run_kernels)
-        return system, Runner(system, built, *manner, renew, library, self.blame)
+        return system, Runner(system, built, *manner, renew, library, self.blame).bending(Bends(model))
 
     def _needs(self):
         """Kernels that the method needs."""
@@ -139,7 +137,8 @@ class Task:
         part = Part(self, self.ranks)
         self.formulation, self.reason = "hierarchical", f"{self.ranks.word}s run it"
         _refuse_endless(self.model, part.system, self.until, self.ranks)
-        return part.shown, RankRunner(part, self.method, self.step, self.tolerance, self.projection, self.until)
+        runner = RankRunner(part, self.method, self.step, self.tolerance, self.projection, self.until)
+        return part.shown, runner.bending(Bends(self.model))
 
     def blame(self, until, t, bodies, p):
         """Which elements are not numbers at or just after a state, as the end of a message; empty where all are."""
@@ -170,7 +169,7 @@ class Task:
                 f"{owner}: stopped at t = {reached:.6g} s of {self.until:g} s: {status}. {steps} steps, {count} outputs kept in "
                 f"`data` of this error.{kept}",
                 data,
-            ) from (self.controllers and self.controllers.failure)
+            )
         elif jumped := _jumped(self, system, data):
             joint, when = jumped
             raise RunError(

@@ -1,1 +1,0 @@
-"""Studies: many runs of one model, by threads, processes or the workers of a cluster."""
