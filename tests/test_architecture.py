@@ -31,6 +31,7 @@ ORDER = [
     {"store"},
     {"look"},
     {"simulation"},
+    {"studies"},
     {"analysis"},
     {"cases"},
     {"testing"},

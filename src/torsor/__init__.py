@@ -21,6 +21,7 @@ from .errors import (
     ResultError,
     RunError,
     SymbolError,
+    TimingWarning,
     TorsorError,
 )
 from .events import Event, crossing, falling, rising
@@ -37,6 +38,9 @@ from .tables import Table, table
 
 if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see what is found by itself
     from . import cases, testing
+    from .analysis.assembly import assemble
+    from .analysis.linearise import linearise
+    from .events.controller import Controller
     from .exchange import read
     from .forces.friction import Breakable, Clutch, Friction
     from .forces.laws import CosineTorque, EnergyForce, JointForce, PointForce, SpringDamper, Torque, TorsionSpring
@@ -68,13 +72,17 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .store.component import interface, load_component, save_component
     from .store.files import load, save
     from .store.table import table_of
+    from .studies.study import study
 
 __version__ = "0.1.0"
 
 _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "simulate": ("simulation", "simulate"),
     "resume": ("simulation", "resume"),
+    "study": ("studies.study", "study"),
     "compile": ("run.dynamics", "compile"),
+    "linearise": ("analysis.linearise", "linearise"),
+    "assemble": ("analysis.assembly", "assemble"),
     "save": ("store.files", "save"),
     "load": ("store.files", "load"),
     "table_of": ("store.table", "table_of"),

@@ -22,7 +22,8 @@ _TABLE: dict[str, dict[str, Any]] = {}
 _HOMES = {  # folders, or files, whose classes register themselves, by kind
     "action": ["events.actions"], "backend": ["kernels.backends"], "case": ["cases"], "constraint": ["joints", "forces"],
     "force": ["forces"], "format": ["exchange"], "formulation": ["formulations"], "group": ["lie"],
-    "integrator": ["methods.integrators"], "joint": ["joints"], "projection": ["methods.projections"], "rule": ["joints", "forces"],
+    "integrator": ["methods.integrators"], "joint": ["joints"], "projection": ["methods.projections"],
+    "rule": ["joints", "forces", "events"],
 }  # fmt: skip
 
 

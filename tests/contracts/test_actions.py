@@ -42,7 +42,7 @@ def test_a_strike_of_ones_own_rebounds_whatever_its_condition_is():
     np.testing.assert_allclose(data.position.values[-1, 0, 0] - data.position.values[2, 0, 0], -0.2, atol=1e-9)
 
 
-STEPS = {"set", "engage", "release", "strike", "land", "record", "end"}
+STEPS = {"ask", "set", "engage", "release", "strike", "land", "record", "end"}
 ACTIONS = {**ts.registered("action"), **documented("action")}
 
 
@@ -54,7 +54,8 @@ def scene():
     rub = model.add(ts.Friction("rub", model.add(ts.Contact("floor", model.ground, model.bodies[0])), coefficient=0.1))
     model.parameter("k", 1.0)
     mode = model.modes("machine", "on", "off")["off"]
-    targets = {None: (), "constraints or joints": (lock,), "forces": (push,)}
+    pilot = model.add(ts.Controller("pilot", period=1.0, outputs="u", function=lambda t, u: t))
+    targets = {None: (), "constraints or joints": (lock,), "forces": (push,), "a controller": (pilot,)}
     return model, targets | {"assign": ("k",), "enter": (mode,), "land": (rub,)}
 
 

@@ -217,3 +217,12 @@ def test_unknown_map_is_refused(group):
 @every_group
 def test_groups_are_values(group):
     assert group == group and hash(group) == hash(group) and group.key in registered("group")
+
+
+@every_group
+def test_axes_that_stay_turn_with_the_element_and_change_no_length(group):
+    """axes(x · y) = axes(x) axes(y) along its rotations, each of them orthogonal; where nothing turns it is the identity."""
+    x, y = element(group, 11), element(group, 12)
+    S = group.axes(x)
+    close(S @ S.T, np.eye(group.dimension))
+    close(group.axes(group.compose(x, y)), S @ group.axes(y))

@@ -9,7 +9,7 @@ import typer
 
 from ..errors import AccuracyWarning, OptionError, ResultError, RunError
 from ..registry import registered
-from . import BAD_INPUT, DONE, FAILED, INTERRUPTED, TERMINATED, checking, complain, components
+from . import BAD_INPUT, DONE, FAILED, INTERRUPTED, TERMINATED, checking, complain, components, studies
 from .drawing import draw, folder_for, written_as, written_to
 from .options import (
     AGAIN,
@@ -75,12 +75,12 @@ def run(
     """Simulate a case or a model file, and report how accurate the result is."""
     from .. import simulate
     from .launching import of_ranks, ranked
-    from .source import assignments, load
+    from .source import assignments, load, outputs_of
 
     if (status := ranked(context, ranks)) is not None:
         return status
     given = {
-        "until": until, "outputs": None if outputs is None else _outputs(outputs), "step": step, "method": method,
+        "until": until, "outputs": None if outputs is None else outputs_of(outputs), "step": step, "method": method,
         "formulation": formulation, "projection": projection, "map": map, "tolerance": tolerance,
         "certify": certify or None, "threads": threads,
     }  # fmt: skip
@@ -235,7 +235,7 @@ def info(
         print(f"\ndrawn  {plot}")
 
 
-for command in (checking.check, components.save, components.trust):
+for command in (checking.check, components.save, components.trust, studies.study):
     app.command()(command)
 
 
@@ -264,11 +264,3 @@ def _tell(found, shown=3):
             *more,
         ]
         print("\n".join(lines), file=sys.stderr)
-
-
-def _outputs(text):
-    """A number of intervals, or times separated by commas."""
-    try:
-        return int(text) if "," not in text and "." not in text else [float(t) for t in text.split(",")]
-    except ValueError:
-        raise OptionError(f"--outputs {text!r}: give a number of intervals, or times separated by commas") from None

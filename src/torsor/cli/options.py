@@ -56,6 +56,18 @@ MAP = option("NAME", "exp (default) or cayley.")
 TOLERANCE = number("NUMBER", "Relative error per step of adaptive methods. Default: 1e-9; 1e-11 with events.")
 OUT = option("FILE.nc", "Write the result as NetCDF; to FILE.csv, FILE.parquet or FILE.mat for other programs.")
 CSV = option("FILE.csv", "Write the result as a flat table, one row per time.")
+VARIED = option(
+    "NAME=VALUES",
+    "Values of a parameter: 1:10:50 (50 values from 1 to 10) or 0.5,1,2; or one value. Repeatable.",
+    "--set",
+)
+GRID = typer.Option("--grid", help="Every combination of the values; else the first of all, the second of all …")
+REDUCE = option(
+    "HOW", "Keep of each run: last, min, max or mean over its outputs. Repeatable. Default: all outputs.", "--reduce"
+)
+KEEP = option("VARIABLE", "Keep this variable of each run. Repeatable. Default: all.", "--keep")
+STORE = option("DIR", "Keep results in this folder as they come: the same command goes on after a kill.")
+WORKERS = option("N", "Threads that carry out runs. Default: all processors.", "--threads")
 CERTIFY = typer.Option("--certify", help="Measure the error of the result by a second, finer run.")
 THREADS = option("N", "Threads that run a large model together. Default: 1.")
 GRAPH = option("FILE.png", "Draw the graph of bodies and joints.", "--plot")

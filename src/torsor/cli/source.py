@@ -59,6 +59,14 @@ def number(text):
     return text
 
 
+def outputs_of(text):
+    """A number of intervals, or times separated by commas."""
+    try:
+        return int(text) if "," not in text and "." not in text else [float(t) for t in text.split(",")]
+    except ValueError:
+        raise OptionError(f"--outputs {text!r}: give a number of intervals, or times separated by commas") from None
+
+
 def load(given, settings):
     """The source that `given` names. `settings` go to the builder where it has an argument of that name, else to the
     model's parameters."""

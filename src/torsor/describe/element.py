@@ -208,6 +208,10 @@ class Element(Owned):
         """Events that belong to the element."""
         return []
 
+    def told(self) -> dict[str, ca.SX]:
+        """What is recorded of it in every run, by name."""
+        return {}
+
     def alike(self) -> Any:
         """What it shares with elements that say the same about other things, kept as `_alike`."""
         return None

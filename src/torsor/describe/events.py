@@ -181,6 +181,7 @@ class WithEvents:
             self._remember(memory)
         for event in element.events():
             self._occasion(fill_in(event, source=element))
+        self.signals.update(element.told())
 
     @property
     def switched(self) -> list:

@@ -227,7 +227,7 @@ class Copying:
 
     def memories(self):
         """Machines, and what events remember, before anything uses them; what elements remember comes with them."""
-        owned = {id(m) for e in [*self.other.constraints, *self.other.forces] for m in e.memories()}
+        owned = {id(m) for e in [*self.other.constraints, *self.other.forces, *self.other.rules] for m in e.memories()}
         for machine in self.other.machines.values():
             twin = self.parent.modes_of(self.name(machine.name), machine.names)
             self.things[id(machine)] = twin

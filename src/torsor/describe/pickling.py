@@ -48,11 +48,12 @@ class _Reader(pickle.Unpickler):
         return self.model if place == "model" else self.expressions[place]
 
 
-def packed(model):
-    """A model as two byte strings and plain data: what it consists of, its expressions, its symbols, and the tables in them."""
+def packed(model, **instead):
+    """A model as two byte strings and plain data: what it consists of, its expressions, its symbols, and the tables in them;
+    instead: other parts that it has where it arrives."""
     file = io.BytesIO()
     writer = _Writer(file, model)
-    writer.dump(state(model))
+    writer.dump(state(model) | instead)
     symbols = ca.symvar(ca.vertcat(*[ca.vec(x) for x in writer.expressions], quantity.time))
     f = ca.Function("model", [ca.vertcat(*symbols)], writer.expressions)
     here = quantity.time.element_hash()

@@ -65,6 +65,26 @@ class Watch:
     halves: tuple = ()
 
 
+@dataclass(frozen=True)
+class Clock(Watch):
+    """Rings at instants that are known beforehand, at which steps end: whatever it brings about happens exactly there.
+
+        t_n = (n + first) period + rest                                (1)
+
+    n is how often its event has happened, φ = t_n − t. Sums of many periods are products, so that clocks whose periods are
+    multiples of each other ring together.
+    """
+
+    period: float = 1.0
+    first: int = 0
+    rest: float = 0.0
+
+    @classmethod
+    def of(cls, count: Memory, period: float, first: int = 0, rest: float = 0.0) -> "Clock":
+        """The clock of an event with this count."""
+        return cls((count.symbol + first) * period + rest - quantity.time, True, False, False, (), period, first, rest)
+
+
 def _expression(value, what):
     given = quantity.scalar(value, what, "event")
     if given.is_constant():

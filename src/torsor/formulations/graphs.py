@@ -50,7 +50,7 @@ def functions(f, baumgarte=False, accelerations=True):
     shifted = f.manifold.retract(q, at_position, "cayley") if f.keep else q  # any map leads to the same place
     found["positions"] = ca.Function("positions", [t, q, p, F], [shifted, _with_size(f, g)])
     found["velocities"] = ca.Function("velocities", [t, q, v, p, F], [v + at_velocity, _with_size(f, psi)])
-    found |= _counting(f) | _along(f)
+    found |= counting(f) | _along(f)
     return {name: shared(graph) for name, graph in found.items()}
 
 
@@ -91,7 +91,7 @@ def _with_size(f, residuals):
     return ca.densify(ca.vertcat(residuals, length(ca.vertcat(*sizes)) if sizes else 0))
 
 
-def _counting(f):
+def counting(f):
     """Kernels of the angles that are counted over full turns: their values, continued from those in p, and their rates.
 
     A joint whose velocities are no rates of its coordinates has its angles differentiated along the motion.

@@ -26,7 +26,7 @@ class Lagrangian:
         self.manifold = formulation.manifold
         u = ca.SX.sym("u", self.v.shape[0])
         moved = ca.densify(self.manifold.retract(self.q, u, "cayley"))  # to first order every map is the same
-        self._along = ca.substitute(ca.jacobian(moved, u), u, ca.SX.zeros(u.shape))
+        self.along = ca.substitute(ca.jacobian(moved, u), u, ca.SX.zeros(u.shape))
 
     @cached_property
     def kinetic_energy(self):
@@ -60,12 +60,12 @@ class Lagrangian:
 
     def gradient(self, expression):
         """The derivative of a scalar expression along x → x · exp(η), as a column."""
-        return ca.densify(self._along.T @ ca.gradient(expression, self.q))
+        return ca.densify(self.along.T @ ca.gradient(expression, self.q))
 
     def rate(self, expression, a):
         """How fast a column of expressions of t, q, v changes along a motion with v̇ = a."""
         states = ca.vertcat(self.q, self.v, self.t)
-        return ca.jtimes(expression, states, ca.vertcat(self._along @ self.v, a, 1))
+        return ca.jtimes(expression, states, ca.vertcat(self.along @ self.v, a, 1))
 
     def momentum_rate(self, lam):
         """π̇ with multipliers of the rows in use: (1)."""

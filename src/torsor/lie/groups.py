@@ -88,6 +88,11 @@ class Group(ABC):
     def tidy(self, x):
         """The element x with rounding pushed back towards the group, to second order: one Newton–Schulz step."""
 
+    @returns("matrix")
+    def axes(self, x):
+        """The matrix that turns velocities from the axes that move along with x into those that stay: rotations alone."""
+        return ca.DM.eye(self.dimension)
+
     @returns("vector")
     def carried(self, x, y, m):
         """What stays the same of a momentum m at x, seen from y: Ad(x⁻¹ y)ᵀ m."""
@@ -210,6 +215,10 @@ class SO3(Group):
     def ad(self, u):
         return so3.ad(u)
 
+    @returns("matrix")
+    def axes(self, x):
+        return self.matrix(x)
+
     @returns("vector")
     def carried(self, x, y, m):
         """m + Aᵀ m with A = RᵀS − I, as small as the way from R to S. E = A + Aᵀ + AᵀA is rounding; taken out, it does not change
@@ -276,6 +285,11 @@ class SE3(Group):
     @returns("matrix")
     def ad(self, u):
         return se3.ad(u)
+
+    @returns("matrix")
+    def axes(self, x):
+        R, p = se3.split_pose(self.matrix(x))
+        return se3.Ad(se3.pose(R, 0 * p))
 
     @returns("vector")
     def tidy(self, x):

@@ -78,6 +78,10 @@ class Product(Group):
     def ad(self, u):
         return ca.diagcat(*(g.ad(a) for g, a in zip(self.groups, self.algebra_blocks(u))))
 
+    @returns("matrix")
+    def axes(self, x):
+        return ca.diagcat(*(g.axes(a) for g, a in zip(self.groups, self.blocks(x))))
+
     @returns("vector")
     def carried(self, x, y, m):
         parts = zip(self.groups, self.blocks(x), self.blocks(y), self.algebra_blocks(m))

@@ -18,6 +18,8 @@ from .. import kernels
 from ..registry import lookup
 from .system import System
 
+DERIVING = RLock()  # graphs of CasADi are made by one thread at a time, whichever models it is about
+
 
 class Derived:
     """A formulation of a model: its numeric face, and the kernels of every choice that was met.
@@ -29,7 +31,7 @@ class Derived:
     def __init__(self, model, formulation, signals, mark, key):
         self.model, self.signals, self.mark = model, signals, mark
         self.cls, self.formulation = lookup("formulation", formulation), formulation
-        self.lock, self.libraries, self.known = RLock(), {}, {}
+        self.lock, self.libraries, self.known = DERIVING, {}, {}
         self.key, self._equations = key, None
         self._content: Any = None
 

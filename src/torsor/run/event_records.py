@@ -25,6 +25,9 @@ WATCH = rows(
     unit=REAL,  # of this size in a model of its size, where rates and forces are 1
     approach=COUNT,  # slot of the relative acceleration of the constraint that it strikes
     half=COUNT,  # of another event
+    period=REAL,  # of a clock, 0: it is none [s]
+    first=REAL,  # periods before it rings for the first time,
+    rest=REAL,  # and seconds beside them
     during=COUNT,  # its conditions, from here
     during_end=COUNT,  # to before here
     ops=COUNT,  # what it does, likewise
@@ -85,6 +88,7 @@ class Program(Record):
     units: VECTOR  # of all rows
     meets: INDICES  # place of every row among those of contacts and friction, −1: none
     moving: INDICES  # 1 for places in p that are part of constraints
+    clocks: INDICES  # events that happen by the clock
 
 
 class Structures(Record):
@@ -114,6 +118,7 @@ class Events(Record):
     failed: COUNT  # event of which a message tells
     beginning: COUNT  # 1 at the very start
     struck: COUNT  # constraints that are struck
+    answered: COUNT  # 1 where a function that the event asks has given its answer
     energy: REAL  # changed by events so far
     number: REAL  # for a message
     fastest: REAL  # largest rate: lengths over the size of the model, angles as they are [1/s]

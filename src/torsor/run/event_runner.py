@@ -1,11 +1,14 @@
 """Runs a system whose structure changes: as `Runner`, with a table of structures and a log of events."""
 
+import time as clock
+
 import numpy as np
 
 from ..errors import TorsorError
 from ..methods.codes import ILL_CHOSEN, RUNNING
-from . import codes
+from . import codes, event_endings
 from .adhesion import SLOW
+from .asking import Controllers
 from .beside import motion_of
 from .event_records import (
     END,
@@ -26,7 +29,7 @@ from .event_records import (
 from .event_units import function_units, row_units
 from .interruption import abrupt, never_lost
 from .prepare import run_kernels
-from .runner import Runner
+from .runner import SLICE, Runner
 from .switches import CRAWL
 
 LOGGED = 1024  # events that fit in the log before it is emptied
@@ -38,16 +41,13 @@ class EventRunner(Runner):
     record, loop = EventRun, ("torsor.run.march_events", "march_events")
 
     def __init__(self, structures, system, built, method, step, tolerance, projection, until, blame=None):
-        self.structures = structures
+        self.structures, self.controllers = structures, Controllers(structures.program)
         library = lambda choice: structures.told.library(choice, run_kernels)
         super().__init__(system, built, method, step, tolerance, projection, until, library=library, blame=blame)
 
     def restart(self, system, built=None, until=None):
-        self.refused, self.logged, self.drained = (
-            "",
-            [],
-            0,
-        )  # parts of the log in memory; events that were taken from it
+        self.refused, self.controllers.failure = "", None
+        self.logged, self.drained = [], 0  # parts of the log in memory; events that were taken from it
         if self.built is not None:  # in an earlier run
             built = self.structures.restart(system, built)
         super().restart(system, built, until)
@@ -158,6 +158,20 @@ class EventRunner(Runner):
     def _enter(self, structure):
         self.events.structure = self.structures.known.index(structure)
 
+    def _advance(self, budget):
+        """Some steps, with the answers that functions give on the way."""
+        begin, done = clock.perf_counter(), self.state.steps + self.state.rejections
+        status = super()._advance(budget)
+        while status == codes.ASKED:
+            if not self.controllers.answer(self.events.failed, self.trial.slots, self.state.p):
+                return codes.NO_ANSWER
+            self.events.answered = 1
+            taken = self.state.steps + self.state.rejections - done
+            if taken >= budget or clock.perf_counter() - begin > SLICE:
+                return RUNNING
+            status = super()._advance(budget - taken)
+        return status
+
     def _answer(self, status):
         if status == codes.WANTED:
             try:
@@ -192,39 +206,7 @@ class EventRunner(Runner):
         log.count = 0
 
     def _message(self, status):
-        w, t = codes, self.state.time
-        if not w.WANTED <= status <= w.UNSEEN:
-            return super()._message(status)
-        name = self.structures.program.names[self.events.failed]
-        off = f"{self.events.number:.3g}"
-        return {
-            w.ENDED: f"ended by event {name!r}",
-            w.WANTED: f"event {name!r} cannot happen: {self.refused}",
-            w.NOT_A_NUMBER: f"event {name!r}: its condition, or a value that it sets, is not a number at t = {t:.9g} s",
-            w.NOT_SATISFIED: (
-                f"event {name!r} engages constraints that are far from satisfied, or moves them: the largest residual is {off}. "
-                "Engage them where they hold, or allow the bodies to be moved with engage(..., snap=True)"
-            ),
-            w.UNSEEN: (
-                f"event {name!r}: its function changes too fast to be looked through in steps of {off} s; take a shorter step"
-            ),
-            w.RESTITUTION: f"event {name!r}: restitution must lie between 0 and 1, it is {off}",
-            w.UNDECIDED: (
-                f"event {name!r}: it cannot be decided which dry friction sticks and which slides (t = {t:.12g} s): "
-                f"{', '.join(x for x, tried in zip(self.structures.program.frictions, self.rubbing.tries) if tried)}"
-            ),
-            w.PENETRATES: f"event {name!r} strikes a constraint that is broken by {off} there; it must hold where it is struck",
-            w.CHATTERS: (
-                f"event {name!r} and others that follow from it fire again and again without time passing (t = {t:.12g} s): "
-                "the conditions call for each other. Let them differ (hysteresis), or choose accumulate='end' or 'ignore' "
-                "for the event"
-            ),
-            w.ACCUMULATES: (
-                f"event {name!r} fires at ever shorter intervals, which end at about t = {self.events.number:.12g} s. "
-                "Choose accumulate='end' to end there, accumulate='ignore' to go on without the event, or a constraint "
-                "that stays engaged (ts.strike does that by itself)"
-            ),
-        }[status]  # fmt: skip
+        return event_endings.message(self, status) or super()._message(status)
 
     def counts(self):
         return {**super().counts(), "structures": len(self.structures.known), "events": self.drained + self.backlog}

@@ -1,6 +1,7 @@
 """One event happens, with those that happen together with it: its elementary steps on a trial state, taken over as a whole.
 
-A run can stop here to have the kernels of a new structure compiled, or the log emptied; then everything is as it was.
+A run can stop here to have the kernels of a new structure compiled, the log emptied, or a function asked; then everything is as it
+was.
 """
 
 import numpy as np
@@ -11,6 +12,8 @@ from ..methods.codes import RUNNING
 from ..methods.vectors import copy, rate
 from .adhesion import grip
 from .codes import (
+    ASK,
+    ASKED,
     END,
     ENDED,
     ENGAGE,
@@ -159,11 +162,13 @@ def follow(run, t, e, asks):
 
 @compiled
 def fire(run, e):
-    """Let event e happen. Returns a status; WANTED and FULL leave everything as it was."""
+    """Let event e happen. Returns a status; WANTED, FULL and ASKED leave everything as it was."""
     events, t, asks = run.events, run.state.time, NOTHING
     if run.log.count + events.due.size > run.log.time.size:
         return FULL
     energy = begin(run, t)
+    if events.answered == 0 and does(run, e, ASK):
+        return ASKED
     for other in range(events.due.size):
         if together(run, other, e):
             status, more = elementary(run, other, t)
@@ -202,7 +207,7 @@ def take_over(run, i, e, change):
                 events.due[other] = 0
                 log.event[log.count] = other
                 log.count += 1
-    events.due[e] = 0
+    events.due[e], events.answered = 0, 0
     copy(trial.x, state.xs[state.at])
     copy(trial.p, state.p)
     events.structure = i
@@ -213,6 +218,8 @@ def take_over(run, i, e, change):
         copy(trial.slots, log.slots[entry])
         for m in range(trial.impulses.size):
             log.impulse[entry, m] = trial.impulses[m] if entry == first else 0.0
+    if run.program.events[e].period > 0.0:  # what happens by the clock needs no log
+        log.count = first
 
 
 @compiled

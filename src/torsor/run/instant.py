@@ -11,6 +11,7 @@ from ..kernels import ask
 from ..kernels.compiled import compiled
 from ..methods.codes import RUNNING
 from ..methods.vectors import copy, fastest, without_length
+from .clocks import rings
 from .codes import ACCUMULATES, CHATTERS, ENDED, NOT_A_NUMBER, RELEASE, STRIKE
 from .dense import watched
 from .event_records import RATE, VALUE
@@ -162,7 +163,10 @@ def due(run, t):
         if like > 0:
             size = 1.0 if like == 1 else (rounded_rate(run) if like == 2 else events.load)
             events.scale[m] = max(events.scale[m], run.program.events[m].unit * size)
-        decide(run, m, phi[VALUE, m], near(run, m, t, phi[RATE, m]), events.passes > 0)
+        if run.program.events[m].period > 0.0:
+            events.due[m] = 1 if rings(run, m, t) else 0
+        else:
+            decide(run, m, phi[VALUE, m], near(run, m, t, phi[RATE, m]), events.passes > 0)
         if chosen < 0 and events.due[m] == 1:
             chosen = m
     for row in range(3):

@@ -6,6 +6,7 @@ from ..methods.codes import ACCEPTED, FINISHED, REJECTED, RUNNING
 from ..methods.extension import begins, ends_here
 from ..methods.vectors import copy, fastest
 from .attempt import attempt
+from .clocks import before, ring
 from .codes import NOT_A_NUMBER, UNSEEN
 from .dense import ends
 from .event_records import END, RATE, VALUE, EventRun
@@ -151,9 +152,9 @@ def step(run, goal):
 
 
 @inlined
-def told(run, before):
+def told(run, since):
     """Take note of the energy that events have changed at the outputs that were written since."""
-    for i in range(before, run.out.written):
+    for i in range(since, run.out.written):
         run.out.by_events[i] = run.events.energy
 
 
@@ -163,26 +164,27 @@ def march_events(address, budget):
     run = at(address)
     out, events = run.out, run.events
     run.state.fresh, run.state.rated = 0, 0
-    before = out.written
+    since = out.written
     deliver_within(run)
-    told(run, before)
+    told(run, since)
     for _ in range(budget):
         if full(run):
             return FINISHED
+        ring(run)
         if events.pending == 1:
             status = instant(run)
             if status != RUNNING:
                 return status
             if events.pending == 1:
                 continue
-        before = out.written
+        since = out.written
         goal = deliver(run)
-        told(run, before)
+        told(run, since)
         if finished(run):
             return FINISHED
-        before = out.written
-        status = step(run, goal)
-        told(run, before)
+        since = out.written
+        status = step(run, before(run, goal))
+        told(run, since)
         if status != RUNNING:
             return status
     return RUNNING

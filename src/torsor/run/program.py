@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
-from ..events import ANSWERS
+from ..events import ANSWERS, Clock
 from . import codes
 from .event_records import DURING, FRICTION, HEADING, ONESIDED, OP, WATCH
 
@@ -44,6 +44,9 @@ class Plan:
     constraints: list  # switched ones, in the order of the bits
     places: dict
     frictions: list = field(default_factory=list)  # names of dry friction, in the order of `lands`
+    asked: dict = field(
+        default_factory=dict
+    )  # event -> the controller whose function is called, and the slot of its inputs
     measured: list = field(default_factory=list)  # for each event the row that has the unit of its function, or None
     tables: dict = field(default_factory=dict)  # fields of the record `Program`, but for units
 
@@ -55,7 +58,9 @@ def lowered(model, rows):
     row = {label: k for k, label in enumerate(rows)}
     acting = {id(e) for e in model.switched}
     switched = [c for c in model.constraints if id(c) in acting]
-    plan = Plan([e.name for e in model.events], [e.watch.phi for e in model.events], [], [], switched, places)
+    clocks = [k for k, event in enumerate(model.events) if isinstance(event.watch, Clock)]
+    guards = [ca.SX(0) if k in clocks else event.watch.phi for k, event in enumerate(model.events)]
+    plan = Plan([e.name for e in model.events], guards, [], [], switched, places)
     frictions = [c for c in model.constraints if hasattr(c, "heading")]
     plan.frictions = [f.name for f in frictions]
     plan.measured = [_measured(event.source, row) for event in model.events]
@@ -96,6 +101,7 @@ def lowered(model, rows):
         "states": np.array([places[id(state)] for state in model.states], np.int64),
         "meets": _meets(model, rows),
         "moving": np.array([x.symbol.element_hash() in held for x in inputs], np.int64),
+        "clocks": np.array(clocks, np.int64),
     }
     return plan
 
@@ -110,8 +116,10 @@ def _watch(model, event, places, ops):
     of = next((number for kind, number in like.items() if kind in kinds), 0)
     strikes = [op[2] + 1 for op in ops if op[0] == codes.STRIKE]
     answer = ANSWERS.index(event.accumulate)
+    clock = (w.period, w.first, w.rest) if isinstance(w, Clock) else (0.0, 0.0, 0.0)
     return (
-        w.state, w.strict, w.both, event.settles, answer, *remembered, rated, of, 0.0, strikes[0] if strikes else -1, event.half
+        w.state, w.strict, w.both, event.settles, answer, *remembered, rated, of, 0.0, strikes[0] if strikes else -1, event.half,
+        *clock,
     )  # fmt: skip
 
 
@@ -181,6 +189,9 @@ def _lower(step, event, plan, row, frictions):
         return [[codes.STRIKE, place, slot, 0, row[f"{step.target.name}[0]"]]]
     if step.kind == "land":
         return [[codes.LAND, 0, 0, frictions.index(step.target), 0]]
+    if step.kind == "ask":
+        plan.asked[event] = (step.target, _slot(plan, *step.values))
+        return [[codes.ASK, 0, 0, 0, 0]]
     if step.kind == "record":
         plan.records.append((step.target, event, _slot(plan, *step.values)))
         return []

@@ -63,6 +63,7 @@ class Task:
     reason: str = automatic.ASKED
     ranks: Any = None
     method_reason: str = ""
+    controllers: Any = None  # whose functions the run asks
 
     def values(self):
         return self.model.values(self.parameters)
@@ -112,7 +113,9 @@ class Task:
             from .structures import Structures
 
             structures = Structures(self.derived(), system, built, (*ways, needs))
-            return system, EventRunner(structures, system, built, *manner, self.blame).bending(Bends(model))
+            runner = EventRunner(structures, system, built, *manner, self.blame).bending(Bends(model))
+            self.controllers = runner.controllers
+            return system, runner
         renew = lambda choice, *at: chosen_anew(self.derived(), system, choice, (*ways, needs), *at)
         library = lambda choice: self.derived().library(choice, run_kernels)
         return system, Runner(system, built, *manner, renew, library, self.blame).bending(Bends(model))
@@ -169,7 +172,7 @@ class Task:
                 f"{owner}: stopped at t = {reached:.6g} s of {self.until:g} s: {status}. {steps} steps, {count} outputs kept in "
                 f"`data` of this error.{kept}",
                 data,
-            )
+            ) from (self.controllers and self.controllers.failure)
         elif jumped := _jumped(self, system, data):
             joint, when = jumped
             raise RunError(

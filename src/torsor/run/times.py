@@ -4,6 +4,7 @@ import numpy as np
 
 from ..describe import quantity
 from ..errors import OptionError
+from ..events import Clock
 from ..lie import MAPS
 from ..methods.integrator import integrator_of
 from ..registry import registered
@@ -64,6 +65,11 @@ def seconds(value, what):
     return number
 
 
+def located(model):
+    """Whether instants have to be found while a model runs; those of clocks are known."""
+    return any(not isinstance(event.watch, Clock) for event in model.events)
+
+
 def controlled(model, method, step, tolerance, map, projection):
     """The tolerance of a run; refused where the method cannot have this step, tolerance, map or projection."""
     integrator = integrator_of(EXPLICIT if method == AUTO else method, also=(AUTO,))
@@ -73,7 +79,7 @@ def controlled(model, method, step, tolerance, map, projection):
         adaptive = ", ".join(repr(k) for k, c in registered("integrator").items() if c.adaptive())
         raise OptionError(f"method {method!r} has no step-size control: give a positive `step`, or use {adaptive}")
     if tolerance is None:
-        tolerance = LOCATING if model.events else TOLERANCE
+        tolerance = LOCATING if located(model) else TOLERANCE
     allowed = quantity.number(tolerance)
     if allowed is None or not 1e-14 <= allowed <= 0.1:
         raise OptionError(f"tolerance must lie between 1e-14 and 0.1, got {quantity.show(tolerance)}")

@@ -19,14 +19,30 @@ from ..describe.model import Model
 from ..describe.nesting import Lineage
 from ..describe.parameters import Input, Parameter
 from ..errors import ModelError
-from ..events import Event, Memory, Mode, Modes, State, Watch
+from ..events import Clock, Event, Memory, Mode, Modes, State, Watch
 from ..events.actions import Action
+from ..events.bundle import Bundle
 from ..registry import registered
 from . import recorded
 
 PLAIN = {
     cls.__name__: cls
-    for cls in (Body, Ground, Frame, Parameter, Input, Memory, State, Watch, Event, Modes, Mode, Instance)
+    for cls in (
+        Body,
+        Bundle,
+        Clock,
+        Ground,
+        Frame,
+        Parameter,
+        Input,
+        Memory,
+        State,
+        Watch,
+        Event,
+        Modes,
+        Mode,
+        Instance,
+    )
 }
 KINDS = ("joint", "constraint", "force", "rule", "action")  # whose classes are known by their keys
 NUMBERS = {"float64": float, "int64": np.int64, "bool": bool}

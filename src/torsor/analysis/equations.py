@@ -1,0 +1,152 @@
+"""The equations of a model as residuals of all that is unknown in them, with exact derivatives in any direction.
+
+    0 = M v̇ + h − Gᵀ λ                 balance of forces; h holds everything that is applied            (1)
+    0 = y − e(t, q, v, v̇, λ, y)        efforts that depend on reactions, where there are any            (2)
+    0 = G v̇ − γ                        constraints at the level of accelerations                        (3)
+    ż = r(t, q, v, v̇, λ, y, z)         states of the user, which stand among the inputs p               (4)
+
+All declared rows are in them: whoever evaluates them says which rows hold, and sets λ of the others to zero. A derivative is
+taken along x → x · exp(u) of the configuration, and along changes of all other arguments, by automatic differentiation of these
+expressions; nothing is perturbed.
+"""
+
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from ..describe.quantity import time
+from ..formulations.evaluation import Evaluated
+from ..formulations.graphs import counting, named
+from ..formulations.lagrangian import Lagrangian
+from ..formulations.signal_values import SignalValues
+
+
+class Unknown(NamedTuple):
+    """What a state leaves open: accelerations, multipliers of all declared rows, implicit efforts."""
+
+    a: np.ndarray
+    lam: np.ndarray
+    y: np.ndarray
+
+
+class Equations:
+    """The residuals (1) to (4) of a formulation, and what is linear in a change of their arguments.
+
+    f        the formulation; all of its rows are taken as rows in use
+    sizes    of q, v, p, rows, efforts and states
+    states   places of the user's states in p
+    """
+
+    def __init__(self, f, states):
+        self.f, self.states = f, list(states)
+        f.keep = list(range(len(f.rows)))
+        self.a, self.lam = ca.SX.sym("a", f.v.shape[0]), ca.SX.sym("lam", len(f.rows))
+        self.y = f.loads.unknown()
+        self.values = SignalValues(f, self.a, self.lam, shared=False)
+        sizes = {"q": f.q, "v": f.v, "p": f.p, "rows": self.lam, "efforts": self.y}
+        self.sizes = {name: x.shape[0] for name, x in sizes.items()} | {"states": len(self.states)}
+        self._outputs: dict = {}
+        self._known: dict = {}
+
+    # functions of numbers
+
+    def evaluated(self, name):
+        """A function of NumPy columns: `balance`, `turns`, `bodies`, … made when first asked for."""
+        if name not in self._known:
+            self._known[name] = Evaluated(getattr(self, f"_{name}")())
+        return self._known[name]
+
+    def __getitem__(self, name):
+        """As kernels are called: with a list of results."""
+        return lambda *columns: [self.evaluated(name)(*columns).ravel()]
+
+    def residuals(self, t, q, v, p, unknown):
+        """(1), (2), (3) of all rows, and r of (4)."""
+        return self._parted(self.evaluated("residuals")(t, q, v, p, *unknown))
+
+    def slopes(self, t, q, v, p, unknown, directions):
+        """Derivatives of the residuals, of g and of ψ in several directions at once, a column each.
+
+        directions   by name: "q" along the group, "v", "p", "a", "lam", "y"; matrices with a column per direction
+        """
+        return self._parted(self._columns(self.evaluated("slopes"), t, q, v, p, unknown, directions))
+
+    def outputs(self, column, t, q, v, p, unknown, directions=None):
+        """Signals at a state; with directions, their derivatives as of the residuals."""
+        key = tuple(x.element_hash() for x in ca.vertsplit(column))
+        if key not in self._outputs:
+            told = self.f.in_state(self.values.of(column), self.a)
+            self._outputs[key] = column, Evaluated(self._function("signals", told)), self._derivative("along", [told])
+        _, values, along = self._outputs[key]
+        if directions is None:
+            return values(t, q, v, p, *unknown).ravel()
+        return self._columns(along, t, q, v, p, unknown, directions)
+
+    def _columns(self, f, t, q, v, p, unknown, directions):
+        count = next(iter(directions.values())).shape[1]
+        sizes = {"q": self.sizes["v"], "v": self.sizes["v"], "p": self.sizes["p"], "a": self.sizes["v"]}
+        sizes |= {"lam": self.sizes["rows"], "y": self.sizes["efforts"]}
+        every = np.vstack([directions.get(name, np.zeros((size, count))) for name, size in sizes.items()])
+        found = [f(t, q, v, p, *unknown, every[:, k]).ravel() for k in range(count)]
+        return np.array(found).T if count else np.zeros((f.function.size_out(0)[0], 0))
+
+    def _parted(self, found):
+        """Results by name."""
+        n, m, k, z = (self.sizes[name] for name in ("v", "rows", "efforts", "states"))
+        names, sizes = ("balance", "efforts", "constraints", "states", "g", "psi"), (n, k, m, z, m, m)
+        found = found if found.ndim == 2 else found[:, None]
+        return dict(zip(names, np.split(found, np.cumsum(sizes)[:-1])))
+
+    # graphs
+
+    def _arguments(self):
+        f = self.f
+        return {"t": time, "q": f.q, "v": f.v, "p": f.p, "a": self.a, "lam": self.lam, "y": self.y}
+
+    def _function(self, name, *results):
+        return named(name, self._arguments(), ca.vertcat(*results))
+
+    def _stated(self):
+        """Left sides of (1) to (3), r of (4), g and ψ."""
+        f = self.f
+        G = f.jacobian()
+        balance = f.mass_matrix() @ self.a + f.bias() - G.T @ self.lam  # (1)
+        efforts = self.y - f.in_state(self.values.of(f.loads.definitions()), self.a)  # (2)
+        held = G @ self.a - f.stacked("gamma")  # (3)
+        rates = ca.vertcat(*[state.rate for state in f.model.states], ca.SX(0, 1))
+        states = f.in_state(self.values.of(rates), self.a)  # (4)
+        return [balance, efforts, held, states, f.stacked("g"), f.stacked("psi")]
+
+    def _residuals(self):
+        return self._function("residuals", *self._stated())
+
+    def _slopes(self):
+        return self._derivative("slopes", self._stated()).function
+
+    def _derivative(self, name, results):
+        """The derivative of a column along a direction (u, v, p, v̇, λ, y), as a function."""
+        L = Lagrangian(self.f)
+        _, q, *others = self._arguments().values()
+        u, rest = ca.SX.sym("u", self.sizes["v"]), ca.SX.sym("others", sum(x.shape[0] for x in others))
+        total = ca.jtimes(ca.densify(ca.vertcat(*results)), ca.vertcat(q, *others), ca.vertcat(L.along @ u, rest))
+        direction = ca.vertcat(u, rest)
+        return Evaluated(named(name, self._arguments() | {"direction": direction}, total))
+
+    def _turns(self):
+        return counting(self.f)["turns"]
+
+    def _axes(self):
+        """S that turns velocities into axes that stay (`Group.axes`), Ṡ along the motion and ad(v), one beside the other."""
+        f, L = self.f, Lagrangian(self.f)
+        S = ca.densify(ca.SX(f.manifold.axes(f.q)))
+        rate = ca.reshape(ca.jtimes(ca.vec(S), f.q, L.along @ f.v), *S.shape)
+        return named("axes", {"q": f.q, "v": f.v}, ca.horzcat(S, rate, ca.SX(f.manifold.ad(f.v))))
+
+    def _bodies(self):
+        """Positions, rotations (column by column), velocities and angular velocities in world axes of all bodies."""
+        of, bodies = self.f.substitution.of, self.f.model.bodies
+        turning = [b.rotation @ b.angular_velocity for b in bodies]
+        columns = ([b.position for b in bodies], [b.rotation for b in bodies], [b.velocity for b in bodies], turning)
+        every = self.f.placed(ca.vertcat(*[of(ca.vec(x)) for column in columns for x in column]))
+        return named("bodies", {"t": time, "q": self.f.q, "v": self.f.v, "p": self.f.p}, every)

@@ -1,0 +1,123 @@
+"""What `torsor.linearise` returns: matrices with names, eigenvalues, and modes."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import OptionError
+from .modes import Mode
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+ZERO = 1e-7  # of the largest eigenvalue: real parts below are rounding; a double zero is known to the root of that of numbers
+
+
+@dataclass(frozen=True, repr=False)
+class LinearModel:
+    """Small motions about a state of a mechanism.
+
+        ξ̇ = A ξ + B u,      η = C ξ + D u                                                             (1)
+
+    A, B, C, D                 as arrays
+    states, inputs, outputs    names of ξ, u and η: independent coordinates, their rates (`hinge.rate`), states of the user
+    rates                      ξ̇ at the state itself: all zero at an equilibrium
+    values                     of the outputs there
+    time, formulation          at which, and in the coordinates of which formulation
+    """
+
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    D: np.ndarray
+    states: list[str]
+    inputs: list[str]
+    outputs: list[str]
+    rates: np.ndarray
+    values: np.ndarray
+    time: float
+    formulation: str
+    _shapes: Any = field(default=None, compare=False)
+
+    @cached_property
+    def _decomposed(self):
+        values, vectors = np.linalg.eig(self.A) if len(self.A) else (np.zeros(0, complex), np.zeros((0, 0)))
+        values = values.astype(complex)
+        order = np.lexsort((-values.imag, values.real, np.round(np.abs(values), 9)))
+        return values[order], vectors[:, order]
+
+    @property
+    def eigenvalues(self) -> np.ndarray:
+        """Of A [1/s], in the order of their size."""
+        return self._decomposed[0]
+
+    @cached_property
+    def modes(self) -> list[Mode]:
+        """One for each real eigenvalue, and one for each pair of complex ones."""
+        values, vectors = self._decomposed
+        small = ZERO * np.abs(values).max(initial=0.0)
+        return [Mode.of(s, vectors[:, k], abs(s) <= small, self._shapes) for k, s in enumerate(values) if s.imag >= 0]
+
+    @property
+    def frequencies(self) -> np.ndarray:
+        """|s|/2π of the modes that oscillate [Hz], ascending."""
+        return np.array([mode.frequency for mode in self.modes if mode.oscillates])
+
+    @property
+    def damping(self) -> np.ndarray:
+        """−Re s/|s| of the modes that oscillate, in the order of `frequencies`."""
+        return np.array([mode.damping for mode in self.modes if mode.oscillates])
+
+    @property
+    def steady(self) -> bool:
+        """Whether the state is an equilibrium, so that eigenvalues tell of its stability."""
+        size = max(np.abs(self.A).max(initial=0.0), 1.0)
+        return bool(np.abs(self.rates).max(initial=0.0) <= 1e-9 * size)
+
+    @property
+    def stability(self) -> str:
+        """ "stable": every deviation dies out; "unstable": one grows; "marginal": none grows to first order, but one stays."""
+        real, size = self.eigenvalues.real, np.abs(self.eigenvalues).max(initial=0.0)
+        if real.max(initial=-np.inf) > ZERO * size:
+            return "unstable"
+        return "stable" if real.max(initial=-np.inf) < -ZERO * size else "marginal"
+
+    def control(self) -> Any:
+        """The same as `control.StateSpace`, of the package python-control."""
+        try:
+            import control
+        except ImportError:
+            raise OptionError(
+                "linearise: install python-control (pip install control) for StateSpace objects"
+            ) from None
+        names = {"states": self.states, "inputs": self.inputs, "outputs": self.outputs}
+        return control.StateSpace(self.A, self.B, self.C, self.D, **names)
+
+    def scipy(self) -> Any:
+        """The same as `scipy.signal.StateSpace`."""
+        try:
+            from scipy.signal import StateSpace
+        except ImportError:
+            raise OptionError("linearise: install SciPy (pip install scipy) for its StateSpace objects") from None
+        return StateSpace(self.A, self.B, self.C, self.D)
+
+    def dataset(self) -> "xr.Dataset":
+        """Matrices and eigenvalues as an xarray.Dataset with names."""
+        import xarray as xr
+
+        rate = xr.Variable("rate_of", self.states)
+        found = {
+            "A": (("rate_of", "state"), self.A), "B": (("rate_of", "input"), self.B),
+            "C": (("output", "state"), self.C), "D": (("output", "input"), self.D),
+            "eigenvalue_real": (("mode",), self.eigenvalues.real), "eigenvalue_imaginary": (("mode",), self.eigenvalues.imag),
+        }  # fmt: skip
+        labels = {"rate_of": rate, "state": self.states, "input": self.inputs, "output": self.outputs}
+        return xr.Dataset(found, labels, {"time": self.time, "formulation": self.formulation})
+
+    def __repr__(self) -> str:
+        parts = (("states", self.states), ("inputs", self.inputs), ("outputs", self.outputs))
+        lines = ["linear model " + ("at rest" if self.steady else "about a motion") + f" at t = {self.time:g} s"]
+        lines += [f"  {what:10}{', '.join(names) or 'none'}" for what, names in parts]
+        return "\n".join([*lines, *(f"  {mode}" for mode in self.modes)])

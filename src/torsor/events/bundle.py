@@ -1,0 +1,96 @@
+"""Numbers that travel together, in the form in which a user writes them: one number, several in a list, or several by name.
+
+Inside they are one column. A bundle knows the form, and goes both ways: numbers or expressions, whatever the column is made of.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..describe import quantity
+
+NUMBER, LIST, NAMED = "number", "list", "named"
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A form: its kind, and names with how many numbers each stands for, None for one that is no vector."""
+
+    kind: str
+    parts: tuple[tuple[str, int | None], ...]
+
+    @classmethod
+    def of(cls, given: Any, name: str, listed: bool, owner: str) -> tuple["Bundle", ca.SX]:
+        """The form of what was given, and the column of it.
+
+        name     of what has none of its own
+        listed   whether a single number is a list of one
+        """
+        if isinstance(given, Mapping):
+            columns = {key: quantity.column(x, f"{name} {quantity.show(key)}", owner) for key, x in given.items()}
+            parts = tuple((key, None if x.is_scalar() else x.shape[0]) for key, x in columns.items())
+            return cls(NAMED, parts), ca.vertcat(ca.SX(0, 1), *columns.values())
+        if isinstance(given, (list, tuple)) and not given:
+            return cls(LIST, ((name, 0),)), ca.SX(0, 1)
+        column = quantity.column(given, name, owner)
+        if column.is_scalar() and not listed and not isinstance(given, (list, tuple, np.ndarray)):
+            return cls(NUMBER, ((name, None),)), column
+        return cls(LIST, ((name, column.shape[0]),)), column
+
+    @property
+    def names(self) -> list[str]:
+        """One name per number."""
+        return [
+            name if size is None else f"{name}[{k}]"
+            for name, size in self.parts
+            for k in range(1 if size is None else size)
+        ]
+
+    def opened(self, column: Any) -> Any:
+        """A column in the form that was given: an array or an expression, a number, or a dictionary of these."""
+        if self.kind == LIST:
+            return column
+        found, at = {}, 0
+        for name, size in self.parts:
+            found[name] = column[at] if size is None else column[at : at + size]
+            at += 1 if size is None else size
+        return found if self.kind == NAMED else found[self.parts[0][0]]
+
+    def closed(self, value: Any) -> list[Any]:
+        """The entries of something in that form; a ValueError that says what is wrong with any other."""
+        if self.kind != NAMED:
+            return entries(value, len(self.names))
+        wanted = [name for name, _ in self.parts]
+        if not isinstance(value, Mapping) or set(value) != set(wanted):
+            raise ValueError(f"{quantity.show(value)}, not a dictionary with {', '.join(map(repr, wanted))}")
+        return [x for name, size in self.parts for x in entries(value[name], 1 if size is None else size)]
+
+
+def entries(value: Any, count: int) -> list[Any]:
+    """So many numbers or expressions; a ValueError for anything else."""
+    if type(value) is float and count == 1:  # by far the most common
+        return [value]
+    if isinstance(value, (ca.SX, ca.DM)):
+        found = ca.vertsplit(ca.vec(ca.SX(value)))
+    elif isinstance(value, (list, tuple)) and any(isinstance(x, ca.SX) for x in value):
+        found = [y for x in value for y in ca.vertsplit(ca.vec(ca.SX(x)))]
+    else:
+        try:
+            found = quantity.reals(value).ravel().tolist()
+        except Exception:  # whatever a stranger's class raises when it is asked for numbers
+            raise ValueError(f"{quantity.show(value)}, not {_numbers(count)}") from None
+    if len(found) != count:
+        raise ValueError(f"{quantity.show(value)}, {_numbers(len(found))} instead of {count}")
+    return found
+
+
+def scalars(column: ca.SX) -> tuple[ca.SX, ...]:
+    """The entries of a column, which may be empty."""
+    return tuple(ca.vertsplit(column)) if column.numel() else ()
+
+
+def _numbers(count):
+    return "a number" if count == 1 else f"{count} numbers"

@@ -1,0 +1,257 @@
+"""Controllers: programs that look at a mechanism at regular instants, and whose answers are held in between.
+
+A controller is two clocks and a few memories, whichever way its law is written. At its sample instants the law is evaluated; a
+law in Python leaves its answer in memories of its own, one that consists of expressions is evaluated where it is needed. With a
+delay, answers wait in a line, and a second clock takes them out of it. Everything that a controller knows is a memory, so that
+it is saved, restored and copied with the rest of a run.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import casadi as ca
+
+from ..describe import quantity
+from ..describe.element import ANYTHING, REQUIRED, Rule, Statement, fill_in
+from ..describe.names import unstorable
+from ..errors import ModelError, TorsorError
+from ..registry import register
+from .actions.asking import Ask
+from .actions.setting import Assign
+from .bundle import LIST, NAMED, Bundle, entries, scalars
+from .event import Clock, Event, Memory
+from .sampled import MOST, behind, known, refuse_function, seconds, starts
+
+NOTHING = Bundle(LIST, ())
+
+
+@register("controller")
+@dataclass(frozen=True, eq=False)
+class Controller(Rule):
+    """A law that is evaluated at sample instants; its outputs are numbers that are held until the next ones take effect.
+
+        y(t) = y_k    for  k T + d ≤ t < (k + 1) T + d                              (1)
+        (y_k, s_{k+1}) = f(k T, u(k T), s_k),    k = 0, 1, …                        (2)
+
+    T, d     period and delay [s]; before d the outputs are `start`
+    u, s     inputs, signals just before the instant; the controller's own state
+    f        `function(t, inputs)`, or `function(t, inputs, state)` that returns outputs and the next state
+
+    inputs    signals, or names of signals, in a list: the function gets an array; or by name: a dictionary
+    outputs   names; or expressions of signals by name, instead of a function
+    function  called at every sample instant, with numbers; with `compiled=True` once, with expressions, and never in a run
+    state     what the controller remembers at the start: a number, several, or several by name
+    delay     from a sample to the instant when what was computed takes effect [s]
+    start     outputs until the first ones take effect: one number for all, one for each, or by name
+
+    `controller["name"]` is an output as a signal, for forces, drives, events and other controllers. Outputs and state are
+    recorded in every run as `controller.name`. [astrom1997], ch. 2: systems that are sampled, with a zero-order hold.
+    """
+
+    variants: ClassVar[tuple[Any, ...]] = (
+        {"period": 0.1, "outputs": {"level": 2.0}},
+        {"period": 0.1, "outputs": ["sum"], "function": lambda t, u, s: (s + t, s + t), "state": 1.0, "delay": 0.25},
+    )
+    remembers: ClassVar[Bundle]  # each element has its own
+    held: ClassVar[dict[str, Memory]]
+    states: ClassVar[dict[str, Memory]]
+    answers: ClassVar[tuple[Memory, ...]]
+    waiting: ClassVar[tuple[tuple[Memory, ...], ...]]
+    counts: ClassVar[tuple[Memory, ...]]
+
+    period: float = REQUIRED
+    inputs: Any = ()
+    outputs: Any = ()
+    function: Callable[..., Any] | None = None
+    state: Any = None
+    delay: float = 0.0
+    start: Any = 0.0
+    compiled: bool = False
+    found: Any = (
+        None  # once it is added: form and signals of inputs; symbols of the state, outputs and next state in them
+    )
+
+    def __post_init__(self):
+        period, delay = seconds(self, "period"), seconds(self, "delay", zero=True)
+        if delay > MOST * period:
+            raise ModelError(
+                f"{self.owner}: delay must be at most {MOST} periods, {MOST * period:g} s, got {delay:g} s"
+            )
+        remembers, begin = self._remembered()
+        names = self._names(remembers)
+        first = starts(self, names)
+        if self.found is None:
+            refuse_function(self)
+        elif not isinstance(self.found, tuple) or len(self.found) != 5 or not isinstance(self.found[0], Bundle):
+            raise ModelError(f"{self.owner}: found is what is worked out when it is added; leave it out")
+        one = lambda name, value=0.0: Memory(f"{self.name}.{name}", value)
+        asks = self.function is not None and not self.compiled
+        told = [*names, *remembers.names]
+        line = range(behind(period, delay)[0] + 1 if delay else 0)
+        fill_in(
+            self, period=period, delay=delay, remembers=remembers,
+            held={name: one(name, value) for name, value in zip(names, first)},
+            states={name: one(name, value) for name, value in zip(remembers.names, begin)},
+            answers=tuple(one(f"{name}.answer") for name in told if asks),
+            waiting=tuple(tuple(one(f"{name}.waiting[{k}]") for name in names) for k in line),
+            counts=tuple(one(f"{what}.count") for what in ("sample", "effect")[: 2 if delay else 1]),
+        )  # fmt: skip
+
+    def _remembered(self):
+        """The form of the state, and the numbers that it starts with."""
+        if self.state is None:
+            return NOTHING, []
+        form, column = Bundle.of(self.state, "state", False, self.owner)
+        if not column.is_constant() or not column.numel():
+            raise ModelError(f"{self.owner}: state must be made of numbers, got {quantity.show(self.state)}")
+        return form, [float(x) for x in ca.vertsplit(column)]
+
+    def _names(self, remembers):
+        """Names of the outputs, checked."""
+        given = [self.outputs] if isinstance(self.outputs, str) else self.outputs
+        names = tuple(given) if isinstance(given, (tuple, list, Mapping)) else ()
+        if not names or not all(isinstance(name, str) and name.isidentifier() for name in names):
+            raise ModelError(
+                f"{self.owner}: outputs must be names such as ['torque'], or expressions by name, got {quantity.show(self.outputs)}"
+            )
+        for name in (*names, *remembers.names):
+            if (names + tuple(remembers.names)).count(name) > 1:
+                raise ModelError(f"{self.owner}: outputs and state have {name!r} twice; names must differ")
+            if why := unstorable(f"{self.name}.{name}"):
+                raise ModelError(f"{self.owner}: {quantity.show(name)} cannot be a name: {why}")
+        return names
+
+    def __getitem__(self, name: str) -> ca.SX:
+        """Signal: an output that is in effect."""
+        if name not in self.held:
+            raise ModelError(f"{self.owner} has no output {quantity.show(name)}.{known(name, self.held)}")
+        return self.held[name].symbol
+
+    @property
+    def output(self) -> ca.SX:
+        """Signal: all outputs in a column."""
+        return ca.vertcat(*[memory.symbol for memory in self.held.values()])
+
+    def located(self) -> Self:
+        """Names of signals become these signals, and a law that is to run compiled becomes expressions."""
+        if self.found is not None:
+            return self
+        if isinstance(self.outputs, Mapping):
+            laws = tuple(quantity.scalar(x, f"output {name!r}", self.owner) for name, x in self.outputs.items())
+            return fill_in(self, found=(NOTHING, (), (), laws, ()), outputs=tuple(self.held))
+        form, column = Bundle.of(self._looked_up(), "inputs", True, self.owner)
+        if self.compiled:
+            return fill_in(self, found=(NOTHING, (), *self._traced(form, column)), function=None, inputs=())
+        return fill_in(self, found=(form, scalars(column), (), (), ()), inputs=())
+
+    def _looked_up(self):
+        """The inputs, with signals in the place of their names."""
+        signals, given = self._home.signals, self.inputs
+        if isinstance(given, Mapping):
+            return {name: self._signal(x, signals) for name, x in given.items()}
+        if isinstance(given, (list, tuple)):
+            return [self._signal(x, signals) for x in given]
+        return self._signal(given, signals)
+
+    def _signal(self, given, signals):
+        if not isinstance(given, str):
+            return given
+        if given not in signals:
+            where = f"model {self._home.name!r} has no signal {given!r}"
+            raise ModelError(f"{self.owner}: inputs: {where}.{known(given, signals)}")
+        return signals[given]
+
+    def _traced(self, form, column):
+        """The law as expressions: symbols of the state, outputs, next state."""
+        assert self.function is not None
+        symbols = ca.vertcat(ca.SX(0, 1), *[quantity.symbol(name) for name in self.states])
+        given = quantity.time, form.opened(column), *([] if self.state is None else [self.remembers.opened(symbols)])
+        try:
+            outputs, after = self.taken_apart(self.function(*given))
+        except TorsorError:
+            raise
+        except Exception as error:
+            raise ModelError(
+                f"{self.owner}: its function cannot be compiled: {type(error).__name__}: {error}. It is called once with "
+                "expressions, so that it may contain arithmetic, numpy.sin and the like, casadi.fmin, fmax, if_else; without "
+                "compiled=True it may contain anything"
+            ) from error
+        return scalars(symbols), tuple(map(quantity.constant, outputs)), tuple(map(quantity.constant, after))
+
+    def taken_apart(self, returned: Any) -> tuple[list[Any], list[Any]]:
+        """Outputs and next state of what the function returned; a ValueError where it is anything else."""
+        after: list[Any] = []
+        if self.state is not None:
+            if not isinstance(returned, (tuple, list)) or len(returned) != 2:
+                raise ValueError(
+                    f"the function returned {quantity.show(returned)}; with a state it returns outputs and the next state"
+                )
+            returned, rest = returned
+            try:
+                after = self.remembers.closed(rest)
+            except ValueError as error:
+                raise ValueError(f"the function returned as next state {error}") from None
+        named = Bundle(NAMED, tuple((name, None) for name in self.held))
+        try:
+            found = named.closed(returned) if isinstance(returned, Mapping) else entries(returned, len(self.held))
+            return found, after
+        except ValueError as error:
+            names = ", ".join(map(repr, self.held))
+            raise ValueError(f"the function returned as outputs {names}: {error}") from None
+
+    def _laws(self):
+        """What outputs and state become at a sample, in symbols of this controller."""
+        _, _, symbols, outputs, after = self.found
+        own, laws = [memory.symbol for memory in self.states.values()], [*outputs, *after]
+        if self.answers:
+            laws = [memory.symbol for memory in self.answers]
+        elif symbols:
+            laws = ca.substitute(laws, list(symbols), own)
+        return laws[: len(self.held)], laws[len(self.held) :]
+
+    @property
+    def form(self) -> Bundle:
+        """In which the function gets its inputs."""
+        return self.found[0]
+
+    @property
+    def signals(self) -> tuple[ca.SX, ...]:
+        """The inputs of the function, one by one."""
+        return self.found[1]
+
+    def declared(self) -> list[Statement]:
+        column = lambda x: ca.vertcat(ca.SX(0, 1), *x)
+        outputs, after = self._laws()
+        told = {"inputs": self.signals, "outputs": outputs, "the next state": after}
+        return [Statement(what, column(x), ANYTHING) for what, x in told.items()]
+
+    def memories(self) -> list[Any]:
+        waiting = [memory for place in self.waiting for memory in place]
+        return [*self.held.values(), *self.states.values(), *self.answers, *waiting, *self.counts]
+
+    def told(self) -> dict[str, ca.SX]:
+        return {memory.name: memory.symbol for memory in (*self.held.values(), *self.states.values())}
+
+    def events(self) -> list[Any]:
+        outputs, after = self._laws()
+        asks = [Ask((self,), self.signals)] if self.answers else []
+        set_ = lambda memories, values: [Assign((m,), x) for m, x in zip(memories, values)]
+        symbols = lambda memories: [memory.symbol for memory in memories]
+        moves = [a for old, new in zip(self.waiting, self.waiting[1:]) for a in set_(new, symbols(old))]
+        to = self.waiting[0] if self.delay else self.held.values()
+        sample = (*asks, *set_(to, outputs), *moves, *set_(self.states.values(), after))
+        found = [_event(self, "sample", self.counts[0], sample, 0, 0.0)]
+        if self.delay:
+            age = self.counts[0].symbol - self.counts[1].symbol - 1  # samples since the one that takes effect
+            values = symbols(self.waiting[-1])
+            for k, place in reversed(list(enumerate(self.waiting[:-1]))):
+                values = [ca.if_else(age == k, x, y) for x, y in zip(symbols(place), values)]
+            effect, late = set_(self.held.values(), values), behind(self.period, self.delay)
+            found.append(_event(self, "effect", self.counts[1], effect, *late))
+        return found
+
+
+def _event(controller, what, count, actions, first, rest):
+    clock = Clock.of(count, controller.period, first, rest)
+    return Event(f"{controller.name}.{what}", clock, tuple(actions), remembered={"count": count})

@@ -1,0 +1,89 @@
+"""Functions of the user that are asked in the middle of a run: those of controllers.
+
+The compiled loop stops at a sample instant with the values of the inputs in the slots of the trial state. The function is called,
+its answer is written to the controller's memories, and the loop goes on with the same instant.
+"""
+
+import math
+import time as clock
+import warnings
+
+import numpy as np
+
+from ..errors import TimingWarning
+
+SEEN = 10  # calls after which it is judged how long they take
+
+
+class Controllers:
+    """All controllers of a run whose functions are called.
+
+    failure   what a function raised, None as long as all is well; reason: the same in words
+    """
+
+    def __init__(self, program):
+        self.failure, self.reason = None, ""
+        self.asked = {event: Asked(program, event, *told) for event, told in program.asked.items()}
+
+    def answer(self, event, slots, p):
+        """Ask the function of an event, and write its answer to p. Returns whether there is one."""
+        asked = self.asked[event]
+        try:
+            p[asked.answers] = asked.values(slots, p)
+        except Exception as error:  # whatever a function of the user raises
+            self.failure = asked.raised
+            self.reason = f"{asked.controller.owner}: {error} at t = {asked.time:.9g} s"
+            return False
+        if asked.slow():
+            warnings.warn(asked.pace(), TimingWarning, stacklevel=2)
+        return True
+
+
+class Asked:
+    """One controller: where its inputs are, and where its answer goes."""
+
+    def __init__(self, program, event, controller, slot):
+        place = lambda memory: program.places[id(memory)]
+        self.controller, self.inputs = controller, slice(slot, slot + len(controller.signals))
+        self.answers = np.array([place(memory) for memory in controller.answers], np.int64)
+        self.states = np.array([place(memory) for memory in controller.states.values()], np.int64)
+        self.count, self.period = place(controller.counts[0]), controller.period
+        self.time, self.raised, self.calls, self.seconds, self.told = 0.0, None, 0, 0.0, False
+
+    def values(self, slots, p):
+        """Outputs and next state, as numbers; an error that says what is wrong with them."""
+        c = self.controller
+        self.time = float(p[self.count]) * self.period
+        given = [self.time, c.form.opened(slots[self.inputs].copy())]
+        if c.state is not None:
+            given.append(c.remembers.opened(p[self.states]))
+        found, after = c.taken_apart(self.called(given))
+        if not all(map(math.isfinite, found + after)):
+            names = [*c.held, *c.states]
+            bad = next(k for k, x in enumerate(found + after) if not math.isfinite(x))
+            raise ValueError(f"the function returned {(found + after)[bad]} for {names[bad]!r}")
+        return found + after
+
+    def called(self, given):
+        """What the function returns; how long it took is noted."""
+        begin = clock.perf_counter()
+        try:
+            return self.controller.function(*given)
+        except Exception as error:
+            self.raised = error
+            raise ValueError(f"the function raised {type(error).__name__}: {error}") from error
+        finally:
+            self.calls, self.seconds = self.calls + 1, self.seconds + clock.perf_counter() - begin
+
+    def slow(self):
+        """Whether calls take longer than a period, told once."""
+        late = self.calls >= SEEN and self.seconds > self.calls * self.period and not self.told
+        self.told = self.told or late
+        return late
+
+    def pace(self):
+        return (
+            f"{self.controller.owner}: a call of its function takes {self.seconds / self.calls:.2g} s, longer than its period of "
+            f"{self.period:g} s: in real time it would not keep up. Give the time that it takes as `delay`, write it with "
+            "compiled=True, or sample less often"
+        )

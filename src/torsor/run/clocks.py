@@ -1,0 +1,37 @@
+"""Clocks: events at instants that are known beforehand. Steps end there, so that nothing has to be located.
+
+    t_n = (n + first) period + rest                                                                  (1)
+
+n is how often the event has happened, and stands in p. Instants that differ by rounding are one.
+"""
+
+from ..kernels.compiled import compiled, inlined
+
+SAME = 4e-15  # of the time: instants that are closer are one
+
+
+@inlined
+def rings(run, m, t):
+    """Whether the clock of event m rings at or before a time."""
+    watch = run.program.events[m]
+    return (run.state.p[watch.count] + watch.first) * watch.period + watch.rest <= t + SAME * abs(t)  # (1)
+
+
+@compiled
+def ring(run):
+    """Let an instant begin where a clock rings."""
+    for m in run.program.clocks:
+        if rings(run, m, run.state.time):
+            run.events.pending = 1
+
+
+@compiled
+def before(run, goal):
+    """The time to go to next: the goal, or where a clock rings before."""
+    found = goal
+    for m in run.program.clocks:
+        watch = run.program.events[m]
+        next = (run.state.p[watch.count] + watch.first) * watch.period + watch.rest
+        if next + SAME * abs(next) < found:
+            found = next
+    return found

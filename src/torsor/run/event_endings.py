@@ -1,0 +1,42 @@
+"""What is said of a run that came to its end by an event, or by a function that gave no answer."""
+
+from . import codes
+
+
+def message(runner, status):
+    """What is said of a run that an event or a controller brought to its end; None where it was neither."""
+    w, t = codes, runner.state.time
+    if status == w.NO_ANSWER:
+        return runner.controllers.reason
+    if not w.WANTED <= status <= w.UNSEEN:
+        return None
+    name = runner.structures.program.names[runner.events.failed]
+    off = f"{runner.events.number:.3g}"
+    return {
+        w.ENDED: f"ended by event {name!r}",
+        w.WANTED: f"event {name!r} cannot happen: {runner.refused}",
+        w.NOT_A_NUMBER: f"event {name!r}: its condition, or a value that it sets, is not a number at t = {t:.9g} s",
+        w.NOT_SATISFIED: (
+            f"event {name!r} engages constraints that are far from satisfied, or moves them: the largest residual is {off}. "
+            "Engage them where they hold, or allow the bodies to be moved with engage(..., snap=True)"
+        ),
+        w.UNSEEN: (
+            f"event {name!r}: its function changes too fast to be looked through in steps of {off} s; take a shorter step"
+        ),
+        w.RESTITUTION: f"event {name!r}: restitution must lie between 0 and 1, it is {off}",
+        w.UNDECIDED: (
+            f"event {name!r}: it cannot be decided which dry friction sticks and which slides (t = {t:.12g} s): "
+            f"{', '.join(x for x, tried in zip(runner.structures.program.frictions, runner.rubbing.tries) if tried)}"
+        ),
+        w.PENETRATES: f"event {name!r} strikes a constraint that is broken by {off} there; it must hold where it is struck",
+        w.CHATTERS: (
+            f"event {name!r} and others that follow from it fire again and again without time passing (t = {t:.12g} s): "
+            "the conditions call for each other. Let them differ (hysteresis), or choose accumulate='end' or 'ignore' "
+            "for the event"
+        ),
+        w.ACCUMULATES: (
+            f"event {name!r} fires at ever shorter intervals, which end at about t = {runner.events.number:.12g} s. "
+            "Choose accumulate='end' to end there, accumulate='ignore' to go on without the event, or a constraint "
+            "that stays engaged (ts.strike does that by itself)"
+        ),
+    }[status]  # fmt: skip

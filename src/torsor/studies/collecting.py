@@ -1,0 +1,46 @@
+"""The dataset of a study."""
+
+import numpy as np
+
+from ..look.dataset import RESERVED
+
+MEANING = {
+    "message": "what went wrong in a run; empty: nothing did",
+    "steps": "accepted steps",
+    "rejections": "repeated steps",
+    "evaluations": "of the accelerations",
+    "time_reached": "by each run",
+    "energy_balance_relative": "largest error of the energy balance over the energy turned over",
+    "position_drift_max": "largest residual of a position constraint",
+}
+UNITS = {"time_reached": "s", "position_drift_max": "m or rad"}
+
+
+def dataset_of(whole, runs, times):
+    """All runs as one dataset; times: of the outputs, None where these were reduced."""
+    import xarray as xr
+
+    used = {dim for dims, _ in whole.variables.values() for dim in dims}
+    coordinates: dict = {name: (dim, x) for name, (dim, x) in whole.labels.items() if dim in used}
+    if times is not None and "time" in used:
+        coordinates["time"] = ("time", times, {"units": "s"})
+    for name, column in zip(runs.names, runs.values.T):
+        taken = name in whole.variables or name in RESERVED or name in MEANING or name == "run"
+        coordinates[f"parameter.{name}" if taken else name] = ("run", np.ascontiguousarray(column))
+    variables = {name: (dims, x, _attributes(whole, name)) for name, (dims, x) in whole.variables.items()}
+    told = {**whole.counts, "message": np.array(whole.messages, dtype=np.str_)}
+    for name, x in told.items():
+        if name not in variables:
+            variables[name] = ("run", x, {"long_name": MEANING[name]} | _unit(name))
+    failed = sum(1 for message in whole.messages if message)
+    return xr.Dataset(variables, coordinates, {**whole.told, "runs": len(runs), "failed": failed})
+
+
+def _unit(name):
+    return {"units": UNITS[name]} if name in UNITS else {}
+
+
+def _attributes(whole, name):
+    """Units of a variable: those of the quantity that it was reduced from."""
+    known = whole.attributes
+    return known.get(name) or known.get(name.rpartition("_")[0]) or {}

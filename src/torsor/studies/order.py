@@ -1,0 +1,95 @@
+"""What is asked of every run of a study: as one thing that travels to whoever carries runs out."""
+
+import hashlib
+import pickle
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..describe import pickling
+from ..errors import OptionError
+from ..look.recorded import recorded
+from ..methods.projections import projection_of
+from ..run.task import Task
+from ..run.times import controlled
+
+PACKAGE = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Order:
+    """Arguments of `simulate`, names of the parameters that vary, and what is kept of each run.
+
+    options   further arguments of `simulate`: step, method, formulation, projection, tolerance, map
+    keep      names of the variables that are kept; None: all of them
+    """
+
+    model: Any  # a Model, packed while it travels
+    until: float
+    times: np.ndarray
+    names: tuple
+    signals: dict = field(default_factory=dict)
+    options: dict = field(default_factory=dict)
+    keep: tuple | None = None
+    reduce: Any = None
+
+    def task(self):
+        """What is asked of a run with the parameters of the model, checked."""
+        o, model = self.options, self.model
+        chosen = projection_of(o["projection"])
+        allowed = controlled(model, o["method"], o["step"], o["tolerance"], o["map"], chosen)
+        length = None if o["step"] is None else float(o["step"])
+        named = recorded(model, self.signals or None)
+        return Task(model, self.until, length, o["method"], o["formulation"], chosen, allowed, o["map"], named, {})
+
+    def packed(self):
+        """As bytes, for another process. Signals go along as signals of the model."""
+        every = dict(self.model.signals) | self.signals
+        model = _Packed(type(self.model), pickling.packed(self.model, signals=every))
+        for dump in _dumps():
+            try:
+                return dump(replace(self, model=model, signals={}))
+            except Exception as error:  # of a function that has no name elsewhere, or of anything that it refers to
+                trouble = error
+        raise OptionError(
+            f"study: what is asked for cannot be sent to other processes ({trouble}); functions must be defined in a module, or "
+            "cloudpickle be installed"
+        )
+
+
+@dataclass(frozen=True)
+class _Packed:
+    """A model on its way."""
+
+    cls: type
+    parts: tuple
+
+
+def unpacked(content):
+    """The order, in another process."""
+    order = pickle.loads(content)
+    return replace(order, model=pickling.unpacked(order.model.cls, *order.model.parts))
+
+
+def _dumps():
+    """Ways to write Python objects, the plain one first."""
+    yield lambda x: pickle.dumps(x, protocol=pickle.HIGHEST_PROTOCOL)
+    try:
+        import cloudpickle
+    except ImportError:
+        return
+    yield cloudpickle.dumps
+
+
+@cache
+def version():
+    """The version of torsor here, with a digest of its source: those who work together must have the same."""
+    from .. import __version__
+
+    source = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        source.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())
+    return f"{__version__} ({source.hexdigest()[:12]})"

@@ -1,0 +1,112 @@
+"""What a study keeps of its runs: everything, or what a reduction over time leaves of it, so that many runs fit in memory."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..describe import quantity
+from ..errors import OptionError
+
+OVER_TIME: dict[str, Callable] = {
+    "last": lambda x: x[..., -1],
+    "min": lambda x: x.min(axis=-1),
+    "max": lambda x: x.max(axis=-1),
+    "mean": lambda x: x.mean(axis=-1),
+}
+
+
+class OneRun(Mapping):
+    """One run as a function that reduces it sees it: arrays by name, time first.
+
+    time         of the outputs that were reached [s]
+    parameters   of this run, by name
+    attrs        steps, events …
+    dataset      all of it as `simulate` returns it
+    """
+
+    def __init__(self, variables, time, parameters, attrs, whole):
+        self._variables, self._whole = variables, whole
+        self.time, self.parameters, self.attrs = time, parameters, attrs
+
+    def __getitem__(self, name):
+        return self.time if name == "time" else self._variables[name][1]
+
+    def __iter__(self):
+        return iter(self._variables)
+
+    def __len__(self):
+        return len(self._variables)
+
+    def dims(self, name):
+        return self._variables[name][0]
+
+    @property
+    def dataset(self):
+        return self._whole()
+
+
+def checked(reduce):
+    """A reduction as it is given: None, a word, several words, a function, or words and functions by name."""
+    if reduce is None or callable(reduce) or (isinstance(reduce, str) and reduce in OVER_TIME):
+        return reduce
+    known = ", ".join(map(repr, OVER_TIME))
+    allowed = f"{known}, a list of these, a function of a run, or a dictionary of these by name"
+    if isinstance(reduce, (list, tuple)) and reduce and all(isinstance(x, str) and x in OVER_TIME for x in reduce):
+        return tuple(reduce)
+    if isinstance(reduce, Mapping) and reduce:
+        for name, how in reduce.items():
+            pair = isinstance(how, tuple) and len(how) == 2 and isinstance(how[0], str) and how[1] in OVER_TIME
+            if not (isinstance(name, str) and (callable(how) or pair or (isinstance(how, str) and how in OVER_TIME))):
+                raise OptionError(
+                    f"study: reduce[{name!r}] must be one of {known} (of the variable of that name), a pair as in "
+                    f"('energy', 'max'), or a function of a run, got {quantity.show(how)}"
+                )
+        return dict(reduce)
+    raise OptionError(f"study: reduce must be {allowed}, got {quantity.show(reduce)}")
+
+
+def reduced(reduce, run):
+    """What is kept of a run: (dimensions, values) by name. Dimensions of values that a function returns are its own."""
+    if reduce is None:
+        return {name: (run.dims(name), run[name]) for name in run}
+    if isinstance(reduce, str):
+        return {name: _over_time(run, name, reduce) for name in run if "time" in run.dims(name)}
+    if isinstance(reduce, tuple):
+        every = [(name, how) for name in run for how in reduce if "time" in run.dims(name)]
+        return {f"{name}_{how}": _over_time(run, name, how) for name, how in every}
+    if callable(reduce):
+        return _returned("", reduce, reduce(run))
+    found: dict[str, Any] = {}
+    for name, how in reduce.items():
+        if callable(how):
+            found |= _returned(name, how, how(run))
+        else:
+            variable, word = how if isinstance(how, tuple) else (name, how)
+            found[name] = _over_time(run, variable, word)
+    return found
+
+
+def _over_time(run, name, how):
+    if name not in run:
+        raise OptionError(f"study: reduce: there is no variable {name!r}. Known: {', '.join(run)}.")
+    dims, values = run.dims(name), run[name]
+    return tuple(d for d in dims if d != "time"), OVER_TIME[how](np.moveaxis(values, dims.index("time"), -1))
+
+
+def _returned(name, function, value):
+    """What a function of a run returns, by name: a number, an array, a labelled array, or several of them by name."""
+    called = name or getattr(function, "__name__", "").strip("<>") or "value"
+    if hasattr(value, "data_vars"):
+        value = {str(key): value[key] for key in value.data_vars}
+    if isinstance(value, Mapping):
+        return {key: one for label, x in value.items() for key, one in _returned(str(label), function, x).items()}
+    if hasattr(value, "dims") and hasattr(value, "values"):
+        return {called: (tuple(value.dims), np.asarray(value.values))}
+    try:
+        array = np.asarray(value)
+    except Exception:  # whatever a stranger's class raises
+        array = np.asarray(None)
+    if array.dtype.kind not in "fiubU":
+        raise OptionError(f"study: {called!r} must give numbers, got {quantity.show(value)}")
+    return {called: (tuple(f"{called}_{k}" for k in range(array.ndim)), array)}

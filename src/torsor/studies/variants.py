@@ -1,0 +1,86 @@
+"""The runs of a study: which values the parameters of each of them have."""
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..describe import quantity
+from ..errors import OptionError
+
+
+@dataclass(frozen=True)
+class Variants:
+    """Values of parameters: one column per name, one row per run."""
+
+    names: tuple
+    values: np.ndarray
+
+    def __len__(self):
+        return len(self.values)
+
+    def of(self, run):
+        """The parameters of a run, by name."""
+        return dict(zip(self.names, self.values[run].tolist()))
+
+
+def variants(model, parameters, grid, several=()):
+    """The runs that are asked for; refused where they are none.
+
+    parameters   numbers or arrays by name, or a table with one column per parameter and one row per run
+    grid         every combination of the values, the last name changing fastest; else one run per place in the arrays
+    several      lengths of other things that are given run by run, by what they are
+    """
+    if not isinstance(grid, (bool, np.bool_)):
+        raise OptionError(f"study: grid must be True or False, got {quantity.show(grid)}")
+    columns = {name: _column(model, name, x) for name, x in _by_name(parameters).items()}
+    if grid:
+        rows = np.array(list(itertools.product(*[np.atleast_1d(x) for x in columns.values()])), float)
+        rows = rows.reshape(-1, len(columns))
+        _agreed({"the grid": len(rows)} | dict(several))
+        return Variants(tuple(columns), rows)
+    count = _agreed({f"parameter {name!r}": len(x) for name, x in columns.items() if x.ndim} | dict(several))
+    spread = [np.broadcast_to(x, (count,)) for x in columns.values()]
+    return Variants(tuple(columns), np.array(spread, float).reshape(len(columns), count).T.copy())
+
+
+def _by_name(parameters):
+    """Values by name, from a table too."""
+    if parameters is None:
+        return {}
+    if hasattr(parameters, "columns") and hasattr(parameters, "to_dict"):  # a table of pandas
+        return {str(name): np.asarray(parameters[name]) for name in parameters.columns}
+    if not isinstance(parameters, Mapping):
+        raise OptionError(
+            f"study: parameters must be arrays by name, or a table with one row per run, got {quantity.show(parameters)}"
+        )
+    return dict(parameters)
+
+
+def _column(model, name, given):
+    """The values of a parameter: a number, or an array of them."""
+    known = model.parameters
+    if name not in known:
+        names = ", ".join(known) or "none"
+        raise OptionError(f"study: model {model.name!r} has no parameter {name!r}. Known: {names}.")
+    try:
+        values = np.asarray(quantity.reals(given), float)
+    except Exception:  # whatever a stranger's class raises when it is asked for numbers
+        values = None
+    if values is None or values.ndim > 1 or not values.size:
+        raise OptionError(
+            f"study: parameter {name!r} must be a number or an array of numbers, got {quantity.show(given)}"
+        )
+    return values
+
+
+def _agreed(lengths):
+    """The number of runs, which everything that has one agrees on."""
+    if len(set(lengths.values())) > 1:
+        said = ", ".join(f"{what} has {n}" for what, n in lengths.items())
+        raise OptionError(
+            f"study: arrays of unequal length: {said}. Give each run a value of all of them, or take every combination with "
+            "grid=True"
+        )
+    return next(iter(lengths.values()), 1)

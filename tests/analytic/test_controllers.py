@@ -1,0 +1,102 @@
+"""Controllers on a mass that they push: sampled linear systems have closed forms, by matrix exponentials."""
+
+import casadi as ca
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+import torsor as ts
+
+MASS, KP, KD = 2.0, 4.0, 1.5
+
+
+def pd(t, u):
+    return -KP * u[0] - KD * u[1]
+
+
+def slide(period, delay=0.0, function=pd, **options):
+    """A mass on a slide, 1 m from where a controller wants it."""
+    model = ts.Model("slide")
+    mass = model.body("mass", mass=MASS, inertia=(1, 1, 1))
+    rail = model.add(ts.Prismatic("rail", model.ground, mass, axis="x", start=1.0))
+    seen = [rail.coordinate, rail.rate]
+    pilot = model.add(ts.Controller("pilot", period, seen, ["force"], function, delay=delay, **options))
+    model.add(ts.JointForce("motor", rail, pilot["force"]))
+    return model
+
+
+def held(span):
+    """State (x, v, f) after a time in which the force f is held."""
+    return expm(span * np.array([[0, 1, 0], [0, 0, 1 / MASS], [0, 0, 0]]))
+
+
+def closed_form(period, delay, steps, start=0.0):
+    """x and v at the samples: between them the force of an earlier sample is held, and changes once."""
+    whole = int(delay / period + 1e-9)
+    rest = delay - whole * period
+    line, states = [start] * (whole + 1), [np.array([1.0, 0.0])]
+    for _ in range(steps):
+        x = states[-1]
+        line = [-KP * x[0] - KD * x[1], *line]
+        x = (held(rest) @ [*x, line[whole + 1]])[:2]
+        x = (held(period - rest) @ [*x, line[whole]])[:2]
+        states.append(x)
+    return np.array(states)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("delays", [0.0, 0.25, 0.4, 1.0, 2.0, 2.7])
+def test_a_sampled_law_follows_its_closed_form(delays, compiled):
+    """Delays of no, of whole and of broken numbers of periods."""
+    period, steps = 0.1, 40
+    model = slide(period, delays * period, compiled=compiled, start=0.5)
+    data = ts.simulate(model, steps * period, outputs=steps)
+    found = np.column_stack([data.coordinate.values[:, 0], data.rate.values[:, 0]])
+    np.testing.assert_allclose(found, closed_form(period, delays * period, steps, 0.5), atol=2e-11)
+    assert data.sizes["event"] == 0
+
+
+def test_the_eigenvalues_of_the_sampled_system_tell_the_period_at_which_it_becomes_unstable():
+    """x_{k+1} = Φ x_k: it decays where all eigenvalues of Φ lie within the circle, by the largest of them in a sample."""
+    grows = []
+    for period in (0.3, 0.9, 1.1, 1.6):
+        E = held(period)
+        loop = E[:2, :2] + np.outer(E[:2, 2], [-KP, -KD])
+        largest = np.abs(np.linalg.eigvals(loop)).max()
+        data = ts.simulate(slide(period), 60 * period, outputs=60)
+        x = np.hypot(data.coordinate.values[:, 0], data.rate.values[:, 0])
+        assert (x[-1] < 1e-3) if largest < 0.9 else (x[-1] > 10) if largest > 1.1 else True
+        grows.append(largest > 1)
+    assert set(grows) == {False, True}
+
+
+def test_a_law_in_python_and_the_same_law_compiled_give_the_same_motion():
+    """With a state: the sum of the position, limited. Compiled arithmetic may round products and sums at once."""
+
+    def law(t, u, s):
+        s = s + 0.1 * u["x"]
+        return {"force": -KP * u["x"] - KD * u["v"] - ca.fmin(s, 0.3) * np.cos(t)}, s
+
+    found = []
+    for compiled in (False, True):
+        model = slide(0.1)
+        rail = model.joints[0]
+        seen = {"x": rail.coordinate[0], "v": rail.rate[0]}
+        law_ = ts.Controller("second", 0.1, seen, "force", law, state=0.0, compiled=compiled)
+        model.add(ts.JointForce("more", rail, model.add(law_)["force"]))
+        data = ts.simulate(model, 2.0, outputs=20)
+        found.append((data.coordinate.values, data["second.force"].values, data["second.state"].values))
+    for one, other in zip(*found):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(np.diff(found[0][2]), 0.1 * found[0][0][1:, 0], atol=1e-15)
+
+
+def test_outputs_may_be_expressions():
+    model = ts.Model("slide")
+    mass = model.body("mass", mass=MASS, inertia=(1, 1, 1))
+    rail = model.add(ts.Prismatic("rail", model.ground, mass, axis="x", start=1.0))
+    law = {"force": -KP * rail.coordinate - KD * rail.rate}
+    pilot = model.add(ts.Controller("pilot", period=0.1, outputs=law))
+    model.add(ts.JointForce("motor", rail, pilot["force"]))
+    data = ts.simulate(model, 2.0, outputs=20)
+    np.testing.assert_allclose(data.coordinate.values[:, 0], closed_form(0.1, 0.0, 20)[:, 0], atol=2e-11)

@@ -1,0 +1,161 @@
+"""Studies: the same numbers as runs one by one, whoever carries them out; what fails does not stop the others."""
+
+import concurrent.futures
+import multiprocessing
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import torsor as ts
+from torsor.studies import order, study
+
+MASSES = [0.5, 1.0, 1.5, 2.5]
+
+
+def double_pendulum():
+    model = ts.Model("double", gravity=(0, 0, -9.81))
+    mass, length = model.parameter("m", 1.0, positive=True), model.parameter("l", 0.5, positive=True)
+    a = model.body("a", inertia=ts.inertia.rod(1.0, 0.5, axis="x"), at=(length / 2, 0, 0))
+    b = model.body("b", mass=mass, inertia=(1e-4, 0.01, 0.01), at=(length + 0.2, 0, 0))
+    model.add(ts.Revolute("s", model.ground, a, point=(0, 0, 0), axis=(0, 1, 0)))
+    model.add(ts.Revolute("e", a, b, point=(length, 0, 0), axis=(0, 1, 0), start=0.3))
+    model.signal("height", b.position[2])
+    return model
+
+
+@pytest.fixture(scope="module")
+def model():
+    return double_pendulum()
+
+
+@pytest.fixture(scope="module")
+def result(model):
+    return ts.study(model, 1.0, {"m": MASSES, "l": 0.6}, outputs=10)
+
+
+def test_a_study_holds_what_each_run_alone_gives(model, result):
+    assert dict(result.sizes)["run"] == 4 and list(result.m) == MASSES and set(result.l.values) == {0.6}
+    for k, m in enumerate(MASSES):
+        alone = ts.simulate(model, 1.0, outputs=10, parameters={"m": m, "l": 0.6})
+        for name, x in alone.data_vars.items():
+            if "time" in x.dims:
+                np.testing.assert_array_equal(result[name].isel(run=k), x, err_msg=str(name))
+                assert result[name].attrs == x.attrs
+        assert result.steps[k] == alone.attrs["steps"] and result.message[k] == ""
+
+
+def total(run):
+    """A reduction that has a name, so that other processes find it."""
+    return {"top": run["height"].max(), "ends": run["position"][-1]}
+
+
+def test_the_same_bits_come_from_threads_processes_and_dask(model, result):
+    from dask.distributed import Client
+
+    asked = {"parameters": {"m": MASSES, "l": 0.6}, "outputs": 10}
+    further = {"signals": {"twice": 2 * model["b"].position[2]}}
+    beside = ts.study(model, 1.0, **asked, **further)
+    spawned = concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
+    with spawned, concurrent.futures.ThreadPoolExecutor(3) as threads:
+        with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None) as dask:
+            for executor in (1, 3, threads, dask):
+                xr.testing.assert_identical(ts.study(model, 1.0, **asked, executor=executor), result)
+            few = ts.study(model, 1.0, **asked, reduce=lambda run: {"top": run["height"].max()}, executor=dask)
+            np.testing.assert_array_equal(few.top, result.height.max("time"))
+        xr.testing.assert_identical(ts.study(model, 1.0, **asked, **further, executor=spawned), beside)
+    np.testing.assert_array_equal(beside.twice, 2 * result.height)
+
+
+def test_reductions_are_those_of_all_outputs(model, result):
+    asked = {"parameters": {"m": MASSES, "l": 0.6}, "outputs": 10}
+    for word, expected in (
+        ("last", result.isel(time=-1)), ("min", result.min("time")), ("max", result.max("time")), ("mean", result.mean("time")),
+    ):  # fmt: skip
+        found = ts.study(model, 1.0, **asked, reduce=word, keep=["position", "energy"])
+        assert "time" not in found.dims and "velocity" not in found
+        np.testing.assert_allclose(found.position, expected.position, rtol=1e-14, atol=0)
+        np.testing.assert_allclose(found.energy, expected.energy, rtol=1e-14, atol=0)
+    several = ts.study(model, 1.0, **asked, reduce=["min", "max"], keep="height")
+    np.testing.assert_array_equal(several.height_max - several.height_min, np.ptp(result.height.values, axis=1))
+    by_function = ts.study(model, 1.0, **asked, reduce=total)
+    np.testing.assert_array_equal(by_function.top, result.height.max("time"))
+    np.testing.assert_array_equal(by_function.ends, result.position[:, -1])
+    mixed = {"height": "last", "top": ("height", "max"), "whole": lambda run: float(run.dataset.energy[0])}
+    named = ts.study(model, 1.0, **asked, reduce=mixed)
+    np.testing.assert_array_equal(named.top, by_function.top)
+    np.testing.assert_array_equal(named.whole, result.energy[:, 0])
+
+
+def test_grids_and_tables_are_runs(model):
+    grid = ts.study(model, 0.1, {"m": [1.0, 2.0], "l": [0.4, 0.5, 0.6]}, grid=True, reduce="last", keep="energy")
+    assert list(grid.m) == [1, 1, 1, 2, 2, 2] and list(grid.l) == [0.4, 0.5, 0.6] * 2
+    table = pd.DataFrame({"m": grid.m.values, "l": grid.l.values})
+    xr.testing.assert_identical(ts.study(model, 0.1, table, reduce="last", keep="energy"), grid)
+    square = grid.set_index(run=["m", "l"]).unstack("run")
+    assert square.energy.shape == (2, 3)
+    assert len(ts.table_of(grid)) == 6
+
+
+def test_runs_that_fail_are_told_and_the_others_go_on(model):
+    data = ts.study(model, 0.5, {"m": [1.0, -1.0, 2.0]}, reduce="last")
+    assert list(data.message.values) == ["", "parameter 'm': must be positive, got -1.0", ""]
+    assert np.isnan(data.energy[1]) and np.isfinite(data.energy[[0, 2]]).all() and data.attrs["failed"] == 1
+    odd = ts.study(model, 0.5, {"m": [1.0, 2.0]}, reduce={"x": lambda run: 1 / (run.parameters["m"] - 1)})
+    assert odd.message[0] == "reduce: ZeroDivisionError: float division by zero" and odd.x[1] == 1.0
+    with pytest.raises(ts.RunError, match="all 2 runs of the study failed; the first: parameter 'm': must be positive"):
+        ts.study(model, 0.5, {"m": [-1.0, -2.0]})
+
+
+def test_a_killed_study_goes_on_with_what_is_missing(model, tmp_path, monkeypatch):
+    asked = (model, 0.5, {"m": MASSES})
+    whole = ts.study(*asked, store=tmp_path / "kept", executor=1)
+    runs = sorted((tmp_path / "kept").glob("runs-*"))
+    runs[1].unlink()  # never written
+    damaged = runs[-1].read_bytes()
+    runs[-1].write_bytes(damaged[:-1] + bytes([damaged[-1] ^ 1]))
+    carried_out, carry_out = [], study.Session.carry_out
+    monkeypatch.setattr(
+        study.Session, "carry_out", lambda self, *given: carried_out.append(given[0]) or carry_out(self, *given)
+    )
+    xr.testing.assert_identical(ts.study(*asked, store=tmp_path / "kept", executor=1), whole)
+    assert len(carried_out) < len(MASSES) and carried_out
+    with pytest.raises(ts.ResultError, match="belongs to another study"):
+        ts.study(model, 0.6, {"m": MASSES}, store=tmp_path / "kept")
+    with pytest.raises(ts.ResultError, match="not the folder of a study"):
+        ts.study(*asked, store=tmp_path)
+
+
+def test_bad_input_is_refused(model, monkeypatch):
+    for given, message in (
+        ({"parameters": {"z": [1.0]}}, "model 'double' has no parameter 'z'. Known: m, l."),
+        ({"parameters": {"m": [1.0, 2.0], "l": [1.0]}}, "unequal length: parameter 'm' has 2, parameter 'l' has 1"),
+        ({"parameters": {"m": ["a"]}}, "parameter 'm' must be a number or an array of numbers"),
+        ({"parameters": {"m": []}}, "parameter 'm' must be a number or an array of numbers"),
+        ({"parameters": [1.0]}, "parameters must be arrays by name, or a table"),
+        ({"executor": "threads"}, "executor must be None or a number.*got 'threads'"),
+        ({"executor": 0}, "at least 1 thread is needed, got 0"),
+        ({"reduce": "median"}, "reduce must be 'last', 'min', 'max', 'mean'.*got 'median'"),
+        ({"reduce": {"x": "median"}}, r"reduce\['x'\] must be one of"),
+        ({"reduce": {"x": "max"}}, "there is no variable 'x'. Known: position"),
+        ({"keep": "nothing"}, "keep: there is no variable 'nothing'"),
+        ({"keep": 3}, "keep must be names of variables, got 3"),
+        ({"grid": 1}, "grid must be True or False"),
+        ({"method": "euler-2"}, "euler-2"),
+    ):
+        with pytest.raises(ts.OptionError, match=message):
+            ts.study(model, 0.1, **given)
+    with pytest.raises(ts.OptionError, match="give a torsor.Model"):
+        ts.study("double", 0.1)
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+
+        class Elsewhere(concurrent.futures.Executor):
+            """Workers that have another version."""
+
+            def submit(self, job, asked, *more):
+                return pool.submit(job, "0.0.1", *more)
+
+        with pytest.raises(ts.OptionError, match=r"a worker has torsor .*, but 0.0.1 asks it to work"):
+            ts.study(model, 0.1, executor=Elsewhere())
+    assert order.version().startswith(ts.__version__)
