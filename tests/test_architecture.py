@@ -17,7 +17,6 @@ ORDER = [
     {
         f"describe.{name}" for name in ("names", "given", "quantity", "lazy", "placing", "inertia", "element")
     },  # what elements are made of
-    {"tables"},
     {"events"},
     {"joints"},
     {"forces"},
@@ -30,7 +29,7 @@ ORDER = [
     {"run"},
     {"store"},
     {"look"},
-    {"simulation"},
+    {"simulation", "stepping"},
     {"studies"},
     {"analysis"},
     {"cases"},

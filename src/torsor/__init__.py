@@ -34,11 +34,9 @@ from .forces import Force
 from .joints import Constraint, Joint
 from .joints.conserved import angular_momentum
 from .registry import register, registered
-from .tables import Table, table
 
 if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see what is found by itself
     from . import cases, testing
-    from .analysis.assembly import assemble
     from .analysis.linearise import linearise
     from .events.controller import Controller
     from .exchange import read
@@ -69,6 +67,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .methods.projections import Baumgarte, LeastSquares, Partition, Post
     from .run.dynamics import compile
     from .simulation import resume, simulate
+    from .stepping import Simulation, load_state
     from .store.component import interface, load_component, save_component
     from .store.files import load, save
     from .store.table import table_of
@@ -79,10 +78,11 @@ __version__ = "0.1.0"
 _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "simulate": ("simulation", "simulate"),
     "resume": ("simulation", "resume"),
+    "Simulation": ("stepping", "Simulation"),
+    "load_state": ("stepping", "load_state"),
     "study": ("studies.study", "study"),
     "compile": ("run.dynamics", "compile"),
     "linearise": ("analysis.linearise", "linearise"),
-    "assemble": ("analysis.assembly", "assemble"),
     "save": ("store.files", "save"),
     "load": ("store.files", "load"),
     "table_of": ("store.table", "table_of"),

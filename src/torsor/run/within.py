@@ -9,7 +9,6 @@ from ..methods.agreement import alone, overall
 from ..methods.correction import correct_positions, correct_velocities
 from ..methods.extension import along, fill
 from ..methods.vectors import copy
-from .bends import bend
 
 MAGNIFIED = 10.0  # way that a projection may move a state within a step, over what it is off
 EXACT = 1e-15  # residual over the size of the model that `position_tolerance` stands for
@@ -32,14 +31,13 @@ def finished(run):
 @inlined
 def deliver(run):
     """Write the present state where its time is wanted. Returns the time to go to next."""
-    out, state, next = run.out, run.state, bend(run)
+    out, state = run.out, run.state
     while out.written < out.times.size and state.time >= out.times[out.written]:
         i = out.written
         copy(state.xs[state.at], out.x[i])
         copy(state.p, out.p[i])
         out.written += 1
-    goal = out.times[out.written] if run.plan.dense == 0 and out.written < out.times.size else out.end
-    return min(goal, next)
+    return out.times[out.written] if run.plan.dense == 0 and out.written < out.times.size else out.end
 
 
 @inlined

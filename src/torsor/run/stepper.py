@@ -1,0 +1,131 @@
+"""A prepared run that goes on as far as it is told, call by call, and whose present state can be looked at, kept and restored.
+
+Times are counted: n calls of length dt lead from t₀ to t₀ + n dt, as outputs at these times would, and not to a sum of roundings.
+Between calls nothing is lost: the length of steps, what multistep methods remember, what is known about events.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..methods.codes import FINISHED, RUNNING
+from ..methods.records import Evaluation
+from . import codes
+from .again import Prepared
+
+LOGGED = 16  # parts of the log of events that are kept, of some thousand events each
+
+
+class Stopped(Exception):
+    """A run came to an end before the time that it was to reach; as text why."""
+
+
+class Stepper:
+    """One run, driven from Python.
+
+    ended    why the run is over, since an event has ended it; empty: it is not
+    stale    whether outputs belong to an earlier state
+    """
+
+    def __init__(self, prepared: Prepared):
+        self.prepared, self.runner = prepared, prepared.runner
+        runner = self.runner
+        self.state, self.out, self.eventful = runner.state, runner.out, hasattr(runner, "events")
+        self.address, self.march = runner.run_.address, runner.march
+        layout = prepared.own.state
+        self.present: Any = Evaluation(
+            which=np.zeros(1, np.int64), times=np.zeros(1), x=np.zeros((1, layout.x)), p=np.zeros((1, layout.p)),
+            outputs=np.zeros((1, runner.sizes["outputs"])),
+        )  # fmt: skip
+        self.begin()
+
+    def begin(self):
+        """From where the runner is now on."""
+        self.runner.begin(np.zeros(0))
+        self.budget = max(self.runner._first_slice(), 1)
+        self.base, self.dt, self.count = self.state.time, 0.0, 0
+        self.ended, self.stale = "", True
+
+    def reset(self, **start):
+        """To a start: see `Prepared.reset`."""
+        self.prepared.reset(**start)
+        self.begin()
+
+    def advance(self, dt):
+        """Go on by dt. Where that fails the state is that of the last step which could be taken. Returns whether dt can be told
+        from the rounding of the time."""
+        if dt != self.dt:
+            self.base, self.dt, self.count = self.state.time, dt, 0
+            if self.base + dt <= self.base:
+                return False
+        self.count += 1
+        self.out.end, self.stale = self.base + self.count * dt, True
+        status = self.march(self.address, self.budget)
+        if status != FINISHED:
+            self._go_on(status)
+        return True
+
+    def _go_on(self, status):
+        """Answer what the loop asks for, until the time is reached."""
+        try:
+            while status != FINISHED:
+                if status == codes.ENDED:
+                    self.ended = self.runner._message(status)
+                answer = self.runner._answer(status)
+                if answer != RUNNING:
+                    raise Stopped(self.runner._message(answer))
+                if status == codes.FULL:
+                    del self.runner.logged[:-LOGGED]
+                status = self.march(self.address, self.budget)
+        except BaseException:  # also where somebody interrupts it
+            self.dt = 0.0
+            raise
+
+    def put(self, place, value):
+        """Another value of a number in p, which may jump: what methods remember ends there, and events look at it."""
+        if self.state.p[place] != value:
+            self.state.p[place], self.stale, self.runner.past.kept = value, True, 0
+            if self.eventful:
+                self.runner.events.pending = self.runner.events.passes = 1
+
+    def outputs(self):
+        """Outputs at the present state, in the order of the system's layout."""
+        if self.stale:
+            now, state = self.present, self.state
+            now.times[0], now.x[0], now.p[0] = state.time, state.x, state.p
+            now.structure = self.runner.events.structure if self.eventful else 0
+            self.runner.evaluate(self.address, now.address)
+            self.stale = False
+        return self.present.outputs[0]
+
+    @property
+    def work(self):
+        """Of forces without potential, since the start."""
+        return float(self.state.x[self.runner.plan.configuration + self.runner.plan.velocities])
+
+    def log(self):
+        """What has happened: times, places in the program, changes of the energy; the last ones, where it is much."""
+        if not self.eventful:
+            return np.zeros(0), np.zeros(0, np.int64), np.zeros(0)
+        self.runner._empty_log()
+        del self.runner.logged[:-LOGGED]
+        return tuple(np.concatenate([part[k] for part in self.runner.logged]) for k in range(3))
+
+    def snapshot(self):
+        """Everything that the further run depends on, as plain facts and as arrays."""
+        facts, arrays = self.runner.snapshot()
+        time, event, energy = self.log()
+        facts |= {"grid": [self.base, self.dt, self.count], "ended": self.ended}
+        return facts, arrays | {"log.time": time, "log.event": event, "log.energy": energy}
+
+    def restore(self, facts, arrays):
+        """Go on from a snapshot."""
+        runner = self.runner
+        runner.restore(facts, arrays)
+        runner.equations.known = runner.equations.settled = 0  # factors that belong to another state
+        self.begin()
+        (self.base, self.dt, self.count), self.ended = facts["grid"], facts["ended"]
+        if self.eventful:
+            time, event, energy = (arrays[f"log.{what}"] for what in ("time", "event", "energy"))
+            none = runner.log.impulse[:0], runner.log.slots[:0]
+            runner.log.count, runner.logged = 0, [(time, event, energy, *none)]

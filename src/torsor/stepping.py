@@ -1,0 +1,252 @@
+"""A simulation that is driven from Python, call by call: control loops, games, learning, other programs."""
+
+import os
+from collections.abc import Iterator, MutableMapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .describe import quantity
+from .describe.model import Model
+from .errors import OptionError, RunError
+from .look.present import Named, Present, unknown
+from .look.recorded import recorded
+from .methods.projections import Projection, projection_of
+from .run.again import Prepared
+from .run.stepper import Stepper, Stopped
+from .run.task import Task
+from .run.times import controlled, seconds
+from .store.moment import Moment
+
+HORIZON = 10.0  # seconds
+
+
+class Happened(NamedTuple):
+    """One event of the log: when, which, and what it changed the energy by [J]."""
+
+    time: float
+    name: str
+    energy: float
+
+
+class Simulation:
+    """A model that runs as far as it is told.
+
+        sim = ts.Simulation(model, method="rkmk4", step=0.001)
+        while sim.time < 5.0:
+            sim.advance(0.01, torque=-2.0 * sim.rates["hinge"])
+
+    formulation, method, step, tolerance, projection, map, signals, parameters   as in `simulate`
+    start      where it starts: see `start=` of `simulate`; None: as the model says
+    horizon    time [s] in which something happens, as `until` of `simulate`: how short steps may become follows from it
+
+    Everything stays derived, compiled and in its place between calls. Steps of a fixed length are those of `simulate` with
+    outputs at the same times (and, for implicit methods, `until` as the horizon), bit for bit; adaptive ones end where a call
+    ends, and the next call goes on with their length.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        formulation: str = "auto",
+        method: str = "rkmk54",
+        step: float | None = None,
+        tolerance: float | None = None,
+        projection: str | Projection = "least-squares",
+        map: str = "exp",
+        start: Any = None,
+        parameters: dict | None = None,
+        signals: dict | None = None,
+        horizon: float = HORIZON,
+    ):
+        if not isinstance(model, Model):
+            raise OptionError(f"Simulation: give a torsor.Model, got {quantity.show(model)}")
+        chosen, until = projection_of(projection), seconds(horizon, "horizon")
+        allowed = controlled(model, method, step, tolerance, map, chosen)
+        values = model.values(parameters)
+        given = {name: values[name] for name in parameters or {}}
+        length = None if step is None else float(step)
+        self.model = model
+        self._task = Task(
+            model, until, length, method, formulation, chosen, allowed, map, recorded(model, signals), given
+        )
+        self._open()
+        if start is not None:
+            self.reset(start)
+
+    def _open(self):
+        """Records and kernels of its own."""
+        self._prepared = Prepared(self._task)
+        self._stepper = Stepper(self._prepared)
+        self._state, self._p = self._stepper.state, self._stepper.state.p
+        self._places = {name: k for k, name in enumerate(self.model.parameters) if name in self.model.declared_inputs}
+        self._shown: Present | None = None
+        self.inputs = Inputs(self)
+
+    def advance(self, dt: float, **inputs: float) -> None:
+        """Go on by dt seconds, with inputs that keep their values from now on.
+
+        Where that fails a RunError tells why, and the simulation is at the last state that it could reach. An event with `ts.end`
+        ends it before: `ended` tells which.
+        """
+        stepper = self._stepper
+        for name, value in inputs.items():
+            self._set(name, value)
+        if dt.__class__ is not float or not 0.0 < dt < np.inf:
+            dt = seconds(dt, "advance: dt")
+        if stepper.ended:
+            raise RunError(f"model {self.model.name!r}: {stepper.ended} at t = {self.time:.9g} s; reset the simulation")
+        try:
+            if not stepper.advance(dt):
+                raise OptionError(f"advance: {dt:g} s are less than the rounding of the time {self.time:.17g} s")
+        except Stopped as why:
+            if not stepper.ended:
+                raised = getattr(getattr(self._prepared.runner, "controllers", None), "failure", None)
+                raise RunError(f"model {self.model.name!r}: stopped at t = {self.time:.9g} s: {why}") from raised
+
+    def _set(self, name, value):
+        """Another value of an input."""
+        place = self._places.get(name)
+        if place is None:
+            raise OptionError(f"model {self.model.name!r}: {unknown('input', name, self._places)}")
+        if value.__class__ is not float or not -quantity.LARGEST <= value <= quantity.LARGEST:
+            value = self.model.parameters[name].checked(value)
+        self._stepper.put(place, value)
+
+    # what it shows
+
+    @property
+    def time(self) -> float:
+        """Present time [s]."""
+        return self._state.time
+
+    @property
+    def steps(self) -> int:
+        """Steps since the start."""
+        return self._state.steps
+
+    @property
+    def coordinates(self) -> Named:
+        """Coordinates of all joints, by name and as an array (`numpy.asarray`, or `.array`) [m or rad]."""
+        return self._named("coordinate")
+
+    @property
+    def rates(self) -> Named:
+        """Velocities of all joints, likewise [m/s or rad/s]."""
+        return self._named("rate")
+
+    def __getitem__(self, name: str) -> Any:
+        """A signal at the present state, by its name: what a result holds ("energy", "position", those of the model), "time", and
+        anything of one body or joint, as "bob.position", "hinge.rate", "hinge.reaction_force"."""
+        if name == "time":
+            return self.time
+        if name == "work":
+            return self._stepper.work
+        return self._present.value(name, self._stepper.outputs())
+
+    @property
+    def names(self) -> list[str]:
+        """Names of everything that can be asked for."""
+        return ["time", "energy", "work", *self._present.signals]
+
+    @property
+    def events(self) -> list[Happened]:
+        """What has happened since the start, the latest last; of very many events the last ten thousand or so."""
+        if not self._stepper.eventful:
+            return []
+        names = self._prepared.runner.structures.program.names
+        return [Happened(float(t), names[k], float(energy)) for t, k, energy in zip(*self._stepper.log())]
+
+    @property
+    def ended(self) -> str:
+        """How an event has ended the simulation, in words; empty: none has."""
+        return self._stepper.ended
+
+    @property
+    def _present(self):
+        if self._shown is None:
+            self._shown = Present(self._prepared.own)
+        return self._shown
+
+    def _named(self, what):
+        shown = self._present
+        return Named(shown.coordinates, shown.part(what, self._stepper.outputs()), shown.system.joint_coordinates)
+
+    # where it is
+
+    @property
+    def state(self) -> Moment:
+        """All that the further run depends on, to be kept, restored (`sim.state = state`) or saved (`state.save(path)`)."""
+        facts, arrays = self._stepper.snapshot()
+        own, row = self._prepared.own, self._stepper.outputs()
+        motion = {name: self._present.value(name, row) for name in Moment.MOTION}
+        names = {"body": own.bodies, "joint_coordinate": own.joint_coordinates}
+        values = {name: float(self._state.x[k - len(own.states)]) for k, (name, _) in enumerate(own.states)}
+        return Moment(self.time, own.fingerprint, self._kind(), facts, arrays, names, motion, values)
+
+    @state.setter
+    def state(self, moment: Moment) -> None:
+        if not isinstance(moment, Moment):
+            raise OptionError(f"state: give a state of a Simulation, got {quantity.show(moment)}")
+        moment.refuse_other(self._prepared.own.fingerprint, self._kind(), self.model.name)
+        self._stepper.restore(moment.facts, moment.arrays)
+
+    def _kind(self):
+        """What a state can only be restored with, by name."""
+        told = self._task.options()
+        return {name: told[name] for name in ("formulation", "method", "step", "projection", "tolerance", "map")}
+
+    def reset(self, start: Any = None, time: float = 0.0, **inputs: float) -> None:
+        """Begin again: at the start of the model, or at another one; with inputs as they were declared, or these."""
+        self._stepper.reset()
+        for name, value in inputs.items():
+            self._set(name, value)
+
+    def copy(self) -> "Simulation":
+        """Another one in the same state, which goes its own way."""
+        twin = type(self).__new__(type(self))
+        twin.model, twin._task = self.model, self._task
+        twin._open()
+        twin.state = self.state
+        return twin
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo):
+        return self.copy()
+
+    def __repr__(self):
+        return f"<Simulation of {self.model.name!r} at t = {self.time:.9g} s>"
+
+
+class Inputs(MutableMapping):
+    """The inputs of a simulation by name: `sim.inputs["torque"] = 1.5`."""
+
+    def __init__(self, simulation: Simulation):
+        self._simulation = simulation
+
+    def __getitem__(self, name: str) -> float:
+        places = self._simulation._places
+        if name not in places:
+            raise OptionError(f"model {self._simulation.model.name!r}: {unknown('input', name, places)}")
+        return float(self._simulation._p[places[name]])
+
+    def __setitem__(self, name: str, value: float) -> None:
+        self._simulation._set(name, value)
+
+    def __delitem__(self, name: str) -> None:
+        raise OptionError(f"input {name!r} belongs to the model and cannot be deleted")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._simulation._places)
+
+    def __len__(self):
+        return len(self._simulation._places)
+
+    def __repr__(self):
+        return repr(dict(self))
+
+
+def load_state(path: str | os.PathLike) -> Moment:
+    """A state that `state.save(path)` has written."""
+    return Moment.load(path)

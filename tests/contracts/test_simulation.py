@@ -1,0 +1,213 @@
+"""A simulation that is driven from Python is that of `simulate`, in parts."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import torsor as ts
+
+pytestmark = pytest.mark.filterwarnings("ignore::torsor.AccuracyWarning")  # some methods are for drafts
+METHODS = ts.registered("integrator")
+DT, COUNT = 0.01, 12
+
+
+def four_bar(limit=False):
+    """A closed loop; its crank may hit a stop."""
+    model = ts.Model("four-bar", gravity=(0, 0, -9.81))
+    places = np.array(((0, 0, 0), (0.2, 0, 0.5), (1.2, 0, 0.8), (1.0, 0, 0)))
+    chain = [model.ground, *[
+        model.body(f"link{k}", mass=1.0, inertia=(0.02, 0.05, 0.04), at=(places[k] + places[k + 1]) / 2) for k in range(3)
+    ], model.ground]  # fmt: skip
+    pins = [
+        model.add(ts.Revolute(n, chain[k], chain[k + 1], point=places[k], axis=(0, 1, 0))) for k, n in enumerate("ABCD")
+    ]
+    model.add(ts.JointForce("motor", pins[0], value=model.input("torque", 0.3)))
+    if limit:
+        model.add(ts.Limit("stop", pins[0], upper=0.02, restitution=0.5))
+    return model
+
+
+def rods():
+    """Two rods that hang from a ball joint, a state, signals of one and of three components."""
+    model = ts.Model("rods", gravity=(0, 0, -9.81))
+    upper = model.body("upper", mass=1.0, inertia=(0.1, 0.1, 0.02), at=(0.5, 0, 0), angular_velocity=(0.2, 0, 1))
+    lower = model.body("lower", mass=0.7, inertia=(0.05, 0.06, 0.02), at=(1.3, 0, 0))
+    model.add(ts.Spherical("top", model.ground, upper, point=(0, 0, 0)))
+    knee = model.add(ts.Revolute("knee", upper, lower, point=(1, 0, 0), axis=(0, 1, 0.2)))
+    heat = model.state("heat", rate=lambda x: 2.0 - x, start=0.5)
+    model.add(ts.JointForce("push", knee, value=heat))
+    model.signal("height", lower.position[2])
+    model.signal("place", lower.position)
+    return model
+
+
+def motor():
+    model = ts.Model("motor")
+    wheel = model.body("wheel", mass=1.0, inertia=(0.5, 0.5, 0.5))
+    axle = model.add(ts.Revolute("axle", model.ground, wheel, axis="z"))
+    torque = model.input("torque", 0.0)
+    model.add(ts.JointForce("drive", axle, value=torque))
+    model.when(torque >= 2.0, ts.record("strong", axle.rate[0]), name="strong")
+    return model
+
+
+def stepped(sim, count=COUNT, **inputs):
+    """Outputs after each of some steps."""
+    found = []
+    for _ in range(count):
+        sim.advance(DT, **inputs)
+        found.append(np.concatenate([sim["position"].ravel(), sim["velocity"].ravel(), [sim["energy"], sim["work"]]]))
+    return np.array(found)
+
+
+def told(data):
+    parts = [data[name].values.reshape(data.sizes["time"], -1) for name in ("position", "velocity", "energy", "work")]
+    return np.concatenate(parts, axis=1)[1:]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_fixed_steps_are_those_of_simulate_bit_for_bit(method):
+    for model, formulation in ((four_bar(), "absolute"), (rods(), "relative")):
+        given = {"method": method, "step": DT, "formulation": formulation}
+        data = ts.simulate(model, DT * COUNT, np.arange(COUNT + 1) * DT, **given)
+        assert np.array_equal(stepped(ts.Simulation(model, **given, horizon=DT * COUNT)), told(data))
+
+
+@pytest.mark.parametrize("method", [key for key, cls in METHODS.items() if cls.adaptive()])
+def test_adaptive_steps_agree_with_simulate_to_tolerance(method):
+    model, given = four_bar(True), {"method": method, "tolerance": 1e-9}
+    data = ts.simulate(model, DT * COUNT, np.arange(COUNT + 1) * DT, **given)
+    sim = ts.Simulation(model, **given)
+    found, scale = stepped(sim), np.abs(told(data)).max(axis=0) + 1.0
+    assert np.abs((found - told(data)) / scale).max() < 1e-6
+    assert [event.name for event in sim.events] == list(data.event_name.values)
+    assert [event.time for event in sim.events] == pytest.approx(data.event_time.values, abs=1e-8)
+
+
+def test_the_length_of_steps_is_remembered():
+    """A tenth of a step at a time costs about ten times the steps, and not what a first step costs each time."""
+    sim = ts.Simulation(rods())
+    sim.advance(0.5)
+    before, longest = sim.steps, sim._state.step
+    for _ in range(50):
+        sim.advance(longest / 10)
+    assert sim.steps - before <= 55
+
+
+def test_values_are_those_of_a_result():
+    model = rods()
+    data = ts.simulate(model, 0.1, [0.0, 0.1], method="rkmk4", step=0.01).isel(time=-1)
+    sim = ts.Simulation(model, method="rkmk4", step=0.01, horizon=0.1)
+    sim.advance(0.1)
+    for name in data.data_vars:
+        if name not in ("reaction_unique", "multiplier"):
+            assert np.array_equal(sim[name], data[name]), name
+    assert np.array_equal(sim["lower.rotation"], data.rotation.sel(body="lower"))
+    assert np.array_equal(sim["knee.reaction_force"], data.reaction_force.sel(joint="knee"))
+    assert np.array_equal(sim["top.rate"], data.rate.values[:3]) and sim["knee.coordinate"] == data.coordinate.values[3]
+    assert np.array_equal(sim["place"], sim["lower.position"]) and sim["time"] == sim.time == 0.1
+    assert np.array_equal(np.asarray(sim.coordinates), data.coordinate) and sim.rates["knee"] == data.rate.values[3]
+    assert list(sim.coordinates) == list(data.joint_coordinate.values) and "heat" in sim.names
+
+
+def test_inputs_are_held_between_calls():
+    """α = τ/J in each of three intervals; an input that jumps makes conditions true at that instant."""
+    sim = ts.Simulation(motor())
+    sim.advance(0.5, torque=1.0)
+    sim.advance(0.25)
+    assert sim["axle.rate"] == pytest.approx(1.5, rel=1e-12)
+    assert not sim.events
+    sim.inputs["torque"] = 2.5
+    sim.advance(0.25)
+    assert sim["axle.rate"] == pytest.approx(1.5 + 1.25, rel=1e-12)
+    assert [(event.name, event.time) for event in sim.events] == [("strong", 0.75)]
+    assert dict(sim.inputs) == {"torque": 2.5}
+    sim.reset()
+    assert (sim.time, sim["axle.rate"], sim.inputs["torque"], sim.events) == (0.0, 0.0, 0.0, [])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_state_is_kept_and_restored(method, tmp_path):
+    """In memory, in a file and in a copy; from there on the same bits, also with impacts behind and before."""
+    sim = ts.Simulation(four_bar(True), method=method, step=DT)
+    stepped(sim, 4)
+    state, twin = sim.state, sim.copy()
+    ahead, happened = stepped(sim, 10, torque=4.0), sim.events
+    assert happened
+    state.save(tmp_path / "state")
+    stepped(sim, 3, torque=-1.0)
+    for again in (state, ts.load_state(tmp_path / "state")):
+        sim.state = again
+        assert sim.inputs["torque"] == 0.3
+        assert np.array_equal(stepped(sim, 10, torque=4.0), ahead) and sim.events == happened
+    assert np.array_equal(stepped(twin, 10, torque=4.0), ahead)
+
+
+def test_where_a_step_fails_the_last_good_state_is_kept():
+    model = ts.Model("wall")
+    body = model.body("body", mass=1.0, inertia=(1, 1, 1))
+    rail = model.add(ts.Prismatic("rail", model.ground, body, axis="x"))
+    push = model.input("push", 1.0)
+    model.add(ts.JointForce("root", rail, value=push / (0.5 - rail.coordinate[0]) ** 0.5))
+    sim = ts.Simulation(model, method="rkmk4", step=0.01)
+    sim.advance(0.5)
+    with pytest.raises(ts.RunError, match="model 'wall': stopped at t = .*not a number"):
+        sim.advance(2.0)
+    reached = sim.time
+    assert 0.5 < reached < 2.5 and np.isfinite(sim["rail.coordinate"]) and sim["rail.coordinate"] < 0.5
+    sim.advance(1e-4, push=0.0)
+    assert sim.time == pytest.approx(reached + 1e-4)
+
+
+def test_an_event_ends_a_simulation():
+    model = motor()
+    model.when(model["axle"].coordinate[0] >= 0.25, ts.end(), name="turned")
+    sim = ts.Simulation(model)
+    sim.advance(2.0, torque=1.0)
+    assert sim.time == pytest.approx(0.5) and sim.ended == "ended by event 'turned'"
+    with pytest.raises(ts.RunError, match="ended by event 'turned' at t = 0.5 s; reset"):
+        sim.advance(0.1)
+    sim.reset()
+    sim.advance(0.1)
+    assert not sim.ended
+
+
+def test_memory_does_not_grow():
+    sim = ts.Simulation(four_bar(True), method="rkmk4", step=DT)
+    for _ in range(500):
+        sim.advance(DT, torque=float(sim.rates.array[0]))
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for _ in range(3000):
+        sim.advance(DT, torque=float(sim.rates.array[0]))
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown < 20_000
+
+
+def test_bad_input_is_refused():
+    sim = ts.Simulation(motor())
+    for dt in (0.0, -1.0, np.nan, np.inf, "1"):
+        with pytest.raises(ts.OptionError, match="advance: dt must be a positive number of seconds"):
+            sim.advance(dt)
+    with pytest.raises(ts.OptionError, match="unknown input 'torqe'. Did you mean 'torque'. Known: torque"):
+        sim.advance(0.1, torqe=1.0)
+    with pytest.raises(ts.ModelError, match="input 'torque': value must be finite, got nan"):
+        sim.advance(0.1, torque=np.nan)
+    with pytest.raises(ts.OptionError, match="unknown signal 'axle.rat'. Did you mean 'axle.rate'"):
+        sim["axle.rat"]
+    with pytest.raises(ts.OptionError, match="unknown coordinate 'hinge'. Known: axle"):
+        sim.coordinates["hinge"]
+    sim.advance(1.0)
+    with pytest.raises(ts.OptionError, match="1e-17 s are less than the rounding of the time"):
+        sim.advance(1e-17)
+    assert sim.time == 1.0
+    with pytest.raises(ts.OptionError, match="the state is that of another model"):
+        sim.state = ts.Simulation(rods()).state
+    with pytest.raises(ts.OptionError, match="the state belongs to method 'rkmk4', not 'rkmk54'"):
+        sim.state = ts.Simulation(motor(), method="rkmk4", step=0.1).state
+    with pytest.raises(ts.OptionError, match="give a torsor.Model"):
+        ts.Simulation("motor")
+    with pytest.raises(ts.OptionError, match="has no step-size control"):
+        ts.Simulation(motor(), method="rkmk4", step=None)
