@@ -26,6 +26,17 @@ def show(value):
     return text if len(text) <= 80 else text[:77] + "..."
 
 
+def instead(value):
+    """What to write in the place of a function, as the end of a message; empty for anything else."""
+    if not callable(value):
+        return ""
+    return (
+        ". A function cannot be called while a model runs; write an expression of torsor.time and other signals, as in "
+        "`-4 * joint.rate + numpy.sin(torsor.time)`, or give the function to a torsor.Controller, which calls it at sample "
+        "instants and whose outputs may be used here"
+    )
+
+
 def given(value, rows, columns, what, owner) -> Any:
     """`value` as numbers of the given shape (a float, an array of `rows`, or of `rows` and `columns`), or as an SX where it
     contains symbols; a ModelError that names `owner` and `what` for anything else."""
@@ -36,7 +47,9 @@ def given(value, rows, columns, what, owner) -> Any:
     try:
         result = matrix(value)
     except Exception:  # whatever a stranger's class raises when it is asked for numbers
-        raise ModelError(f"{owner}: {what} must be {allowed} (numbers or expressions), got {show(value)}") from None
+        raise ModelError(
+            f"{owner}: {what} must be {allowed} (numbers or expressions), got {show(value)}{instead(value)}"
+        ) from None
     if result.shape != (rows, columns):
         raise ModelError(f"{owner}: {what} must be {allowed}, got {show(value)}")
     result = ca.densify(result)

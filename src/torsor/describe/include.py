@@ -213,6 +213,8 @@ class Copying:
         fill_in(twin, world=self.things[id(element.world)])
         parent._prepare(twin, None if element.acts == element.starts_active else element.acts)
         for old, new in zip(element.memories(), twin.memories()):
+            if id(old) in self.things:  # others may know its symbol by now
+                fill_in(new, symbol=self.things[id(old)].symbol)
             self.things[id(old)] = new
         if element._active is not None:
             self.things[id(element._active)] = twin.active
@@ -226,8 +228,8 @@ class Copying:
         return twin
 
     def memories(self):
-        """Machines, and what events remember, before anything uses them; what elements remember comes with them."""
-        owned = {id(m) for e in [*self.other.constraints, *self.other.forces, *self.other.rules] for m in e.memories()}
+        """Machines, and what events and rules remember, before anything uses them; what others remember comes with them."""
+        owned = {id(m) for e in [*self.other.constraints, *self.other.forces] for m in e.memories()}
         for machine in self.other.machines.values():
             twin = self.parent.modes_of(self.name(machine.name), machine.names)
             self.things[id(machine)] = twin

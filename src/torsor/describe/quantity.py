@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import ModelError, SymbolError
 from .given import LARGEST as LARGEST
-from .given import PLAIN, constant, finite, given, is_number, matrix, numbers_or, short, show
+from .given import PLAIN, constant, finite, given, instead, is_number, matrix, numbers_or, short, show
 from .given import SMALLEST as SMALLEST
 from .given import number as number
 from .given import plain as plain
@@ -119,7 +119,9 @@ def column(value, what, owner):
     except Exception:  # whatever a stranger's class raises when it is asked for numbers
         found = ca.SX(0, 1)
     if not found.shape[0]:
-        raise ModelError(f"{owner}: {what} must be an expression of signals, or several, got {show(value)}")
+        raise ModelError(
+            f"{owner}: {what} must be an expression of signals, or several, got {show(value)}{instead(value)}"
+        )
     if not finite(found):
         raise ModelError(f"{owner}: {what} must be finite, got {show(value)}")
     return found

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 
 from ..describe import quantity
 from ..describe.model import Model
+from ..events import Clock
+from ..events.controller import Controller
 from ..joints import Joint
 from ..joints.base import Connection
 from ..joints.imposed import Drive
@@ -55,7 +57,8 @@ def describe(
         bodies=[_body(b, values) for b in model.bodies],
         joints=[_joint(c, count) for c, count in declared],
         forces=[{"name": f.name, "type": f.key} for f in model.forces],
-        events=[_event(e, model) for e in model.events if not e.half],
+        events=[_event(e, model) for e in model.events if not e.half and not isinstance(e.watch, Clock)],
+        controllers=[_controller(rule) for rule in model.rules if isinstance(rule, Controller)],
         modes=[{"name": name, "modes": list(machine.names)} for name, machine in model.machines.items()],
         switched=[{"name": e.name, "type": e.key, "active": e.acts} for e in model.switched],
         degrees_of_freedom={
@@ -156,6 +159,11 @@ def _short(expression, width=40):
     return told if len(told) <= width and "@" not in told else f"f({', '.join(names)})"
 
 
+def _controller(c):
+    law = f"function of {many(len(c.signals), 'input', 'inputs')}" if c.answers else "expressions"
+    return {"name": c.name, "period": c.period, "delay": c.delay, "outputs": list(c.held), "law": law}
+
+
 def _action(action):
     names = [action.label] if action.key == "record" else [_target(target) for target in action.targets]
     return " ".join([action.key, ", ".join(names), *(["off"] if getattr(action, "on", True) is False else [])]).strip()
@@ -242,6 +250,10 @@ def text(info):
 def _changes(info, shown=40, width=100):
     """Events, modes and elements that are switched."""
     lines = []
+    if info["controllers"]:
+        every = lambda c: f"every {c['period']:g} s" + (f", {c['delay']:g} s late" if c["delay"] else "")
+        rows = [(c["name"], every(c), c["law"], ", ".join(c["outputs"])) for c in info["controllers"][:shown]]
+        lines += ["", "controllers", *table(rows)]
     if info["events"]:
         short = lambda text: text if len(text) <= width else text[: width - 2] + " …"
         rows = [

@@ -6,8 +6,7 @@ n is how often the event has happened, and stands in p. Instants that differ by 
 """
 
 from ..kernels.compiled import compiled, inlined
-
-SAME = 4e-15  # of the time: instants that are closer are one
+from .within import SAME
 
 
 @inlined

@@ -12,6 +12,11 @@ def message(runner, status):
         return None
     name = runner.structures.program.names[runner.events.failed]
     off = f"{runner.events.number:.3g}"
+    if status == w.NOT_SATISFIED and runner.events.failed in runner.program.clocks:
+        return (
+            f"controller {name.rpartition('.')[0]!r}: an output would move a constraint by {off} at once (t = {t:.9g} s). Outputs "
+            "are held and change in steps: let a drive follow a state whose rate is the output (model.state), or let a force act"
+        )
     return {
         w.ENDED: f"ended by event {name!r}",
         w.WANTED: f"event {name!r} cannot happen: {runner.refused}",

@@ -11,6 +11,7 @@ from ..methods.extension import along, fill
 from ..methods.vectors import copy
 
 MAGNIFIED = 10.0  # way that a projection may move a state within a step, over what it is off
+SAME = 4e-15  # of the time: instants that are closer are one
 EXACT = 1e-15  # residual over the size of the model that `position_tolerance` stands for
 
 
@@ -42,9 +43,9 @@ def deliver(run):
 
 @inlined
 def wanted(run):
-    """Whether an output lies before the present time."""
-    out = run.out
-    return out.written < out.times.size and out.times[out.written] < run.state.time
+    """Whether an output lies before the present time, and not only by rounding: then it belongs to the present state."""
+    out, t = run.out, run.state.time
+    return out.written < out.times.size and out.times[out.written] < t - SAME * abs(t)
 
 
 @compiled

@@ -95,7 +95,8 @@ class Writer:
             raise ModelError(
                 f"{owner}: its action {x.key!r} is defined outside torsor; whoever reads the file does not have it"
             )
-        raise ModelError(f"{owner}: its {what} cannot be saved, it is {quantity.show(x)}")
+        code = "; Python code does not go into files, a controller with compiled=True does" if callable(x) else ""
+        raise ModelError(f"{owner}: its {what} cannot be saved, it is {quantity.show(x)}{code}")
 
     def _shared(self, kind, x, where):
         if id(x) not in self.known:
