@@ -17,6 +17,7 @@ ORDER = [
     {
         f"describe.{name}" for name in ("names", "given", "quantity", "lazy", "placing", "inertia", "element")
     },  # what elements are made of
+    {"tables"},
     {"events"},
     {"joints"},
     {"forces"},

@@ -34,9 +34,11 @@ from .forces import Force
 from .joints import Constraint, Joint
 from .joints.conserved import angular_momentum
 from .registry import register, registered
+from .tables import Table, table
 
 if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see what is found by itself
     from . import cases, testing
+    from .analysis.assembly import assemble
     from .analysis.linearise import linearise
     from .events.controller import Controller
     from .exchange import read
@@ -83,6 +85,7 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "study": ("studies.study", "study"),
     "compile": ("run.dynamics", "compile"),
     "linearise": ("analysis.linearise", "linearise"),
+    "assemble": ("analysis.assembly", "assemble"),
     "save": ("store.files", "save"),
     "load": ("store.files", "load"),
     "table_of": ("store.table", "table_of"),

@@ -16,7 +16,15 @@ class SymbolError(ModelError, RuntimeError):
 
 
 class AssemblyError(ModelError):
-    """No start that satisfies the constraints was found, or the constraints contradict each other."""
+    """No configuration that satisfies the constraints and what is asked for was found, or the constraints contradict each other.
+    `nearest` is the nearest one that was found, where there is any."""
+
+    def __init__(self, message: str, nearest: Any = None):
+        super().__init__(message)
+        self.nearest = nearest
+
+    def __reduce__(self):  # an error may come from another process
+        return type(self), (*self.args, self.nearest)
 
 
 class OptionError(TorsorError, ValueError):

@@ -10,10 +10,11 @@ from test_pickle import everything, leg, run, same
 import torsor as ts
 from torsor.cases import car, train
 from torsor.cli import status_of
+from torsor.describe import expressions
 from torsor.errors import ModelError, OptionError, ResultError
 from torsor.formulations.fingerprint import fingerprint
 from torsor.kernels.backends.llvm import LLVM
-from torsor.store import component, expressions
+from torsor.store import component
 
 CASES = [
     name for name in ts.cases.names() if name != "three-link"

@@ -10,8 +10,11 @@ import pickle
 
 import casadi as ca
 
+from ..tables.calls import numbers_in
+from ..tables.search import stored
 from . import quantity
 from .element import Owned
+from .expressions import function, text
 
 
 class _Writer(pickle.Pickler):
@@ -46,8 +49,8 @@ class _Reader(pickle.Unpickler):
 
 
 def packed(model, **instead):
-    """A model as two byte strings and plain data: what it consists of, its expressions, and its symbols; instead: other parts
-    that it has where it arrives."""
+    """A model as two byte strings and plain data: what it consists of, its expressions, its symbols, and the tables in them;
+    instead: other parts that it has where it arrives."""
     file = io.BytesIO()
     writer = _Writer(file, model)
     writer.dump(state(model) | instead)
@@ -55,7 +58,7 @@ def packed(model, **instead):
     f = ca.Function("model", [ca.vertcat(*symbols)], writer.expressions)
     here = quantity.time.element_hash()
     kinds = [(None if s.element_hash() == here else s.name(), model.kind_of(s)) for s in symbols]
-    return file.getvalue(), f.serialize(), kinds
+    return file.getvalue(), text(f), kinds, [stored(number).content for number in numbers_in(f)]
 
 
 def state(model):
@@ -63,11 +66,14 @@ def state(model):
     return {name: value for name, value in vars(model).items() if name not in ("derived", "_symbols", "_compiled")}
 
 
-def unpacked(cls, consists, serialized, kinds):
+def unpacked(cls, consists, serialized, kinds, tables=()):
     """The model that was packed; it may be changed, whether the original was compiled or not."""
+    known = [table.number for table in tables]  # from here on, for as long as this process lasts
+    if any(stored(number) is None for number in known):
+        raise ValueError("a table is missing")
     model = cls.__new__(cls)
     symbols = [quantity.time if name is None else ca.SX.sym(name) for name, _ in kinds]
-    expressions = ca.Function.deserialize(serialized).call([ca.vertcat(*symbols)])
+    expressions = function(serialized).call([ca.vertcat(*symbols)])
     model.derived, model._compiled = {}, False
     model._symbols = {s.element_hash(): kind for s, (_, kind) in zip(symbols, kinds) if kind is not None}
     model.__dict__.update(_Reader(io.BytesIO(consists), model, expressions).load())

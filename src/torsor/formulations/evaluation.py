@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from threading import Lock, RLock
 
-import casadi as ca
 import numpy as np
+
+from ..describe.expressions import function, text
 
 
 class Evaluated:
@@ -74,7 +75,7 @@ class Examined(Mapping):
 
     def _known(self, name):
         if name in self._texts:
-            return ca.Function.deserialize(self._texts[name])
+            return function(self._texts[name])
         self.complete = False
         return self._derive()[name]()
 
@@ -90,6 +91,6 @@ class Examined(Mapping):
     def texts(self):
         """Everything that is known by now, as texts; `complete` until more is derived."""
         with self._lock:
-            found = {name: f.function.serialize() for name, f in self._found.items() if name not in self._texts}
+            found = {name: text(f.function) for name, f in self._found.items() if name not in self._texts}
             self._texts, self.complete = self._texts | found, True
             return self._texts

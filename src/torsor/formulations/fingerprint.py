@@ -15,13 +15,15 @@ from ..describe.include import owners_in
 from ..describe.lazy import kept
 from ..forces.parts import alike
 from ..registry import registered
+from ..tables.calls import calls, looked_up
+from ..tables.search import used
 
 
 @cache
 def sources():
     """Digest of the code that turns a description into equations: with it changes what a fingerprint stands for."""
     root = pathlib.Path(__file__).parent.parent
-    rooms = ("lie", "describe", "events", "joints", "forces", "formulations", "start")
+    rooms = ("lie", "tables", "describe", "events", "joints", "forces", "formulations", "start")
     files = [f for room in rooms for f in sorted((root / room).rglob("*.py"))]
     digest = hashlib.sha256()
     for f in files:
@@ -95,12 +97,16 @@ class _Contents:
                 x = x if type(x) is np.ndarray else np.asarray(x, float)
                 self.numbers.append(b"%d:" % x.nbytes + x.tobytes())  # which quantity a number belongs to matters
 
-    def digest(self):
+    def function(self):
+        """All expressions as a function of their symbols, and these."""
         column = ca.vertcat(ca.SX(0, 1), *[ca.vec(ca.densify(x)) for x in self.expressions])
         symbols = ca.symvar(column)
+        return ca.Function("definition", [ca.vertcat(*symbols, ca.SX(0, 1))], [column]), symbols, column
+
+    def digest(self):
+        f, symbols, column = self.function()
         known = labels(self.model, column)
         names = [known.get(s.element_hash(), s.name()) for s in symbols]  # time is nobody's
-        f = ca.Function("definition", [ca.vertcat(*symbols, ca.SX(0, 1))], [column])
         digest = hashlib.sha256("\n".join([*self.names, "symbols", *names, f.serialize()]).encode())
         digest.update(b"".join(self.numbers))
         return digest.hexdigest()
@@ -119,7 +125,7 @@ def fingerprint(model, signals):
     """Hash of a model and of recorded signals: expressions of the model's symbols."""
     known = model.derived
     if "declared" not in known:
-        known["declared"] = _declared(model)
+        known["declared"] = _declared(model).digest()
     foreign = _foreign()
     if not signals and not foreign:
         return known["declared"]
@@ -128,8 +134,16 @@ def fingerprint(model, signals):
     return told.digest()
 
 
+def looked_up_in(model):
+    """Numbers of the tables that a model looks up, and the arguments: expressions of its symbols."""
+    if "looked_up" not in model.derived:
+        f, symbols, _ = _declared(model).function() if used() else (None, [], None)
+        model.derived["looked_up"] = looked_up(f, [symbols]) if f is not None and calls(f) else []
+    return model.derived["looked_up"]
+
+
 def _declared(model):
-    """Hash of the declared equations, the start as given, and the names."""
+    """The declared equations, the start as given, and the names."""
     told = _Contents(model, sources(), ca.CasadiMeta.version(), model.name)
     told.names += ["inputs", *model.parameters, *[m.name for m in model.memories]]
     for ground in model.grounds:
@@ -164,4 +178,4 @@ def _declared(model):
     for what, values in _changes(model):
         told.names += what
         told.add(*[quantity.constant(x) for x in values])
-    return told.digest()
+    return told

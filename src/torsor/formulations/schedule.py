@@ -19,6 +19,7 @@ Nobody who calls the kernel can tell: it has the signature of a graph. `unrolled
 """
 
 import hashlib
+from copy import copy
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -138,6 +139,16 @@ class Schedule:
                 f"schedule {self.label!r}: {vector!r} has no room for an exchange at places {place} to {end}"
             )
         self.passes.append(Exchange([vector], np.array([[place], *([count] for count in counts)], np.int32)))
+
+    def with_classes(self, changed):
+        """The same with each class changed by a function; itself where that changes none."""
+        several = [[changed(f) for f in one.classes] for one in self.passes]
+        if all(a is b for fs, one in zip(several, self.passes) for a, b in zip(fs, one.classes)):
+            return self
+        other = copy(self)
+        changes = zip(several, self.passes)
+        other.passes = [one._replace(classes=fs) if isinstance(one, Pass) else one for fs, one in changes]
+        return other
 
     @property
     def exchanges(self):

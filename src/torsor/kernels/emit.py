@@ -13,6 +13,7 @@ from struct import pack
 from typing import Any
 
 from ..errors import OptionError
+from . import lookup
 
 BINARY = {"ADD": "fadd", "SUB": "fsub", "MUL": "fmul", "DIV": "fdiv"}
 
@@ -100,23 +101,28 @@ class Table:
 
         flags = "contract " if contract else ""
         self.input, self.output, self.constant = number("INPUT"), number("OUTPUT"), number("CONST")
+        self.lookup = number("CALL")  # of tables: no other calls are left in a graph
         self.names = {getattr(casadi, name): name for name in dir(casadi) if name.startswith("OP_")}
         self.binary = {number(n): f"{op} {flags if op != 'fdiv' else ''}double" for n, op in BINARY.items()}
         self.calls = {number(n): call for n, call in (LIBM | INTRINSIC).items()}
         self.templates = {number(n): text.replace("{flags}", flags) for n, text in TEMPLATES.items()}
 
-    def text(self, op, n, arguments, symbols):
-        """The operation that defines value number n, and what it calls added to `symbols`."""
+    def texts(self, op, n, arguments, results, symbols):
+        """The operation that defines so many values from number n on, a text for each, and what it calls added to `symbols`."""
         if op in self.templates:
-            return self.templates[op].format(r=f"%{n}", t=f"%t{n}", x=arguments[0], y=arguments[-1])
+            return (self.templates[op].format(r=f"%{n}", t=f"%t{n}", x=arguments[0], y=arguments[-1]),)
+        if op == self.lookup:
+            texts, needed = lookup.lines(n, arguments, results)
+            symbols |= needed
+            return texts
         if op not in self.calls:
             raise OptionError(
-                f"no native code for {self.names.get(op, op)}: free variables and calls to other "
-                "functions must be removed from a graph before it is compiled."
+                f"no native code for {self.names.get(op, op)}: free variables must be removed from a graph before it is "
+                "compiled."
             )
         callee, arity = self.calls[op]
         symbols.add((callee, arity))
-        return f"%{n} = call double @{callee}({', '.join('double ' + x for x in arguments[:arity])})\n"
+        return (f"%{n} = call double @{callee}({', '.join('double ' + x for x in arguments[:arity])})\n",)
 
 
 @dataclass(frozen=True)
@@ -184,13 +190,14 @@ def emit(function, symbol, table, part):
                 x, y = operand
                 x = names.get(x) or fetch(x)
                 y = names.get(y) or fetch(y)
-                text = f"%{n} = {binary[op]} {x}, {y}\n"
+                texts = (f"%{n} = {binary[op]} {x}, {y}\n",)
             else:
-                text = table.text(op, n, [names.get(x) or fetch(x) for x in operand], symbols)
-            names[cell] = f"%{n}"
-            origin[cell] = len(lines)
-            lines.append(text)
-            n += 1
+                texts = table.texts(op, n, [names.get(x) or fetch(x) for x in operand], len(result), symbols)
+            for cell, text in zip(result, texts):
+                names[cell] = f"%{n}"
+                origin[cell] = len(lines)
+                lines.append(text)
+                n += 1
         if len(lines) - cuts[-1] >= part:
             cuts.append(len(lines))
             names.clear()

@@ -10,6 +10,8 @@ import numpy as np
 
 from ..errors import OptionError
 from ..registry import lookup
+from ..tables.calls import calls, resolved
+from ..tables.search import stored
 from . import cache
 from .backends.base import Backend, Size
 from .rows import over
@@ -102,16 +104,21 @@ class Kernel:
 
 
 class Library(dict):
-    """Kernels by name. The code stays in memory as long as the library or any of its kernels does."""
+    """Kernels by name. The code stays in memory as long as the library or any of its kernels does.
 
-    def __init__(self, backend, images, descriptions, tables, exchange=None, waiting=nullcontext):
+    numbers   of the tables that they look up, by their places in the code
+    """
+
+    def __init__(self, backend, images, descriptions, tables, numbers, exchange=None, waiting=nullcontext):
         looked_for = {
             k: ["table", "pool", "constants", *(["exchange"] if description.get("exchanges") else [])]
             for k, (name, description) in enumerate(descriptions.items())
             if name in tables
         }
-        addresses, owner, found = backend.link_schedules(images, len(descriptions), looked_for)
-        owners = owner, tables, exchange
+        looked_up = [stored(number) for number in numbers]
+        at = [one.address for one in looked_up]
+        addresses, owner, found = backend.link_schedules(images, len(descriptions), looked_for, at)
+        owners = owner, tables, exchange, looked_up
         super().__init__(
             {
                 name: Kernel(name, address, description, owners, waiting)
@@ -136,7 +143,8 @@ def build(functions, backend="llvm", key=None, seldom=(), exchange=None, waiting
     backend = _backend(backend, options)
     if exchange is None and (asking := [name for name, f in functions.items() if f.is_a("Schedule") and f.exchanges]):
         raise OptionError(f"kernel {asking[0]!r} exchanges numbers between ranks: give a function for that")
-    functions = {name: _ready(f, backend) for name, f in functions.items()}
+    numbers: dict[float, int] = {}
+    functions = {name: _ready(f, backend, numbers) for name, f in functions.items()}
     tables = Tables({name: f for name, f in functions.items() if f.is_a("Schedule")})
     places = [k for k, name in enumerate(functions) if name in seldom]
     graph = cache.digest(*[x for name, f in functions.items() for x in (name, f.serialize())], *map(str, places))
@@ -147,15 +155,19 @@ def build(functions, backend="llvm", key=None, seldom=(), exchange=None, waiting
     images, sizes = code
     descriptions = {name: _describe(f, Size(*size)) for (name, f), size in zip(functions.items(), sizes)}
     if key is not None:
-        cache.store(_full(key, backend), "kernels", _packed(graph, descriptions, tables))
-    return Library(backend, images, descriptions, tables, exchange, waiting)
+        cache.store(_full(key, backend), "kernels", _packed(graph, descriptions, tables, list(numbers)))
+    return Library(backend, images, descriptions, tables, numbers, exchange, waiting)
 
 
-def _ready(f, backend):
-    """A function as a backend takes it: a graph of scalars, or a schedule where it has code for one."""
+def _ready(f, backend, numbers):
+    """A function as a backend takes it: a graph of scalars, or a schedule where it has code for one. Tables are told by their
+    places among `numbers`, to which they are added, so that code does not depend on what is in them."""
     if f.is_a("Schedule"):
-        return f if backend.schedules else f.unrolled()
-    return f if f.is_a("SXFunction") else f.expand()
+        return f.with_classes(lambda one: _ready(one, backend, numbers)) if backend.schedules else f.unrolled()
+    f = f if f.is_a("SXFunction") else f.expand()
+    if not calls(f) or not backend.searches:
+        return f
+    return resolved(f, lambda number: numbers.setdefault(number, len(numbers)))
 
 
 def load(key, backend="llvm", **options):
@@ -163,26 +175,28 @@ def load(key, backend="llvm", **options):
     backend = _backend(backend, options)
     entry = cache.load(_full(key, backend), "kernels")
     try:
-        graph, descriptions, tables = _unpacked(entry) if entry is not None else (None, {}, None)
+        graph, descriptions, tables, numbers = _unpacked(entry) if entry is not None else (None, {}, None, [])
         code = _stored(graph, backend) if graph else None
         alone = not any(
             d["exchanges"] for d in descriptions.values()
         )  # what ranks tell each other, only `build` is told
-        return Library(backend, code[0], descriptions, tables) if code and alone else None
+        known = all(stored(number) is not None for number in numbers)
+        return Library(backend, code[0], descriptions, tables, numbers) if code and alone and known else None
     except (ValueError, KeyError, RuntimeError):
         return None
 
 
-def _packed(graph, descriptions, tables):
+def _packed(graph, descriptions, tables, numbers):
     """What a library is besides its code: a line of text, then the numbers of schedules."""
-    header = json.dumps({"graph": graph, "kernels": descriptions, "tables": tables.lengths()}).encode()
+    told = {"graph": graph, "kernels": descriptions, "tables": tables.lengths(), "looked_up": numbers}
+    header = json.dumps(told).encode()
     return b"".join([header, b"\n", *[x.tobytes() for x in tables.arrays()]])
 
 
 def _unpacked(entry):
     header, _, body = entry.partition(b"\n")
     header = json.loads(header)
-    return header["graph"], header["kernels"], Tables.read(header["tables"], body)
+    return header["graph"], header["kernels"], Tables.read(header["tables"], body), header["looked_up"]
 
 
 def _backend(backend, options):

@@ -40,6 +40,8 @@ class Plan(Record):
     velocities: COUNT  # numbers of v; x goes on after q as ẋ does after them
     linear: INDICES  # 1 for a velocity that is a length per time, 0 for an angular one
     gains: VECTOR  # α and β of Baumgarte
+    bends: VECTOR  # times at which steps end, since something bends or jumps there,
+    beyond: VECTOR  # and those at which the next ones begin
     agree: COUNT  # address of the function by which ranks agree on numbers, 0 where there is one
     common_configuration: COUNT  # numbers of q that every rank computes: the first ones
     common_velocities: COUNT  # and of v

@@ -29,6 +29,7 @@ class Departing(Results):
     library: Any
     fixed_step: float | None
     looked: int
+    bends: Any = None  # gives the instants at which steps end, from parameters and the end of the run
     _take: Any
     _watch: Any
 
@@ -77,6 +78,14 @@ class Departing(Results):
         plan.smallest_step = 1e-13 * until
         plan.longest_step = until * longest(self.integrator, self.method, plan.tolerance)
         plan.mass, plan.inertia = system.mass, system.inertia
+        if self.bends is not None:
+            plan.bends, plan.beyond = self.bends(system.p, until)
+
+    def bending(self, bends):
+        """The same, with steps that end where `bends` says."""
+        self.bends = bends
+        self._limit()
+        return self
 
     def _rate(self):
         """How fast a system moves at the start, or would under gravity [1/s]."""

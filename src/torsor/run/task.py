@@ -16,6 +16,7 @@ from ..joints import Joint
 from ..methods.integrator import integrator_of
 from ..methods.projections import Projection
 from ..registry import registered
+from ..start.bends import Bends
 from ..start.continuity import refuse_jumps
 from . import automatic, large, stiffness
 from .derived import derived
@@ -112,12 +113,12 @@ class Task:
             from .structures import Structures
 
             structures = Structures(self.derived(), system, built, (*ways, needs))
-            runner = EventRunner(structures, system, built, *manner, self.blame)
+            runner = EventRunner(structures, system, built, *manner, self.blame).bending(Bends(model))
             self.controllers = runner.controllers
             return system, runner
         renew = lambda choice, *at: chosen_anew(self.derived(), system, choice, (*ways, needs), *at)
         library = lambda choice: self.derived().library(choice, run_kernels)
-        return system, Runner(system, built, *manner, renew, library, self.blame)
+        return system, Runner(system, built, *manner, renew, library, self.blame).bending(Bends(model))
 
     def _needs(self):
         """Kernels that the method needs."""
@@ -139,7 +140,8 @@ class Task:
         part = Part(self, self.ranks)
         self.formulation, self.reason = "hierarchical", f"{self.ranks.word}s run it"
         _refuse_endless(self.model, part.system, self.until, self.ranks)
-        return part.shown, RankRunner(part, self.method, self.step, self.tolerance, self.projection, self.until)
+        runner = RankRunner(part, self.method, self.step, self.tolerance, self.projection, self.until)
+        return part.shown, runner.bending(Bends(self.model))
 
     def blame(self, until, t, bodies, p):
         """Which elements are not numbers at or just after a state, as the end of a message; empty where all are."""

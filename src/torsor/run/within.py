@@ -9,6 +9,7 @@ from ..methods.agreement import alone, overall
 from ..methods.correction import correct_positions, correct_velocities
 from ..methods.extension import along, fill
 from ..methods.vectors import copy
+from .bends import bend
 
 MAGNIFIED = 10.0  # way that a projection may move a state within a step, over what it is off
 SAME = 4e-15  # of the time: instants that are closer are one
@@ -32,13 +33,14 @@ def finished(run):
 @inlined
 def deliver(run):
     """Write the present state where its time is wanted. Returns the time to go to next."""
-    out, state = run.out, run.state
+    out, state, next = run.out, run.state, bend(run)
     while out.written < out.times.size and state.time >= out.times[out.written]:
         i = out.written
         copy(state.xs[state.at], out.x[i])
         copy(state.p, out.p[i])
         out.written += 1
-    return out.times[out.written] if run.plan.dense == 0 and out.written < out.times.size else out.end
+    goal = out.times[out.written] if run.plan.dense == 0 and out.written < out.times.size else out.end
+    return min(goal, next)
 
 
 @inlined

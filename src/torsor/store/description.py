@@ -11,7 +11,7 @@ from types import MethodType
 import casadi as ca
 import numpy as np
 
-from ..describe import quantity
+from ..describe import expressions, quantity
 from ..describe.body import Body, Frame, Ground
 from ..describe.element import Element, Owned, initial
 from ..describe.instance import Instance, Port
@@ -23,7 +23,7 @@ from ..events import Clock, Event, Memory, Mode, Modes, State, Watch
 from ..events.actions import Action
 from ..events.bundle import Bundle
 from ..registry import registered
-from . import expressions, recorded
+from . import recorded
 
 PLAIN = {
     cls.__name__: cls

@@ -27,6 +27,7 @@ class Backend(ABC):
 
     kind = "backend"
     schedules = False  # whether it has code for schedules; else it is given their graphs
+    searches = False  # whether it has code for the search of tables, by places; else graphs have the numbers of tables
 
     @abstractmethod
     def compile(self, functions, seldom=()):
@@ -37,9 +38,10 @@ class Backend(ABC):
     def link(self, images, count):
         """The addresses of the `count` kernels in these images, and an object that must outlive them."""
 
-    def link_schedules(self, images, count, tables):
+    def link_schedules(self, images, count, tables, looked_up=()):
         """The same, and for the kernels at some places, which are schedules, the addresses at which each looks for those of other
-        things. tables: names of these things by place, "table", "constants" and, where there are exchanges, "exchange"."""
+        things. tables: names of these things by place, "table", "constants" and, where there are exchanges, "exchange";
+        looked_up: addresses of the tables of numbers that kernels search (`tables/search.py`), by their places."""
         return *self.link(images, count), {}
 
     @abstractmethod

@@ -15,7 +15,7 @@ from itertools import count
 
 from ...errors import OptionError
 from ...registry import register
-from .. import erfinv, worker
+from .. import erfinv, lookup, worker
 from ..emit import LIBM, Emitted, Table, emit
 from ..emit_schedule import emit_schedule
 from .base import Backend, Size
@@ -50,6 +50,7 @@ class LLVM(Backend):
     """
 
     schedules = True
+    searches = True
     contract: bool = True
     level: int = field(default_factory=lambda: usual_level())
     part: int = 1500
@@ -98,7 +99,7 @@ class LLVM(Backend):
         """Addresses of the kernels k0, k1, … in object code."""
         return self.link_schedules(images, count, {})[:2]
 
-    def link_schedules(self, images, count, tables):
+    def link_schedules(self, images, count, tables, looked_up=()):
         """The same, and the addresses of what is named after kernels that are schedules: see `emit_schedule`."""
         import llvmlite.binding as llvm
 
@@ -107,6 +108,8 @@ class LLVM(Backend):
             library.add_object_img(image)
         for name, address in libm().items():
             library.import_symbol(name, address)
+        for i, address in enumerate(looked_up):
+            library.import_symbol(f"table_{i}", address)
         for i in range(count):
             library.export_symbol(f"k{i}")
         names = {i: [f"k{i}_{what}" for what in several] for i, several in tables.items()}
@@ -159,12 +162,15 @@ def module(definitions, symbols):
     inverse = ("erfinv", 1) in symbols
     if inverse:
         symbols = (symbols | erfinv.SYMBOLS) - {("erfinv", 1)}
+    tables = lookup.declarations(symbols)
+    symbols = {s for s in symbols | (lookup.SYMBOLS if tables else set()) if not lookup.is_lookup(s[0])}
     parts = [
         f"declare double @{name}({', '.join(['double'] * arity)}) nounwind memory(none)\n"
         for name, arity in sorted(symbols)
     ]
     if inverse:
         parts.append(erfinv.definition())
+    parts.append(tables)
     here = {d.name for d in definitions}
     called = {name: text for d in definitions for name, text in d.declarations.items()}
     parts += [text for name, text in called.items() if name not in here]

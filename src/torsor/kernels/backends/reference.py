@@ -3,6 +3,7 @@
 import ctypes
 from dataclasses import dataclass
 
+from ...describe.expressions import function, text
 from ...registry import register
 from .base import Backend, Size
 
@@ -14,13 +15,11 @@ class Reference(Backend):
 
     def compile(self, functions, seldom=()):
         """The functions as CasADi stores them; work is not used."""
-        return [f.serialize().encode() for f in functions], [Size(0, _operations(f)) for f in functions]
+        return [text(f).encode() for f in functions], [Size(0, _operations(f)) for f in functions]
 
     def link(self, images, count):
         """Addresses of callbacks, one for each function."""
-        import casadi
-
-        callbacks = [_callback(casadi.Function.deserialize(image.decode())) for image in images[:count]]
+        callbacks = [_callback(function(image.decode())) for image in images[:count]]
         return [ctypes.cast(c, ctypes.c_void_p).value for c in callbacks], callbacks
 
     def target(self):

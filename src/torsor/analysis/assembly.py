@@ -1,0 +1,271 @@
+"""Inverse kinematics: configurations of a mechanism in which joints, bodies and points are where they are asked to be."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..describe import quantity
+from ..describe.model import Model
+from ..errors import AssemblyError, OptionError
+from ..run.batches import Batch
+from . import branches, fitting
+from .problem import Problem
+from .targets import ANGLE, LENGTH, count_of, limits_of, target, targets_of, weights_of
+
+STARTS = 60  # random configurations from which a target is tried that the start does not lead to
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """Configurations that were found: one, or an array of them with the leading dimensions of what was asked for.
+
+    coordinates   of all joints, by name
+    poses         H of the bodies' frames, by name
+    missing       what is missing of each target, by name: residuals in m, rad or the signal's own unit
+    residual      size of all of it, lengths over the size of the model
+    freedom       how many freedoms the targets leave
+    q             in the coordinates of `formulation`
+    """
+
+    coordinates: dict[str, Any]
+    poses: dict[str, np.ndarray]
+    missing: dict[str, np.ndarray]
+    residual: Any
+    freedom: Any
+    q: np.ndarray
+    formulation: str
+
+    def __repr__(self):
+        shape = np.shape(self.residual)
+        if shape:
+            return f"<Assembly of {shape}: largest residual {np.max(self.residual, initial=0.0):.2g}>"
+        told = ", ".join(f"{name} {value:.6g}" for name, value in self.coordinates.items())
+        return f"<Assembly: {told}; residual {self.residual:.2g}>"
+
+
+def assemble(
+    model: Model,
+    targets: Mapping[str, Any],
+    weights: Mapping[str, Any] | None = None,
+    least_squares: bool = False,
+    start: Any = None,
+    modes: bool = False,
+    signals: Mapping[str, Any] | None = None,
+    limits: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, float] | None = None,
+    time: float = 0.0,
+    starts: int | None = None,
+    formulation: str | None = None,
+) -> Assembly:
+    """Find a configuration that satisfies the constraints of a model and what is asked for.
+
+    targets        by name: a coordinate of a joint ("hinge", "ball[1]"), "tool.position" (centre of mass), "tool.point" (origin of
+                   its frame), "tool.rotation", "tool.pose" (4x4, of its frame), or a signal of positions; arrays with leading
+                   dimensions ask for many configurations at once
+    weights        of targets, by name; 1 where nothing is given. Lengths are compared over the size of the model, angles in rad
+    least_squares  be content with the least sum of squares where not all targets can be met
+    start          coordinates by name, or an earlier Assembly: what is found is near it; None: the start of the model
+    modes          find all configurations that there are, as far as random starts lead to them: no proof that there are no others
+    signals        further expressions of positions, or frames of bodies, that targets name
+    limits         pairs (lower, upper) of joint coordinates, by name, besides those of `ts.Limit` in the model
+    parameters     values of parameters that differ from the model's
+    time           at which drives and moving grounds are
+    starts         how many random configurations are tried where the start does not lead to the target
+    formulation    "relative" or "absolute"; None: joint coordinates, where the model has them
+
+    An exact target that is out of reach raises AssemblyError, whose `nearest` is the nearest assembly.
+    """
+    if not isinstance(model, Model):
+        raise OptionError(f"assemble: give a torsor.Model, got {quantity.show(model)}")
+    wanted, numbers = targets_of(model, targets, signals)
+    problem = problem_of(model, wanted, limits_of(model, limits or {}), parameters, formulation)
+    one, shape = _asked(problem, wanted, numbers, weights, time)
+    begin = _begin(problem, start, shape, len(one.y), one)
+    tries = (0 if least_squares else STARTS) if starts is None else count_of(starts)
+    if modes:
+        return _all_modes(one, begin, shape, tries)
+    return _best(one, begin, shape, tries, least_squares)
+
+
+def _asked(problem, wanted, numbers, weights, time):
+    """All that is asked for, a row for each configuration, and the leading dimensions of it."""
+    asked = Batch(**{name: (value, value.shape[-1]) for name, value in numbers.items()})
+    count = asked.count if asked.shape else 1
+    rows = [np.broadcast_to(x, (count, x.shape[-1])) for x in asked.rows.values()]
+    y = np.concatenate(rows or [np.zeros((1, 0))], axis=1)
+    t = Batch(t=(time, None))["t"][0].ravel()
+    p = problem.turned(problem.dynamics.p, y)
+    return fitting.Fitting(problem, t, p, y, weights_of(wanted, weights or {})), asked.shape
+
+
+def _best(one, begin, shape, tries, least_squares):
+    """The assembly of each configuration that is asked for; refused where one is out of reach."""
+    model, found = one.problem.model, searched(one, begin, tries, not least_squares)
+    if not found.sound.all():
+        raise AssemblyError(
+            f"model {model.name!r}: {_which(~found.sound, shape)} beyond assembly: no configuration was found that satisfies the "
+            "constraints and stops of the model"
+        )
+    free = fitting.freedom(one, found.q)
+    loose = np.flatnonzero(found.exact & (free > 0))
+    if len(loose):
+        found.q[loose] = fitting.nearest(one.few(loose), found.q[loose], begin[loose])
+    result = _told(one, found, free, shape)
+    if not least_squares and not found.exact.all():
+        raise AssemblyError(_unreachable(model, result, ~found.exact, shape, tries), result)
+    return result
+
+
+def problem_of(model, wanted, limits, parameters, formulation):
+    """The problem of these targets, kept with the model: other numbers need no other kernels."""
+    known = model.derived.setdefault("assembly", {})
+    mark = lambda e: () if e is None else tuple(x.element_hash() for x in _entries(e))
+    key = (
+        tuple((w.name, mark(w.column), mark(w.rotation)) for w in wanted),
+        tuple((joint.name, k, *pair) for (joint, k), pair in limits), tuple(sorted((parameters or {}).items())), formulation,
+    )  # fmt: skip
+    if key not in known:
+        known[key] = Problem(model, wanted, limits, parameters, formulation)
+        model.derived.setdefault("assembly", {})[key] = known[key]
+    return known[key]
+
+
+def _entries(e):
+    import casadi as ca
+
+    return ca.vertsplit(ca.densify(ca.vec(e)))
+
+
+def searched(one, begin, tries, exactly):
+    """The best fits from the start and, where these are not exact, from random configurations."""
+    best = fitting.fitted(one, begin.copy(), exactly)
+    random = np.random.default_rng(1)
+    for _ in range(tries):
+        bad = np.flatnonzero(~best.exact)
+        if not len(bad):
+            break
+        part = one.few(bad)
+        other = fitting.fitted(part, branches.scattered(one.problem, begin[bad], random), exactly)
+        other.q = branches.unwound(part, other.q, begin[bad])
+        better = np.where(other.sound & best.sound[bad], other.residual < best.residual[bad], other.off < best.off[bad])
+        for old, new in ((best.q, other.q), (best.residual, other.residual), (best.off, other.off)):
+            old[bad[better]] = new[better]
+    bad = np.flatnonzero(~best.exact & best.sound)
+    if exactly and len(bad):  # out of reach: the least distance, and not only its neighbourhood
+        other = fitting.fitted(one.few(bad), best.q[bad], False)
+        best.q[bad], best.residual[bad], best.off[bad] = other.q, other.residual, other.off
+    return best
+
+
+def _all_modes(one, begin, shape, tries):
+    """All configurations that random starts lead to, the nearest first: an Assembly with a leading dimension."""
+    if shape:
+        raise OptionError(f"modes: ask for one configuration at a time, got an array of {shape} targets")
+    found, free = branches.every(one, begin, max(tries, 1))
+    model = one.problem.model
+    if not len(found.q):
+        return _no_mode(one, begin, model, tries)
+    if free.min() > 0:
+        raise OptionError(
+            f"model {model.name!r}: the targets leave {free.min()} freedoms, so that configurations are not isolated; "
+            "modes=True needs as many targets as there are freedoms"
+        )
+    return _told(one.times(len(found.q)), found, free, (len(found.q),))
+
+
+def _no_mode(one, begin, model, tries):
+    best = searched(one, begin, tries, True)
+    result = _told(one, best, fitting.freedom(one, best.q), ())
+    raise AssemblyError(_unreachable(model, result, ~best.exact, (), tries), result)
+
+
+def _told(one, found, free, shape):
+    """What was found, with the leading dimensions of what was asked for."""
+    problem, dynamics = one.problem, one.problem.dynamics
+    count = len(found.q)
+    row = lambda x: x.reshape(*shape, *x.shape[1:]) if shape else x[0]
+    plain = lambda x: row(x) if shape else float(x[0])
+    layout = dynamics.system.layout
+    at = dict(zip([name for name, _ in layout], np.cumsum([0, *[size for _, size in layout]])))["coordinate"]
+    kernel = dynamics.kernels["outputs"]
+    rest = np.zeros(dynamics.v.size), np.zeros(kernel.size_in(5))
+    flat = kernel.over(one.t, found.q, rest[0], one.p, *rest)[0]
+    labels = dynamics.system.joint_coordinates
+    H = dynamics.poses(found.q, one.p, one.t[0])
+    r = problem.wanted(one.t, found.q, one.p, one.y)[0] * problem.units["wanted"]
+    parts = np.split(r, np.cumsum([len(w.units) for w in problem.targets])[:-1], axis=1) if problem.targets else []
+    return Assembly(
+        {label: plain(flat[:, at + k]) for k, label in enumerate(labels)},
+        {body: row(H[:, k]) for k, body in enumerate(dynamics.system.bodies)},
+        {w.name: row(part) for w, part in zip(problem.targets, parts)},
+        plain(found.residual),
+        row(free) if shape else int(free[0]),
+        row(found.q.reshape(count, -1)),
+        dynamics.formulation,
+    )
+
+
+def _unreachable(model, result, bad, shape, tries):
+    """The message for targets out of reach."""
+    first = np.flatnonzero(bad)[0]
+    pick = lambda x: x.reshape(-1, x.shape[-1])[first]
+    parts = []
+    for name, missing in result.missing.items():
+        far = pick(np.asarray(missing))
+        if np.abs(far).max(initial=0.0) > 0:
+            parts.append(f"{name} by {_far(model, name, far)}")
+    told = {name: float(np.ravel(value)[first]) for name, value in result.coordinates.items()}
+    where = ", ".join(f"{name} = {value:.6g}" for name, value in list(told.items())[:8])
+    return (
+        f"model {model.name!r}: {_which(bad, shape)} out of reach, from the start and from {tries} random configurations. The "
+        f"nearest assembly misses {'; '.join(parts)}, at {where}; it is `nearest` of this error. least_squares=True returns it"
+    )
+
+
+def _far(model, name, far):
+    """A residual in words."""
+    if len(far) == 6:
+        return f"{np.linalg.norm(far.reshape(2, 3)[0]):.4g} m and {np.linalg.norm(far.reshape(2, 3)[1]):.4g} rad"
+    kind = target(model, name, {}).units[0] if name not in model.signals and "." in name else ""
+    unit = {LENGTH: " m", ANGLE: " rad"}.get(kind, "")
+    return f"{np.linalg.norm(far):.4g}{unit}"
+
+
+def _which(bad, shape):
+    """Which of the targets, in words."""
+    if not shape:
+        return "the target is"
+    places = [str(tuple(map(int, np.unravel_index(k, shape)))).replace(",)", ")") for k in np.flatnonzero(bad)[:4]]
+    return f"{int(bad.sum())} of {bad.size} targets, the first at {', '.join(places)}, are"
+
+
+def _begin(problem, start, shape, count, one):
+    """The configurations to begin with, a row for each target."""
+    n = problem.dynamics.q.size
+    if start is None:
+        q = problem.dynamics.q
+    elif isinstance(start, Assembly):
+        if (
+            start.formulation != problem.dynamics.formulation
+            or start.q.shape[-1] != n
+            or start.q.shape[:-1] not in ((), shape)
+        ):
+            raise OptionError(
+                f"start: an Assembly of {start.q.shape[:-1]} configurations of this model is needed for {shape} targets"
+            )
+        q = start.q.reshape(-1, n)
+    elif isinstance(start, Mapping):
+        wanted, numbers = targets_of(problem.model, start, what="start")
+        if any(w.turns is None for w in wanted) or any(x.size != 1 for x in numbers.values()):
+            raise OptionError(
+                f"start: numbers by the names of joint coordinates are needed, got {quantity.show(start)}"
+            )
+        near = Problem(problem.model, wanted, (), None, problem.dynamics.formulation)
+        y = np.concatenate([x.ravel() for x in numbers.values()])[None, :]
+        own = fitting.Fitting(near, one.t, near.turned(problem.dynamics.p, y), y, np.ones(y.shape[1]))
+        q = fitting.fitted(own, problem.dynamics.q[None, :].copy(), False).q
+    else:
+        raise OptionError(f"start: coordinates by name or an Assembly, got {quantity.show(start)}")
+    return np.array(np.broadcast_to(q, (count, n)))

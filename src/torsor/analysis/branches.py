@@ -1,0 +1,74 @@
+"""Several assemblies of the same mechanism: random starts, angles brought back to the start, and which of them are the same."""
+
+import numpy as np
+
+from ..lie import Rn
+from . import fitting
+
+SAME = 1e-6  # distance of poses, lengths over the size of the model, below which two assemblies are one
+ROUND = 32  # random starts that are tried together
+
+
+def scattered(problem, q, random):
+    """Random configurations: angles up to half a turn, lengths up to the size of the model away."""
+    angles = np.array(problem.dynamics.system.linear, bool)
+    far = random.uniform(-1.0, 1.0, (len(q), problem.n)) * np.where(angles, 1.0, np.pi)
+    return problem.move(q, far)
+
+
+def unwound(one, q, start):
+    """Angles of joints brought within half a turn of the start, one after the other, wherever that changes nothing else."""
+    problem = one.problem
+    residual, off = np.linalg.norm(one.wanted(q)[0], axis=1), one.overrun(q)
+    for k in _angles(problem.f):
+        away = problem.local(start, q)[:, k]
+        turns = np.round(away / (2 * np.pi))
+        if not turns.any():
+            continue
+        u = np.zeros((len(q), problem.n))
+        u[:, k] = -2 * np.pi * turns
+        trial = problem.move(q, u)
+        same = np.linalg.norm(one.wanted(trial)[0], axis=1) <= residual + fitting.EXACT
+        same &= one.overrun(trial) <= off + fitting.EXACT
+        q = np.where(same[:, None], trial, q)
+    return q
+
+
+def _angles(f):
+    """Places of velocities that are rates of single angles of the tree."""
+    return [
+        f.offset[id(link)] + k
+        for link in getattr(f, "links", ())
+        if isinstance(link.group, Rn)
+        for k in range(link.v.shape[0])
+        if link.joint.angular[k]
+    ]
+
+
+def every(one, begin, tries):
+    """All exact fits that so many rounds of random starts lead to, the nearest to the start first; and the freedom at each."""
+    problem, random = one.problem, np.random.default_rng(1)
+    group, starts = one.times(ROUND), np.repeat(begin, ROUND, axis=0)
+    kept: list[np.ndarray] = []
+    marks: list[np.ndarray] = []
+    for k in range(max(tries * 8 // ROUND, 4)):
+        first = scattered(problem, starts, random)
+        if k == 0:
+            first[0] = begin[0]
+        fit = fitting.fitted(group, first)
+        q = unwound(group, fit.q, starts)[fit.exact]
+        for x, mark in zip(q, _marks(problem, one.times(len(q)), q)):
+            if not any(np.abs(mark - other).max() < SAME for other in marks):
+                kept.append(x)
+                marks.append(mark)
+    q = np.array(kept).reshape(len(kept), begin.shape[1])
+    group = one.times(len(q))
+    q = q[np.argsort(np.linalg.norm(problem.local(np.repeat(begin, len(q), axis=0), q), axis=1))]
+    found = fitting.Fit(q, np.linalg.norm(group.wanted(q)[0], axis=1), group.overrun(q))
+    return found, fitting.freedom(group, q) if len(q) else np.zeros(0, int)
+
+
+def _marks(problem, group, q):
+    """Poses of all bodies, lengths over the size of the model."""
+    H = problem.dynamics.poses(q, group.p, group.t[0])
+    return (H / np.array([[1, 1, 1, problem.length]] * 4)).reshape(len(q), -1)

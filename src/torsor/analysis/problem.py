@@ -1,0 +1,157 @@
+"""The equations of an assembly in numbers, for many configurations side by side.
+
+    0 = g(q)          loops, drives and all other constraints of positions
+    0 = r(q, y)       what is asked for, or least in the sense of squares
+    0 ≤ d(q)          stops of joints
+
+Lengths are divided by the size of the model, and a change of configuration is û with u = C û, C the size for lengths and 1 for
+angles; derivatives are those along û:  q → q · exp(C û).
+"""
+
+import casadi as ca
+import numpy as np
+
+from .. import kernels
+from ..describe.quantity import time
+from ..errors import ModelError, OptionError
+from ..formulations.graphs import shared
+from ..formulations.outputs import coordinate_units
+from ..joints.limit import Limit
+from ..run.dynamics import Dynamics
+from .targets import LENGTH, OWN
+
+PREFERRED, OTHERWISE = "relative", "absolute"
+
+
+class Problem:
+    """One model with targets and stops: values and derivatives, a row for each configuration.
+
+    dynamics   the compiled model;  f: its equations
+    """
+
+    def __init__(self, model, targets, limits=(), parameters=None, formulation=None):
+        self.model, self.targets = model, targets
+        self.dynamics = compiled(model, formulation, parameters)
+        self.f = f = self.dynamics.formulation_object
+        self.n, self.length = self.dynamics.v.size, self.dynamics.system.length
+        self.columns = self.dynamics._examiner.plain
+        self.rows = [k for k in f.active_rows() if f.rows[k].holonomic]
+        self.stops = _stops(model, limits)
+        self.sizes = [target.size for target in targets]
+        self._kernels = kernels.build(self._functions())
+        self.units = self._units()
+
+    def _functions(self):
+        f, y = self.f, ca.SX.sym("y", sum(self.sizes))
+        q, end = (ca.SX.sym(name, f.manifold.size) for name in ("q", "end"))
+        parts = ca.vertsplit(y, np.cumsum([0, *self.sizes]).tolist()) if self.sizes else []
+        fits = [self._placed(target, target.residual(part), y) for target, part in zip(self.targets, parts)]
+        wanted = ca.vertcat(*fits, ca.SX(0, 1))
+        gaps = f.placed(f.substitution.of(ca.vertcat(*[gap for _, gap in self.stops], ca.SX(0, 1))))
+        along = lambda e: ca.densify(ca.vec(ca.jacobian(f.rate_of(e), f.v)))
+        held = f.stacked("g")[self.rows, :], f.jacobian()[self.rows, :]
+        found = {
+            "wanted": ([time, f.q, f.p, y], [wanted, along(wanted)]),
+            "held": ([time, f.q, f.p], [held[0], ca.densify(ca.vec(held[1]))]),
+            "gaps": ([time, f.q, f.p], [gaps, along(gaps)]),
+        }
+        graphs = {name: shared(ca.Function(name, a, [ca.densify(e) for e in b])) for name, (a, b) in found.items()}
+        local = ca.Function("local", [q, end], [f.manifold.local(q, end, "exp")])
+        return graphs | {"local": local, "move": f.examination()["move"]()}
+
+    def _placed(self, target, residual, y):
+        """A residual in the state; refused where it asks for more than positions."""
+        f = self.f
+        found = f.placed(f.substitution.of(residual))
+        known = {s.element_hash() for s in ca.symvar(ca.vertcat(time, f.q, f.p, y))}
+        other = [s.name() for s in ca.symvar(found) if s.element_hash() not in known]
+        if other:
+            raise OptionError(
+                f"target {target.name!r} must be a signal of positions, time and parameters; it depends on {', '.join(other[:3])}"
+            )
+        return found
+
+    def _units(self):
+        """What the rows of g, r and d are measured in."""
+        t, q, p = np.zeros(1), self.dynamics.q, self.dynamics.p
+        examiner = self.dynamics._examiner
+        held = examiner.units(0.0, q, p, self.rows) if self.rows else np.ones(0)
+        kinds = [unit for target in self.targets for unit in target.units]
+        J = self._kernels["wanted"].over(t, q, p, np.zeros(sum(self.sizes)))[1].reshape(self.n, -1).T * self.columns
+        own = np.linalg.norm(J, axis=1)
+        size = lambda unit, length: self.length if unit == LENGTH else (length or 1.0) if unit == OWN else 1.0
+        wanted = np.array([size(unit, length) for unit, length in zip(kinds, own)])
+        gaps = np.array([self.length if unit == LENGTH else 1.0 for unit, _ in self.stops])
+        return {"held": held, "wanted": wanted, "gaps": gaps}
+
+    # values and derivatives
+
+    def _of(self, name, *given):
+        value, slope = self._kernels[name].over(*given)
+        unit = self.units[name]
+        slope = np.swapaxes(slope.reshape(len(slope), self.n, len(unit)), 1, 2)
+        return value / unit, slope * self.columns / unit[:, None]
+
+    def wanted(self, t, q, p, y):
+        """r and its derivative."""
+        return self._of("wanted", t, q, p, y)
+
+    def held(self, t, q, p):
+        """g and its derivative."""
+        return self._of("held", t, q, p)
+
+    def gaps(self, t, q, p):
+        """d and its derivative."""
+        return self._of("gaps", t, q, p)
+
+    def move(self, q, u):
+        """q · exp(C û)."""
+        return self._kernels["move"].over(q, u * self.columns)[0]
+
+    def local(self, q, end):
+        """û that leads from one configuration to another."""
+        return self._kernels["local"].over(q, end)[0] / self.columns
+
+    # angles
+
+    def turned(self, p, y):
+        """p for each row of y: angles that are asked for are counted from there, and not from those of the start."""
+        places = {(id(j), k): len(self.model.inputs) + m for m, (j, k) in enumerate(self.f.turns)}
+        p, at = np.repeat(p[None, :], len(y), axis=0), 0
+        for target in self.targets:
+            place = None if target.turns is None else places.get((id(target.turns[0]), target.turns[1]))
+            if place is not None:
+                p[:, place] = y[:, at]
+            at += target.size
+        return p
+
+
+def compiled(model, formulation=None, parameters=None):
+    """A model in joint coordinates or, where it has none, in those of its bodies."""
+    if formulation is not None:
+        return Dynamics(model, formulation, parameters=parameters)
+    try:
+        return Dynamics(model, PREFERRED, parameters=parameters)
+    except (ModelError, OptionError) as error:
+        try:
+            return Dynamics(model, OTHERWISE, parameters=parameters)
+        except (ModelError, OptionError):
+            raise error from None
+
+
+def _stops(model, limits):
+    """Gaps of all stops, each with the unit of its coordinate: those of the model, and those that are given besides."""
+    found = []
+    for c in model.constraints:
+        if isinstance(c, Limit):
+            unit = _unit(c.joint, c.index)
+            found += [(unit, gap) for gap in c.gaps()]
+    for (joint, k), (lower, upper) in limits:
+        q, unit = joint.coordinate[k], _unit(joint, k)
+        found += [(unit, q - lower)] if np.isfinite(lower) else []
+        found += [(unit, upper - q)] if np.isfinite(upper) else []
+    return found
+
+
+def _unit(joint, k):
+    return coordinate_units(joint)[k]

@@ -1,0 +1,5 @@
+"""Functions that are given by points."""
+
+from .table import Table, table
+
+__all__ = ["Table", "table"]

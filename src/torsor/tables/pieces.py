@@ -1,0 +1,127 @@
+"""Piecewise polynomials through given points, as rows of numbers.
+
+    f(u) = Σₖ cₖ (u − o)ᵏ       with o and c of the piece that u lies in                                 (1)
+
+Breaks b separate the pieces. Before the first and after the last break lies one piece more, which says what holds outside.
+
+    nearest   degree 0; breaks half way between the points
+    linear    degree 1; breaks at the points, as of all others
+    akima     degree 3, slopes from the four nearest chords m:  akima1970, eq. (1)                       (2)
+              sᵢ = (|mᵢ₊₁ − mᵢ| mᵢ₋₁ + |mᵢ₋₁ − mᵢ₋₂| mᵢ) / (|mᵢ₊₁ − mᵢ| + |mᵢ₋₁ − mᵢ₋₂|)
+    cubic     degree 3, slopes such that the second derivative is continuous, and the third at the first and last inner
+              point (not a knot): deboor1978, chapter IV                                                 (3)
+              hᵢ sᵢ₋₁ + 2 (hᵢ₋₁ + hᵢ) sᵢ + hᵢ₋₁ sᵢ₊₁ = 3 (hᵢ mᵢ₋₁ + hᵢ₋₁ mᵢ)
+
+hᵢ = xᵢ₊₁ − xᵢ, mᵢ = (yᵢ₊₁ − yᵢ) / hᵢ. All functions work along the first axis of the values; others are carried along.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+EVEN = 1e-9  # of the largest |m − m| + |m − m| of (2): below it both chords count the same
+MARGIN = 1e-12  # of the range: what lies outside by less is rounding
+
+
+class Kind(NamedTuple):
+    """How a table goes through its points: degree of the pieces, continuous derivatives, fewest points."""
+
+    degree: int
+    smooth: int  # −1: it jumps
+    fewest: int
+
+
+KINDS = {"nearest": Kind(0, -1, 2), "linear": Kind(1, 0, 2), "akima": Kind(3, 1, 3), "cubic": Kind(3, 2, 4)}
+OUTSIDE = ("hold", "error", "extrapolate")
+
+
+def pieces(x, y, kind, outside):
+    """Breaks, origins and coefficients (piece, power, …) of a table with points x and values y (point, …)."""
+    breaks = x.astype(float)
+    if kind == "nearest":
+        breaks, inner, origins = np.concatenate([x[:1], 0.5 * (x[1:] + x[:-1]), x[-1:]]), y[:, None], x
+    else:
+        inner, origins = _within(x, y, kind), x[:-1]
+    below, above = _beyond(y, inner, outside)
+    if outside == "error":
+        breaks[0], breaks[-1] = breaks[0] - MARGIN * np.ptp(x), breaks[-1] + MARGIN * np.ptp(x)
+    last = origins[-1] if outside == "extrapolate" else x[-1]
+    return breaks, np.concatenate([x[:1], origins, [last]]), np.concatenate([below, inner, above])
+
+
+def _beyond(y, inner, outside):
+    """Coefficients of the pieces before the first and after the last point."""
+    if outside == "extrapolate":
+        return inner[:1], inner[-1:]
+    ends = np.zeros((2, *inner.shape[1:]))
+    ends[:, 0] = y[[0, -1]]
+    if outside == "error":
+        ends[:] = np.nan
+    return ends[:1], ends[1:]
+
+
+def _within(x, y, kind):
+    """Coefficients of the pieces between the points."""
+    h = np.diff(x).reshape(-1, *[1] * (y.ndim - 1))
+    m = np.diff(y, axis=0) / h
+    if kind == "linear":
+        return np.stack([y[:-1], m], axis=1)
+    s = _akima(m) if kind == "akima" else _smooth(h, m)
+    s0, s1 = s[:-1], s[1:]
+    return np.stack([y[:-1], s0, (3 * m - 2 * s0 - s1) / h, (s0 + s1 - 2 * m) / h**2], axis=1)
+
+
+def _akima(m):
+    """Slopes by (2), with two chords more at both ends, which go on as the last ones differ."""
+    before, after = 2 * m[0] - m[1], 2 * m[-1] - m[-2]
+    m = np.concatenate([[2 * before - m[0], before], m, [after, 2 * after - m[-1]]])
+    turn = np.abs(np.diff(m, axis=0))
+    left, right = turn[2:], turn[:-2]
+    weight = left + right
+    uneven = weight > EVEN * weight.max(initial=0.0)
+    safe = np.where(uneven, weight, 1.0)
+    return np.where(uneven, (left * m[1:-2] + right * m[2:-1]) / safe, 0.5 * (m[1:-2] + m[2:-1]))  # (2)
+
+
+def _smooth(h, m):
+    """Slopes by (3). The condition at an end, h₁ s₀ + (h₀ + h₁) s₁ = e, is taken from the first inner equation, which leaves
+    equations for the inner slopes whose diagonals outweigh the rest."""
+    low, high = h[1:].copy(), h[:-1].copy()  # beside the diagonal: hᵢ and hᵢ₋₁
+    diagonal, b = 2 * (low + high), 3 * (low * m[:-1] + high * m[1:])
+    first, last = _end(h[0], h[1], m[0], m[1]), _end(h[-1], h[-2], m[-1], m[-2])
+    diagonal[0], diagonal[-1] = diagonal[0] - (h[0] + h[1]), diagonal[-1] - (h[-1] + h[-2])
+    b[0], b[-1] = b[0] - first, b[-1] - last
+    s = solved(low, diagonal, high, b)
+    start = (first - (h[0] + h[1]) * s[:1]) / h[1]
+    return np.concatenate([start, s, (last - (h[-1] + h[-2]) * s[-1:]) / h[-2]])
+
+
+def _end(h0, h1, m0, m1):
+    """e: the third derivative is the same on both sides of the point that is next to an end."""
+    return ((h0 + 2 * (h0 + h1)) * h1 * m0 + h0**2 * m1) / (h0 + h1)
+
+
+def solved(low, diagonal, high, b):
+    """x of  lowᵢ xᵢ₋₁ + diagonalᵢ xᵢ + highᵢ xᵢ₊₁ = bᵢ  by cyclic reduction: every other unknown is eliminated at once, and what
+    remains is such a system of half the size. Stable where diagonals outweigh the rest."""
+    n = len(diagonal)
+    if n == 1:
+        return b / diagonal
+    low, high = low.copy(), high.copy()
+    low[0], high[-1] = 0.0, 0.0
+    pad = lambda a, fill=0.0: np.concatenate([a, np.full((1, *a.shape[1:]), fill)])
+    if n % 2 == 0:  # one more equation, x = 0, so that every odd row has two neighbours
+        low, diagonal, high, b = pad(low), pad(diagonal, 1.0), pad(high), pad(b)
+    odd, before, after = slice(1, None, 2), slice(0, -1, 2), slice(2, None, 2)
+    f, g = -low[odd] / diagonal[before], -high[odd] / diagonal[after]
+    x = np.zeros_like(b)
+    x[odd] = solved(
+        f * low[before],
+        diagonal[odd] + f * high[before] + g * low[after],
+        g * high[after],
+        b[odd] + f * b[before] + g * b[after],
+    )
+    even = slice(0, None, 2)
+    around = np.concatenate([np.zeros_like(x[:1]), x[odd], np.zeros_like(x[:1])])
+    x[even] = (b[even] - low[even] * around[:-1] - high[even] * around[1:]) / diagonal[even]
+    return x[:n]

@@ -1,0 +1,109 @@
+"""Tables in memory, as native code reads them: found by their number, searched without a memory of earlier searches.
+
+An axis holds its breaks and, for as many equal parts of its range as there are breaks, how many breaks lie before each part
+(`guide`). The part that a number u lies in follows from one product; within it breaks are bisected. Where points are equally
+spaced a part has one break, so that the search takes the same time for ten points and for a million.
+
+    part(u) = ⌊(u − b₀) · parts / range⌋,      place(u) = number of breaks b ≤ u                          (1)
+
+Rounding in `part` is harmless: it is the same for breaks and for u, and it keeps their order. A place beyond the last one is that
+of what is no number.
+
+The number of a table is made of its content, so that it is the same in every process.
+"""
+
+import hashlib
+
+import numpy as np
+
+AXIS = np.dtype(
+    [
+        ("breaks", np.int64),
+        ("guide", np.int64),
+        ("count", np.int64),
+        ("parts", float),
+        ("first", float),
+        ("scale", float),
+    ]
+)
+RECORD = np.dtype(
+    [("rows", np.int64), ("columns", np.int64), ("axes", AXIS, (2,))]
+)  # columns: pieces of the second axis
+_KNOWN: dict[float, "Stored"] = {}
+
+
+class Axis:
+    """The breaks of one argument, in increasing order."""
+
+    def __init__(self, breaks):
+        self.breaks = np.ascontiguousarray(breaks, float)
+        count, width = len(self.breaks), float(np.ptp(self.breaks))
+        self.first, self.parts = float(self.breaks[0]), count
+        self.scale = min(count / width, np.finfo(float).max) if width > 0 else 0.0
+        part = np.clip(np.floor((self.breaks - self.first) * self.scale), 0, count - 1).astype(np.int64)  # (1)
+        self.guide = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=count))]).astype(np.int32)
+
+    @property
+    def pieces(self):
+        """How many places there are: one more than breaks, and that of what is no number."""
+        return len(self.breaks) + 2
+
+    def place(self, u):
+        """The number of the piece that each u lies in."""
+        found = np.searchsorted(self.breaks, u, side="right")
+        return np.where(np.isnan(u), len(self.breaks) + 1, found)
+
+    def record(self):
+        return (self.breaks.ctypes.data, self.guide.ctypes.data, len(self.breaks), self.parts, self.first, self.scale)
+
+
+class Stored:
+    """Rows of numbers (`pieces`), by the place of one or two arguments: origins, then coefficients.
+
+    axes   one or two
+    rows   one for each place (of two axes: the second's within the first's); the last of an axis are not numbers
+    """
+
+    def __init__(self, axes, rows, content):
+        self.axes, self.rows, self.content = axes, np.ascontiguousarray(rows, float), content
+        self.width = self.rows.shape[1]
+        self.record = np.zeros(1, RECORD)
+        self.record["rows"], self.record["columns"] = self.rows.ctypes.data, axes[-1].pieces
+        for k, axis in enumerate(axes):
+            self.record["axes"][0, k] = axis.record()
+
+    @property
+    def address(self):
+        return self.record.ctypes.data
+
+    def found(self, *u):
+        """The rows at arguments: arrays of the same shape."""
+        places = [axis.place(x) for axis, x in zip(self.axes, u)]
+        return self.rows[places[0] if len(places) == 1 else places[0] * self.axes[1].pieces + places[1]]
+
+
+def number_of(*parts):
+    """A whole number, exact as a double, that stands for some arrays and words."""
+    state = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else np.ascontiguousarray(part).tobytes()
+        state.update(f"{len(data)}:".encode() + data)
+    return float(int.from_bytes(state.digest()[:6]) + 2**20)  # no small number, as others in an expression are
+
+
+def keep(number, make):
+    """The stored table of this number; made, and kept as long as this process lasts, where it is not known: expressions hold the
+    number only."""
+    if number not in _KNOWN:
+        _KNOWN[number] = make()
+    return _KNOWN[number]
+
+
+def stored(number):
+    """The table of a number; None where this process has none."""
+    return _KNOWN.get(float(number))
+
+
+def used():
+    """Whether this process has any table."""
+    return bool(_KNOWN)

@@ -1,0 +1,199 @@
+"""Functions that are given by points: measured torques, maps of motors, profiles of roads."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..describe.given import reals, show
+from ..errors import ModelError
+from .calls import evaluated, horner
+from .pieces import KINDS, OUTSIDE, pieces
+from .search import Axis, Stored, keep, number_of
+
+STRAIGHT = 1e-13  # of the largest slope: a linear table that bends by less does not
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A function of one or two arguments through given points. Made by `table` and `read_table`.
+
+        f(u) = Σₖ cₖ (u − o)ᵏ       o, c of the piece that u lies in                                      (1)
+
+    Called with a signal, it gives an expression; called with numbers, numbers.
+    """
+
+    points: tuple  # one array for each argument
+    values: np.ndarray
+    kind: str
+    outside: str
+    name: str
+
+    @property
+    def smooth(self) -> int:
+        """How many of its derivatives are continuous between its first and last points; −1: it jumps."""
+        return KINDS[self.kind].smooth
+
+    @cached_property
+    def number(self) -> float:
+        """What stands for it in expressions."""
+        number = number_of(self.kind, self.outside, *self.points, self.values)
+        keep(number, lambda: _stored(self))
+        return number
+
+    def __call__(self, *arguments: Any) -> Any:
+        """f at signals, or at numbers (arrays of the same shape give an array)."""
+        if len(arguments) != len(self.points):
+            count = len(self.points)
+            raise ModelError(
+                f"{self.name}: takes {count} argument{'s' if count > 1 else ''}, got {len(arguments)}: "
+                f"{', '.join(map(show, arguments))}"
+            )
+        if any(isinstance(u, ca.SX) for u in arguments):
+            return self._expression(arguments)
+        try:
+            u = np.broadcast_arrays(*map(reals, arguments))
+        except (TypeError, ValueError):
+            given = ", ".join(map(show, arguments))
+            raise ModelError(f"{self.name}: its arguments must be signals or numbers, got {given}") from None
+        return self._numbers(u)
+
+    def _expression(self, arguments):
+        u = [ca.SX(x) for x in arguments]
+        for x in u:
+            if x.shape != (1, 1):
+                raise ModelError(
+                    f"{self.name}: each argument must be one signal, got {x.shape[0]}x{x.shape[1]} of them"
+                )
+        return evaluated(self.number, keep(self.number, lambda: _stored(self)).width, *u)
+
+    def _numbers(self, u):
+        rows = keep(self.number, lambda: _stored(self)).found(*u)
+        steps = [x - rows[..., k] for k, x in enumerate(u)]
+        c = np.moveaxis(rows[..., len(u) :], -1, 0)
+        if len(u) == 2:
+            size = KINDS[self.kind].degree + 1
+            c = [horner(list(c[k * size : (k + 1) * size]), steps[1]) for k in range(size)]
+        found = horner(list(c), steps[0])  # (1)
+        return found if np.ndim(found) else float(found)
+
+    def bends(self, axis: int = 0) -> tuple[np.ndarray, bool]:
+        """Arguments at which it is less smooth than a method of order 4 takes it to be, and whether it jumps there."""
+        x = self.points[axis]
+        if self.kind == "cubic":
+            return (x[[0, -1]] if self.outside == "hold" else x[:0]), False
+        if self.kind == "akima" or len(self.points) > 1:
+            return (0.5 * (x[1:] + x[:-1]), True) if self.kind == "nearest" else (x, False)
+        steps = np.diff(self.values)
+        if self.kind == "nearest":
+            return (0.5 * (x[1:] + x[:-1]))[steps != 0], True
+        m = steps / np.diff(x)
+        bent = np.abs(np.diff(m)) > STRAIGHT * np.abs(m).max()
+        held = np.array([self.outside == "hold" and m[0] != 0, *bent, self.outside == "hold" and m[-1] != 0])
+        return x[held], False
+
+    def __reduce__(self):
+        return table, (
+            self.points if len(self.points) > 1 else self.points[0],
+            self.values,
+            self.kind,
+            self.outside,
+            self.name,
+        )
+
+    def __repr__(self):
+        ranges = " × ".join(f"{x[0]:g} … {x[-1]:g}" for x in self.points)
+        size = " × ".join(str(len(x)) for x in self.points)
+        return f"<{self.name}: {size} points, {ranges}, {self.kind}, outside: {self.outside}>"
+
+
+def table(
+    points: Sequence | np.ndarray,
+    values: Sequence | np.ndarray,
+    kind: str = "linear",
+    outside: str = "hold",
+    name: str = "table",
+) -> Table:
+    """A function through given points, to be called with `torsor.time`, any other signal, or numbers.
+
+        torque = ts.table([0, 1, 3], [0, 5, 5])
+        model.add(ts.Torque("motor", model.ground, wheel, (0, 0, torque(ts.time))))
+        map = ts.table((speeds, throttles), torques)          two arguments: values[i, j] at speeds[i], throttles[j]
+
+    points   increasing numbers; of a function of two arguments, such a list for each of them
+    values   one for each point
+    kind     "linear"; "nearest": that of the nearest point, constant half way to the next; "cubic": smooth to the second
+             derivative (a spline, not a knot), as imposed motions need it; "akima": smooth to the first one, without
+             overshooting at steps (one argument)
+    outside  before the first and after the last point: "hold" the last value, "extrapolate" the last piece, or "error": a run
+             that gets there ends
+    name     in messages
+    """
+    for given, what, known in ((kind, "kind", KINDS), (outside, "outside", OUTSIDE)):
+        if not isinstance(given, str) or given not in known:
+            raise ModelError(f"{name}: unknown {what} {show(given)}. Known: {', '.join(map(repr, known))}")
+    two = isinstance(points, (tuple, list)) and len(points) == 2 and all(np.ndim(x) == 1 for x in points)
+    axes = tuple(
+        _points(x, kind, name, f"points[{k}]" if two else "points") for k, x in enumerate(points if two else [points])
+    )
+    if two and kind == "akima":
+        raise ModelError(f"{name}: kind 'akima' is for one argument; take 'cubic' or 'linear' for two")
+    return Table(axes, _values(values, axes, name), kind, outside, name)
+
+
+def _array(given, dimensions, what, name):
+    """Finite numbers, frozen."""
+    try:
+        found = reals(given)
+    except (TypeError, ValueError):
+        raise ModelError(f"{name}: {what} must be numbers, got {show(given)}") from None
+    if found.ndim != dimensions:
+        words = "a list of numbers" if dimensions == 1 else "a matrix of numbers, a row for each of the first points"
+        raise ModelError(f"{name}: {what} must be {words}, got an array of shape {found.shape}")
+    if not np.isfinite(found).all():
+        at = tuple(int(k) for k in np.argwhere(~np.isfinite(found))[0])
+        raise ModelError(f"{name}: {what}[{', '.join(map(str, at))}] is {found[at]}; every one must be a finite number")
+    found = np.array(found)
+    found.setflags(write=False)
+    return found
+
+
+def _points(given, kind, name, what):
+    x = _array(given, 1, what, name)
+    fewest = KINDS[kind].fewest
+    if len(x) < fewest:
+        raise ModelError(f"{name}: kind {kind!r} needs at least {fewest} {what}, got {len(x)}")
+    steps = np.diff(x)
+    if not (steps > 0).all():
+        k = int(np.argmin(steps > 0)) + 1
+        raise ModelError(f"{name}: {what} must increase; {what}[{k}] = {x[k]!s} follows {what}[{k - 1}] = {x[k - 1]!s}")
+    return x
+
+
+def _values(given, axes, name):
+    y = _array(given, len(axes), "values", name)
+    shape = tuple(len(x) for x in axes)
+    if y.shape != shape:
+        words = " × ".join(map(str, shape))
+        raise ModelError(
+            f"{name}: there must be as many values as points, {words}, got {' × '.join(map(str, y.shape))}"
+        )
+    return y
+
+
+def _stored(given):
+    """Its rows, as native code reads them."""
+    breaks, origins, c = pieces(given.points[0], given.values, given.kind, given.outside)
+    if len(given.points) == 1:
+        rows = np.column_stack([origins, c])
+        return Stored([Axis(breaks)], np.vstack([rows, np.full((1, rows.shape[1]), np.nan)]), given)
+    other, origins_y, c = pieces(given.points[1], np.moveaxis(c, 2, 0), given.kind, given.outside)
+    count, size = (len(origins), len(origins_y)), c.shape[1]
+    rows = np.full((count[0] + 1, count[1] + 1, 2 + size * size), np.nan)
+    inner = rows[:-1, :-1]
+    inner[..., 0], inner[..., 1] = origins[:, None], origins_y
+    inner[..., 2:] = c.transpose(2, 0, 3, 1).reshape(*count, size * size)  # (piece, piece, power of u, power of v)
+    return Stored([Axis(breaks), Axis(other)], rows.reshape(-1, rows.shape[2]), given)

@@ -1,0 +1,215 @@
+"""Inverse kinematics: closed forms of linkages, all their assemblies, a real robot, least squares, stops, what is out of reach."""
+
+import importlib.metadata
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import torsor as ts
+
+ROBOT = "cmeel.prefix/share/example-robot-data/robots/ur_description/urdf/ur5_robot.urdf"
+
+
+def linkage(name, points, closed=False, axis=(0, 0, 1)):
+    """Rods through points in a plane, hinged to each other and to the ground; closed: also at the last point."""
+    model = ts.Model(name)
+    before, rods = model.ground, []
+    for k, (a, b) in enumerate(zip(points, points[1:])):
+        middle, half = (np.add(a, b) / 2).tolist(), np.linalg.norm(np.subtract(b, a)) / 2
+        rod = model.body(f"rod{k}", mass=1.0, inertia=(0.01, half**2 / 3 + 0.01, half**2 / 3 + 0.01), at=middle)
+        model.add(ts.Revolute(f"hinge{k}", before, rod, point=a, axis=axis))
+        before = rod
+        rods.append(rod)
+    if closed:
+        model.add(ts.Revolute("last", before, model.ground, point=points[-1], axis=axis))
+    return model, rods
+
+
+def arm(lengths=(1.0, 0.8)):
+    """An arm along x in the plane z = 0; its tip is the signal "tip"."""
+    ends = np.cumsum([0.0, *lengths])
+    model, rods = linkage("arm", [(x, 0.0, 0.0) for x in ends])
+    model.signal("tip", rods[-1].point((lengths[-1] / 2, 0, 0)))
+    return model
+
+
+def circles(a, ra, b, rb):
+    """Both points at distances ra from a and rb from b."""
+    d = np.linalg.norm(b - a)
+    along = (ra**2 - rb**2 + d**2) / (2 * d)
+    height, e = np.sqrt(ra**2 - along**2), (b - a) / d
+    return [a + along * e + s * height * np.array([-e[1], e[0]]) for s in (1, -1)]
+
+
+@pytest.mark.parametrize(
+    "crank, coupler, rocker, base", [(1.0, 3.0, 2.5, 3.2), (0.4, 2.0, 1.5, 1.8), (2.0, 2.2, 2.5, 1.0)]
+)
+def test_both_assemblies_of_a_four_bar_are_found(crank, coupler, rocker, base):
+    far = np.array([base, 0.0])
+    B = circles(np.array([0.0, crank]), coupler, far, rocker)[1]
+    model, _ = linkage("four-bar", [(0, 0, 0), (0, crank, 0), (*B, 0), (base, 0, 0)], closed=True)
+    for angle in (0.1, -0.7):  # of the crank, from its reference position along y
+        found = ts.assemble(model, {"hinge0": angle}, modes=True)
+        A = crank * np.array([-np.sin(angle), np.cos(angle)])
+        expected = circles(A, coupler, far, rocker)
+        ends = [H[:2, 3] * 2 - far for H in found.poses["rod2"]]  # the middle of the rocker
+        assert len(ends) == 2 and found.freedom.max() == 0
+        for end in expected:
+            assert min(np.linalg.norm(end - other) for other in ends) < 1e-10
+        near = ts.assemble(model, {"hinge0": angle})  # the one that continues the reference position
+        assert near.residual < 1e-12 and near.coordinates["hinge0"] == pytest.approx(angle, abs=1e-12)
+
+
+def test_both_assemblies_of_a_slider_crank_are_found():
+    model, rods = linkage("slider-crank", [(0, 0, 0), (0.3, 0, 0), (1.2, 0, 0)])
+    block = model.body("block", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(1.2, 0, 0))
+    model.add(ts.Revolute("pin", rods[-1], block, point=(1.2, 0, 0), axis="z"))
+    model.add(ts.Prismatic("guide", model.ground, block, point=(1.2, 0, 0), axis="x"))
+    found = ts.assemble(model, {"hinge0": 0.8}, modes=True)
+    root = np.sqrt(0.9**2 - (0.3 * np.sin(0.8)) ** 2)
+    expected = 0.3 * np.cos(0.8) + np.array([root, -root]) - 1.2
+    np.testing.assert_allclose(found.coordinates["guide"], expected, atol=1e-11)
+    back = ts.assemble(model, {"guide": expected[0]}, start={"hinge0": 0.5})
+    assert back.coordinates["hinge0"] == pytest.approx(0.8, abs=1e-10)
+
+
+def test_a_planar_arm_reaches_as_trigonometry_says():
+    """Two hinges: cos q₁ = (x² + y² − l₁² − l₂²)/(2 l₁ l₂), one elbow up and one down; many targets at once."""
+    model, random = arm(), np.random.default_rng(1)
+    radius, angle = random.uniform(0.3, 1.75, (2, 20)), random.uniform(-np.pi, np.pi, (2, 20))
+    tips = np.stack([radius * np.cos(angle), radius * np.sin(angle), 0 * radius], axis=-1)
+    found = ts.assemble(model, {"tip": tips})
+    assert found.residual.shape == (2, 20) and found.residual.max() < 1e-12
+    elbow = (radius**2 - 1.0 - 0.8**2) / (2 * 0.8)
+    np.testing.assert_allclose(np.cos(found.coordinates["hinge1"]), elbow, atol=1e-10)
+    both = ts.assemble(model, {"tip": tips[0, 0]}, modes=True)
+    np.testing.assert_allclose(
+        np.sort(both.coordinates["hinge1"]), np.array([-1, 1]) * np.arccos(elbow[0, 0]), atol=1e-10
+    )
+
+
+def test_stops_are_respected():
+    """Of two assemblies only one is left, wherever the start is; a target that only the other reaches is refused."""
+    tip, q1 = (1.2, 0.5, 0.0), np.arccos((1.2**2 + 0.5**2 - 1.64) / 1.6)
+    for sign in (1, -1):
+        model = arm()
+        lower, upper = sorted((0.0, 3.0 * sign))
+        model.add(ts.Limit("stop", joint=model["hinge1"], lower=lower, upper=upper))
+        for begin in (0.5, -0.5):
+            found = ts.assemble(model, {"tip": tip}, start={"hinge1": begin})
+            assert found.coordinates["hinge1"] == pytest.approx(sign * q1, abs=1e-9)
+        assert len(ts.assemble(model, {"tip": tip}, modes=True).residual) == 1
+    free = arm()
+    found = ts.assemble(free, {"tip": tip}, start={"hinge1": 1.0}, limits={"hinge1": (-3.0, 0.0)})
+    assert found.coordinates["hinge1"] == pytest.approx(-q1, abs=1e-9)
+    with pytest.raises(ts.AssemblyError, match="out of reach") as error:
+        ts.assemble(free, {"tip": (0.5, 0, 0)}, limits={"hinge1": (-1.0, 1.0)}, starts=5)
+    assert abs(error.value.nearest.coordinates["hinge1"]) == pytest.approx(1.0, abs=1e-6)  # bent as far as it may
+
+
+def test_a_redundant_arm_moves_as_little_as_possible():
+    lengths, tip, start = (0.7, 0.6, 0.5, 0.4), np.array([1.1, 0.7, 0.0]), [0.3, 0.2, -0.1, 0.4]
+    model = arm(lengths)
+    names = [f"hinge{k}" for k in range(4)]
+    found = ts.assemble(model, {"tip": tip}, start=dict(zip(names, start)))
+    place = lambda q: np.array([np.sum(lengths * np.cos(np.cumsum(q))), np.sum(lengths * np.sin(np.cumsum(q)))])
+    rule = {"type": "eq", "fun": lambda q: place(q) - tip[:2]}
+    best = minimize(lambda q: np.sum((q - start) ** 2), start, constraints=[rule], tol=1e-14)
+    mine = np.array([found.coordinates[name] for name in names])
+    assert found.freedom == 2 and found.residual < 1e-12
+    np.testing.assert_allclose(np.linalg.norm(mine - start), np.linalg.norm(best.x - start), rtol=1e-6)
+    np.testing.assert_allclose(mine, best.x, atol=1e-5)
+
+
+def test_what_is_out_of_reach_is_told_with_the_nearest_assembly():
+    model = arm()
+    with pytest.raises(ts.AssemblyError, match=r"the target is out of reach.*misses tip by 0.7") as error:
+        ts.assemble(model, {"tip": (2.5, 0, 0)})
+    nearest = error.value.nearest
+    np.testing.assert_allclose(nearest.missing["tip"], [-0.7, 0, 0], atol=1e-6)  # stretched
+    with pytest.raises(ts.AssemblyError, match=r"1 of 3 targets, the first at \(1\), are out of reach"):
+        ts.assemble(model, {"tip": [(1, 0, 0), (0, 5, 0), (0, 1, 0)]}, starts=3)
+    same = ts.assemble(model, {"tip": (2.5, 0, 0)}, least_squares=True)
+    assert same.residual == pytest.approx(nearest.residual, rel=1e-9)
+
+
+def test_least_squares_weigh_what_cannot_be_had_together():
+    """One rod, two wishes of its angle: the mean, with squares of weights."""
+    model, _ = linkage("rod", [(0, 0, 0), (1, 0, 0)])
+    signals = {"a": model["hinge0"].coordinate[0], "b": 2 * model["hinge0"].coordinate[0]}
+    found = ts.assemble(model, {"a": 0.2, "b": 0.8}, weights={"a": 3.0}, least_squares=True, signals=signals)
+    assert found.coordinates["hinge0"] == pytest.approx((9 * 0.2 + 0.4) / 10, abs=1e-9)  # rows over their own lengths
+    with pytest.raises(ts.AssemblyError, match="out of reach"):
+        ts.assemble(model, {"a": 0.2, "b": 0.8}, signals=signals, starts=2)
+
+
+def test_a_robot_reaches_all_poses_that_it_has():
+    """100 random poses of a UR5; of each several assemblies, eight of those that are well within its reach."""
+    model = ts.read(str(importlib.metadata.distribution("example-robot-data").locate_file(ROBOT))).model
+    dynamics, tool = ts.compile(model, "relative"), model.bodies[-1]
+    H = dynamics.poses(np.random.default_rng(5).uniform(-np.pi, np.pi, (100, 6)))[:, -1]
+    found = ts.assemble(model, {f"{tool.name}.pose": H})
+    np.testing.assert_allclose(dynamics.poses(found.q)[:, -1], H, atol=1e-11)
+    inside = dynamics.poses([0.4, -1.2, 1.5, 0.7, 1.1, 0.3])[-1]
+    every = ts.assemble(model, {f"{tool.name}.pose": inside}, modes=True)
+    np.testing.assert_allclose(dynamics.poses(every.q)[:, -1], np.broadcast_to(inside, (8, 4, 4)), atol=1e-11)
+    flange = {"flange": tool.frame((0, 0, 0.1), rotation=(0.3, 0.1, 0.2))}
+    again = ts.assemble(model, {"flange": inside}, signals=flange)
+    assert again.residual < 1e-12 and not np.allclose(again.poses[tool.name], inside, atol=1e-3)
+
+
+@pytest.mark.parametrize("formulation", ["relative", "absolute"])
+def test_orientations_and_balls(formulation):
+    model = ts.Model("ball")
+    bar = model.body("bar", mass=1.0, inertia=(0.1, 0.2, 0.3), at=(1, 0, 0))
+    model.add(ts.Spherical("ball", model.ground, bar, point=(0, 0, 0)))
+    turn = np.array(ts.quantity.orientation((0.4, -1.2, 0.8), "r", "test"))
+    by_matrix = ts.assemble(model, {"bar.rotation": turn}, formulation=formulation)
+    np.testing.assert_allclose(by_matrix.poses["bar"], np.block([[turn, turn[:, :1]], [0, 0, 0, 1]]), atol=1e-12)
+    by_vector = ts.assemble(model, {"bar.rotation": (0.4, -1.2, 0.8)}, formulation=formulation)
+    np.testing.assert_allclose(by_vector.poses["bar"], by_matrix.poses["bar"], atol=1e-12)
+    aimed = ts.assemble(model, {"bar.position": turn[:, 0]}, formulation=formulation)
+    np.testing.assert_allclose(aimed.poses["bar"][:3, 3], turn[:, 0], atol=1e-12)
+    assert aimed.freedom == 1  # about its own axis
+
+
+def test_targets_are_met_at_a_time_and_with_parameters():
+    model = ts.Model("lift", gravity=None)
+    size = model.parameter("size", 1.0)
+    bar = model.body("bar", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(0.5, 0, 0))
+    lift = model.add(ts.Prismatic("lift", model.ground, bar, axis="z"))
+    model.add(ts.Drive("rise", joint=lift, value=size * ts.time))
+    found = ts.assemble(model, {}, time=2.0, parameters={"size": 3.0})
+    assert found.coordinates["lift"] == pytest.approx(6.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "given, told",
+    [
+        ({"targets": {"hing0": 1.0}}, "nothing called 'hing0' to aim at. Did you mean 'hinge0'"),
+        ({"targets": {"hinge0[1]": 1.0}}, "joint 'hinge0' has 1 coordinates"),
+        ({"targets": [1.0]}, "targets must be a dictionary"),
+        ({"targets": {"hinge0": np.nan}}, "target 'hinge0': finite numbers are needed"),
+        ({"targets": {"tip": (1, 2)}}, "target 'tip': 3 numbers are needed"),
+        ({"targets": {"rod0.pose": np.eye(3)}}, "a pose is a 4x4 matrix"),
+        ({"targets": {"rod0.rotation": 2 * np.eye(3)}}, "not a rotation"),
+        ({"targets": {"hinge0": [1.0, 2.0], "hinge1": [1.0, 2.0, 3.0]}}, "do not fit together"),
+        ({"targets": {"hinge0": [1.0, 2.0]}, "modes": True}, "ask for one configuration at a time"),
+        ({"targets": {"hinge0": 1.0}, "modes": True}, "the targets leave 1 freedoms"),
+        ({"targets": {"hinge0": 1.0}, "weights": {"hinge1": 1.0}}, "weights must be numbers by the names of targets"),
+        ({"targets": {"hinge0": 1.0}, "weights": {"hinge0": -1.0}}, "weight of 'hinge0' must be positive"),
+        ({"targets": {"hinge0": 1.0}, "limits": {"hinge0": (1.0, 0.0)}}, "the lower one first"),
+        ({"targets": {"hinge0": 1.0}, "limits": {"tip": (0.0, 1.0)}}, "'tip' is not the coordinate of a joint"),
+        ({"targets": {"hinge0": 1.0}, "start": 3}, "start: coordinates by name or an Assembly"),
+        ({"targets": {"hinge0": 1.0}, "start": {"tip": (1, 0, 0)}}, "start: numbers by the names of joint coordinates"),
+        ({"targets": {"hinge0": 1.0}, "starts": -1}, "starts must be a whole number"),
+        ({"targets": {"speed": 1.0}, "signals": {"speed": None}}, "must be a signal of positions"),
+    ],
+)  # fmt: skip
+def test_bad_requests_are_refused(given, told):
+    model = arm()
+    if "signals" in given:
+        given = given | {"signals": {"speed": model["hinge0"].rate[0]}}
+    with pytest.raises(ts.OptionError, match=told):
+        ts.assemble(model, **given)
