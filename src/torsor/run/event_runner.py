@@ -8,7 +8,7 @@ from ..errors import TorsorError
 from ..methods.codes import ILL_CHOSEN, RUNNING
 from . import codes, event_endings
 from .adhesion import SLOW
-from .asking import Controllers
+from .asking import Controllers, begun
 from .beside import motion_of
 from .event_records import (
     END,
@@ -51,6 +51,7 @@ class EventRunner(Runner):
         if self.built is not None:  # in an earlier run
             built = self.structures.restart(system, built)
         super().restart(system, built, until)
+        begun(self.program, system.t, self.state.p)
         for record in (self.events, self.kept, self.trial, self.step, self.rubbing, self.met):
             record.clear()
         events, self.log.count = self.events, 0
@@ -163,9 +164,8 @@ class EventRunner(Runner):
         begin, done = clock.perf_counter(), self.state.steps + self.state.rejections
         status = super()._advance(budget)
         while status == codes.ASKED:
-            if not self.controllers.answer(self.events.failed, self.trial.slots, self.state.p):
-                return codes.NO_ANSWER
-            self.events.answered = 1
+            if (status := self._answer(status)) != RUNNING:
+                return status
             taken = self.state.steps + self.state.rejections - done
             if taken >= budget or clock.perf_counter() - begin > SLICE:
                 return RUNNING
@@ -173,6 +173,11 @@ class EventRunner(Runner):
         return status
 
     def _answer(self, status):
+        if status == codes.ASKED:
+            if not self.controllers.answer(self.events.failed, self.trial.slots, self.state.p):
+                return codes.NO_ANSWER
+            self.events.answered = 1
+            return RUNNING
         if status == codes.WANTED:
             try:
                 self._want(tuple(self.events.wanted.tolist()), self.trial.x, self.trial.p)

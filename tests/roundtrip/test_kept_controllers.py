@@ -1,0 +1,102 @@
+"""Controllers that travel: through checkpoints, pickles, copies, files, simulations that are driven, and studies."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from test_checkpoint import OFTEN, same, stopped
+
+import torsor as ts
+
+
+def law(t, u, s):
+    """A sum and two averages: a state of three numbers by name."""
+    s = {"sum": s["sum"] + 0.05 * u[0], "mean": 0.5 * (s["mean"] + u)}
+    return [-3 * u[0] - s["mean"][1] - 0.2 * s["sum"]], s
+
+
+def slide(**options):
+    model = ts.Model("slide")
+    weight = model.parameter("weight", 2.0)
+    mass = model.body("mass", mass=weight, inertia=(1, 1, 1))
+    rail = model.add(ts.Prismatic("rail", model.ground, mass, axis="x", start=1.0))
+    seen = ts.Controller(
+        "pilot", 0.05, [rail.coordinate, rail.rate], ["force"], law, {"sum": 0.0, "mean": [0.0, 0.0]}, 0.07, **options
+    )
+    model.add(ts.JointForce("motor", rail, model.add(seen)["force"]))
+    return model
+
+
+@pytest.fixture(scope="module")
+def run():
+    return ts.simulate(slide(), 4.0, outputs=80)
+
+
+def same_motion(data, run, prefix="", within=1e-13):
+    """Compiled arithmetic may round products and sums at once."""
+    np.testing.assert_allclose(data.coordinate.values[:, :1], run.coordinate.values, rtol=0, atol=within)
+    for name in ("force", "sum", "mean[0]", "mean[1]"):
+        np.testing.assert_allclose(data[f"{prefix}pilot.{name}"].values, run[f"pilot.{name}"].values, atol=10 * within)
+
+
+def test_a_run_that_is_stopped_and_resumed_gives_the_same_bits(tmp_path):
+    """The state of a controller, and what waits to take effect, are part of a checkpoint."""
+    whole = ts.simulate(slide(), 400.0, outputs=80)
+    stopped(slide(), str(tmp_path / "run"), until=400.0, outputs=80, **OFTEN)
+    same(ts.resume(str(tmp_path / "run"), slide()), whole)
+
+
+def test_copies_of_a_model_have_controllers_of_their_own(run):
+    for twin in (pickle.loads(pickle.dumps(slide())), copy.deepcopy(slide())):
+        data = ts.simulate(twin, 4.0, outputs=80)
+        np.testing.assert_array_equal(data.coordinate.values, run.coordinate.values)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_controller_is_part_of_its_component(run, compiled):
+    whole = ts.Model("whole")
+    for name, place in (("near", 0.0), ("far", 9.0)):
+        whole.include(name, slide(compiled=compiled), at=(0, place, 0), rotation=(0, 0, place))
+    data = ts.simulate(whole, 4.0, outputs=80)
+    for prefix in ("near.", "far."):
+        same_motion(data, run, prefix)
+    assert {"near.pilot", "far.pilot"} <= set(whole._names)
+
+
+def test_a_law_of_expressions_is_data_and_a_python_function_is_not(run, tmp_path):
+    ts.save_component(slide(compiled=True), tmp_path / "slide.tsc", formulations=())
+    same_motion(ts.simulate(ts.load_component(tmp_path / "slide.tsc"), 4.0, outputs=80), run)
+    with pytest.raises(ts.ModelError, match="'pilot': its function cannot be saved.*compiled=True"):
+        ts.save_component(slide(), tmp_path / "python.tsc")
+
+
+def test_a_simulation_that_is_driven_samples_as_a_run_does(run):
+    """Also one that is copied, restored and reset on the way; none of it calls the function in vain."""
+    sim = ts.Simulation(slide())
+    way = lambda sim, n: [(sim.advance(0.05), float(sim["rail.coordinate"]))[1] for _ in range(n)]
+    first = way(sim, 20)
+    np.testing.assert_allclose(first, run.coordinate.values[1:21, 0], atol=1e-12)
+    moment, twin = sim.state, sim.copy()
+    on = way(sim, 20)
+    sim.state = moment
+    assert way(sim, 20) == on == way(twin, 20)
+    sim.reset()
+    assert way(sim, 20) == first
+
+
+def test_a_run_that_begins_later_samples_from_there_on():
+    """What is past is not made up for: 3 s after 0 there is one sample, and its answer takes effect 0.07 s later."""
+    sim, seen = ts.Simulation(slide()), []
+    sim._stepper.reset(t=3.0)
+    for _ in range(3):
+        sim.advance(0.04)
+        seen.append(float(sim["pilot.force"]))
+    assert seen[0] == 0.0 and seen[1] < -2.9
+
+
+def test_a_study_runs_controllers(run):
+    weights = [1.0, 2.0, 3.0]
+    data = ts.study(slide(), 4.0, parameters={"weight": weights}, outputs=80)
+    np.testing.assert_allclose(data.coordinate.values[1], run.coordinate.values, atol=1e-12)
+    assert np.abs(data.coordinate.values[2] - data.coordinate.values[1]).max() > 0.01
