@@ -39,6 +39,7 @@ from .tables import Table, table
 if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see what is found by itself
     from . import cases, testing
     from .analysis.assembly import assemble
+    from .analysis.equilibrium import equilibrium
     from .analysis.linearise import linearise
     from .events.controller import Controller
     from .exchange import read
@@ -84,6 +85,7 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "load_state": ("stepping", "load_state"),
     "study": ("studies.study", "study"),
     "compile": ("run.dynamics", "compile"),
+    "equilibrium": ("analysis.equilibrium", "equilibrium"),
     "linearise": ("analysis.linearise", "linearise"),
     "assemble": ("analysis.assembly", "assemble"),
     "save": ("store.files", "save"),

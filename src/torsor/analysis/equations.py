@@ -19,6 +19,7 @@ from ..describe.quantity import time
 from ..formulations.evaluation import Evaluated
 from ..formulations.graphs import counting, named
 from ..formulations.lagrangian import Lagrangian
+from ..formulations.outputs import Outputs
 from ..formulations.signal_values import SignalValues
 
 
@@ -40,7 +41,7 @@ class Equations:
 
     def __init__(self, f, states):
         self.f, self.states = f, list(states)
-        f.keep = list(range(len(f.rows)))
+        f.keep, f.multipliers = list(range(len(f.rows))), lambda lam, a: lam
         self.a, self.lam = ca.SX.sym("a", f.v.shape[0]), ca.SX.sym("lam", len(f.rows))
         self.y = f.loads.unknown()
         self.values = SignalValues(f, self.a, self.lam, shared=False)
@@ -135,6 +136,10 @@ class Equations:
 
     def _turns(self):
         return counting(self.f)["turns"]
+
+    def _results(self):
+        """Everything that a result holds, as a function (t, q, v, p, v̇, λ and efforts)."""
+        return Outputs(self.f, self.f.model.signals).function()
 
     def _axes(self):
         """S that turns velocities into axes that stay (`Group.axes`), Ṡ along the motion and ad(v), one beside the other."""

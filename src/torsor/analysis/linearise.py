@@ -27,7 +27,7 @@ def linearise(
 ) -> LinearModel:
     """Small motions of a model about a state, in independent coordinates; see docs/statics.md.
 
-    inputs       names of parameters that are varied: a torque, a stiffness; None: none
+    inputs       names of inputs and parameters that are varied: a torque, a stiffness; None: the inputs of the model
     outputs      names of signals, joints ("hinge"), "bob.position", "hinge.rate", "hinge.reaction_force" …, or expressions by
                  name; None: the model's signals
     at           the state: None, the start; an equilibrium (`torsor.equilibrium`); a result at one time (`data.sel(time=2)`)

@@ -54,6 +54,7 @@ def equations_of(told, key, f, choice):
     known = told.model.derived.setdefault("equations", {})
     if (told.formulation, told.mark) not in known:
         own = lookup("formulation", told.formulation)(told.model)
+        own.measure(f.scales)
         states = layout_of(told.model, own.q.shape[0], own.v.shape[0], own.p.shape[0]).states
         known[told.formulation, told.mark] = Equations(own, states)
     return known[told.formulation, told.mark]
@@ -170,6 +171,10 @@ class Mechanism:
         moves = self.directions(place, keep)
         return Unknown(*(x + moves[name] @ step for x, name in zip(unknown, ("a", "lam", "y"))))
 
+    def imposed(self, place, keep):
+        """The least velocities that satisfy the rows in use: zero unless something is driven or stands on what moves."""
+        return self.examiner(place).onto(place.t, place.q, np.zeros(len(self.columns)), place.p, keep)
+
     def solved(self, place, keep):
         """Accelerations, multipliers and efforts at a place: linear but for efforts, which need Newton's method."""
         e, at, unknown = self.equations, (place.t, place.q, place.v, place.p), self.nothing()
@@ -182,6 +187,24 @@ class Mechanism:
         if not all(np.isfinite(x).all() for x in unknown):
             raise ModelError(f"model {self.model.name!r}: accelerations are not numbers at this state")
         return unknown
+
+    # results
+
+    def results(self, place, unknown):
+        """Everything that a result holds, flat, in the order of `system.layout`."""
+        given = np.concatenate([unknown.lam, unknown.y])
+        return self.equations.evaluated("results")(place.t, place.q, place.v, place.p, unknown.a, given).ravel()
+
+    def coordinates(self, place):
+        """Joint coordinates by name; those of the bodies where there are no joints."""
+        flat, at = self.results(place, self.nothing()), 0
+        parts = {}
+        for name, size in self.system.layout:
+            parts[name], at = flat[at : at + size], at + size
+        if self.system.joint_coordinates:
+            return dict(zip(self.system.joint_coordinates, parts["coordinate"].tolist()))
+        labels = [f"{body} {axis}" for body in self.system.bodies for axis in "xyz"]
+        return dict(zip(labels, parts["position"].tolist()))
 
     def refuse_in_constraints(self, rows, slopes, inputs, first):
         """Refuse inputs that constraints depend on: a linear model would need their derivatives, too."""

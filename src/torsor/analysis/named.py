@@ -7,6 +7,7 @@ import casadi as ca
 
 from ..describe import quantity
 from ..describe.body import Body
+from ..describe.parameters import Input
 from ..errors import OptionError
 from ..joints import Joint
 from ..joints.base import Connection
@@ -35,11 +36,12 @@ def _refuse(model, what, name, known, more=""):
 
 
 def inputs_of(model, given):
-    """Places among the numbers that kernels take, by name: those of parameters; None: none of them."""
+    """Places of parameters and inputs among the numbers that kernels take, by name; None: the declared inputs of the model."""
     places = {name: k for k, name in enumerate(model.parameters)}
     symbols = {p.symbol.element_hash(): name for name, p in model.parameters.items()}
     found = {}
-    for one in [] if given is None else _listed(given, "inputs"):
+    declared = [name for name, p in model.parameters.items() if isinstance(p, Input)]
+    for one in declared if given is None else _listed(given, "inputs"):
         scalar = isinstance(one, ca.SX) and one.is_scalar()
         name = symbols.get(one.element_hash()) if scalar else one if isinstance(one, str) else None
         if name not in places:

@@ -24,7 +24,7 @@ def place_of(mechanism, at):
     if at is None or isinstance(at, str) and at == "start":
         return mechanism.start
     if _is_result(at):
-        return _of_result(mechanism, at)
+        return of_result(mechanism, at)
     if hasattr(at, "place_in"):
         return at.place_in(mechanism)
     raise OptionError(
@@ -36,9 +36,12 @@ def _is_result(at):
     return hasattr(at, "data_vars") and hasattr(at, "sizes")
 
 
-def _of_result(mechanism, data):
-    """A result at one time, in the coordinates of the mechanism, on its constraints."""
-    model = mechanism.model
+def of_result(mechanism, data, like=None):
+    """A result at one time, in the coordinates of the mechanism, on its constraints.
+
+    like   a place in other coordinates, which tells what acts, where that is known
+    """
+    model, like = mechanism.model, like or (None if mechanism.model.switched else mechanism.start)
     if data.sizes.get("time", 1) != 1:
         raise OptionError(
             f"model {model.name!r}: give a result at one time, as in data.sel(time=1.0), or data.isel(time=-1)"
@@ -47,7 +50,7 @@ def _of_result(mechanism, data):
     missing = [x for x in ("position", "rotation", "velocity", "angular_velocity") if x not in data]
     if missing or "time" not in data.coords or list(data["body"].values) != mechanism.system.bodies:
         raise OptionError(f"model {model.name!r}: `at` is no result of this model at a time")
-    if model.switched:
+    if like is None:
         raise OptionError(
             f"model {model.name!r}: which contacts and switched elements act at a time is not part of a result; give `at` an "
             "equilibrium"
@@ -58,11 +61,11 @@ def _of_result(mechanism, data):
         own = data.sel(body=body.name)
         parts += [own["position"].values] + ([] if body.particle else [own["rotation"].values.ravel(order="F")])
         speeds += [own["velocity"].values] + ([] if body.particle else [own["angular_velocity"].values])
-    p = np.concatenate([mechanism.start.p[: len(model.inputs)], _turns(data, absolute)])
+    p = np.concatenate([like.p[: len(model.inputs)], _turns(data, absolute)])
     for name, place in mechanism.system.states:
         p[place] = float(data[name])
     q, v, p = face.adopt(t, np.concatenate(parts), np.concatenate(speeds), p)
-    return onto(mechanism, Place(t, q, v, p, mechanism.start.released))
+    return onto(mechanism, Place(t, q, v, p, like.released))
 
 
 def _turns(data, f):

@@ -1,0 +1,175 @@
+"""The balance of forces at a configuration at rest, and how it changes with the configuration.
+
+With the virtual displacements N that all rows in use permit, G N = 0, a configuration is in equilibrium where
+
+    r = Nᵀ h(q) = 0,       ż = 0                                                                        (1)
+
+Steps are along displacements that the rows of positions permit; the stiffness that they meet has the constraints' curvature in it:
+
+    Nᵀ K δq = −r,          K = ∂(h − Gᵀ λ)/∂q at held λ                                                 (2)
+
+Multipliers and efforts y that depend on them are those that leave the least residual. All of it without units: `mechanism.py`.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .equations import Unknown
+
+NEUTRAL = 1e-9  # singular value of (2) over the largest one, from which on a direction meets resistance
+SOFT = 1e-9  # negative stiffness over the largest one, from which on it is none that rounding makes
+ITERATIONS = 12  # for efforts that depend on reactions
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Forces at a place.
+
+    place      with the velocities that motions of its grounds and drives impose, all others zero
+    rows       in use there
+    unknown    multipliers and efforts, no accelerations
+    off        residual of the balance of forces, of efforts, and ż: what cannot be balanced
+    size       of the forces that are in balance
+    """
+
+    mechanism: Any
+    place: Any
+    rows: Any
+    unknown: Unknown
+    off: np.ndarray
+    size: float
+
+    @property
+    def residual(self):
+        """The largest component of what is not in balance."""
+        return float(np.abs(self.off).max(initial=0.0))
+
+    @cached_property
+    def free(self):
+        """Displacements that the rows of positions permit, a column each, then changes of the user's states."""
+        m, e = self.mechanism, self.mechanism.equations
+        n, k, held = e.sizes["v"], e.sizes["states"], self.rows.held
+        A = m.examiner(self.place).matrix(self.place.t, self.place.q, self.place.p, held)
+        N = np.linalg.qr(A.T, mode="complete")[0][:, len(held) :] if held else np.eye(n)
+        whole = np.zeros((n + k, N.shape[1] + k))
+        whole[:n, : N.shape[1]], whole[n:, N.shape[1] :] = N, np.eye(k)
+        return whole
+
+    @cached_property
+    def stiffness(self):
+        """Derivatives of what is not in balance along `free`: (2)."""
+        e, n = self.mechanism.equations, self.mechanism.equations.sizes["v"]
+        p = np.zeros((e.sizes["p"], self.free.shape[1]))
+        p[e.states] = self.free[n:]
+        return self._along({"q": self.mechanism.columns[:, None] * self.free[:n], "p": p})
+
+    @cached_property
+    def inertia(self):
+        """The same of masses: what resists a quick step; 1 for states of the user."""
+        n = self.mechanism.equations.sizes["v"]
+        found = self._along({"a": self.mechanism.columns[:, None] * self.free[:n]})
+        states = self.free[n:]
+        found[len(found) - len(states) :] += states
+        return found
+
+    def _along(self, ways):
+        place = self.place
+        slopes = self.mechanism.equations.slopes(place.t, place.q, place.v, place.p, self.unknown, ways)
+        return self.bearing.rest @ stacked(self.mechanism, slopes)
+
+    @cached_property
+    def bearing(self):
+        return Bearing(self.mechanism, self.place, self.rows.keep, self.unknown)
+
+    @property
+    def reduced(self):
+        """r of (1), and −ż."""
+        return self.bearing.rest @ self.off
+
+    @cached_property
+    def _decomposed(self):
+        """Singular values and vectors of the stiffness, and how many of them meet resistance: beside forces, too."""
+        U, s, Vt = np.linalg.svd(self.stiffness)
+        return U, s, Vt, int((s > NEUTRAL * max(s.max(initial=0.0), self.size)).sum())
+
+    def step(self, damping=0.0):
+        """The least step of Newton's method, or with damping a part of the way down: coordinates δq and changes of states."""
+        K, n = self.stiffness, self.mechanism.equations.sizes["v"]
+        if damping:
+            found = np.linalg.lstsq(K + damping * self.inertia, -self.reduced, rcond=1e-13)[0]
+        else:
+            U, s, Vt, r = self._decomposed
+            found = Vt[:r].T @ ((U[:, :r].T @ -self.reduced) / s[:r])
+        whole = self.free @ found
+        return self.mechanism.columns * whole[:n], whole[n:]
+
+    @cached_property
+    def softest(self):
+        """The lowest stiffness over inertia of any displacement, negative where forces push away; 0 for what is rounding of it."""
+        K, M = self.stiffness, self.inertia
+        if K.shape[0] != K.shape[1] or not K.size:
+            return 0.0
+        found = np.linalg.eigvals(np.linalg.lstsq(M, K, rcond=1e-13)[0])
+        low = float(found.real.min())
+        return low if low < -SOFT * np.abs(found).max() else 0.0
+
+    def neutral(self):
+        """Displacements that meet no resistance, a column each, in all coordinates."""
+        _, _, Vt, r = self._decomposed
+        n = self.mechanism.equations.sizes["v"]
+        return self.mechanism.columns[:, None] * (self.free @ Vt[r:].T)[:n]
+
+
+def stacked(mechanism, found):
+    """Balance of forces, efforts and −ż, in the units of the mechanism."""
+    forces = found["balance"] * mechanism.columns[:, None] / mechanism.energy
+    return np.vstack([forces, found["efforts"], -found["states"]])
+
+
+class Bearing:
+    """What multipliers λ of the rows in use and efforts y do to the balance of forces b, to the equations e of efforts and to ż:
+
+        b' = b − b_y e_y⁻¹ e,      λ: least |b' + b'_λ λ|,      y = −e_y⁻¹ (e + e_λ λ)                     (3)
+
+    answer   (b, e) → the multipliers and efforts that balance it, but for the sign
+    rest     (b, e, −ż) → what they leave: components of b' that no multiplier reaches, and −ż as it follows λ and y
+    """
+
+    def __init__(self, mechanism, place, keep, unknown):
+        n, m, k = mechanism.equations.sizes["v"], len(keep), mechanism.equations.sizes["efforts"]
+        ways = mechanism.directions(place, keep)
+        ways = {name: ways[name][:, n:] for name in ("lam", "y")}
+        L = stacked(mechanism, mechanism.equations.slopes(place.t, place.q, place.v, place.p, unknown, ways))
+        b, e, states = L[:n], L[n : n + k], L[n + k :]
+        told = np.linalg.solve(e[:, m:], np.hstack([np.zeros((k, n)), np.eye(k)]))  # e_y⁻¹ e
+        left = np.eye(n, n + k) - b[:, m:] @ told  # b'
+        reach = left @ L[: n + k, :m]
+        U, s, Vt = np.linalg.svd(reach)
+        r = int((s > 1e-12 * s.max(initial=0.0)).sum())
+        lam = Vt[:r].T @ (U[:, :r].T @ left / s[:r, None])
+        follow = np.linalg.solve(e[:, m:], e[:, :m] @ lam)
+        self.answer = np.vstack([lam, told - follow])  # (3)
+        beyond = U[:, r:].T @ left
+        z = len(states)
+        self.rest = np.block([[beyond, np.zeros((len(beyond), z))], [-states @ self.answer, np.eye(z)]])
+
+
+def balanced(mechanism, place, rows=None):
+    """The balance at a place: multipliers and efforts such that as little as possible is left."""
+    e = mechanism.equations
+    rows = mechanism.rows(place) if rows is None else rows
+    place = place.moved(v=mechanism.imposed(place, rows.keep))
+    at, unknown = (place.t, place.q, place.v, place.p), mechanism.nothing()
+    first = off = stacked(mechanism, e.residuals(*at, unknown))[:, 0]
+    for _ in range(ITERATIONS if rows.keep or e.sizes["efforts"] else 0):
+        answer = Bearing(mechanism, place, rows.keep, unknown).answer
+        step = -answer @ off[: answer.shape[1]]
+        unknown = mechanism.changed(place, rows.keep, unknown, np.concatenate([np.zeros(e.sizes["v"]), step]))
+        before, off = off, stacked(mechanism, e.residuals(*at, unknown))[:, 0]
+        if not e.sizes["efforts"] or np.abs(off - before).max() <= 1e-15 * np.abs(first).max():
+            break
+    size = float(np.abs(first).max(initial=0.0))
+    return Balance(mechanism, place, rows, unknown, off, size)

@@ -1,0 +1,157 @@
+"""`torsor.equilibrium`: where a mechanism rests, what holds it there, and whether it stays."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..describe import quantity
+from ..describe.model import Model
+from ..errors import OptionError
+from ..look.dataset import at_outputs, labelled
+from ..run.results import Trajectory
+from .balance import Balance
+from .linear_model import LinearModel
+from .linearise import of_place
+from .mechanism import Mechanism
+from .places import of_result, parameters_of, place_of
+from .rest import Rest
+from .statics import Search
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@dataclass(frozen=True, repr=False)
+class Equilibrium:
+    """An equilibrium of a model, and what is known about it.
+
+    data         everything that a result holds, at one time: poses, coordinates, reactions, multipliers, signals
+    stability    "stable", "marginal" or "unstable": see `LinearModel.stability`; `linear` is that model
+    residual     the largest force that is not in balance, over the largest that is in it
+    neutral      coordinates that may be anything, in words: each an independent direction that meets no resistance
+    contacts     "closed" or "open" by name, and of dry friction "holds" or "slides"
+    parameters   values that it belongs to
+    formulation  in the coordinates of which it was found
+
+    It is a state: `at=` of `torsor.linearise` takes it; `data` is a start of `torsor.simulate`.
+    """
+
+    data: "xr.Dataset"
+    residual: float
+    neutral: list[str]
+    contacts: dict[str, str]
+    parameters: dict[str, float]
+    formulation: str
+    _balance: Any = field(default=None, compare=False)
+
+    @property
+    def coordinates(self) -> dict[str, float]:
+        """Joint coordinates by name [rad or m]; without joints, positions of the bodies."""
+        return self._balance.mechanism.coordinates(self._balance.place)
+
+    @property
+    def reactions(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Force [N] and torque [N m] that each connection exerts on its second body, at its point there, in world axes."""
+        force, torque = self.data["reaction_force"], self.data["reaction_torque"]
+        return dict(zip(force["joint"].values.tolist(), zip(force.values, torque.values)))
+
+    @property
+    def signals(self) -> dict[str, float]:
+        """The model's signals by name."""
+        return {name: float(self.data[name]) for name in self._balance.mechanism.model.signals}
+
+    @cached_property
+    def linear(self) -> LinearModel:
+        """Small motions about it."""
+        return of_place(self._balance.mechanism, self._balance.place)
+
+    @property
+    def stability(self) -> str:
+        return self.linear.stability
+
+    @property
+    def stable(self) -> bool:
+        return self.stability == "stable"
+
+    def place_in(self, mechanism):
+        """The same state in the coordinates of another formulation."""
+        own = self._balance.mechanism
+        if own.model is not mechanism.model:
+            raise OptionError(
+                f"`at` is an equilibrium of another model, {own.model.name!r}, not of {mechanism.model.name!r}"
+            )
+        place = self._balance.place
+        return place if own.formulation == mechanism.formulation else of_result(mechanism, self.data, place)
+
+    def __repr__(self) -> str:
+        lines = [f"equilibrium, {self.stability}, residual {self.residual:.1e}"]
+        lines += [f"  {name:24}{value: .9g}" for name, value in self.coordinates.items()]
+        lines += [f"  {name:24} {what}" for name, what in self.contacts.items()]
+        return "\n".join([*lines, *(f"  neutral: {what}" for what in self.neutral)])
+
+
+def equilibrium(
+    model: Model,
+    start: Any = None,
+    formulation: str = "auto",
+    parameters: Mapping[str, float] | None = None,
+    inputs: Mapping[str, float] | None = None,
+    stable: bool = False,
+    time: float = 0.0,
+) -> Equilibrium:
+    """An equilibrium of a model near a start; see docs/statics.md.
+
+    start        where the search begins: None, the start of the model; a former equilibrium; a result at one time
+    formulation  as of `torsor.simulate`
+    parameters   values that differ from the model's
+    inputs       values of inputs that differ from the model's
+    stable       go downhill from the start, so that a stable equilibrium is found where there is one; else the one that
+                 Newton's method leads to, stable or not
+    time         at which forces and motions that depend on time are taken
+
+    Loops, contacts, stops and dry friction are held as they are at rest. Where grounds or drives move steadily, all other
+    velocities are zero. ModelError where there is no equilibrium, with the forces that are left and the nearest point.
+    """
+    if not isinstance(stable, (bool, np.bool_)):
+        raise OptionError(f"equilibrium: stable must be True or False, got {quantity.show(stable)}")
+    given = parameters_of(start, parameters)
+    if inputs:
+        given = {**(given or {}), **inputs}
+    mechanism = Mechanism(model, formulation, given, time, "equilibrium")
+    place = place_of(mechanism, start)
+    rest = Rest(mechanism)
+    search = Search(mechanism, rest)
+    found = search.steady(search.found(place.moved(v=np.zeros_like(place.v)), bool(stable)))
+    size = max(found.size, np.abs(found.stiffness).max(initial=0.0))
+    return Equilibrium(
+        _dataset(found), found.residual / size if size else 0.0, _named(found), rest.told(found.place), mechanism.parameters,
+        mechanism.formulation, found,
+    )  # fmt: skip
+
+
+def _named(balance: Balance):
+    """Neutral directions in words: the coordinates that move most in each."""
+    directions, m = balance.neutral(), balance.mechanism
+    found = []
+    for k in range(directions.shape[1]):
+        way = directions[:, k] / m.columns
+        order = np.argsort(-np.abs(way))
+        large = [m.names[j] for j in order if abs(way[j]) > 0.3 * abs(way[order[0]])]
+        found.append(", ".join(large[:4]) + (" …" if len(large) > 4 else ""))
+    return found
+
+
+def _dataset(balance: Balance):
+    """The place as a result at one time."""
+    m, place = balance.mechanism, balance.place
+    used = sorted(balance.rows.keep)
+    outputs = m.results(place, balance.unknown)[None, :]
+    one = np.zeros(1)
+    trajectory = Trajectory(np.array([place.t]), place.p[None], one, one, outputs, {}, "finished", place.t, 0.0, used)
+    data = labelled(m.system, trajectory.times, used, at_outputs(m.system, outputs, one, one, trajectory))
+    return data.isel(time=0).assign_attrs(
+        model=m.model.name, model_hash=m.system.fingerprint, formulation=m.formulation
+    )

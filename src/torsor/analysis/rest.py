@@ -1,0 +1,127 @@
+"""What rests on what: contacts, stops and dry friction in equilibrium.
+
+Closed gaps are constraints that may push, and dry friction holds what it touches:
+
+    gap = 0,  λ ≥ 0    or    gap > 0,  λ = 0;          |λ_t| ≤ c_s                                        (1)
+
+A contact closes where a step would lead through it, opens where it would pull, and friction lets go where it cannot hold. What was
+let go is frictionless from then on; where the forces have found their balance without it, it holds again and has nothing to bear.
+"""
+
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+
+from ..forces.friction import DryFriction
+from ..joints.onesided import OneSided
+from .balance import stacked
+from .pushing import pushed
+
+CLOSED = 1e-9  # gap over the size of the model below which it is closed
+PULLS = 1e-9  # force over the size of all forces, beyond which a contact that pulls opens
+
+
+class Rest:
+    """Contacts and dry friction of a mechanism, and which of them act."""
+
+    def __init__(self, mechanism):
+        self.mechanism, model = mechanism, mechanism.model
+        self.switched = {id(element): k for k, element in enumerate(model.switched)}
+        self.contacts = [c for c in model.constraints if isinstance(c, OneSided) and id(c) in self.switched]
+        self.friction = [c for c in model.constraints if isinstance(c, DryFriction) and id(c) in self.switched]
+        self.places = {id(m): len(model.parameters) + k for k, m in enumerate(model.memories)}
+        self.sides = [(c, k) for c in self.contacts for k in range(len(c.labels()))]
+        self._gaps = ca.vertcat(*[gap for c in self.contacts for gap in c.gaps()], ca.SX(0, 1))
+        self.let_go: set = set()
+
+    @property
+    def any(self):
+        return bool(self.contacts or self.friction)
+
+    def acts(self, place, element):
+        return self.switched.get(id(element)) not in place.released
+
+    def gaps(self, place):
+        """The size of every gap over that of the model, in the order of `sides`."""
+        if not self.contacts:
+            return np.zeros(0)
+        m = self.mechanism
+        at = (place.t, place.q, place.v, place.p)
+        return m.equations.outputs(self._gaps, *at, m.nothing()) / m.system.length
+
+    def switch(self, place, element, on, side=0):
+        """The place with an element that acts, or does not."""
+        p, here = np.array(place.p), self.switched[id(element)]
+        released = {*place.released} - {here} if on else {*place.released} | {here}
+        p[self.places[id(element.active)]] = float(on)
+        for k, memory in enumerate(getattr(element, "sides", ())):
+            p[self.places[id(memory)]] = float(on and k == side)
+        return place.moved(p=p, released=tuple(sorted(released)))
+
+    def began(self, place):
+        """The place with gaps that are closed there, and all friction that can hold."""
+        return self.held(self.closed(place, CLOSED)[0])
+
+    def closed(self, place, far=-CLOSED):
+        """The place with every gap closed that is smaller, and whether there was one."""
+        found = False
+        for (contact, k), gap in zip(self.sides, self.gaps(place)):
+            if gap < far and not self.acts(place, contact):
+                place, found = self.switch(place, contact, True, k), True
+        return place, found
+
+    def held(self, place):
+        """The place with friction wherever what carries it acts."""
+        for f in self.friction:
+            hosts = [*f.within()] + ([] if f.host is None else [f.host])
+            there = all(id(h) not in self.switched or self.acts(place, h) for h in hosts)
+            place = self.switch(place, f, there and id(f) not in self.let_go)
+        return place
+
+    def shared(self, balance):
+        """The balance with multipliers that push, where those of closed contacts are not unique and others would do."""
+        m, place, f = self.mechanism, balance.place, self.mechanism.equations.f
+        active = m.examiner(place).places
+        contacts = {f.places[id(c)][0] for c in self.contacts if self.acts(place, c)}
+        if not contacts - set(balance.rows.keep):
+            return balance
+        ways = m.directions(place, active)["lam"][:, m.equations.sizes["v"] :][:, : len(active)]
+        at = (place.t, place.q, place.v, place.p)
+        without = balance.unknown._replace(lam=np.zeros_like(balance.unknown.lam))
+        L = stacked(m, m.equations.slopes(*at, without, {"lam": ways}))
+        alone = stacked(m, m.equations.residuals(*at, without))[:, 0]
+        lam = ways @ pushed(L, -alone, [k for k, row in enumerate(active) if row in contacts])
+        unknown = balance.unknown._replace(lam=lam)
+        off = stacked(m, m.equations.residuals(*at, unknown))[:, 0]
+        fits = np.abs(off).max(initial=0.0) <= PULLS * balance.size
+        return replace(balance, unknown=unknown, off=off) if fits else balance
+
+    def opened(self, place, unknown, size):
+        """The place with the contact open that pulls most, where one does; its name."""
+        f, worst, found = (
+            self.mechanism.equations.f,
+            PULLS * size * self.mechanism.energy / self.mechanism.system.length,
+            None,
+        )
+        for c in self.contacts:
+            if self.acts(place, c):
+                pull = -unknown.lam[f.places[id(c)][0]]
+                worst, found = (pull, c) if pull > worst else (worst, found)
+        return (place, None) if found is None else (self.held(self.switch(place, found, False)), found.name)
+
+    def sliding(self, place, unknown):
+        """Friction that cannot hold what it has to: the element, what it has to hold and what it can."""
+        found, m, at = [], self.mechanism, (place.t, place.q, place.v, place.p)
+        for f in self.friction:
+            if self.acts(place, f):
+                column = ca.vertcat(ca.sqrt(ca.sumsqr(f.multiplier)), f.holding())
+                needed, can = m.equations.outputs(column, *at, unknown)
+                if needed > can * (1 + PULLS) + PULLS * np.abs(unknown.lam).max():
+                    found.append((f, float(needed), float(can)))
+        return found
+
+    def told(self, place):
+        """Whether each contact is closed, and each friction holds."""
+        words = {c: ("closed", "open") for c in self.contacts} | {f: ("holds", "slides") for f in self.friction}
+        return {e.name: pair[0 if self.acts(place, e) else 1] for e, pair in words.items()}

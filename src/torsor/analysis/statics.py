@@ -1,0 +1,211 @@
+"""The search for an equilibrium: Newton's method on the manifold, and where that does not lead there, a damped way down.
+
+    (Nᵀ K + μ Nᵀ M) δq = −r                                                                           (1)
+
+With μ = 0 the steps are Newton's, the least ones where directions are neutral. With μ > 0 they follow M q̇ = −∂U/∂q, the motion of
+a mechanism in honey, by implicit Euler steps of 1/μ, which end in a stable equilibrium where there is one; μ falls with the
+residual, so that the last steps are Newton's again (pseudo-transient continuation, sec. 2 of [kelley1998]).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError
+from .balance import Balance, balanced
+from .linearisation import linearised
+from .rest import Rest
+
+NEWTON, DAMPED, CHANGES = 40, 600, 60  # steps, steps, and contacts that open or close
+PATIENCE = 80  # steps of the damped way without a smaller residual
+LONGEST = 0.3  # step: lengths over the size of the model, angles in rad
+SHORTEST = 1e-3  # part of a step of Newton's method that is tried
+CONVERGED = 1e-10  # residual over the size of forces and stiffnesses; the search goes on while it falls
+
+
+@dataclass
+class Search:
+    """A search from a place.
+
+    best   the balance with the least residual that was met
+    slid   what friction could not hold on the way, in words
+    """
+
+    mechanism: Any
+    rest: Rest
+    best: Balance | None = None
+    slid: str = ""
+
+    def balance(self, place):
+        found = balanced(self.mechanism, place)
+        if self.best is None or found.residual < self.best.residual:
+            self.best = found
+        return found
+
+    def size(self, balance):
+        """What a residual is compared with: forces, and those that a deflection as large as the model would cause."""
+        return max(balance.size, np.abs(balance.stiffness).max(initial=0.0), 1e-300)
+
+    def converged(self, balance):
+        return balance.residual <= CONVERGED * self.size(balance)
+
+    def moved(self, balance, step, part=1.0):
+        """The place after a part of a step, on the constraints; None where these cannot be met there."""
+        (dq, dz), m, place = step, self.mechanism, balance.place
+        examiner, p = m.examiner(place), np.array(place.p)
+        p[m.equations.states] += part * dz
+        q, _ = examiner.assemble(place.t, examiner.move(place.q, part * dq), p, balance.rows.held)
+        return None if q is None else place.moved(q=q, p=p)
+
+    def length(self, step):
+        return max(self.mechanism.examiner(self.mechanism.start).rate(step[0]), 0.0)
+
+    # ways
+
+    def newton(self, place):
+        """Newton's method: the balance that it ends with, in equilibrium or not."""
+        now = self.balance(place)
+        for _ in range(NEWTON):
+            if not np.isfinite(now.off).all():
+                return now
+            step, small = now.step(), self.converged(now)
+            part = min(1.0, LONGEST / max(self.length(step), 1e-300))
+            if small and part < 1:  # rounding in a direction that is nearly neutral
+                return now
+            while part >= SHORTEST:
+                there = self.moved(now, step, part)
+                trial = None if there is None or self._through(there) else self.balance(there)
+                if trial is not None and trial.residual < (1 - 0.1 * part) * now.residual:
+                    break
+                part = 0 if small else part / 2
+            else:
+                return now
+            now = trial
+        return now
+
+    def down(self, place):
+        """The damped way: the balance that it ends with. Contacts close and open on it."""
+        now, damping = self.balance(place), None
+        least, since, aside = np.inf, 0, False
+        for _ in range(DAMPED):
+            if self.converged(now) and now.softest and not aside:
+                now, aside, least = self.balance(self._aside(now)), True, np.inf
+            if self.converged(now) or not np.isfinite(now.off).all():
+                return now
+            least, since = (now.residual, 0) if now.residual < 0.9 * least else (least, since + 1)
+            if since > PATIENCE:
+                return now
+            first = now.residual / LONGEST if damping is None else damping
+            damping = -1.5 * now.softest if now.softest else max(first, 1e-12 * self.size(now))
+            step = now.step(damping)
+            while self.length(step) > LONGEST:
+                damping *= 2
+                step = now.step(damping)
+            there = self.moved(now, step)
+            if there is None:
+                damping = 4 * max(damping, now.residual)
+                continue
+            then = self.balance(self._met(there, now))
+            ratio = then.residual / max(now.residual, 1e-300)
+            damping, now = damping * float(np.clip(ratio, 0.2, 2.0)), then
+        return now
+
+    def _through(self, place):
+        """Whether a place lies beyond a gap that is open."""
+        return self.rest.closed(place)[1]
+
+    def _met(self, place, before):
+        """A place with gaps closed that a step went through, and contacts open that pull."""
+        rest = self.rest
+        if not rest.contacts:
+            return place
+        place, closes = rest.closed(place)
+        if closes:
+            return self._onto(rest.held(place), before.place)
+        at_rest = place.moved(v=np.zeros_like(place.v))
+        forces = self.mechanism.solved(at_rest, self.mechanism.rows(place).keep)
+        return rest.opened(place, forces, max(before.size, 1e-300))[0]
+
+    def _onto(self, place, before):
+        """A place on the constraints that have just closed, or the one before."""
+        found, _ = self.mechanism.examiner(place).assemble(place.t, place.q, place.p)
+        return before if found is None else place.moved(q=found)
+
+    # all of it
+
+    def found(self, place, stable=False):
+        """The balance of an equilibrium near a place, with everything on its right side."""
+        place = self.rest.began(place)
+        place = self._onto(place, place)
+        now = None if stable else self.newton(place)
+        if now is None or not self.converged(now):
+            now = self.newton(self.down(place).place)
+        for _ in range(CHANGES if self.rest.any else 0):
+            if not self.converged(now):
+                break
+            now = self.rest.shared(now)
+            place, opens = self.rest.opened(now.place, now.unknown, now.size)
+            slides = [] if opens else self.rest.sliding(place, now.unknown)
+            if not opens and not slides:
+                return self._held_again(now)
+            self.rest.let_go |= {id(f) for f, *_ in slides}
+            self.slid += "".join(
+                f" {f.name!r} would have to hold {needed:.6g} and holds {can:.6g}." for f, needed, can in slides
+            )
+            self.best = None
+            now = self.newton(self.down(self.rest.held(place)).place)
+        if not self.converged(now):
+            self._refuse()
+        return now
+
+    def steady(self, now):
+        """Refuse motions that are imposed and do not go on as they are."""
+        m, place, keep = self.mechanism, now.place, now.rows.keep
+        if not np.any(place.v):
+            return now
+        gamma = m.equations.residuals(place.t, place.q, place.v, place.p, m.nothing())["constraints"][keep, 0]
+        off = np.abs(gamma / m.row_units(place, keep))
+        rate = m.examiner(place).rate(place.v)
+        later = place.moved(t=place.t + 0.1 / rate, q=m.examiner(place).move(place.q, 0.1 / rate * place.v))
+        A, B = (linearised(m, x).A for x in (place, later))
+        same = A.shape == B.shape and np.abs(A - B).max(initial=0.0) <= 1e-6 * np.abs(A).max(initial=0.0)
+        if off.max(initial=0.0) > 1e-9 * rate**2 or not same:
+            raise ModelError(
+                f"model {m.model.name!r}: what is driven or stands on what moves does not move steadily in the coordinates of "
+                f"formulation {m.formulation!r}; where a part turns steadily, those of joints may do (formulation='relative')"
+            )
+        return now
+
+    def _held_again(self, now):
+        """What friction was let go on the way holds again."""
+        if not self.rest.let_go:
+            return now
+        self.rest.let_go.clear()
+        return self.balance(self.rest.held(now.place))
+
+    def _aside(self, now):
+        """A place a little aside of an equilibrium that is not stable."""
+        m, place = self.mechanism, now.place
+        found = m.examiner(place).wander(place.t, place.q, place.p, np.random.default_rng(1), 1e-2)
+        return place if found is None else place.moved(q=found)
+
+    def _refuse(self):
+        """No equilibrium: what is left where it is least."""
+        m, best = self.mechanism, self.best
+        assert best is not None
+        n = m.equations.sizes["v"]
+        forces = best.off[:n] * m.energy / m.columns
+        order = np.argsort(-np.abs(best.off[:n]))[:4]
+        linear = m.system.linear
+        left = [f"{m.names[k]} {-forces[k]:.6g} {'N' if linear[k] else 'N m'}" for k in order if best.off[k]]
+        left += [
+            f"rate of {name} {-x:.6g}" for name, x in zip(m.states, best.off[len(best.off) - len(m.states) :]) if x
+        ]
+        where = m.coordinates(best.place)
+        shown = ", ".join(f"{name} = {x:.6g}" for name, x in list(where.items())[:6])
+        raise ModelError(
+            f"model {m.model.name!r}: no equilibrium was found. Nearest to one is {shown or 'the start'}"
+            f"{' …' if len(where) > 6 else ''}, where these forces are not in balance: {', '.join(left)}.{self.slid} Add what "
+            "holds them, give a `start` nearer to an equilibrium, or simulate with dampers until the model rests"
+        )

@@ -1,0 +1,191 @@
+"""Equilibria against closed forms: where a mechanism rests, what holds it, whether it stays."""
+
+import numpy as np
+import pytest
+
+import torsor as ts
+
+G = 9.81
+BOTH = pytest.mark.parametrize("formulation", ["absolute", "relative"])
+
+
+def rod(model, name, ends, mass=1.0):
+    """A thin rod between two points."""
+    a, b = (np.array(x, float) for x in ends)
+    way = b - a
+    angle = -np.arctan2(way[2], way[0])
+    J = mass * (way @ way) / 12
+    return model.body(name, mass=mass, inertia=(1e-4, J, J), at=(a + b) / 2, rotation=(0, angle, 0))
+
+
+def hinged(angle, stiffness=0.0, **more):
+    """A rod of length 1 on a hinge with a torsion spring, at an angle below the horizontal."""
+    model = ts.Model("hinged", gravity=(0, 0, -G))
+    body = rod(model, "rod", ((0, 0, 0), (np.cos(angle), 0, -np.sin(angle))), mass=2.0)
+    hinge = model.add(ts.Revolute("hinge", model.ground, body, point=(0, 0, 0), axis=(0, 1, 0)))
+    model.add(ts.TorsionSpring("spring", hinge, stiffness=stiffness, **more))
+    return model
+
+
+@BOTH
+def test_a_rod_on_a_torsion_spring_sags_until_moments_balance(formulation):
+    """k φ = m g l/2 cos φ, and the hinge carries the weight; a damper makes it stable."""
+    found = ts.equilibrium(hinged(0.0, stiffness=30.0, damping=1.0), formulation=formulation)
+    phi = found.coordinates["hinge"]
+    assert 30.0 * phi == pytest.approx(2.0 * G / 2 * np.cos(phi), rel=1e-12)
+    force, _ = found.reactions["hinge"]
+    np.testing.assert_allclose(force, (0, 0, 2.0 * G), atol=1e-10)
+    assert found.residual < 1e-14 and found.stability == "stable" and found.neutral == []
+
+
+def test_the_nearest_equilibrium_may_be_unstable_and_the_way_down_leads_to_a_stable_one():
+    near_the_top = hinged(-np.pi / 2 + 0.2)
+    up, down = ts.equilibrium(near_the_top), ts.equilibrium(near_the_top, stable=True)
+    assert up.coordinates["hinge"] == pytest.approx(-0.2) and up.stability == "unstable"
+    assert np.cos(down.coordinates["hinge"] - (np.pi - 0.2)) == pytest.approx(1) and down.stability == "marginal"
+    np.testing.assert_allclose(down.linear.frequencies, np.sqrt(1.5 * G) / (2 * np.pi), rtol=1e-4)
+
+
+@BOTH
+def test_a_toggle_of_two_rods_holds_its_load_by_the_thrust_of_statics(formulation):
+    """A loop: two rods meet at the top, and a spring that ties the feet together carries their thrust."""
+    model = ts.Model("toggle", gravity=(0, 0, -G))
+    foot, top = (0.8, 0, 0), (0, 0, 0.6)
+    left = rod(model, "left", ((-0.8, 0, 0), top), 3.0)
+    right = rod(model, "right", (foot, top), 3.0)
+    slide = model.body("slide", mass=1.0, inertia=(0.01, 0.01, 0.01), at=foot)
+    y = {"axis": (0, 1, 0)}
+    model.add(ts.Revolute("base", model.ground, left, point=(-0.8, 0, 0), **y))
+    model.add(ts.Revolute("knee", left, right, point=top, **y))
+    model.add(ts.Revolute("foot", slide, right, point=foot, **y))
+    model.add(ts.Prismatic("rail", model.ground, slide, point=foot, axis=(1, 0, 0)))
+    ends = ((-0.8, 0, 0), foot)
+    model.add(ts.SpringDamper("tie", model.ground, slide, points=ends, stiffness=200.0, damping=3.0, length=1.4))
+    found = ts.equilibrium(model, formulation=formulation)
+    half = (1.6 + found.coordinates["rail"]) / 2
+    height = np.sqrt(1.0 - half**2)
+    pull = 200.0 * (2 * half - 1.4)
+    assert pull == pytest.approx(3.0 * G / 2 * half / height, rel=1e-11)  # moments about the knee: H h = m g/2 · b
+    force, _ = found.reactions["rail"]
+    assert force[2] == pytest.approx((3.0 + 1.0) * G, rel=1e-10)
+    assert found.stability == "stable" and found.residual < 1e-13
+
+
+def test_directions_without_resistance_are_named_and_left_where_they_were():
+    model = ts.Model("cart", gravity=(0, 0, -G))
+    cart = model.body("cart", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    model.add(ts.Prismatic("track", model.ground, cart, axis=(1, 0, 0), start=0.7))
+    bob = model.body("bob", mass=1.0, inertia=(0.01, 0.01, 0.01), at=(0.3, 0, -1))
+    model.add(ts.Revolute("hinge", cart, bob, point=(0, 0, 0), axis=(0, 1, 0)))
+    found = ts.equilibrium(model, formulation="relative")
+    assert found.neutral == ["track"]
+    assert found.coordinates["hinge"] == pytest.approx(np.arctan(0.3))
+    assert found.stability == "marginal"
+
+
+def ball(height=0.0, slope=0.0, coefficient=None, spring=0.0):
+    model = ts.Model("ball", gravity=(G * np.sin(slope), 0, -G * np.cos(slope)))
+    body = model.body("ball", mass=2.0, inertia=(0.1, 0.1, 0.1), at=(0, 0, height))
+    floor = model.add(ts.Contact("floor", model.ground, body, plane=(0, 0, 0)))
+    if coefficient is not None:
+        model.add(ts.Friction("grip", floor, coefficient=coefficient))
+    if spring:
+        points = ((-1, 0, height), (0, 0, height))
+        model.add(ts.SpringDamper("spring", model.ground, body, points=points, stiffness=spring, length=1.0))
+    return model
+
+
+def test_a_contact_closes_on_the_way_down_and_carries_the_weight():
+    found = ts.equilibrium(ball(height=0.5))
+    assert found.contacts == {"floor": "closed"}
+    assert float(found.data["position"].sel(body="ball", axis="z")) == pytest.approx(0, abs=1e-12)
+    assert found.reactions["floor"][0][2] == pytest.approx(2 * G)
+
+
+def test_a_contact_that_would_pull_opens():
+    model = ts.Model("lifted", gravity=(0, 0, -G))
+    body = model.body("ball", mass=2.0, inertia=(0.1, 0.1, 0.1))
+    model.add(ts.Contact("floor", model.ground, body, plane=(0, 0, 0)))
+    points = ((0, 0, 2), (0, 0, 0))
+    model.add(ts.SpringDamper("spring", model.ground, body, points=points, stiffness=50.0, length=1.0))
+    found = ts.equilibrium(model)
+    assert found.contacts == {"floor": "open"}
+    assert float(found.data["position"].sel(body="ball", axis="z")) == pytest.approx(1 - 2 * G / 50)
+
+
+def test_friction_holds_on_a_slope_up_to_its_angle_and_names_what_it_cannot_hold():
+    held = ts.equilibrium(ball(slope=0.3, coefficient=np.tan(0.3) * 1.01))
+    assert held.contacts == {"floor": "closed", "grip": "holds"}
+    with pytest.raises(ts.ModelError, match=r"no equilibrium.*ball x 5\.798.*'grip' would have to hold 5\.798"):
+        ts.equilibrium(ball(slope=0.3, coefficient=np.tan(0.3) * 0.99))
+    sprung = ts.equilibrium(ball(slope=0.3, coefficient=0.1, spring=40.0))
+    assert float(sprung.data["position"].sel(body="ball", axis="x")) == pytest.approx(2 * G * np.sin(0.3) / 40)
+
+
+@pytest.mark.parametrize("at", [(0.3, 0.1), (-0.6, 0.7), (-0.9, 0.9)])
+def test_a_table_on_four_legs_rests_on_legs_that_push(at):
+    """Reactions are not unique; those told push, and balance forces and moments."""
+    model = ts.Model("table", gravity=(0, 0, -G))
+    top = model.body("top", mass=10, inertia=(0.5, 0.5, 1), at=(*at, 1.0))
+    corners = [(-1, -1), (1, -1), (1, 1), (-1, 1)]
+    for k, corner in enumerate(corners):
+        model.add(ts.Contact(f"leg{k}", model.ground, top, point=(*corner, 0.0), plane=(0, 0, 0)))
+    found = ts.equilibrium(model)
+    push = np.array([found.reactions[f"leg{k}"][0][2] for k in range(4)])
+    assert push.min() >= 0 and len(found.neutral) == 3
+    np.testing.assert_allclose([push.sum(), *(push @ np.array(corners))], 10 * G * np.array([1, *at]), atol=1e-9)
+
+
+def test_a_stop_carries_what_leans_on_it():
+    model = ts.Model("arm", gravity=(0, 0, -G))
+    body = rod(model, "rod", ((0, 0, 0), (1, 0, 0)), 2.0)
+    hinge = model.add(ts.Revolute("hinge", model.ground, body, point=(0, 0, 0), axis=(0, 1, 0)))
+    model.add(ts.Limit("stop", hinge, lower=-0.5, upper=0.7))
+    found = ts.equilibrium(model)
+    assert found.coordinates["hinge"] == pytest.approx(0.7) and found.contacts == {"stop": "closed"}
+    assert float(found.data["multiplier"].sel(constraint="stop[0]")) == pytest.approx(2 * G / 2 * np.cos(0.7))
+
+
+def test_a_governor_at_constant_speed_has_its_angle_of_steady_motion():
+    """cos φ = g/(ω² l) of a conical pendulum, with its frequency ω sin φ; hanging straight it is unstable beyond ω² = g/l."""
+    model = ts.Model("governor", gravity=(0, 0, -G))
+    shaft = model.body("shaft", mass=1, inertia=(0.1, 0.1, 0.1))
+    spin = model.add(ts.Revolute("spin", model.ground, shaft, point=(0, 0, 0), axis=(0, 0, 1)))
+    bob = model.body("bob", mass=1, inertia=(1e-9, 1e-9, 1e-9), at=(0.3, 0, -0.9))
+    model.add(ts.Revolute("hinge", shaft, bob, point=(0, 0, 0), axis=(0, 1, 0)))
+    speed, length = model.parameter("speed", 5.0), np.hypot(0.3, 0.9)
+    model.add(ts.Drive("motor", spin, speed * ts.time))
+    found = ts.equilibrium(model, formulation="relative", stable=True)
+    x, z = (float(found.data["position"].sel(body="bob", axis=axis)) for axis in "xz")
+    phi = np.arctan2(abs(x), -z)
+    assert np.cos(phi) == pytest.approx(G / (25 * length), rel=1e-8)
+    assert found.linear.frequencies[0] == pytest.approx(5 * np.sin(phi) / (2 * np.pi), rel=1e-8)
+    assert ts.equilibrium(model, formulation="relative").stability == "unstable"
+    slow = ts.equilibrium(model, formulation="relative", parameters={"speed": 0.9 * np.sqrt(G / length)})
+    assert slow.coordinates["hinge"] == pytest.approx(np.arctan2(0.3, 0.9)) and slow.stability == "marginal"
+    with pytest.raises(ts.ModelError, match="does not move steadily"):
+        ts.equilibrium(model, formulation="absolute")
+
+
+def test_states_of_the_user_come_to_rest_too():
+    """An integrator holds a cart at 1 m against a push of 7 N: 5 z − 3 + 7 = 0."""
+    model = ts.Model("held")
+    cart = model.body("cart", mass=2.0, inertia=(0.1, 0.1, 0.1))
+    rail = model.add(ts.Prismatic("rail", model.ground, cart, axis=(1, 0, 0)))
+    x, v = rail.coordinate[0], rail.rate[0]
+    z = model.state("integral", rate=1.0 - x)
+    push = model.input("push", 0.0)
+    model.add(ts.JointForce("motor", rail, value=5 * z - 3 * x - 4 * v + push))
+    found = ts.equilibrium(model, inputs={"push": 7.0})
+    assert found.coordinates["rail"] == pytest.approx(1) and found.signals["integral"] == pytest.approx(-0.8)
+    roots = np.roots([2, 4, 3, 5])
+    np.testing.assert_allclose(np.sort_complex(found.linear.eigenvalues), np.sort_complex(roots), rtol=1e-10)
+
+
+@BOTH
+def test_an_equilibrium_is_one_in_every_formulation_and_a_run_stays_there(formulation):
+    model = ts.cases.load("four-bar")
+    found = ts.equilibrium(model, formulation="relative", stable=True)
+    linear = ts.linearise(model, at=found, formulation=formulation)
+    np.testing.assert_allclose(linear.eigenvalues, found.linear.eigenvalues, rtol=1e-7, atol=1e-7)
+    assert linear.steady
