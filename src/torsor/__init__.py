@@ -40,7 +40,9 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from . import cases, testing
     from .analysis.assembly import assemble
     from .analysis.equilibrium import equilibrium
+    from .analysis.kinematics import kinematics
     from .analysis.linearise import linearise
+    from .analysis.reach import range_of_motion
     from .events.controller import Controller
     from .exchange import read
     from .forces.friction import Breakable, Clutch, Friction
@@ -88,6 +90,8 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "equilibrium": ("analysis.equilibrium", "equilibrium"),
     "linearise": ("analysis.linearise", "linearise"),
     "assemble": ("analysis.assembly", "assemble"),
+    "kinematics": ("analysis.kinematics", "kinematics"),
+    "range_of_motion": ("analysis.reach", "range_of_motion"),
     "save": ("store.files", "save"),
     "load": ("store.files", "load"),
     "table_of": ("store.table", "table_of"),

@@ -187,17 +187,13 @@ def _told(one, found, free, shape):
     count = len(found.q)
     row = lambda x: x.reshape(*shape, *x.shape[1:]) if shape else x[0]
     plain = lambda x: row(x) if shape else float(x[0])
-    layout = dynamics.system.layout
-    at = dict(zip([name for name, _ in layout], np.cumsum([0, *[size for _, size in layout]])))["coordinate"]
-    kernel = dynamics.kernels["outputs"]
-    rest = np.zeros(dynamics.v.size), np.zeros(kernel.size_in(5))
-    flat = kernel.over(one.t, found.q, rest[0], one.p, *rest)[0]
+    flat = problem.coordinates(one.t, found.q, one.p)
     labels = dynamics.system.joint_coordinates
     H = dynamics.poses(found.q, one.p, one.t[0])
     r = problem.wanted(one.t, found.q, one.p, one.y)[0] * problem.units["wanted"]
     parts = np.split(r, np.cumsum([len(w.units) for w in problem.targets])[:-1], axis=1) if problem.targets else []
     return Assembly(
-        {label: plain(flat[:, at + k]) for k, label in enumerate(labels)},
+        {label: plain(flat[:, k]) for k, label in enumerate(labels)},
         {body: row(H[:, k]) for k, body in enumerate(dynamics.system.bodies)},
         {w.name: row(part) for w, part in zip(problem.targets, parts)},
         plain(found.residual),

@@ -47,7 +47,7 @@ class Problem:
         parts = ca.vertsplit(y, np.cumsum([0, *self.sizes]).tolist()) if self.sizes else []
         fits = [self._placed(target, target.residual(part), y) for target, part in zip(self.targets, parts)]
         wanted = ca.vertcat(*fits, ca.SX(0, 1))
-        gaps = f.placed(f.substitution.of(ca.vertcat(*[gap for _, gap in self.stops], ca.SX(0, 1))))
+        gaps = f.placed(f.substitution.of(ca.vertcat(*[gap for _, gap, _ in self.stops], ca.SX(0, 1))))
         along = lambda e: ca.densify(ca.vec(ca.jacobian(f.rate_of(e), f.v)))
         held = f.stacked("g")[self.rows, :], f.jacobian()[self.rows, :]
         found = {
@@ -81,7 +81,7 @@ class Problem:
         own = np.linalg.norm(J, axis=1)
         size = lambda unit, length: self.length if unit == LENGTH else (length or 1.0) if unit == OWN else 1.0
         wanted = np.array([size(unit, length) for unit, length in zip(kinds, own)])
-        gaps = np.array([self.length if unit == LENGTH else 1.0 for unit, _ in self.stops])
+        gaps = np.array([self.length if unit == LENGTH else 1.0 for unit, _, _ in self.stops])
         return {"held": held, "wanted": wanted, "gaps": gaps}
 
     # values and derivatives
@@ -112,6 +112,14 @@ class Problem:
         """û that leads from one configuration to another."""
         return self._kernels["local"].over(q, end)[0] / self.columns
 
+    def coordinates(self, t, q, p):
+        """All joint coordinates, in the order of results."""
+        system, kernel = self.dynamics.system, self.dynamics.kernels["outputs"]
+        names = [name for name, _ in system.layout]
+        at = int(np.cumsum([0, *[size for _, size in system.layout]])[names.index("coordinate")])
+        rest = np.zeros(self.n), np.zeros(kernel.size_in(5))
+        return kernel.over(t, q, rest[0], p, *rest)[0][:, at : at + len(system.joint_coordinates)]
+
     # angles
 
     def turned(self, p, y):
@@ -140,16 +148,16 @@ def compiled(model, formulation=None, parameters=None):
 
 
 def _stops(model, limits):
-    """Gaps of all stops, each with the unit of its coordinate: those of the model, and those that are given besides."""
+    """Gaps of all stops, each with the unit of its coordinate and a name: those of the model, and those that are given besides."""
     found = []
     for c in model.constraints:
         if isinstance(c, Limit):
             unit = _unit(c.joint, c.index)
-            found += [(unit, gap) for gap in c.gaps()]
+            found += [(unit, gap, c.name) for gap in c.gaps()]
     for (joint, k), (lower, upper) in limits:
-        q, unit = joint.coordinate[k], _unit(joint, k)
-        found += [(unit, q - lower)] if np.isfinite(lower) else []
-        found += [(unit, upper - q)] if np.isfinite(upper) else []
+        q, unit, name = joint.coordinate[k], _unit(joint, k), f"limit of {joint.name}"
+        found += [(unit, q - lower, name)] if np.isfinite(lower) else []
+        found += [(unit, upper - q, name)] if np.isfinite(upper) else []
     return found
 
 

@@ -1,0 +1,229 @@
+"""Mechanisms whose motion is prescribed: positions, velocities, accelerations and the forces that it takes. Nothing is integrated.
+
+    0 = g(q, t)                   positions, by Newton's method from one instant to the next                (1)
+    G v = −g_t,   G v̇ = γ         velocities and accelerations, as many independent rows as velocities      (2)
+    M v̇ + h = τ + Gᵀ λ            reactions and the forces of the drives, λ                                 (3)
+
+with the motions of the driven coordinates among the rows of g ([mueller2009], eq. 49 to 52, for (3)).
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..describe import quantity
+from ..describe.model import Model
+from ..errors import AssemblyError, OptionError, RunError
+from ..look.dataset import at_outputs, labelled
+from ..look.recorded import recorded
+from . import singular
+from .assembly import assemble
+from .drives import driven, motions
+from .following import Follower, conditioning
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+SWEEP = "sweep"
+RANK = 1e-7  # singular value of constraints without units, below which it is none
+
+
+def kinematics(
+    model: Model,
+    drives: Mapping[str, Any] | None = None,
+    times: Sequence[float] | np.ndarray | None = None,
+    rates: Mapping[str, Any] | None = None,
+    accelerations: Mapping[str, Any] | None = None,
+    signals: Mapping[str, Any] | None = None,
+    start: Any = None,
+    parameters: Mapping[str, float] | None = None,
+    formulation: str | None = None,
+) -> "xr.Dataset":
+    """Move a mechanism as it is prescribed, and return a dataset with all that `simulate` tells, and the forces of the drives.
+
+    drives         motions of joint coordinates, by name: an expression of `ts.time`, a function of it, an array with a value for
+                   each time, or a number. There must be as many as the mechanism has freedoms; `ts.Drive` in the model counts
+    times          instants [s]; None: a quasi-static sweep through the arrays, in which nothing has velocity
+    rates, accelerations   of coordinates whose motion is an array, where they are known; else those of a cubic spline
+    signals        further expressions to record, by name
+    start          configuration near which the first instant is, as in `assemble`; None: the start of the model
+    parameters     values of parameters that differ from the model's
+    formulation    "relative" or "absolute"; None: joint coordinates, where the model has them
+
+    Variables are those of `simulate`, and `drive_force` (time, drive): the force or torque along each driven coordinate;
+    `conditioning` (time): how far the position is from a singular one; `singular_name`, `singular_time` (singular) and
+    `singular_value` (singular, drive): where it is one, and what can move there. In a sweep the dimension is `sweep`, and
+    `drive_value` holds the driven coordinates. A mechanism that cannot follow raises RunError, whose `data` is what it could.
+    """
+    if not isinstance(model, Model):
+        raise OptionError(f"kinematics: give a torsor.Model, got {quantity.show(model)}")
+    drives = {} if drives is None else drives
+    x = _places(drives, times)
+    asked = motions(model, drives, x, rates, accelerations)
+    still = times is None
+    way = Way(model, asked, still, recorded(model, signals), parameters, formulation)
+    q, turns = way.begin(x[0], start)
+    twin, follower = way.twin, way.follower
+    reached, states, counted = _followed(follower, q, turns, x)
+    done = len(states)
+    t, p = way.instants(x[:done])
+    p[:, twin.turns] = counted
+    data = _dataset(twin, t, np.array(states), p, x[:done], still)
+    data = singular.told(data, twin, follower, x[:done], np.array(states), counted, still)
+    if done < len(x):
+        raise RunError(singular.stuck(model, twin, follower, asked, reached, still), data)
+    return data
+
+
+def _places(drives, times):
+    """The times, or places 0, 1, 2 … of a sweep."""
+    if times is None:
+        lengths = [len(x) for x in drives.values() if isinstance(x, (Sequence, np.ndarray)) and np.ndim(x) == 1]
+        if not lengths:
+            raise OptionError(
+                "kinematics: give `times`, or an array for at least one of the `drives`: a quasi-static sweep"
+            )
+        return np.arange(float(lengths[0]))
+    try:
+        x = np.asarray(times, float)
+    except (TypeError, ValueError):
+        x = np.zeros(0)
+    if x.ndim != 1 or not x.size or not np.isfinite(x).all() or (np.diff(x) <= 0).any():
+        raise OptionError(f"times must be finite numbers that increase, got {quantity.show(times)}")
+    return x
+
+
+class Way:
+    """The twin of a model that is moved as asked for, and how it comes to its first position."""
+
+    def __init__(self, model, asked, still, signals, parameters, formulation):
+        self.model, self.asked, self.still, self.parameters = model, asked, still, parameters
+        self._make = lambda at=None: driven(model, asked.names, signals, parameters, formulation, at)
+        self.twin = self._make()
+
+    @property
+    def follower(self):
+        return Follower(self.twin, self._inputs)
+
+    def _inputs(self, x):
+        t, p = self.instants(np.array([x]))
+        return t, p[0]
+
+    def instants(self, x):
+        """Instants and inputs at places of the way."""
+        f, f1, f2 = self.asked(x)
+        t = 0.0 * x if self.still else x
+        return t, self.twin.inputs(t, f, *((0 * f1, 0 * f2) if self.still else (f1, f2)))
+
+    def begin(self, x, start):
+        """The configuration at the first place and its counted angles: near the start of the model, or near one that is given."""
+        if start is None and not undetermined(self.model, self.twin):
+            found = self._from_start(x)
+            if found is not None:
+                return found
+        values, t = dict(zip(self.asked.names, self.asked(np.array([x]))[0][0])), float(self._inputs(x)[0][0])
+        form = self.twin.problem.dynamics.formulation
+        near = assemble(self.model, values, start=start, parameters=self.parameters, time=t, formulation=form)
+        self.twin = self._make(near.coordinates)
+        if trouble := undetermined(self.model, self.twin):
+            raise OptionError(trouble)
+        dynamics = self.twin.problem.dynamics
+        found = self.follower.corrected(x, near.q, dynamics.p[self.twin.turns])
+        if found is None:
+            raise AssemblyError(
+                f"model {self.model.name!r}: the first position of the drives cannot be assembled", near
+            )
+        return found
+
+    def _from_start(self, x):
+        """From the start of the twin, along a straight line of all that changes; None where that does not lead there."""
+        dynamics = self.twin.problem.dynamics
+        t, first = self._inputs(x)
+        straight = lambda s: (t * s, dynamics.p + s * (first - dynamics.p))
+        s, q, turns = Follower(self.twin, straight).go(dynamics.q, dynamics.p[self.twin.turns], 0.0, 1.0)
+        return self.follower.corrected(x, q, turns) if s == 1.0 else None
+
+
+def undetermined(model, twin):
+    """Why the positions of a twin do not follow from its drives, in words; None where they do."""
+    problem = twin.problem
+    f, dynamics = problem.f, problem.dynamics
+    rolling = [f.rows[k].constraint.name for k in f.active_rows() if not f.rows[k].holonomic]
+    if rolling:
+        return (
+            f"model {model.name!r}: {rolling[0]!r} constrains velocities alone, so that positions depend on the way there: "
+            "simulate it, with ts.Drive"
+        )
+    declared = [label for label, _ in dynamics.system.declared]
+    idle = [name for name, row in zip(twin.names, twin.rows) if declared.index(row) in dynamics.system.left_out]
+    if idle:
+        return (
+            f"model {model.name!r}: {idle[0]!r} cannot be driven: constraints and the other drives determine it already, or the "
+            "start is a singular position"
+        )
+    t, q, p = np.array([dynamics.system.t]), dynamics.q[None, :], dynamics.p
+    _, G = problem.held(t, q, p)
+    s = np.linalg.svd(G[0], compute_uv=False) if G.shape[1] else np.zeros(0)
+    free = problem.n - int((s > RANK).sum())
+    if not free:
+        return None
+    loose = singular.moving(problem, conditioning(problem, t, q, p)[1][0])
+    return (
+        f"model {model.name!r}: {free} of its freedoms are not driven: as many coordinates as there are freedoms are needed. "
+        f"Driven: {', '.join(twin.names) or 'none'}; free to move: {', '.join(loose)}"
+    )
+
+
+def _followed(follower, q, turns, x):
+    """Configurations and counted angles at all places that are reached, and how far it went."""
+    states, counted, at = [q], [turns], x[0]
+    for goal in x[1:]:
+        at, q, turns = follower.go(q, turns, at, goal)
+        if at != goal:
+            break
+        states.append(q)
+        counted.append(turns)
+    return (at, q, turns), states, np.array(counted)
+
+
+def _dataset(twin, t, q, p, x, still):
+    """Everything that a result holds: (2), (3)."""
+    dynamics, kernels = twin.problem.dynamics, twin.problem.dynamics.kernels
+    system, t = dynamics.system, t[:, None]
+    F = kernels["factor"].over(t, q, p)[0]
+    v = kernels["velocities"].over(t, q, np.zeros(dynamics.v.size), p, F)[0]  # (2)
+    a, lam, _ = kernels["accelerations"].over(t, q, v, p, F)  # (3)
+    rows = kernels["outputs"].over(t, q, v, p, a, lam)[0]
+    used = SimpleNamespace(used=system.keep, events={})
+    variables = at_outputs(system, rows, np.zeros(len(q)), None, used)
+    del variables["work"]
+    places = np.cumsum([0, *[size for _, size in system.layout]])
+    first = places[[name for name, _ in system.layout].index("multiplier")]
+    declared = [label for label, _ in system.declared]
+    forces = rows[:, [first + declared.index(row) for row in twin.rows]]
+    data = labelled(system, t[:, 0] if not still else x, system.keep, variables)
+    data["drive_force"] = (
+        ("time", "drive"),
+        forces,
+        {"units": "N or N m", "long_name": "along each driven coordinate"},
+    )
+    data = data.assign_coords(drive=np.array(twin.names, dtype=str))
+    least = conditioning(twin.problem, t, q, p)[0]
+    data["conditioning"] = (
+        ("time",),
+        least,
+        {"long_name": "least singular value of the constraints, without units; 0: singular"},
+    )
+    from .. import __version__
+
+    data.attrs = {
+        "model": twin.model.name, "formulation": dynamics.formulation, "status": "kinematics", "torsor": __version__,
+        "position_drift_max": float(data.position_drift.max()), "drives": json.dumps(twin.names),
+    }  # fmt: skip
+    if not still:
+        return data
+    values = data.coordinate.sel(joint_coordinate=twin.names).values
+    return data.rename(time=SWEEP).assign(drive_value=((SWEEP, "drive"), values))

@@ -1,0 +1,121 @@
+"""How far a coordinate of a mechanism can move: from its start on, until a loop or a stop does not let it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..describe import quantity
+from ..describe.model import Model
+from ..errors import ModelError, OptionError
+from . import singular
+from .assembly import assemble
+from .drives import driven
+from .following import Follower
+from .kinematics import RANK
+from .problem import Problem
+from .targets import ANGLE, target
+
+FAR = 10.0  # sizes of a model, beyond which no end of a length is looked for
+NEAR = 0.02  # rad, or the size of the model: how far a start is left that is a singular position
+ENDLESS = "turns fully"
+
+
+@dataclass(frozen=True)
+class Range:
+    """How far a coordinate can move, and what ends it there, in words; ±inf where nothing does.
+
+    start   where it was followed from
+    """
+
+    coordinate: str
+    lower: float
+    upper: float
+    lower_end: str
+    upper_end: str
+    start: float
+
+    @property
+    def turns(self) -> bool:
+        """Whether it turns fully."""
+        return self.upper_end == ENDLESS
+
+
+def range_of_motion(
+    model: Model,
+    coordinate: str,
+    start: Any = None,
+    parameters: Mapping[str, float] | None = None,
+    formulation: str | None = None,
+) -> Range:
+    """How far a joint coordinate can move, followed from the start in both directions.
+
+    start        configuration to begin with, as in `assemble`: another assembly of a loop may have another range
+    parameters   values of parameters that differ from the model's
+    formulation  "relative" or "absolute"; None: joint coordinates, where the model has them
+
+    A coordinate ends at a dead point, where its loop does not let it go on, at a stop of `ts.Limit`, or not at all. Where the
+    mechanism has further freedoms they move as little as possible, and the end is the first that is met on that way.
+    """
+    if not isinstance(model, Model):
+        raise OptionError(f"range_of_motion: give a torsor.Model, got {quantity.show(model)}")
+    one = target(model, coordinate, {})
+    if one.turns is None:
+        raise OptionError(f"range_of_motion: {coordinate!r} is not the coordinate of a joint")
+    twin, first = _placed(model, coordinate, start, parameters, formulation)
+    dynamics, angle = twin.problem.dynamics, one.units == (ANGLE,)
+    far = 2 * np.pi if angle else FAR * twin.problem.length
+    follower = Follower(
+        twin, lambda x: (np.zeros(1), twin.inputs(np.zeros(1), *np.array([[[x]], [[0.0]], [[0.0]]]))[0])
+    )
+    ends = []
+    for way in (-far, far):
+        at, q, turns = follower.go(dynamics.q, dynamics.p[twin.turns], first, first + way)
+        free = at == first + way
+        reason = (ENDLESS if angle else "no end was found") if free else singular.ending(twin, follower, at, q, turns)
+        ends.append((way / far * np.inf if free else float(at), reason))
+    (lower, lower_end), (upper, upper_end) = ends
+    if angle and (lower_end == ENDLESS or upper_end == ENDLESS) and "stop" not in lower_end + upper_end:
+        lower, upper, lower_end, upper_end = -np.inf, np.inf, ENDLESS, ENDLESS
+    return Range(coordinate, lower, upper, lower_end, upper_end, first)
+
+
+def _placed(model, coordinate, start, parameters, formulation):
+    """The twin in which the coordinate is driven, beside a singular position where it starts at one; and the coordinate there."""
+    at = None
+    if start is not None:
+        at = assemble(model, {}, start=start, parameters=parameters, formulation=formulation).coordinates
+    twin = driven(model, [coordinate], None, parameters, formulation, at)
+    if _dependent(twin):
+        at = _beside(model, parameters, formulation)
+        twin = driven(model, [coordinate], None, parameters, formulation, at)
+    if _dependent(twin):
+        raise OptionError(
+            f"model {model.name!r}: {coordinate!r} cannot move: the constraints and drives of the model determine it"
+        )
+    dynamics = twin.problem.dynamics
+    every = twin.problem.coordinates(np.zeros(1), dynamics.q[None, :], dynamics.p)[0]
+    return twin, float(every[dynamics.system.joint_coordinates.index(coordinate)])
+
+
+def _dependent(twin):
+    """Whether the other constraints hold the driven coordinate, at least where it starts."""
+    problem, dynamics = twin.problem, twin.problem.dynamics
+    _, G = problem.held(np.zeros(1), dynamics.q[None, :], dynamics.p)
+    other = [k for k, row in enumerate(problem.rows) if problem.f.rows[row].label != twin.rows[-1]]
+    ranks = [int((np.linalg.svd(x, compute_uv=False) > RANK).sum()) for x in (G[0], G[0][other])]
+    return ranks[0] == ranks[1]
+
+
+def _beside(model, parameters, formulation):
+    """Coordinates of a configuration near the start."""
+    problem = Problem(model, [], (), parameters, formulation)
+    dynamics = problem.dynamics
+    random = np.random.default_rng(1)
+    for _ in range(10):
+        q = dynamics._examiner.wander(0.0, dynamics.q, dynamics.p, random, NEAR)
+        if q is not None:
+            values = problem.coordinates(np.zeros(1), q[None, :], dynamics.p)[0]
+            return dict(zip(dynamics.system.joint_coordinates, values.tolist()))
+    raise ModelError(f"model {model.name!r}: nothing in it can move")

@@ -1,0 +1,113 @@
+"""Singular positions on the way of a driven mechanism: found, located and named."""
+
+import numpy as np
+
+from .following import conditioning
+
+SHARE = 0.15  # of the largest component, from which on something takes part
+SMALL = 0.5  # over its neighbours' mean: a dip that is looked into
+NOTHING = 1e-6  # least singular value that is none
+GOLDEN = (np.sqrt(5.0) - 1) / 2
+
+
+def moving(problem, direction):
+    """Names of the coordinates that take part in a direction of velocities."""
+    size = np.abs(direction)
+    return [name for name, x in zip(problem.dynamics.coordinates, size) if x > SHARE * size.max()]
+
+
+def strained(problem, rows):
+    """Names of the constraints that take part in a direction of rows."""
+    size = np.abs(rows)
+    names = [problem.f.rows[k].constraint.name for k, x in zip(problem.rows, size) if x > SHARE * size.max()]
+    return list(dict.fromkeys(names))
+
+
+def named(problem, t, q, p):
+    """What can move and what is strained at a singular position, in words."""
+    _, directions, rows = conditioning(problem, t, q, p)
+    free, held = moving(problem, directions[0]), strained(problem, rows[0])
+    return f"{', '.join(map(repr, free))} can move while the drives stand, strained by {', '.join(map(repr, held))}"
+
+
+def told(data, twin, follower, x, q, turns, still):
+    """The dataset with the singular positions on its way."""
+    places = []
+    least = data.conditioning.values
+    for k in range(len(x)):
+        found = _dip(twin, follower, x, q, turns, least, k)
+        if found is not None:
+            places.append(found)
+    names, where, values = zip(*places) if places else ((), (), np.zeros((0, len(twin.names))))
+    data["singular_name"] = (("singular",), np.array(names, dtype=str))
+    data["singular_value"] = (
+        ("singular", "drive"),
+        np.array(values),
+        {"long_name": "driven coordinates at singular positions"},
+    )
+    if not still:
+        data["singular_time"] = (("singular",), np.array(where, float), {"units": "s"})
+    return data
+
+
+def _dip(twin, follower, x, q, turns, least, k):
+    """Place and name of the singular position near an instant at which the conditioning is least; None where there is none."""
+    before, after = least[max(k - 1, 0)], least[min(k + 1, len(x) - 1)]
+    if not least[k] <= min(before, after) or k > 0 and least[k] == before:
+        return None
+    if least[k] > SMALL * max(before, after) and least[k] > NOTHING:
+        return None
+    low, high = x[max(k - 1, 0)], x[min(k + 1, len(x) - 1)]
+
+    def value(place):
+        at, state, angles = follower.go(q[k], turns[k], x[k], place)
+        if at != place:
+            return np.inf, state, angles
+        t, p = follower.at(place, angles)
+        return conditioning(twin.problem, t, state[None, :], p)[0][0], state, angles
+
+    a, b = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    fa, fb = value(a), value(b)
+    best = min(
+        [(least[k], x[k], q[k], turns[k]), *[(f[0], y, f[1], f[2]) for f, y in ((fa, a), (fb, b))]], key=lambda e: e[0]
+    )
+    for _ in range(60):
+        if fa[0] < fb[0]:
+            high, b, fb = b, a, fa
+            a = high - GOLDEN * (high - low)
+            fa = value(a)
+        else:
+            low, a, fa = a, b, fb
+            b = low + GOLDEN * (high - low)
+            fb = value(b)
+        for f, y in ((fa, a), (fb, b)):
+            best = min(best, (f[0], y, f[1], f[2]), key=lambda e: e[0])
+        if best[0] < NOTHING * 1e-3 or high - low < 1e-10 * max(abs(low), abs(high), 1e-300):
+            break
+    if best[0] > NOTHING:
+        return None
+    t, p = follower.at(best[1], best[3])
+    labels = twin.problem.dynamics.system.joint_coordinates
+    every = twin.problem.coordinates(t, best[2][None, :], p)[0]
+    values = [every[labels.index(name)] for name in twin.names]
+    return named(twin.problem, t, best[2][None, :], p), best[1], values
+
+
+def ending(twin, follower, at, q, turns):
+    """Why a mechanism does not go on, in words."""
+    met = follower.met(at, q, turns)
+    if met:
+        return f"stop {', '.join(map(repr, met))}"
+    t, p = follower.at(at, turns)
+    return f"dead point: {named(twin.problem, t, q[None, :], p)}"
+
+
+def stuck(model, twin, follower, asked, reached, still):
+    """The message for a mechanism that cannot follow its drives."""
+    values = asked(np.array([reached[0]]))[0][0]
+    where = ", ".join(f"{name} = {value:.9g}" for name, value in zip(asked.names, values))
+    when = "" if still else f"t = {reached[0]:.9g} s, "
+    return (
+        f"model {model.name!r}: the mechanism cannot follow its drives beyond {when}{where}: {ending(twin, follower, *reached)}. "
+        "What was reached before is kept in `data` of this error"
+    )
