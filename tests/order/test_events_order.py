@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from sliding import belt
 
 import torsor as ts
 
@@ -16,18 +17,6 @@ def pendulum():
     bob = model.body("bob", mass=1.3, inertia=(0.2, 0.1, 0.15), at=(0, 0, -0.8))
     hinge = model.add(ts.Revolute("hinge", model.ground, bob, point=(0, 0, 0), axis=(0, 1, 0), start=1.9))
     model.add(ts.Limit("stop", hinge, lower=-0.35, restitution=0.7))
-    return model
-
-
-def belt():
-    """Starts to slip, sticks and slips again on a belt, tied by a spring that hardens: no method is exact."""
-    model = ts.Model("belt", gravity=(0, 0, -9.81))
-    moving = model.add(ts.Ground("moving", at=(0.4 * ts.time, 0, 0)))
-    block = model.body("block", mass=1.2, inertia=(0.1, 0.1, 0.1), velocity=(0.4, 0, 0))
-    rail = model.add(ts.Prismatic("rail", moving, block, axis=(1, 0, 0)))
-    x = block.position[0]
-    model.add(ts.EnergyForce("spring", energy=25 * x**2 + 300 * x**4))
-    model.add(ts.Friction("rub", rail, coefficient=0.25, static=0.45))
     return model
 
 

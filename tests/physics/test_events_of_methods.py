@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from sliding import belt
 
 import torsor as ts
 from torsor.run import runner
@@ -25,18 +26,6 @@ def ball():
         "ball", mass=1.0, inertia=(0.01, 0.01, 0.01), at=(0, 0, 0.4), velocity=(0.5, 0, 0), angular_velocity=(1, 2, 3)
     )
     model.add(ts.Contact("floor", model.ground, body, plane=(0, 0, 0), restitution=0.7))
-    return model
-
-
-def belt():
-    """Sticks and slips on a belt, tied by a spring that hardens."""
-    model = ts.Model("belt", gravity=(0, 0, -9.81))
-    moving = model.add(ts.Ground("moving", at=(0.4 * ts.time, 0, 0)))
-    block = model.body("block", mass=1.2, inertia=(0.1, 0.1, 0.1), velocity=(0.4, 0, 0))
-    rail = model.add(ts.Prismatic("rail", moving, block, axis=(1, 0, 0)))
-    x = block.position[0]
-    model.add(ts.EnergyForce("spring", energy=25 * x**2 + 300 * x**4))
-    model.add(ts.Friction("rub", rail, coefficient=0.25, static=0.45))
     return model
 
 

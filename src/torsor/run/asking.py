@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import TimingWarning
 
 PAST = 1e-9  # of a period
-SEEN = 10  # calls after which it is judged how long they take
+SEEN = 10  # late calls after which it is judged whether most are
 
 
 def begun(program, t, p):
@@ -55,7 +55,8 @@ class Asked:
         self.answers = np.array([place(memory) for memory in controller.answers], np.int64)
         self.states = np.array([place(memory) for memory in controller.states.values()], np.int64)
         self.count, self.period = place(controller.counts[0]), controller.period
-        self.time, self.raised, self.calls, self.seconds, self.told = 0.0, None, 0, 0.0, False
+        self.time, self.raised = 0.0, None
+        self.calls, self.late, self.seconds, self.told = 0, 0, 0.0, False  # seconds: of calls that were late
 
     def values(self, slots, p):
         """Outputs and next state, as numbers; an error that says what is wrong with them."""
@@ -80,17 +81,20 @@ class Asked:
             self.raised = error
             raise ValueError(f"the function raised {type(error).__name__}: {error}") from error
         finally:
-            self.calls, self.seconds = self.calls + 1, self.seconds + clock.perf_counter() - begin
+            taken = clock.perf_counter() - begin
+            self.calls += 1
+            if taken > self.period:
+                self.late, self.seconds = self.late + 1, self.seconds + taken
 
     def slow(self):
-        """Whether calls take longer than a period, told once."""
-        late = self.calls >= SEEN and self.seconds > self.calls * self.period and not self.told
+        """Whether most calls take longer than a period, told once; some may have something to prepare."""
+        late = self.late > SEEN and 2 * self.late > self.calls and not self.told
         self.told = self.told or late
         return late
 
     def pace(self):
         return (
-            f"{self.controller.owner}: a call of its function takes {self.seconds / self.calls:.2g} s, longer than its period of "
+            f"{self.controller.owner}: a call of its function takes {self.seconds / self.late:.2g} s, longer than its period of "
             f"{self.period:g} s: in real time it would not keep up. Give the time that it takes as `delay`, write it with "
             "compiled=True, or sample less often"
         )
