@@ -159,6 +159,18 @@ def test_a_robot_reaches_all_poses_that_it_has():
     assert again.residual < 1e-12 and not np.allclose(again.poses[tool.name], inside, atol=1e-3)
 
 
+def test_signals_that_are_no_number_somewhere_do_no_harm():
+    """The distance of the tip from a circle, by a root that is none outside."""
+    model = arm()
+    tip = model["rod1"].point((0.4, 0, 0))
+    inside = {"inside": np.sqrt(1.0 - tip[0] ** 2 - tip[1] ** 2)}
+    found = ts.assemble(model, {"inside": 0.6}, signals=inside, start={"hinge0": 0.2, "hinge1": 2.5})
+    x, y = (found.poses["rod1"] @ (0.4, 0, 0, 1))[:2]
+    assert np.hypot(x, y) == pytest.approx(0.8, abs=1e-10)
+    with pytest.raises(ts.AssemblyError, match="out of reach|beyond assembly"):
+        ts.assemble(model, {"inside": 2.0}, signals=inside, starts=3)
+
+
 @pytest.mark.parametrize("formulation", ["relative", "absolute"])
 def test_orientations_and_balls(formulation):
     model = ts.Model("ball")

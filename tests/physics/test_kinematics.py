@@ -229,7 +229,7 @@ def test_signals_are_recorded():
         ({"drives": {"shaft": lambda t: 1 / t}, "times": [0, 1]}, "is not a number at some time"),
         ({"drives": {}, "times": [0, 1]}, "1 of its freedoms are not driven.*free to move: shaft"),
         ({"drives": {"shaft": 0.1, "bore": 0.1}, "times": [0, 1]}, "cannot be driven|out of reach"),
-        ({"drives": 3, "times": [0, 1]}, "drives must be motions by the names"),
+        ({"drives": 3, "times": [0, 1]}, "drives must be motions of coordinates by name"),
     ],
 )  # fmt: skip
 def test_bad_motions_are_refused(given, told):

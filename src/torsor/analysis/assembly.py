@@ -11,8 +11,9 @@ from ..describe.model import Model
 from ..errors import AssemblyError, OptionError
 from ..run.batches import Batch
 from . import branches, fitting
+from .given import by_name, count, flag, formulation_given, model_given
 from .problem import Problem
-from .targets import ANGLE, LENGTH, count_of, limits_of, target, targets_of, weights_of
+from .targets import ANGLE, LENGTH, limits_of, target, targets_of, weights_of
 
 STARTS = 60  # random configurations from which a target is tried that the start does not lead to
 
@@ -77,16 +78,18 @@ def assemble(
 
     An exact target that is out of reach raises AssemblyError, whose `nearest` is the nearest assembly.
     """
-    if not isinstance(model, Model):
-        raise OptionError(f"assemble: give a torsor.Model, got {quantity.show(model)}")
-    wanted, numbers = targets_of(model, targets, signals)
-    problem = problem_of(model, wanted, limits_of(model, limits or {}), parameters, formulation)
+    model_given(model, "assemble")
+    modes, least_squares = flag(modes, "modes"), flag(least_squares, "least_squares")
+    wanted, numbers = targets_of(model, targets, by_name(signals, "signals", "expressions or frames"))
+    limits, weights = by_name(limits, "limits", "pairs of numbers"), by_name(weights, "weights", "numbers")
+    problem = problem_of(model, wanted, limits_of(model, limits), parameters, formulation)
     one, shape = _asked(problem, wanted, numbers, weights, time)
     begin = _begin(problem, start, shape, len(one.y), one)
-    tries = (0 if least_squares else STARTS) if starts is None else count_of(starts)
-    if modes:
-        return _all_modes(one, begin, shape, tries)
-    return _best(one, begin, shape, tries, least_squares)
+    tries = (0 if least_squares else STARTS) if starts is None else count(starts, "starts")
+    with np.errstate(over="ignore", invalid="ignore"):  # what is no number is not taken
+        if modes:
+            return _all_modes(one, begin, shape, tries)
+        return _best(one, begin, shape, tries, least_squares)
 
 
 def _asked(problem, wanted, numbers, weights, time):
@@ -97,7 +100,7 @@ def _asked(problem, wanted, numbers, weights, time):
     y = np.concatenate(rows or [np.zeros((1, 0))], axis=1)
     t = Batch(t=(time, None))["t"][0].ravel()
     p = problem.turned(problem.dynamics.p, y)
-    return fitting.Fitting(problem, t, p, y, weights_of(wanted, weights or {})), asked.shape
+    return fitting.Fitting(problem, t, p, y, weights_of(wanted, weights)), asked.shape
 
 
 def _best(one, begin, shape, tries, least_squares):
@@ -120,11 +123,13 @@ def _best(one, begin, shape, tries, least_squares):
 
 def problem_of(model, wanted, limits, parameters, formulation):
     """The problem of these targets, kept with the model: other numbers need no other kernels."""
+    parameters = by_name(parameters, "parameters", "numbers")
+    values = tuple(model.values(parameters).items())
     known = model.derived.setdefault("assembly", {})
     mark = lambda e: () if e is None else tuple(x.element_hash() for x in _entries(e))
     key = (
         tuple((w.name, mark(w.column), mark(w.rotation)) for w in wanted),
-        tuple((joint.name, k, *pair) for (joint, k), pair in limits), tuple(sorted((parameters or {}).items())), formulation,
+        tuple((joint.name, k, *pair) for (joint, k), pair in limits), values, formulation_given(formulation),
     )  # fmt: skip
     if key not in known:
         known[key] = Problem(model, wanted, limits, parameters, formulation)
@@ -254,7 +259,7 @@ def _begin(problem, start, shape, count, one):
         q = start.q.reshape(-1, n)
     elif isinstance(start, Mapping):
         wanted, numbers = targets_of(problem.model, start, what="start")
-        if any(w.turns is None for w in wanted) or any(x.size != 1 for x in numbers.values()):
+        if not wanted or any(w.turns is None for w in wanted) or any(x.size != 1 for x in numbers.values()):
             raise OptionError(
                 f"start: numbers by the names of joint coordinates are needed, got {quantity.show(start)}"
             )

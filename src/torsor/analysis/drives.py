@@ -6,7 +6,6 @@ The twin has a `ts.Drive` for each of them whose motion is (1), with t₀, f₀,
 of, at one instant it is three numbers: one set of kernels serves all motions, and all instants side by side.
 """
 
-from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,8 +41,6 @@ class Motions:
 
 def motions(model, drives, times, rates=None, accelerations=None):
     """The motions that are given for coordinates: numbers, arrays over the times, expressions or functions of time."""
-    if not isinstance(drives, Mapping):
-        raise OptionError(f"drives must be motions by the names of coordinates, got {quantity.show(drives)}")
     for what, given in (("rates", rates), ("accelerations", accelerations)):
         unknown = [name for name in given or {} if name not in drives]
         if unknown:
@@ -113,9 +110,10 @@ def _numbers(name, given, count, what):
         values = np.asarray(given, float)
     except Exception:  # whatever a stranger's class raises when it is asked for numbers
         values = np.array(np.nan)
-    if values.ndim == 0 and np.isfinite(values):
+    fine = (np.abs(values) <= quantity.FARTHEST).all()
+    if values.ndim == 0 and fine:
         return np.full(count, float(values))
-    if values.shape != (count,) or not np.isfinite(values).all():
+    if values.shape != (count,) or not fine:
         raise OptionError(
             f"drives: {what} of {name!r} must be {count} finite numbers, one for each time, an expression of ts.time or a function "
             f"of it, got {quantity.show(given) if values.ndim == 0 else f'an array of shape {values.shape}'}"

@@ -17,12 +17,14 @@ import numpy as np
 from ..describe import quantity
 from ..describe.model import Model
 from ..errors import AssemblyError, OptionError, RunError
+from ..formulations.fingerprint import fingerprint
 from ..look.dataset import at_outputs, labelled
 from ..look.recorded import recorded
 from . import singular
 from .assembly import assemble
 from .drives import driven, motions
 from .following import Follower, conditioning
+from .given import by_name, formulation_given, model_given
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -58,9 +60,11 @@ def kinematics(
     `singular_value` (singular, drive): where it is one, and what can move there. In a sweep the dimension is `sweep`, and
     `drive_value` holds the driven coordinates. A mechanism that cannot follow raises RunError, whose `data` is what it could.
     """
-    if not isinstance(model, Model):
-        raise OptionError(f"kinematics: give a torsor.Model, got {quantity.show(model)}")
-    drives = {} if drives is None else drives
+    model_given(model, "kinematics")
+    drives, formulation = by_name(drives, "drives", "motions of coordinates"), formulation_given(formulation)
+    rates, accelerations = (
+        by_name(x, what, "arrays") for x, what in ((rates, "rates"), (accelerations, "accelerations"))
+    )
     x = _places(drives, times)
     asked = motions(model, drives, x, rates, accelerations)
     still = times is None
@@ -72,6 +76,7 @@ def kinematics(
     t, p = way.instants(x[:done])
     p[:, twin.turns] = counted
     data = _dataset(twin, t, np.array(states), p, x[:done], still)
+    data.attrs["model_hash"] = fingerprint(model, dict(model.signals) | recorded(model, signals))
     data = singular.told(data, twin, follower, x[:done], np.array(states), counted, still)
     if done < len(x):
         raise RunError(singular.stuck(model, twin, follower, asked, reached, still), data)
@@ -82,7 +87,7 @@ def _places(drives, times):
     """The times, or places 0, 1, 2 … of a sweep."""
     if times is None:
         lengths = [len(x) for x in drives.values() if isinstance(x, (Sequence, np.ndarray)) and np.ndim(x) == 1]
-        if not lengths:
+        if not lengths or not lengths[0]:
             raise OptionError(
                 "kinematics: give `times`, or an array for at least one of the `drives`: a quasi-static sweep"
             )
@@ -226,4 +231,6 @@ def _dataset(twin, t, q, p, x, still):
     if not still:
         return data
     values = data.coordinate.sel(joint_coordinate=twin.names).values
-    return data.rename(time=SWEEP).assign(drive_value=((SWEEP, "drive"), values))
+    data = data.rename(time=SWEEP).assign(drive_value=((SWEEP, "drive"), values))
+    data[SWEEP].attrs = {"long_name": "place in the sweep"}
+    return data

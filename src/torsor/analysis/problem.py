@@ -78,7 +78,7 @@ class Problem:
         held = examiner.units(0.0, q, p, self.rows) if self.rows else np.ones(0)
         kinds = [unit for target in self.targets for unit in target.units]
         J = self._kernels["wanted"].over(t, q, p, np.zeros(sum(self.sizes)))[1].reshape(self.n, -1).T * self.columns
-        own = np.linalg.norm(J, axis=1)
+        own = np.linalg.norm(np.where(np.isfinite(J), J, 0.0), axis=1)
         size = lambda unit, length: self.length if unit == LENGTH else (length or 1.0) if unit == OWN else 1.0
         wanted = np.array([size(unit, length) for unit, length in zip(kinds, own)])
         gaps = np.array([self.length if unit == LENGTH else 1.0 for unit, _, _ in self.stops])
@@ -90,6 +90,7 @@ class Problem:
         value, slope = self._kernels[name].over(*given)
         unit = self.units[name]
         slope = np.swapaxes(slope.reshape(len(slope), self.n, len(unit)), 1, 2)
+        slope = np.where(np.isfinite(slope), slope, 0.0)  # where a signal has no derivative, it leads nowhere
         return value / unit, slope * self.columns / unit[:, None]
 
     def wanted(self, t, q, p, y):

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..describe import quantity
 from ..describe.model import Model
 from ..errors import ModelError, OptionError
 from . import singular
 from .assembly import assemble
 from .drives import driven
 from .following import Follower
+from .given import formulation_given, model_given
 from .kinematics import RANK
 from .problem import Problem
 from .targets import ANGLE, target
@@ -58,8 +58,8 @@ def range_of_motion(
     A coordinate ends at a dead point, where its loop does not let it go on, at a stop of `ts.Limit`, or not at all. Where the
     mechanism has further freedoms they move as little as possible, and the end is the first that is met on that way.
     """
-    if not isinstance(model, Model):
-        raise OptionError(f"range_of_motion: give a torsor.Model, got {quantity.show(model)}")
+    model_given(model, "range_of_motion")
+    formulation = formulation_given(formulation)
     one = target(model, coordinate, {})
     if one.turns is None:
         raise OptionError(f"range_of_motion: {coordinate!r} is not the coordinate of a joint")

@@ -79,8 +79,10 @@ def _array(value, name):
         array = np.asarray(value, float)
     except Exception:  # whatever a stranger's class raises when it is asked for numbers
         array = np.array(np.nan)
-    if not np.isfinite(array).all():
-        raise OptionError(f"target {name!r}: finite numbers are needed, got {quantity.show(value)}")
+    if not (np.abs(array) <= quantity.FARTHEST).all():
+        raise OptionError(
+            f"target {name!r}: finite numbers are needed, up to {quantity.FARTHEST:g}, got {quantity.show(value)}"
+        )
     return array
 
 
@@ -184,7 +186,7 @@ def weights_of(wanted, given):
             value = np.broadcast_to(np.asarray(given.get(w.name, 1.0), float), (len(w.units),))
         except (TypeError, ValueError):
             value = np.array([np.nan])
-        if not (np.isfinite(value).all() and (value > 0).all()):
+        if not ((value > 0) & (value <= quantity.FARTHEST)).all():
             raise OptionError(
                 f"weight of {w.name!r} must be positive, one or {len(w.units)} numbers, got {quantity.show(given[w.name])}"
             )
@@ -194,10 +196,6 @@ def weights_of(wanted, given):
 
 def limits_of(model, given):
     """Pairs of a coordinate, (joint, place), and its stops."""
-    if not isinstance(given, Mapping):
-        raise OptionError(
-            f"limits must be pairs (lower, upper) by the names of coordinates, got {quantity.show(given)}"
-        )
     found = []
     for name, pair in given.items():
         one = target(model, name, {})
@@ -213,9 +211,3 @@ def limits_of(model, given):
             )
         found.append((one.turns, (lower, upper)))
     return found
-
-
-def count_of(starts):
-    if isinstance(starts, bool) or not isinstance(starts, (int, np.integer)) or starts < 0:
-        raise OptionError(f"starts must be a whole number that is not negative, got {quantity.show(starts)}")
-    return int(starts)

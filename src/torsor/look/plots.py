@@ -68,7 +68,8 @@ def available(data):
     """The views that the result has data for."""
     if not data.sizes.get("time"):
         return []
-    return [what for what in VIEWS if what not in DRAWN or data.sizes.get(DRAWN[what])]
+    drawn = [what for what in VIEWS if what not in DRAWN or data.sizes.get(DRAWN[what])]
+    return [what for what in drawn if what != "energy" or "work" in data]  # kinematics tells no work
 
 
 # views

@@ -14,14 +14,20 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-ROWS = {"time": ("run", "time"), "event": ("event",)}  # dimensions along which the rows of a table run
-NAMED = ("body", "joint", "joint_coordinate", "constraint")  # dimensions whose labels stand before the quantity
+ROWS = {"time": ("run", "time", "sweep"), "event": ("event",)}  # dimensions along which the rows of a table run
+NAMED = (
+    "body",
+    "joint",
+    "joint_coordinate",
+    "constraint",
+    "drive",
+)  # dimensions whose labels stand before the quantity
 
 
 def table_of(data: "xr.Dataset", per: str = "time") -> "pd.DataFrame":
     """A result as a flat pandas table.
 
-    per   "time": one row per time, and of a study one per run and time; "event": one row per event
+    per   "time": one row per time or place of a sweep, and of a study one per run and time; "event": one row per event
 
     What does not belong to a row, as the events of a run in a table over time, is left out. `attrs` of the table are those of the
     result.

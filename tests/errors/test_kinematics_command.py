@@ -1,0 +1,96 @@
+"""The command `torsor kinematics`: what it prints, what it keeps and with which status it ends."""
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor.cli import status_of
+
+LINKAGE = """
+import torsor as ts
+
+model = ts.Model("linkage", gravity=(0, 0, -9.81))
+length = model.parameter("length", 0.6)
+crank = model.body("crank", mass=1.0, inertia=(0.01, 0.02, 0.02), at=(0.1, 0, 0))
+block = model.body("block", mass=1.0, inertia=(0.01, 0.01, 0.01), at=(0.8, 0, 0))
+model.add(ts.Revolute("shaft", model.ground, crank, point=(0, 0, 0), axis="y"))
+model.add(ts.Prismatic("guide", model.ground, block, axis="x"))
+model.add(ts.Distance("rod", crank, block, points=((0.2, 0, 0), (0.8, 0, 0)), length=length))
+until = 0.5
+"""
+
+
+@pytest.fixture
+def torsor(tmp_path, monkeypatch, capsys):
+    (tmp_path / "linkage.py").write_text(LINKAGE)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        status = status_of(["kinematics", *arguments])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def test_a_sweep_is_told_and_kept(torsor):
+    status, out, _ = torsor("linkage.py", "--sweep", "shaft=0.1:6:30", "--out", "a.nc", "--csv", "a.csv")
+    assert status == 0 and "linkage: kinematics" in out and "shaft" in out
+    data = ts.load("a.nc")
+    angle = data.drive_value.values[:, 0]
+    np.testing.assert_allclose(angle, np.linspace(0.1, 6, 30), atol=1e-12)
+    expected = 0.2 * np.cos(angle) + np.sqrt(0.36 - (0.2 * np.sin(angle)) ** 2) - 0.8
+    np.testing.assert_allclose(data.coordinate.sel(joint_coordinate="guide"), expected, atol=1e-11)
+    with open("a.csv") as file:
+        header = file.readline().strip().split(",")
+    assert header[0] == "sweep" and "shaft.drive_force [N or N m]" in header
+
+
+def test_a_motion_over_time_takes_parameters_and_draws(torsor):
+    status, out, _ = torsor(
+        "linkage.py",
+        "--drive",
+        "shaft=0.2,10,1",
+        "--outputs",
+        "20",
+        "--set",
+        "length=0.6",
+        "--plot",
+        "pictures",
+        "--out",
+        "b.nc",
+    )
+    assert status == 0 and "coordinates.png" in out
+    data = ts.load("b.nc")
+    times = data.time.values
+    assert len(times) == 21 and times[-1] == 0.5
+    np.testing.assert_allclose(
+        data.coordinate.sel(joint_coordinate="shaft"), 0.2 + 10 * times + times**2 / 2, atol=1e-12
+    )
+
+
+def test_ranges_are_told(torsor):
+    status, out, _ = torsor("linkage.py", "--range", "shaft", "--range", "guide")
+    assert status == 0 and "shaft: turns fully" in out and "guide: from -0.4 (dead point" in out
+
+
+def test_a_dead_point_ends_with_status_3_and_what_was_reached(torsor):
+    status, out, err = torsor("linkage.py", "--sweep", "guide=-0.1:-0.5:20", "--out", "c.nc")
+    assert status == 3 and "beyond guide = -0.4: dead point" in err
+    assert 0 < ts.load("c.nc").sizes["sweep"] < 20
+
+
+@pytest.mark.parametrize(
+    "arguments, told",
+    [
+        (["--sweep", "shaft"], "--sweep shaft: write NAME=VALUES"),
+        (["--sweep", "shaft=0:1"], "write FIRST:LAST:COUNT"),
+        (["--sweep", "shaft=0:1:0"], "give `times`, or an array"),
+        (["--drive", "shaft=1,2,3,4"], "one to three numbers"),
+        (["--drive", "shaft=1", "--sweep", "shaft=0:1:3"], "give --sweep or --drive"),
+        (["--range", "shft"], "Did you mean 'shaft'"),
+        ([], "1 of its freedoms are not driven"),
+    ],
+)
+def test_mistakes_end_with_one_message(torsor, arguments, told):
+    status, _, err = torsor("linkage.py", *arguments)
+    assert status == 2 and told in err and "Traceback" not in err
