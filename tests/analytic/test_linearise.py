@@ -29,6 +29,16 @@ def reduced(lagrange, state):
     return slope(rates, state)
 
 
+def same_eigenvalues(found, expected, tolerance):
+    """Two sets of eigenvalues, in whatever order rounding leaves them."""
+    found, expected = list(found), list(expected)
+    assert len(found) == len(expected)
+    for s in expected:
+        near = min(found, key=lambda x: abs(x - s))
+        assert abs(near - s) <= tolerance * max(abs(s), 1e-3 * max(map(abs, expected)))
+        found.remove(near)
+
+
 CRANK, COUPLER, ROCKER, BASE = 0.4, 1.1, 0.7, 1.0
 STIFFNESS, FREE, DAMPING = 60.0, 0.3, 0.4  # the spring is stretched: it loads the loop
 
@@ -103,3 +113,82 @@ def test_the_same_in_coordinates_of_the_bodies():
     """The angle of the crank is "crank about z" there."""
     found = ts.linearise(four_bar(1.1, 2.5), formulation="absolute", coordinates=["crank about z"])
     np.testing.assert_allclose(found.A, reduced(four_bar_by_hand(), [1.1, 2.5]), rtol=1e-9, atol=1e-8)
+
+
+def test_eigenvalues_of_a_loop_at_rest_are_those_of_its_reduction_by_hand():
+    """At an equilibrium they do not depend on the coordinates."""
+    model = four_bar(1.1, 0.0)
+    by_hand = four_bar_by_hand()
+    for formulation in ("absolute", "relative"):
+        found = ts.equilibrium(model, formulation=formulation)
+        theta = 1.1 + found.coordinates["crank_pin"]
+        assert abs(by_hand.accelerations(0, theta, 0)) < 1e-10
+        expected = np.linalg.eigvals(reduced(by_hand, [theta, 0.0]))
+        same_eigenvalues(found.linear.eigenvalues, expected, 1e-8)
+
+
+def cart_pole(mass=0.4, length=0.6, cart_mass=1.5):
+    """An inverted pendulum on a cart, with the force on the cart as its input."""
+    model = ts.Model("cart_pole", gravity=(0, 0, -9.81))
+    cart = model.body("cart", mass=cart_mass, inertia=(0.1, 0.1, 0.1))
+    J = 0.02
+    pole = model.body("pole", mass=mass, inertia=(J, J, J), at=(0, 0, length))
+    track = model.add(ts.Prismatic("track", model.ground, cart, axis=(1, 0, 0)))
+    hinge = model.add(ts.Revolute("hinge", cart, pole, point=(0, 0, 0), axis=(0, 1, 0)))
+    force = model.input("force", 0.0)
+    model.add(ts.JointForce("motor", track, value=force))
+    return model, hinge, (mass, length, cart_mass, J)
+
+
+def test_an_inverted_pendulum_on_a_cart_has_the_matrices_of_the_textbook():
+    """(M + m) ẍ + m l φ̈ = F,  m l ẍ + (J + m l²) φ̈ = m g l φ; the hinge's force is an output that follows F at once."""
+    model, hinge, (m, l, M, J) = cart_pole()
+    outputs = {"angle": hinge.coordinate, "pull": hinge.reaction_force[0]}
+    found = ts.linearise(model, outputs=outputs, formulation="relative")
+    inertia = np.array([[M + m, m * l], [m * l, J + m * l**2]])
+    stiffness, push = np.array([[0, 0], [0, m * 9.81 * l]]), np.array([[1.0], [0.0]])
+    expected = np.block([[np.zeros((2, 2)), np.eye(2)], [np.linalg.solve(inertia, stiffness), np.zeros((2, 2))]])
+    assert found.states == ["track", "hinge", "track.rate", "hinge.rate"] and found.inputs == ["force"]
+    np.testing.assert_allclose(found.A, expected, atol=1e-12)
+    np.testing.assert_allclose(found.B, np.vstack([np.zeros((2, 1)), np.linalg.solve(inertia, push)]), atol=1e-12)
+    np.testing.assert_allclose(found.C[0], (0, 1, 0, 0), atol=1e-12)
+    pulled = m * (found.A[2] + l * found.A[3])  # m times the acceleration of the pole's centre
+    np.testing.assert_allclose(found.C[1], pulled, atol=1e-11)
+    np.testing.assert_allclose(found.D[:, 0], (0, m * (found.B[2, 0] + l * found.B[3, 0])), atol=1e-12)
+    assert found.steady and found.stability == "unstable"
+
+
+@pytest.mark.parametrize("formulation", ["absolute", "relative"])
+@pytest.mark.parametrize("spin", [0.9, 1.1])
+def test_a_sleeping_top_is_stable_beyond_its_critical_spin(formulation, spin):
+    """J₁ s² − i J₃ ω s − m g l = 0 for its tilt in axes that stay: stable beyond J₃² ω² = 4 J₁ m g l."""
+    mass, length, own, axial = 2.0, 0.3, 0.05, 0.04
+    J, torque = own + mass * length**2, mass * 9.81 * length
+    omega = spin * 2 * np.sqrt(J * torque) / axial
+    model = ts.Model("top", gravity=(0, 0, -9.81))
+    body = model.body("top", mass=mass, inertia=(own, own, axial), at=(0, 0, length))
+    model.add(ts.Spherical("tip", model.ground, body, point=(0, 0, 0), start_rate=(0, 0, omega)))
+    found = ts.linearise(model, formulation=formulation)
+    pair = np.roots([J, -1j * axial * omega, -torque])
+    tilt = [s for s in found.eigenvalues if abs(s) > 1e-5 * omega]
+    same_eigenvalues(tilt, [*pair, *pair.conj()], 1e-8)
+    assert (max(s.real for s in tilt) > 1e-3) == (spin < 1)
+
+
+@pytest.mark.parametrize("formulation", ["absolute", "relative", "woronetz"])
+@pytest.mark.parametrize("part", [0.8, 1.2])
+def test_a_rolling_disk_stays_upright_beyond_its_critical_speed(formulation, part):
+    """Nonholonomic: s² = (A m g r − C (C + m r²) ω²)/(A (A + m r²)), which is v² > g r/3 for a uniform disk."""
+    mass, radius = 3.0, 0.4
+    A, C = mass * radius**2 / 4, mass * radius**2 / 2
+    speed = part * np.sqrt(9.81 * radius / 3)
+    model = ts.Model("disk", gravity=(0, 0, -9.81))
+    motion = {"velocity": (speed, 0, 0), "angular_velocity": (0, speed / radius, 0)}
+    disk = model.body("disk", mass=mass, inertia=(A, C, A), at=(0, 0, radius), **motion)
+    model.add(ts.RollingDisk("road", model.ground, disk, radius=radius, axis=(0, 1, 0)))
+    found = ts.linearise(model, formulation=formulation)
+    square = (A * mass * 9.81 * radius - C * (C + mass * radius**2) * (speed / radius) ** 2) / (A * (A + mass * radius**2))
+    lean = [s for s in found.eigenvalues if abs(s) > 1e-4]
+    assert len(found.A) == 6 + 3  # six coordinates, three velocities
+    np.testing.assert_allclose(np.square(lean), square, rtol=1e-8)
+    assert (square > 0) == (part < 1)

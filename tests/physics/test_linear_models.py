@@ -1,0 +1,71 @@
+"""Linear models of random mechanisms: every formulation tells the same small motions, and so do differences of the equations."""
+
+import numpy as np
+import pytest
+from mechanisms import mechanism
+
+import torsor as ts
+from torsor.analysis.linearisation import linearised
+from torsor.analysis.mechanism import Mechanism
+from torsor.analysis.places import onto
+
+SEEDS = [3, 5, 8, 12, 17, 21, 23, 28]  # trees, loops, things that roll, with forces, drives and dampers
+
+
+def small_motions(model, formulation):
+    """Changes of positions, velocities and accelerations of all bodies that small motions permit: a basis, column by column."""
+    names = [f"{b.name}.{what}" for b in model.bodies for what in ("position", "velocity", "acceleration", "angular_velocity")]
+    C = ts.linearise(model, inputs=[], outputs=names, formulation=formulation).C
+    scale = np.abs(C).max(axis=1, keepdims=True)
+    return C, np.maximum(scale, 1e-6 * scale.max())  # what does not change but for rounding is not stretched
+
+
+def drawn(seed):
+    model = mechanism(seed, sizes=False)[0]
+    if model.switched:
+        pytest.skip("contacts are another matter")
+    return model
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_formulations_tell_the_same_small_motions(seed):
+    """Columns in one set of coordinates are combinations of those in another, accelerations included."""
+    model = drawn(seed)
+    try:
+        ours, scale = small_motions(model, "relative")
+    except ts.ModelError as error:
+        assert "singular" in str(error) or "particle" in str(error)
+        return
+    theirs, _ = small_motions(model, "absolute")
+    assert ours.shape == theirs.shape
+    A, B = ours / scale, theirs / scale
+    fit = np.linalg.lstsq(A, B, rcond=None)[0]
+    assert np.abs(A @ fit - B).max() < 1e-7 * np.abs(B).max()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_linear_model_is_the_limit_of_differences(seed):
+    """States that differ a little, on the constraints, have accelerations that differ as A says, but for squares of it."""
+    m = Mechanism(drawn(seed), "relative")
+    found = linearised(m, m.start)
+    n, S = m.equations.sizes["v"], m.equations.evaluated("axes")
+    way = np.random.default_rng(seed).standard_normal(found.tangent.shape[1]) * 1e-5 * m.system.length
+    change = found.tangent @ way
+    R = S(m.start.q, m.start.v)[:, :n]
+
+    def velocities_and_accelerations(part):
+        q = m.examiner(m.start).move(m.start.q, part * (R.T @ change[:n]))
+        place = onto(m, m.start.moved(q=q, v=m.start.v + part * (R.T @ change[n : 2 * n])))
+        turned = S(place.q, place.v)
+        a, v = m.solved(place, m.rows(place).keep).a, place.v
+        return np.concatenate([v, a]), turned
+
+    ahead, behind = (velocities_and_accelerations(part)[0] for part in (1.0, -1.0))
+    measured = (ahead - behind) / 2
+    R, Rdot, ad = np.split(S(m.start.q, m.start.v), 3, axis=1)
+    # the same from A: in axes that move along
+    rates = found.A @ way
+    first = R @ measured[:n] + (Rdot @ R.T - R @ ad @ R.T) @ change[:n]
+    second = R @ measured[n:] + Rdot @ R.T @ change[n : 2 * n]
+    expected = np.concatenate([first[found.coordinates], second[found.velocities]])
+    np.testing.assert_allclose(rates[: len(expected)], expected, atol=1e-6 * np.abs(expected).max())
