@@ -187,7 +187,9 @@ def test_a_rolling_disk_stays_upright_beyond_its_critical_speed(formulation, par
     disk = model.body("disk", mass=mass, inertia=(A, C, A), at=(0, 0, radius), **motion)
     model.add(ts.RollingDisk("road", model.ground, disk, radius=radius, axis=(0, 1, 0)))
     found = ts.linearise(model, formulation=formulation)
-    square = (A * mass * 9.81 * radius - C * (C + mass * radius**2) * (speed / radius) ** 2) / (A * (A + mass * radius**2))
+    square = (A * mass * 9.81 * radius - C * (C + mass * radius**2) * (speed / radius) ** 2) / (
+        A * (A + mass * radius**2)
+    )
     lean = [s for s in found.eigenvalues if abs(s) > 1e-4]
     assert len(found.A) == 6 + 3  # six coordinates, three velocities
     np.testing.assert_allclose(np.square(lean), square, rtol=1e-8)

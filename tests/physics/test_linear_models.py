@@ -14,7 +14,11 @@ SEEDS = [3, 5, 8, 12, 17, 21, 23, 28]  # trees, loops, things that roll, with fo
 
 def small_motions(model, formulation):
     """Changes of positions, velocities and accelerations of all bodies that small motions permit: a basis, column by column."""
-    names = [f"{b.name}.{what}" for b in model.bodies for what in ("position", "velocity", "acceleration", "angular_velocity")]
+    names = [
+        f"{b.name}.{what}"
+        for b in model.bodies
+        for what in ("position", "velocity", "acceleration", "angular_velocity")
+    ]
     C = ts.linearise(model, inputs=[], outputs=names, formulation=formulation).C
     scale = np.abs(C).max(axis=1, keepdims=True)
     return C, np.maximum(scale, 1e-6 * scale.max())  # what does not change but for rounding is not stretched

@@ -11,6 +11,7 @@ from .modes import Mode
 
 if TYPE_CHECKING:
     import xarray as xr
+    from matplotlib.figure import Figure
 
 ZERO = 1e-7  # of the largest eigenvalue: real parts below are rounding; a double zero is known to the root of that of numbers
 
@@ -40,6 +41,7 @@ class LinearModel:
     time: float
     formulation: str
     _shapes: Any = field(default=None, compare=False)
+    _model: Any = field(default=None, compare=False)  # and values of its parameters
 
     @cached_property
     def _decomposed(self):
@@ -102,6 +104,17 @@ class LinearModel:
         except ImportError:
             raise OptionError("linearise: install SciPy (pip install scipy) for its StateSpace objects") from None
         return StateSpace(self.A, self.B, self.C, self.D)
+
+    def plot(self, only: Any = None, amplitude: float | None = None) -> "Figure":
+        """A Matplotlib figure of the modes: every body as lines between its joints, at rest and at both ends of its motion.
+
+        only        places among `modes`; None: those that are not neutral, the first six
+        amplitude   of the largest coordinate [m or rad]; None: as can be seen
+        """
+        from .pictures import mode_shapes
+
+        model, parameters = self._model
+        return mode_shapes(self, model, parameters, only, amplitude)
 
     def dataset(self) -> "xr.Dataset":
         """Matrices and eigenvalues as an xarray.Dataset with names."""

@@ -51,7 +51,8 @@ def of_place(mechanism, place, inputs=None, outputs=None, coordinates=None):
     named = (states, list(inputs), list(outputs))
     matrices = (found.A, found.B, found.C, found.D)
     shapes = _shapes(mechanism, place, found.tangent)
-    return LinearModel(*matrices, *named, found.rates, found.values, place.t, mechanism.formulation, shapes)
+    model = (mechanism.model, mechanism.parameters)
+    return LinearModel(*matrices, *named, found.rates, found.values, place.t, mechanism.formulation, shapes, model)
 
 
 def _shapes(mechanism, place, tangent):

@@ -80,7 +80,7 @@ class Mode:
     @property
     def damping(self) -> float:
         """−Re s/|s|: 0 undamped, 1 aperiodic, negative: it grows."""
-        return -self.eigenvalue.real / abs(self.eigenvalue) if self.eigenvalue else 0.0
+        return 0.0 - self.eigenvalue.real / abs(self.eigenvalue) if self.eigenvalue else 0.0
 
     def motion(self, amplitude: float = 0.1, frames: int = 24) -> "xr.Dataset":
         """One period of (1) without growth or decay, as a dataset that `torsor.plot` and other viewers of results take.

@@ -9,7 +9,19 @@ import typer
 
 from ..errors import AccuracyWarning, OptionError, ResultError, RunError
 from ..registry import registered
-from . import BAD_INPUT, DONE, FAILED, INTERRUPTED, TERMINATED, checking, complain, components, kinematics, studies
+from . import (
+    BAD_INPUT,
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    TERMINATED,
+    checking,
+    complain,
+    components,
+    kinematics,
+    statics,
+    studies,
+)
 from .drawing import draw, folder_for, written_as, written_to
 from .options import (
     AGAIN,
@@ -235,7 +247,9 @@ def info(
         print(f"\ndrawn  {plot}")
 
 
-for command in (checking.check, components.save, components.trust, studies.study, kinematics.kinematics):
+for command in (
+    checking.check, components.save, components.trust, studies.study, kinematics.kinematics, statics.equilibrium, statics.modes,
+):  # fmt: skip
     app.command()(command)
 
 

@@ -1,0 +1,81 @@
+"""Pictures of modes: every body as the lines between its joints, at rest and at the two ends of its motion."""
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..describe import quantity
+from ..errors import OptionError
+from ..joints import Joint
+from ..lie import se3
+from ..look.panels import COLORS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SHOWN = 6  # modes
+SIZE = 0.12  # of the largest displacement over the size of the picture
+AXES = "xyz"
+
+
+def skeleton(model, parameters):
+    """Points of every body in its own axes that its lines go through: its joints, and its centre where these are too few."""
+    at = {model.parameters[name].symbol.name(): value for name, value in parameters.items()}
+    points: dict = {body.name: [] for body in model.bodies}
+    for joint in model.constraints:
+        if isinstance(joint, Joint):
+            for body, frame in zip((joint.first, joint.second), joint.placed):
+                if body.name in points:
+                    points[body.name].append(quantity.numbers(se3.split_pose(frame)[1], at).ravel())
+    return {name: np.array(own if len(own) > 1 else [*own, np.zeros(3)]) for name, own in points.items()}
+
+
+def mode_shapes(linear, model, parameters, only=None, amplitude=None) -> "Figure":
+    """A figure with one panel per mode; see `LinearModel.plot`."""
+    import matplotlib.pyplot as plt
+
+    modes = [mode for mode in linear.modes if not mode.neutral]
+    if only is not None:
+        modes = [linear.modes[k] for k in ([only] if isinstance(only, int) else only)]
+    modes = modes[:SHOWN]
+    if not modes:
+        raise OptionError("plot: there is no mode to draw: nothing moves, or all motions are neutral")
+    columns = min(len(modes), 3)
+    rows = -(-len(modes) // columns)
+    figure = plt.figure(figsize=(3.6 * columns, 3.4 * rows), layout="constrained")
+    lines = skeleton(model, parameters)
+    for k, mode in enumerate(modes, 1):
+        _panel(figure.add_subplot(rows, columns, k), mode, lines, amplitude)
+    return figure
+
+
+def _panel(ax, mode, lines, amplitude):
+    rest = _drawn(mode.motion(0.0, 2), lines)[0]
+    extent = np.ptp(np.vstack(rest), axis=0)
+    if amplitude is None:
+        far = max(np.abs(mode.displacement).max(initial=0.0), np.abs(mode.rotation).max(initial=0.0) * extent.max() / 2)
+        amplitude = SIZE * max(extent.max(), 1e-12) / far if far > 0 else 0.0
+    across, up = _view(extent, np.vstack(_drawn(mode.motion(amplitude, 5), lines)[0]) - np.vstack(rest))
+    for phase, (color, style) in {None: ("0.6", "-"), 0: (COLORS[0], "-"), 2: (COLORS[1], "--")}.items():
+        frames = _drawn(mode.motion(0.0 if phase is None else amplitude, 5), lines)
+        for points in frames[phase or 0]:
+            for a, b in pairwise(points):
+                ax.plot([a[across], b[across]], [a[up], b[up]], style, color=color, lw=2, marker="o", ms=3)
+    ax.set(aspect="equal", xlabel=f"{AXES[across]} [m]", ylabel=f"{AXES[up]} [m]")
+    ax.set_title(str(mode).split(":")[0], fontsize=9)
+
+
+def _view(extent, moved):
+    """The two axes of a picture: the one along which most moves, and of the others the one along which there is most to see."""
+    along = int(np.argmax(np.abs(moved).max(axis=0)))
+    other = max((k for k in range(3) if k != along), key=lambda k: extent[k])
+    return sorted((along, other))
+
+
+def _drawn(motion, lines):
+    """Points of all bodies in the world, frame by frame."""
+    found = []
+    for x, R in zip(motion["position"].values, motion["rotation"].values):
+        found.append([x[k] + lines[str(name)] @ R[k].T for k, name in enumerate(motion["body"].values)])
+    return found

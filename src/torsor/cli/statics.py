@@ -1,0 +1,107 @@
+"""The commands `equilibrium` and `modes`."""
+
+from typing import Annotated
+
+import typer
+
+from ..errors import OptionError
+from . import DONE
+from .drawing import written_as, written_to
+from .options import FORMULATION, OUT, SET, SOURCE, option
+
+STABLE = typer.Option("--stable", help="Go downhill from the start, to a stable equilibrium where there is one.")
+AT = option(
+    "start|FILE.nc@T",
+    "At the start of the model, or at the time T of a result. Default: at an equilibrium near the start.",
+    "--at",
+)
+SHAPES = option("FILE.png", "Draw the shapes of the modes.", "--plot")
+
+
+def equilibrium(
+    source: Annotated[str, SOURCE],
+    set: Annotated[list[str] | None, SET] = None,
+    formulation: Annotated[str | None, FORMULATION] = None,
+    stable: Annotated[bool, STABLE] = False,
+    out: Annotated[str | None, OUT] = None,
+):
+    """Find where a mechanism rests, what holds it there, and whether it stays."""
+    from ..analysis.equilibrium import equilibrium as search
+    from ..store import files
+    from .source import assignments, blamed, load
+
+    found, wanted = load(source, assignments(set)), written_as(out, None)
+    with blamed(found.file):
+        rest = search(found.model, None, formulation or "auto", found.parameters, stable=stable)
+    print(rest)
+    for name, both in rest.reactions.items():
+        force, torque = (", ".join(f"{x + 0.0:.6g}" for x in _plain(part)) for part in both)
+        print(f"  reaction of {name}: force ({force}) N, torque ({torque}) N m")
+    for path in wanted:
+        files.save(rest.data, path)
+        print(f"  written {path}")
+    return DONE
+
+
+def modes(
+    source: Annotated[str, SOURCE],
+    set: Annotated[list[str] | None, SET] = None,
+    formulation: Annotated[str | None, FORMULATION] = None,
+    at: Annotated[str | None, AT] = None,
+    stable: Annotated[bool, STABLE] = False,
+    plot: Annotated[str | None, SHAPES] = None,
+):
+    """Frequencies, damping and shapes of small motions about an equilibrium, the start, or a state of a result."""
+    from ..analysis.equilibrium import equilibrium as search
+    from ..analysis.linearise import linearise
+    from .source import assignments, blamed, load
+
+    found, chosen = load(source, assignments(set)), formulation or "auto"
+    if at is not None and stable:
+        raise OptionError("--stable: not together with --at; it is about the search for an equilibrium")
+    with blamed(found.file):
+        if at is None:
+            linear = search(found.model, None, chosen, found.parameters, stable=stable).linear
+        else:
+            linear = linearise(found.model, [], [], _state(at), chosen, found.parameters)
+    print(linear)
+    told = (
+        linear.stability
+        if linear.steady
+        else "this is no equilibrium: eigenvalues tell of stability where a motion is steady"
+    )
+    print(f"  {told}")
+    if plot is not None:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        written_to(linear.plot(), plot)
+        print(f"  drawn {plot}")
+    return DONE
+
+
+def _plain(numbers):
+    """Numbers with rounding beside the largest of them left out."""
+    return [x if abs(x) > 1e-9 * max(abs(y) for y in numbers) else 0.0 for x in numbers]
+
+
+def _state(text):
+    """The start, or a stored result at a time."""
+    if text == "start":
+        return None
+    from ..store.files import load
+
+    path, _, moment = text.rpartition("@")
+    try:
+        time = float(moment)
+    except ValueError:
+        raise OptionError(f"--at {text!r}: give `start`, or a result and a time, as in result.nc@2.5") from None
+    data = load(path)
+    data = data if "time" in data.sizes else data.expand_dims("time")
+    nearest = data.sel(time=time, method="nearest")
+    if abs(float(nearest["time"]) - time) > 1e-9 * max(1.0, abs(time)):
+        times = f"{float(data['time'][0]):g} to {float(data['time'][-1]):g} s"
+        raise OptionError(
+            f"--at {text!r}: {path} has no output at {time:g} s; nearest is {float(nearest['time']):g} s, of {times}"
+        )
+    return nearest

@@ -1,0 +1,152 @@
+"""Statics and linear models: what is refused, with which words, and what the commands print."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor.cli import status_of
+
+ARM = """
+import torsor as ts
+
+model = ts.Model("arm", gravity=(0, 0, -9.81))
+stiffness = model.parameter("stiffness", 30.0)
+rod = model.body("rod", mass=2.0, inertia=(0.1, 0.1, 0.1), at=(0.5, 0, 0))
+hinge = model.add(ts.Revolute("hinge", model.ground, rod, point=(0, 0, 0), axis=(0, 1, 0)))
+model.add(ts.TorsionSpring("spring", hinge, stiffness=stiffness, damping=1.0))
+until = 1.0
+"""
+
+
+def arm():
+    space: dict = {}
+    exec(ARM, space)
+    return space["model"]
+
+
+def rock():
+    model = ts.Model("rock", gravity=(0, 0, -9.81))
+    model.body("rock", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    return model
+
+
+@pytest.mark.parametrize("ask", [ts.equilibrium, ts.linearise])
+def test_what_is_no_model_is_refused(ask):
+    with pytest.raises(ts.OptionError, match="give a torsor.Model, got 3"):
+        ask(3)
+    with pytest.raises(ts.OptionError, match="time must be a finite number"):
+        ask(arm(), time=np.nan)
+    with pytest.raises(ts.OptionError, match="unknown formulation"):
+        ask(arm(), formulation="absolut")
+    with pytest.raises(ts.ModelError, match="unknown parameter 'mass'"):
+        ask(arm(), parameters={"mass": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"inputs": ["stifness"]}, "unknown input 'stifness'. Did you mean 'stiffness'"),
+        ({"inputs": 3}, "inputs must be names, got 3"),
+        ({"outputs": ["hinge.angle"]}, "unknown output 'hinge.angle'.*Known: .*hinge.rate"),
+        ({"outputs": {"x": rock().bodies[0].position}}, "does not belong to model 'arm'"),
+        ({"at": 7}, "`at` must be a result at one time, or an equilibrium, got 7"),
+        ({"coordinates": ["rod"], "formulation": "relative"}, "unknown coordinate 'rod'. Known: hinge"),
+        ({"coordinates": [], "formulation": "relative"}, "1 independent coordinates are needed, got 0"),
+    ],
+)
+def test_what_a_linear_model_cannot_be_asked_for_is_told(given, words):
+    with pytest.raises(ts.OptionError, match=words):
+        ts.linearise(arm(), **given)
+
+
+def test_a_result_is_taken_at_one_time_and_of_the_same_model():
+    model = arm()
+    rest = ts.equilibrium(model)
+    several = rest.data.expand_dims(time=[0.0, 1.0])
+    with pytest.raises(ts.OptionError, match="give a result at one time, as in data.sel"):
+        ts.linearise(model, at=several)
+    with pytest.raises(ts.OptionError, match="no result of this model"):
+        ts.linearise(rock(), at=rest.data)
+    with pytest.raises(ts.OptionError, match="equilibrium of another model, 'arm'"):
+        ts.linearise(rock(), at=rest, parameters={})
+    same = ts.linearise(model, at=rest.data)
+    np.testing.assert_allclose(same.eigenvalues, rest.linear.eigenvalues, rtol=1e-12)
+
+
+def test_an_input_that_moves_a_constraint_is_refused():
+    model = ts.Model("rail")
+    length = model.parameter("length", 1.0)
+    bob = model.body("bob", mass=1.0, inertia=0, at=(0, 0, -1))
+    model.add(ts.Distance("rod", model.ground, bob, length=length))
+    with pytest.raises(ts.OptionError, match="input 'length' occurs in constraint 'rod'"):
+        ts.linearise(model, inputs=["length"])
+
+
+def test_where_nothing_holds_the_forces_that_are_left_and_the_nearest_point_are_told():
+    with pytest.raises(
+        ts.ModelError, match=r"model 'rock': no equilibrium.*rock x = 0.*not in balance: rock z -9\.81 N"
+    ):
+        ts.equilibrium(rock())
+    with pytest.raises(ts.OptionError, match="stable must be True or False, got 1"):
+        ts.equilibrium(arm(), stable=1)
+
+
+def test_a_singular_position_has_no_linear_model():
+    """A parallelogram in a line: the loop does not tell which way it goes on."""
+    model = ts.Model("folded")
+    z = {"axis": (0, 0, 1)}
+    bodies = [
+        model.body(f"bar{k}", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(x, 0, 0)) for k, x in enumerate((0.5, 2.0, 1.5))
+    ]
+    model.add(ts.Revolute("a", model.ground, bodies[0], point=(0, 0, 0), **z))
+    model.add(ts.Revolute("b", bodies[0], bodies[1], point=(1, 0, 0), **z))
+    model.add(ts.Revolute("c", bodies[1], bodies[2], point=(3, 0, 0), **z))
+    model.add(ts.Revolute("d", bodies[2], model.ground, point=(2, 0, 0), **z))
+    with pytest.raises(ts.ModelError, match="singular position"):
+        ts.linearise(model)
+
+
+def test_linear_models_become_objects_of_other_packages():
+    import control
+    from scipy.signal import StateSpace
+
+    found = ts.linearise(arm(), inputs=["stiffness"], outputs=["hinge"])
+    theirs = found.control()
+    assert isinstance(theirs, control.StateSpace) and theirs.state_labels == found.states
+    np.testing.assert_allclose(np.sort_complex(theirs.poles()), np.sort_complex(found.eigenvalues))
+    assert isinstance(found.scipy(), StateSpace)
+    data = found.dataset()
+    assert float(data.A.sel(rate_of="hinge", state="hinge.rate")) == 1.0
+
+
+@pytest.fixture
+def torsor(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "arm.py").write_text(ARM)
+
+    def command(line):
+        status = status_of(line.split())
+        return status, *capsys.readouterr()
+
+    return command
+
+
+def test_the_commands_tell_an_equilibrium_and_its_modes(torsor, tmp_path):
+    status, text, trouble = torsor("equilibrium arm.py --set stiffness=40 --out rest.nc")
+    assert (status, trouble) == (0, "")
+    assert "equilibrium, stable" in text and "reaction of hinge: force (0, 0, 19.62) N" in text
+    assert float(ts.load("rest.nc")["coordinate"][0]) == pytest.approx(0.2383, abs=1e-3)
+    status, text, trouble = torsor("modes arm.py --plot shapes.png")
+    assert (status, trouble) == (0, "") and "Hz, damping" in text and (tmp_path / "shapes.png").exists()
+    status, text, _ = torsor("modes arm.py --at rest.nc@0 --set stiffness=40")
+    assert status == 0 and "at rest" in text
+    for line, words in {
+        "modes arm.py --at rest.nc": "give `start`, or a result and a time",
+        "modes arm.py --at rest.nc@3": "no output at 3 s",
+        "modes arm.py --at start --stable": "not together with --at",
+    }.items():
+        status, _, trouble = torsor(line)
+        assert status == 2 and words in trouble
