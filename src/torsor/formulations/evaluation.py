@@ -7,18 +7,20 @@ import numpy as np
 
 from ..describe.expressions import function, text
 
+TOGETHER = 64  # arguments for which a function is evaluated in one call
+
 
 class Evaluated:
     """A function of columns whose results are full matrices: one, or a tuple where it has several results."""
 
     def __init__(self, f):
         self.function = f
-        self._lock, self._bound = Lock(), None
+        self._lock, self._bound, self._mapped = Lock(), None, None
 
     def __call__(self, *columns):
         with self._lock:
             if self._bound is None:
-                self._bound = self._bind()
+                self._bound = self._bind(self.function)
             _, trigger, inputs, results = self._bound
             for place, column in zip(inputs, columns, strict=True):
                 place[:] = column
@@ -26,11 +28,29 @@ class Evaluated:
             found = tuple(_full(*result) for result in results)
         return found[0] if len(found) == 1 else found
 
-    def _bind(self):
-        """Memory that the function reads and writes, bound to it once; the trigger lives no longer than its buffer."""
-        f, (buffer, trigger) = self.function, self.function.buffer()
-        inputs = [np.zeros(f.nnz_in(k)) for k in range(f.n_in())]
-        flat = [np.zeros(f.nnz_out(k)) for k in range(f.n_out())]
+    def over(self, *rows):
+        """The results for many arguments at once, the first dimension counting them: arrays (n, size), or one row for all."""
+        n = max(len(row) for row in rows)
+        found = [np.zeros((n, *self.function.size_out(k))) for k in range(self.function.n_out())]
+        with self._lock:
+            if self._mapped is None:
+                self._mapped = self._bind(self.function.map(TOGETHER), TOGETHER)
+            _, trigger, inputs, results = self._mapped
+            for first in range(0, n, TOGETHER):
+                count = min(TOGETHER, n - first)
+                for place, row in zip(inputs, rows, strict=True):
+                    place.reshape(TOGETHER, -1)[:count] = row if len(row) == 1 else row[first : first + count]
+                trigger()
+                for target, (shape, places, flat) in zip(found, results):
+                    _spread(target[first : first + count], shape, places, flat.reshape(TOGETHER, -1)[:count])
+        return found[0] if len(found) == 1 else tuple(found)
+
+    def _bind(self, called, times=1):
+        """Memory that the function, or that which calls it so many times, reads and writes, bound once; the trigger lives no
+        longer than its buffer."""
+        f, (buffer, trigger) = self.function, called.buffer()
+        inputs = [np.zeros(times * f.nnz_in(k)) for k in range(f.n_in())]
+        flat = [np.zeros(times * f.nnz_out(k)) for k in range(f.n_out())]
         for bind, arrays in ((buffer.set_arg, inputs), (buffer.set_res, flat)):
             for k, array in enumerate(arrays):
                 if array.size:
@@ -50,6 +70,14 @@ def _full(shape, places, nonzeros):
     flat = np.zeros(shape[0] * shape[1])
     flat[places] = nonzeros
     return flat.reshape(shape, order="F")
+
+
+def _spread(target, shape, places, nonzeros):
+    """Write the nonzeros of many matrices, one row each, to their places."""
+    if places is None:
+        target[...] = nonzeros.reshape(len(target), *shape[::-1]).swapaxes(1, 2)
+    else:
+        target[:, places % shape[0], places // shape[0]] = nonzeros
 
 
 class Examined(Mapping):

@@ -73,11 +73,21 @@ def measured(model):
 
 
 def scales(model, points, reach, gyration, gravity):
-    """Scales from the numbers of `measured`. The size of a model is its extent at the start, or where all of it sits at one
-    point the largest radius of gyration; 1 where nothing has a size."""
-    extent, largest = float(np.linalg.norm(np.ptp(points, axis=1))), float(gyration.max())
-    length = extent if extent > POINT * largest else largest if largest > 0 else 1.0
-    own = np.where(reach > POINT * gyration, reach, gyration).ravel()
-    levers = {b.name: float(min(x, length)) if x > 0 else length for b, x in zip(model.bodies, own)}
-    gravity = float(gravity.item())
-    return Scales(length, levers, rate=float(np.sqrt(gravity / length)) if np.isfinite(gravity) else 0.0)
+    """Scales from the numbers of `measured`."""
+    length, levers, rate = sizes(*[x[None] for x in (points, reach, gyration, gravity)])
+    return Scales(float(length[0]), dict(zip([b.name for b in model.bodies], levers[0].tolist())), rate=float(rate[0]))
+
+
+def sizes(points, reach, gyration, gravity):
+    """Size of a model, levers of its bodies and the rate of motions under gravity, from the numbers of `measured` for many
+    values of parameters: one row each.
+
+    The size of a model is its extent at the start, or where all of it sits at one point the largest radius of gyration; 1 where
+    nothing has a size."""
+    along, largest = np.ptp(points, axis=2).T, gyration.max(axis=(1, 2))
+    extent = np.sqrt(along[0] * along[0] + along[1] * along[1] + along[2] * along[2])
+    length = np.where(extent > POINT * largest, extent, np.where(largest > 0, largest, 1.0))
+    own = np.where(reach > POINT * gyration, reach, gyration)[:, :, 0]
+    levers = np.where(own > 0, np.minimum(own, length[:, None]), length[:, None])
+    pull = gravity[:, 0, 0]
+    return length, levers, np.where(np.isfinite(pull), np.sqrt(np.where(np.isfinite(pull), pull, 0.0) / length), 0.0)

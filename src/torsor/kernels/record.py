@@ -66,6 +66,10 @@ class Record:
     def address(self):
         return ctypes.addressof(self._memory)
 
+    def words(self):
+        """Its own memory, as whole numbers: numbers, and where arrays and records are."""
+        return np.frombuffer(self._memory, np.int64)
+
     @classmethod
     def offset(cls, slot):
         return getattr(cls.memory, slot).offset

@@ -91,12 +91,12 @@ class Task:
         prepared = lambda needs: automatic.prepared(
             model, self.formulation, *ways, self.signals, self.parameters, needs=needs
         )
-        found = prepared(self._needs())
+        found = prepared(self.needs())
         if self.method == stiffness.AUTO:
             _, system, built = found
             self.method, self.method_reason = stiffness.choose(system, built, self.until, self.step)
-            found = prepared(self._needs()) if self._needs() else found
-        needs, (chosen, system, built) = self._needs(), found
+            found = prepared(self.needs()) if self.needs() else found
+        needs, (chosen, system, built) = self.needs(), found
         if stored is not None:
             shape = lambda x: [x.choice, json.dumps([x.layout, x.sizes])]
             if shape(system) != shape(stored):
@@ -106,7 +106,7 @@ class Task:
             system = stored
         else:
             self.formulation, self.reason = chosen
-        _refuse_endless(model, system, self.until)
+        refuse_endless(model, system, self.until)
         manner = (self.method, self.step, self.tolerance, self.projection, self.until)
         if changes_structure(model):
             from .event_runner import EventRunner
@@ -120,7 +120,7 @@ class Task:
         library = lambda choice: self.derived().library(choice, run_kernels)
         return system, Runner(system, built, *manner, renew, library, self.blame).bending(Bends(model))
 
-    def _needs(self):
+    def needs(self):
         """Kernels that the method needs."""
         return self._integrator().needs
 
@@ -134,12 +134,12 @@ class Task:
 
         if self.method == stiffness.AUTO:
             self.method, self.method_reason = stiffness.EXPLICIT, f"{self.ranks.word}s run it"
-        if self._needs():
+        if self.needs():
             able = ", ".join(key for key, cls in registered("integrator").items() if not cls.needs)
             raise OptionError(f"model {self.model.name!r}: {self.ranks.word}s run methods {able}, not {self.method!r}")
         part = Part(self, self.ranks)
         self.formulation, self.reason = "hierarchical", f"{self.ranks.word}s run it"
-        _refuse_endless(self.model, part.system, self.until, self.ranks)
+        refuse_endless(self.model, part.system, self.until, self.ranks)
         runner = RankRunner(part, self.method, self.step, self.tolerance, self.projection, self.until)
         return part.shown, runner.bending(Bends(self.model))
 
@@ -221,7 +221,7 @@ def _loads_not_unique(model, data):
     return [c.owner for c in rubbing if not unique.get(c.on.name, True)]
 
 
-def _refuse_endless(model, system, until, ranks=ALONE):
+def refuse_endless(model, system, until, ranks=ALONE):
     """Refuse a start so fast that its way through the run cannot be told from its rounding."""
     sizes = np.where(np.array(system.linear, bool), system.length, 1.0)
     (rate,) = ranks.largest(np.abs(np.array(system.v) / sizes).max(initial=0.0))

@@ -8,7 +8,6 @@ MEANING = {
     "message": "what went wrong in a run; empty: nothing did",
     "steps": "accepted steps",
     "rejections": "repeated steps",
-    "evaluations": "of the accelerations",
     "time_reached": "by each run",
     "energy_balance_relative": "largest error of the energy balance over the energy turned over",
     "position_drift_max": "largest residual of a position constraint",

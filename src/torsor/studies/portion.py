@@ -10,7 +10,6 @@ from ..errors import OptionError
 COUNTS = {  # what is told of every run besides its results: zero where it failed
     "steps": np.int64,
     "rejections": np.int64,
-    "evaluations": np.int64,
     "time_reached": float,
     "energy_balance_relative": float,
     "position_drift_max": float,
@@ -66,46 +65,47 @@ def blank_counts(n):
     return {name: np.zeros(n, kind) for name, kind in COUNTS.items()}
 
 
-def stacked(kept, outputs, messages):
-    """Runs as arrays with the run as first dimension: (dimensions, values) by name.
+def assembled(n, pieces, outputs, messages):
+    """Pieces as arrays of all n runs, which is their first dimension: (dimensions, values) by name.
 
-    kept       (dimensions, values) by name of each run, None where it failed
+    pieces     places of runs, and (dimensions, values) of them by name
     outputs    times that were asked for: a run that ended before has NaN at the others
-    messages   get what is wrong with a run that does not fit the others
+    messages   get what is wrong with a run that does not fit the first
     """
-    pattern: Any = next((one for one in kept if one is not None), {})
-    shapes = {name: _shape(dims, x, outputs) for name, (dims, x) in pattern.items()}
-    for i, one in enumerate(kept):
-        if one is not None and {n: _shape(d, x, outputs) for n, (d, x) in one.items()} != shapes:
-            kept[i], messages[i] = None, "reduce gives arrays of other names or sizes than for the first run"
-    found = {}
-    for name, (dims, _) in pattern.items():
-        values = [None if one is None else one[name][1] for one in kept]
-        found[name] = (("run", *dims), _filled(values, dims, shapes[name]))
-    return found
+    if not pieces:
+        return {}
+    pieces = sorted(pieces, key=lambda piece: piece[0][0])
+    pattern = {name: (dims, _shape(dims, x, outputs), x.dtype) for name, (dims, x) in pieces[0][1].items()}
+    fitting = []
+    for places, found in pieces:
+        if {name: (dims, _shape(dims, x, outputs)) for name, (dims, x) in found.items()} == {
+            name: (dims, shape) for name, (dims, shape, _) in pattern.items()
+        }:
+            fitting.append((places, found))
+        else:
+            for i in places:
+                messages[i] = "what is kept of it has other names or sizes than that of the first run"
+    return {name: (dims, _filled(n, fitting, name, shape)) for name, (dims, shape, _) in pattern.items()}
 
 
 def _shape(dims, x, outputs):
-    return tuple(outputs if dim == "time" else n for dim, n in zip(dims, x.shape))
+    """Of what is kept of each run."""
+    return tuple(outputs if dim == "time" else size for dim, size in zip(dims, x.shape) if dim != "run")
 
 
-def _filled(values, dims, shape):
-    """One array out of those of the runs."""
-    kinds = [x.dtype for x in values if x is not None]
-    kind = np.result_type(*kinds)
-    whole = all(x is not None and x.shape == shape for x in values)
-    if kind.kind in "iub" and not whole:
-        kind = np.dtype(float)
-    array: Any
-    if kind.kind == "U":
-        array = np.full((len(values), *shape), "", kind)
-    else:
-        array = (
-            np.full((len(values), *shape), np.nan, kind) if kind.kind == "f" else np.zeros((len(values), *shape), kind)
-        )
-    for i, x in enumerate(values):
-        if x is not None:
-            array[(i, *[slice(n) for n in x.shape])] = x
+def _filled(n, pieces, name, shape):
+    """One array out of those of the pieces."""
+    arrays = [(places, found[name][1]) for places, found in pieces]
+    if len(arrays) == 1 and arrays[0][1].shape == (n, *shape):
+        return arrays[0][1]
+    kind = np.result_type(*[x.dtype for _, x in arrays])
+    whole = sum(len(places) for places, x in arrays if x.shape[1:] == shape) == n
+    kind = np.dtype(float) if kind.kind in "iub" and not whole else kind
+    array: Any = np.empty((n, *shape), kind)
+    if not whole:
+        array[...] = "" if kind.kind == "U" else np.nan
+    for places, x in arrays:
+        array[(places, *[slice(size) for size in x.shape[1:]])] = x
     return array
 
 

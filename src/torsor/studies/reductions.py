@@ -8,11 +8,20 @@ import numpy as np
 from ..describe import quantity
 from ..errors import OptionError
 
+
+def _mean(x):
+    """In the order of the outputs, however many runs there are."""
+    total = np.zeros_like(x[..., 0])
+    for k in range(x.shape[-1]):
+        total = total + x[..., k]
+    return total / x.shape[-1]
+
+
 OVER_TIME: dict[str, Callable] = {
     "last": lambda x: x[..., -1],
     "min": lambda x: x.min(axis=-1),
     "max": lambda x: x.max(axis=-1),
-    "mean": lambda x: x.mean(axis=-1),
+    "mean": _mean,
 }
 
 
@@ -66,8 +75,15 @@ def checked(reduce):
     raise OptionError(f"study: reduce must be {allowed}, got {quantity.show(reduce)}")
 
 
+def by_words(reduce):
+    """Whether a reduction takes no function: it serves many runs at once as it does one."""
+    how = reduce.values() if isinstance(reduce, dict) else [reduce]
+    return not any(callable(x) for x in how)
+
+
 def reduced(reduce, run):
-    """What is kept of a run: (dimensions, values) by name. Dimensions of values that a function returns are its own."""
+    """What is kept of a run, or by words of many at once: (dimensions, values) by name. Dimensions of values that a function
+    returns are its own."""
     if reduce is None:
         return {name: (run.dims(name), run[name]) for name in run}
     if isinstance(reduce, str):

@@ -1,14 +1,20 @@
 """Runs of an order, carried out in this process: any number of threads share what was prepared."""
 
+import json
 import time as clock
 import warnings
 from dataclasses import replace
+from threading import RLock
+from typing import Any
+
+import numpy as np
 
 from ..errors import AccuracyWarning, OptionError, TorsorError
 from ..look.dataset import dataset
 from ..run.derived import DERIVING
-from .portion import COUNTS, Portion, blank_counts, stacked
-from .reductions import OneRun, reduced
+from .portion import COUNTS, Portion, assembled, blank_counts
+from .quick import Quick
+from .reductions import OneRun, by_words, reduced
 
 TOLD = (  # attributes of runs that are those of the study
     "model", "model_hash", "formulation", "formulation_reason", "method", "method_reason", "degrees_of_freedom",
@@ -18,41 +24,97 @@ INTERRUPTED = "not run: the study was interrupted"
 
 
 class Session:
-    """An order that is carried out here, run by run."""
+    """An order that is carried out here."""
 
     def __init__(self, order):
         self.order, self.task = order, order.task()
+        self.lock = RLock()
+        self._quick: Any = None
 
     def carry_out(self, first, values, stop=lambda: False):
         """The runs with these values of parameters, one row each."""
         began, n = clock.perf_counter(), len(values)
-        portion = Portion(first, [""] * n, blank_counts(n))
-        kept: list = [None] * n
-        for i, row in enumerate(values):
-            if stop():
-                portion.messages[i] = INTERRUPTED
-                continue
-            try:
-                kept[i] = self._alone(portion, i, dict(zip(self.order.names, row.tolist())))
-            except OptionError:  # wrong in all runs alike
-                raise
-            except TorsorError as error:
-                portion.messages[i] = str(error) or type(error).__name__
-            except Exception as error:  # of a function of the user
-                portion.messages[i] = f"reduce: {type(error).__name__}: {error}"
-        portion.variables = stacked(kept, len(self.order.times), portion.messages)
+        portion, pieces = Portion(first, [""] * n, blank_counts(n)), list[tuple]()
+        quick = self.quick()
+        block = n if quick is None else quick.most
+        for start in range(0, n, block):
+            left = np.arange(start, min(start + block, n))
+            if quick is not None and not stop():
+                left = self._together(quick, portion, pieces, left, values[left], stop)
+            for i in left:
+                run = lambda i=i: self._alone(portion, i, self._parameters(values[i]))
+                self._tried(portion, pieces, i, run, stop)
+        portion.variables = assembled(n, pieces, len(self.order.times), portion.messages)
         portion.seconds = clock.perf_counter() - began
         return portion
+
+    def quick(self):
+        """What carries out many runs at once; None where the model does not allow it."""
+        with self.lock:
+            if self._quick is None:
+                try:
+                    self._quick = Quick(self.order, replace(self.task))
+                except OptionError:
+                    raise
+                except TorsorError:  # the model does not start with its own parameters; it may with others
+                    self._quick = False
+            return self._quick if self._quick and self._quick.able else None
+
+    def _parameters(self, row):
+        return dict(zip(self.order.names, row.tolist()))
+
+    def _together(self, quick, portion, pieces, places, values, stop):
+        """Carry out what can be at once. Returns the places that are left."""
+        done, variables, counts = quick.carry_out(values, stop)
+        which, reduce = places[done], self.order.reduce
+        if not len(which):
+            return places
+        self._describe(portion, *quick.described())
+        for name, x in counts.items():
+            portion.counts[name][which] = x
+        variables = self._chosen(variables)
+        if by_words(reduce):
+            every = {name: (("run", *dims), x) for name, (dims, x) in variables.items()}
+            pieces.append((which, reduced(reduce, OneRun(every, self.order.times, {}, {}, None))))
+            return places[~done]
+        for row, i in enumerate(which):
+            one = {name: (dims, x[row]) for name, (dims, x) in variables.items()}
+            parameters = self._parameters(values[i - places[0]])
+            told = {name: x[row].item() for name, x in counts.items()}
+            whole = lambda parameters=parameters: self._simulated(parameters)
+            run = OneRun(one, self.order.times, parameters, told, whole)
+            self._tried(portion, pieces, i, lambda run=run: reduced(reduce, run), stop)
+        return places[~done]
+
+    def _tried(self, portion, pieces, i, run, stop):
+        """What is kept of one run, as a piece; or a message."""
+        if stop():
+            portion.messages[i] = INTERRUPTED
+            return
+        try:
+            found = run()
+            pieces.append((np.array([i]), {name: (("run", *dims), x[None]) for name, (dims, x) in found.items()}))
+        except OptionError:  # wrong in all runs alike
+            raise
+        except TorsorError as error:
+            portion.messages[i] = str(error) or type(error).__name__
+        except Exception as error:  # of a function of the user
+            portion.messages[i] = f"reduce: {type(error).__name__}: {error}"
+
+    def _describe(self, portion, data, attributes):
+        """Labels, units and manifest, from a dataset of the same model."""
+        if not portion.told:
+            options = {k: v for k, v in json.loads(attributes["options"]).items() if k != "parameters"}
+            portion.told = {name: attributes[name] for name in TOLD} | {"options": json.dumps(options)}
+            portion.labels = {str(name): (x.dims[0], x.values) for name, x in data.coords.items() if name != "time"}
+            portion.attributes = {str(name): dict(x.attrs) for name, x in data.variables.items()}
 
     def _alone(self, portion, i, parameters):
         """One run, prepared for itself as `simulate` does it: what is kept of it."""
         data = self._simulated(parameters)
         for name in COUNTS:
             portion.counts[name][i] = data.attrs[name]
-        if not portion.told:
-            portion.told = {name: data.attrs[name] for name in TOLD}
-            portion.labels = {str(name): (x.dims[0], x.values) for name, x in data.coords.items() if name != "time"}
-            portion.attributes = {str(name): dict(x.attrs) for name, x in data.variables.items()}
+        self._describe(portion, data, data.attrs)
         variables = self._chosen({str(name): (x.dims, x.values) for name, x in data.data_vars.items()})
         run = OneRun(variables, data["time"].values, parameters, data.attrs, lambda: data)
         return reduced(self.order.reduce, run)

@@ -117,13 +117,13 @@ def _carried_out(session, runs, executor, folder, bar):
                 pending.add(team.submit(*job, first, values))
             over, pending = futures.wait(pending, return_when=futures.FIRST_COMPLETED)
             for future in over:
-                portion = _received(future)
+                portion = future.result() if team.here else _received(future)
                 done.append(portion)
                 if folder is not None:
                     folder.keep(portion)
                 pace = portion.seconds / len(portion)
                 share = -(-sum(b - a for a, b in left) // team.count) or 1
-                size = int(max(1, min(LASTING / max(pace, 1e-6), 4 * len(portion), share)))
+                size = int(max(1, min(LASTING / max(pace, 1e-6), 8 * len(portion), share)))
             bar(sum(map(len, done)), [0])
     except KeyboardInterrupt:
         stopped.set()

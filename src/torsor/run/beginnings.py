@@ -1,0 +1,178 @@
+"""Starts of many runs at once, with other values of parameters: what `prepare` finds one by one, wherever that is sure.
+
+For trees, and for loops whose constraints hold as they are given, a start is what the user gave, and only has to be looked through:
+
+    the constraints hold to rounding, every joint is what it means, no row depends on others, and kernels have the same units
+
+What of this fails for a run, and whatever a start asks for beyond it (an assembly, other rows or units, redundant constraints), is
+left to the full preparation of that run.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..describe import quantity
+from ..errors import TorsorError
+from ..formulations.evaluation import Evaluated
+from ..formulations.initial import captures
+from ..formulations.scales import STEP, Scales, sizes
+from ..start.diagnosis import DEPENDENT
+from ..start.examiner import ROUNDING, Examiner
+from ..start.impostors import ALIGNED, ASSEMBLED
+from ..start.velocities import consistent_velocities
+from .repeated import Beginnings
+from .task import FARTHEST
+
+ROUND = 1e-7  # by which a moment of inertia may surely be larger than the sum of the others
+THIN = 1e-12  # least moment over the largest that is surely positive
+
+
+class Together:
+    """Starts of one formulation of a model, at one time.
+
+    told     what was derived from the model (`derived.py`);   until   end of the runs
+    system   at the start with the parameters of the model: others must not differ from it in what is chosen
+    """
+
+    def __init__(self, told, system, until):
+        self.told, self.system, self.model, self.until = told, system, told.model, until
+        self.face = told.face()
+        self.absolute = self.face.absolute
+        self.depending, weights = self.model.derived.get("masses", ((), None))
+        self.weights: Any = None if weights is None else Evaluated(weights)
+        self.bodies = {body.name: k for k, body in enumerate(self.model.bodies)}
+        self.labels = [row.label for row in self.absolute.rows]
+        plain = not (system.left_out or system.redundant or system.partition or system.changes or self.face.watches)
+        self.able = plain and not captures(self.absolute) and not self.model.events and not self.model.switched
+
+    def find(self, values):
+        """Beginnings for rows of values of all parameters, and which of them are sure."""
+        model, n, t = self.model, len(values), np.array([[self.system.t]])
+        sure = np.full(n, self.able) & self._sound(values)
+        inputs = np.empty((n, len(model.inputs)))
+        inputs[:] = model.input_values(dict(zip(model.parameters, values[0].tolist())))
+        inputs[:, : values.shape[1]] = values
+        given, examined = self.absolute.examined["given"].over(t, inputs), self.absolute.examined
+        q, turns, weights = (x[:, :, 0] for x in given[:3])
+        p = np.concatenate([inputs, turns], axis=1)
+        length, levers, rate = sizes(*given[3:])
+        sure &= np.isfinite(q).all(axis=1) & np.isfinite(p).all(axis=1) & (np.abs(q).max(axis=1) <= quantity.LARGEST)
+        G = examined["G"].over(t, q, p)
+        units, same = self._units(G, length)
+        sure &= same & _below(np.abs(examined["g"].over(t, q, p)[:, :, 0] / units), ROUNDING)
+        angle, shift = np.moveaxis(examined["departures"].over(t, q, p), 2, 0)
+        sure &= _below(np.maximum(angle, shift / length[:, None]), ASSEMBLED)
+        sure &= _below(-examined["alignments"].over(t, q, p)[:, :, 0], -ALIGNED)
+        sure &= self._independent(self.absolute, G, length, levers, units)
+        v = self._velocities(t, q, p, units, (length, levers, rate), sure)
+        own_q, own_v, own_p = self._adopted(t, q, v, p)
+        if self.face is not self.absolute:
+            known = [self.labels.index(row.label) if row.label in self.labels else -1 for row in self.face.rows]
+            own = np.where(np.array(known, int) >= 0, np.column_stack([units, np.ones(n)])[:, known], 1.0)
+            sure &= self._independent(self.face, self.face.examined["G"].over(t, own_q, own_p), length, levers, own)
+        reach = np.abs(own_v / np.where(np.array(self.system.linear, bool), length[:, None], 1.0))
+        sure &= _below(reach * self.until, FARTHEST)
+        states = own_p[:, list(self.system.state.states)]
+        x = np.concatenate([own_q, own_v, np.zeros((n, 1)), states], axis=1)
+        mass, inertia = weights.T.copy()
+        return Beginnings(x, own_p, np.ones(n, np.int64), length, mass, inertia, rate), sure
+
+    def _sound(self, values):
+        """Whether values are surely those that `Model.values` takes: parameters in their range, bodies with mass and inertia."""
+        model = self.model
+        positive = np.array([p.positive for p in model.parameters.values()], bool)
+        sure = np.isfinite(values).all(axis=1) & (np.abs(values) <= quantity.LARGEST).all(axis=1)
+        sure &= (values[:, positive] > 0).all(axis=1)
+        if self.depending:
+            found = self.weights.over(values)[:, :, 0]
+            for body in self.depending:
+                size = sum(x.numel() for x in body.weights)
+                sure &= _bodily(found[:, :size])
+                found = found[:, size:]
+        return sure
+
+    def _units(self, G, length):
+        """What rows are measured in, and whether kernels have the same units as those of the system."""
+        linear = np.array(self.absolute.linear(), bool)
+        lengths = np.linalg.norm(G * np.where(linear, length[:, None], 1.0)[:, None, :], axis=2)
+        units = np.where(lengths > 0, lengths, 1.0)
+        wanted = dict(self.system.choice.units)
+        same = _rounded(length) == self.system.choice.unit
+        if self.labels:
+            own = np.array([wanted.get(label, 0.0) for label in self.labels])
+            same &= (np.where(lengths > 0, _rounded(units), 0.0) == own).all(axis=1)
+        return units, same
+
+    def _independent(self, f, G, length, levers, units):
+        """Whether no row depends on the rows before it."""
+        rows, wide = G.shape[1:]
+        if not rows or rows > wide:
+            return np.full(len(G), not rows)
+        carried = [self.bodies.get(name, -1) for name in f.carried()]
+        arms = np.c_[levers, length][:, carried]
+        columns = np.where(np.array(f.linear(), bool), length[:, None], length[:, None] / arms)
+        order = sorted(range(rows), key=lambda k: f.rows[k].constraint.rank)
+        A = (G * columns[:, None, :] / units[:, :, None])[:, order]
+        A = A / np.maximum(np.linalg.norm(A, axis=2), 1.0)[:, :, None]
+        good = np.isfinite(A).all(axis=(1, 2))
+        R = np.linalg.qr(np.where(good[:, None, None], A, 0.0).swapaxes(1, 2), mode="r")
+        return good & (np.abs(np.diagonal(R, 0, 1, 2)) > DEPENDENT).all(axis=1)
+
+    def _velocities(self, t, q, p, units, measures, sure):
+        """Velocities at the start: none where nothing asks for motion; else as they are found for one run.
+
+        measures   size, levers and rate of motions, which velocities that are given change
+        """
+        n, wide = len(q), len(self.absolute.linear())
+        v, still = np.zeros((n, wide)), np.zeros((1, wide))
+        f, inputs = self.absolute.examined, len(self.model.inputs)
+        asked = [f["psi"].over(t, q, still, p), f["rates"].over(t, q, still, p)[1], f["speeds"].over(p[:, :inputs])]
+        moved = np.any(np.concatenate([x.reshape(n, -1) for x in asked], axis=1) != 0, axis=1)
+        for i in np.flatnonzero(moved & sure):
+            length, levers, rate = (x[i] for x in measures)
+            named = dict(zip(self.bodies, levers.tolist()))
+            one = Scales(float(length), named, dict(zip(self.labels, units[i].tolist())), float(rate))
+            try:
+                v[i], changes = consistent_velocities(self.absolute, Examiner(self.absolute, one), t[0], q[i], p[i])
+            except (TorsorError, np.linalg.LinAlgError):
+                changes = ["refused"]
+            sure[i], measures[2][i] = not changes, one.rate
+        return v
+
+    def _adopted(self, t, q, v, p):
+        """The same states in the coordinates of the formulation."""
+        f = self.face
+        if "adopt" not in f.examined:
+            return q, v, p
+        own_q, own_v = (x[:, :, 0] for x in f.examined["adopt"].over(t, q, v, p))
+        inputs = len(self.model.inputs)
+        turned = {(j.name, k): inputs + i for i, (j, k) in enumerate(self.absolute.turns)}
+        places = [*range(inputs), *[turned[j.name, k] for j, k in f.turns]]
+        return own_q, own_v, np.ascontiguousarray(p[:, places])
+
+
+def _below(x, limit):
+    """Whether all numbers of a row are at most so large."""
+    return (x <= limit).all(axis=1)
+
+
+def _rounded(x):
+    """`formulations.scales.rounded` of positive numbers."""
+    return STEP ** np.round(np.log(np.where(x > 0, x, 1.0)) / np.log(STEP))
+
+
+def _bodily(weights):
+    """Whether masses and inertias, column by column, are surely those of bodies: positive, and no moment larger than the sum of the
+    others; rows of one number are masses of particles."""
+    mass = weights[:, 0]
+    sure = (mass >= quantity.SMALLEST) & (mass <= quantity.LARGEST)
+    if weights.shape[1] == 1:
+        return sure
+    J = weights[:, 1:].reshape(-1, 3, 3)
+    size, least = np.abs(J).max(axis=(1, 2)), 10 * quantity.SMALLEST**2
+    sure &= np.isfinite(J).all(axis=(1, 2)) & (size <= quantity.LARGEST) & (size > 0)
+    sure &= np.abs(J - J.swapaxes(1, 2)).max(axis=(1, 2)) <= 1e-12 * size
+    moments = np.linalg.eigvalsh(np.where(sure[:, None, None], J, np.eye(3)))
+    sure &= moments[:, 0] > np.maximum(THIN * size, least)
+    return sure & (moments[:, 2] <= (moments[:, 0] + moments[:, 1]) * (1 + ROUND))

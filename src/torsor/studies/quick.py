@@ -1,0 +1,190 @@
+"""Runs of an order in compiled code, many at once: where a model lets nothing happen but motion, and starts are sure.
+
+What is not carried out here is carried out one by one (`session.py`); the numbers are the same.
+"""
+
+from dataclasses import replace
+from threading import Lock
+
+import numpy as np
+
+from ..describe.topology import spanning_tree
+from ..errors import TorsorError
+from ..joints import Joint
+from ..look.dataset import at_outputs, labelled, manifest
+from ..run import large
+from ..run.again import Prepared
+from ..run.beginnings import Together
+from ..run.derived import DERIVING
+from ..run.prepare import prepare
+from ..run.repeated import Beginnings, Repeater
+from ..run.runner import Runner
+from ..run.task import refuse_endless
+from ..start.continuity import refuse_jumps
+from ..start.impostors import ALIGNED, JUMPED
+
+ROOM = 2**26  # bytes of outputs that are computed at once
+
+
+class Quick:
+    """An order that compiled code carries out; `able` tells whether it can be."""
+
+    def __init__(self, order, task):
+        self.order, self.task, self.lock = order, task, Lock()
+        self.free: list = []  # repeaters that no thread uses
+        self.able, self._described = False, None
+        with DERIVING:
+            first = Prepared(task)
+            self.columns = [list(task.model.parameters).index(name) for name in order.names]
+            plain = type(first.runner) is Runner and not _in_tables(task)
+            self.system, self.able = first.own, plain and not _bends(first.runner, self.columns)
+            if self.able:
+                self.free.append(Repeater(first))
+                self.together = Together(task.derived(), first.own, task.until)
+                self.loops = _closes(task.model)
+                self.base = np.array([*task.model.values(task.parameters).values()], float)
+                self.watched = _occurring(task.model, self.columns)
+        row = sum(size for _, size in self.system.layout) * len(order.times) * 8
+        self.most = int(max(1, min(4096, ROOM // max(row, 1))))
+
+    def carry_out(self, values, stop):
+        """Which of these runs are done here, what they give, (run, time, …) by name, and numbers of each."""
+        began, repeater = self._beginnings(values), self._taken()
+        try:
+            beginnings, sure = began
+            which = np.flatnonzero(sure)
+            found = repeater.run(self.order.times, beginnings.some(which), None, stop)
+        finally:
+            with self.lock:
+                self.free.append(repeater)
+        done = np.zeros(len(values), bool)
+        good = found.over & np.isfinite(found.outputs).all(axis=(1, 2))
+        variables = self._variables(found.outputs, found.work)
+        good &= self._undoubted(variables, beginnings.some(which))
+        done[which] = good
+        counts = _counts(variables) | {"steps": found.steps, "rejections": found.rejections, "time_reached": found.time}
+        pick = lambda x: x if good.all() else x[good]
+        return done, {n: (dims, pick(x)) for n, (dims, x) in variables.items()}, {n: pick(x) for n, x in counts.items()}
+
+    def described(self):
+        """Labels and units, as a dataset without runs, and the manifest of a run."""
+        if self._described is None:
+            none = self._variables(np.zeros((1, 0, sum(size for _, size in self.system.layout))), np.zeros((1, 0)))
+            variables = {name: (dims, x[0]) for name, (dims, x) in none.items()}
+            over = _Kept(self.system.keep)
+            data = labelled(self.system, self.order.times[:0], self.system.keep, variables)
+            self._described = data, manifest(self.system, over, self.task.options())
+        return self._described
+
+    def _taken(self):
+        """A repeater that this thread has for itself."""
+        with self.lock:
+            if self.free:
+                return self.free.pop()
+        with DERIVING:
+            return Repeater(Prepared(replace(self.task)))
+
+    def _beginnings(self, values):
+        """Starts of the runs, and which of them can be run here."""
+        whole = np.tile(self.base, (len(values), 1))
+        whole[:, self.columns] = values
+        with DERIVING, np.errstate(all="ignore"):
+            beginnings, sure = self.together.find(whole)
+            for i in np.flatnonzero(~sure if not self.watched else np.full(len(values), True)):
+                sure[i] = self._alone(whole[i], beginnings, i, sure[i])
+        return beginnings, sure
+
+    def _alone(self, row, beginnings: Beginnings, i, sure):
+        """The start of one run, prepared for itself. Whether it can be run here: where nothing else is chosen about its kernels."""
+        task, model = self.task, self.task.model
+        try:
+            values = model.values(dict(zip(model.parameters, row.tolist())))
+            refuse_jumps(model, values, task.until)
+            if sure:
+                return True
+            ways = (task.map, task.projection.baumgarte, task.projection.metric)
+            system, _ = prepare(model, task.formulation, *ways, task.signals, values, needs=task.needs())
+            refuse_endless(model, system, task.until)
+        except TorsorError:
+            return False
+        if system.choice != self.system.choice or system.watches != self.system.watches:
+            return False
+        beginnings.x[i], beginnings.p[i] = system.state.joined(system.q, system.v, system.p), system.p
+        beginnings.turning[i], beginnings.length[i] = 0, system.length
+        beginnings.mass[i], beginnings.inertia[i] = system.mass, system.inertia
+        beginnings.rate[i] = system.scales["rate"]
+        return True
+
+    def _variables(self, outputs, work):
+        """Variables over time, by name, with the run as first dimension."""
+        n, m, wide = outputs.shape
+        found = at_outputs(self.system, outputs.reshape(n * m, wide), work.ravel(), None, _Kept(self.system.keep))
+        return {name: (dims, x.reshape(n, m, *x.shape[1:])) for name, (dims, x) in found.items()}
+
+    def _undoubted(self, variables, beginnings):
+        """Whether runs are surely what they seem: no joint of a loop has jumped, redundant constraints hold."""
+        n = len(beginnings)
+        good = np.ones(n, bool)
+        if self.task.projection.projects and self.system.redundant:
+            good &= variables["position_drift"][1].max(axis=1) <= 1e-7 * beginnings.length
+        if not self.loops or not n:
+            return good
+        absolute, m = self.together.absolute, len(self.order.times)
+        some = np.unique(np.linspace(0, m - 1, 9).astype(int))
+        x, R = (variables[name][1][:, some] for name in ("position", "rotation"))
+        whole = np.concatenate([x, R.swapaxes(3, 4).reshape(*x.shape[:3], 9)], axis=3)
+        keep = np.concatenate([np.arange(12) < (3 if body.particle else 12) for body in self.task.model.bodies])
+        q = whole.reshape(n * len(some), -1)[:, keep]
+        inputs = beginnings.p[:, : len(self.task.model.inputs)]
+        p = np.concatenate([inputs, np.zeros((n, len(absolute.turns)))], axis=1).repeat(len(some), axis=0)
+        t = np.tile(self.order.times[some], n)[:, None]
+        with DERIVING:
+            angle, shift = np.moveaxis(absolute.examined["departures"].over(t, q, p), 2, 0)
+            cosines = absolute.examined["alignments"].over(t, q, p)[:, :, 0]
+        length = beginnings.length.repeat(len(some))[:, None]
+        right = (np.maximum(angle, shift / length) <= JUMPED).all(axis=1) & (cosines >= ALIGNED).all(axis=1)
+        return good & right.reshape(n, -1).all(axis=1)
+
+
+class _Kept:
+    """What `at_outputs` asks of a trajectory without events."""
+
+    events: dict = {}
+    status, reached, wall = "", 0.0, 0.0
+
+    def __init__(self, used):
+        self.used = used
+
+
+def _counts(variables):
+    """Numbers of each run, from its outputs."""
+    T, U, E, W = (variables[name][1] for name in ("kinetic_energy", "potential_energy", "energy", "work"))
+    off = np.abs(E - E[:, :1] - (W - W[:, :1])).max(axis=1)
+    turnover = np.maximum(T.max(axis=1), U.max(axis=1) - U.min(axis=1))
+    relative = np.divide(off, turnover, out=np.zeros(len(off)), where=turnover > 0)
+    return {"energy_balance_relative": relative, "position_drift_max": variables["position_drift"][1].max(axis=1)}
+
+
+def _closes(model):
+    """Whether a model has loops, or constraints that are no joints: these may jump."""
+    return bool(spanning_tree(model).cut) or not all(isinstance(c, Joint) for c in model.constraints)
+
+
+def _in_tables(task):
+    """Whether a model runs through tables, in which parameters are numbers."""
+    model, signals = task.model, dict(task.model.signals) | task.signals
+    if task.needs() or task.projection.metric != large.METRIC:
+        return False
+    bare, seen = large.fixed(model, signals, task.values())
+    return large.system_of(bare, task.formulation, seen) is not None
+
+
+def _bends(runner, columns):
+    """Whether the instants at which steps end, since a table bends there, depend on a parameter that varies."""
+    lines = [line for _, _, line in runner.bends.found] if runner.bends else []
+    return any(set(line.jac_sparsity(k, 0).get_triplet()[1]) & set(columns) for line in lines for k in (0, 1))
+
+
+def _occurring(model, columns):
+    """Whether motions that are imposed depend on a parameter that varies."""
+    return bool(set(model.derived.get("imposed", ((), (), {}))[1]) & set(columns))

@@ -1,0 +1,131 @@
+"""Many starts at once and many runs in one loop give the bits of `simulate`: trees, loops, assemblies, drives, states, methods."""
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor.run.beginnings import Together
+from torsor.studies.session import Session
+
+
+def frame(name):
+    """A model with a parameter for a length, and one for a mass."""
+    model = ts.Model(name, gravity=(0, 0, -9.81))
+    return model, model.parameter("L", 1.0, positive=True), model.parameter("m", 1.0, positive=True)
+
+
+def bar(model, name, at, mass=1.0, **more):
+    return model.body(name, mass=mass, inertia=(0.1, 0.1, 0.1), at=at, **more)
+
+
+def hinge(model, name, first, second, point, **more):
+    return model.add(ts.Revolute(name, first, second, point=point, axis=(0, 1, 0), **more))
+
+
+def moving_pendulum():
+    """A tree with given coordinates and rates, and a state of the user."""
+    model, L, m = frame("pendulum")
+    a, b = bar(model, "a", (L / 2, 0, 0), m), bar(model, "b", (1.5 * L, 0, 0))
+    hinge(model, "A", model.ground, a, (0, 0, 0), start=0.3 * L, start_rate=m)
+    hinge(model, "B", a, b, (L, 0, 0))
+    model.state("way", rate=b.velocity[0], start=1.0)
+    return model
+
+
+def loop():
+    """A four-bar with a ball joint, whose geometry depends on a parameter: redundant rows are left out."""
+    model, L, m = frame("loop")
+    a, b, c = bar(model, "a", (0, 0, L / 2)), bar(model, "b", (0.75, 0, L), m), bar(model, "c", (1.5, 0, L / 2))
+    crank = hinge(model, "A", model.ground, a, (0, 0, 0))
+    hinge(model, "B", a, b, (0, 0, L))
+    model.add(ts.Spherical("C", b, c, point=(1.5, 0, L)))
+    hinge(model, "D", model.ground, c, (1.5, 0, 0))
+    model.add(ts.TorsionSpring("spring", crank, stiffness=2.0, damping=0.1))
+    return model
+
+
+def assembled():
+    """A loop that does not close as it is given, but for one value of its parameter."""
+    model, L, m = frame("assembled")
+    a, b, c = bar(model, "a", (0, 0, 0.5)), bar(model, "b", (0.75, 0, 1), m), bar(model, "c", (1.5, 0, 0.5))
+    hinge(model, "A", model.ground, a, (0, 0, 0))
+    hinge(model, "B", a, b, (0, 0, 1))
+    model.add(ts.Distance("C", b, c, points=((1.5, 0, 1), (1.5, 0, 1.2)), length=0.2 * L))
+    hinge(model, "D", model.ground, c, (1.5, 0, 0))
+    return model
+
+
+def driven():
+    """A motion that is imposed at a rate that depends on a parameter."""
+    model, L, m = frame("driven")
+    a, b = bar(model, "a", (1, 0, 0)), bar(model, "b", (2, 0, 0), m)
+    shaft = hinge(model, "A", model.ground, a, (0, 0, 0))
+    hinge(model, "B", a, b, (1.5, 0, 0))
+    model.add(ts.Drive("drive", shaft, L * ts.time))
+    return model
+
+
+def free():
+    """A body that nothing holds."""
+    model, L, m = frame("free")
+    bar(model, "a", (L, 0, 0), m, velocity=(m, 0, 0), angular_velocity=(L, 2, 0.1))
+    return model
+
+
+def compared(model, runs=4, **options):
+    """A study beside its runs one by one: the same bits. Returns how many runs were carried out for themselves, and how many starts
+    were found together."""
+    random, alone, sure = np.random.default_rng(5), [], []
+    values = {name: random.uniform(0.8, 1.25, runs) for name in model.parameters}
+    keep, one = Session._alone, Together.find
+    patch = pytest.MonkeyPatch()
+    patch.setattr(Session, "_alone", lambda self, *given: alone.append(1) or keep(self, *given))
+    patch.setattr(Together, "find", lambda *given: sure.append((found := one(*given))[1].copy()) or found)
+    data = ts.study(model, 0.4, values, outputs=4, executor=1, **options)
+    patch.undo()
+    for k in range(runs):
+        single = ts.simulate(model, 0.4, outputs=4, parameters={n: x[k] for n, x in values.items()}, **options)
+        for name, x in single.data_vars.items():
+            if "time" in x.dims:
+                np.testing.assert_array_equal(data[name][k], x, err_msg=f"{name} of run {k}")
+        for name in ("steps", "rejections", "energy_balance_relative", "position_drift_max", "time_reached"):
+            assert float(data[name][k]) == single.attrs[name], name
+    return len(alone), sum(int(which.sum()) for which in sure)
+
+
+@pytest.mark.parametrize("build", [moving_pendulum, loop, assembled, driven, free])
+def test_runs_of_a_study_are_those_of_simulate_to_the_bit(build):
+    alone, sure = compared(build())
+    assert alone == 0  # compiled code has run all of them,
+    assert sure == (4 if build in (moving_pendulum, driven, free) else 0)  # and starts of trees are found together
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"formulation": "absolute"},
+        {"formulation": "woronetz"},
+        {"projection": "partition"},
+        {"method": "rkmk4", "step": 0.01},
+    ],
+    ids=str,
+)
+def test_so_are_those_of_other_formulations_projections_and_steps(options):
+    compared(loop(), 2, **options)
+    compared(moving_pendulum(), 2, **options)
+
+
+def test_runs_of_a_model_with_events_are_those_of_simulate():
+    model, L, m = frame("ball")
+    ball = bar(model, "ball", (0, 0, L), m)
+    model.add(ts.Contact("floor", model.ground, ball, point=(0, 0, 0), normal=(0, 0, 1)))
+    compared(model, 2)
+
+
+@pytest.mark.parametrize("stretch", [False, True])
+def test_tables_bend_where_they_do_in_a_run_alone(stretch):
+    model, L, m = frame("pushed")
+    block = bar(model, "block", (0, 0, 0), m)
+    push = ts.table([0.0, 0.11, 0.23, 1.0], [0.0, 3.0, -2.0, 1.0])
+    model.add(ts.PointForce("push", block, force=(push(ts.time * L if stretch else ts.time), 0, 0)))
+    assert compared(model, 2, method="rkmk4", step=0.02)[0] == (2 if stretch else 0)
