@@ -248,3 +248,54 @@ def test_what_is_driven_already_and_what_rolls_is_refused():
         ts.kinematics(ts.cases.load("snakeboard"), {}, [0, 1])
     with pytest.raises(ts.OptionError, match="is not the coordinate of a joint"):
         ts.range_of_motion(model, "crank.position")
+
+
+def test_a_tool_follows_its_path_and_the_joints_take_the_forces():
+    """A planar arm of two hinges whose tip runs along a line: closed forms of angles, torques as inverse dynamics has them."""
+    model = ts.Model("arm", gravity=(0, -9.81, 0))
+    ends, before = (0.0, 1.0, 1.8), model.ground
+    for k in range(2):
+        rod = model.body(f"rod{k}", mass=2.0, inertia=(0.01, 0.1, 0.1), at=((ends[k] + ends[k + 1]) / 2, 0, 0))
+        model.add(ts.Revolute(f"hinge{k}", before, rod, point=(ends[k], 0, 0), axis="z"))
+        before = rod
+    signals, times = {"tip": rod.point((0.4, 0, 0))}, np.linspace(0, 1, 201)
+    tip = np.stack([1.2 - 0.5 * times**2, 0.4 + 0.6 * times, 0 * times], axis=1)
+    begin = {"hinge0": -0.2, "hinge1": 1.0}
+    data = ts.kinematics(model, targets={"tip": tip}, times=times, signals=signals, start=begin)
+    elbow = np.arccos(((tip**2).sum(axis=1) - 1.0 - 0.64) / 1.6)
+    np.testing.assert_allclose(of(data, "coordinate", "hinge1"), elbow, atol=1e-10)
+    names = ["hinge0", "hinge1"]
+    q, v, a = (
+        np.stack([of(data, what, n) for n in names], 1) for what in ("coordinate", "rate", "coordinate_acceleration")
+    )
+    dynamics = ts.compile(model, "relative")
+    np.testing.assert_allclose(data.drive_force, dynamics.inverse_dynamics(q, v, a), atol=1e-9)
+    J = dynamics.point_jacobian("rod1", (0.4, 0, 0), q)
+    speed = np.stack([-times, 0.6 + 0 * times], axis=1)
+    np.testing.assert_allclose(np.einsum("nij,nj->ni", J, v)[:, :2], speed, atol=1e-5)  # of a spline: fourth order
+    slow = ts.kinematics(model, targets={"tip": tip[::20]}, signals=signals, start=begin)
+    np.testing.assert_allclose(of(slow, "coordinate", "hinge1"), elbow[::20], atol=1e-10)
+    far = np.array([[1.2, 0.4, 0], [3.0, 0.0, 0.0]])
+    with pytest.raises(ts.RunError, match="cannot be followed beyond place 0.3219"):
+        ts.kinematics(model, targets={"tip": far}, signals=signals, start=begin)
+
+
+def test_poses_between_places_are_turned_evenly():
+    """A tool that turns by large steps, on one assembly; loops name their actuators."""
+    model = ts.cases.load("manipulator")
+    dynamics = ts.compile(model, "relative")
+    tool, q = dynamics.system.bodies[-1], np.linspace(0, 1.5, 4)[:, None] * (0.4, 0.3, -0.5) + (0.1, 0.2, 0.3)
+    names = dynamics.coordinates
+    data = ts.kinematics(model, targets={f"{tool}.pose": dynamics.poses(q)[:, -1]}, start=dict(zip(names, q[0])))
+    np.testing.assert_allclose(np.stack([of(data, "coordinate", n) for n in names], 1), q, atol=1e-9)
+    linkage = slider_crank(angle=0.4)
+    with pytest.raises(ts.OptionError, match=r"name the coordinates whose drives move it, actuators"):
+        ts.kinematics(linkage, targets={"bore": np.linspace(0, -0.1, 5)})
+    way = ts.kinematics(linkage, targets={"bore": np.linspace(0, -0.1, 5)}, actuators="shaft")
+    np.testing.assert_allclose(of(way, "coordinate", "bore"), np.linspace(0, -0.1, 5), atol=1e-11)
+    for given, told in (
+        ({"drives": {"shaft": 1.0}}, "or targets"),
+        ({"actuators": ["piston"]}, "unknown coordinate 'piston'"),
+    ):
+        with pytest.raises(ts.OptionError, match=told):
+            ts.kinematics(linkage, targets={"bore": np.zeros(3)}, **given)

@@ -38,6 +38,17 @@ class Assembly:
     q: np.ndarray
     formulation: str
 
+    def __getitem__(self, place) -> "Assembly":
+        """One of an array of them, or some."""
+        if not np.ndim(self.residual):
+            raise OptionError("this Assembly is a single one, not an array of them")
+        pick = lambda x: x[place].item() if np.ndim(x[place]) == 0 else x[place]
+        of = lambda several: {name: pick(x) for name, x in several.items()}
+        return Assembly(
+            of(self.coordinates), of(self.poses), of(self.missing), pick(self.residual), pick(self.freedom), self.q[place],
+            self.formulation,
+        )  # fmt: skip
+
     def __repr__(self):
         shape = np.shape(self.residual)
         if shape:
@@ -247,17 +258,13 @@ def _begin(problem, start, shape, count, one):
     n = problem.dynamics.q.size
     if start is None:
         q = problem.dynamics.q
-    elif isinstance(start, Assembly):
-        if (
-            start.formulation != problem.dynamics.formulation
-            or start.q.shape[-1] != n
-            or start.q.shape[:-1] not in ((), shape)
-        ):
+    elif isinstance(start, Assembly) and start.formulation == problem.dynamics.formulation:
+        if start.q.shape[-1] != n or start.q.shape[:-1] not in ((), shape):
             raise OptionError(
                 f"start: an Assembly of {start.q.shape[:-1]} configurations of this model is needed for {shape} targets"
             )
         q = start.q.reshape(-1, n)
-    elif isinstance(start, Mapping):
+    elif isinstance(start := getattr(start, "coordinates", start), Mapping):
         wanted, numbers = targets_of(problem.model, start, what="start")
         if not wanted or any(w.turns is None for w in wanted) or any(x.size != 1 for x in numbers.values()):
             raise OptionError(

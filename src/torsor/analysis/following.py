@@ -30,12 +30,16 @@ class Follower:
         p[self._counted] = turns
         return t, p
 
+    def rows(self, x, t, q, p):
+        """What has to vanish, and its derivative."""
+        return self.problem.held(t, q, p)
+
     def corrected(self, x, q, turns):
         """The configuration at x near q and its counted angles, or None."""
         problem, (t, p) = self.problem, self.at(x, turns)
         before, nothing, none = None, np.zeros((1, 0)), np.zeros((1, 0, problem.n))
         for _ in range(15):
-            g, G = problem.held(t, q[None, :], p)
+            g, G = self.rows(x, t, q[None, :], p)
             off = np.abs(g).max(initial=0.0)
             if off <= ROUNDING:
                 return q, self._turns(t, q, p)[0]

@@ -25,6 +25,7 @@ from .assembly import assemble
 from .drives import driven, motions
 from .following import Follower, conditioning
 from .given import by_name, formulation_given, model_given
+from .paths import tracked
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -39,6 +40,8 @@ def kinematics(
     times: Sequence[float] | np.ndarray | None = None,
     rates: Mapping[str, Any] | None = None,
     accelerations: Mapping[str, Any] | None = None,
+    targets: Mapping[str, Any] | None = None,
+    actuators: Sequence[str] | str | None = None,
     signals: Mapping[str, Any] | None = None,
     start: Any = None,
     parameters: Mapping[str, float] | None = None,
@@ -49,6 +52,8 @@ def kinematics(
     drives         motions of joint coordinates, by name: an expression of `ts.time`, a function of it, an array with a value for
                    each time, or a number. There must be as many as the mechanism has freedoms; `ts.Drive` in the model counts
     times          instants [s]; None: a quasi-static sweep through the arrays, in which nothing has velocity
+    targets        in the place of drives: what tools do, as in `assemble`, an array with a value for each time or place
+    actuators      coordinates that are driven so that the targets are met; None: all of a mechanism without loops
     rates, accelerations   of coordinates whose motion is an array, where they are known; else those of a cubic spline
     signals        further expressions to record, by name
     start          configuration near which the first instant is, as in `assemble`; None: the start of the model
@@ -65,9 +70,16 @@ def kinematics(
     rates, accelerations = (
         by_name(x, what, "arrays") for x, what in ((rates, "rates"), (accelerations, "accelerations"))
     )
-    x = _places(drives, times)
-    asked = motions(model, drives, x, rates, accelerations)
-    still = times is None
+    still, named = times is None, by_name(signals, "signals", "expressions")
+    if targets is None:
+        x = _places(drives, times)
+        asked = motions(model, drives, x, rates, accelerations)
+    elif drives or rates or accelerations:
+        raise OptionError("kinematics: give drives, with their rates and accelerations, or targets")
+    else:
+        given = None if still else _places({}, times)
+        asked, start, x = tracked(model, targets, given, actuators, named, start, parameters, formulation)
+        signals = {name: x for name, x in named.items() if name not in targets}
     way = Way(model, asked, still, recorded(model, signals), parameters, formulation)
     q, turns = way.begin(x[0], start)
     twin, follower = way.twin, way.follower
