@@ -34,7 +34,7 @@ from .forces import Force
 from .joints import Constraint, Joint
 from .joints.conserved import angular_momentum
 from .registry import register, registered
-from .tables import Table, table
+from .tables import Table, read_table, table
 
 if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see what is found by itself
     from . import cases, testing

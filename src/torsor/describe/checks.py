@@ -6,6 +6,8 @@ import casadi as ca
 
 from ..errors import ModelError, TorsorError
 from ..joints import Connection, Constraint, Joint
+from ..tables.calls import calls, looked_up
+from ..tables.search import stored, used
 from . import quantity
 from .body import Body, Frame, Placed
 from .element import ANYTHING, HOMELESS, KEPT, SLIDING, Owned, fill_in, initial
@@ -68,6 +70,7 @@ def declaration(model, element):
     for what, expression, allowed in statements:
         contents(model, element.owner, what, expression, allowed)
         if allowed in (KEPT, SLIDING):
+            smooth(element.owner, expression, 2 if allowed == KEPT else 0)
             _followed(model, element, expression, allowed == KEPT)
     element.found_sound()
 
@@ -125,6 +128,20 @@ def contents(model, owner, what, expression, allowed):
             raise ModelError(f"{owner}: {what} contains {s.name()!r}; it may contain numbers, {words} only{why}")
     if not quantity.finite(expression):
         raise ModelError(f"{owner}: {what} contains a number that is not finite")
+
+
+def smooth(owner, expression, least):
+    """Refuse tables in an equation of motion that is differentiated, which have fewer continuous derivatives than it needs: two
+    of a position, whose acceleration is to be continuous, and none of a velocity, but that must not jump."""
+    if not used() or expression.is_constant():
+        return
+    symbols = ca.symvar(expression)
+    f = ca.Function("equation", symbols, [expression])
+    for number, _ in looked_up(f, [[s] for s in symbols]) if calls(f) else []:
+        table = stored(number).content
+        if table.smooth < least:
+            needs = "two continuous derivatives: take kind='cubic'" if least else "a velocity that does not jump"
+            raise ModelError(f"{owner}: follows {table!r}; what imposes a motion needs {needs}")
 
 
 def port(model, name, thing):

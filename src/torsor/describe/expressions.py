@@ -18,6 +18,7 @@ import casadi as ca
 import numpy as np
 
 from ..tables.calls import calls, is_piece, piece, resolved
+from ..tables.search import stored
 
 CONSTANT, SYMBOL, RESULT = "CONST", "INPUT", "OUTPUT"
 UNARY = frozenset(
@@ -96,13 +97,21 @@ def read(data, symbols):
         elif name == NEXT:
             work[place] = ca.SX(found[a])
         elif name in LOOKUPS:
-            found = piece(1 + len(beside), int(name.split("_")[1]))(work[a], work[b], *beside)
-            work[place], beside = ca.SX(found[0]), []
+            found, beside = _found(work[a], [work[b], *beside], int(name.split("_")[1])), []
+            work[place] = ca.SX(found[0])
         elif name in UNARY:
             work[place] = ca.SX.unary(CODES[name], work[a])
         else:
             work[place] = ca.SX.binary(CODES[name], work[a], work[b])
     return [ca.SX(_pattern(shape), ca.vertcat(*x, ca.SX(0, 1))) for shape, x in zip(data["shapes"], nonzeros)]
+
+
+def _found(number, arguments, width):
+    """The results of a lookup. ValueError where there is no such table in this process."""
+    table = stored(float(number)) if number.is_constant() else None
+    if table is None or (len(table.axes), table.width) != (len(arguments), width):
+        raise ValueError("a table is missing")
+    return piece(len(arguments), width)(number, *arguments)
 
 
 def _pattern(shape):

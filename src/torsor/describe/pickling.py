@@ -68,9 +68,8 @@ def state(model):
 
 def unpacked(cls, consists, serialized, kinds, tables=()):
     """The model that was packed; it may be changed, whether the original was compiled or not."""
-    known = [table.number for table in tables]  # from here on, for as long as this process lasts
-    if any(stored(number) is None for number in known):
-        raise ValueError("a table is missing")
+    for table in tables:
+        table.number  # noqa: B018  from here on this process knows it
     model = cls.__new__(cls)
     symbols = [quantity.time if name is None else ca.SX.sym(name) for name, _ in kinds]
     expressions = function(serialized).call([ca.vertcat(*symbols)])

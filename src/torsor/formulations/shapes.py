@@ -1,15 +1,19 @@
 """The shape of expressions: their operations without the numbers in them.
 
-Two expressions of one shape are the same function with other numbers, and share their code.
+Two expressions of one shape are the same function with other numbers, and share their code. Numbers that stand for tables belong
+to the shape.
 """
 
 from typing import NamedTuple
 
 import casadi as ca
 
+from ..tables.calls import calls, piece, resolved
+
 
 class Shape(NamedTuple):
-    """Operations one by one: what is done, with which cells, into which cell; and the sizes of the results."""
+    """Operations one by one: what is done, with which cells, into which cells; and the sizes of the results. A constant that
+    belongs to the shape has itself in the place of cells."""
 
     operations: tuple
     sizes: tuple
@@ -26,7 +30,10 @@ class Shape(NamedTuple):
             elif what == ca.OP_OUTPUT:
                 found[outputs[0]][outputs[1]] = cells[inputs[0]]
             elif what == ca.OP_CONST:
-                cells[outputs[0]] = ca.SX(next(left))
+                cells[outputs[0]] = ca.SX(inputs[0] if inputs else next(left))
+            elif what == ca.OP_CALL:
+                results = piece(len(inputs) - 1, len(outputs))(*[cells[k] for k in inputs])
+                cells.update((k, ca.SX(x)) for k, x in zip(outputs, results))
             elif len(inputs) == 1:
                 cells[outputs[0]] = ca.SX.unary(what, cells[inputs[0]])
             else:
@@ -41,10 +48,24 @@ def shape_of(columns, symbols):
     )
     if f.has_free():
         return None, []
-    operations, numbers = [], []
+    f = resolved(f) if calls(f) else f
+    operations, numbers, tables = [], [], _tables(f)
     for k in range(f.n_instructions()):
-        what = f.instruction_id(k)
-        operations.append((what, tuple(f.instruction_input(k)), tuple(f.instruction_output(k))))
+        what, inputs = f.instruction_id(k), tuple(f.instruction_input(k))
         if what == ca.OP_CONST:
-            numbers.append(f.instruction_constant(k))
+            number = f.instruction_constant(k)
+            inputs = (number,) if k in tables else ()
+            numbers += [] if inputs else [number]
+        operations.append((what, inputs, tuple(f.instruction_output(k))))
     return Shape(tuple(operations), tuple(x.numel() for x in columns)), numbers
+
+
+def _tables(f):
+    """Places of the constants that stand for tables."""
+    found, defined = set(), {}
+    for k in range(f.n_instructions() if calls(f) else 0):
+        if f.instruction_id(k) == ca.OP_CALL:
+            found.add(defined[f.instruction_input(k)[0]])
+        if f.instruction_id(k) != ca.OP_OUTPUT:
+            defined.update(dict.fromkeys(f.instruction_output(k), k))
+    return found

@@ -148,8 +148,9 @@ class Task:
         from ..start.undefined import undefined
 
         p = p if len(p) else self.model.input_values(self.values())  # a large model has numbers for its parameters
-        owners, when = undefined(self.model, until, t, bodies, p)
-        return f": {', '.join(owners)} is not a number at t = {when:.9g} s" if owners else ""
+        owners, when, left = undefined(self.model, until, t, bodies, p)
+        told = ": ".join([f"{', '.join(owners)} is not a number at t = {when:.9g} s", *dict.fromkeys(left)])
+        return f": {told}" if owners else ""
 
     def derived(self):
         return derived(self.model, self.formulation, dict(self.model.signals) | self.signals)

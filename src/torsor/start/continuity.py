@@ -20,6 +20,8 @@ import numpy as np
 from ..describe.quantity import time
 from ..errors import AccuracyWarning, ModelError
 from ..joints.imposed import Motion
+from ..tables.calls import is_piece, piece
+from ..tables.search import stored
 
 SAMPLES, FEW = 600, 100  # instants that are looked at: where something switches, and where nothing does
 JUMP, KINK = 1e-9, 1e-7  # of (1), over the range of f and the size of ḟ
@@ -115,12 +117,25 @@ def _switches(f, state, changing):
             work[out[0]] = ca.SX(F.instruction_constant(k))
         elif op == ca.OP_INPUT:
             work[out[0]] = None if symbols[ins[0]].element_hash() in hidden else symbols[ins[0]]
+        elif op == ca.OP_CALL:
+            given = [work[i] for i in ins]
+            known = is_piece(ins) and all(x is not None for x in given)
+            found = piece(len(given) - 1, len(out))(*given) if known else [None] * len(out)
+            work.update(zip(out, [x if x is None else ca.SX(x) for x in found]))
+            yield from [x for x in _ends(*given) if ca.depends_on(x, time)] if known else []
         else:
             given = [work[i] for i in ins]
             known = all(x is not None for x in given)
             work[out[0]] = (ca.SX.unary if len(given) == 1 else ca.SX.binary)(op, *given) if known else None
             if known:
                 yield from [x for x in _switch(op, work[out[0]], *given) if ca.depends_on(x, time)]
+
+
+def _ends(number, *arguments):
+    """What changes where a table ends that is held outside; within it is smooth, or refused."""
+    table = stored(number)
+    ends = zip(table.axes, arguments) if table.content.outside == "hold" else []
+    return [side for axis, u in ends for side in (u < axis.breaks[0], u < axis.breaks[-1])]
 
 
 def _switch(op, value, a, b=None):

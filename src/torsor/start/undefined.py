@@ -9,6 +9,8 @@ import numpy as np
 
 from ..describe.quantity import time
 from ..formulations.absolute import Absolute
+from ..tables.calls import calls, looked_up
+from ..tables.search import stored
 
 AHEAD = 10.0 ** np.arange(-14, -1)  # how far ahead it is looked, over the length of the run
 
@@ -29,7 +31,8 @@ def declared(f):
 
 
 def undefined(model, until, t, bodies, p):
-    """Owners of what is not a number first, and the time; none where everything is defined.
+    """Owners of what is not a number first, the time, and tables that have nothing there, in words; none where everything is
+    defined.
 
     bodies   position, rotation (9 numbers, column by column), velocity and angular velocity of each
     p        parameters and memories
@@ -53,5 +56,18 @@ def undefined(model, until, t, bodies, p):
         at = (t + ahead, move(q, v * ahead), v, p)
         owners = [owner for owner, function in functions if not np.all(np.isfinite(function(*at).full()))]
         if owners:
-            return owners, t + ahead
-    return [], t
+            return owners, t + ahead, [left for owner, f in functions if owner in owners for left in _left(f, at)]
+    return [], t, []
+
+
+def _left(f, at):
+    """Tables in a function that are looked up outside of their points, where they end a run."""
+    inputs = [ca.SX.sym(f"u{k}", f.sparsity_in(k)) for k in range(f.n_in())]
+    found = {}
+    for number, arguments in looked_up(f, [x.nonzeros() for x in inputs]) if calls(f) else []:
+        table, asked = stored(number), ca.Function("asked", inputs, [ca.vertcat(*arguments)])(*at).full().ravel()
+        for axis, points, u in zip(table.axes, table.content.points, asked):
+            if table.content.outside == "error" and not axis.breaks[0] <= u < axis.breaks[-1]:
+                reach = f"its points reach from {points[0]:.9g} to {points[-1]:.9g}"
+                found[number] = f"{table.content.name} is looked up at {u:.15g}, and {reach}"
+    return found.values()

@@ -23,6 +23,9 @@ from ..events import Clock, Event, Memory, Mode, Modes, State, Watch
 from ..events.actions import Action
 from ..events.bundle import Bundle
 from ..registry import registered
+from ..tables import table
+from ..tables.calls import numbers_in
+from ..tables.search import stored
 from . import recorded
 
 PLAIN = {
@@ -167,9 +170,17 @@ def written(model):
     except ValueError as error:
         raise ModelError(f"model {model.name!r}: cannot be saved: {error}") from None
     steps, constants = graph.pop("steps"), graph.pop("constants")
+    f = ca.Function("expressions", [ca.vertcat(*symbols)], writer.expressions)
+    tables = [_told(stored(number).content, writer) for number in numbers_in(f)]
     arrays = [*writer.arrays, steps, constants]
-    data = {"things": writer.things, "content": writer.content, "symbols": kinds, "graph": graph}
+    data = {"things": writer.things, "content": writer.content, "symbols": kinds, "graph": graph, "tables": tables}
     return data, arrays, writer.exact
+
+
+def _told(given, writer):
+    """A table as plain data."""
+    at = [writer._array(x, "array")[1] for x in (given.values, *given.points)]
+    return {"kind": given.kind, "outside": given.outside, "name": given.name, "arrays": at}
 
 
 class Reader:
@@ -179,6 +190,9 @@ class Reader:
         *self.arrays, steps, constants = arrays
         self.owner, self.model = owner, Model.__new__(Model)
         symbols = [quantity.time if name is None else ca.SX.sym(name) for name, _ in data["symbols"]]
+        for told in data.get("tables", ()):
+            y, *x = [self.arrays[k] for k in told["arrays"]]
+            table(x[0] if len(x) == 1 else x, y, told["kind"], told["outside"], told["name"]).number  # noqa: B018  known from here on
         self.expressions = expressions.read(data["graph"] | {"steps": steps, "constants": constants}, symbols)
         known = _classes()
         self.things = [{} if name == "dict" else _empty(known, name, owner) for name, _ in data["things"]]

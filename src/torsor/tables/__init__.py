@@ -1,5 +1,6 @@
 """Functions that are given by points."""
 
+from .reading import read_table
 from .table import Table, table
 
-__all__ = ["Table", "table"]
+__all__ = ["Table", "read_table", "table"]

@@ -43,8 +43,9 @@ def pieces(x, y, kind, outside):
     else:
         inner, origins = _within(x, y, kind), x[:-1]
     below, above = _beyond(y, inner, outside)
-    if outside == "error":
-        breaks[0], breaks[-1] = breaks[0] - MARGIN * np.ptp(x), breaks[-1] + MARGIN * np.ptp(x)
+    breaks[[0, -1]] += np.array([-MARGIN, MARGIN]) * np.ptp(
+        x
+    )  # the ends are inside, with the slopes that they have there
     last = origins[-1] if outside == "extrapolate" else x[-1]
     return breaks, np.concatenate([x[:1], origins, [last]]), np.concatenate([below, inner, above])
 

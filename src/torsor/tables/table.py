@@ -149,7 +149,8 @@ def _array(given, dimensions, what, name):
     try:
         found = reals(given)
     except (TypeError, ValueError):
-        raise ModelError(f"{name}: {what} must be numbers, got {show(given)}") from None
+        hint = "; torsor.read_table reads a file" if isinstance(given, str) else ""
+        raise ModelError(f"{name}: {what} must be numbers, got {show(given)}{hint}") from None
     if found.ndim != dimensions:
         words = "a list of numbers" if dimensions == 1 else "a matrix of numbers, a row for each of the first points"
         raise ModelError(f"{name}: {what} must be {words}, got an array of shape {found.shape}")
