@@ -34,7 +34,8 @@ from .forces import Force
 from .joints import Constraint, Joint
 from .joints.conserved import angular_momentum
 from .registry import register, registered
-from .tables import Table, read_table, table
+from .tables.reading import read_table
+from .tables.table import Table, table
 
 if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see what is found by itself
     from . import cases, testing

@@ -25,7 +25,7 @@ def truth(f, until):
         inside = min(max(t, first + 1e-13), last - 1e-13)
         return [x[1], (9.81 * 0.5 * np.cos(x[0]) + f(inside)) / inertia]
 
-    for end in [b for b in [*f.bends()[0], until] if 0 < b <= until]:
+    for end in [b for b in [*f.bends(), until] if 0 < b <= until]:
         found = solve_ivp(rate, (begin, end), state, rtol=1e-13, atol=1e-13, method="DOP853", args=(begin, end))
         state, begin = found.y[:, -1], end
     return state

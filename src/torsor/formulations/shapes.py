@@ -62,7 +62,8 @@ def shape_of(columns, symbols):
 
 def _tables(f):
     """Places of the constants that stand for tables."""
-    found, defined = set(), {}
+    found: set[int] = set()
+    defined: dict[int, int] = {}
     for k in range(f.n_instructions() if calls(f) else 0):
         if f.instruction_id(k) == ca.OP_CALL:
             found.add(defined[f.instruction_input(k)[0]])

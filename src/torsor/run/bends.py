@@ -1,8 +1,8 @@
 """Instants at which a force bends or jumps, as a table over time does at its points: steps end there.
 
-Within a step everything is then as smooth as the order of a method takes it to be. Where something jumps, a step ends just before
-and the next one begins just after; no time passes between, but for rounding. States of earlier steps are forgotten, since no
-polynomial goes through both sides.
+Within a step everything is then as smooth as the order of a method takes it to be. A step ends just before and the next one begins
+just after; no time passes between, but for rounding. States of earlier steps are forgotten, since no polynomial goes through both
+sides.
 """
 
 from ..kernels.compiled import inlined

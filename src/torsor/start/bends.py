@@ -5,7 +5,9 @@ ends; one that takes the nearest value jumps between them. With an argument a t 
 
     t = (x − b) / a                                                                                     (1)
 
-Other functions of time, and signals, reach points at times that are not known beforehand.
+A step ends just before and the next one begins just after, so that no stage of it is on the other side by rounding: where
+everything rests, rounding would be all that moves. Other functions of time, and signals, reach points at times that are not known
+beforehand.
 """
 
 import casadi as ca
@@ -17,7 +19,7 @@ from ..formulations.fingerprint import looked_up_in
 from ..tables.search import stored
 
 CLOSE = 1e-12  # of the run: instants that are closer count as one
-BESIDE = 4.0  # units in the last place by which a step ends before a jump, and the next one begins after it
+BESIDE = 4.0  # roundings of time and of the argument by which a step ends before an instant, and the next one begins after it
 
 
 class Bends:
@@ -45,24 +47,24 @@ class Bends:
             return np.zeros(0), np.zeros(0)
         p = p[: len(self.model.inputs)] if len(p) else self.model.input_values(self.model.values())
         several = [_instants(table, k, [float(x) for x in line(p)], until) for table, k, line in self.found]
-        times, jumps = (np.concatenate(x) for x in zip(*several))
+        times, room = (np.concatenate(x) for x in zip(*several))
         order = np.argsort(times, kind="stable")
-        return _grouped(times[order], jumps[order], until)
+        return _grouped(times[order], room[order], until)
 
 
 def _instants(table, axis, line, until):
-    """Times within a run at which a table bends, and whether it jumps there."""
-    (points, jumps), (a, b) = table.bends(axis), line
+    """Times within a run at which a table bends, and how closely they are known."""
+    points, (a, b) = table.bends(axis), line
     times = (points - b) / a if a != 0 else np.zeros(0)  # (1)
     times = times[(times > CLOSE * until) & (times < until)]
-    return times, np.full(len(times), jumps)
+    rounding = np.spacing(until) + (np.spacing(abs(b)) + np.spacing(abs(a) * until)) / abs(a or 1.0)
+    return times, np.full(len(times), BESIDE * rounding)
 
 
-def _grouped(times, jumps, until):
-    """Instants that are as good as one as one; beside jumps there is room."""
+def _grouped(times, room, until):
+    """Instants that are as good as one as one, from before to beyond."""
     if not len(times):
         return times, times
-    first = np.flatnonzero(np.diff(times, prepend=-np.inf) > CLOSE * until)
-    last = np.append(first[1:], len(times)) - 1
-    room = BESIDE * np.spacing(until) * np.logical_or.reduceat(jumps, first)
-    return times[first] - room, np.where(room > 0, times[last], times[first]) + room
+    first = np.flatnonzero(np.diff(times, prepend=-np.inf) > CLOSE * until + 2 * room.max())
+    room = np.maximum.reduceat(room, first)
+    return times[first] - room, times[np.append(first[1:], len(times)) - 1] + room

@@ -23,9 +23,9 @@ from ..events import Clock, Event, Memory, Mode, Modes, State, Watch
 from ..events.actions import Action
 from ..events.bundle import Bundle
 from ..registry import registered
-from ..tables import table
 from ..tables.calls import numbers_in
 from ..tables.search import stored
+from ..tables.table import table
 from . import recorded
 
 PLAIN = {

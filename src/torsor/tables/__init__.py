@@ -1,6 +1,1 @@
-"""Functions that are given by points."""
-
-from .reading import read_table
-from .table import Table, table
-
-__all__ = ["Table", "read_table", "table"]
+"""Functions that are given by points. What native code reads of them (`search`) needs no CasADi."""

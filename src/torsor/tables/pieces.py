@@ -43,9 +43,9 @@ def pieces(x, y, kind, outside):
     else:
         inner, origins = _within(x, y, kind), x[:-1]
     below, above = _beyond(y, inner, outside)
-    breaks[[0, -1]] += np.array([-MARGIN, MARGIN]) * np.ptp(
-        x
-    )  # the ends are inside, with the slopes that they have there
+    margin = MARGIN * np.ptp(x)  # the ends are inside, with the slopes that they have there
+    breaks[-1] += margin
+    breaks[0] -= margin if outside == "error" else 0.0
     last = origins[-1] if outside == "extrapolate" else x[-1]
     return breaks, np.concatenate([x[:1], origins, [last]]), np.concatenate([below, inner, above])
 

@@ -39,7 +39,8 @@ def read_table(
         return table(columns[0], columns[1], kind, outside, name)
     if len(wanted) != 2:
         raise ModelError(f"{path}: x must be the name of one column, or of two, got {x!r}")
-    return table(*_grid(path, wanted, columns), kind, outside, name)
+    points, values = _grid(path, wanted, columns)
+    return table(points, values, kind, outside, name)
 
 
 def _columns(path, wanted):

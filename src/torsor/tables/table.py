@@ -80,20 +80,20 @@ class Table:
         found = horner(list(c), steps[0])  # (1)
         return found if np.ndim(found) else float(found)
 
-    def bends(self, axis: int = 0) -> tuple[np.ndarray, bool]:
-        """Arguments at which it is less smooth than a method of order 4 takes it to be, and whether it jumps there."""
-        x = self.points[axis]
+    def bends(self, axis: int = 0) -> np.ndarray:
+        """Arguments at which it jumps, or is less smooth than a method of order 4 takes it to be."""
+        x, hold = self.points[axis], self.outside == "hold"
+        between = 0.5 * (x[1:] + x[:-1])
         if self.kind == "cubic":
-            return (x[[0, -1]] if self.outside == "hold" else x[:0]), False
+            return x[[0, -1]] if hold else x[:0]
         if self.kind == "akima" or len(self.points) > 1:
-            return (0.5 * (x[1:] + x[:-1]), True) if self.kind == "nearest" else (x, False)
+            return between if self.kind == "nearest" else x
         steps = np.diff(self.values)
         if self.kind == "nearest":
-            return (0.5 * (x[1:] + x[:-1]))[steps != 0], True
+            return between[steps != 0]
         m = steps / np.diff(x)
         bent = np.abs(np.diff(m)) > STRAIGHT * np.abs(m).max()
-        held = np.array([self.outside == "hold" and m[0] != 0, *bent, self.outside == "hold" and m[-1] != 0])
-        return x[held], False
+        return x[np.array([hold and m[0] != 0, *bent, hold and m[-1] != 0])]
 
     def __reduce__(self):
         return table, (

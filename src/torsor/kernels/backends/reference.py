@@ -3,7 +3,6 @@
 import ctypes
 from dataclasses import dataclass
 
-from ...describe.expressions import function, text
 from ...registry import register
 from .base import Backend, Size
 
@@ -15,10 +14,14 @@ class Reference(Backend):
 
     def compile(self, functions, seldom=()):
         """The functions as CasADi stores them; work is not used."""
+        from ...describe.expressions import text  # late, as CasADi is
+
         return [text(f).encode() for f in functions], [Size(0, _operations(f)) for f in functions]
 
     def link(self, images, count):
         """Addresses of callbacks, one for each function."""
+        from ...describe.expressions import function
+
         callbacks = [_callback(function(image.decode())) for image in images[:count]]
         return [ctypes.cast(c, ctypes.c_void_p).value for c in callbacks], callbacks
 

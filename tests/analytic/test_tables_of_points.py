@@ -100,6 +100,16 @@ def test_a_mass_under_a_force_over_time_has_the_impulse_of_that_force(kind):
     assert 2.0 * data.rate.values[:, 0] == pytest.approx(impulse, abs=1e-8)
 
 
+def test_a_force_that_begins_sets_what_rests_in_motion():
+    """Nothing moves until then: an error there is large against everything, were it rounding alone."""
+    for start, scale in ((0.2, 1.0), (0.1 + 0.2, 1.5), (1000.1, 0.7)):
+        f = ts.table([start - 1, start, start + 2], [0, 0, 4])
+        data = ts.simulate(slider(f(scale * ts.time + start - 0.1 * scale)), 1.1, outputs=11)
+        assert data.rate.values[:, 0] == pytest.approx(
+            0.5 * scale * np.maximum(data.time.values - 0.1, 0) ** 2, abs=1e-9
+        )
+
+
 @pytest.mark.parametrize("backend", ["llvm", "reference"])
 def test_native_code_finds_the_piece_that_bisection_finds(backend):
     """Among points that crowd together over twelve decades, at them and between, with derivatives, in one and two arguments."""

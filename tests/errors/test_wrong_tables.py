@@ -1,4 +1,4 @@
-"""Tables that cannot be: every message says which table, where in it, and what is allowed; a run that leaves one keeps its results."""
+"""Tables that cannot be: messages say which one, where in it, and what is allowed; a run that leaves one keeps its results."""
 
 import casadi as ca
 import numpy as np
