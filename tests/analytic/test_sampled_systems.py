@@ -100,3 +100,62 @@ def test_outputs_may_be_expressions():
     model.add(ts.JointForce("motor", rail, pilot["force"]))
     data = ts.simulate(model, 2.0, outputs=20)
     np.testing.assert_allclose(data.coordinate.values[:, 0], closed_form(0.1, 0.0, 20)[:, 0], atol=2e-11)
+
+
+def chain(seed):
+    """Masses on rails, tied by springs and dampers, that two controllers of different periods and delays push: everything is
+    drawn. Returns the model, M⁻¹K, M⁻¹C, and of each controller its period, delay, gains and the mass that it pushes."""
+    draw = np.random.default_rng(seed)
+    n = int(draw.integers(2, 4))
+    model, masses, rails = ts.Model("chain"), draw.uniform(0.5, 3, n), []
+    for k in range(n):
+        body = model.body(f"mass{k}", mass=masses[k], inertia=(1, 1, 1), at=(0, k, 0))
+        rails.append(model.add(ts.Prismatic(f"rail{k}", model.ground, body, axis="x", start=draw.uniform(-1, 1))))
+    K, C = (a @ a.T for a in (draw.uniform(0, 2, (n, n)), draw.uniform(0, 0.5, (n, n))))
+    q, v = (ca.vertcat(*x) for x in zip(*[(rail.coordinate, rail.rate) for rail in rails]))
+    for k, force in enumerate(ca.vertsplit(-ca.SX(K) @ q - ca.SX(C) @ v)):
+        model.add(ts.JointForce(f"ties{k}", rails[k], force))
+    pilots = []
+    for k in range(2):
+        period = draw.uniform(0.05, 0.4)
+        delay, gains, pushed = (
+            draw.choice([0, 0.5, 1.0, 2.3]) * period,
+            draw.uniform(-1, 1, 2 * n),
+            int(draw.integers(n)),
+        )
+        law = lambda t, u, gains=gains: gains @ u
+        pilot = ts.Controller(f"pilot{k}", period, [q, v], ["force"], law, delay=delay, compiled=bool(k))
+        model.add(ts.JointForce(f"push{k}", rails[pushed], model.add(pilot)["force"]))
+        pilots.append((period, delay, gains, pushed))
+    return model, masses, K, C, pilots
+
+
+def step_by_step(masses, K, C, pilots, start, until):
+    """(q, v) at the end: from instant to instant by matrix exponentials, forces held in between."""
+    n = len(masses)
+    A = np.zeros((2 * n + 2, 2 * n + 2))
+    A[:n, n : 2 * n], A[n : 2 * n, :n], A[n : 2 * n, n : 2 * n] = np.eye(n), -K / masses[:, None], -C / masses[:, None]
+    for k, (_, _, _, pushed) in enumerate(pilots):
+        A[n + pushed, 2 * n + k] = 1 / masses[pushed]
+    samples = [(i * period, 0, k) for k, (period, *_) in enumerate(pilots) for i in range(int(until / period) + 1)]
+    x, t, instants = np.concatenate([start, np.zeros(n), [0.0, 0.0]]), 0.0, sorted(samples)
+    while instants:
+        now, _, what = instants.pop(0)
+        if now > until:
+            break
+        x, t = expm((now - t) * A) @ x, now
+        if isinstance(what, tuple):  # a force takes effect
+            x[2 * n + what[0]] = what[1]
+        else:
+            _, delay, gains, _ = pilots[what]
+            instants = sorted([*instants, (now + delay, 1, (what, float(gains @ x[: 2 * n])))], key=lambda i: i[:2])
+    return (expm((until - t) * A) @ x)[: 2 * n]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_controllers_of_any_periods_and_delays_move_linear_systems_as_matrix_exponentials_say(seed):
+    model, masses, K, C, pilots = chain(seed)
+    data = ts.simulate(model, 3.0, outputs=3)
+    expected = step_by_step(masses, K, C, pilots, data.coordinate.values[0], 3.0)
+    found = np.concatenate([data.coordinate.values[-1], data.rate.values[-1]])
+    np.testing.assert_allclose(found, expected, atol=1e-8 * np.abs(expected).max())

@@ -53,6 +53,16 @@ def test_copies_of_a_model_have_controllers_of_their_own(run):
         np.testing.assert_array_equal(data.coordinate.values, run.coordinate.values)
 
 
+def test_a_function_that_does_not_travel_is_told():
+    model = slide()
+    model.add(ts.Controller("idle", 0.1, [], ["nothing"], lambda t, u: 0.0))
+    with pytest.raises(
+        ts.ModelError, match="controller 'idle': its function <function .* cannot go to another process"
+    ):
+        pickle.dumps(model)
+    assert copy.deepcopy(model)["idle"].function is model["idle"].function  # in this process it does
+
+
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_controller_is_part_of_its_component(run, compiled):
     whole = ts.Model("whole")

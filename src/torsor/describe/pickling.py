@@ -10,6 +10,7 @@ import pickle
 
 import casadi as ca
 
+from ..errors import ModelError
 from ..tables.calls import numbers_in
 from ..tables.search import stored
 from . import quantity
@@ -53,12 +54,29 @@ def packed(model, **instead):
     instead: other parts that it has where it arrives."""
     file = io.BytesIO()
     writer = _Writer(file, model)
-    writer.dump(state(model) | instead)
+    try:
+        writer.dump(state(model) | instead)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        _refuse_functions(model, error)
+        raise
     symbols = ca.symvar(ca.vertcat(*[ca.vec(x) for x in writer.expressions], quantity.time))
     f = ca.Function("model", [ca.vertcat(*symbols)], writer.expressions)
     here = quantity.time.element_hash()
     kinds = [(None if s.element_hash() == here else s.name(), model.kind_of(s)) for s in symbols]
     return file.getvalue(), text(f), kinds, [stored(number).content for number in numbers_in(f)]
+
+
+def _refuse_functions(model, error):
+    """An error that names the first controller whose function does not travel."""
+    for rule in model.rules:
+        given = getattr(rule, "function", None)
+        try:
+            pickle.dumps(given)
+        except Exception:
+            raise ModelError(
+                f"{rule.owner}: its function {quantity.show(given)} cannot go to another process: define it at the top of a "
+                "module, or let it run compiled (compiled=True)"
+            ) from error
 
 
 def state(model):

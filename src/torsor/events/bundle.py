@@ -3,7 +3,7 @@
 Inside they are one column. A bundle knows the form, and goes both ways: numbers or expressions, whatever the column is made of.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,8 +49,8 @@ class Bundle:
             for k in range(1 if size is None else size)
         ]
 
-    def opened(self, column: Any) -> Any:
-        """A column in the form that was given: an array or an expression, a number, or a dictionary of these."""
+    def opened(self, column: np.ndarray) -> Any:
+        """An array in the form that was given: itself, a number, or a dictionary of numbers and arrays."""
         if self.kind == LIST:
             return column
         found, at = {}, 0
@@ -71,19 +71,32 @@ class Bundle:
 
 def entries(value: Any, count: int) -> list[Any]:
     """So many numbers or expressions; a ValueError for anything else."""
-    if type(value) is float and count == 1:  # by far the most common
-        return [value]
-    if isinstance(value, (ca.SX, ca.DM)):
-        found = ca.vertsplit(ca.vec(ca.SX(value)))
-    elif isinstance(value, (list, tuple)) and any(isinstance(x, ca.SX) for x in value):
-        found = [y for x in value for y in ca.vertsplit(ca.vec(ca.SX(x)))]
-    else:
-        try:
-            found = quantity.reals(value).ravel().tolist()
-        except Exception:  # whatever a stranger's class raises when it is asked for numbers
-            raise ValueError(f"{quantity.show(value)}, not {_numbers(count)}") from None
+    if isinstance(value, float) and count == 1:  # by far the most common
+        return [float(value)]
+    try:
+        found = list(_flat(value))
+    except Exception:  # whatever a stranger's class raises when it is asked for numbers
+        raise ValueError(f"{quantity.show(value)}, not {_numbers(count)}") from None
     if len(found) != count:
         raise ValueError(f"{quantity.show(value)}, {_numbers(len(found))} instead of {count}")
+    return found
+
+
+def _flat(value):
+    """The numbers and expressions in lists and arrays, one by one."""
+    if isinstance(value, (ca.SX, ca.DM)):
+        yield from ca.vertsplit(ca.vec(ca.SX(value)))
+    elif isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.dtype == object):
+        for x in value:
+            yield from (x,) if type(x) is float else _flat(x)
+    else:
+        yield from quantity.reals(value).ravel().tolist()
+
+
+def array(expressions: Sequence[ca.SX]) -> np.ndarray:
+    """Expressions as an array of NumPy, with which functions can calculate as with one of numbers."""
+    found = np.empty(len(expressions), object)
+    found[:] = list(expressions)
     return found
 
 

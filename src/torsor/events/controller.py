@@ -7,7 +7,7 @@ it is saved, restored and copied with the rest of a run.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import casadi as ca
@@ -19,7 +19,7 @@ from ..errors import ModelError, TorsorError
 from ..registry import register
 from .actions.asking import Ask
 from .actions.setting import Assign
-from .bundle import LIST, NAMED, Bundle, entries, scalars
+from .bundle import LIST, NAMED, Bundle, array, entries, scalars
 from .event import Clock, Event, Memory
 from .sampled import MOST, behind, known, refuse_function, seconds, starts
 
@@ -38,9 +38,9 @@ class Controller(Rule):
     u, s     inputs, signals just before the instant; the controller's own state
     f        `function(t, inputs)`, or `function(t, inputs, state)` that returns outputs and the next state
 
-    inputs    signals, or names of signals, in a list: the function gets an array; or by name: a dictionary
+    inputs    signals, or names of signals, in a list: the function gets an array of numbers; or by name: a dictionary
     outputs   names; or expressions of signals by name, instead of a function
-    function  called at every sample instant, with numbers; with `compiled=True` once, with expressions, and never in a run
+    function  called at every sample instant, with numbers; with `compiled=True` once, with arrays of expressions
     state     what the controller remembers at the start: a number, several, or several by name
     delay     from a sample to the instant when what was computed takes effect [s]
     start     outputs until the first ones take effect: one number for all, one for each, or by name
@@ -68,9 +68,8 @@ class Controller(Rule):
     delay: float = 0.0
     start: Any = 0.0
     compiled: bool = False
-    found: Any = (
-        None  # once it is added: form and signals of inputs; symbols of the state, outputs and next state in them
-    )
+    # once it is added: form and signals of the inputs; symbols of the state, and outputs and next state in them
+    found: Any = field(default=None, repr=False)
 
     def __post_init__(self):
         period, delay = seconds(self, "period"), seconds(self, "delay", zero=True)
@@ -165,8 +164,10 @@ class Controller(Rule):
     def _traced(self, form, column):
         """The law as expressions: symbols of the state, outputs, next state."""
         assert self.function is not None
-        symbols = ca.vertcat(ca.SX(0, 1), *[quantity.symbol(name) for name in self.states])
-        given = quantity.time, form.opened(column), *([] if self.state is None else [self.remembers.opened(symbols)])
+        symbols = [quantity.symbol(name) for name in self.states]
+        given = [quantity.time, form.opened(array(scalars(column)))]
+        if self.state is not None:
+            given.append(self.remembers.opened(array(symbols)))
         try:
             outputs, after = self.taken_apart(self.function(*given))
         except TorsorError:
@@ -177,7 +178,7 @@ class Controller(Rule):
                 "expressions, so that it may contain arithmetic, numpy.sin and the like, casadi.fmin, fmax, if_else; without "
                 "compiled=True it may contain anything"
             ) from error
-        return scalars(symbols), tuple(map(quantity.constant, outputs)), tuple(map(quantity.constant, after))
+        return tuple(symbols), tuple(map(quantity.constant, outputs)), tuple(map(quantity.constant, after))
 
     def taken_apart(self, returned: Any) -> tuple[list[Any], list[Any]]:
         """Outputs and next state of what the function returned; a ValueError where it is anything else."""
@@ -192,10 +193,10 @@ class Controller(Rule):
                 after = self.remembers.closed(rest)
             except ValueError as error:
                 raise ValueError(f"the function returned as next state {error}") from None
-        named = Bundle(NAMED, tuple((name, None) for name in self.held))
         try:
-            found = named.closed(returned) if isinstance(returned, Mapping) else entries(returned, len(self.held))
-            return found, after
+            if isinstance(returned, Mapping):
+                return Bundle(NAMED, tuple((name, None) for name in self.held)).closed(returned), after
+            return entries(returned, len(self.held)), after
         except ValueError as error:
             names = ", ".join(map(repr, self.held))
             raise ValueError(f"the function returned as outputs {names}: {error}") from None
