@@ -183,6 +183,21 @@ def test_states_of_the_user_come_to_rest_too():
 
 
 @BOTH
+def test_parameters_of_an_equilibrium_stay_unless_others_are_given(formulation):
+    model = hinged(0.0, stiffness=30.0)
+    hinge = model["hinge"]
+    damping, more = model.parameter("damping", 0.5), model.parameter("more", 0.0)
+    model.add(ts.JointForce("brake", hinge, value=-damping * hinge.rate[0] - more * hinge.coordinate[0]))
+    found = ts.equilibrium(model, parameters={"more": 5.0}, formulation="relative")
+    phi, inertia = found.coordinates["hinge"], 2.0 / 3
+    assert 35.0 * phi == pytest.approx(G * np.cos(phi))
+    for value in (0.5, 0.0):
+        linear = ts.linearise(model, [], [], found, formulation, {"damping": value})
+        roots = np.roots([inertia, value, 35.0 + G * np.sin(phi)])
+        np.testing.assert_allclose(np.sort_complex(linear.eigenvalues), np.sort_complex(roots), rtol=1e-9, atol=1e-9)
+
+
+@BOTH
 def test_an_equilibrium_is_one_in_every_formulation_and_a_run_stays_there(formulation):
     model = ts.cases.load("four-bar")
     found = ts.equilibrium(model, formulation="relative", stable=True)

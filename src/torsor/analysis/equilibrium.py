@@ -16,7 +16,7 @@ from .balance import Balance
 from .linear_model import LinearModel
 from .linearise import of_place
 from .mechanism import Mechanism
-from .places import of_result, parameters_of, place_of
+from .places import of_result, parameters_of, place_of, renewed
 from .rest import Rest
 from .statics import Search
 
@@ -84,7 +84,8 @@ class Equilibrium:
                 f"`at` is an equilibrium of another model, {own.model.name!r}, not of {mechanism.model.name!r}"
             )
         place = self._balance.place
-        return place if own.formulation == mechanism.formulation else of_result(mechanism, self.data, place)
+        same = own.formulation == mechanism.formulation
+        return renewed(mechanism, place) if same else of_result(mechanism, self.data, place)
 
     def __repr__(self) -> str:
         lines = [f"equilibrium, {self.stability}, residual {self.residual:.1e}"]
@@ -117,7 +118,7 @@ def equilibrium(
     """
     if not isinstance(stable, (bool, np.bool_)):
         raise OptionError(f"equilibrium: stable must be True or False, got {quantity.show(stable)}")
-    given = parameters_of(start, parameters)
+    given = parameters_of(model, start, parameters)
     if inputs:
         given = {**(given or {}), **inputs}
     mechanism = Mechanism(model, formulation, given, time, "equilibrium")

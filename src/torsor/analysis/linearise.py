@@ -36,7 +36,7 @@ def linearise(
     time         at which, for models that depend on it; a result brings its own
     coordinates  names of the independent coordinates; None: those that suit the constraints best
     """
-    mechanism = Mechanism(model, formulation, parameters_of(at, parameters), time, "linearise")
+    mechanism = Mechanism(model, formulation, parameters_of(model, at, parameters), time, "linearise")
     places, signals = inputs_of(model, inputs), outputs_of(model, outputs)
     return of_place(mechanism, place_of(mechanism, at), places, signals, coordinates)
 

@@ -1,22 +1,24 @@
 """States that an analysis starts from: the start of a model, a place that was found before, a result at one time."""
 
 import json
+from collections.abc import Mapping
 
 import numpy as np
 
 from ..describe import quantity
+from ..describe.model import Model
 from ..errors import OptionError
 from .mechanism import Place
 
 
-def parameters_of(at, given):
-    """Values of parameters: those given, else those that the state was computed with."""
-    if given is not None:
+def parameters_of(model, at, given):
+    """Values of parameters: those that the state was computed with, but for those given."""
+    told = getattr(at, "parameters", None)
+    if _is_result(at):
+        told = json.loads(at.attrs.get("options", "{}")).get("parameters")
+    if not isinstance(told, Mapping) or not isinstance(model, Model) or not set(told) <= set(model.parameters):
         return given
-    if hasattr(at, "parameters"):
-        return dict(at.parameters)
-    told = json.loads(at.attrs.get("options", "{}")) if _is_result(at) else {}
-    return told.get("parameters") or None
+    return {**told, **(given or {})} if given is None or isinstance(given, Mapping) else given
 
 
 def place_of(mechanism, at):
@@ -61,7 +63,8 @@ def of_result(mechanism, data, like=None):
         own = data.sel(body=body.name)
         parts += [own["position"].values] + ([] if body.particle else [own["rotation"].values.ravel(order="F")])
         speeds += [own["velocity"].values] + ([] if body.particle else [own["angular_velocity"].values])
-    p = np.concatenate([like.p[: len(model.inputs)], _turns(data, absolute)])
+    memories = like.p[len(model.parameters) : len(model.inputs)]
+    p = np.concatenate([mechanism.start.p[: len(model.parameters)], memories, _turns(data, absolute)])
     for name, place in mechanism.system.states:
         p[place] = float(data[name])
     q, v, p = face.adopt(t, np.concatenate(parts), np.concatenate(speeds), p)
@@ -72,6 +75,15 @@ def _turns(data, f):
     """Angles near which joints count their turns."""
     label = lambda joint, k: joint.name if joint.dof == 1 else f"{joint.name}[{k}]"
     return np.array([float(data["coordinate"].sel(joint_coordinate=label(j, k))) for j, k in f.turns], float)
+
+
+def renewed(mechanism, place):
+    """A place in the coordinates of the mechanism with the parameters of that."""
+    own, p = mechanism.start.p[: len(mechanism.parameters)], np.array(place.p)
+    if np.array_equal(p[: len(own)], own):
+        return place
+    p[: len(own)] = own
+    return onto(mechanism, place.moved(p=p))
 
 
 def onto(mechanism, place):
