@@ -105,6 +105,25 @@ def test_events_between_samples_and_at_them_see_held_outputs():
     np.testing.assert_allclose([data.speed.values[0], data.x.values[1]], [np.sqrt(0.8), 0.5], atol=1e-12)
 
 
+def test_friction_and_contacts_let_go_at_the_sample_that_is_too_much_for_them():
+    """A staircase of forces: 1.5 N more every half second, up along a wall and along the floor."""
+    model = ts.Model("block", gravity=(0, 0, -10))
+    block = model.body("block", mass=1.0, inertia=(1, 1, 1))
+    rail = model.add(ts.Prismatic("rail", model.ground, block, axis="x"))
+    model.add(ts.Friction("rub", rail, coefficient=0.2, static=0.4))
+    ball = model.body("ball", mass=0.25, inertia=(1, 1, 1), at=(0, 1, 0))
+    lift = model.add(ts.Prismatic("lift", model.ground, ball, axis="z"))
+    model.add(ts.Contact("floor", model.ground, ball, plane=(0, 0, 0)))
+    stairs = model.add(ts.Controller("stairs", 0.5, [], ["push"], lambda t, u: 3 * t))
+    for joint in (rail, lift):
+        model.add(ts.JointForce(f"on_{joint.name}", joint, stairs["push"]))
+    data = ts.simulate(model, 3.0, outputs=6)
+    assert data.event_name.values.tolist() == ["floor.touch", "floor.lift", "rub.slide"]
+    np.testing.assert_allclose(data.event_time.values, [0.0, 1.0, 1.5], atol=1e-15)
+    np.testing.assert_allclose(data.rate.values[:, 0], np.cumsum([0, 0, 0, 0, 2.5, 4, 5.5]) / 2, atol=1e-9)
+    np.testing.assert_allclose(data.rate.values[:, 1], np.cumsum([0, 0, 0, 2, 8, 14, 20]) / 2, atol=1e-9)
+
+
 def test_a_held_output_drives_a_speed_and_a_state():
     """A drive that follows a state whose rate is held; energy comes through the drive, and the balance holds."""
     model, rail, pilot = cart(period=0.5, law=lambda t, u: 1.0 + t)

@@ -1,6 +1,8 @@
 """Controllers that cannot be, and functions that fail: each is told with its name, what was given, and what is allowed."""
 
 import math
+import pathlib
+import re
 import time
 import traceback
 
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from torsor.cli import status_of
 
 
 def cart():
@@ -106,6 +109,7 @@ def test_a_function_that_fails_stops_the_run_which_keeps_what_was_computed(case)
     if case in ("raises", "index"):
         told = "".join(traceback.format_exception(caught.value.__cause__))
         assert __file__ in told and "lambda" in told
+        assert re.search(rf"\({pathlib.Path(__file__).name}, line \d+\) at t = 0.3 s", str(caught.value))
 
 
 def test_a_function_that_fails_with_its_state_is_told():
@@ -166,3 +170,30 @@ def test_a_run_of_a_study_whose_function_fails_leaves_the_others_unharmed():
     assert [bool(message) for message in data.message.values] == [False, True, False]
     assert "controller 'pilot': the function raised ZeroDivisionError" in str(data.message.values[1])
     np.testing.assert_allclose(data.coordinate.values[[0, 2], -1, 0], [-0.5, 0.5], atol=1e-12)
+
+
+PILOT = """
+import torsor as ts
+
+model = ts.Model("cart")
+body = model.body("body", mass=1.0, inertia=(1, 1, 1))
+rail = model.add(ts.Prismatic("rail", model.ground, body, axis="x"))
+pilot = model.add(ts.Controller("pilot", 0.1, [rail.rate], ["push"], lambda t, u: 1 / (0.3 - t)))
+model.add(ts.JointForce("motor", rail, pilot["push"]))
+until = 1.0
+"""
+
+
+def test_the_command_line_runs_controllers_and_tells_where_one_failed(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pilot.py").write_text(PILOT.replace("0.3", "30"))
+    assert status_of(["run", "pilot.py", "--out", "r.nc"]) == 0
+    assert ts.load("r.nc")["pilot.push"][-1] == 1 / (30 - 1.0)
+    (tmp_path / "pilot.py").write_text(PILOT.replace("0.3", "0.5"))
+    assert status_of(["run", "pilot.py", "--out", "r.nc"]) == 3
+    told = capsys.readouterr().err
+    assert (
+        "controller 'pilot': the function raised ZeroDivisionError" in told
+        and "(pilot.py, line 7) at t = 0.5 s" in told
+    )
+    assert ts.load("r.nc").time[-1] < 0.5

@@ -5,7 +5,9 @@ its answer is written to the controller's memories, and the loop goes on with th
 """
 
 import math
+import os
 import time as clock
+import traceback
 import warnings
 
 import numpy as np
@@ -79,7 +81,9 @@ class Asked:
             return self.controller.function(*given)
         except Exception as error:
             self.raised = error
-            raise ValueError(f"the function raised {type(error).__name__}: {error}") from error
+            *_, last = traceback.extract_tb(error.__traceback__)
+            where = f"{os.path.basename(last.filename)}, line {last.lineno}"
+            raise ValueError(f"the function raised {type(error).__name__}: {error} ({where})") from error
         finally:
             taken = clock.perf_counter() - begin
             self.calls += 1
