@@ -5,7 +5,7 @@ import signal
 import time as clock
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,12 +15,13 @@ from .errors import OptionError, ResultError, RunError
 from .events.actions.telling import Record
 from .formulations.fingerprint import fingerprint
 from .look import certificate
+from .look.asked import asked
 from .look.assemble import assemble
 from .look.dataset import dataset
 from .look.progress import Progress
 from .look.recorded import recorded
 from .methods.integrator import integrator_of
-from .methods.projections import Projection, projection_of
+from .methods.projections import Projection
 from .registry import lookup
 from .run.interruption import never_lost, noted
 from .run.prepare import changes_structure
@@ -28,7 +29,7 @@ from .run.ranks import Ranks, ranks_of
 from .run.system import System
 from .run.task import Task
 from .run.threads import count_of, run_together
-from .run.times import Spaced, controlled, output_times, seconds
+from .run.times import Spaced, output_times, seconds
 from .store.checkpoint import Checkpoint
 from .store.circumstances import refuse_other_circumstances, refuse_other_model, static_facts
 from .store.files import checked, opened
@@ -59,6 +60,7 @@ def simulate(
     checkpoint_interval: float | None = None,
     ranks: bool | Ranks = False,
     threads: int = 1,
+    start: Any = None,
 ) -> "xr.Dataset":
     """Simulate a model from time 0 and return an xarray.Dataset.
 
@@ -80,18 +82,15 @@ def simulate(
     ranks        the processes that MPI has started run the model together, each a part of it; the result is that of rank 0,
                  others return None: see docs/distributed.md
     threads      how many threads run a large model together, each a part of it
+    start        where it starts: values by name as {"hinge": 0.3, "hinge.rate": 1.0}, a former result at one time, the state of a
+                 Simulation …; see docs/stepping.md. None: as the model says
 
     A run that fails raises RunError, whose `data` holds what was computed; one that is interrupted returns it.
     """
     if not isinstance(model, Model):
         raise OptionError(f"simulate: give a torsor.Model, got {quantity.show(model)}")
     times = output_times(outputs, seconds(until, "until"))
-    allowed = controlled(model, method, step, tolerance, map, chosen := projection_of(projection))
-    values, length = model.values(parameters), None if step is None else float(step)
-    task = Task(
-        model, float(until), length, method, formulation, chosen, allowed, map, recorded(model, signals),
-        {name: values[name] for name in parameters or {}},
-    )  # fmt: skip
+    task = asked(model, until, step, method, formulation, projection, tolerance, map, signals, parameters, start)
     _certifiable(task, certify, checkpoint)
     if ranks is not False or count_of(threads, certify, checkpoint) > 1:
         return _by_several(task, times[:], ranks, threads, certify, checkpoint, progress)
@@ -206,7 +205,7 @@ def resume(
     cls = lookup("projection", o["projection"][0])
     task = Task(
         model, o["until"], o["step"], o["method"], o["formulation"], cls(**o["projection"][1]), o["tolerance"], o["map"], named,
-        static["given"], o["formulation_reason"], method_reason=o["method_reason"],
+        static["given"], o["formulation_reason"], method_reason=o["method_reason"], start=o.get("start"),
     )  # fmt: skip
     place.lock()
     try:

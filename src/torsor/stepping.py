@@ -9,13 +9,12 @@ import numpy as np
 from .describe import quantity
 from .describe.model import Model
 from .errors import OptionError, RunError
+from .look.asked import asked
 from .look.present import Named, Present, unknown
-from .look.recorded import recorded
-from .methods.projections import Projection, projection_of
+from .methods.projections import Projection
 from .run.again import Prepared
 from .run.stepper import Stepper, Stopped
-from .run.task import Task
-from .run.times import controlled, seconds
+from .run.times import seconds
 from .store.moment import Moment
 
 HORIZON = 10.0  # seconds
@@ -61,18 +60,11 @@ class Simulation:
     ):
         if not isinstance(model, Model):
             raise OptionError(f"Simulation: give a torsor.Model, got {quantity.show(model)}")
-        chosen, until = projection_of(projection), seconds(horizon, "horizon")
-        allowed = controlled(model, method, step, tolerance, map, chosen)
-        values = model.values(parameters)
-        given = {name: values[name] for name in parameters or {}}
-        length = None if step is None else float(step)
-        self.model = model
-        self._task = Task(
-            model, until, length, method, formulation, chosen, allowed, map, recorded(model, signals), given
+        until, self.model = seconds(horizon, "horizon"), model
+        self._task = asked(
+            model, until, step, method, formulation, projection, tolerance, map, signals, parameters, start
         )
         self._open()
-        if start is not None:
-            self.reset(start)
 
     def _open(self):
         """Records and kernels of its own."""
@@ -196,9 +188,19 @@ class Simulation:
         told = self._task.options()
         return {name: told[name] for name in ("formulation", "method", "step", "projection", "tolerance", "map")}
 
-    def reset(self, start: Any = None, time: float = 0.0, **inputs: float) -> None:
-        """Begin again: at the start of the model, or at another one; with inputs as they were declared, or these."""
-        self._stepper.reset()
+    def reset(self, start: Any = None, time: float | None = None, **inputs: float) -> None:
+        """Begin again: where the simulation began, or at another start; with inputs as they were declared, or these.
+
+        time   [s]; None: 0
+        """
+        if start is None and time is None:
+            self._stepper.reset()
+        else:
+            now = 0.0 if time is None else quantity.number(time)
+            if now is None or not np.isfinite(now):
+                raise OptionError(f"reset: time must be a finite number, got {quantity.show(time)}")
+            system, _ = self._task.starts.at(self._task.start if start is None else start, now)
+            self._stepper.reset(system=system)
         for name, value in inputs.items():
             self._set(name, value)
 

@@ -44,6 +44,7 @@ from .options import (
     RESULT,
     SET,
     SOURCE,
+    START,
     STEP,
     THREADS,
     TOLERANCE,
@@ -83,18 +84,20 @@ def run(
     checkpoint_every: Annotated[float | None, EVERY] = None,
     checkpoint_interval: Annotated[float | None, INTERVAL] = None,
     ranks: Annotated[int | None, RANKS] = None,
+    start: Annotated[list[str] | None, START] = None,
 ):
     """Simulate a case or a model file, and report how accurate the result is."""
     from .. import simulate
     from .launching import of_ranks, ranked
     from .source import assignments, load, outputs_of
+    from .starting import start_of
 
     if (status := ranked(context, ranks)) is not None:
         return status
     given = {
         "until": until, "outputs": None if outputs is None else outputs_of(outputs), "step": step, "method": method,
         "formulation": formulation, "projection": projection, "map": map, "tolerance": tolerance,
-        "certify": certify or None, "threads": threads,
+        "certify": certify or None, "threads": threads, "start": start_of(start),
     }  # fmt: skip
     found = load(source, assignments(set))
     arguments = found.recommended | {k: v for k, v in given.items() if v is not None} | of_ranks(given)

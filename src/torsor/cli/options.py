@@ -40,6 +40,12 @@ SOURCE = typer.Argument(
 )
 SET = option("NAME=VALUE", "A parameter of the model, or an option of the case or of `build()`. Repeatable.", "--set")
 UNTIL = number("SECONDS", "End time. Default: what the case or the file says.")
+START = option(
+    "FILE.nc[@TIME]|NAME=VALUE",
+    "Where it starts: a result at its last or another time, a saved state, or values of joints, bodies and states, as in hinge=0.3 "
+    "or hinge.rate=1 (repeatable). Default: as the model says.",
+    "--start",
+)
 OUTPUTS = option("N|T1,T2,...", "Number of equal output intervals (default 200), or times.")
 RANKS = option(
     "N", "Run it on so many ranks of MPI, each a part of a large system (see docs/distributed.md).", "--ranks"

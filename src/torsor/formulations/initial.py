@@ -16,6 +16,7 @@ def initial_functions(f):
     speeds   (inputs) → velocities of bodies and rates of joints that the user gave
     held     (t, q, p) → what constraints that hold from the start take note of
     rates    (t, q, v, p) → ∂r/∂v and r of all joints
+    coordinates   (t, q, p) of all joints
     """
     t, q, v, p = quantity.time, f.q, f.v, f.p
     inputs = ca.vertcat(*f.model.inputs, ca.SX(0, 1))
@@ -24,6 +25,9 @@ def initial_functions(f):
     def given():
         parts = [*_given_configuration(f), column(_weights(f.model)), *measured(f.model)]
         return ca.Function("given", [t, inputs], [ca.densify(x) for x in parts])
+
+    def coordinates():
+        return column([f.substitution.coordinates(j) for j in moving(f.model)])
 
     def rates():
         every = column([f.substitution.rates(j) for j in moving(f.model)])
@@ -34,6 +38,7 @@ def initial_functions(f):
         "speeds": lambda: ca.Function("speeds", [inputs], [column(x for _, x, _ in speeds(f))]),
         "held": lambda: ca.Function("held", [t, q, p], [f.substitution.of(column(x for _, x in captures(f)))]),
         "rates": rates,
+        "coordinates": lambda: ca.Function("coordinates", [t, q, p], [coordinates()]),
     }
 
 

@@ -148,13 +148,18 @@ def _ready(told, options, values, t, build):
 
 
 def _begun(told, options, values, t, build):
-    """A consistent start and what is redundant there."""
+    """A system at the start that the model tells."""
+    return described(told, options, t, build, _consistent(told.model, told.face().absolute, values, t))
+
+
+def described(told, options, t, build, start):
+    """A system at a consistent start in absolute coordinates, and what is redundant there."""
     from ..start.diagnosis import diagnose
     from ..start.examiner import Examiner
 
     model, f = told.model, told.face()
     absolute = f.absolute
-    given, q, v, found, changes = _consistent(model, absolute, values, t)
+    given, q, v, found, changes = start
     scales, p = given.scales, given.p
     left_out = list(found.redundant)
     shared = list(dict.fromkeys(absolute.rows[k].constraint.name for k in found.shared))  # in whatever coordinates

@@ -4,7 +4,7 @@ import gc
 import json
 import warnings
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import casadi as ca
@@ -20,6 +20,7 @@ from ..start.bends import Bends
 from ..start.continuity import refuse_jumps
 from . import automatic, large, stiffness
 from .derived import derived
+from .elsewhere import Starts
 from .interruption import never_lost
 from .prepare import changes_structure, chosen_anew, run_kernels
 from .ranks import ALONE
@@ -64,6 +65,8 @@ class Task:
     ranks: Any = None
     method_reason: str = ""
     controllers: Any = None  # whose functions the run asks
+    start: Any = None  # where it starts, as users give it; None: as the model says
+    starts: Any = field(default=None, compare=False, repr=False)
 
     def values(self):
         return self.model.values(self.parameters)
@@ -76,6 +79,7 @@ class Task:
             "formulation": self.formulation, "formulation_reason": self.reason,
             "projection": "constraints met by the method" if self._integrator().meets else repr(self.projection),
             "tolerance": self.tolerance, "map": self.map, "parameters": self.values(),
+            "start": None if self.start is None else "given",
         }  # fmt: skip
 
     @undisturbed()
@@ -98,14 +102,19 @@ class Task:
             found = prepared(self.needs()) if self.needs() else found
         needs, (chosen, system, built) = self.needs(), found
         if stored is not None:
-            shape = lambda x: [x.choice, json.dumps([x.layout, x.sizes])]
+            begun = self.start is not None  # elsewhere: what is chosen about kernels may be something else there
+            sizes = ("q", "v", "parameters", "turns")
+            shape = lambda x: [begun or x.choice, json.dumps([x.layout, [x.sizes[k] for k in sizes]])]
             if shape(system) != shape(stored):
                 raise ResultError(
                     f"model {model.name!r}: its equations are derived differently here; nothing was changed"
                 )
+            built = self.derived().library(stored.choice, run_kernels) if begun else built
             system = stored
         else:
             self.formulation, self.reason = chosen
+            self.starts = Starts(self, system, built, (*ways, needs))
+            system, built = (system, built) if self.start is None else self.starts.at(self.start)
         refuse_endless(model, system, self.until)
         manner = (self.method, self.step, self.tolerance, self.projection, self.until)
         if changes_structure(model):
@@ -132,6 +141,10 @@ class Task:
         """The whole system as results show it, and the runner of my part of it."""
         from .parted import Part, RankRunner
 
+        if self.start is not None:
+            raise OptionError(
+                f"model {self.model.name!r}: {self.ranks.word}s run a model from its own start, without `start`"
+            )
         if self.method == stiffness.AUTO:
             self.method, self.method_reason = stiffness.EXPLICIT, f"{self.ranks.word}s run it"
         if self.needs():

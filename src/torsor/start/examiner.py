@@ -88,15 +88,20 @@ class Examiner:
 
     # assembly
 
-    def assemble(self, t, q, p, places=None):
+    def assemble(self, t, q, p, places=None, more=None):
         """Newton on ĝ = 0, each step the least change v̂. Returns q, and how far it moved over its size; None if it fails.
 
-        Rows that depend on others may stay apart by as much as `CLOSED`.
+        Rows that depend on others may stay apart by as much as `CLOSED`. more: what else is to hold, as functions of q that give
+        residuals, and derivatives of them by v̂
         """
         places = self.places if places is None else places
         moved, units = 0.0, self.units(t, q, p, places)
         off = lambda q: self.g(t, q, p, places) / units
-        if not len(places):
+        rows = lambda q: self.matrix(t, q, p, places)
+        if more is not None:
+            (own, own_rows), (also, also_rows) = (off, rows), more
+            off, rows = lambda q: np.concatenate([own(q), also(q)]), lambda q: np.vstack([own_rows(q), also_rows(q)])
+        elif not len(places):
             return q, moved
         residual = np.abs(off(q)).max()
         for _ in range(60):
@@ -104,7 +109,7 @@ class Examiner:
                 return None, moved
             if residual <= ROUNDING:
                 return q, moved
-            step = self.columns * -_damped(self.matrix(t, q, p, places), off(q))
+            step = self.columns * -_damped(rows(q), off(q))
             scale = 1.0
             while scale > 1e-3:  # shorten steps that do not help
                 trial = self.move(q, scale * step)

@@ -37,7 +37,7 @@ def consistent_velocities(formulation, examiner, t, q, p, keep=None):
         if np.count_nonzero(row) == 1:
             whole[row != 0], alone[row != 0] = value, True
     complete = alone.all() and np.array_equal(E @ whole, e)  # each velocity was given by itself, and once
-    E, weight = _level(E, columns)
+    E, weight = of_length_one(E, columns)
     examiner.scales.rate = max(examiner.scales.rate, np.abs(g_t).max(initial=0.0), np.abs(e / weight).max(initial=0.0))
     off = np.abs(examiner.psi(t, q, whole, p) / units).max(initial=0)
     if complete and off <= 1e-12 * examiner.speed(whole):
@@ -46,13 +46,13 @@ def consistent_velocities(formulation, examiner, t, q, p, keep=None):
         return np.zeros(n), []  # nothing asks for motion
     free = np.array([id(j) not in formulation.released for j in moving(model) for _ in range(j.dof)], bool)
     A, told = shortened(examiner.matrix(t, q, p), g_t)
-    J, unit = _level(J[free], columns)
+    J, unit = of_length_one(J[free], columns)
 
     def energy():
         root = np.linalg.cholesky(np.linalg.inv(examiner.Minv(q, p))).T * columns
         return root / np.abs(root).max(initial=0.0), np.zeros(n)
 
-    v, residuals = _levels([(A, -told), (E, e / weight), (J, -r[free] / unit)], n, energy)
+    v, residuals = by_levels([(A, -told), (E, e / weight), (J, -r[free] / unit)], n, energy)
     v = examiner.onto(t, q, v * columns, p, examiner.places if keep is None else keep)
     scale = examiner.speed(v)
     wrong = np.abs(residuals[0]) > CLOSED * scale
@@ -71,7 +71,7 @@ def consistent_velocities(formulation, examiner, t, q, p, keep=None):
     return v, [f"{names[k]}: {told[k]:.6g} became {kept[k]:.6g}" for k in np.flatnonzero(lost)]
 
 
-def _level(A, columns):
+def of_length_one(A, columns):
     """Rows of length 1 on dimensionless velocities, and how long they were."""
     A = A * columns
     size = np.linalg.norm(A, axis=1)
@@ -84,7 +84,7 @@ def _refuse_slipping(formulation, examiner, A, g_t, given, names, lost, units):
     held = examiner.holonomic
     if held.all():
         return
-    w, residuals = _levels([(A[held], -g_t[held]), given], A.shape[1])
+    w, residuals = by_levels([(A[held], -g_t[held]), given], A.shape[1])
     scale = max(examiner.scales.rate, np.abs(w).max(initial=0.0))
     if np.abs(residuals[1]).max(initial=0.0) > 1e-9 * scale:
         return  # they contradict each other or the joints anyway: the least change is made and reported
@@ -109,7 +109,7 @@ def _given_rows(formulation, J, r):
     return np.vstack([picked, J[rows]]), np.concatenate([np.zeros(len(places)), r[rows]]), names
 
 
-def _levels(levels, n, energy=None):
+def by_levels(levels, n, energy=None):
     """Least squares by levels: each minimises its residual in what the levels before it leave free, where all rows count
     alike. Rows have length 1, but for those of `energy`, which follows where something is still free and asks for the least."""
     x, free, residuals = np.zeros(n), np.eye(n), []

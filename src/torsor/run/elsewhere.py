@@ -1,0 +1,172 @@
+"""A system at a start that was asked for: brought onto the constraints, in the coordinates of its formulation."""
+
+import sys
+import warnings
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import AssemblyError, OptionError
+from ..formulations.tree_schedule import LARGE as LARGE_TREE
+from ..lie import poses
+from . import large
+from .beside import state_of
+from .prepare import Start, described, face_of, run_kernels
+from .wanted import Names
+
+LARGE = 1e-3  # of the size of the model, or rad; of speeds, of the largest: changes of what was asked for that are warned of
+TOLD = 1e-9  # likewise, that are told
+
+
+class Starts:
+    """Starts of a system that is prepared: where the model says, or elsewhere.
+
+    system, built   at the model's own start, and its kernels
+    options         map, whether the constraints are stabilised, metric of projections, kernels that the method needs
+    """
+
+    def __init__(self, task, system, built, options):
+        self.task, self.own, self.built, self.options = task, system, built, options
+        self.model = task.model
+
+    @cached_property
+    def names(self):
+        return Names(self.model, self.own)
+
+    @cached_property
+    def told(self):
+        return self.task.derived()
+
+    @cached_property
+    def _elsewhere(self):
+        from ..start.elsewhere import Elsewhere, Motion
+        from ..start.examiner import Examiner
+
+        face = face_of(self.told, self.own, self.own.choice.released)
+        row, bodies = self._outputs(self.own, self.built), self.own.bodies
+        R = row["rotation"].reshape(-1, 3, 3).swapaxes(1, 2)
+        x, v, w = (row[name].reshape(-1, 3) for name in ("position", "velocity", "angular_velocity"))
+        placed = dict(zip(bodies, poses.stacked(R, x)))
+        p = np.concatenate([self.own.p[: len(self.model.inputs)], np.zeros(len(face.absolute.turns))])
+        motion = Motion(placed, dict(zip(bodies, zip(v, w))), row["coordinate"], row["rate"], p)
+        examiner = Examiner(face.absolute, face.absolute.scales)
+        return face, Elsewhere(face.absolute, examiner, self.own.joint_coordinates, motion)
+
+    def _outputs(self, system, built):
+        """Outputs at the start of a system, by name."""
+        t, p = np.array([system.t]), np.array(system.p)
+        x = state_of(built, system.state, system.t, system.q, system.v, p)
+        xdot, lam = built["rate"](t, x, p, built["factor"](t, x, p)[0], np.zeros(2))
+        flat, at, found = built["outputs"](t, x, p, xdot, lam)[0], 0, {}
+        for name, size in system.layout:
+            found[name], at = flat[at : at + size], at + size
+        return found
+
+    def at(self, start, t=0.0):
+        """The system at a start, and its kernels; what was changed of it is among its `changes`, and warned of where it is much."""
+        wanted = self.names.wanted({} if start is None else start)
+        self._refuse_tables()
+        if t == self.own.t and (direct := self._directly(wanted)) is not None:
+            return direct, self.built
+        face, elsewhere = self._elsewhere
+        q, v, p = elsewhere.start(float(t), wanted)
+        self._put_states(p, wanted)
+        if not (np.isfinite(q).all() and np.isfinite(v).all()):
+            raise AssemblyError(f"model {self.model.name!r}: start: it is not made of finite numbers")
+        system, built = self._simply(face, float(t), q, v, p) if not self.own.watches else self._wholly(t, q, v, p)
+        worst, changes = self._off(wanted, system, built)
+        if worst > LARGE:
+            told = f"the start that was asked for does not satisfy the constraints: {'; '.join(changes[:5])}"
+            warnings.warn(f"model {self.model.name!r}: {told}", stacklevel=_outside())
+        return replace(system, changes=changes), built
+
+    def _put_states(self, p, wanted):
+        places = dict(self.own.states)
+        p[[places[name] for name in wanted.states]] = list(wanted.states.values())
+
+    def _directly(self, wanted):
+        """The system where only states are asked for, or where its configuration and velocities are the coordinates and rates of
+        joints without constraints; None where they are not."""
+        own = self.own
+        q, v, p = (np.array(x) for x in (own.q, own.v, own.p))
+        self._put_states(p, wanted)
+        if not wanted.moves:
+            return replace(own, p=p.tolist())
+        if (
+            own.keep
+            or wanted.bodies
+            or len(q) != len(v)
+            or own.coordinates != own.joint_coordinates
+            or own.sizes["turns"]
+        ):
+            return None
+        for target, values in ((q, wanted.coordinates), (v, wanted.rates)):
+            target[[self._places[label] for label in values]] = list(values.values())
+        system = replace(own, q=q.tolist(), v=v.tolist(), p=p.tolist(), changes=[])
+        return None if self._off(wanted, system, self.built)[0] > TOLD else system
+
+    @cached_property
+    def _places(self):
+        return {label: k for k, label in enumerate(self.own.joint_coordinates)}
+
+    def _refuse_tables(self):
+        """Refuse what runs through tables, whose start is made otherwise."""
+        count, signals = len(self.model.bodies), dict(self.model.signals) | self.task.signals
+        if count > LARGE_TREE and self.options[2] == large.METRIC and not self.options[3]:
+            bare, seen = large.fixed(self.model, signals, self.task.values())
+            if large.system_of(bare, self.task.formulation, seen) is not None:
+                raise OptionError(
+                    f"model {self.model.name!r}: start: {count} bodies run through tables of shared code, which start as the model "
+                    "says; give its joints a `start` and a `start_rate`"
+                )
+
+    def _simply(self, face, t, q, v, p):
+        """Where nothing is chosen about kernels they serve every start."""
+        q, v, p = face.adopt(t, q, v, p)
+        if face.turns:
+            place = self.own.state.joined(q, v, p)
+            p[len(self.model.inputs) :] = self.built["turns"](np.array([t]), place, p)[0]
+        return replace(self.own, t=t, q=q.tolist(), v=v.tolist(), p=p.tolist()), self.built
+
+    def _wholly(self, t, q, v, p):
+        """Rows and dependent coordinates are chosen at the start."""
+        from ..start.diagnosis import diagnose
+        from ..start.given import Given
+
+        elsewhere = self._elsewhere[1]
+        given = Given(q, p, elsewhere.examiner.scales, self.own.mass, self.own.inertia)
+        found = diagnose(elsewhere.examiner, t, q, p)
+        system = described(self.told, list(self.options), float(t), run_kernels, Start(given, q, v, found, []))
+        return system, self.told.library(system.choice, run_kernels)
+
+    def _off(self, wanted, system, built):
+        """How far a system is from what was asked for, and what has become of that, in words."""
+        row, length, changes, worst = self._outputs(system, built), system.length, [], 0.0
+        units = [length if unit == "m" else 1.0 for unit in system.coordinate_units]
+        fastest = max(np.abs(row["rate"] / units).max(initial=0.0), system.scales["rate"], 1e-300)
+        told = [] if wanted.whole else [("coordinate", wanted.coordinates, 1.0), ("rate", wanted.rates, fastest)]
+        for name, values, scale in told:
+            for label, value in values.items():
+                k = self._places[label]
+                off = abs(row[name][k] - value) / (units[k] * scale)
+                worst = max(worst, off)
+                if off > TOLD:
+                    changes.append(f"{label}{'.rate' * (name == 'rate')}: {value:.6g} became {row[name][k]:.6g}")
+        for (body, what), value in wanted.bodies.items():
+            k, size = system.bodies.index(body), value.size
+            here = row[what][k * size : (k + 1) * size]
+            unit = {"position": length, "velocity": length * fastest, "angular_velocity": fastest}.get(what, 1.0)
+            off = np.abs(here - value.ravel(order="F")).max() / unit
+            worst = max(worst, off)
+            if off > TOLD:
+                changes.append(f"{body}.{what}: changed by up to {off * unit:.3g}")
+        return worst, changes
+
+
+def _outside():
+    """How many callers away the code is that asked for all this."""
+    frame, count = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("torsor", "contextlib"):
+        frame, count = frame.f_back, count + 1
+    return count

@@ -1,0 +1,203 @@
+"""Runs that start elsewhere: by name, at a former result, at a state of a simulation."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor.cli import status_of
+
+FORMULATIONS = ("absolute", "relative", "woronetz", "hamiltonian")
+
+
+def arm(knee=0.0, rate=0.0):
+    """Two rods and a ball joint, with a state that pushes."""
+    model = ts.Model("arm", gravity=(0, 0, -9.81))
+    upper = model.body("upper", mass=1.0, inertia=(0.1, 0.1, 0.02), at=(0.5, 0, 0))
+    lower = model.body("lower", mass=0.7, inertia=(0.05, 0.06, 0.02), at=(1.3, 0, 0))
+    hand = model.body("hand", mass=0.2, inertia=(0.01, 0.01, 0.02), at=(1.7, 0, 0))
+    model.add(ts.Revolute("shoulder", model.ground, upper, point=(0, 0, 0), axis=(0, 1, 0)))
+    elbow = model.add(ts.Revolute("knee", upper, lower, point=(1, 0, 0), axis="z", start=knee, start_rate=rate))
+    model.add(ts.Spherical("wrist", lower, hand, point=(1.6, 0, 0)))
+    heat = model.state("heat", rate=lambda x: 2.0 - x, start=0.5)
+    model.add(ts.JointForce("push", elbow, value=heat))
+    return model
+
+
+def four_bar():
+    model = ts.Model("four-bar", gravity=(0, 0, -9.81))
+    places = np.array(((0, 0, 0), (0.2, 0, 0.5), (1.2, 0, 0.8), (1.0, 0, 0)))
+    chain = [model.ground, *[
+        model.body(f"link{k}", mass=1.0, inertia=(0.02, 0.05, 0.04), at=(places[k] + places[k + 1]) / 2) for k in range(3)
+    ], model.ground]  # fmt: skip
+    for k, name in enumerate("ABCD"):
+        model.add(ts.Revolute(name, chain[k], chain[k + 1], point=places[k], axis=(0, 1, 0)))
+    return model
+
+
+def first(model, start, **given):
+    """A result at its start."""
+    return ts.simulate(model, 0.1, outputs=1, start=start, **given).isel(time=0)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_values_by_name_are_those_that_a_model_would_tell(formulation):
+    told = ts.simulate(arm(knee=0.4, rate=2.0), 0.5, outputs=5, formulation=formulation)
+    asked = ts.simulate(
+        arm(), 0.5, outputs=5, formulation=formulation, start={"knee": 0.4, "knee.rate": 2.0, "heat": 0.5}
+    )
+    for name in ("position", "rotation", "velocity", "coordinate", "rate", "heat"):
+        assert np.abs(told[name] - asked[name]).max() < 1e-8, name
+    assert asked.attrs["start_changes"] == "[]"
+
+
+def test_every_coordinate_and_rate_can_be_asked_for():
+    """Of ball joints too, in part or as a whole, and all at once."""
+    data = first(arm(), {"shoulder": -0.2, "wrist": (0.1, 0.2, -0.3), "wrist.rate": (1, 2, 3), "heat": 4.0})
+    assert np.allclose(data.coordinate, [-0.2, 0, 0.1, 0.2, -0.3], atol=1e-14)
+    assert np.allclose(data.rate, [0, 0, 1, 2, 3], atol=1e-13) and data.heat == 4.0
+    rates = np.arange(5.0)
+    data = first(arm(), {"coordinates": {"wrist[1]": 0.5}, "rates": rates})
+    assert np.allclose(data.coordinate, [0, 0, 0, 0.5, 0], atol=1e-14) and np.allclose(data.rate, rates, atol=1e-13)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_loops_are_closed_with_what_is_asked_for(formulation):
+    """The crank stands and turns as asked for; the rest follows: |BC| is as long as ever, and so for velocities."""
+    data = first(four_bar(), {"A": 0.3, "A.rate": 2.0}, formulation=formulation)
+    assert data.coordinate[0] == pytest.approx(0.3, abs=1e-12) and data.rate[0] == pytest.approx(2.0, abs=1e-12)
+    assert data.position_drift < 1e-12 and data.velocity_drift < 1e-12
+    other = first(four_bar(), {"D": float(data.coordinate[3]), "D.rate": float(data.rate[3])})
+    assert np.abs(other.coordinate - data.coordinate).max() < 1e-10 and np.abs(other.rate - data.rate).max() < 1e-10
+
+
+def test_what_cannot_be_is_changed_and_told():
+    with pytest.warns(UserWarning, match="does not satisfy the constraints: A: 0.3 became .*; B: 0.3 became"):
+        data = first(four_bar(), {"A": 0.3, "B": 0.3})
+    assert data.position_drift < 1e-12 and "B: 0.3 became" in data.attrs["start_changes"]
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_a_former_result_goes_on(formulation):
+    """A motion that time does not occur in, from its middle; found in one formulation, gone on with in another."""
+    for model in (four_bar(), arm()):
+        whole = ts.simulate(model, 1.0, outputs=np.linspace(0, 1, 5), formulation="relative")
+        rest = ts.simulate(
+            model, 0.5, outputs=np.linspace(0, 0.5, 3), formulation=formulation, start=whole.isel(time=2)
+        )
+        for name in ("position", "rotation", "velocity", "coordinate", "rate"):
+            assert np.abs(rest[name].values - whole[name].values[2:]).max() < 1e-7, name
+
+
+def test_a_state_of_a_simulation_starts_another_one(tmp_path):
+    sim = ts.Simulation(arm(), method="rkmk4", step=0.001)
+    sim.advance(0.3)
+    sim.state.save(tmp_path / "arm.state")
+    other = ts.Simulation(arm(), formulation="absolute", start=ts.load_state(tmp_path / "arm.state"))
+    assert other.time == 0.0 and np.allclose(other["position"], sim["position"], atol=1e-13)
+    sim.advance(0.2)
+    other.advance(0.2)
+    assert np.allclose(other.coordinates, sim.coordinates, atol=1e-8) and other["heat"] == pytest.approx(sim["heat"])
+    other.reset()
+    assert other["heat"] == pytest.approx(2.0 - 1.5 * np.exp(-0.3), abs=1e-9)
+
+
+def test_bodies_by_name_carry_what_hangs_on_them():
+    model = ts.Model("drone")
+    base = model.body("base", mass=2.0, inertia=(1, 1, 1), velocity=(1, 0, 0))
+    load = model.body("load", mass=0.5, inertia=(0.1, 0.1, 0.1), at=(0, 0, -1))
+    model.add(ts.Revolute("rope", base, load, point=(0, 0, 0), axis="x", start_rate=0.5))
+    turned = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
+    data = first(model, {"base.position": (0, 3, 4), "base.rotation": turned, "rope": np.pi / 2})
+    assert np.allclose(data.position, [[0, 3, 4], [-1, 3, 4]]) and np.allclose(data.velocity[0], [1, 0, 0])
+    assert data.rate == pytest.approx(0.5)
+    assert np.allclose(first(model, {"base.velocity": (0, 0, 2)}).velocity[0], [0, 0, 2])
+
+
+def test_velocities_that_roll_are_kept_and_others_are_not():
+    model = ts.Model("wheel", gravity=(0, 0, -9.81))
+    disk = model.body("disk", mass=1.0, inertia=(0.25, 0.5, 0.25), at=(0, 0, 1))
+    model.add(ts.RollingDisk("floor", model.ground, disk, radius=1.0, axis="y"))
+    rolling = {"disk.velocity": (2.0, 0, 0), "disk.angular_velocity": (0, 2.0, 0)}
+    assert np.allclose(first(model, rolling).velocity, [[2.0, 0, 0]], atol=1e-12)
+    with pytest.warns(UserWarning, match="does not satisfy the constraints: disk.*velocity: changed by up to"):
+        data = first(model, rolling | {"disk.angular_velocity": (0, 1.0, 0)})
+    assert data.velocity_drift < 1e-12
+
+
+def test_locks_hold_what_they_find_at_the_start():
+    model = arm()
+    model.add(ts.Lock("lock", model["knee"]))
+    data = ts.simulate(model, 0.3, outputs=3, start={"knee": 0.7})
+    assert np.allclose(data.coordinate.sel(joint_coordinate="knee"), 0.7, atol=1e-9)
+
+
+def test_a_simulation_begins_at_any_time():
+    model = ts.Model("crank")
+    wheel = model.body("wheel", mass=1.0, inertia=(1, 1, 1))
+    axle = model.add(ts.Revolute("axle", model.ground, wheel, axis="z"))
+    model.add(ts.Drive("drive", axle, value=ca.sin(ts.time)))
+    sim = ts.Simulation(model)
+    sim.reset(time=2.0)
+    sim.advance(0.5)
+    assert sim.time == 2.5 and sim.coordinates["axle"] == pytest.approx(np.sin(2.5), abs=1e-9)
+
+
+@pytest.mark.parametrize("formulation", ["relative", "woronetz"])
+def test_a_run_that_started_elsewhere_is_resumed(formulation, tmp_path):
+    from torsor.run import runner
+
+    given = {"outputs": 4, "formulation": formulation, "start": {"A": 0.5, "A.rate": 3.0}}
+    whole, march, calls = ts.simulate(four_bar(), 0.4, **given), runner.Runner._advance, []
+
+    def interrupted(self, budget):
+        calls.append(1)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return march(self, min(budget, 5))
+
+    runner.Runner._advance = interrupted
+    try:
+        with pytest.warns(UserWarning, match="interrupted"):
+            ts.simulate(four_bar(), 0.4, checkpoint=str(tmp_path / "run"), **given)
+    finally:
+        runner.Runner._advance = march
+    data = ts.resume(str(tmp_path / "run"), four_bar())
+    assert np.array_equal(data.position, whole.position)
+
+
+def test_the_command_line_starts_elsewhere(tmp_path, capsys):
+    out = lambda name: str(tmp_path / name)
+    assert status_of(["run", "four-bar", "--until", "0.2", "--outputs", "2", "--out", out("a.nc")]) == 0
+    assert status_of(["run", "four-bar", "--until", "0.1", "--start", out("a.nc@0.1"), "--out", out("b.nc")]) == 0
+    a, b = ts.load(out("a.nc")), ts.load(out("b.nc"))
+    assert np.abs(a.position.values[-1] - b.position.values[-1]).max() < 1e-8
+    joint = str(a.joint_coordinate.values[0])
+    assert status_of(["run", "four-bar", "--until", "0.1", "--start", f"{joint}.rate=0.1", "--out", out("c.nc")]) == 0
+    assert ts.load(out("c.nc")).rate.values[0, 0] == pytest.approx(0.1)
+    for wrong, message in (
+        (["--start", out("a.nc@0.15")], "no output at that time; the nearest is at"),
+        (["--start", out("a.nc@x")], "'x' is no time"),
+        (["--start", "A=b"], "'b' is no number"),
+        (["--start", "Q=1"], "start: unknown 'Q'"),
+        (["--start", out("none.nc")], "none.nc"),
+    ):
+        assert status_of(["run", "four-bar", "--until", "0.1", *wrong]) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_bad_starts_are_refused():
+    model, data = arm(), ts.simulate(four_bar(), 0.1, outputs=2)
+    for start, message in (
+        ({"kne": 1.0}, "model 'arm': start: unknown 'kne'. Did you mean 'knee'. Known: shoulder"),
+        ({"knee": np.nan}, "start: knee must be a finite number, got nan"),
+        ({"wrist": 1.0}, r"start: wrist must be finite numbers of shape \(3,\), got 1.0"),
+        ({"rates": [1.0]}, r"start: rates must be finite numbers of shape \(5,\)"),
+        ({"upper.position": "x"}, r"start: upper.position must be finite numbers of shape \(3,\)"),
+        (data, "start: give a result at one time, as in data.isel"),
+        (data.isel(time=0), "start: it belongs to a model with other bodies: hand, link0"),
+        (data[["energy"]].isel(time=0), "start: not a result of a run at one time"),
+        (3.0, "start must be values by name"),
+    ):
+        with pytest.raises(ts.OptionError, match=message):
+            ts.simulate(model, 0.1, start=start)
