@@ -84,7 +84,7 @@ class Simulation:
         stepper = self._stepper
         for name, value in inputs.items():
             self._set(name, value)
-        if dt.__class__ is not float or not 0.0 < dt < np.inf:
+        if not isinstance(dt, float) or not 0.0 < dt < np.inf:
             dt = seconds(dt, "advance: dt")
         if stepper.ended:
             raise RunError(f"model {self.model.name!r}: {stepper.ended} at t = {self.time:.9g} s; reset the simulation")
@@ -101,7 +101,7 @@ class Simulation:
         place = self._places.get(name)
         if place is None:
             raise OptionError(f"model {self.model.name!r}: {unknown('input', name, self._places)}")
-        if value.__class__ is not float or not -quantity.LARGEST <= value <= quantity.LARGEST:
+        if not isinstance(value, float) or not -quantity.LARGEST <= value <= quantity.LARGEST:
             value = self.model.parameters[name].checked(value)
         self._stepper.put(place, value)
 

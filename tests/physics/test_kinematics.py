@@ -175,6 +175,15 @@ def test_a_slider_moves_between_its_dead_centres_even_from_one_of_them():
         assert [found.lower, found.upper] == pytest.approx([0.4 - end, 0.8 - end], abs=1e-8)
 
 
+def test_a_dead_point_is_named_by_its_loop_where_something_else_is_free():
+    model = slider_crank(0.2, 0.6, 0.7)
+    arm = model.body("arm", mass=1.0, inertia=(0.01, 0.02, 0.02), at=(0, 0, 1))
+    model.add(ts.Revolute("shoulder", model["piston"], arm, point=(0, 0, 0.5), axis="y"))
+    found = ts.range_of_motion(model, "bore")
+    for end in (found.lower_end, found.upper_end):
+        assert "dead point" in end and "'shaft'" in end and "'shoulder'" not in end
+
+
 def test_stops_end_a_motion():
     model = slider_crank(angle=0.5)
     model.add(ts.Limit("buffer", joint=model["shaft"], lower=-0.2, upper=0.6))

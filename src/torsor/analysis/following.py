@@ -72,13 +72,17 @@ class Follower:
         return [name for (_, _, name), gap in zip(self.problem.stops, d[0]) if gap < MET]
 
 
-def conditioning(problem, t, q, p):
-    """How far the constraints are from letting something move: their least singular value, and what would move and be strained
-    there: directions of velocities and of rows, each a row."""
+def conditioning(problem, t, q, p, loose=0):
+    """How far the constraints are from letting something more move: their least singular value, and what would move and be
+    strained there: directions of velocities and of rows, each a row.
+
+    loose   freedoms that the mechanism has everywhere
+    """
     _, G = problem.held(t, q, p)
-    if not problem.n:
-        return np.ones(len(q)), np.zeros((len(q), 0)), np.zeros((len(q), G.shape[1]))
+    least = problem.n - loose - 1
+    if least < 0:
+        return np.ones(len(q)), np.zeros((len(q), problem.n)), np.zeros((len(q), G.shape[1]))
     U, s, Vt = np.linalg.svd(G, full_matrices=False)
-    if s.shape[1] < problem.n:
+    if s.shape[1] <= least:
         return np.zeros(len(q)), Vt[:, -1], U[:, :, -1]
-    return s[:, problem.n - 1], Vt[:, problem.n - 1], U[:, :, problem.n - 1]
+    return s[:, least], Vt[:, least], U[:, :, least]

@@ -23,9 +23,16 @@ def strained(problem, rows):
     return list(dict.fromkeys(names))
 
 
+def loose(problem):
+    """Freedoms that the mechanism has where it starts."""
+    dynamics = problem.dynamics
+    _, G = problem.held(np.zeros(1), dynamics.q[None, :], dynamics.p)
+    return problem.n - int((np.linalg.svd(G[0], compute_uv=False) > NOTHING).sum())
+
+
 def named(problem, t, q, p):
     """What can move and what is strained at a singular position, in words."""
-    _, directions, rows = conditioning(problem, t, q, p)
+    _, directions, rows = conditioning(problem, t, q, p, loose(problem))
     free, held = moving(problem, directions[0]), strained(problem, rows[0])
     return f"{', '.join(map(repr, free))} can move while the drives stand, strained by {', '.join(map(repr, held))}"
 
