@@ -23,7 +23,7 @@ model.add(ts.JointForce("motor", track, value=force))
 gains = np.geomspace(0.3, 10.0, 80)
 roots = np.array([ts.linearise(model, parameters={"gain": k}).eigenvalues for k in gains])
 safe = gains[roots.real.max(axis=1) < 0]
-print(f"stable for gains from {safe.min():.2f} to {safe.max():.2f}")
+print(f"stable from a gain of {safe.min():.2f} on")
 plt.scatter(roots.real, roots.imag, c=np.repeat(gains[:, None], roots.shape[1], 1), s=8, norm="log")
 plt.colorbar(label="gain")
 plt.savefig(sys.argv[1] if len(sys.argv) > 1 else "root_locus.png", dpi=100)

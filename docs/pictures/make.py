@@ -5,6 +5,7 @@ NAME is three-link, drift, four-bar and so on; without any, all are drawn.
 
 import itertools
 import pathlib
+import runpy
 import sys
 
 import matplotlib
@@ -287,9 +288,16 @@ def events():
     return figure
 
 
+def modes():
+    """The modes of a wheel on two wishbones."""
+    example = runpy.run_path(str(HERE.parents[1] / "examples" / "modes_of_a_suspension.py"))
+    return example["rest"].linear.plot()
+
+
 PICTURES = {
     "three-link": three_link, "drift": drift, "four-bar": four_bar, "heavy-top": heavy_top, "free-body": free_body,
     "pendulum": pendulum, "satellite": satellite, "orders": orders, "booster": booster, "events": events,
+    "modes": modes,
     **parts.PICTURES,
 }  # fmt: skip
 
