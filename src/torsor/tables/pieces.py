@@ -6,10 +6,10 @@ Breaks b separate the pieces. Before the first and after the last break lies one
 
     nearest   degree 0; breaks half way between the points
     linear    degree 1; breaks at the points, as of all others
-    akima     degree 3, slopes from the four nearest chords m:  akima1970, eq. (1)                       (2)
+    akima     degree 3, slopes from the four nearest chords m: [akima1970, eq. (1)]                       (2)
               sᵢ = (|mᵢ₊₁ − mᵢ| mᵢ₋₁ + |mᵢ₋₁ − mᵢ₋₂| mᵢ) / (|mᵢ₊₁ − mᵢ| + |mᵢ₋₁ − mᵢ₋₂|)
     cubic     degree 3, slopes such that the second derivative is continuous, and the third at the first and last inner
-              point (not a knot): deboor1978, chapter IV                                                 (3)
+              point (not a knot): [deboor1978, chapter IV]                                               (3)
               hᵢ sᵢ₋₁ + 2 (hᵢ₋₁ + hᵢ) sᵢ + hᵢ₋₁ sᵢ₊₁ = 3 (hᵢ mᵢ₋₁ + hᵢ₋₁ mᵢ)
 
 hᵢ = xᵢ₊₁ − xᵢ, mᵢ = (yᵢ₊₁ − yᵢ) / hᵢ. All functions work along the first axis of the values; others are carried along.
