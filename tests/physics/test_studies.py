@@ -127,6 +127,38 @@ def test_a_killed_study_goes_on_with_what_is_missing(model, tmp_path, monkeypatc
         ts.study(*asked, store=tmp_path)
 
 
+def pushed_arm(stop=False):
+    model = ts.Model("arm", gravity=(0, 0, -9.81))
+    a = model.body("a", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(0.5, 0, 0))
+    b = model.body("b", mass=model.parameter("m", 1.0), inertia=(0.1, 0.1, 0.1), at=(1.5, 0, 0))
+    for name, first, second, at in (("u", model.ground, a, 0.0), ("w", a, b, 1.0)):
+        joint = model.add(ts.Revolute(f"of_{name}", first, second, point=(at, 0, 0), axis=(0, 1, 0)))
+        model.add(ts.JointForce(f"motor_{name}", joint, model.input(name)))
+    if stop:
+        model.add(ts.Limit("stop", joint, upper=0.1))
+    return model
+
+
+@pytest.mark.parametrize("stop", [False, True])
+@pytest.mark.parametrize("options", [{"method": "rkmk4", "step": 0.01}, {"tolerance": 1e-6}], ids=["fixed", "adaptive"])
+def test_rollouts_are_those_of_a_simulation_step_by_step(stop, options, monkeypatch):
+    """With fixed steps to the bit; others depend on how long a run is. Compiled code and one run after the other do not differ."""
+    model, random = pushed_arm(stop), np.random.default_rng(3)
+    u, w, masses = random.normal(size=(3, 10)), random.normal(size=10), [0.8, 1.0, 1.2]
+    data = ts.study(model, 0.2, {"m": masses}, inputs={"u": u, "w": w}, keep=["coordinate", "rate"], **options)
+    assert data.sizes["time"] == 11 and data.attrs["failed"] == 0
+    for k, m in enumerate(masses):
+        simulation = ts.Simulation(model, parameters={"m": m}, **options)
+        for j in range(10):
+            simulation.advance(0.02, u=u[k, j], w=w[j])
+            allowed = 0.0 if "step" in options else 1e-6
+            np.testing.assert_allclose(data.coordinate[k, j + 1], simulation.coordinates, rtol=0, atol=allowed)
+            np.testing.assert_allclose(data.rate[k, j + 1], simulation.rates, rtol=0, atol=allowed)
+    monkeypatch.setattr(study.Session, "quick", lambda self: None)
+    again = ts.study(model, 0.2, {"m": masses}, inputs={"u": u, "w": w}, keep=["coordinate", "rate"], **options)
+    xr.testing.assert_identical(again, data)
+
+
 def test_bad_input_is_refused(model, monkeypatch):
     for given, message in (
         ({"parameters": {"z": [1.0]}}, "model 'double' has no parameter 'z'. Known: m, l."),
@@ -143,9 +175,24 @@ def test_bad_input_is_refused(model, monkeypatch):
         ({"keep": 3}, "keep must be names of variables, got 3"),
         ({"grid": 1}, "grid must be True or False"),
         ({"method": "euler-2"}, "euler-2"),
+        (
+            {"inputs": {"force": [1.0]}},
+            "model 'double' has no input 'force'. Known: none; declare one with model.input",
+        ),
+        ({"inputs": [1.0]}, "inputs must be arrays"),
     ):
         with pytest.raises(ts.OptionError, match=message):
             ts.study(model, 0.1, **given)
+    arm = pushed_arm()
+    for given, message in (
+        ({"inputs": {"u": np.zeros((2, 3)), "w": np.zeros((2, 4))}}, "inputs of unequal shape"),
+        ({"inputs": {"u": np.zeros((2, 3))}, "parameters": {"m": [1, 2, 3]}}, "parameter 'm' has 3, inputs has 2"),
+        ({"inputs": {"u": [1.0, np.nan]}}, "input 'u' must be an array .* of finite numbers"),
+        ({"inputs": {"u": [1.0]}, "parameters": {"u": 1.0}}, "u is given twice, as parameter and as input"),
+        ({"inputs": {"m": [1.0]}}, "model 'arm' has no input 'm'. Known: u, w."),
+    ):
+        with pytest.raises(ts.OptionError, match=message):
+            ts.study(arm, 0.1, **given)
     with pytest.raises(ts.OptionError, match="give a torsor.Model"):
         ts.study("double", 0.1)
     with concurrent.futures.ThreadPoolExecutor(1) as pool:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..kernels.loops import loops
 from ..methods.codes import FINISHED, RUNNING
+from .held import Held
 from .repetition import Repetition
 
 SLICE = 0.1  # seconds for which compiled code runs without a look at what else happened
@@ -65,10 +66,7 @@ class Repeater:
         self.budget = 4096
 
     def run(self, times, beginnings, held=None, stop=lambda: False):
-        """Runs from these beginnings through these times.
-
-        held   places in p of inputs, their values (run, interval, input), and the ends of the intervals
-        """
+        """Runs from these beginnings through these times; held: inputs of theirs (`held.py`)."""
         runner, n, m = self.runner, len(beginnings), len(times)
         self.prepared.reset()
         runner.begin(times)
@@ -93,14 +91,14 @@ class Repeater:
 
     def _record(self, beginnings, n, m, held):
         runner, system = self.runner, self.runner.system
-        places, values, edges = held or (np.zeros(0, np.int64), np.zeros((0, 0, 0)), np.zeros(0))
+        held = held or Held(np.zeros(0, np.int64), np.zeros(0), np.zeros((n, 0, 0)))
         words = {name: getattr(runner, name).words() for name in KEPT}  # as a run that was just reset has them
         before = words | {f"{name}_before": memory.copy() for name, memory in words.items()}
         return Repetition(
             x=beginnings.x, p=beginnings.p, turning=beginnings.turning, length=beginnings.length, mass=beginnings.mass,
             inertia=beginnings.inertia, rate=beginnings.rate, unit=system.unit, start=system.t, watches=system.watches,
             cautious=0.0 if runner.fixed_step else 0.3 * runner.plan.tolerance**0.2, **before,
-            places=places, inputs=values.reshape(n * len(edges), len(places)), edges=edges,
+            places=held.places, inputs=held.values.reshape(n * len(held.edges), len(held.places)), edges=held.edges,
             outputs=np.zeros((n * m, runner.sizes["outputs"])), work=np.zeros(n * m),
             status=np.zeros(n, np.int64), written=np.zeros(n, np.int64), time=np.zeros(n),
             steps=np.zeros(n, np.int64), rejections=np.zeros(n, np.int64),

@@ -150,11 +150,11 @@ def watching(run, k, r):
 
 @inlined
 def hold(run, r):
-    """Set the inputs of an interval; what methods keep of the past does not belong to it."""
-    row = r.run * r.edges.size + r.interval
+    """Set the inputs of an interval; where they jump, what methods keep of the past does not belong to it."""
+    row, p = r.run * r.edges.size + r.interval, run.state.p
     for m in range(r.places.size):
-        run.state.p[r.places[m]] = r.inputs[row, m]
-    run.past.kept, run.state.fresh, run.state.rated = 0, 0, 0
+        if p[r.places[m]] != r.inputs[row, m]:
+            p[r.places[m]], run.past.kept = r.inputs[row, m], 0
 
 
 @compiled

@@ -78,7 +78,7 @@ def _digest(order, variants, more):
     every = dict(order.model.signals) | order.signals
     facts = [
         version(), fingerprint(order.model, every), order.until, order.times.tolist(), order.names,
-        sorted((k, repr(v)) for k, v in order.options.items()), order.keep, _named(order.reduce),
+        sorted((k, repr(v)) for k, v in order.options.items()), order.pushed, order.keep, _named(order.reduce),
         {name: p.value for name, p in order.model.parameters.items()},
     ]  # fmt: skip
     content = hashlib.sha256(repr(facts).encode())

@@ -13,6 +13,7 @@ from ..describe import pickling
 from ..errors import OptionError
 from ..look.recorded import recorded
 from ..methods.projections import projection_of
+from ..run.held import Held
 from ..run.task import Task
 from ..run.times import controlled
 
@@ -24,6 +25,7 @@ class Order:
     """Arguments of `simulate`, names of the parameters that vary, and what is kept of each run.
 
     options   further arguments of `simulate`: step, method, formulation, projection, tolerance, map
+    pushed    names of the inputs that are held over intervals, and the ends of these
     keep      names of the variables that are kept; None: all of them
     """
 
@@ -33,6 +35,7 @@ class Order:
     names: tuple
     signals: dict = field(default_factory=dict)
     options: dict = field(default_factory=dict)
+    pushed: tuple = ((), ())
     keep: tuple | None = None
     reduce: Any = None
 
@@ -42,8 +45,15 @@ class Order:
         chosen = projection_of(o["projection"])
         allowed = controlled(model, o["method"], o["step"], o["tolerance"], o["map"], chosen)
         length = None if o["step"] is None else float(o["step"])
-        named = recorded(model, self.signals or None)
+        named = recorded(model, self.signals)
         return Task(model, self.until, length, o["method"], o["formulation"], chosen, allowed, o["map"], named, {})
+
+    def held(self, values):
+        """Inputs of some runs, from their values (run, interval, input); None where there are none."""
+        names, edges = self.pushed
+        every = list(self.model.parameters)
+        places = np.array([every.index(name) for name in names], np.int64)
+        return Held(places, np.array(edges, float), values) if names else None
 
     def packed(self):
         """As bytes, for another process. Signals go along as signals of the model."""

@@ -47,13 +47,13 @@ class Quick:
         row = sum(size for _, size in self.system.layout) * len(order.times) * 8
         self.most = int(max(1, min(4096, ROOM // max(row, 1))))
 
-    def carry_out(self, values, stop):
+    def carry_out(self, values, held, stop):
         """Which of these runs are done here, what they give, (run, time, …) by name, and numbers of each."""
         began, repeater = self._beginnings(values), self._taken()
         try:
             beginnings, sure = began
             which = np.flatnonzero(sure)
-            found = repeater.run(self.order.times, beginnings.some(which), None, stop)
+            found = repeater.run(self.order.times, beginnings.some(which), held and held.some(which), stop)
         finally:
             with self.lock:
                 self.free.append(repeater)

@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import AccuracyWarning, OptionError, TorsorError
 from ..look.dataset import dataset
 from ..run.derived import DERIVING
+from ..run.held import run_held
 from .portion import COUNTS, Portion, assembled, blank_counts
 from .quick import Quick
 from .reductions import OneRun, by_words, reduced
@@ -31,18 +32,19 @@ class Session:
         self.lock = RLock()
         self._quick: Any = None
 
-    def carry_out(self, first, values, stop=lambda: False):
-        """The runs with these values of parameters, one row each."""
+    def carry_out(self, first, values, pushes=None, stop=lambda: False):
+        """The runs with these values of parameters, and of inputs that are held over intervals: one row each."""
         began, n = clock.perf_counter(), len(values)
         portion, pieces = Portion(first, [""] * n, blank_counts(n)), list[tuple]()
-        quick = self.quick()
+        quick, held = self.quick(), self.order.held(pushes)
         block = n if quick is None else quick.most
         for start in range(0, n, block):
             left = np.arange(start, min(start + block, n))
             if quick is not None and not stop():
-                left = self._together(quick, portion, pieces, left, values[left], stop)
+                left = self._together(quick, portion, pieces, left, values[left], held and held.some(left), stop)
             for i in left:
-                run = lambda i=i: self._alone(portion, i, self._parameters(values[i]))
+                one = held and held.some([i])
+                run = lambda i=i, one=one: self._alone(portion, i, self._parameters(values[i]), one)
                 self._tried(portion, pieces, i, run, stop)
         portion.variables = assembled(n, pieces, len(self.order.times), portion.messages)
         portion.seconds = clock.perf_counter() - began
@@ -63,9 +65,9 @@ class Session:
     def _parameters(self, row):
         return dict(zip(self.order.names, row.tolist()))
 
-    def _together(self, quick, portion, pieces, places, values, stop):
+    def _together(self, quick, portion, pieces, places, values, held, stop):
         """Carry out what can be at once. Returns the places that are left."""
-        done, variables, counts = quick.carry_out(values, stop)
+        done, variables, counts = quick.carry_out(values, held, stop)
         which, reduce = places[done], self.order.reduce
         if not len(which):
             return places
@@ -81,7 +83,8 @@ class Session:
             one = {name: (dims, x[row]) for name, (dims, x) in variables.items()}
             parameters = self._parameters(values[i - places[0]])
             told = {name: x[row].item() for name, x in counts.items()}
-            whole = lambda parameters=parameters: self._simulated(parameters)
+            one_held = held and held.some([i - places[0]])
+            whole = lambda parameters=parameters, held=one_held: self._simulated(parameters, held)
             run = OneRun(one, self.order.times, parameters, told, whole)
             self._tried(portion, pieces, i, lambda run=run: reduced(reduce, run), stop)
         return places[~done]
@@ -109,9 +112,9 @@ class Session:
             portion.labels = {str(name): (x.dims[0], x.values) for name, x in data.coords.items() if name != "time"}
             portion.attributes = {str(name): dict(x.attrs) for name, x in data.variables.items()}
 
-    def _alone(self, portion, i, parameters):
+    def _alone(self, portion, i, parameters, held):
         """One run, prepared for itself as `simulate` does it: what is kept of it."""
-        data = self._simulated(parameters)
+        data = self._simulated(parameters, held)
         for name in COUNTS:
             portion.counts[name][i] = data.attrs[name]
         self._describe(portion, data, data.attrs)
@@ -119,7 +122,7 @@ class Session:
         run = OneRun(variables, data["time"].values, parameters, data.attrs, lambda: data)
         return reduced(self.order.reduce, run)
 
-    def _simulated(self, parameters):
+    def _simulated(self, parameters, held):
         """The result of a run. Graphs are made by one thread at a time; compiled code runs beside it."""
         with warnings.catch_warnings(), DERIVING:
             warnings.simplefilter("ignore", AccuracyWarning)
@@ -127,7 +130,7 @@ class Session:
             task = replace(self.task, parameters={name: values[name] for name in parameters})
             system, runner = task.prepared()
             runner.begin(self.order.times)
-        trajectory = runner.collect(runner.run())
+        trajectory = runner.collect(runner.run()) if held is None else run_held(runner, self.order.times, held)
         with DERIVING:
             data = dataset(system, trajectory, task.options())
             return task.judged(system, data, data.sizes["time"])

@@ -12,8 +12,8 @@ from ..describe import quantity
 from ..describe.model import Model
 from ..errors import OptionError, RunError
 from ..look.progress import Progress
-from ..look.recorded import recorded
 from ..methods.projections import Projection
+from ..run.held import equal_edges
 from ..run.times import output_times, seconds
 from .collecting import dataset_of
 from .executors import DEEP, workers
@@ -22,11 +22,12 @@ from .order import Order, unpacked, version
 from .portion import joined
 from .reductions import checked
 from .session import Session
-from .variants import variants
+from .variants import pushes, variants
 
 if TYPE_CHECKING:
     import xarray as xr
 
+USUAL = 200  # intervals of outputs
 LASTING = 0.5  # seconds that a portion should take: long against what sending it costs, short against the patience of a person
 MOST = 2**27  # bytes of a portion
 SESSIONS: dict[bytes, Session] = {}  # of other processes that have sent orders here; the last ones
@@ -38,9 +39,10 @@ def study(
     until: float,
     parameters: Mapping | Any | None = None,
     grid: bool = False,
-    outputs: int | Sequence[float] | np.ndarray = 200,
+    outputs: int | Sequence[float] | np.ndarray | None = None,
     reduce: Any = None,
     keep: Sequence[str] | None = None,
+    inputs: Mapping | None = None,
     signals: dict | None = None,
     step: float | None = None,
     method: str = "rkmk54",
@@ -56,6 +58,10 @@ def study(
 
     parameters   numbers or arrays by name, one value per run; or a table (pandas) with one row per run
     grid         every combination of the values that are given, the last name changing fastest
+    outputs      array of times, or a number of equal intervals; None: 200, as many as inputs have, or where only the last values
+                 are kept none but these
+    inputs       arrays (run, interval) by name of inputs of the model, held over equal intervals from 0 to `until`; (interval)
+                 where they are the same in all runs
     reduce       what is kept of each run: None: all outputs; "last", "min", "max", "mean" over the outputs; several of these; a
                  function of the run; or these by name, as in {"top": ("height", "max"), "energy": "last"}
     keep         names of the variables that are kept, or reduced; None: all of them
@@ -69,21 +75,39 @@ def study(
     """
     if not isinstance(model, Model):
         raise OptionError(f"study: give a torsor.Model, got {quantity.show(model)}")
-    runs = variants(model, parameters, grid)
-    times = np.array(output_times(outputs, seconds(until, "until"))[:], float)
+    named, pushed = pushes(model, inputs)
+    several = {"inputs": len(pushed)} if pushed is not None and pushed.ndim == 3 else {}
+    runs = variants(model, parameters, grid, several, named)
     options = {"step": step, "method": method, "formulation": formulation, "projection": projection}
     options |= {"tolerance": tolerance, "map": map}
-    how, chosen = checked(reduce), _names(keep)
-    if signals is not None and not isinstance(signals, Mapping):
-        recorded(model, signals)  # refuses it
-    order = Order(model, float(until), times, runs.names, dict(signals or {}), options, chosen, how)
+    end = seconds(until, "until")
+    intervals = 0 if pushed is None else pushed.shape[-2]
+    how = checked(reduce)
+    times = _times(outputs, end, intervals, how)
+    edges = tuple(equal_edges(end, intervals).tolist())
+    order = Order(model, end, times, runs.names, signals or {}, options, (named, edges), _names(keep), how)
     session = Session(order)  # what is asked for is checked here, before anybody is asked to do it
-    folder = None if store is None else Folder(store, order, runs)
-    whole = _carried_out(session, runs, executor, folder, Progress(0, len(runs), f"study of {model.name}", progress))
-    data = dataset_of(whole, runs, times if how is None else None)
-    failed = [message for message in whole.messages if message]
-    if len(failed) == len(runs):
-        raise RunError(f"model {model.name!r}: all {len(runs)} runs of the study failed; the first: {failed[0]}", data)
+    rows = None if pushed is None else np.broadcast_to(pushed, (len(runs), *pushed.shape[-2:]))
+    folder = None if store is None else Folder(store, order, runs, () if rows is None else (rows,))
+    bar = Progress(0, len(runs), f"study of {model.name}", progress)
+    whole = _carried_out(session, runs, rows, executor, folder, bar)
+    return _told(model, dataset_of(whole, runs, times if how is None else None))
+
+
+def _times(outputs, until, intervals, reduce):
+    """Times of the outputs; where they are not asked for, those that the inputs or the reduction suggest."""
+    if outputs is None:
+        outputs = [0.0, until] if reduce == "last" else intervals or USUAL
+    return np.array(output_times(outputs, until)[:], float)
+
+
+def _told(model, data):
+    """The result, or an error where no run came to its end."""
+    messages = [message for message in data["message"].values.tolist() if message]
+    if len(messages) == data.sizes["run"]:
+        raise RunError(
+            f"model {model.name!r}: all {len(messages)} runs of the study failed; the first: {messages[0]}", data
+        )
     return data
 
 
@@ -97,7 +121,7 @@ def _names(keep):
     return names
 
 
-def _carried_out(session, runs, executor, folder, bar):
+def _carried_out(session, runs, pushed, executor, folder, bar):
     """All runs as one portion: by workers, in portions that last about as long as each other."""
     done = [] if folder is None else folder.portions()
     left = _missing(len(runs), done)
@@ -112,9 +136,9 @@ def _carried_out(session, runs, executor, folder, bar):
                 if last - first > size:
                     left.insert(0, (first + size, last))
                     last = first + size
-                values = runs.values[first:last]
+                given = runs.values[first:last], None if pushed is None else np.ascontiguousarray(pushed[first:last])
                 job = (_here, session, stopped) if team.here else (elsewhere, version(), packed)
-                pending.add(team.submit(*job, first, values))
+                pending.add(team.submit(*job, first, *given))
             over, pending = futures.wait(pending, return_when=futures.FIRST_COMPLETED)
             for future in over:
                 portion = future.result() if team.here else _received(future)
@@ -146,11 +170,11 @@ def _missing(count, done):
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
 
 
-def _here(session, stopped, first, values):
-    return session.carry_out(first, values, stopped.is_set)
+def _here(session, stopped, first, values, pushed):
+    return session.carry_out(first, values, pushed, stopped.is_set)
 
 
-def elsewhere(asked, packed, first, values):
+def elsewhere(asked, packed, first, values, pushed):
     """Runs of an order that came from another process. Returns a portion, or in words why there is none."""
     if asked != version():
         return f"a worker has torsor {version()}, but {asked} asks it to work: install the same version everywhere"
@@ -160,7 +184,7 @@ def elsewhere(asked, packed, first, values):
                 SESSIONS.pop(next(iter(SESSIONS)))
             SESSIONS[packed] = Session(unpacked(packed))
         session = SESSIONS[packed]
-    return session.carry_out(first, values)
+    return session.carry_out(first, values, pushed)
 
 
 def _received(future):

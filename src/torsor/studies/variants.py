@@ -25,16 +25,19 @@ class Variants:
         return dict(zip(self.names, self.values[run].tolist()))
 
 
-def variants(model, parameters, grid, several=()):
+def variants(model, parameters, grid, several=(), pushed=()):
     """The runs that are asked for; refused where they are none.
 
     parameters   numbers or arrays by name, or a table with one column per parameter and one row per run
     grid         every combination of the values, the last name changing fastest; else one run per place in the arrays
     several      lengths of other things that are given run by run, by what they are
+    pushed       names of inputs that are given beside
     """
     if not isinstance(grid, (bool, np.bool_)):
         raise OptionError(f"study: grid must be True or False, got {quantity.show(grid)}")
     columns = {name: _column(model, name, x) for name, x in _by_name(parameters).items()}
+    if both := set(columns) & set(pushed):
+        raise OptionError(f"study: {', '.join(sorted(both))} is given twice, as parameter and as input")
     if grid:
         rows = np.array(list(itertools.product(*[np.atleast_1d(x) for x in columns.values()])), float)
         rows = rows.reshape(-1, len(columns))
@@ -43,6 +46,40 @@ def variants(model, parameters, grid, several=()):
     count = _agreed({f"parameter {name!r}": len(x) for name, x in columns.items() if x.ndim} | dict(several))
     spread = [np.broadcast_to(x, (count,)) for x in columns.values()]
     return Variants(tuple(columns), np.array(spread, float).reshape(len(columns), count).T.copy())
+
+
+def pushes(model, inputs):
+    """Inputs that are held over intervals: their names, and their values (run, interval, input), or (interval, input) where they
+    are the same in all runs; None where there are none."""
+    if inputs is None:
+        return (), None
+    if not isinstance(inputs, Mapping) or not inputs:
+        raise OptionError(f"study: inputs must be arrays (run, interval) by name, got {quantity.show(inputs)}")
+    known, found = model.declared_inputs, {}
+    for name, given in inputs.items():
+        if name not in known:
+            names = ", ".join(known) or "none; declare one with model.input(name)"
+            raise OptionError(f"study: model {model.name!r} has no input {name!r}. Known: {names}.")
+        found[name] = _pushed(name, given)
+    shapes = {name: x.shape for name, x in found.items()}
+    if len({shape[-1] for shape in shapes.values()}) > 1 or len({s[0] for s in shapes.values() if len(s) == 2}) > 1:
+        raise OptionError(f"study: inputs of unequal shape (run, interval): {shapes}")
+    whole = max(shapes.values(), key=len)
+    return tuple(found), np.stack([np.broadcast_to(x, whole) for x in found.values()], axis=-1)
+
+
+def _pushed(name, given):
+    """The values of an input: numbers by interval, or by run and interval."""
+    try:
+        values = np.asarray(quantity.reals(given), float)
+    except Exception:  # whatever a stranger's class raises when it is asked for numbers
+        values = np.zeros(0)
+    if values.ndim not in (1, 2) or not values.size or not np.isfinite(values).all():
+        raise OptionError(
+            f"study: input {name!r} must be an array (run, interval) of finite numbers, or (interval) for all runs, got "
+            f"{quantity.show(given)}"
+        )
+    return values
 
 
 def _by_name(parameters):
