@@ -139,6 +139,15 @@ def test_a_certificate_measures_the_motion_that_a_controller_samples():
     assert data.attrs["coordinate_error_max"] < 1e-10 and data.attrs["pilot.push_error_max"] < 1e-10
 
 
+def test_a_way_from_rest_to_rest_is_not_suspected_by_its_energy():
+    """All energy is met between the outputs, also by steps of a fixed length; warnings are errors here."""
+    model, rail, _ = cart(law=lambda t, u: 0.0)
+    law = {"push": 4 * (1 - rail.coordinate) - rail.rate}
+    model.add(ts.JointForce("brake", rail, model.add(ts.Controller("second", 0.01, outputs=law))["push"]))
+    data = ts.simulate(model, 100.0, outputs=2, method="rkmk4", step=0.01)
+    assert "energy_balance_lost" not in data.attrs and abs(data.rate[-1, 0]) < 1e-9
+
+
 def test_a_model_with_controllers_is_described():
     info = ts.info(cart(delay=0.03)[0])
     (told,) = info["controllers"]

@@ -216,6 +216,10 @@ class EventRunner(Runner):
     def counts(self):
         return {**super().counts(), "structures": len(self.structures.known), "events": self.drained + self.backlog}
 
+    def _energy(self):
+        """Rates are met with fixed steps, too."""
+        return max(super()._energy(), float(self.system.mass * (self.system.length * self.events.fastest) ** 2))
+
     @property
     def backlog(self):
         return sum(len(part[0]) for part in self.logged) + self.log.count
