@@ -150,10 +150,19 @@ class Driven:
 
 
 def driven(model, names, signals=None, parameters=None, formulation=None, at=None):
-    """The twin in which these coordinates are driven.
+    """The twin in which these coordinates are driven, kept with the model where it is as plain as that.
 
     at   coordinates of joints at which it starts, by name; None: as the model does
     """
+    if signals or at:
+        return _twin(model, names, signals, parameters, formulation, at)
+    known, key = model.derived.setdefault("driven", {}), (*names, *model.values(parameters).items(), formulation)
+    if key not in known:
+        known[key] = _twin(model, names, signals, parameters, formulation, at)
+    return known[key]
+
+
+def _twin(model, names, signals, parameters, formulation, at):
     own = [c for c in model.constraints if isinstance(c, Drive) and c.acts is not False]
     label = lambda joint, k: joint.name if joint.dof == 1 else f"{joint.name}[{k}]"
     known = {label(c.joint, c.index): c.name for c in own}

@@ -10,6 +10,8 @@ import numpy as np
 from .fitting import EXACT, ROUNDING, constrained
 
 STRIDE = 0.3  # rad, or the size of the model: longest first step
+NEARLY = 1e-2 * EXACT  # residual of an ill-conditioned position, which rounding keeps from becoming less
+PIECE = 16  # places that are reached in one go
 SHRINK = 0.35  # by which every further step must be shorter
 MET = 1e-6  # gap of a stop that is met
 SHORTEST = 1e-12  # part of a way, below which it is not divided
@@ -18,7 +20,7 @@ SHORTEST = 1e-12  # part of a way, below which it is not divided
 class Follower:
     """A driven twin on its way.
 
-    inputs   x → (t, p): the instant and the inputs at a place of the way, without the angles that turns are counted of
+    inputs   x → (t, p): instants and inputs at places of the way, a row for each, without the angles that turns are counted of
     """
 
     def __init__(self, driven, inputs):
@@ -26,37 +28,75 @@ class Follower:
         self._turns = self.problem.dynamics.kernels["turns"]
 
     def at(self, x, turns):
-        t, p = self.inputs(x)
-        p[self._counted] = turns
-        return t, p
+        """Instants and inputs at places of the way, or at one of them: a row for each."""
+        t, p = self.inputs(np.atleast_1d(x))
+        p[:, self._counted] = turns
+        return t[:, None], p
 
     def rows(self, x, t, q, p):
         """What has to vanish, and its derivative."""
         return self.problem.held(t, q, p)
 
     def corrected(self, x, q, turns):
-        """The configuration at x near q and its counted angles, or None."""
-        problem, (t, p) = self.problem, self.at(x, turns)
-        before, nothing, none = None, np.zeros((1, 0)), np.zeros((1, 0, problem.n))
+        """The configurations at x near q, a row for each, their counted angles, and which of them were found."""
+        problem, (t, p), q = self.problem, self.at(x, turns), q.copy()
+        alive, found, before = np.arange(len(q)), np.zeros(len(q), bool), np.full(len(q), np.inf)
         for _ in range(15):
-            g, G = self.rows(x, t, q[None, :], p)
-            off = np.abs(g).max(initial=0.0)
-            if off <= ROUNDING:
-                return q, self._turns(t, q, p)[0]
-            d, B = problem.gaps(t, q[None, :], p)
-            u = constrained(nothing, none, g, G, d, B, np.zeros(1))[0]
-            size = np.abs(u).max()
-            if not size <= STRIDE or before is not None and size > SHRINK * before:
-                return (q, self._turns(t, q, p)[0]) if off <= EXACT * 1e-2 else None
-            q, before = problem.move(q[None, :], u)[0], size
-        return (q, self._turns(t, q, p)[0]) if off <= EXACT else None
+            few = t[alive], q[alive], p[alive]
+            (g, G), (d, B) = self.rows(x[alive], *few), problem.gaps(*few)
+            off = np.abs(g).max(axis=1, initial=0.0)
+            none = np.zeros((len(alive), 0)), np.zeros((len(alive), 0, problem.n))
+            u = constrained(*none, g, G, d, B, np.zeros(len(alive)))[0]
+            size = np.abs(u).max(axis=1, initial=0.0)
+            poor = ~(size <= STRIDE) | (size > SHRINK * before[alive])
+            found[alive] = (off <= ROUNDING) | poor & (off <= NEARLY)
+            on = (off > ROUNDING) & ~poor
+            q[alive[on]], before[alive] = problem.move(q[alive[on]], u[on]), size
+            alive = alive[on]
+            if not len(alive):
+                break
+        return q, self._turns.over(t, q, p)[0], found
+
+    def one(self, x, q, turns):
+        """The configuration at one place near q and its counted angles, or None."""
+        q, turns, found = self.corrected(np.array([x]), q[None, :], turns)
+        return (q[0], turns[0]) if found[0] else None
+
+    def all(self, q, turns, x):
+        """Configurations and counted angles at all places that are reached; and where it came last.
+
+        Every some places it goes step by step, and from there to those in between in all pieces at once.
+        """
+        states, counted = np.repeat(q[None, :], len(x), axis=0), np.repeat(turns[None, :], len(x), axis=0)
+        knots, at = [*range(0, len(x) - 1, PIECE), len(x) - 1], x[0]
+        last = (at, q, turns)
+        for before, k in zip(knots, knots[1:]):
+            last = self.go(*last[1:], x[before], x[k])
+            if last[0] != x[k]:
+                break
+            states[k], counted[k] = last[1:]
+        else:
+            before = len(x) - 1
+        for k in range(1, PIECE):
+            inner = np.array([j + k for j in knots if j + k < min(j + PIECE, before)], int)
+            if not len(inner):
+                break
+            states[inner], counted[inner], fine = self.corrected(x[inner], states[inner - 1], counted[inner - 1])
+            for j in inner[~fine]:
+                _, states[j], counted[j] = self.go(states[j - 1], counted[j - 1], x[j - 1], x[j])
+        for j in range(before + 1, len(x)):  # the piece in which it ends
+            last = self.go(states[j - 1], counted[j - 1], x[j - 1], x[j])
+            if last[0] != x[j]:
+                return states[:j], counted[:j], last
+            states[j], counted[j] = last[1:]
+        return states, counted, last
 
     def go(self, q, turns, begin, end):
         """From one place of the way to another: where it came, the configuration and the counted angles there."""
         x, step = begin, end - begin
         while x != end and step:
             goal = end if abs(end - x) <= abs(step) * (1 + 1e-12) else x + step
-            found = self.corrected(goal, q, turns)
+            found = self.one(goal, q, turns)
             if found is not None:
                 (q, turns), x, step = found, goal, 2 * step
             else:

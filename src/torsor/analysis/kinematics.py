@@ -83,13 +83,13 @@ def kinematics(
     way = Way(model, asked, still, recorded(model, signals), parameters, formulation)
     q, turns = way.begin(x[0], start)
     twin, follower = way.twin, way.follower
-    reached, states, counted = _followed(follower, q, turns, x)
+    states, counted, reached = follower.all(q, turns, x)
     done = len(states)
     t, p = way.instants(x[:done])
     p[:, twin.turns] = counted
-    data = _dataset(twin, t, np.array(states), p, x[:done], still)
+    data = _dataset(twin, t, states, p, x[:done], still)
     data.attrs["model_hash"] = fingerprint(model, dict(model.signals) | recorded(model, signals))
-    data = singular.told(data, twin, follower, x[:done], np.array(states), counted, still)
+    data = singular.told(data, twin, follower, x[:done], states, counted, still)
     if done < len(x):
         raise RunError(singular.stuck(model, twin, follower, asked, reached, still), data)
     return data
@@ -123,11 +123,7 @@ class Way:
 
     @property
     def follower(self):
-        return Follower(self.twin, self._inputs)
-
-    def _inputs(self, x):
-        t, p = self.instants(np.array([x]))
-        return t, p[0]
+        return Follower(self.twin, self.instants)
 
     def instants(self, x):
         """Instants and inputs at places of the way."""
@@ -141,14 +137,17 @@ class Way:
             found = self._from_start(x)
             if found is not None:
                 return found
-        values, t = dict(zip(self.asked.names, self.asked(np.array([x]))[0][0])), float(self._inputs(x)[0][0])
+        values, t = (
+            dict(zip(self.asked.names, self.asked(np.array([x]))[0][0])),
+            float(self.instants(np.array([x]))[0][0]),
+        )
         form = self.twin.problem.dynamics.formulation
         near = assemble(self.model, values, start=start, parameters=self.parameters, time=t, formulation=form)
         self.twin = self._make(near.coordinates)
         if trouble := undetermined(self.model, self.twin):
             raise OptionError(trouble)
         dynamics = self.twin.problem.dynamics
-        found = self.follower.corrected(x, near.q, dynamics.p[self.twin.turns])
+        found = self.follower.one(x, near.q, dynamics.p[self.twin.turns])
         if found is None:
             raise AssemblyError(
                 f"model {self.model.name!r}: the first position of the drives cannot be assembled", near
@@ -158,10 +157,10 @@ class Way:
     def _from_start(self, x):
         """From the start of the twin, along a straight line of all that changes; None where that does not lead there."""
         dynamics = self.twin.problem.dynamics
-        t, first = self._inputs(x)
-        straight = lambda s: (t * s, dynamics.p + s * (first - dynamics.p))
+        t, first = self.instants(np.array([x]))
+        straight = lambda s: (t * s, dynamics.p + s[:, None] * (first - dynamics.p))
         s, q, turns = Follower(self.twin, straight).go(dynamics.q, dynamics.p[self.twin.turns], 0.0, 1.0)
-        return self.follower.corrected(x, q, turns) if s == 1.0 else None
+        return self.follower.one(x, q, turns) if s == 1.0 else None
 
 
 def undetermined(model, twin):
@@ -194,24 +193,14 @@ def undetermined(model, twin):
     )
 
 
-def _followed(follower, q, turns, x):
-    """Configurations and counted angles at all places that are reached, and how far it went."""
-    states, counted, at = [q], [turns], x[0]
-    for goal in x[1:]:
-        at, q, turns = follower.go(q, turns, at, goal)
-        if at != goal:
-            break
-        states.append(q)
-        counted.append(turns)
-    return (at, q, turns), states, np.array(counted)
-
-
 def _dataset(twin, t, q, p, x, still):
     """Everything that a result holds: (2), (3)."""
     dynamics, kernels = twin.problem.dynamics, twin.problem.dynamics.kernels
     system, t = dynamics.system, t[:, None]
     F = kernels["factor"].over(t, q, p)[0]
-    v = kernels["velocities"].over(t, q, np.zeros(dynamics.v.size), p, F)[0]  # (2)
+    v = np.zeros(dynamics.v.size)
+    for _ in range(2):  # the second time for what rounding has left
+        v = kernels["velocities"].over(t, q, v, p, F)[0]  # (2)
     a, lam, _ = kernels["accelerations"].over(t, q, v, p, F)  # (3)
     rows = kernels["outputs"].over(t, q, v, p, a, lam)[0]
     used = SimpleNamespace(used=system.keep, events={})

@@ -30,12 +30,14 @@ class Tracker(Follower):
         self._turns = problem.dynamics.kernels["turns"]
 
     def at(self, x, turns):
-        p = self.problem.dynamics.p.copy()
-        p[len(self.problem.model.inputs) :] = turns
-        return np.array([self._times(x)]), p
+        x = np.atleast_1d(x)
+        p = np.repeat(self.problem.dynamics.p[None, :], len(x), axis=0)
+        p[:, len(self.problem.model.inputs) :] = turns
+        return self._times(x)[:, None], p
 
     def rows(self, x, t, q, p):
-        held, wanted = self.problem.held(t, q, p), self.problem.wanted(t, q, p, self._y(x))
+        y = np.array([self._y(place) for place in x])
+        held, wanted = self.problem.held(t, q, p), self.problem.wanted(t, q, p, y)
         return tuple(np.concatenate(pair, axis=1) for pair in zip(held, wanted))
 
 
@@ -55,7 +57,7 @@ def tracked(model, targets, times, actuators, signals, start, parameters, formul
     )  # fmt: skip
     problem = problem_of(model, wanted, [], parameters, formulation)
     y = np.concatenate(list(numbers.values()), axis=1)
-    tracker = Tracker(problem, (lambda x: 0.0) if times is None else (lambda x: x), _between(wanted, x, y))
+    tracker = Tracker(problem, (lambda x: 0 * x) if times is None else (lambda x: x), _between(wanted, x, y))
     coordinates = _along(model, tracker, first.q, x)
     names = _actuators(model, problem, actuators)
     labels = problem.dynamics.system.joint_coordinates
@@ -103,22 +105,16 @@ def _between(wanted, x, y):
 
 def _along(model, tracker, q, x):
     """All joint coordinates at all places, counted over turns."""
-    turns, at = tracker.problem.dynamics.p[len(model.inputs) :], x[0]
-    found: list[np.ndarray] = []
-    for goal in x:
-        if goal == at:
-            here = tracker.corrected(goal, q, turns)
-            q, turns = (q, turns) if here is None else here
-        else:
-            at, q, turns = tracker.go(q, turns, at, goal)
-        if at != goal:
-            raise RunError(
-                f"model {model.name!r}: the targets cannot be followed beyond place {at:.9g}, after {len(found)} that were met: "
-                "out of reach, or a singular position"
-            )
-        t, p = tracker.at(goal, turns)
-        found.append(tracker.problem.coordinates(t, q[None, :], p)[0])
-    return np.array(found)
+    turns = tracker.problem.dynamics.p[len(model.inputs) :]
+    q, turns = tracker.one(x[0], q, turns) or (q, turns)
+    states, counted, (at, _, _) = tracker.all(q, turns, x)
+    if len(states) < len(x):
+        raise RunError(
+            f"model {model.name!r}: the targets cannot be followed beyond place {at:.9g}, after {len(states)} that were met: out "
+            "of reach, or a singular position"
+        )
+    t, p = tracker.at(x, counted)
+    return tracker.problem.coordinates(t, states, p)
 
 
 def _actuators(model, problem, given):

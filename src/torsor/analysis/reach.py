@@ -66,9 +66,8 @@ def range_of_motion(
     twin, first = _placed(model, coordinate, start, parameters, formulation)
     dynamics, angle = twin.problem.dynamics, one.units == (ANGLE,)
     far = 2 * np.pi if angle else FAR * twin.problem.length
-    follower = Follower(
-        twin, lambda x: (np.zeros(1), twin.inputs(np.zeros(1), *np.array([[[x]], [[0.0]], [[0.0]]]))[0])
-    )
+    still = lambda x: (0 * x, twin.inputs(0 * x, x[:, None], *np.zeros((2, len(x), 1))))
+    follower = Follower(twin, still)
     ends = []
     for way in (-far, far):
         at, q, turns = follower.go(dynamics.q, dynamics.p[twin.turns], first, first + way)
