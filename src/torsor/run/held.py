@@ -28,8 +28,8 @@ class Held:
 
 def equal_edges(until, intervals):
     """Ends of equal intervals: those that as many steps of their length lead to."""
-    edges = np.arange(1, intervals + 1) * (until / intervals)
-    edges[-1] = until
+    edges = np.arange(1, intervals + 1) * (until / max(intervals, 1))
+    edges[-1:] = until
     return edges
 
 
