@@ -294,10 +294,33 @@ def modes():
     return example["rest"].linear.plot()
 
 
+def controllers():
+    """A pole that a sampled law balances, and the force that is held between samples, with a delay of half a period."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
+    for period, color in ((0.02, GREEN), (0.1, BLUE), (0.15, RED)):
+        model = ts.Model("cart-pole", gravity=(0, 0, -9.81))
+        cart = model.body("cart", mass=1.0, inertia=(0.1, 0.1, 0.1))
+        pole = model.body("pole", inertia=ts.inertia.rod(0.2, 1.0, axis="z"), at=(0, 0, 0.5))
+        track = model.add(ts.Prismatic("track", model.ground, cart, axis="x"))
+        hinge = model.add(ts.Revolute("hinge", cart, pole, point=(0, 0, 0), axis="y", start=0.1))
+        law = track.coordinate + 30 * hinge.coordinate + 2 * track.rate + 7 * hinge.rate
+        pilot = model.add(ts.Controller("pilot", period, outputs={"force": law}, delay=period / 2))
+        model.add(ts.JointForce("motor", track, pilot["force"]))
+        data = ts.simulate(model, 3.0, outputs=3000)
+        left.plot(data.time, data.coordinate[:, 1], color=color, label=f"T = {period:g} s")
+        right.plot(data.time, data["pilot.force"], color=color, lw=1)
+    left.set_ylim(-0.6, 0.6)
+    left.legend(fontsize=8, loc="lower left")
+    right.set(xlim=(0, 1.2), ylim=(-8, 8))
+    tidy(left, "time [s]", "angle of the pole [rad]")
+    tidy(right, "time [s]", "force on the cart [N]")
+    return figure
+
+
 PICTURES = {
     "three-link": three_link, "drift": drift, "four-bar": four_bar, "heavy-top": heavy_top, "free-body": free_body,
     "pendulum": pendulum, "satellite": satellite, "orders": orders, "booster": booster, "events": events,
-    "modes": modes,
+    "modes": modes, "controllers": controllers,
     **parts.PICTURES,
 }  # fmt: skip
 
