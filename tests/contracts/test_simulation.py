@@ -106,6 +106,7 @@ def test_values_are_those_of_a_result():
     assert np.array_equal(sim["lower.rotation"], data.rotation.sel(body="lower"))
     assert np.array_equal(sim["knee.reaction_force"], data.reaction_force.sel(joint="knee"))
     assert np.array_equal(sim["top.rate"], data.rate.values[:3]) and sim["knee.coordinate"] == data.coordinate.values[3]
+    assert np.array_equal(sim["top"], data.coordinate.values[:3]) and sim["knee"] == sim["knee.coordinate"]
     assert np.array_equal(sim["place"], sim["lower.position"]) and sim["time"] == sim.time == 0.1
     assert np.array_equal(np.asarray(sim.coordinates), data.coordinate) and sim.rates["knee"] == data.rate.values[3]
     assert list(sim.coordinates) == list(data.joint_coordinate.values) and "heat" in sim.names

@@ -71,6 +71,16 @@ def test_loops_are_closed_with_what_is_asked_for(formulation):
     assert np.abs(other.coordinate - data.coordinate).max() < 1e-10 and np.abs(other.rate - data.rate).max() < 1e-10
 
 
+@pytest.mark.parametrize("formulation", ["absolute", "relative"])
+def test_what_hangs_on_a_loop_keeps_its_coordinates(formulation):
+    model = four_bar()
+    tool = model.body("tool", mass=3.0, inertia=(0.02, 0.05, 0.04), at=(1.2, 0, 1.8))
+    model.add(ts.Revolute("hinge", model["link1"], tool, point=(0.7, 0, 0.65), axis=(0, 1, 0), start=0.1))
+    found = first(model, {"D": 0.2}, formulation=formulation).coordinate
+    assert found.sel(joint_coordinate="D") == pytest.approx(0.2, abs=1e-9)
+    assert found.sel(joint_coordinate="hinge") == pytest.approx(0.1, abs=1e-9)
+
+
 def test_what_cannot_be_is_changed_and_told():
     with pytest.warns(UserWarning, match="does not satisfy the constraints: A: 0.3 became .*; B: 0.3 became"):
         data = first(four_bar(), {"A": 0.3, "B": 0.3})

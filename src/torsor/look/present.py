@@ -48,7 +48,8 @@ def unknown(what, name, known):
 class Present:
     """Where in a row of outputs everything is.
 
-    signals        by name, also those of one body or joint, as in "bob.position": where, and in which shape
+    signals        by name, also those of one body or joint, as in "bob.position": where, and in which shape; the name of a joint
+                   alone is its coordinate
     coordinates    of joints by name: places in the row of coordinates
     """
 
@@ -81,8 +82,7 @@ class Present:
                 found |= {k: at + where for k, where in vectors(system.signals).items()}
             else:
                 found[name] = places if name in JOINT or name == "multiplier" else at
-        found |= self._of_one(found)
-        return found
+        return self._of_one(found) | found
 
     def _of_one(self, found):
         """Signals of one body or joint."""
@@ -93,7 +93,7 @@ class Present:
             own |= {f"{joint}.{name}": found[name][k] for k, joint in enumerate(self.system.connections)}
         for name in JOINT:
             own |= {f"{joint}.{name}": found[name][where] for joint, where in self.coordinates.items()}
-        return own
+        return own | {joint: found["coordinate"][where] for joint, where in self.coordinates.items()}
 
     def value(self, name, row):
         """The value of a signal."""

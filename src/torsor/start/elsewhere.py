@@ -1,8 +1,9 @@
 """A start other than the one that a model tells, in numbers and in absolute coordinates: it is brought onto the constraints.
 
 Positions: bodies are placed along the joints, outward from the grounds, each joint with the coordinates that are wanted or that it
-has at the model's start. Where that leaves loops open, Newton's method closes them with the wanted coordinates held, and where that
-cannot be, it closes them with the least change. Velocities follow level by level, each without disturbing the one before:
+has at the model's start. Where that leaves loops open, Newton's method closes them with the wanted coordinates held, and those of
+joints that are in no loop; where that cannot be, it closes them with the least change. Velocities follow level by level, each
+without disturbing the one before:
 
     0   the constraints                             G v = −g_t
     1   what is wanted                              rates of joints, velocities of bodies
@@ -16,6 +17,7 @@ import casadi as ca
 import numpy as np
 
 from ..describe.quantity import time
+from ..describe.topology import spanning_tree
 from ..formulations.initial import captures, holds, moving
 from ..formulations.tree import pose
 from ..lie import poses, se3
@@ -56,6 +58,14 @@ class Elsewhere:
         starts = np.cumsum([0, *[j.dof for j in moving(self.model)]])
         self.at = {j.name: slice(a, a + j.dof) for j, a in zip(moving(self.model), starts.tolist())}
         self.units = np.array([examiner.length if unit == "m" else 1.0 for unit in self._kinds()])
+        in_loops = {joint.name for loop in spanning_tree(self.model).loops() for joint in loop}
+        self.quasi = {label for j in moving(self.model) if j.quasi for label in self._labels(j)}
+        self.apart = [
+            self.places[label]
+            for j in self.joints
+            if j.dof and j.name not in in_loops and not j.quasi
+            for label in self._labels(j)
+        ]
         self._relative: dict[str, Any] = {}
         self.loose = self._loose()
         self.tried = 0.0  # how far Newton's method has moved something
@@ -171,19 +181,28 @@ class Elsewhere:
         """The configuration on the constraints, with the wanted coordinates where that can be."""
         from .impostors import assembled
 
-        quasi = {label for j in moving(self.model) if j.quasi for label in self._labels(j)}
-        held = [self.places[label] for label in wanted.coordinates if label not in quasi]
+        places = [self.places[label] for label in wanted.coordinates if label not in self.quasi]
+        own = self.own.coordinates.copy()
+        own[places] = [value for label, value in wanted.coordinates.items() if label not in self.quasi]
+        moved = any(what in ("position", "rotation") for _, what in wanted.bodies)
+        beside = [] if moved else [k for k in self.apart if k not in places]
         self.tried = 0.0
-        if held and not wanted.whole:
-            targets = np.array([wanted.coordinates[label] for label in wanted.coordinates if label not in quasi])
-            units, columns = self.units[held], self.examiner.columns
-            off = lambda q: (self._coordinates(t, q, p)[held] - targets) / units
-            rows = lambda q: self._rates(t, q, p)[0][held] * columns / units[:, None]
-            found, self.tried = self.examiner.assemble(t, q, p, more=(off, rows))
-            q = q if found is None else found
+        for held in [[*places, *beside], places] if beside else [places]:
+            found = self._held(t, q, p, held, own[held]) if places and not wanted.whole else None
+            if found is not None:
+                q = found
+                break
         q, moved = assembled(self.f, self.examiner, t, q, p)
         self.tried = max(self.tried, moved)
         return q
+
+    def _held(self, t, q, p, held, values):
+        """The configuration on the constraints in which coordinates, by place, have these values; None where none is found."""
+        units, columns = self.units[held], self.examiner.columns
+        off = lambda q: (self._coordinates(t, q, p)[held] - values) / units
+        rows = lambda q: self._rates(t, q, p)[0][held] * columns / units[:, None]
+        found, self.tried = self.examiner.assemble(t, q, p, more=(off, rows))
+        return found
 
     def _labels(self, joint):
         return [joint.name] if joint.dof == 1 else [f"{joint.name}[{k}]" for k in range(joint.dof)]
