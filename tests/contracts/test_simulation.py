@@ -174,6 +174,35 @@ def test_an_event_ends_a_simulation():
     assert not sim.ended
 
 
+def test_tables_bend_beyond_the_horizon():
+    """A force that goes up and down in straight lines: v = t/2 after whole periods of 1 s, whatever the horizon is."""
+    model = ts.Model("rail")
+    body = model.body("body", mass=1.0, inertia=(1, 1, 1))
+    rail = model.add(ts.Prismatic("rail", model.ground, body, axis="x"))
+    zigzag = ts.table(np.arange(0, 31) / 2, np.arange(31) % 2, kind="linear")
+    model.add(ts.JointForce("push", rail, value=zigzag(ts.time)))
+    sim = ts.Simulation(model, method="rkmk4", step=0.3, horizon=2.0)
+    for _ in range(12):
+        sim.advance(1.0)
+    assert sim["rail.rate"] == pytest.approx(6.0, abs=1e-12)
+
+
+def test_controllers_are_asked_as_in_a_run():
+    """Sampled at 13 ms in steps of 10 ms; also from a state that was kept between two samples."""
+    model = motor()
+    axle = model["axle"]
+    pilot = ts.Controller("pilot", 0.013, [axle.coordinate, axle.rate], ["torque"], lambda t, u: 1.0 - u[0] - u[1])
+    model.add(ts.JointForce("drive2", axle, model.add(pilot)["torque"]))
+    given = {"method": "rkmk4", "step": DT}
+    data = ts.simulate(model, 0.3, np.arange(31) * DT, **given)
+    sim = ts.Simulation(model, **given, horizon=0.3)
+    stepped(sim, 15)
+    state = sim.state
+    for _ in range(2):
+        assert np.array_equal(stepped(sim, 15), told(data)[15:])
+        sim.state = state
+
+
 def test_memory_does_not_grow():
     sim = ts.Simulation(four_bar(True), method="rkmk4", step=DT)
     for _ in range(500):

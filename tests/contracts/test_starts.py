@@ -112,6 +112,15 @@ def test_a_state_of_a_simulation_starts_another_one(tmp_path):
     assert other["heat"] == pytest.approx(2.0 - 1.5 * np.exp(-0.3), abs=1e-9)
 
 
+def test_assemblies_and_equilibria_are_starts():
+    data = first(four_bar(), ts.assemble(four_bar(), {"A": 0.4}))
+    assert data.coordinate[0] == pytest.approx(0.4, abs=1e-10) and not data.rate.any()
+    model = four_bar()
+    model.add(ts.TorsionSpring("spring", model["A"], stiffness=30.0, damping=1.0))
+    data = ts.simulate(model, 1.0, outputs=4, start=ts.equilibrium(model))
+    assert np.abs(data.coordinate - data.coordinate[0]).max() < 1e-9
+
+
 def test_bodies_by_name_carry_what_hangs_on_them():
     model = ts.Model("drone")
     base = model.body("base", mass=2.0, inertia=(1, 1, 1), velocity=(1, 0, 0))

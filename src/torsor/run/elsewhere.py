@@ -144,7 +144,8 @@ class Starts:
         """How far a system is from what was asked for, and what has become of that, in words."""
         row, length, changes, worst = self._outputs(system, built), system.length, [], 0.0
         units = [length if unit == "m" else 1.0 for unit in system.coordinate_units]
-        fastest = max(np.abs(row["rate"] / units).max(initial=0.0), system.scales["rate"], 1e-300)
+        speeds = [row["rate"] / units, row["velocity"] / length, row["angular_velocity"]]
+        fastest = max(*(np.abs(x).max(initial=0.0) for x in speeds), system.scales["rate"], 1e-300)
         told = [] if wanted.whole else [("coordinate", wanted.coordinates, 1.0), ("rate", wanted.rates, fastest)]
         for name, values, scale in told:
             for label, value in values.items():

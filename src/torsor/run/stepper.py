@@ -45,6 +45,12 @@ class Stepper:
         self.budget = max(self.runner._first_slice(), 1)
         self.base, self.dt, self.count = self.state.time, 0.0, 0
         self.ended, self.stale = "", True
+        self.reach = self.runner.until if self.runner.bends is not None and self.runner.bends.found else np.inf
+
+    def _look_ahead(self, end):
+        """Where steps end since something bends there, beyond the time up to which that was known."""
+        runner, self.reach = self.runner, 2.0 * end
+        runner.plan.bends, runner.plan.beyond = runner.bends(runner.system.p, self.reach)
 
     def reset(self, **start):
         """To a start: see `Prepared.reset`."""
@@ -59,7 +65,10 @@ class Stepper:
             if self.base + dt <= self.base:
                 return False
         self.count += 1
-        self.out.end, self.stale = self.base + self.count * dt, True
+        end = self.base + self.count * dt
+        if end > self.reach:
+            self._look_ahead(end)
+        self.out.end, self.stale = end, True
         status = self.march(self.address, self.budget)
         if status != FINISHED:
             self._go_on(status)
