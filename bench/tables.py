@@ -3,7 +3,7 @@
 python bench/tables.py
 
 prepare    from arrays to an expression that kernels can be built of; and one run more with another table, compiled before [s]
-lookup     one lookup within a kernel of a thousand, best of several [ns]: at arguments as a run visits them, one after the
+lookup     one lookup within a kernel of a thousand, best of several [ns of the processor]: at arguments as a run visits them, one after the
            other, and at random ones, where every lookup waits for memory; beside NumPy's `interp` of all arguments at once
 order      of rkmk4 under a bent torque over time, with and without steps that end at the points
 """
@@ -29,9 +29,9 @@ def best(call, *given, times=5):
     """Seconds of the quickest of several calls."""
     found = []
     for _ in range(times):
-        began = time.perf_counter()
+        began = time.process_time()
         call(*given)
-        found.append(time.perf_counter() - began)
+        found.append(time.process_time() - began)
     return min(found)
 
 

@@ -36,40 +36,40 @@ OUTSIDE = ("hold", "error", "extrapolate")
 
 
 def pieces(x, y, kind, outside):
-    """Breaks, origins and coefficients (piece, power, …) of a table with points x and values y (point, …)."""
+    """Breaks, origins, and the coefficients of every power (piece, …), of a table with points x and values y (point, …)."""
     breaks = x.astype(float)
     if kind == "nearest":
-        breaks, inner, origins = np.concatenate([x[:1], 0.5 * (x[1:] + x[:-1]), x[-1:]]), y[:, None], x
+        breaks, inner, origins = np.concatenate([x[:1], 0.5 * (x[1:] + x[:-1]), x[-1:]]), [y], x
     else:
         inner, origins = _within(x, y, kind), x[:-1]
-    below, above = _beyond(y, inner, outside)
     margin = MARGIN * np.ptp(x)  # the ends are inside, with the slopes that they have there
     breaks[-1] += margin
     breaks[0] -= margin if outside == "error" else 0.0
     last = origins[-1] if outside == "extrapolate" else x[-1]
-    return breaks, np.concatenate([x[:1], origins, [last]]), np.concatenate([below, inner, above])
+    return breaks, np.concatenate([x[:1], origins, [last]]), _with_ends(y, inner, outside)
 
 
-def _beyond(y, inner, outside):
-    """Coefficients of the pieces before the first and after the last point."""
+def _with_ends(y, inner, outside):
+    """Coefficients, with those of the pieces before the first and after the last point."""
     if outside == "extrapolate":
-        return inner[:1], inner[-1:]
-    ends = np.zeros((2, *inner.shape[1:]))
-    ends[:, 0] = y[[0, -1]]
-    if outside == "error":
-        ends[:] = np.nan
-    return ends[:1], ends[1:]
+        ends = [c[[0, -1]] for c in inner]
+    else:
+        rest = np.nan if outside == "error" else 0.0
+        ends = [
+            np.full((2, *c.shape[1:]), rest) if k or outside == "error" else y[[0, -1]] for k, c in enumerate(inner)
+        ]
+    return [np.concatenate([end[:1], c, end[1:]]) for end, c in zip(ends, inner)]
 
 
 def _within(x, y, kind):
-    """Coefficients of the pieces between the points."""
+    """Coefficients of the pieces between the points, power by power."""
     h = np.diff(x).reshape(-1, *[1] * (y.ndim - 1))
     m = np.diff(y, axis=0) / h
     if kind == "linear":
-        return np.stack([y[:-1], m], axis=1)
+        return [y[:-1], m]
     s = _akima(m) if kind == "akima" else _smooth(h, m)
     s0, s1 = s[:-1], s[1:]
-    return np.stack([y[:-1], s0, (3 * m - 2 * s0 - s1) / h, (s0 + s1 - 2 * m) / h**2], axis=1)
+    return [y[:-1], s0, (3 * m - 2 * s0 - s1) / h, (s0 + s1 - 2 * m) / h**2]
 
 
 def _akima(m):

@@ -94,9 +94,7 @@ def number_of(*parts):
 def keep(number, make):
     """The stored table of this number; made, and kept as long as this process lasts, where it is not known: expressions hold the
     number only."""
-    if number not in _KNOWN:
-        _KNOWN[number] = make()
-    return _KNOWN[number]
+    return _KNOWN[number] if number in _KNOWN else _KNOWN.setdefault(number, make())
 
 
 def stored(number):

@@ -186,15 +186,19 @@ def _values(given, axes, name):
 
 
 def _stored(given):
-    """Its rows, as native code reads them."""
+    """Its rows, as native code reads them; those of what is no number are last."""
     breaks, origins, c = pieces(given.points[0], given.values, given.kind, given.outside)
     if len(given.points) == 1:
-        rows = np.column_stack([origins, c])
-        return Stored([Axis(breaks)], np.vstack([rows, np.full((1, rows.shape[1]), np.nan)]), given)
-    other, origins_y, c = pieces(given.points[1], np.moveaxis(c, 2, 0), given.kind, given.outside)
-    count, size = (len(origins), len(origins_y)), c.shape[1]
+        rows = np.full((len(origins) + 1, 1 + len(c)), np.nan)
+        for k, column in enumerate([origins, *c]):
+            rows[:-1, k] = column
+        return Stored([Axis(breaks)], rows, given)
+    along = np.stack(c, axis=2).swapaxes(0, 1)  # (point of v, piece of u, power of u)
+    other, origins_y, c = pieces(given.points[1], along, given.kind, given.outside)
+    count, size = (len(origins), len(origins_y)), len(c)
     rows = np.full((count[0] + 1, count[1] + 1, 2 + size * size), np.nan)
     inner = rows[:-1, :-1]
     inner[..., 0], inner[..., 1] = origins[:, None], origins_y
-    inner[..., 2:] = c.transpose(2, 0, 3, 1).reshape(*count, size * size)  # (piece, piece, power of u, power of v)
-    return Stored([Axis(breaks), Axis(other)], rows.reshape(-1, rows.shape[2]), given)
+    for k, column in enumerate(c):  # (piece of v, piece of u, power of u)
+        inner[..., 2 + k :: size] = column.swapaxes(0, 1)
+    return Stored([Axis(breaks), Axis(other)], rows.reshape(-1, 2 + size * size), given)
