@@ -2,8 +2,10 @@
 
 python bench/tables.py
 
+All of the processor.
+
 prepare    from arrays to an expression that kernels can be built of; and one run more with another table, compiled before [s]
-lookup     one lookup within a kernel of a thousand, best of several [ns of the processor]: at arguments as a run visits them, one after the
+lookup     one lookup within a kernel of a thousand, best of several [ns]: at arguments as a run visits them, one after the
            other, and at random ones, where every lookup waits for memory; beside NumPy's `interp` of all arguments at once
 order      of rkmk4 under a bent torque over time, with and without steps that end at the points
 """

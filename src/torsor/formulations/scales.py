@@ -73,8 +73,9 @@ def measured(model):
 
 
 def scales(model, points, reach, gyration, gravity):
-    """Scales from the numbers of `measured`."""
-    length, levers, rate = sizes(*[x[None] for x in (points, reach, gyration, gravity)])
+    """Scales from the numbers of `measured`, columns of them or plain arrays."""
+    columns = [np.reshape(x, (1, -1, 1)) for x in (reach, gyration, gravity)]
+    length, levers, rate = sizes(points[None], *columns)
     return Scales(float(length[0]), dict(zip([b.name for b in model.bodies], levers[0].tolist())), rate=float(rate[0]))
 
 
