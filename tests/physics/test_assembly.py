@@ -57,6 +57,13 @@ def test_both_assemblies_of_a_four_bar_are_found(crank, coupler, rocker, base):
         assert len(ends) == 2 and found.freedom.max() == 0
         for end in expected:
             assert min(np.linalg.norm(end - other) for other in ends) < 1e-10
+        for k in range(2):  # each of them is where it is begun with
+            again = ts.assemble(model, {"hinge0": angle}, start=found[k].coordinates)
+            assert again.coordinates == pytest.approx(found[k].coordinates, abs=1e-9)
+            driven = ts.kinematics(model, {"hinge0": np.array([angle, angle + 0.01])}, start=found[k])
+            assert float(driven.coordinate.sel(joint_coordinate="hinge1")[0]) == pytest.approx(
+                found[k].coordinates["hinge1"]
+            )
         near = ts.assemble(model, {"hinge0": angle})  # the one that continues the reference position
         assert near.residual < 1e-12 and near.coordinates["hinge0"] == pytest.approx(angle, abs=1e-12)
 

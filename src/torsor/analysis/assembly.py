@@ -253,6 +253,26 @@ def _which(bad, shape):
     return f"{int(bad.sum())} of {bad.size} targets, the first at {', '.join(places)}, are"
 
 
+def _near(problem, wanted, y, t):
+    """A configuration with these coordinates, or near one: from the start of the model and, where that does not lead there, since
+    another assembly of a loop may not be reached from it, with loops that are opened first and then closed."""
+    begin, form = problem.dynamics.q[None, :], problem.dynamics.formulation
+
+    def fit(wanted, y, q, open):
+        near = Problem(problem.model, wanted, (), problem.parameters, form, open)
+        own = fitting.Fitting(near, t, near.turned(problem.dynamics.p, y), y, np.ones(y.shape[1]))
+        return fitting.fitted(own, q.copy(), False)
+
+    first = fit(wanted, y, begin, False)
+    if first.exact[0]:
+        return first.q
+    counted = {(id(joint), k) for joint, k in problem.f.turns}
+    tree = [k for k, w in enumerate(wanted) if (id(w.turns[0]), w.turns[1]) not in counted] or range(len(wanted))
+    opened = fit([wanted[k] for k in tree], y[:, tree], begin, True)
+    closed = fit(wanted, y, opened.q, False)
+    return closed.q if closed.sound[0] and closed.residual[0] < first.residual[0] else first.q
+
+
 def _begin(problem, start, shape, count, one):
     """The configurations to begin with, a row for each target."""
     n = problem.dynamics.q.size
@@ -270,10 +290,8 @@ def _begin(problem, start, shape, count, one):
             raise OptionError(
                 f"start: numbers by the names of joint coordinates are needed, got {quantity.show(start)}"
             )
-        near = Problem(problem.model, wanted, (), None, problem.dynamics.formulation)
         y = np.concatenate([x.ravel() for x in numbers.values()])[None, :]
-        own = fitting.Fitting(near, one.t, near.turned(problem.dynamics.p, y), y, np.ones(y.shape[1]))
-        q = fitting.fitted(own, problem.dynamics.q[None, :].copy(), False).q
+        q = _near(problem, wanted, y, one.t)
     else:
         raise OptionError(f"start: coordinates by name or an Assembly, got {quantity.show(start)}")
     return np.array(np.broadcast_to(q, (count, n)))

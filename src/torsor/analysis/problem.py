@@ -27,15 +27,16 @@ class Problem:
     """One model with targets and stops: values and derivatives, a row for each configuration.
 
     dynamics   the compiled model;  f: its equations
+    open       without constraints: loops are open, drives let go
     """
 
-    def __init__(self, model, targets, limits=(), parameters=None, formulation=None):
-        self.model, self.targets = model, targets
+    def __init__(self, model, targets, limits=(), parameters=None, formulation=None, open=False):
+        self.model, self.targets, self.parameters = model, targets, parameters
         self.dynamics = compiled(model, formulation, parameters)
         self.f = f = self.dynamics.formulation_object
         self.n, self.length = self.dynamics.v.size, self.dynamics.system.length
         self.columns = self.dynamics._examiner.plain
-        self.rows = [k for k in f.active_rows() if f.rows[k].holonomic]
+        self.rows = [] if open else [k for k in f.active_rows() if f.rows[k].holonomic]
         self.stops = _stops(model, limits)
         self.sizes = [target.size for target in targets]
         self._kernels = kernels.build(self._functions())
