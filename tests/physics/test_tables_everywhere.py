@@ -111,3 +111,16 @@ def test_tables_travel_with_their_models(monkeypatch, tmp_path):
     assert end(ts.load_component(tmp_path / "arm.tcomp"), formulation="relative") == pytest.approx(before, abs=1e-9)
     monkeypatch.setenv("TORSOR_CACHE", "/proc/nowhere")
     assert np.array_equal(end(pickle.loads(packed), formulation="relative"), before)
+
+
+def test_a_simulation_that_is_driven_meets_every_bend():
+    """Also beyond the time that it was made for, and where a call ends at one."""
+    f = ts.table([0, 0.3, 0.7, 1.5], [0, 2, -1, 1], "nearest")
+    model = ts.Model("cart", gravity=(0, 0, 0))
+    model.add(ts.JointForce("push", rail(model), f(ts.time)))
+    simulation = ts.Simulation(model, method="rkmk4", step=0.05, horizon=0.4)
+    for k in range(1, 16):
+        simulation.advance(0.1)
+        assert simulation.time == pytest.approx(0.1 * k, abs=1e-14)
+    impulse = 2 * 0.35 - 0.6 + 0.4
+    assert simulation.rates["rail0"] == pytest.approx(impulse, abs=1e-12)

@@ -42,7 +42,7 @@ class Bends:
                     self.found.append((stored(number).content, k, line))
 
     def __call__(self, p, until):
-        """Times at which steps end, and those at which the next ones begin."""
+        """Times at which steps end, and those at which the next ones begin; `until`, which may be passed, tells what is close."""
         if not self.found:
             return np.zeros(0), np.zeros(0)
         p = p[: len(self.model.inputs)] if len(p) else self.model.input_values(self.model.values())
@@ -53,18 +53,18 @@ class Bends:
 
 
 def _instants(table, axis, line, until):
-    """Times within a run at which a table bends, and how closely they are known."""
+    """Times after the start of a run at which a table bends, and how closely they are known."""
     points, (a, b) = table.bends(axis), line
     times = (points - b) / a if a != 0 else np.zeros(0)  # (1)
-    times = times[(times > CLOSE * until) & (times < until)]
-    rounding = np.spacing(until) + (np.spacing(abs(b)) + np.spacing(abs(a) * until)) / abs(a or 1.0)
-    return times, np.full(len(times), BESIDE * rounding)
+    times = times[times > CLOSE * until]
+    rounding = np.spacing(times) + (np.spacing(abs(b)) + np.spacing(abs(a) * times)) / abs(a or 1.0)
+    return times, BESIDE * rounding
 
 
 def _grouped(times, room, until):
     """Instants that are as good as one as one, from before to beyond."""
     if not len(times):
         return times, times
-    first = np.flatnonzero(np.diff(times, prepend=-np.inf) > CLOSE * until + 2 * room.max())
+    first = np.flatnonzero(np.diff(times, prepend=-np.inf) > CLOSE * until + 2 * room)
     room = np.maximum.reduceat(room, first)
     return times[first] - room, times[np.append(first[1:], len(times)) - 1] + room
