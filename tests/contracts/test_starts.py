@@ -187,13 +187,13 @@ def test_a_run_that_started_elsewhere_is_resumed(formulation, tmp_path):
 
 def test_the_command_line_starts_elsewhere(tmp_path, capsys):
     out = lambda name: str(tmp_path / name)
-    assert status_of(["run", "pendulum", "--until", "0.2", "--outputs", "2", "--out", out("a.nc")]) == 0
-    assert status_of(["run", "pendulum", "--until", "0.1", "--start", out("a.nc@0.1"), "--out", out("b.nc")]) == 0
+    assert status_of(["run", "cart-pole", "--until", "0.2", "--outputs", "2", "--out", out("a.nc")]) == 0
+    assert status_of(["run", "cart-pole", "--until", "0.1", "--start", out("a.nc@0.1"), "--out", out("b.nc")]) == 0
     a, b = ts.load(out("a.nc")), ts.load(out("b.nc"))
     assert np.abs(a.position.values[-1] - b.position.values[-1]).max() < 1e-8
-    joint = str(a.joint_coordinate.values[0])
-    assert status_of(["run", "pendulum", "--until", "0.1", "--start", f"{joint}.rate=0.1", "--out", out("c.nc")]) == 0
-    assert ts.load(out("c.nc")).rate.values[0, 0] == pytest.approx(0.1)
+
+    assert status_of(["run", "cart-pole", "--until", "0.1", "--start", "hinge.rate=0.1", "--out", out("c.nc")]) == 0
+    assert ts.load(out("c.nc")).rate.sel(joint_coordinate="hinge").values[0] == pytest.approx(0.1)
     for wrong, message in (
         (["--start", out("a.nc@0.15")], "no output at that time; the nearest is at"),
         (["--start", out("a.nc@x")], "'x' is no time"),
@@ -201,7 +201,7 @@ def test_the_command_line_starts_elsewhere(tmp_path, capsys):
         (["--start", "Q=1"], "start: unknown 'Q'"),
         (["--start", out("none.nc")], "none.nc"),
     ):
-        assert status_of(["run", "pendulum", "--until", "0.1", *wrong]) == 2
+        assert status_of(["run", "cart-pole", "--until", "0.1", *wrong]) == 2
         assert message in capsys.readouterr().err
 
 
