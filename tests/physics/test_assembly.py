@@ -151,6 +151,20 @@ def test_least_squares_weigh_what_cannot_be_had_together():
         ts.assemble(model, {"a": 0.2, "b": 0.8}, signals=signals, starts=2)
 
 
+def test_an_assembly_is_a_start_of_a_run_and_a_run_of_an_assembly():
+    model = arm()
+    found = ts.assemble(model, {"tip": (1.2, 0.5, 0)}, start={"hinge1": -1.0})
+    run = ts.simulate(model, 0.1, outputs=1, start=found)
+    first = dict(zip(run.joint_coordinate.values.tolist(), run.coordinate.values[0].tolist()))
+    assert first == pytest.approx(found.coordinates, abs=1e-9)
+    for start in (
+        run.isel(time=0),
+        {"rod0.rotation": found.poses["rod0"][:3, :3], "rod1.position": found.poses["rod1"][:3, 3]},
+    ):
+        again = ts.assemble(model, {"tip": (1.2, 0.5, 0)}, start=start)
+        assert again.coordinates == pytest.approx(found.coordinates, abs=1e-9)
+
+
 def test_a_robot_reaches_all_poses_that_it_has():
     """100 random poses of a UR5; of each several assemblies, eight of those that are well within its reach."""
     model = ts.read(str(importlib.metadata.distribution("example-robot-data").locate_file(ROBOT))).model
@@ -220,8 +234,8 @@ def test_targets_are_met_at_a_time_and_with_parameters():
         ({"targets": {"hinge0": 1.0}, "weights": {"hinge0": -1.0}}, "weight of 'hinge0' must be positive"),
         ({"targets": {"hinge0": 1.0}, "limits": {"hinge0": (1.0, 0.0)}}, "the lower one first"),
         ({"targets": {"hinge0": 1.0}, "limits": {"tip": (0.0, 1.0)}}, "'tip' is not the coordinate of a joint"),
-        ({"targets": {"hinge0": 1.0}, "start": 3}, "start: coordinates by name or an Assembly"),
-        ({"targets": {"hinge0": 1.0}, "start": {"tip": (1, 0, 0)}}, "start: numbers by the names of joint coordinates"),
+        ({"targets": {"hinge0": 1.0}, "start": 3}, "start must be values by name"),
+        ({"targets": {"hinge0": 1.0}, "start": {"tip": (1, 0, 0)}}, "start: unknown 'tip'"),
         ({"targets": {"hinge0": 1.0}, "starts": -1}, "starts must be a whole number"),
         ({"targets": {"speed": 1.0}, "signals": {"speed": None}}, "must be a signal of positions"),
     ],

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..describe import quantity
 from ..describe.model import Model
 from ..errors import AssemblyError, OptionError
 from ..run.batches import Batch
+from ..run.wanted import Names
 from . import branches, fitting
 from .given import by_name, count, flag, formulation_given, model_given
 from .problem import Problem
@@ -78,7 +78,7 @@ def assemble(
                    dimensions ask for many configurations at once
     weights        of targets, by name; 1 where nothing is given. Lengths are compared over the size of the model, angles in rad
     least_squares  be content with the least sum of squares where not all targets can be met
-    start          coordinates by name, or an earlier Assembly: what is found is near it; None: the start of the model
+    start          as in `simulate`: coordinates by name, an earlier Assembly, a result at one time …; what is found is near it
     modes          find all configurations that there are, as far as random starts lead to them: no proof that there are no others
     signals        further expressions of positions, or frames of bodies, that targets name
     limits         pairs (lower, upper) of joint coordinates, by name, besides those of `ts.Limit` in the model
@@ -260,15 +260,16 @@ def _near(problem, wanted, y, t):
 
     def fit(wanted, y, q, open):
         near = Problem(problem.model, wanted, (), problem.parameters, form, open)
-        own = fitting.Fitting(near, t, near.turned(problem.dynamics.p, y), y, np.ones(y.shape[1]))
+        own = fitting.Fitting(near, t, near.turned(problem.dynamics.p, y), y, weights_of(wanted, {}))
         return fitting.fitted(own, q.copy(), False)
 
     first = fit(wanted, y, begin, False)
     if first.exact[0]:
         return first.q
     counted = {(id(joint), k) for joint, k in problem.f.turns}
-    tree = [k for k, w in enumerate(wanted) if (id(w.turns[0]), w.turns[1]) not in counted] or range(len(wanted))
-    opened = fit([wanted[k] for k in tree], y[:, tree], begin, True)
+    own = [w.turns is None or (id(w.turns[0]), w.turns[1]) not in counted for w in wanted]
+    own = own if any(own) else [True] * len(wanted)  # angles that are counted lead astray, where there are others
+    opened = fit([w for w, x in zip(wanted, own) if x], y[:, np.repeat(own, [w.size for w in wanted])], begin, True)
     closed = fit(wanted, y, opened.q, False)
     return closed.q if closed.sound[0] and closed.residual[0] < first.residual[0] else first.q
 
@@ -284,14 +285,10 @@ def _begin(problem, start, shape, count, one):
                 f"start: an Assembly of {start.q.shape[:-1]} configurations of this model is needed for {shape} targets"
             )
         q = start.q.reshape(-1, n)
-    elif isinstance(start := getattr(start, "coordinates", start), Mapping):
-        wanted, numbers = targets_of(problem.model, start, what="start")
-        if not wanted or any(w.turns is None for w in wanted) or any(x.size != 1 for x in numbers.values()):
-            raise OptionError(
-                f"start: numbers by the names of joint coordinates are needed, got {quantity.show(start)}"
-            )
-        y = np.concatenate([x.ravel() for x in numbers.values()])[None, :]
-        q = _near(problem, wanted, y, one.t)
     else:
-        raise OptionError(f"start: coordinates by name or an Assembly, got {quantity.show(start)}")
+        told = Names(problem.model, problem.dynamics.system).wanted(start)
+        places = {f"{body}.{what}": x for (body, what), x in told.bodies.items() if what in ("position", "rotation")}
+        wanted, numbers = targets_of(problem.model, told.coordinates or places)
+        y = np.concatenate([x.ravel() for x in numbers.values()] or [np.zeros(0)])[None, :]
+        q = _near(problem, wanted, y, one.t)
     return np.array(np.broadcast_to(q, (count, n)))
