@@ -186,7 +186,7 @@ def test_bad_input_is_refused(model, monkeypatch):
     arm = pushed_arm()
     for given, message in (
         ({"inputs": {"u": np.zeros((2, 3)), "w": np.zeros((2, 4))}}, "inputs of unequal shape"),
-        ({"inputs": {"u": np.zeros((2, 3))}, "parameters": {"m": [1, 2, 3]}}, "parameter 'm' has 3, inputs has 2"),
+        ({"inputs": {"u": np.zeros((2, 3))}, "parameters": {"m": [1, 2, 3]}}, "parameter 'm' has 3, input 'u' has 2"),
         ({"inputs": {"u": [1.0, np.nan]}}, "input 'u' must be an array .* of finite numbers"),
         ({"inputs": {"u": [1.0]}, "parameters": {"u": 1.0}}, "u is given twice, as parameter and as input"),
         ({"inputs": {"m": [1.0]}}, "model 'arm' has no input 'm'. Known: u, w."),

@@ -86,13 +86,16 @@ class Quick:
 
     def _beginnings(self, values):
         """Starts of the runs, and which of them can be run here."""
-        whole = np.tile(self.base, (len(values), 1))
-        whole[:, self.columns] = values
+        same = len(values) > 1 and np.all(values == values[0])  # as where inputs alone differ
+        few = values[:1] if same else values
+        whole = np.tile(self.base, (len(few), 1))
+        whole[:, self.columns] = few
         with DERIVING, np.errstate(all="ignore"):
             beginnings, sure = self.together.find(whole)
-            for i in np.flatnonzero(~sure if not self.watched else np.full(len(values), True)):
+            for i in np.flatnonzero(~sure if not self.watched else np.full(len(few), True)):
                 sure[i] = self._alone(whole[i], beginnings, i, sure[i])
-        return beginnings, sure
+        every = np.zeros(len(values), np.int64)
+        return (beginnings.some(every), sure[every]) if same else (beginnings, sure)
 
     def _alone(self, row, beginnings: Beginnings, i, sure):
         """The start of one run, prepared for itself. Whether it can be run here: where nothing else is chosen about its kernels."""

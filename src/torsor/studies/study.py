@@ -75,20 +75,19 @@ def study(
     """
     if not isinstance(model, Model):
         raise OptionError(f"study: give a torsor.Model, got {quantity.show(model)}")
-    named, pushed = pushes(model, inputs)
-    several = {"inputs": len(pushed)} if pushed is not None and pushed.ndim == 3 else {}
-    runs = variants(model, parameters, grid, several, named)
+    pushed = pushes(model, inputs)
+    runs = variants(model, parameters, grid, {f"input {n!r}": len(x) for n, x in pushed.items() if len(x) > 1}, pushed)
     options = {"step": step, "method": method, "formulation": formulation, "projection": projection}
     options |= {"tolerance": tolerance, "map": map}
     end = seconds(until, "until")
-    intervals = 0 if pushed is None else pushed.shape[-2]
+    intervals = next((x.shape[1] for x in pushed.values()), 0)
     how = checked(reduce)
     times = _times(outputs, end, intervals, how)
     edges = tuple(equal_edges(end, intervals).tolist())
-    order = Order(model, end, times, runs.names, signals or {}, options, (named, edges), _names(keep), how)
+    order = Order(model, end, times, runs.names, signals or {}, options, (tuple(pushed), edges), _names(keep), how)
     session = Session(order)  # what is asked for is checked here, before anybody is asked to do it
-    rows = None if pushed is None else np.broadcast_to(pushed, (len(runs), *pushed.shape[-2:]))
-    folder = None if store is None else Folder(store, order, runs, () if rows is None else (rows,))
+    rows = [np.broadcast_to(x, (len(runs), intervals)) for x in pushed.values()]
+    folder = None if store is None else Folder(store, order, runs, rows)
     bar = Progress(0, len(runs), f"study of {model.name}", progress)
     whole = _carried_out(session, runs, rows, executor, folder, bar)
     return _told(model, dataset_of(whole, runs, times if how is None else None))
@@ -136,9 +135,9 @@ def _carried_out(session, runs, pushed, executor, folder, bar):
                 if last - first > size:
                     left.insert(0, (first + size, last))
                     last = first + size
-                given = runs.values[first:last], None if pushed is None else np.ascontiguousarray(pushed[first:last])
+                held = np.stack([x[first:last] for x in pushed], axis=-1) if pushed else None
                 job = (_here, session, stopped) if team.here else (elsewhere, version(), packed)
-                pending.add(team.submit(*job, first, *given))
+                pending.add(team.submit(*job, first, runs.values[first:last], held))
             over, pending = futures.wait(pending, return_when=futures.FIRST_COMPLETED)
             for future in over:
                 portion = future.result() if team.here else _received(future)
@@ -146,7 +145,7 @@ def _carried_out(session, runs, pushed, executor, folder, bar):
                 if folder is not None:
                     folder.keep(portion)
                 pace = portion.seconds / len(portion)
-                share = -(-sum(b - a for a, b in left) // team.count) or 1
+                share = -(-sum(b - a for a, b in left) // (2 * team.count))  # the last ones end together
                 size = int(max(1, min(LASTING / max(pace, 1e-6), 8 * len(portion), share)))
             bar(sum(map(len, done)), [0])
     except KeyboardInterrupt:

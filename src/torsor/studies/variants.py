@@ -49,10 +49,9 @@ def variants(model, parameters, grid, several=(), pushed=()):
 
 
 def pushes(model, inputs):
-    """Inputs that are held over intervals: their names, and their values (run, interval, input), or (interval, input) where they
-    are the same in all runs; None where there are none."""
+    """Inputs that are held over intervals, by name: arrays (run, interval), of one row where they are the same in all runs."""
     if inputs is None:
-        return (), None
+        return {}
     if not isinstance(inputs, Mapping) or not inputs:
         raise OptionError(f"study: inputs must be arrays (run, interval) by name, got {quantity.show(inputs)}")
     known, found = model.declared_inputs, {}
@@ -62,16 +61,16 @@ def pushes(model, inputs):
             raise OptionError(f"study: model {model.name!r} has no input {name!r}. Known: {names}.")
         found[name] = _pushed(name, given)
     shapes = {name: x.shape for name, x in found.items()}
-    if len({shape[-1] for shape in shapes.values()}) > 1 or len({s[0] for s in shapes.values() if len(s) == 2}) > 1:
+    if len({shape[1] for shape in shapes.values()}) > 1 or len({s[0] for s in shapes.values()} - {1}) > 1:
         raise OptionError(f"study: inputs of unequal shape (run, interval): {shapes}")
-    whole = max(shapes.values(), key=len)
-    return tuple(found), np.stack([np.broadcast_to(x, whole) for x in found.values()], axis=-1)
+    return found
 
 
 def _pushed(name, given):
     """The values of an input: numbers by interval, or by run and interval."""
     try:
-        values = np.asarray(quantity.reals(given), float)
+        plain = isinstance(given, np.ndarray) and given.dtype == np.float64
+        values = given if plain else np.asarray(quantity.reals(given), float)
     except Exception:  # whatever a stranger's class raises when it is asked for numbers
         values = np.zeros(0)
     if values.ndim not in (1, 2) or not values.size or not np.isfinite(values).all():
@@ -79,7 +78,7 @@ def _pushed(name, given):
             f"study: input {name!r} must be an array (run, interval) of finite numbers, or (interval) for all runs, got "
             f"{quantity.show(given)}"
         )
-    return values
+    return np.atleast_2d(values)
 
 
 def _by_name(parameters):
