@@ -115,6 +115,15 @@ def test_the_same_in_coordinates_of_the_bodies():
     np.testing.assert_allclose(found.A, reduced(four_bar_by_hand(), [1.1, 2.5]), rtol=1e-9, atol=1e-8)
 
 
+@pytest.mark.parametrize("formulation", ["absolute", "relative"])
+def test_a_state_may_be_told_by_names(formulation):
+    """The loop is closed at the angle that is asked for, and moves at that rate."""
+    crank = "crank about z" if formulation == "absolute" else "crank_pin"
+    at = {"crank_pin": 0.4, "crank_pin.rate": -1.5}
+    found = ts.linearise(four_bar(1.1, 0.0), at=at, formulation=formulation, coordinates=[crank])
+    np.testing.assert_allclose(found.A, reduced(four_bar_by_hand(), [1.5, -1.5]), rtol=1e-8, atol=1e-8)
+
+
 def test_eigenvalues_of_a_loop_at_rest_are_those_of_its_reduction_by_hand():
     """At an equilibrium they do not depend on the coordinates."""
     model = four_bar(1.1, 0.0)

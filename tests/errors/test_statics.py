@@ -51,7 +51,8 @@ def test_what_is_no_model_is_refused(ask):
         ({"inputs": 3}, "inputs must be names, got 3"),
         ({"outputs": ["hinge.angle"]}, "unknown output 'hinge.angle'.*Known: .*hinge.rate"),
         ({"outputs": {"x": rock().bodies[0].position}}, "does not belong to model 'arm'"),
-        ({"at": 7}, "`at` must be a result at one time, or an equilibrium, got 7"),
+        ({"at": 7}, "`at` must be values by name.*an equilibrium, got 7"),
+        ({"at": {"elbow": 1.0}}, "at: unknown 'elbow'"),
         ({"coordinates": ["rod"], "formulation": "relative"}, "unknown coordinate 'rod'. Known: hinge"),
         ({"coordinates": [], "formulation": "relative"}, "1 independent coordinates are needed, got 0"),
     ],
@@ -65,9 +66,9 @@ def test_a_result_is_taken_at_one_time_and_of_the_same_model():
     model = arm()
     rest = ts.equilibrium(model)
     several = rest.data.expand_dims(time=[0.0, 1.0])
-    with pytest.raises(ts.OptionError, match="give a result at one time, as in data.sel"):
+    with pytest.raises(ts.OptionError, match="at: give a result at one time"):
         ts.linearise(model, at=several)
-    with pytest.raises(ts.OptionError, match="no result of this model"):
+    with pytest.raises(ts.OptionError, match="belongs to a model with other bodies"):
         ts.linearise(rock(), at=rest.data)
     with pytest.raises(ts.OptionError, match="equilibrium of another model, 'arm'"):
         ts.linearise(rock(), at=rest, parameters={})
@@ -143,9 +144,12 @@ def test_the_commands_tell_an_equilibrium_and_its_modes(torsor, tmp_path):
     assert (status, trouble) == (0, "") and "Hz, damping" in text and (tmp_path / "shapes.png").exists()
     status, text, _ = torsor("modes arm.py --at rest.nc@0 --set stiffness=40")
     assert status == 0 and "at rest" in text
+    status, text, _ = torsor("modes arm.py --at hinge=0.5 --at hinge.rate=1")
+    assert status == 0 and "about a motion" in text
     for line, words in {
-        "modes arm.py --at rest.nc": "give `start`, or a result and a time",
-        "modes arm.py --at rest.nc@3": "no output at 3 s",
+        "modes arm.py --at rest.nc@soon": "--at rest.nc@soon: 'soon' is no time",
+        "modes arm.py --at rest.nc@3": "no output at that time",
+        "modes arm.py --at hinges=3": "unknown 'hinges'. Did you mean 'hinge'",
         "modes arm.py --at start --stable": "not together with --at",
     }.items():
         status, _, trouble = torsor(line)

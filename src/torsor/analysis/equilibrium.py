@@ -16,7 +16,7 @@ from .balance import Balance
 from .linear_model import LinearModel
 from .linearise import of_place
 from .mechanism import Mechanism
-from .places import of_result, parameters_of, place_of, renewed
+from .places import elsewhere, parameters_of, place_of, renewed
 from .rest import Rest
 from .statics import Search
 
@@ -36,7 +36,7 @@ class Equilibrium:
     parameters   values that it belongs to
     formulation  in the coordinates of which it was found
 
-    It is a state: `at=` of `torsor.linearise` takes it; `data` is a start of `torsor.simulate`.
+    It is a state: `at=` of `torsor.linearise` takes it, and `start=` of `torsor.simulate`.
     """
 
     data: "xr.Dataset"
@@ -85,7 +85,7 @@ class Equilibrium:
             )
         place = self._balance.place
         same = own.formulation == mechanism.formulation
-        return renewed(mechanism, place) if same else of_result(mechanism, self.data, place)
+        return renewed(mechanism, place) if same else elsewhere(mechanism, self.data, like=place)
 
     def __repr__(self) -> str:
         lines = [f"equilibrium, {self.stability}, residual {self.residual:.1e}"]
@@ -105,7 +105,8 @@ def equilibrium(
 ) -> Equilibrium:
     """An equilibrium of a model near a start; see docs/statics.md.
 
-    start        where the search begins: None, the start of the model; a former equilibrium; a result at one time
+    start        where the search begins: None, the start of the model; all that `start=` of `torsor.simulate` takes: coordinates
+                 by name, a former equilibrium, a result at one time
     formulation  as of `torsor.simulate`
     parameters   values that differ from the model's
     inputs       values of inputs that differ from the model's
@@ -122,7 +123,7 @@ def equilibrium(
     if inputs:
         given = {**(given or {}), **inputs}
     mechanism = Mechanism(model, formulation, given, time, "equilibrium")
-    place = place_of(mechanism, start)
+    place = place_of(mechanism, start, "start", loose=True)
     rest = Rest(mechanism)
     search = Search(mechanism, rest)
     found = search.steady(search.found(place.moved(v=np.zeros_like(place.v)), bool(stable)))

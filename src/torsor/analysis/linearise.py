@@ -30,7 +30,8 @@ def linearise(
     inputs       names of inputs and parameters that are varied: a torque, a stiffness; None: the inputs of the model
     outputs      names of signals, joints ("hinge"), "bob.position", "hinge.rate", "hinge.reaction_force" …, or expressions by
                  name; None: the model's signals
-    at           the state: None, the start; an equilibrium (`torsor.equilibrium`); a result at one time (`data.sel(time=2)`)
+    at           the state: None, the start; an equilibrium (`torsor.equilibrium`); a result at one time (`data.sel(time=2)`);
+                 coordinates, rates and states by name as of `start=` of `torsor.simulate`
     formulation  whose coordinates are used: "relative" has joint coordinates, "absolute" those of the bodies
     parameters   values that differ from the model's
     time         at which, for models that depend on it; a result brings its own

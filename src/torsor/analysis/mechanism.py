@@ -195,12 +195,14 @@ class Mechanism:
         given = np.concatenate([unknown.lam, unknown.y])
         return self.equations.evaluated("results")(place.t, place.q, place.v, place.p, unknown.a, given).ravel()
 
+    def shown(self, place):
+        """What a result shows of poses and motions, by name; reactions are left out."""
+        flat, ends = self.results(place, self.nothing()), np.cumsum([size for _, size in self.system.layout])
+        return dict(zip([name for name, _ in self.system.layout], np.split(flat, ends[:-1])))
+
     def coordinates(self, place):
         """Joint coordinates by name; those of the bodies where there are no joints."""
-        flat, at = self.results(place, self.nothing()), 0
-        parts = {}
-        for name, size in self.system.layout:
-            parts[name], at = flat[at : at + size], at + size
+        parts = self.shown(place)
         if self.system.joint_coordinates:
             return dict(zip(self.system.joint_coordinates, parts["coordinate"].tolist()))
         labels = [f"{body} {axis}" for body in self.system.bodies for axis in "xyz"]

@@ -1,14 +1,20 @@
-"""States that an analysis starts from: the start of a model, a place that was found before, a result at one time."""
+"""States that an analysis is about: the start of a model, an equilibrium, and whatever else a run can start from."""
 
 import json
+import warnings
 from collections.abc import Mapping
 
 import numpy as np
 
-from ..describe import quantity
 from ..describe.model import Model
 from ..errors import OptionError
+from ..lie import poses
+from ..run.wanted import Names
+from ..start.elsewhere import Elsewhere, Motion
+from ..start.examiner import Examiner
 from .mechanism import Place
+
+FAR = 1e-3  # of the size of the model, or rad: changes of what was asked for that are warned of
 
 
 def parameters_of(model, at, given):
@@ -21,60 +27,80 @@ def parameters_of(model, at, given):
     return {**told, **(given or {})} if given is None or isinstance(given, Mapping) else given
 
 
-def place_of(mechanism, at):
-    """The place that is meant."""
+def place_of(mechanism, at, what="at", loose=False):
+    """The place that is meant.
+
+    what    the name of the argument;  loose: whether it may be open which contacts are closed
+    """
     if at is None or isinstance(at, str) and at == "start":
         return mechanism.start
-    if _is_result(at):
-        return of_result(mechanism, at)
     if hasattr(at, "place_in"):
         return at.place_in(mechanism)
-    raise OptionError(
-        f"model {mechanism.model.name!r}: `at` must be a result at one time, or an equilibrium, got {quantity.show(at)}"
-    )
+    if mechanism.model.switched and not loose and not isinstance(at, Mapping):
+        raise OptionError(
+            f"model {mechanism.model.name!r}: which contacts and switched elements act at a time is not part of a result; give "
+            f"`{what}` an equilibrium"
+        )
+    return elsewhere(mechanism, at, what)
+
+
+def elsewhere(mechanism, at, what="at", like=None):
+    """A state that is told by values, a result at one time, the state of a simulation or an assembly, on the constraints.
+
+    like   a place in other coordinates, which tells what acts, where that is known
+    """
+    like, model, names = like or mechanism.start, mechanism.model, Names(mechanism.model, mechanism.system)
+    try:
+        wanted = names.wanted(at)
+    except OptionError as error:
+        raise OptionError(
+            str(error).replace("start must be", f"`{what}` must be").replace(": start: ", f": {what}: ")
+        ) from None
+    t = float(at["time"]) if _is_result(at) else float(getattr(at, "time", mechanism.start.t))
+    face, starts = _starts(mechanism, like)
+    q, v, p = starts.start(t, wanted)
+    places = dict(mechanism.system.states)
+    p[[places[name] for name in wanted.states]] = list(wanted.states.values())
+    q, v, p = face.adopt(t, q, v, p)
+    if face.turns:
+        p[len(model.inputs) :] = mechanism.equations["turns"](t, q, p)[0]
+    place = Place(t, q, v, p, like.released)
+    _warn(mechanism, place, {} if wanted.whole else wanted.coordinates, what)
+    return place
 
 
 def _is_result(at):
     return hasattr(at, "data_vars") and hasattr(at, "sizes")
 
 
-def of_result(mechanism, data, like=None):
-    """A result at one time, in the coordinates of the mechanism, on its constraints.
+def _starts(mechanism, like):
+    """The numeric face of a mechanism, and starts of it in absolute coordinates."""
+    face, start, flat = mechanism.face(like), mechanism.start, mechanism.shown(mechanism.start)
+    R = flat["rotation"].reshape(-1, 3, 3).swapaxes(1, 2)
+    x, v, w = (flat[name].reshape(-1, 3) for name in ("position", "velocity", "angular_velocity"))
+    bodies, parameters = mechanism.system.bodies, len(mechanism.parameters)
+    memories = like.p[parameters : len(mechanism.model.inputs)]
+    p = np.concatenate([start.p[:parameters], memories, np.zeros(len(face.absolute.turns))])
+    motion = Motion(
+        dict(zip(bodies, poses.stacked(R, x))), dict(zip(bodies, zip(v, w))), flat["coordinate"], flat["rate"], p
+    )
+    examiner = Examiner(face.absolute, face.absolute.scales)
+    return face, Elsewhere(face.absolute, examiner, mechanism.system.joint_coordinates, motion)
 
-    like   a place in other coordinates, which tells what acts, where that is known
-    """
-    model, like = mechanism.model, like or (None if mechanism.model.switched else mechanism.start)
-    if data.sizes.get("time", 1) != 1:
-        raise OptionError(
-            f"model {model.name!r}: give a result at one time, as in data.sel(time=1.0), or data.isel(time=-1)"
+
+def _warn(mechanism, place, wanted, what):
+    """Warn of coordinates that are others than was asked for, since the constraints do not permit these."""
+    found, units = (
+        mechanism.coordinates(place),
+        dict(zip(mechanism.system.joint_coordinates, mechanism.system.coordinate_units)),
+    )
+    size = {"m": mechanism.system.length}
+    off = {name: x for name, x in wanted.items() if abs(found[name] - x) > FAR * size.get(units[name], 1.0)}
+    if off:
+        told = "; ".join(f"{name}: {x:.6g} became {found[name]:.6g}" for name, x in off.items())
+        warnings.warn(
+            f"model {mechanism.model.name!r}: `{what}` does not satisfy the constraints: {told}", stacklevel=4
         )
-    data = data.isel(time=0) if "time" in data.sizes else data
-    missing = [x for x in ("position", "rotation", "velocity", "angular_velocity") if x not in data]
-    if missing or "time" not in data.coords or list(data["body"].values) != mechanism.system.bodies:
-        raise OptionError(f"model {model.name!r}: `at` is no result of this model at a time")
-    if like is None:
-        raise OptionError(
-            f"model {model.name!r}: which contacts and switched elements act at a time is not part of a result; give `at` an "
-            "equilibrium"
-        )
-    face, t = mechanism.face(mechanism.start), float(data["time"])
-    absolute, parts, speeds = face.absolute, [], []
-    for body in model.bodies:
-        own = data.sel(body=body.name)
-        parts += [own["position"].values] + ([] if body.particle else [own["rotation"].values.ravel(order="F")])
-        speeds += [own["velocity"].values] + ([] if body.particle else [own["angular_velocity"].values])
-    memories = like.p[len(model.parameters) : len(model.inputs)]
-    p = np.concatenate([mechanism.start.p[: len(model.parameters)], memories, _turns(data, absolute)])
-    for name, place in mechanism.system.states:
-        p[place] = float(data[name])
-    q, v, p = face.adopt(t, np.concatenate(parts), np.concatenate(speeds), p)
-    return onto(mechanism, Place(t, q, v, p, like.released))
-
-
-def _turns(data, f):
-    """Angles near which joints count their turns."""
-    label = lambda joint, k: joint.name if joint.dof == 1 else f"{joint.name}[{k}]"
-    return np.array([float(data["coordinate"].sel(joint_coordinate=label(j, k))) for j, k in f.turns], float)
 
 
 def renewed(mechanism, place):

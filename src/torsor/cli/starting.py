@@ -7,45 +7,47 @@ import numpy as np
 from ..errors import OptionError
 
 
-def start_of(texts):
-    """What `--start` means, as `simulate` takes it: FILE.nc, FILE.nc@TIME, a file that `state.save` wrote, or NAME=VALUE …"""
+def start_of(texts, option="--start"):
+    """What `--start`, or another option that tells a state, means, as `simulate` takes it: FILE.nc, FILE.nc@TIME, a file that
+    `state.save` wrote, or NAME=VALUE …"""
     if not texts:
         return None
     if all("=" in text and not os.path.exists(text) for text in texts):
-        return dict(map(_value, texts))
+        return dict(_value(text, option) for text in texts)
     if len(texts) > 1:
-        raise OptionError(f"--start: give one file, or values as in hinge=0.3, got {' '.join(texts)}")
+        raise OptionError(f"{option}: give one file, or values as in hinge=0.3, got {' '.join(texts)}")
     path, _, when = texts[0].rpartition("@") if not os.path.exists(texts[0]) else (texts[0], "", "")
-    return _file(*((path, when) if path else (texts[0], "")))
+    return _file(*((path, when) if path else (texts[0], "")), option)
 
 
-def _value(text):
+def _value(text, option):
     name, _, value = text.partition("=")
     try:
         numbers = [float(x) for x in value.split(",")]
     except ValueError:
-        raise OptionError(f"--start {text}: {value!r} is no number, nor several with commas between") from None
+        raise OptionError(f"{option} {text}: {value!r} is no number, nor several with commas between") from None
     return name, numbers[0] if len(numbers) == 1 else numbers
 
 
-def _file(path, when):
+def _file(path, when, option):
     from ..store.files import load
     from ..store.moment import Moment
 
     if not path.endswith(".nc"):
         if when:
-            raise OptionError(f"--start {path}@{when}: only results (FILE.nc) have several times")
+            raise OptionError(f"{option} {path}@{when}: only results (FILE.nc) have several times")
         return Moment.load(path)
     data = load(path)
+    data = data if "time" in data.sizes else data.expand_dims("time")  # an equilibrium
     times = data["time"].values
     if not when:
         return data.isel(time=-1)
     try:
         k = int(np.argmin(np.abs(times - float(when))))
     except ValueError:
-        raise OptionError(f"--start {path}@{when}: {when!r} is no time") from None
+        raise OptionError(f"{option} {path}@{when}: {when!r} is no time") from None
     if not abs(times[k] - float(when)) <= 1e-9 * max(abs(times[-1]), 1e-300):
         raise OptionError(
-            f"--start {path}@{when}: the result has no output at that time; the nearest is at {times[k]:.9g} s"
+            f"{option} {path}@{when}: the result has no output at that time; the nearest is at {times[k]:.9g} s"
         )
     return data.isel(time=k)

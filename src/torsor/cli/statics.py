@@ -47,7 +47,7 @@ def modes(
     source: Annotated[str, SOURCE],
     set: Annotated[list[str] | None, SET] = None,
     formulation: Annotated[str | None, FORMULATION] = None,
-    at: Annotated[str | None, AT] = None,
+    at: Annotated[list[str] | None, AT] = None,
     stable: Annotated[bool, STABLE] = False,
     plot: Annotated[str | None, SHAPES] = None,
 ):
@@ -55,15 +55,18 @@ def modes(
     from ..analysis.equilibrium import equilibrium as search
     from ..analysis.linearise import linearise
     from .source import assignments, blamed, load
+    from .starting import start_of
 
     found, chosen = load(source, assignments(set)), formulation or "auto"
-    if at is not None and stable:
+    if at and stable:
         raise OptionError("--stable: not together with --at; it is about the search for an equilibrium")
     with blamed(found.file):
-        if at is None:
+        if not at:
             linear = search(found.model, None, chosen, found.parameters, stable=stable).linear
         else:
-            linear = linearise(found.model, [], [], _state(at), chosen, found.parameters)
+            linear = linearise(
+                found.model, [], [], None if at == ["start"] else start_of(at, "--at"), chosen, found.parameters
+            )
     print(linear)
     told = (
         linear.stability
@@ -83,25 +86,3 @@ def modes(
 def _plain(numbers):
     """Numbers with rounding beside the largest of them left out."""
     return [x if abs(x) > 1e-9 * max(abs(y) for y in numbers) else 0.0 for x in numbers]
-
-
-def _state(text):
-    """The start, or a stored result at a time."""
-    if text == "start":
-        return None
-    from ..store.files import load
-
-    path, _, moment = text.rpartition("@")
-    try:
-        time = float(moment)
-    except ValueError:
-        raise OptionError(f"--at {text!r}: give `start`, or a result and a time, as in result.nc@2.5") from None
-    data = load(path)
-    data = data if "time" in data.sizes else data.expand_dims("time")
-    nearest = data.sel(time=time, method="nearest")
-    if abs(float(nearest["time"]) - time) > 1e-9 * max(1.0, abs(time)):
-        times = f"{float(data['time'][0]):g} to {float(data['time'][-1]):g} s"
-        raise OptionError(
-            f"--at {text!r}: {path} has no output at {time:g} s; nearest is {float(nearest['time']):g} s, of {times}"
-        )
-    return nearest

@@ -4,7 +4,8 @@
 {"bob.position": (0, 0, 1), "heat": 2.0}      how bodies stand and move, states of the user
 {"coordinates": …, "rates": …}                all of them, as arrays, or some by name
 data.isel(time=-1), sim.state                 a result at one time; the state of a simulation
-anything with `coordinates` by name           and with `rates`, or at rest: an assembly, an equilibrium
+anything with such a result as its `data`     an equilibrium
+anything with `coordinates` by name           and with `rates`, or at rest: an assembly
 """
 
 from collections.abc import Mapping
@@ -60,6 +61,8 @@ class Names:
         """The start that is meant."""
         if hasattr(start, "data_vars") and hasattr(start, "sizes"):
             return self._of_result(start)
+        if hasattr(getattr(start, "data", None), "data_vars"):
+            return self._of_result(start.data)
         if hasattr(start, "motion") and hasattr(start, "names"):
             return self._of_moment(start)
         if isinstance(start, Mapping):
