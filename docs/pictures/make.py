@@ -11,6 +11,7 @@ import sys
 import matplotlib
 
 matplotlib.use("Agg")
+import given
 import linkages
 import matplotlib.pyplot as plt
 import numpy as np
@@ -321,7 +322,7 @@ def controllers():
 PICTURES = {
     "three-link": three_link, "drift": drift, "four-bar": four_bar, "heavy-top": heavy_top, "free-body": free_body,
     "pendulum": pendulum, "satellite": satellite, "orders": orders, "booster": booster, "events": events,
-    "modes": modes, "controllers": controllers, "kinematics": linkages.kinematics,
+    "modes": modes, "controllers": controllers, "kinematics": linkages.kinematics, "tables": given.tables,
     **parts.PICTURES,
 }  # fmt: skip
 
