@@ -61,6 +61,7 @@ class Simulation:
         if not isinstance(model, Model):
             raise OptionError(f"Simulation: give a torsor.Model, got {quantity.show(model)}")
         until, self.model = seconds(horizon, "horizon"), model
+        self._given = (formulation, method, step, tolerance, projection, map, start, parameters, signals, horizon)
         self._task = asked(
             model, until, step, method, formulation, projection, tolerance, map, signals, parameters, start
         )
@@ -186,7 +187,8 @@ class Simulation:
     def _kind(self):
         """What a state can only be restored with, by name."""
         told = self._task.options()
-        return {name: told[name] for name in ("formulation", "method", "step", "projection", "tolerance", "map")}
+        found = {name: told[name] for name in ("formulation", "method", "step", "projection", "tolerance", "map")}
+        return found | {"parameters": {name: x for name, x in told["parameters"].items() if name not in self._places}}
 
     def reset(self, start: Any = None, time: float | None = None, **inputs: float) -> None:
         """Begin again: where the simulation began, or at another start; with inputs as they were declared, or these.
@@ -207,7 +209,7 @@ class Simulation:
     def copy(self) -> "Simulation":
         """Another one in the same state, which goes its own way."""
         twin = type(self).__new__(type(self))
-        twin.model, twin._task = self.model, self._task
+        twin.model, twin._task, twin._given = self.model, self._task, self._given
         twin._open()
         twin.state = self.state
         return twin
@@ -217,8 +219,20 @@ class Simulation:
     def __deepcopy__(self, memo):
         return self.copy()
 
+    def __reduce__(self):  # to another process
+        if self._given[-2]:
+            raise OptionError(f"{self!r}: signals={{…}} cannot be pickled; declare them with `model.signal`")
+        return _arrived, (type(self), self.model, self._given, self.state)
+
     def __repr__(self):
         return f"<Simulation of {self.model.name!r} at t = {self.time:.9g} s>"
+
+
+def _arrived(cls, model, given, state):
+    """A simulation from another process."""
+    found = cls(model, *given)
+    found.state = state
+    return found
 
 
 class Inputs(MutableMapping):

@@ -1,5 +1,6 @@
 """A simulation that is driven from Python is that of `simulate`, in parts."""
 
+import pickle
 import tracemalloc
 
 import numpy as np
@@ -143,6 +144,9 @@ def test_a_state_is_kept_and_restored(method, tmp_path):
         assert sim.inputs["torque"] == 0.3
         assert np.array_equal(stepped(sim, 10, torque=4.0), ahead) and sim.events == happened
     assert np.array_equal(stepped(twin, 10, torque=4.0), ahead)
+    if method == "rkmk4":
+        sim.state = state
+        assert np.array_equal(stepped(pickle.loads(pickle.dumps(sim)), 10, torque=4.0), ahead)
 
 
 def test_where_a_step_fails_the_last_good_state_is_kept():
@@ -237,6 +241,12 @@ def test_bad_input_is_refused():
         sim.state = ts.Simulation(rods()).state
     with pytest.raises(ts.OptionError, match="the state belongs to method 'rkmk4', not 'rkmk54'"):
         sim.state = ts.Simulation(motor(), method="rkmk4", step=0.1).state
+    model = motor()
+    model.parameter("size", 1.0)
+    with pytest.raises(ts.OptionError, match="the state belongs to parameters {'size': 1.0}, not {'size': 2.0}"):
+        ts.Simulation(model, parameters={"size": 2.0}).state = ts.Simulation(model).state
+    with pytest.raises(ts.OptionError, match="signals=.* cannot be pickled; declare them with `model.signal`"):
+        pickle.dumps(ts.Simulation(model, signals={"late": ts.time}))
     with pytest.raises(ts.OptionError, match="give a torsor.Model"):
         ts.Simulation("motor")
     with pytest.raises(ts.OptionError, match="has no step-size control"):

@@ -42,9 +42,9 @@ class Moment:
         if model_hash != self.model_hash:
             raise OptionError(f"model {name!r}: the state is that of another model; give it as `start` to begin there")
         for what, value in options.items():
-            if self.options[what] != value:
+            if self.options.get(what) != value:
                 raise OptionError(
-                    f"model {name!r}: the state belongs to {what} {self.options[what]!r}, not {value!r}; give it as `start` to "
+                    f"model {name!r}: the state belongs to {what} {self.options.get(what)!r}, not {value!r}; give it as `start` to "
                     "begin there"
                 )
 
