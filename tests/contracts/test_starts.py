@@ -151,6 +151,16 @@ def test_locks_hold_what_they_find_at_the_start():
     assert np.allclose(data.coordinate.sel(joint_coordinate="knee"), 0.7, atol=1e-9)
 
 
+def test_large_trees_start_by_their_joints():
+    model = ts.cases.load("chain", n=70)
+    sim = ts.Simulation(model, start={"joint3": 0.5, "joint4.rate": -1.0})
+    assert sim.coordinates["joint3"] == 0.5 and sim.rates["joint4"] == -1.0 and sim.coordinates["joint5"] != 0.0
+    with pytest.raises(
+        ts.OptionError, match="70 bodies run through tables of shared code, which start as the model says"
+    ):
+        sim.reset({"link3.velocity": (0, 0, 1)})
+
+
 def test_a_simulation_begins_at_any_time():
     model = ts.Model("crank")
     wheel = model.body("wheel", mass=1.0, inertia=(1, 1, 1))

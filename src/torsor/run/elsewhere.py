@@ -66,9 +66,9 @@ class Starts:
     def at(self, start, t=0.0):
         """The system at a start, and its kernels; what was changed of it is among its `changes`, and warned of where it is much."""
         wanted = self.names.wanted({} if start is None else start)
-        self._refuse_tables()
         if t == self.own.t and (direct := self._directly(wanted)) is not None:
             return direct, self.built
+        self._refuse_tables()
         face, elsewhere = self._elsewhere
         q, v, p = elsewhere.start(float(t), wanted)
         self._put_states(p, wanted)
@@ -117,8 +117,8 @@ class Starts:
             bare, seen = large.fixed(self.model, signals, self.task.values())
             if large.system_of(bare, self.task.formulation, seen) is not None:
                 raise OptionError(
-                    f"model {self.model.name!r}: start: {count} bodies run through tables of shared code, which start as the model "
-                    "says; give its joints a `start` and a `start_rate`"
+                    f"model {self.model.name!r}: start: {count} bodies run through tables of shared code, which start as the "
+                    "model says or, in trees, by coordinates and rates of joints"
                 )
 
     def _simply(self, face, t, q, v, p):
