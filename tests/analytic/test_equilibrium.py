@@ -1,5 +1,7 @@
 """Equilibria against closed forms: where a mechanism rests, what holds it, whether it stays."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -165,6 +167,31 @@ def test_a_governor_at_constant_speed_has_its_angle_of_steady_motion():
     assert slow.coordinates["hinge"] == pytest.approx(np.arctan2(0.3, 0.9)) and slow.stability == "marginal"
     with pytest.raises(ts.ModelError, match="does not move steadily"):
         ts.equilibrium(model, formulation="absolute")
+
+
+def test_in_a_lift_that_speeds_up_things_weigh_more():
+    """Joint coordinates rest in it; coordinates of the bodies do not, and this is told."""
+    model = ts.Model("lift", gravity=(0, 0, -G))
+    cab = model.add(ts.Ground("cab", at=(0, 0, ts.time**2)))
+    body = rod(model, "rod", ((0, 0, 0), (1, 0, 0)), mass=2.0)
+    hinge = model.add(ts.Revolute("hinge", cab, body, point=(0, 0, 0), axis=(0, 1, 0)))
+    model.add(ts.TorsionSpring("spring", hinge, stiffness=30.0))
+    phi = ts.equilibrium(model, formulation="relative").coordinates["hinge"]
+    assert 30.0 * phi == pytest.approx((G + 2.0) * np.cos(phi), rel=1e-12)
+    with pytest.raises(ts.ModelError, match="does not move steadily"):
+        ts.equilibrium(model, formulation="absolute")
+
+
+def test_what_cannot_move_is_held_by_its_supports():
+    model = ts.Model("beam", gravity=(0, 0, -G))
+    beam = rod(model, "beam", ((0, 0, 0), (1, 0, 0)), mass=2.0)
+    model.add(ts.Revolute("pin", model.ground, beam, point=(0, 0, 0), axis=(0, 1, 0)))
+    model.add(ts.PointOnPlane("roller", model.ground, beam, point=(1, 0, 0), normal=(0, 0, 1)))
+    found = ts.equilibrium(model)
+    assert [found.reactions[name][0][2] for name in ("pin", "roller")] == pytest.approx([G, G])
+    assert found.linear.A.shape == (0, 0) and found.stability == "stable"
+    again = pickle.loads(pickle.dumps(found))
+    assert again.reactions["pin"][0][2] == pytest.approx(G)
 
 
 def test_states_of_the_user_come_to_rest_too():

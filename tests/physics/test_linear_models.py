@@ -9,7 +9,8 @@ from torsor.analysis.linearisation import linearised
 from torsor.analysis.mechanism import Mechanism
 from torsor.analysis.places import onto
 
-SEEDS = [3, 5, 8, 12, 17, 21, 23, 28]  # trees, loops, things that roll, with forces, drives and dampers
+# a tree, a rolling thing, free bodies, gears, a planar and a spherical loop, a driven rolling thing, a spatial loop
+SEEDS = [3, 9, 12, 20, 29, 33, 34, 45]
 
 
 def small_motions(model, formulation):
@@ -25,21 +26,14 @@ def small_motions(model, formulation):
 
 
 def drawn(seed):
-    model = mechanism(seed, sizes=False)[0]
-    if model.switched:
-        pytest.skip("contacts are another matter")
-    return model
+    return mechanism(seed, sizes=False)[0]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_formulations_tell_the_same_small_motions(seed):
     """Columns in one set of coordinates are combinations of those in another, accelerations included."""
     model = drawn(seed)
-    try:
-        ours, scale = small_motions(model, "relative")
-    except ts.ModelError as error:
-        assert "singular" in str(error) or "particle" in str(error)
-        return
+    ours, scale = small_motions(model, "relative")
     theirs, _ = small_motions(model, "absolute")
     assert ours.shape == theirs.shape
     A, B = ours / scale, theirs / scale

@@ -87,6 +87,10 @@ class Equilibrium:
         same = own.formulation == mechanism.formulation
         return renewed(mechanism, place) if same else elsewhere(mechanism, self.data, like=place)
 
+    def __reduce__(self):
+        place, model = self._balance.place, self._balance.mechanism.model
+        return equilibrium, (model, self.data, self.formulation, self.parameters, None, False, place.t)
+
     def __repr__(self) -> str:
         lines = [f"equilibrium, {self.stability}, residual {self.residual:.1e}"]
         lines += [f"  {name:24}{value: .9g}" for name, value in self.coordinates.items()]

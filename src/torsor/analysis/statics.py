@@ -156,26 +156,28 @@ class Search:
             self.best = None
             now = self.newton(self.down(self.rest.held(place)).place)
         if not self.converged(now):
-            self._refuse()
+            self._refuse("stable equilibrium" if stable else "equilibrium")
         return now
 
     def steady(self, now):
         """Refuse motions that are imposed and do not go on as they are."""
         m, place, keep = self.mechanism, now.place, now.rows.keep
-        if not np.any(place.v):
-            return now
         gamma = m.equations.residuals(place.t, place.q, place.v, place.p, m.nothing())["constraints"][keep, 0]
-        off = np.abs(gamma / m.row_units(place, keep))
         rate = m.examiner(place).rate(place.v)
-        later = place.moved(t=place.t + 0.1 / rate, q=m.examiner(place).move(place.q, 0.1 / rate * place.v))
-        A, B = (linearised(m, x).A for x in (place, later))
-        same = A.shape == B.shape and np.abs(A - B).max(initial=0.0) <= 1e-6 * np.abs(A).max(initial=0.0)
-        if off.max(initial=0.0) > 1e-9 * rate**2 or not same:
+        off = np.abs(gamma / m.row_units(place, keep)).max(initial=0.0)
+        if off > 1e-9 * max(rate**2, self.size(now)) or rate and not self._goes_on(place, rate):
             raise ModelError(
                 f"model {m.model.name!r}: what is driven or stands on what moves does not move steadily in the coordinates of "
                 f"formulation {m.formulation!r}; where a part turns steadily, those of joints may do (formulation='relative')"
             )
         return now
+
+    def _goes_on(self, place, rate):
+        """Whether small motions about a place that moves are the same a little later."""
+        m, later = self.mechanism, 0.1 / rate
+        there = place.moved(t=place.t + later, q=m.examiner(place).move(place.q, later * place.v))
+        A, B = (linearised(m, x).A for x in (place, there))
+        return A.shape == B.shape and np.abs(A - B).max(initial=0.0) <= 1e-6 * np.abs(A).max(initial=0.0)
 
     def _held_again(self, now):
         """What friction was let go on the way holds again."""
@@ -190,7 +192,7 @@ class Search:
         found = m.examiner(place).wander(place.t, place.q, place.p, np.random.default_rng(1), 1e-2)
         return place if found is None else place.moved(q=found)
 
-    def _refuse(self):
+    def _refuse(self, what):
         """No equilibrium: what is left where it is least."""
         m, best = self.mechanism, self.best
         assert best is not None
@@ -205,7 +207,7 @@ class Search:
         where = m.coordinates(best.place)
         shown = ", ".join(f"{name} = {x:.6g}" for name, x in list(where.items())[:6])
         raise ModelError(
-            f"model {m.model.name!r}: no equilibrium was found. Nearest to one is {shown or 'the start'}"
+            f"model {m.model.name!r}: no {what} was found. Nearest to one is {shown or 'the start'}"
             f"{' …' if len(where) > 6 else ''}, where these forces are not in balance: {', '.join(left)}.{self.slid} Add what "
             "holds them, give a `start` nearer to an equilibrium, or simulate with dampers until the model rests"
         )
