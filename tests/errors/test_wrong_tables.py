@@ -16,6 +16,8 @@ GOOD = [0.0, 1.0, 2.0, 3.0]
         (([0, 2, 1, 3], GOOD), r"must increase; points\[2\] = 1.0 follows points\[1\] = 2.0"),
         (([0, 1, np.nan, 3], GOOD), r"points\[2\] is nan"),
         ((GOOD, [0, 1, np.inf, 3]), r"values\[2\] is inf"),
+        ((GOOD, [0, 1, 2, 1e200]), r"values\[3\] is 1e\+200; every one must be a finite number of at most 1e\+100"),
+        (([0, 1e-200, 2, 3], GOOD), r"must increase by more than 1e-100; points\[1\] = 1e-200 follows"),
         ((GOOD, [0, 1, 2]), "as many values as points, 4, got 3"),
         (([0.0], [1.0]), "kind 'linear' needs at least 2 points, got 1"),
         ((GOOD[:3], GOOD[:3], "cubic"), "kind 'cubic' needs at least 4 points, got 3"),

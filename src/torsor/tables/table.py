@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..describe.given import reals, show
+from ..describe.given import LARGEST, SMALLEST, reals, show
 from ..errors import ModelError
 from .calls import evaluated, horner
 from .pieces import KINDS, OUTSIDE, pieces
@@ -154,9 +154,10 @@ def _array(given, dimensions, what, name):
     if found.ndim != dimensions:
         words = "a list of numbers" if dimensions == 1 else "a matrix of numbers, a row for each of the first points"
         raise ModelError(f"{name}: {what} must be {words}, got an array of shape {found.shape}")
-    if not np.isfinite(found).all():
-        at = tuple(int(k) for k in np.argwhere(~np.isfinite(found))[0])
-        raise ModelError(f"{name}: {what}[{', '.join(map(str, at))}] is {found[at]}; every one must be a finite number")
+    if (wrong := ~(np.abs(found) <= LARGEST)).any():
+        at = tuple(int(k) for k in np.argwhere(wrong)[0])
+        allowed = f"a finite number of at most {LARGEST:g}"
+        raise ModelError(f"{name}: {what}[{', '.join(map(str, at))}] is {found[at]}; every one must be {allowed}")
     found = np.array(found)
     found.setflags(write=False)
     return found
@@ -168,9 +169,10 @@ def _points(given, kind, name, what):
     if len(x) < fewest:
         raise ModelError(f"{name}: kind {kind!r} needs at least {fewest} {what}, got {len(x)}")
     steps = np.diff(x)
-    if not (steps > 0).all():
-        k = int(np.argmin(steps > 0)) + 1
-        raise ModelError(f"{name}: {what} must increase; {what}[{k}] = {x[k]!s} follows {what}[{k - 1}] = {x[k - 1]!s}")
+    if not (steps > SMALLEST).all():
+        k = int(np.argmin(steps > SMALLEST)) + 1
+        must = f"must increase by more than {SMALLEST:g}" if steps[k - 1] > 0 else "must increase"
+        raise ModelError(f"{name}: {what} {must}; {what}[{k}] = {x[k]!s} follows {what}[{k - 1}] = {x[k - 1]!s}")
     return x
 
 
