@@ -129,3 +129,25 @@ def test_tables_bend_where_they_do_in_a_run_alone(stretch):
     push = ts.table([0.0, 0.11, 0.23, 1.0], [0.0, 3.0, -2.0, 1.0])
     model.add(ts.PointForce("push", block, force=(push(ts.time * L if stretch else ts.time), 0, 0)))
     assert compared(model, 2, method="rkmk4", step=0.02)[0] == (2 if stretch else 0)
+
+
+@pytest.mark.parametrize("build, asked", [(moving_pendulum, ("A", "B.rate")), (loop, ("A", "A.rate"))])
+def test_runs_start_wherever_simulate_does(build, asked):
+    model, values = build(), np.array([[0.1, 0.4], [0.2, -0.5], [0.3, 0.6]])
+    starts = dict(zip(asked, values.T))
+    data = ts.study(model, 0.4, {"m": [0.9, 1.0, 1.1]}, start=starts, outputs=4)
+    assert list(data[f"start.{asked[0]}"]) == [0.1, 0.2, 0.3]
+    grid = ts.study(model, 0.4, start={asked[0]: [0.1, 0.2], asked[1]: [0.4, -0.5, 0.6]}, grid=True, reduce="last")
+    assert grid.sizes["run"] == 6 and grid.attrs["failed"] == 0
+    for k, row in enumerate(values):
+        alone = ts.simulate(model, 0.4, parameters={"m": [0.9, 1.0, 1.1][k]}, start=dict(zip(asked, row)), outputs=4)
+        np.testing.assert_array_equal(data.position[k], alone.position)
+    common = ts.study(model, 0.4, {"m": [0.9, 1.1]}, start=alone.isel(time=2), outputs=4)
+    again = ts.simulate(model, 0.4, parameters={"m": 0.9}, start=alone.isel(time=2), outputs=4)
+    np.testing.assert_array_equal(common.position[0], again.position)
+    with pytest.raises(ts.OptionError, match="nothing"):
+        ts.study(model, 0.4, start={"nothing": [0.1]})
+    with pytest.raises(
+        ts.OptionError, match="start 'A' has 2, parameter 'm' has 3|parameter 'm' has 3, start 'A' has 2"
+    ):
+        ts.study(model, 0.4, {"m": [1, 2, 3]}, start={"A": [0.1, 0.2]})

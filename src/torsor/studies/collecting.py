@@ -23,6 +23,8 @@ def dataset_of(whole, runs, times):
     coordinates: dict = {name: (dim, x) for name, (dim, x) in whole.labels.items() if dim in used}
     if times is not None and "time" in used:
         coordinates["time"] = ("time", times, {"units": "s"})
+    for name, column in zip(runs.starts, runs.values.T[len(runs.names) :]):
+        coordinates[f"start.{name}"] = ("run", np.ascontiguousarray(column))
     for name, column in zip(runs.names, runs.values.T):
         taken = name in whole.variables or name in RESERVED or name in MEANING or name == "run"
         coordinates[f"parameter.{name}" if taken else name] = ("run", np.ascontiguousarray(column))

@@ -7,6 +7,7 @@ runs-FIRST-LAST     a portion, checked by its digest (`store/journal.py`); whole
 import hashlib
 import json
 import os
+import pickle
 import re
 import tempfile
 from contextlib import suppress
@@ -77,11 +78,11 @@ def _digest(order, variants, more):
     """Of everything that the numbers of a study depend on."""
     every = dict(order.model.signals) | order.signals
     facts = [
-        version(), fingerprint(order.model, every), order.until, order.times.tolist(), order.names,
+        version(), fingerprint(order.model, every), order.until, order.times.tolist(), order.names, order.starts,
         sorted((k, repr(v)) for k, v in order.options.items()), order.pushed, order.keep, _named(order.reduce),
         {name: p.value for name, p in order.model.parameters.items()},
     ]  # fmt: skip
-    content = hashlib.sha256(repr(facts).encode())
+    content = hashlib.sha256(repr(facts).encode() + pickle.dumps(order.start))
     for array in (variants.values, *more):
         content.update(np.ascontiguousarray(array).tobytes())
     return content.hexdigest()

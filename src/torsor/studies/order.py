@@ -26,6 +26,7 @@ class Order:
 
     options   further arguments of `simulate`: step, method, formulation, projection, tolerance, map
     pushed    names of the inputs that are held over intervals, and the ends of these
+    starts    names of coordinates, rates and states whose values at the start vary;   start   a start that is common to all runs
     keep      names of the variables that are kept; None: all of them
     """
 
@@ -35,6 +36,8 @@ class Order:
     names: tuple
     signals: dict = field(default_factory=dict)
     options: dict = field(default_factory=dict)
+    starts: tuple = ()
+    start: Any = None
     pushed: tuple = ((), ())
     keep: tuple | None = None
     reduce: Any = None
@@ -46,7 +49,16 @@ class Order:
         allowed = controlled(model, o["method"], o["step"], o["tolerance"], o["map"], chosen)
         length = None if o["step"] is None else float(o["step"])
         named = recorded(model, self.signals)
-        return Task(model, self.until, length, o["method"], o["formulation"], chosen, allowed, o["map"], named, {})
+        manner = (length, o["method"], o["formulation"], chosen, allowed, o["map"])
+        return Task(model, self.until, *manner, named, {}, start=self.start)
+
+    def parameters(self, row):
+        """Those of a run, by name, from its row of values."""
+        return dict(zip(self.names, row.tolist()))
+
+    def start_of(self, row):
+        """Where a run starts; None: where the model says."""
+        return dict(zip(self.starts, row[len(self.names) :].tolist())) if self.starts else self.start
 
     def held(self, values):
         """Inputs of some runs, from their values (run, interval, input); None where there are none."""

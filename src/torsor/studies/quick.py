@@ -3,6 +3,7 @@
 What is not carried out here is carried out one by one (`session.py`); the numbers are the same.
 """
 
+import warnings
 from dataclasses import replace
 from threading import Lock
 
@@ -16,6 +17,7 @@ from ..run import large
 from ..run.again import Prepared
 from ..run.beginnings import Together
 from ..run.derived import DERIVING
+from ..run.elsewhere import Starts
 from ..run.prepare import prepare
 from ..run.repeated import Beginnings, Repeater
 from ..run.runner import Runner
@@ -32,7 +34,7 @@ class Quick:
     def __init__(self, order, task):
         self.order, self.task, self.lock = order, task, Lock()
         self.free: list = []  # repeaters that no thread uses
-        self.able, self._described = False, None
+        self.able, self._described, self._last = False, None, None
         with DERIVING:
             first = Prepared(task)
             self.columns = [list(task.model.parameters).index(name) for name in order.names]
@@ -89,15 +91,17 @@ class Quick:
         same = len(values) > 1 and np.all(values == values[0])  # as where inputs alone differ
         few = values[:1] if same else values
         whole = np.tile(self.base, (len(few), 1))
-        whole[:, self.columns] = few
-        with DERIVING, np.errstate(all="ignore"):
+        whole[:, self.columns] = few[:, : len(self.columns)]
+        with DERIVING, np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             beginnings, sure = self.together.find(whole)
+            sure &= self.order.start is None and not self.order.starts
             for i in np.flatnonzero(~sure if not self.watched else np.full(len(few), True)):
-                sure[i] = self._alone(whole[i], beginnings, i, sure[i])
+                sure[i] = self._alone(whole[i], few[i], beginnings, i, sure[i])
         every = np.zeros(len(values), np.int64)
         return (beginnings.some(every), sure[every]) if same else (beginnings, sure)
 
-    def _alone(self, row, beginnings: Beginnings, i, sure):
+    def _alone(self, row, given, beginnings: Beginnings, i, sure):
         """The start of one run, prepared for itself. Whether it can be run here: where nothing else is chosen about its kernels."""
         task, model = self.task, self.task.model
         try:
@@ -106,7 +110,9 @@ class Quick:
             if sure:
                 return True
             ways = (task.map, task.projection.baumgarte, task.projection.metric)
-            system, _ = prepare(model, task.formulation, *ways, task.signals, values, needs=task.needs())
+            system, built = prepare(model, task.formulation, *ways, task.signals, values, needs=task.needs())
+            if (start := self.order.start_of(given)) is not None:
+                system, _ = self._starts(values, system, built, (*ways, task.needs())).at(start)
             refuse_endless(model, system, task.until)
         except TorsorError:
             return False
@@ -117,6 +123,12 @@ class Quick:
         beginnings.mass[i], beginnings.inertia[i] = system.mass, system.inertia
         beginnings.rate[i] = system.scales["rate"]
         return True
+
+    def _starts(self, values, *told):
+        """Starts elsewhere, with these values of parameters: those that were asked for last are kept."""
+        if self._last is None or self._last[0] != values:
+            self._last = values, Starts(replace(self.task, parameters=values), *told)
+        return self._last[1]
 
     def _variables(self, outputs, work):
         """Variables over time, by name, with the run as first dimension."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import AccuracyWarning, OptionError, TorsorError
+from ..errors import OptionError, TorsorError
 from ..look.dataset import dataset
 from ..run.derived import DERIVING
 from ..run.held import run_held
@@ -44,7 +44,7 @@ class Session:
                 left = self._together(quick, portion, pieces, left, values[left], held and held.some(left), stop)
             for i in left:
                 one = held and held.some([i])
-                run = lambda i=i, one=one: self._alone(portion, i, self._parameters(values[i]), one)
+                run = lambda i=i, one=one: self._alone(portion, i, values[i], one)
                 self._tried(portion, pieces, i, run, stop)
         portion.variables = assembled(n, pieces, len(self.order.times), portion.messages)
         portion.seconds = clock.perf_counter() - began
@@ -62,9 +62,6 @@ class Session:
                     self._quick = False
             return self._quick if self._quick and self._quick.able else None
 
-    def _parameters(self, row):
-        return dict(zip(self.order.names, row.tolist()))
-
     def _together(self, quick, portion, pieces, places, values, held, stop):
         """Carry out what can be at once. Returns the places that are left."""
         done, variables, counts = quick.carry_out(values, held, stop)
@@ -81,11 +78,11 @@ class Session:
             return places[~done]
         for row, i in enumerate(which):
             one = {name: (dims, x[row]) for name, (dims, x) in variables.items()}
-            parameters = self._parameters(values[i - places[0]])
+            mine = values[i - places[0]]
             told = {name: x[row].item() for name, x in counts.items()}
             one_held = held and held.some([i - places[0]])
-            whole = lambda parameters=parameters, held=one_held: self._simulated(parameters, held)
-            run = OneRun(one, self.order.times, parameters, told, whole)
+            whole = lambda mine=mine, held=one_held: self._simulated(mine, held)
+            run = OneRun(one, self.order.times, self.order.parameters(mine), told, whole)
             self._tried(portion, pieces, i, lambda run=run: reduced(reduce, run), stop)
         return places[~done]
 
@@ -112,22 +109,24 @@ class Session:
             portion.labels = {str(name): (x.dims[0], x.values) for name, x in data.coords.items() if name != "time"}
             portion.attributes = {str(name): dict(x.attrs) for name, x in data.variables.items()}
 
-    def _alone(self, portion, i, parameters, held):
+    def _alone(self, portion, i, row, held):
         """One run, prepared for itself as `simulate` does it: what is kept of it."""
-        data = self._simulated(parameters, held)
+        data = self._simulated(row, held)
         for name in COUNTS:
             portion.counts[name][i] = data.attrs[name]
         self._describe(portion, data, data.attrs)
         variables = self._chosen({str(name): (x.dims, x.values) for name, x in data.data_vars.items()})
-        run = OneRun(variables, data["time"].values, parameters, data.attrs, lambda: data)
+        run = OneRun(variables, data["time"].values, self.order.parameters(row), data.attrs, lambda: data)
         return reduced(self.order.reduce, run)
 
-    def _simulated(self, parameters, held):
+    def _simulated(self, row, held):
         """The result of a run. Graphs are made by one thread at a time; compiled code runs beside it."""
-        with warnings.catch_warnings(), DERIVING:
-            warnings.simplefilter("ignore", AccuracyWarning)
-            values = self.order.model.values(parameters)
-            task = replace(self.task, parameters={name: values[name] for name in parameters})
+        order = self.order
+        with DERIVING, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            values = order.model.values(order.parameters(row))
+            given = {name: values[name] for name in order.names}
+            task = replace(self.task, parameters=given, start=order.start_of(row))
             system, runner = task.prepared()
             runner.begin(self.order.times)
         trajectory = runner.collect(runner.run()) if held is None else run_held(runner, self.order.times, held)

@@ -42,6 +42,7 @@ def study(
     outputs: int | Sequence[float] | np.ndarray | None = None,
     reduce: Any = None,
     keep: Sequence[str] | None = None,
+    start: Any = None,
     inputs: Mapping | None = None,
     signals: dict | None = None,
     step: float | None = None,
@@ -58,6 +59,8 @@ def study(
 
     parameters   numbers or arrays by name, one value per run; or a table (pandas) with one row per run
     grid         every combination of the values that are given, the last name changing fastest
+    start        where runs start: numbers or arrays by name, one value per run, as in {"hinge": angles, "hinge.rate": 1.0}; or a
+                 start of `simulate` that is common to all runs
     outputs      array of times, or a number of equal intervals; None: 200, as many as inputs have, or where only the last values
                  are kept none but these
     inputs       arrays (run, interval) by name of inputs of the model, held over equal intervals from 0 to `until`; (interval)
@@ -75,22 +78,29 @@ def study(
     """
     if not isinstance(model, Model):
         raise OptionError(f"study: give a torsor.Model, got {quantity.show(model)}")
-    pushed = pushes(model, inputs)
-    runs = variants(model, parameters, grid, {f"input {n!r}": len(x) for n, x in pushed.items() if len(x) > 1}, pushed)
     options = {"step": step, "method": method, "formulation": formulation, "projection": projection}
     options |= {"tolerance": tolerance, "map": map}
-    end = seconds(until, "until")
-    intervals = next((x.shape[1] for x in pushed.values()), 0)
-    how = checked(reduce)
-    times = _times(outputs, end, intervals, how)
-    edges = tuple(equal_edges(end, intervals).tolist())
-    order = Order(model, end, times, runs.names, signals or {}, options, (tuple(pushed), edges), _names(keep), how)
+    order, runs, rows = _ordered(
+        model, until, parameters, grid, start, inputs, outputs, signals or {}, options, _names(keep), checked(reduce)
+    )
     session = Session(order)  # what is asked for is checked here, before anybody is asked to do it
-    rows = [np.broadcast_to(x, (len(runs), intervals)) for x in pushed.values()]
     folder = None if store is None else Folder(store, order, runs, rows)
     bar = Progress(0, len(runs), f"study of {model.name}", progress)
     whole = _carried_out(session, runs, rows, executor, folder, bar)
-    return _told(model, dataset_of(whole, runs, times if how is None else None))
+    return _told(model, dataset_of(whole, runs, order.times if order.reduce is None else None))
+
+
+def _ordered(model, until, parameters, grid, start, inputs, outputs, signals, options, keep, reduce):
+    """What is asked of every run; the values of parameters and starts, and those of inputs, run by run."""
+    pushed, end = pushes(model, inputs), seconds(until, "until")
+    many = {f"input {name!r}": len(x) for name, x in pushed.items() if len(x) > 1}
+    named = start if isinstance(start, Mapping) and not hasattr(start, "data_vars") else None
+    runs = variants(model, parameters, grid, many, pushed, named)
+    intervals = next((x.shape[1] for x in pushed.values()), 0)
+    times, edges = _times(outputs, end, intervals, reduce), tuple(equal_edges(end, intervals).tolist())
+    begin = (runs.starts, start if named is None else None, (tuple(pushed), edges))
+    order = Order(model, end, times, runs.names, signals, options, *begin, keep, reduce)
+    return order, runs, [np.broadcast_to(x, (len(runs), intervals)) for x in pushed.values()]
 
 
 def _times(outputs, until, intervals, reduce):

@@ -12,40 +12,47 @@ from ..errors import OptionError
 
 @dataclass(frozen=True)
 class Variants:
-    """Values of parameters: one column per name, one row per run."""
+    """Values of parameters, and of a start: one column per name, one row per run.
+
+    names    of parameters;   starts   of coordinates, rates and states at the start, in the columns behind
+    """
 
     names: tuple
+    starts: tuple
     values: np.ndarray
 
     def __len__(self):
         return len(self.values)
 
-    def of(self, run):
-        """The parameters of a run, by name."""
-        return dict(zip(self.names, self.values[run].tolist()))
 
-
-def variants(model, parameters, grid, several=(), pushed=()):
+def variants(model, parameters, grid, several=(), pushed=(), start=None):
     """The runs that are asked for; refused where they are none.
 
     parameters   numbers or arrays by name, or a table with one column per parameter and one row per run
     grid         every combination of the values, the last name changing fastest; else one run per place in the arrays
     several      lengths of other things that are given run by run, by what they are
     pushed       names of inputs that are given beside
+    start        numbers or arrays by name of coordinates, rates and states
     """
     if not isinstance(grid, (bool, np.bool_)):
         raise OptionError(f"study: grid must be True or False, got {quantity.show(grid)}")
     columns = {name: _column(model, name, x) for name, x in _by_name(parameters).items()}
     if both := set(columns) & set(pushed):
         raise OptionError(f"study: {', '.join(sorted(both))} is given twice, as parameter and as input")
+    names, places = (
+        tuple(columns),
+        {f"start {name!r}": _several(f"start {name!r}", x) for name, x in (start or {}).items()},
+    )
+    starts, columns = tuple(start or {}), columns | places
     if grid:
         rows = np.array(list(itertools.product(*[np.atleast_1d(x) for x in columns.values()])), float)
         rows = rows.reshape(-1, len(columns))
         _agreed({"the grid": len(rows)} | dict(several))
-        return Variants(tuple(columns), rows)
-    count = _agreed({f"parameter {name!r}": len(x) for name, x in columns.items() if x.ndim} | dict(several))
+        return Variants(names, starts, rows)
+    said = {name: name if name in places else f"parameter {name!r}" for name in columns}
+    count = _agreed({said[name]: len(x) for name, x in columns.items() if x.ndim} | dict(several))
     spread = [np.broadcast_to(x, (count,)) for x in columns.values()]
-    return Variants(tuple(columns), np.array(spread, float).reshape(len(columns), count).T.copy())
+    return Variants(names, starts, np.array(spread, float).reshape(len(columns), count).T.copy())
 
 
 def pushes(model, inputs):
@@ -100,14 +107,17 @@ def _column(model, name, given):
     if name not in known:
         names = ", ".join(known) or "none"
         raise OptionError(f"study: model {model.name!r} has no parameter {name!r}. Known: {names}.")
+    return _several(f"parameter {name!r}", given)
+
+
+def _several(what, given):
+    """A number, or an array of them."""
     try:
         values = np.asarray(quantity.reals(given), float)
     except Exception:  # whatever a stranger's class raises when it is asked for numbers
         values = None
     if values is None or values.ndim > 1 or not values.size:
-        raise OptionError(
-            f"study: parameter {name!r} must be a number or an array of numbers, got {quantity.show(given)}"
-        )
+        raise OptionError(f"study: {what} must be a number or an array of numbers, got {quantity.show(given)}")
     return values
 
 
