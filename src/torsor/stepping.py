@@ -135,6 +135,11 @@ class Simulation:
             return self.time
         if name == "work":
             return self._stepper.work
+        if name == "energy_by_events" and self._stepper.eventful:
+            return self._prepared.runner.events.energy
+        if name == "multiplier":  # of the rows that were in use, as in a result
+            shown = self._prepared.own.shown(self._prepared.runner._rows_used())
+            return self._present.value(name, self._stepper.outputs())[[k for k, _ in shown]]
         return self._present.value(name, self._stepper.outputs())
 
     @property
