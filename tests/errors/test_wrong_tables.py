@@ -55,6 +55,8 @@ FILES = {
     "time,torque,torque\n0,1,1\n": "column 'torque' is there more than once",
     "time,torque\n0,1\n0,2\n": r"points\[1\] = 0.0 follows",
     "time,torque\n0,1\n1,nan\n": r"values\[1\] is nan",
+    "time,torque\n": "needs at least 2 points, got 0",
+    'time,torque\n0,1\n1,"2,5"\n': r"line 3: torque must be a number, got '2,5'",
     "": "is empty",
 }
 

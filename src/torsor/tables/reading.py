@@ -59,16 +59,18 @@ def _columns(path, wanted):
             found = "is there more than once" if word in header else "is not there"
             raise ModelError(f"{path}: column {word!r} {found}. Columns: {', '.join(map(repr, header))}")
     places = [header.index(word) for word in wanted]
-    cells = list(csv.reader([line for _, line in lines[1:]], delimiter=separator))
+    rows = [line for _, line in lines[1:]] or [separator.join(["nan"] * len(header))]
     try:
-        return np.array([[float(row[k]) for k in places] for row in cells], float).reshape(-1, len(places)).T
-    except (ValueError, IndexError):
-        raise _first_wrong(path, lines[1:], cells, wanted, places) from None
+        columns = np.loadtxt(rows, delimiter=separator, usecols=places, comments=None, quotechar='"', ndmin=2).T
+    except (ValueError, IndexError) as error:
+        cells = csv.reader(rows, delimiter=separator)
+        raise _first_wrong(path, zip(lines[1:], cells), wanted, places, error) from None
+    return columns[:, : len(lines) - 1]
 
 
-def _first_wrong(path, lines, cells, wanted, places):
+def _first_wrong(path, lines, wanted, places, error):
     """What is wrong in the first line that has something else than a number."""
-    for (number, _), row in zip(lines, cells):
+    for (number, _), row in lines:
         for word, k in zip(wanted, places):
             try:
                 float(row[k])
@@ -76,7 +78,7 @@ def _first_wrong(path, lines, cells, wanted, places):
                 return ModelError(f"{path}, line {number}: there is no column {word!r}, only {len(row)} of them")
             except ValueError:
                 return ModelError(f"{path}, line {number}: {word} must be a number, got {row[k]!r}")
-    return ModelError(f"{path}: cannot be read")
+    return ModelError(f"{path}: cannot be read: {error}")
 
 
 def _grid(path, wanted, columns):
