@@ -81,7 +81,8 @@ def assemble(
     start          as in `simulate`: coordinates by name, an earlier Assembly, a result at one time …; what is found is near it
     modes          find all configurations that there are, as far as random starts lead to them: no proof that there are no others
     signals        further expressions of positions, or frames of bodies, that targets name
-    limits         pairs (lower, upper) of joint coordinates, by name, besides those of `ts.Limit` in the model
+    limits         pairs (lower, upper) of joint coordinates, by name, besides those of `ts.Limit` in the model; also as `ts.read`
+                   tells those of a file
     parameters     values of parameters that differ from the model's
     time           at which drives and moving grounds are
     starts         how many random configurations are tried where the start does not lead to the target

@@ -87,17 +87,13 @@ class Fitting:
                 break
         return q, off
 
-    def cost(self, q):
-        """|w r|², stops that are overrun included."""
-        r, _ = self.wanted(q)
-        d, _ = self.problem.gaps(self.t, q, self.p)
-        return (r**2).sum(axis=1) + STOPPED**2 * (np.minimum(d, 0.0) ** 2).sum(axis=1)
+    def seen(self, q):
+        """All that a step is made from: r and J, d and B."""
+        return *self.wanted(q), *self.problem.gaps(self.t, q, self.p)
 
-    def step(self, q, nu):
+    def step(self, q, nu, r, J, d, B):
         """û of (2) and (3), and the slope of |w r| that is left."""
-        r, J = self.wanted(q)
         g, G = self.problem.held(self.t, q, self.p)
-        d, B = self.problem.gaps(self.t, q, self.p)
         mu = nu * np.maximum((r**2).sum(axis=1), 1e-30)
         return constrained(r, J, g, G, d, B, mu)
 
@@ -107,17 +103,23 @@ def constrained(r, J, g, G, d, B, mu):
     met = np.zeros(d.shape, bool)
     for _ in range(d.shape[1] + 1):
         A, c = np.concatenate([G, B * met[:, :, None]], axis=1), np.concatenate([g, d * met], axis=1)
-        back = _inverse(A)
-        first = -_apply(back, c)  # (2)
-        P = np.eye(J.shape[2]) - back @ A
-        free = J @ P
-        z = -_damped(free, r + _apply(J, first), mu)  # (3)
-        u = first + _apply(P, z)
+        if A.shape[1]:
+            back = _inverse(A)
+            first, P = -_apply(back, c), np.eye(J.shape[2]) - back @ A  # (2)
+            free = J @ P
+            u = first - _apply(P, _damped(free, r + _apply(J, first), mu))  # (3)
+        else:
+            free, u = J, -_damped(J, r, mu)  # nothing holds
         over = (d + _apply(B, u) < -ROUNDING) & ~met
         if not over.any():
             break
         met |= over
     return u, np.abs(_apply(np.swapaxes(free, 1, 2), r)).max(axis=1, initial=0.0)
+
+
+def _cost(r, J, d, B):
+    """|w r|², stops that are overrun included."""
+    return (r**2).sum(axis=1) + STOPPED**2 * (np.minimum(d, 0.0) ** 2).sum(axis=1)
 
 
 def fitted(fitting, q, exactly=True):
@@ -126,24 +128,27 @@ def fitted(fitting, q, exactly=True):
     exactly   whether a problem is over where its residual does not vanish: it ends early then
     """
     q, off = fitting.restored(q)
-    cost, nu = np.where(off <= EXACT, fitting.cost(q), np.inf), np.full(len(q), 1.0)
+    seen = fitting.seen(q)
+    cost, nu = np.where(off <= EXACT, _cost(*seen), np.inf), np.full(len(q), 1.0)
     alive, stuck = np.flatnonzero(off <= EXACT), np.zeros(len(q), int)
     for _ in range(STEPS):
         alive = alive[(cost[alive] > ROUNDING**2) & (stuck[alive] < 8)]
         if not len(alive):
             break
         part = fitting.few(alive)
-        u, slope = part.step(q[alive], nu[alive])
+        u, slope = part.step(q[alive], nu[alive], *[x[alive] for x in seen])
         trial, off = part.restored(part.problem.move(q[alive], _shortened(u)))
-        new = np.where(off <= EXACT, part.cost(trial), np.inf)
+        there = part.seen(trial)
+        new = np.where(off <= EXACT, _cost(*there), np.inf)
         before = cost[alive]
         better = new < before
-        q[alive[better]], cost[alive[better]] = trial[better], new[better]
+        for old, x in ((q, trial), (cost, new), *zip(seen, there)):
+            old[alive[better]] = x[better]
         nu[alive] = np.clip(np.where(better, nu[alive] * 0.2, nu[alive] * 5.0), 1e-12, 1e8)
         idle = ~better | (new > before * (1 - (1e-3 if exactly else 1e-13)))
         flat = slope <= FLAT * np.sqrt(before)
         stuck[alive] = np.where(flat & (before > EXACT**2), 99, np.where(idle, stuck[alive] + 1, 0))
-    return Fit(q, _sizes(fitting, q), fitting.overrun(q))
+    return Fit(q, np.linalg.norm(seen[0], axis=1), fitting.overrun(q))
 
 
 def nearest(fitting, q, start, steps=60):
@@ -179,10 +184,6 @@ def freedom(fitting, q):
     A = np.concatenate([fitting.problem.held(fitting.t, q, fitting.p)[1], fitting.wanted(q)[1]], axis=1)
     s = np.linalg.svd(A, compute_uv=False) if A.shape[1] else np.zeros((len(q), 0))
     return fitting.problem.n - (s > 1e-7 * s.max(axis=1, initial=0.0, keepdims=True)).sum(axis=1)
-
-
-def _sizes(fitting, q):
-    return np.linalg.norm(fitting.wanted(q)[0], axis=1)
 
 
 def _apply(matrices, columns):

@@ -118,8 +118,9 @@ class Way:
 
     def __init__(self, model, asked, still, signals, parameters, formulation):
         self.model, self.asked, self.still, self.parameters = model, asked, still, parameters
+        self.formulation = formulation
         self._make = lambda at=None: driven(model, asked.names, signals, parameters, formulation, at)
-        self.twin = self._make()
+        self.twin: Any = None
 
     @property
     def follower(self):
@@ -133,16 +134,15 @@ class Way:
 
     def begin(self, x, start):
         """The configuration at the first place and its counted angles: near the start of the model, or near one that is given."""
-        if start is None and not undetermined(self.model, self.twin):
-            found = self._from_start(x)
+        if start is None:
+            self.twin = self._make()
+            found = None if undetermined(self.model, self.twin) else self._from_start(x)
             if found is not None:
                 return found
-        values, t = (
-            dict(zip(self.asked.names, self.asked(np.array([x]))[0][0])),
-            float(self.instants(np.array([x]))[0][0]),
-        )
-        form = self.twin.problem.dynamics.formulation
-        near = assemble(self.model, values, start=start, parameters=self.parameters, time=t, formulation=form)
+        near = assemble(
+            self.model, dict(zip(self.asked.names, self.asked(np.array([x]))[0][0])), start=start, parameters=self.parameters,
+            time=0.0 if self.still else float(x), formulation=self.formulation,
+        )  # fmt: skip
         self.twin = self._make(near.coordinates)
         if trouble := undetermined(self.model, self.twin):
             raise OptionError(trouble)

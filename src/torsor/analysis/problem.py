@@ -21,6 +21,27 @@ from ..run.dynamics import Dynamics
 from .targets import LENGTH, OWN
 
 PREFERRED, OTHERWISE = "relative", "absolute"
+KNOWN = 8  # values of parameters for which a model is kept compiled
+
+
+class Ground:
+    """What all problems of a model have in common: the compiled model, its constraints, and how configurations move.
+
+    dynamics   the compiled model;  f: its equations;  rows: places of those that hold positions
+    """
+
+    def __init__(self, dynamics):
+        self.dynamics, self.f = dynamics, dynamics.formulation_object
+        f = self.f
+        self.rows = [k for k in f.active_rows() if f.rows[k].holonomic]
+        q, end = (ca.SX.sym(name, f.manifold.size) for name in ("q", "end"))
+        held = f.stacked("g")[self.rows, :], ca.vec(f.jacobian()[self.rows, :])
+        graphs = {
+            "held": shared(ca.Function("held", [time, f.q, f.p], [ca.densify(x) for x in held])),
+            "local": ca.Function("local", [q, end], [f.manifold.local(q, end, "exp")]),
+            "move": f.examination()["move"](),
+        }
+        self.kernels = kernels.build(graphs)
 
 
 class Problem:
@@ -32,33 +53,30 @@ class Problem:
 
     def __init__(self, model, targets, limits=(), parameters=None, formulation=None, open=False):
         self.model, self.targets, self.parameters = model, targets, parameters
-        self.dynamics = compiled(model, formulation, parameters)
-        self.f = f = self.dynamics.formulation_object
+        ground = grounded(model, formulation, parameters)
+        self.dynamics, self.f = ground.dynamics, ground.f
         self.n, self.length = self.dynamics.v.size, self.dynamics.system.length
         self.columns = self.dynamics._examiner.plain
-        self.rows = [] if open else [k for k in f.active_rows() if f.rows[k].holonomic]
+        self.rows = [] if open else ground.rows
         self.stops = _stops(model, limits)
         self.sizes = [target.size for target in targets]
-        self._kernels = kernels.build(self._functions())
+        own = self._functions()
+        self._kernels = {**ground.kernels, **(kernels.build(own) if own else {})}
         self.units = self._units()
 
     def _functions(self):
+        """Graphs of what is asked for and of the stops, where there are any."""
         f, y = self.f, ca.SX.sym("y", sum(self.sizes))
-        q, end = (ca.SX.sym(name, f.manifold.size) for name in ("q", "end"))
         parts = ca.vertsplit(y, np.cumsum([0, *self.sizes]).tolist()) if self.sizes else []
         fits = [self._placed(target, target.residual(part), y) for target, part in zip(self.targets, parts)]
-        wanted = ca.vertcat(*fits, ca.SX(0, 1))
-        gaps = f.placed(f.substitution.of(ca.vertcat(*[gap for _, gap, _ in self.stops], ca.SX(0, 1))))
-        along = lambda e: ca.densify(ca.vec(ca.jacobian(f.rate_of(e), f.v)))
-        held = f.stacked("g")[self.rows, :], f.jacobian()[self.rows, :]
-        found = {
-            "wanted": ([time, f.q, f.p, y], [wanted, along(wanted)]),
-            "held": ([time, f.q, f.p], [held[0], ca.densify(ca.vec(held[1]))]),
-            "gaps": ([time, f.q, f.p], [gaps, along(gaps)]),
-        }
-        graphs = {name: shared(ca.Function(name, a, [ca.densify(e) for e in b])) for name, (a, b) in found.items()}
-        local = ca.Function("local", [q, end], [f.manifold.local(q, end, "exp")])
-        return graphs | {"local": local, "move": f.examination()["move"]()}
+        gaps = [f.placed(f.substitution.of(gap)) for _, gap, _ in self.stops]
+        along = lambda e: [ca.densify(x) for x in (e, ca.vec(ca.jacobian(f.rate_of(e), f.v)))]
+        found = {}
+        if fits:
+            found["wanted"] = shared(ca.Function("wanted", [time, f.q, f.p, y], along(ca.vertcat(*fits))))
+        if gaps:
+            found["gaps"] = shared(ca.Function("gaps", [time, f.q, f.p], along(ca.vertcat(*gaps))))
+        return found
 
     def _placed(self, target, residual, y):
         """A residual in the state; refused where it asks for more than positions."""
@@ -78,7 +96,9 @@ class Problem:
         examiner = self.dynamics._examiner
         held = examiner.units(0.0, q, p, self.rows) if self.rows else np.ones(0)
         kinds = [unit for target in self.targets for unit in target.units]
-        J = self._kernels["wanted"].over(t, q, p, np.zeros(sum(self.sizes)))[1].reshape(self.n, -1).T * self.columns
+        J = np.zeros((0, self.n))
+        if kinds:
+            J = self._kernels["wanted"].over(t, q, p, np.zeros(sum(self.sizes)))[1].reshape(self.n, -1).T * self.columns
         own = np.linalg.norm(np.where(np.isfinite(J), J, 0.0), axis=1)
         size = lambda unit, length: self.length if unit == LENGTH else (length or 1.0) if unit == OWN else 1.0
         wanted = np.array([size(unit, length) for unit, length in zip(kinds, own)])
@@ -88,8 +108,11 @@ class Problem:
     # values and derivatives
 
     def _of(self, name, *given):
-        value, slope = self._kernels[name].over(*given)
         unit = self.units[name]
+        if not len(unit):
+            count = len(given[1])
+            return np.zeros((count, 0)), np.zeros((count, 0, self.n))
+        value, slope = self._kernels[name].over(*given)
         slope = np.swapaxes(slope.reshape(len(slope), self.n, len(unit)), 1, 2)
         slope = np.where(np.isfinite(slope), slope, 0.0)  # where a signal has no derivative, it leads nowhere
         return value / unit, slope * self.columns / unit[:, None]
@@ -136,8 +159,19 @@ class Problem:
         return p
 
 
-def compiled(model, formulation=None, parameters=None):
-    """A model in joint coordinates or, where it has none, in those of its bodies."""
+def grounded(model, formulation=None, parameters=None):
+    """What problems of a model have in common, kept with it: in joint coordinates or, where it has none, in those of its bodies."""
+    known, key = model.derived.setdefault("ground", {}), (formulation, *model.values(parameters).items())
+    if key not in known:
+        found = Ground(_compiled(model, formulation, parameters))
+        while len(known) >= KNOWN:
+            known.pop(next(iter(known)))
+        model.derived.setdefault("ground", known)[key] = found
+        return found
+    return known[key]
+
+
+def _compiled(model, formulation, parameters):
     if formulation is not None:
         return Dynamics(model, formulation, parameters=parameters)
     try:

@@ -201,6 +201,8 @@ def limits_of(model, given):
         one = target(model, name, {})
         if one.turns is None:
             raise OptionError(f"limits: {name!r} is not the coordinate of a joint")
+        if isinstance(pair, Mapping):  # as files of robots tell them
+            pair = pair.get("lower", -np.inf), pair.get("upper", np.inf)
         try:
             lower, upper = (float(x) for x in pair)
         except (TypeError, ValueError):
