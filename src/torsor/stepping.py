@@ -94,8 +94,8 @@ class Simulation:
                 raise OptionError(f"advance: {dt:g} s are less than the rounding of the time {self.time:.17g} s")
         except Stopped as why:
             if not stepper.ended:
-                raised = getattr(getattr(self._prepared.runner, "controllers", None), "failure", None)
-                raise RunError(f"model {self.model.name!r}: stopped at t = {self.time:.9g} s: {why}") from raised
+                told = f"model {self.model.name!r}: stopped at t = {self.time:.9g} s: {why}"
+                raise RunError(told) from stepper.raised()
 
     def _set(self, name, value):
         """Another value of an input."""
@@ -136,10 +136,9 @@ class Simulation:
         if name == "work":
             return self._stepper.work
         if name == "energy_by_events" and self._stepper.eventful:
-            return self._prepared.runner.events.energy
+            return self._stepper.by_events
         if name == "multiplier":  # of the rows that were in use, as in a result
-            shown = self._prepared.own.shown(self._prepared.runner._rows_used())
-            return self._present.value(name, self._stepper.outputs())[[k for k, _ in shown]]
+            return self._present.value(name, self._stepper.outputs())[self._stepper.shown()]
         return self._present.value(name, self._stepper.outputs())
 
     @property

@@ -107,6 +107,19 @@ class Stepper:
             self.stale = False
         return self.present.outputs[0]
 
+    def shown(self):
+        """Places of the multipliers that results show: of rows that were in use."""
+        return [k for k, _ in self.prepared.own.shown(self.runner._rows_used())]
+
+    @property
+    def by_events(self):
+        """What events have changed the energy by since the start [J]."""
+        return self.runner.events.energy
+
+    def raised(self):
+        """What a function of the user has raised, None where it has not."""
+        return self.runner.controllers.failure if self.eventful else None
+
     @property
     def work(self):
         """Of forces without potential, since the start."""
