@@ -36,7 +36,10 @@ class Ground:
         self.rows = [k for k in f.active_rows() if f.rows[k].holonomic]
         q, end = (ca.SX.sym(name, f.manifold.size) for name in ("q", "end"))
         held = f.stacked("g")[self.rows, :], ca.vec(f.jacobian()[self.rows, :])
+        still, joints = ca.SX.zeros(f.v.shape), [joint for joint in f.model.joints if joint.dof]
+        coordinates = f.placed(ca.vertcat(*[f.joint_motion(joint, still)[0] for joint in joints], ca.SX(0, 1)))
         graphs = {
+            "coordinates": shared(ca.Function("coordinates", [time, f.q, f.p], [ca.densify(coordinates)])),
             "held": shared(ca.Function("held", [time, f.q, f.p], [ca.densify(x) for x in held])),
             "local": ca.Function("local", [q, end], [f.manifold.local(q, end, "exp")]),
             "move": f.examination()["move"](),
@@ -139,11 +142,7 @@ class Problem:
 
     def coordinates(self, t, q, p):
         """All joint coordinates, in the order of results."""
-        system, kernel = self.dynamics.system, self.dynamics.kernels["outputs"]
-        names = [name for name, _ in system.layout]
-        at = int(np.cumsum([0, *[size for _, size in system.layout]])[names.index("coordinate")])
-        rest = np.zeros(self.n), np.zeros(kernel.size_in(5))
-        return kernel.over(t, q, rest[0], p, *rest)[0][:, at : at + len(system.joint_coordinates)]
+        return self._kernels["coordinates"].over(t, q, p)[0]
 
     # angles
 
