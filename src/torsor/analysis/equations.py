@@ -112,7 +112,7 @@ class Equations:
         """Left sides of (1) to (3), r of (4), g and ψ."""
         f = self.f
         G = f.jacobian()
-        balance = f.mass_matrix() @ self.a + f.bias() - G.T @ self.lam  # (1)
+        balance = f.needed(self.a) - G.T @ self.lam  # (1)
         efforts = self.y - f.in_state(self.values.of(f.loads.definitions()), self.a)  # (2)
         held = G @ self.a - f.stacked("gamma")  # (3)
         rates = ca.vertcat(*[state.rate for state in f.model.states], ca.SX(0, 1))

@@ -123,6 +123,10 @@ class Formulation(RowsInUse):
         L = Lagrangian(self)
         return L.rate(L.momenta, ca.SX.zeros(self.v.shape)) - L.transported - L.carried - L.applied
 
+    def needed(self, a: ca.SX) -> ca.SX:
+        """M v̇ + bias for given v̇ = a: what constraints and further forces have to give."""
+        return self.mass_matrix() @ a + self.bias()
+
     def placed(self, expression):
         """An expression of the bodies' symbols, without accelerations, in the state: as it is, where these are the state."""
         return expression

@@ -31,7 +31,7 @@ def functions(f):
     t, q, v, p = time, f.q, f.v, f.p
     n = v.shape[0]
     a, tau = ca.SX.sym("a", n), ca.SX.sym("tau", n)
-    need = ca.densify(_needed(f, a))
+    need = ca.densify(f.needed(a))
     results = {
         "mass_matrix": ([q, p], ca.densify(f.mass_matrix())),
         "coriolis": ([q, v, p], ca.densify(coriolis(f))),
@@ -110,12 +110,6 @@ def coriolis(f):
 
 def _rows(f, x):
     return {id(link): x[f.offset[id(link)] : f.offset[id(link)] + link.v.shape[0]] for link in f.links}
-
-
-def _needed(f, a):
-    """τ beyond what the model's own forces give: M v̇ + h − applied."""
-    need, driving = recursions.inverse_dynamics(f.motion, _rows(f, a), f.wrenches()), f.driving()
-    return f.placed(ca.vertcat(*[need[id(link)] - driving[id(link)] for link in f.links]))
 
 
 def _weight(f):

@@ -176,9 +176,13 @@ class Relative(Transmission):
         return recursions.mass_matrix(self.motion)
 
     def bias(self):
-        """h − τ: what has to be overcome at v̇ = 0, applied forces included."""
-        rest = {id(link): ca.SX.zeros(link.v.shape[0]) for link in self.links}
-        h, tau = recursions.inverse_dynamics(self.motion, rest, self.wrenches()), self.driving()
+        return self.needed(ca.SX.zeros(self.v.shape))
+
+    def needed(self, a):
+        """By the recursion of Newton and Euler."""
+        ends = [*(self.offset[id(link)] for link in self.links), self.v.shape[0]]
+        rates = dict(zip(map(id, self.links), ca.vertsplit(a, [int(k) for k in ends])))
+        h, tau = recursions.inverse_dynamics(self.motion, rates, self.wrenches()), self.driving()
         return self.placed(ca.vertcat(*[h[id(link)] - tau[id(link)] for link in self.links]))
 
     def _imposed(self):

@@ -16,7 +16,6 @@ import casadi as ca
 import numpy as np
 
 from ..registry import register
-from . import recursions
 from .base import Solvers
 from .factor import Factor, column, pivoted, solver, spreading
 from .folding import largest
@@ -42,14 +41,6 @@ class Woronetz(Relative):
                 return
             rows, columns = pivoting(G[:, places])
             self.dependent = [[places[k] for k in columns], rows]
-
-    def _newton_euler(self, rates):
-        """M v̇ + h − τ for given v̇."""
-        parts = {
-            id(link): rates[self.offset[id(link)] : self.offset[id(link)] + link.v.shape[0]] for link in self.links
-        }
-        need, tau = recursions.inverse_dynamics(self.motion, parts, self.wrenches()), self.driving()
-        return self.placed(ca.vertcat(*[need[id(link)] - tau[id(link)] for link in self.links]))
 
     def factored(self, G):
         """N, the factors of Nᵀ M N, M and those of G_D as one column, and last the smallest pivot of G_D, squared, over the
@@ -81,8 +72,8 @@ class Woronetz(Relative):
             def accelerations(gamma):
                 c = ca.SX.zeros(n)
                 c[D] = back.solve(gamma)  # (2)
-                a = c - N @ reduced(N.T @ self._newton_euler(c))  # (3)
-                return a, back.solve_transposed(self._newton_euler(a)[D])  # (4), used only where motions are imposed
+                a = c - N @ reduced(N.T @ self.needed(c))  # (3)
+                return a, back.solve_transposed(self.needed(a)[D])  # (4), used only where motions are imposed
 
             tangent = lambda e: ca.densify(N @ reduced(N.T @ (mass @ e)))  # (5)
             space = Factor(G, M, self.row_units())
@@ -97,7 +88,7 @@ class Woronetz(Relative):
             return super().multipliers(lam, a)
         G = self.jacobian()[self.keep, :]
         D, order = self.dependent
-        return Square(G[:, D], order, list(range(len(D)))).solve_transposed(self._newton_euler(a)[D])
+        return Square(G[:, D], order, list(range(len(D)))).solve_transposed(self.needed(a)[D])
 
 
 def pivoting(A):
