@@ -1,7 +1,8 @@
 """The search of tables as LLVM IR: the piece that a number lies in, by `tables/search.py`.
 
 A kernel knows a table by its place among those of its library, `table_0`, `table_1` …: symbols that stand for addresses of
-records and are given when the code is loaded. Code therefore does not depend on what is in a table, nor on its size.
+records and are given when the code is loaded. Code therefore does not depend on what is in a table, nor on its size. Since a
+table may be anywhere in memory, its whole address is kept beside the code, in `table_0_at` and so on.
 """
 
 from struct import unpack
@@ -23,19 +24,20 @@ def lines(n, operands, results):
     """
     name, arguments = f"table_{int(unpack('>d', bytes.fromhex(operands[0][2:]))[0])}", operands[1:]
     search = f"table_row{len(arguments)}"
-    given = ", ".join(["ptr @" + name, f"i64 {results}", *[f"double {x}" for x in arguments]])
+    given = ", ".join([f"ptr %q{n}", f"i64 {results}", *[f"double {x}" for x in arguments]])
     texts = [
         f"%r{n}_{k} = getelementptr double, ptr %r{n}, i64 {k}\n%{n + k} = load double, ptr %r{n}_{k}\n"
         for k in range(results)
     ]
-    texts[0] = f"%r{n} = call ptr @{search}({given})\n" + texts[0]
+    texts[0] = f"%q{n} = load ptr, ptr @{name}_at\n%r{n} = call ptr @{search}({given})\n" + texts[0]
     return texts, {(name, 0), (search, 0)}
 
 
 def declarations(symbols):
     """What a module says about the tables that are among the symbols."""
     names = sorted(name for name, _ in symbols if is_lookup(name))
-    tables = [f"@{name} = external global i8\n" for name in names if not name.startswith("table_row")]
+    own = [name for name in names if not name.startswith("table_row")]
+    tables = [f"@{name} = external global i8\n@{name}_at = internal global ptr @{name}\n" for name in own]
     return "".join(tables) + (definition() if names else "")
 
 

@@ -83,8 +83,9 @@ class Departing(Results):
 
     def bending(self, bends):
         """The same, with steps that end where `bends` says."""
-        self.bends = bends
-        self._limit()
+        if bends.found:
+            self.bends = bends
+            self._limit()
         return self
 
     def _rate(self):
