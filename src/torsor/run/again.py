@@ -6,6 +6,7 @@ prepared.reset(v=[1.0, 0.0])                        # the same model from anothe
 trajectory = prepared.run(times)
 """
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -41,8 +42,9 @@ class Prepared:
         system   a whole system in the place of t, q, v and p: of the same model and formulation, prepared with other parameters
         until    end of the run; None: as it was
         """
-        self.system = self.at(t, q, v, p) if system is None else system
-        with never_lost():
+        asked = any(x is not None for x in (t, q, v, p))
+        self.system = system if system is not None else self.at(t, q, v, p) if asked else self.own
+        with nullcontext() if self.system.choice is self.runner.choice else never_lost():
             self.runner.restart(self.system, until=until)
 
     def run(self, times, progress=None):

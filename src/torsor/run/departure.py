@@ -78,7 +78,7 @@ class Departing(Results):
         plan.smallest_step = 1e-13 * until
         plan.longest_step = until * longest(self.integrator, self.method, plan.tolerance)
         plan.mass, plan.inertia = system.mass, system.inertia
-        if self.bends is not None:
+        if self.bends is not None and self.bends.found:
             plan.bends, plan.beyond = self.bends(system.p, until)
 
     def bending(self, bends):

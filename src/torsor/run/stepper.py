@@ -37,11 +37,11 @@ class Stepper:
             which=np.zeros(1, np.int64), times=np.zeros(1), x=np.zeros((1, layout.x)), p=np.zeros((1, layout.p)),
             outputs=np.zeros((1, runner.sizes["outputs"])),
         )  # fmt: skip
+        runner.begin(np.zeros(0))
         self.begin()
 
     def begin(self):
         """From where the runner is now on."""
-        self.runner.begin(np.zeros(0))
         self.budget = max(self.runner._first_slice(), 1)
         self.base, self.dt, self.count = self.state.time, 0.0, 0
         self.ended, self.stale = "", True
