@@ -94,3 +94,23 @@ def test_a_dead_point_ends_with_status_3_and_what_was_reached(torsor):
 def test_mistakes_end_with_one_message(torsor, arguments, told):
     status, _, err = torsor("linkage.py", *arguments)
     assert status == 2 and told in err and "Traceback" not in err
+
+
+def test_assemblies_are_told(torsor, capsys):
+    status = status_of(["assemble", "linkage.py", "--target", "shaft=0.5", "--modes"])
+    out = capsys.readouterr().out
+    ends = 0.2 * np.cos(0.5) + np.array([1, -1]) * np.sqrt(0.36 - (0.2 * np.sin(0.5)) ** 2) - 0.8
+    assert status == 0 and "2 assemblies" in out and all(f"{end:.9g}" in out for end in ends)
+    pose = "crank.pose=0.0877582562,0,-0.0479425539,0,0.5,0"  # turned by 0.5 about y
+    far = pose.replace("0.0877582562", "0.1")
+    assert status_of(["assemble", "linkage.py", "--target", far, "--start", "shaft=0.4"]) == 2
+    assert "out of reach" in capsys.readouterr().err
+    assert status_of(["assemble", "linkage.py", "--target", pose, "--least-squares"]) == 0
+    assert "shaft     0.5" in capsys.readouterr().out
+    for wrong, told in (
+        ("shaft", "write NAME=VALUES"),
+        ("crank.pose=1,2", "a pose is 3 numbers"),
+        ("shft=1", "Did you mean"),
+    ):
+        assert status_of(["assemble", "linkage.py", "--target", wrong]) == 2
+        assert told in capsys.readouterr().err

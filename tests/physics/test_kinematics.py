@@ -2,6 +2,7 @@
 
 from functools import cache
 
+import casadi as ca
 import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
@@ -312,3 +313,33 @@ def test_poses_between_places_are_turned_evenly():
     ):
         with pytest.raises(ts.OptionError, match=told):
             ts.kinematics(linkage, targets={"bore": np.zeros(3)}, **given)
+
+
+@pytest.mark.parametrize("formulation", ["relative", "absolute"])
+def test_a_ball_on_a_ground_that_moves_is_driven_as_in_a_run(formulation):
+    """Rotation vectors as motions, in either kind of coordinates: the power of the drives is that of the energy and the ground."""
+    model = ts.Model("ball", gravity=(0, 0, -9.81))
+    car = model.add(ts.Ground("car", at=(0.2 * ca.sin(3 * ts.time), 0, 0.1 * ts.time**2)))
+    bar = model.body("bar", mass=1.0, inertia=(0.1, 0.2, 0.3), at=(1, 0, 0))
+    model.add(ts.Spherical("ball", car, bar, point=(0, 0, 0)))
+    motions = {"ball[0]": 0.3 * ts.time, "ball[1]": 0.2 * ts.time**2, "ball[2]": -0.4 * ts.time}
+    times = np.linspace(1, 2, 41)
+    data = ts.kinematics(model, motions, times, formulation=formulation)
+    np.testing.assert_allclose(of(data, "coordinate", "ball[2]"), -0.4 * times, atol=1e-12)
+    slopes = np.array([0.3 + 0 * times, 0.4 * times, -0.4 + 0 * times])
+    speed = np.array([0.6 * np.cos(3 * times), 0 * times, 0.2 * times])
+    force = data.reaction_force.sel(joint="ball").values.T
+    power = (data.drive_force.values.T * slopes).sum(axis=0) + (force * speed).sum(axis=0)
+    gained = CubicSpline(times, data.energy.values)(times, 1)
+    np.testing.assert_allclose(power[4:-4], gained[4:-4], atol=2e-5)
+
+
+def test_the_nearest_assembly_to_a_point_off_its_path_is_the_nearest_of_a_sweep():
+    model, _ = four_bar(1.0, 3.0, 2.5, 3.2)
+    point = model["coupler_link"].point((0.5, 1.0, 0))
+    path = ts.kinematics(model, {"crank": np.linspace(-0.5, 0.5, 2001)}, signals={"x": point[0], "y": point[1]})
+    goal = np.array([float(path.x[900]) + 0.3, float(path.y[900]) + 0.2, 0.0])
+    found = ts.assemble(model, {"trace": goal}, signals={"trace": point}, least_squares=True)
+    far = np.hypot(path.x - goal[0], path.y - goal[1]).values
+    assert np.linalg.norm(found.missing["trace"]) == pytest.approx(float(far.min()), abs=1e-6)
+    assert found.coordinates["crank"] == pytest.approx(float(path.drive_value[int(far.argmin()), 0]), abs=1e-3)

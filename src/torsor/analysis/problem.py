@@ -98,13 +98,16 @@ class Problem:
         t, q, p = np.zeros(1), self.dynamics.q, self.dynamics.p
         examiner = self.dynamics._examiner
         held = examiner.units(0.0, q, p, self.rows) if self.rows else np.ones(0)
-        kinds = [unit for target in self.targets for unit in target.units]
         J = np.zeros((0, self.n))
-        if kinds:
+        if self.targets:
             J = self._kernels["wanted"].over(t, q, p, np.zeros(sum(self.sizes)))[1].reshape(self.n, -1).T * self.columns
-        own = np.linalg.norm(np.where(np.isfinite(J), J, 0.0), axis=1)
-        size = lambda unit, length: self.length if unit == LENGTH else (length or 1.0) if unit == OWN else 1.0
-        wanted = np.array([size(unit, length) for unit, length in zip(kinds, own)])
+        lengths = np.linalg.norm(np.where(np.isfinite(J), J, 0.0), axis=1)
+        ends = np.cumsum([0, *[len(target.units) for target in self.targets]])
+        own = [
+            lengths[a:b].max(initial=0.0) or 1.0 for a, b in zip(ends, ends[1:])
+        ]  # one for all components of a vector
+        size = lambda unit, length: self.length if unit == LENGTH else length if unit == OWN else 1.0
+        wanted = np.array([size(unit, length) for target, length in zip(self.targets, own) for unit in target.units])
         gaps = np.array([self.length if unit == LENGTH else 1.0 for unit, _, _ in self.stops])
         return {"held": held, "wanted": wanted, "gaps": gaps}
 

@@ -22,7 +22,11 @@ from ..formulations.outputs import coordinate_units
 from ..joints import Joint
 from ..lie import poses, se3, so3
 
-LENGTH, ANGLE, OWN = "m", "rad", ""  # what a row is measured in: the size of the model, 1, or the row's own length
+LENGTH, ANGLE, OWN = (
+    "m",
+    "rad",
+    "",
+)  # what a row is measured in: the size of the model, 1, or how much its target changes
 OF_BODIES = ("position", "point", "rotation", "pose")
 INDEXED = re.compile(r"(.+)\[(\d+)\]\Z")
 
@@ -66,12 +70,12 @@ class Target:
                 )
             return array
         if self.column is None:
-            return _flat(_rotations(value, self.name))
+            return _flat(rotations(value, self.name))
         H = _array(value, self.name)
         if H.shape[-2:] != (4, 4):
             raise OptionError(f"target {self.name!r}: a pose is a 4x4 matrix, or an array of them, got shape {H.shape}")
         R, x = poses.split(H)
-        return np.concatenate([x, _flat(_rotations(R, self.name))], axis=-1)
+        return np.concatenate([x, _flat(rotations(R, self.name))], axis=-1)
 
 
 def _array(value, name):
@@ -91,7 +95,7 @@ def _flat(R):
     return np.swapaxes(R, -1, -2).reshape(*R.shape[:-2], 9)
 
 
-def _rotations(value, name):
+def rotations(value, name):
     """Rotation matrices, from such, from quaternions, or from one rotation vector."""
     R = _array(value, name)
     if R.shape == (3,):

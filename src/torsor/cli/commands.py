@@ -15,6 +15,7 @@ from . import (
     FAILED,
     INTERRUPTED,
     TERMINATED,
+    assembling,
     checking,
     complain,
     components,
@@ -251,7 +252,8 @@ def info(
 
 
 for command in (
-    checking.check, components.save, components.trust, studies.study, kinematics.kinematics, statics.equilibrium, statics.modes,
+    checking.check, components.save, components.trust, studies.study, kinematics.kinematics, assembling.assemble,
+    statics.equilibrium, statics.modes,
 ):  # fmt: skip
     app.command()(command)
 

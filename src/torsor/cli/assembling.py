@@ -1,0 +1,85 @@
+"""The command `assemble`: configurations of a case or a model file in which joints and bodies are where they are asked to be."""
+
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from ..errors import OptionError
+from . import DONE
+from .options import FORMULATION, SET, SOURCE, option
+
+TARGET = option(
+    "NAME=VALUES",
+    "What is asked for: a joint coordinate, or position, point, rotation (quaternion or rotation vector) or pose (3 numbers, and a "
+    "rotation) of a body, as in tool.position=0.4,0,0.3. Repeatable.",
+    "--target",
+)
+BEGUN = option("NAME=VALUE", "A joint coordinate near which to look. Repeatable.", "--start")
+EVERY = typer.Option("--modes", help="All configurations that random starts lead to.")
+LEAST = typer.Option("--least-squares", help="Be content with the least sum of squares.")
+
+
+def assemble(
+    source: Annotated[str, SOURCE],
+    target: Annotated[list[str] | None, TARGET] = None,
+    start: Annotated[list[str] | None, BEGUN] = None,
+    modes: Annotated[bool, EVERY] = False,
+    least_squares: Annotated[bool, LEAST] = False,
+    formulation: Annotated[str | None, FORMULATION] = None,
+    set: Annotated[list[str] | None, SET] = None,
+):
+    """Find the joint coordinates that bring a mechanism where it is asked to be: inverse kinematics."""
+    from ..analysis.assembly import assemble as found_by
+    from .source import assignments, blamed, load
+
+    targets = dict(_values("--target", item) for item in target or ())
+    near = {
+        name: values[0] if len(values) == 1 else values for name, values in (_values("--start", x) for x in start or ())
+    }
+    source_ = load(source, assignments(set))
+    asked = {name: _value(name, values) for name, values in targets.items()}
+    with blamed(source_.file):
+        found = found_by(
+            source_.model, asked, start=near or None, modes=modes, least_squares=least_squares, parameters=source_.parameters,
+            formulation=formulation,
+        )  # fmt: skip
+    _tell(source_.model.name, found, modes)
+    return DONE
+
+
+def _values(what, item):
+    """NAME=NUMBERS."""
+    name, equals, text = item.rpartition("=")
+    try:
+        values = [float(x) for x in text.split(",")]
+    except ValueError:
+        values = []
+    if not equals or not name or not values:
+        raise OptionError(f"{what} {item}: write NAME=VALUES, numbers with commas between them")
+    return name, values
+
+
+def _value(name, values):
+    """The value of a target: a pose from a place and a rotation."""
+    if not name.endswith(".pose"):
+        return values[0] if len(values) == 1 else np.array(values)
+    from ..analysis.targets import rotations
+    from ..lie import poses
+
+    if len(values) not in (6, 7):
+        given = "3 numbers for the place, then a quaternion (4, scalar first) or a rotation vector (3)"
+        raise OptionError(f"--target {name}: a pose is {given}, got {len(values)} numbers")
+    place, turn = np.split(np.array(values), [3])
+    return poses.stacked(rotations(turn, name), place)
+
+
+def _tell(model, found, several):
+    from ..look.words import table
+
+    names, columns = list(found.coordinates), np.array([np.atleast_1d(x) for x in found.coordinates.values()])
+    rows = [(name, *[f"{x:.9g}" for x in row]) for name, row in zip(names, columns)]
+    rows.append(("residual", *[f"{x:.2g}" for x in np.atleast_1d(found.residual)]))
+    count = f", {columns.shape[1]} assemblies" if several else ""
+    free = f", {found.freedom} freedoms left" if not several and found.freedom else ""
+    print("\n".join([f"{model}: assembled{count}{free}", *table(rows)]))
