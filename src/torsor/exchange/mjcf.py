@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import ModelError
 from ..registry import register
 from . import document
+from .actuators import actuated
 from .assemble import assemble
 from .format import Format
 from .includes import Places
@@ -38,7 +39,7 @@ LISTS = (
 )
 
 
-def read_mjcf(path, *, gravity=None, start=None, start_rate=None, merge_fixed=True, strict=True):
+def read_mjcf(path, *, gravity=None, start=None, start_rate=None, merge_fixed=True, strict=True, actuators=False):
     """The mechanism that an MJCF file describes.
 
     gravity            None: the file's [m/s²]
@@ -46,6 +47,7 @@ def read_mjcf(path, *, gravity=None, start=None, start_rate=None, merge_fixed=Tr
                        from what the file shows; a ball joint's are a rotation vector, a free joint's that and a position
     merge_fixed        False: bodies without joints stay bodies of their own, held by `Fixed`
     strict             False: impossible inertias are repaired and reported; True: they are errors
+    actuators          True: motors and servos of joints become forces that follow inputs of the model (`actuators.py`)
 
     Returns an `Imported`. Needs MuJoCo: pip install torsor[mjcf].
     """
@@ -65,7 +67,8 @@ def read_mjcf(path, *, gravity=None, start=None, start_rate=None, merge_fixed=Tr
     for doubt in doubts:
         tree.note("questionable", "mujoco", " ".join(doubt.split()), root.file)
     tree.set_start(start, start_rate)
-    return assemble(tree, reader.gravity if gravity is None else gravity, merge_fixed, strict)
+    found = assemble(tree, reader.gravity if gravity is None else gravity, merge_fixed, strict)
+    return actuated(reader, found) if actuators else found
 
 
 @register("mjcf")
