@@ -167,6 +167,21 @@ def test_an_inverted_pendulum_on_a_cart_has_the_matrices_of_the_textbook():
     assert found.steady and found.stability == "unstable"
 
 
+@pytest.mark.parametrize("slow", [-0.05, 0.05])
+def test_a_slow_growth_beside_a_stiff_spring_is_told_from_rounding(slow):
+    """One mode at 10⁶ rad/s, one that grows or decays with 0.05 1/s, and a direction that is neutral."""
+    model = ts.Model("stiff")
+    bodies = [model.body(name, mass=1.0, inertia=(0.1, 0.1, 0.1)) for name in ("stiff", "slow", "loose")]
+    slides = [model.add(ts.Prismatic(f"{b.name}_rail", model.ground, b, axis="x")) for b in bodies]
+    model.add(ts.TorsionSpring("spring", slides[0], stiffness=1e12, damping=1e3))
+    x, v = slides[1].coordinate[0], slides[1].rate[0]
+    model.add(ts.JointForce("push", slides[1], value=(slow - 3.0) * v + 3.0 * slow * x))  # (s − slow)(s + 3) = 0
+    found = ts.linearise(model, formulation="relative")
+    assert found.stability == ("unstable" if slow > 0 else "marginal") and found.steady
+    assert [mode.neutral for mode in found.modes].count(True) == 2
+    assert found.frequencies == pytest.approx([1e6 / (2 * np.pi)])
+
+
 @pytest.mark.parametrize("formulation", ["absolute", "relative"])
 @pytest.mark.parametrize("spin", [0.9, 1.1])
 def test_a_sleeping_top_is_stable_beyond_its_critical_spin(formulation, spin):

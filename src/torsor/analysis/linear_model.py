@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-ZERO = 1e-7  # of the largest eigenvalue: real parts below are rounding; a double zero is known to the root of that of numbers
+ROUNDED = 1e3 * np.finfo(float).eps  # relative error of the numbers in A, with some to spare
+UNKNOWN = 1e-7  # of the largest eigenvalue: what is known of one that belongs to no vector of its own
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,6 +26,7 @@ class LinearModel:
     A, B, C, D                 as arrays
     states, inputs, outputs    names of ξ, u and η: independent coordinates, their rates (`hinge.rate`), states of the user
     rates                      ξ̇ at the state itself: all zero at an equilibrium
+    steady                     whether it is one, so that eigenvalues tell of its stability
     values                     of the outputs there
     time, formulation          at which, and in the coordinates of which formulation
     """
@@ -38,6 +40,7 @@ class LinearModel:
     outputs: list[str]
     rates: np.ndarray
     values: np.ndarray
+    steady: bool
     time: float
     formulation: str
     _shapes: Any = field(default=None, compare=False)
@@ -50,6 +53,17 @@ class LinearModel:
         order = np.lexsort((-values.imag, values.real, np.round(np.abs(values), 9)))
         return values[order], vectors[:, order]
 
+    @cached_property
+    def _errors(self):
+        """How well eigenvalues are known: with X and Y the right and left vectors, |δs| ≤ |Y| |δA| |X| for errors δA of rounding,
+        in whatever units; a double zero has vectors that are nearly the same, and is known to the root of rounding only."""
+        values, X = self._decomposed
+        try:
+            Y = np.linalg.inv(X)
+        except np.linalg.LinAlgError:
+            return np.full(len(values), UNKNOWN * np.abs(values).max(initial=0.0))
+        return ROUNDED * np.einsum("ij,jk,ki->i", np.abs(Y), np.abs(self.A), np.abs(X))
+
     @property
     def eigenvalues(self) -> np.ndarray:
         """Of A [1/s], in the order of their size."""
@@ -58,9 +72,10 @@ class LinearModel:
     @cached_property
     def modes(self) -> list[Mode]:
         """One for each real eigenvalue, and one for each pair of complex ones."""
-        values, vectors = self._decomposed
-        small = ZERO * np.abs(values).max(initial=0.0)
-        return [Mode.of(s, vectors[:, k], abs(s) <= small, self._shapes) for k, s in enumerate(values) if s.imag >= 0]
+        (values, X), errors = self._decomposed, self._errors
+        return [
+            Mode.of(s, X[:, k], bool(abs(s) <= errors[k]), self._shapes) for k, s in enumerate(values) if s.imag >= 0
+        ]
 
     @property
     def frequencies(self) -> np.ndarray:
@@ -73,18 +88,12 @@ class LinearModel:
         return np.array([mode.damping for mode in self.modes if mode.oscillates])
 
     @property
-    def steady(self) -> bool:
-        """Whether the state is an equilibrium, so that eigenvalues tell of its stability."""
-        size = max(np.abs(self.A).max(initial=0.0), 1.0)
-        return bool(np.abs(self.rates).max(initial=0.0) <= 1e-9 * size)
-
-    @property
     def stability(self) -> str:
         """ "stable": every deviation dies out; "unstable": one grows; "marginal": none grows to first order, but one stays."""
-        real, size = self.eigenvalues.real, np.abs(self.eigenvalues).max(initial=0.0)
-        if real.max(initial=-np.inf) > ZERO * size:
+        real = self.eigenvalues.real
+        if np.any(real > self._errors):
             return "unstable"
-        return "stable" if real.max(initial=-np.inf) < -ZERO * size else "marginal"
+        return "stable" if np.all(real < -self._errors) else "marginal"
 
     def control(self) -> Any:
         """The same as `control.StateSpace`, of the package python-control."""

@@ -14,6 +14,8 @@ from .modes import Shapes
 from .named import inputs_of, outputs_of
 from .places import parameters_of, place_of
 
+RESTS = 1e-11  # displacement over the size of the model, or in rad
+
 
 def linearise(
     model: Model,
@@ -52,8 +54,19 @@ def of_place(mechanism, place, inputs=None, outputs=None, coordinates=None):
     named = (states, list(inputs), list(outputs))
     matrices = (found.A, found.B, found.C, found.D)
     shapes = _shapes(mechanism, place, found.tangent)
-    model = (mechanism.model, mechanism.parameters)
-    return LinearModel(*matrices, *named, found.rates, found.values, place.t, mechanism.formulation, shapes, model)
+    model, steady = (mechanism.model, mechanism.parameters), _at_rest(mechanism, found)
+    return LinearModel(
+        *matrices, *named, found.rates, found.values, steady, place.t, mechanism.formulation, shapes, model
+    )
+
+
+def _at_rest(mechanism, found):
+    """Whether nothing changes at a place, but for what a displacement by rounding would cause."""
+    sizes = np.where(np.array(mechanism.system.linear, bool), mechanism.system.length, 1.0)
+    units = np.concatenate([sizes[found.coordinates], sizes[found.velocities], np.ones(len(mechanism.states))])
+    return bool(
+        np.all(np.abs(found.rates) <= RESTS * (np.abs(found.A) @ units + units * mechanism.system.scales["rate"]))
+    )
 
 
 def _shapes(mechanism, place, tangent):

@@ -7,12 +7,13 @@ import typer
 from ..errors import OptionError
 from . import DONE
 from .drawing import written_as, written_to
-from .options import FORMULATION, OUT, SET, SOURCE, option
+from .options import FORMULATION, OUT, SET, SOURCE, START, option
 
 STABLE = typer.Option("--stable", help="Go downhill from the start, to a stable equilibrium where there is one.")
 AT = option(
-    "start|FILE.nc@T",
-    "At the start of the model, or at the time T of a result. Default: at an equilibrium near the start.",
+    "start|FILE.nc@T|NAME=VALUE",
+    "At the start of the model, at the time T of a result, or at values by name (repeatable). Default: at an equilibrium near the "
+    "start.",
     "--at",
 )
 SHAPES = option("FILE.png", "Draw the shapes of the modes.", "--plot")
@@ -22,6 +23,7 @@ def equilibrium(
     source: Annotated[str, SOURCE],
     set: Annotated[list[str] | None, SET] = None,
     formulation: Annotated[str | None, FORMULATION] = None,
+    start: Annotated[list[str] | None, START] = None,
     stable: Annotated[bool, STABLE] = False,
     out: Annotated[str | None, OUT] = None,
 ):
@@ -29,10 +31,11 @@ def equilibrium(
     from ..analysis.equilibrium import equilibrium as search
     from ..store import files
     from .source import assignments, blamed, load
+    from .starting import start_of
 
     found, wanted = load(source, assignments(set)), written_as(out, None)
     with blamed(found.file):
-        rest = search(found.model, None, formulation or "auto", found.parameters, stable=stable)
+        rest = search(found.model, start_of(start), formulation or "auto", found.parameters, stable=stable)
     print(rest)
     for name, both in rest.reactions.items():
         force, torque = (", ".join(f"{x + 0.0:.6g}" for x in _plain(part)) for part in both)
