@@ -21,7 +21,7 @@ from . import cache, worker
 
 PACKAGE = Path(__file__).parent.parent
 SHIPPED = PACKAGE / "bitcode"
-MODULES = ("torsor.run.march", "torsor.run.march_events")  # those of methods are named by them
+MODULES = ("torsor.run.march", "torsor.run.march_events", "torsor.run.abreast")  # those of methods are named by them
 BUILDER = "import os; os.environ['TORSOR_BUILDING'] = '1'; from torsor.kernels.loop_builder import serve; serve()"
 KINDS = {"int64": ctypes.c_int64, "float64": ctypes.c_double}
 IMPORT = re.compile(r"^ *from (\.+)([\w.]*) import (?:\(([^)]*)\)|([^\n#]*))", re.MULTILINE)

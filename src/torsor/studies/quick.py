@@ -18,6 +18,7 @@ from ..run.again import Prepared
 from ..run.beginnings import Together
 from ..run.derived import DERIVING
 from ..run.elsewhere import Starts
+from ..run.lanes import SideBySide, laned, suited
 from ..run.prepare import prepare
 from ..run.repeated import Beginnings, Repeater
 from ..run.runner import Runner
@@ -41,7 +42,8 @@ class Quick:
             plain = type(first.runner) is Runner and not _in_tables(task)
             self.system, self.able = first.own, plain and not _bends(first.runner, self.columns)
             if self.able:
-                self.free.append(Repeater(first))
+                self.library = laned(task.derived(), first.own.choice) if suited(first.runner) else None
+                self.free.append(self._runs(first))
                 self.together = Together(task.derived(), first.own, task.until)
                 self.loops = _closes(task.model)
                 self.base = np.array([*task.model.values(task.parameters).values()], float)
@@ -84,7 +86,11 @@ class Quick:
             if self.free:
                 return self.free.pop()
         with DERIVING:
-            return Repeater(Prepared(replace(self.task)))
+            return self._runs(Prepared(replace(self.task)))
+
+    def _runs(self, prepared):
+        """What carries out runs in one thread: side by side where they can be."""
+        return Repeater(prepared) if self.library is None else SideBySide(prepared, self.library)
 
     def _beginnings(self, values):
         """Starts of the runs, and which of them can be run here."""
