@@ -172,6 +172,17 @@ def test_a_simulation_begins_at_any_time():
     assert sim.time == 2.5 and sim.coordinates["axle"] == pytest.approx(np.sin(2.5), abs=1e-9)
 
 
+def test_what_stands_on_a_moving_ground_goes_with_it():
+    model = ts.Model("belt")
+    belt = model.add(ts.Ground("belt", at=(0.4 * ts.time, 0, 0)))
+    block = model.body("block", mass=1.0, inertia=(1, 1, 1))
+    model.add(ts.Prismatic("slide", belt, block, axis="y", start=0.3, start_rate=0.1))
+    sim = ts.Simulation(model)
+    sim.reset({"slide": 0.5}, time=100.0)
+    assert np.allclose(sim["block.position"], (40, 0.5, 0), atol=1e-9)
+    assert np.allclose(sim["block.velocity"], (0.4, 0.1, 0), atol=1e-12)
+
+
 @pytest.mark.parametrize("formulation", ["relative", "woronetz"])
 def test_a_run_that_started_elsewhere_is_resumed(formulation, tmp_path):
     from torsor.run import runner
@@ -223,6 +234,7 @@ def test_bad_starts_are_refused():
         ({"wrist": 1.0}, r"start: wrist must be finite numbers of shape \(3,\), got 1.0"),
         ({"rates": [1.0]}, r"start: rates must be finite numbers of shape \(5,\)"),
         ({"upper.position": "x"}, r"start: upper.position must be finite numbers of shape \(3,\)"),
+        ({"upper.rotation": 2 * np.eye(3)}, "start: upper.rotation must be a rotation: a 3x3 matrix, a quaternion"),
         (data, "start: give a result at one time, as in data.isel"),
         (data.isel(time=0), "start: it belongs to a model with other bodies: hand, link0"),
         (data[["energy"]].isel(time=0), "start: not a result of a run at one time"),

@@ -93,13 +93,25 @@ class Names:
         elif owner in self.bodies and what in BODY:
             if self.bodies[owner].particle and what in ("rotation", "angular_velocity"):
                 raise OptionError(f"model {self.model.name!r}: start: {name!r}: a particle has no orientation")
-            found.bodies[owner, what] = self._numbers(name, value, BODY[what])
+            found.bodies[owner, what] = (
+                self._pose(name, value) if what == "rotation" else self._numbers(name, value, BODY[what])
+            )
         elif what == "rate" and (labels := self._labels(owner)):
             found.rates |= zip(labels, self._numbers(name, value, (len(labels),)).tolist())
         elif labels := self._labels(owner if what == "coordinate" else name):
             found.coordinates |= zip(labels, self._numbers(name, value, (len(labels),)).tolist())
         else:
             self._refuse(name)
+
+    def _pose(self, name, value):
+        """A rotation, as bodies are given theirs: a matrix, a quaternion or a rotation vector."""
+        try:
+            return np.array(quantity.orientation(value, name.rpartition(".")[2], "start"), float)
+        except Exception:  # whatever it is that was given
+            allowed = "a rotation: a 3x3 matrix, a quaternion (scalar first) or a rotation vector"
+            raise OptionError(
+                f"model {self.model.name!r}: start: {name} must be {allowed}, got {quantity.show(value)}"
+            ) from None
 
     def _labels(self, name):
         return [name] if name in self.labels else self.joints.get(name, [])

@@ -117,7 +117,7 @@ class Elsewhere:
         found |= told
         if wanted.whole:
             return found
-        reached = {g.name: (self._ground(t, g), False) for g in self.model.grounds}
+        reached = {g.name: (self._ground(t, g), bool(g.moves) and t != 0.0) for g in self.model.grounds}
         waiting = sorted(self.joints, key=lambda j: j.name not in asked)  # those that are asked for carry what follows
         while waiting:
             joint = next((j for j in waiting if (j.first.name in reached) != (j.second.name in reached)), None)
