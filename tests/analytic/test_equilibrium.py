@@ -210,6 +210,15 @@ def test_states_of_the_user_come_to_rest_too():
 
 
 @BOTH
+@pytest.mark.parametrize(("case", "neutral"), [("governor", 2), ("chain", 4)])
+def test_neutral_directions_are_no_instabilities_in_any_coordinates(case, neutral, formulation):
+    """A shaft that spins freely, links that turn about a vertical; springs beside them are stiff."""
+    found = ts.equilibrium(ts.cases.load(case), formulation=formulation)
+    assert found.stability == "marginal" and 2 * len(found.neutral) == neutral
+    assert sum(2 if mode.eigenvalue.imag > 0 else 1 for mode in found.linear.modes if mode.neutral) == neutral
+
+
+@BOTH
 def test_parameters_of_an_equilibrium_stay_unless_others_are_given(formulation):
     model = hinged(0.0, stiffness=30.0)
     hinge = model["hinge"]

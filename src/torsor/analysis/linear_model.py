@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import OptionError
+from .certainty import errors
 from .modes import Mode
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
-
-ROUNDED = 1e3 * np.finfo(float).eps  # relative error of the numbers in A, with some to spare
-UNKNOWN = 1e-7  # of the largest eigenvalue: what is known of one that belongs to no vector of its own
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,6 +41,7 @@ class LinearModel:
     steady: bool
     time: float
     formulation: str
+    _scales: Any = field(default=None, compare=False)  # units of the states, numbers of coordinates and velocities
     _shapes: Any = field(default=None, compare=False)
     _model: Any = field(default=None, compare=False)  # and values of its parameters
 
@@ -55,14 +54,8 @@ class LinearModel:
 
     @cached_property
     def _errors(self):
-        """How well eigenvalues are known: with X and Y the right and left vectors, |δs| ≤ |Y| |δA| |X| for errors δA of rounding,
-        in whatever units; a double zero has vectors that are nearly the same, and is known to the root of rounding only."""
-        values, X = self._decomposed
-        try:
-            Y = np.linalg.inv(X)
-        except np.linalg.LinAlgError:
-            return np.full(len(values), UNKNOWN * np.abs(values).max(initial=0.0))
-        return ROUNDED * np.einsum("ij,jk,ki->i", np.abs(Y), np.abs(self.A), np.abs(X))
+        """How well eigenvalues are known."""
+        return errors(self.A, self._decomposed[1], *self._scales) if len(self.A) else np.zeros(0)
 
     @property
     def eigenvalues(self) -> np.ndarray:

@@ -54,19 +54,13 @@ def of_place(mechanism, place, inputs=None, outputs=None, coordinates=None):
     named = (states, list(inputs), list(outputs))
     matrices = (found.A, found.B, found.C, found.D)
     shapes = _shapes(mechanism, place, found.tangent)
-    model, steady = (mechanism.model, mechanism.parameters), _at_rest(mechanism, found)
-    return LinearModel(
-        *matrices, *named, found.rates, found.values, steady, place.t, mechanism.formulation, shapes, model
-    )
-
-
-def _at_rest(mechanism, found):
-    """Whether nothing changes at a place, but for what a displacement by rounding would cause."""
     sizes = np.where(np.array(mechanism.system.linear, bool), mechanism.system.length, 1.0)
     units = np.concatenate([sizes[found.coordinates], sizes[found.velocities], np.ones(len(mechanism.states))])
-    return bool(
-        np.all(np.abs(found.rates) <= RESTS * (np.abs(found.A) @ units + units * mechanism.system.scales["rate"]))
-    )
+    moved = RESTS * (np.abs(found.A) @ units + units * mechanism.system.scales["rate"])  # what rounding would cause
+    steady = bool(np.all(np.abs(found.rates) <= moved))
+    scales, model = (units, len(found.coordinates), len(found.velocities)), (mechanism.model, mechanism.parameters)
+    at = (found.rates, found.values, steady, place.t)
+    return LinearModel(*matrices, *named, *at, mechanism.formulation, scales, shapes, model)
 
 
 def _shapes(mechanism, place, tangent):
