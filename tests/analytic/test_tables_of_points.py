@@ -117,11 +117,13 @@ def test_native_code_finds_the_piece_that_bisection_finds(backend):
     f = ts.table(x, np.sin(np.arange(len(x))), "nearest")
     g = ts.table((x, [0.0, 1.0, 1.5, 4.0]), np.cos(np.arange(4 * len(x))).reshape(-1, 4), "linear", "extrapolate")
     u = ca.SX.sym("u", 2)
-    both = ca.vertcat(f(u[0]), g(u[0], u[1]))
+    even = np.linspace(-1, 5, 400) + RNG.uniform(-0.2, 0.2, 400) * 6 / 400  # nearly equally spaced
+    h = ts.table(even, np.arange(400.0), "nearest")
+    both = ca.vertcat(f(u[0]), g(u[0], u[1]), h(u[1]))
     function = ca.Function("both", [u], [both, ca.densify(ca.jacobian(both, u))])
     kernel = build({"both": function}, backend=backend)["both"]
     for a in [-1.0, *x[::7], *np.nextafter(x[::9], 0), *(0.5 * (x[1:] + x[:-1]))[::11], 2e3, np.nan]:
-        at = np.array([a, 1.2])
+        at = np.array([a, RNG.choice([RNG.uniform(-2, 6), *even[:4], *even[-4:], *0.5 * (even[1:9] + even[:8])])])
         (values, slopes), (v, s) = kernel(at), function(at)
         assert values == pytest.approx(np.array(v).ravel(), rel=1e-9, abs=1e-9, nan_ok=True)
         assert slopes == pytest.approx(np.array(s).ravel(order="F"), rel=1e-9, abs=1e-9, nan_ok=True)

@@ -74,6 +74,10 @@ number:
 %small = fcmp ogt double %g, 0.0
 %h = select i1 %small, double %g, double 0.0
 %part = fptosi double %h to i64
+%even = icmp eq ptr %guide, null
+br i1 %even, label %near, label %guided
+{_near()}\
+guided:
 %lowp = getelementptr i32, ptr %guide, i64 %part
 %highp = getelementptr i32, ptr %lowp, i64 1
 %low32 = load i32, ptr %lowp
@@ -82,8 +86,8 @@ number:
 %high = sext i32 %high32 to i64
 br label %test
 test:
-%a = phi i64 [ %low, %number ], [ %a1, %halve ]
-%b = phi i64 [ %high, %number ], [ %b1, %halve ]
+%a = phi i64 [ %low, %guided ], [ %least, %near ], [ %a1, %halve ]
+%b = phi i64 [ %high, %guided ], [ %top, %near ], [ %b1, %halve ]
 %more = icmp slt i64 %a, %b
 br i1 %more, label %halve, label %done
 halve:
@@ -99,6 +103,23 @@ br label %test
 done:
 ret i64 %a
 }}
+"""
+
+
+def _near():
+    """Where there is no guide: the places around that of the part."""
+    return """\
+near:
+%after = fcmp oge double %u, %first
+%inside = zext i1 %after to i64
+%guess = add i64 %part, %inside
+%under = sub i64 %guess, 1
+%none_under = icmp slt i64 %under, 0
+%least = select i1 %none_under, i64 0, i64 %under
+%over = add i64 %guess, 1
+%none_over = icmp sgt i64 %over, %count
+%top = select i1 %none_over, i64 %count, i64 %over
+br label %test
 """
 
 

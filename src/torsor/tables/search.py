@@ -1,13 +1,13 @@
 """Tables in memory, as native code reads them: found by their number, searched without a memory of earlier searches.
 
 An axis holds its breaks and, for as many equal parts of its range as there are breaks, how many breaks lie before each part
-(`guide`). The part that a number u lies in follows from one product; within it breaks are bisected. Where points are equally
-spaced a part has one break, so that the search takes the same time for ten points and for a million.
+(`guide`). The part that a number u lies in follows from one product; within it breaks are bisected.
 
     part(u) = ⌊(u − b₀) · parts / range⌋,      place(u) = number of breaks b ≤ u                          (1)
 
-Rounding in `part` is harmless: it is the same for breaks and for u, and it keeps their order. A place beyond the last one is that
-of what is no number.
+Rounding in `part` is harmless: it is the same for breaks and for u, and it keeps their order. Where breaks are equally spaced, or
+nearly so, there is a part between each two, whose number is the place but for one, and no guide. The search then takes the same
+time for ten points and for a million. A place beyond the last one is that of what is no number.
 
 The number of a table is made of its content, so that it is the same in every process.
 """
@@ -29,6 +29,7 @@ AXIS = np.dtype(
 RECORD = np.dtype(
     [("rows", np.int64), ("columns", np.int64), ("axes", AXIS, (2,))]
 )  # columns: pieces of the second axis
+EVEN = 0.25  # of the spacing: how far breaks that count as equally spaced may be off
 _KNOWN: dict[float, "Stored"] = {}
 
 
@@ -37,11 +38,15 @@ class Axis:
 
     def __init__(self, breaks):
         self.breaks = np.ascontiguousarray(breaks, float)
-        count, width = len(self.breaks), float(np.ptp(self.breaks))
-        self.first, self.parts = float(self.breaks[0]), count
-        self.scale = min(count / width, np.finfo(float).max) if width > 0 else 0.0
+        count, width, self.first = len(self.breaks), float(np.ptp(self.breaks)), float(self.breaks[0])
+        even = np.abs(np.linspace(self.first, self.breaks[-1], count) - self.breaks).max() < EVEN * width / (count - 1)
+        self.parts = count - 1 if even else count
+        self.scale = min(self.parts / width, np.finfo(float).max)
+        self.guide = None if even else self._guide(count)
+
+    def _guide(self, count):
         part = np.clip(np.floor((self.breaks - self.first) * self.scale), 0, count - 1).astype(np.int64)  # (1)
-        self.guide = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=count))]).astype(np.int32)
+        return np.concatenate([[0], np.cumsum(np.bincount(part, minlength=count))]).astype(np.int32)
 
     @property
     def pieces(self):
@@ -54,7 +59,8 @@ class Axis:
         return np.where(np.isnan(u), len(self.breaks) + 1, found)
 
     def record(self):
-        return (self.breaks.ctypes.data, self.guide.ctypes.data, len(self.breaks), self.parts, self.first, self.scale)
+        guide = 0 if self.guide is None else self.guide.ctypes.data
+        return (self.breaks.ctypes.data, guide, len(self.breaks), self.parts, self.first, self.scale)
 
 
 class Stored:
