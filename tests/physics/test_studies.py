@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 import torsor as ts
-from torsor.studies import order, study
+from torsor.studies import dispatch, order
 
 MASSES = [0.5, 1.0, 1.5, 2.5]
 
@@ -115,9 +115,9 @@ def test_a_killed_study_goes_on_with_what_is_missing(model, tmp_path, monkeypatc
     runs[1].unlink()  # never written
     damaged = runs[-1].read_bytes()
     runs[-1].write_bytes(damaged[:-1] + bytes([damaged[-1] ^ 1]))
-    carried_out, carry_out = [], study.Session.carry_out
+    carried_out, carry_out = [], dispatch.Session.carry_out
     monkeypatch.setattr(
-        study.Session, "carry_out", lambda self, *given: carried_out.append(given[0]) or carry_out(self, *given)
+        dispatch.Session, "carry_out", lambda self, *given: carried_out.append(given[0]) or carry_out(self, *given)
     )
     xr.testing.assert_identical(ts.study(*asked, store=tmp_path / "kept", executor=1), whole)
     assert len(carried_out) < len(MASSES) and carried_out
@@ -125,6 +125,33 @@ def test_a_killed_study_goes_on_with_what_is_missing(model, tmp_path, monkeypatc
         ts.study(model, 0.6, {"m": MASSES}, store=tmp_path / "kept")
     with pytest.raises(ts.ResultError, match="not the folder of a study"):
         ts.study(*asked, store=tmp_path)
+
+
+def test_a_study_that_is_interrupted_returns_what_it_has(model, tmp_path, monkeypatch):
+    """Ctrl-C, as Python raises it while a study waits for its runs; it goes on where it was from its folder."""
+    whole = ts.study(model, 0.2, {"m": MASSES}, reduce="last")
+    take = dispatch.Dispatch._take
+
+    def taken(self, portion, count):
+        take(self, portion, count)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(dispatch.Dispatch, "_take", taken)
+    with pytest.warns(UserWarning, match=r"interrupted: \d of 4 runs were not carried out"):
+        data = ts.study(model, 0.2, {"m": MASSES}, reduce="last", executor=1, store=tmp_path)
+    there = data.message == ""
+    assert 1 <= there.sum() < 4 and set(data.message.values[~there]) == {"not run: the study was interrupted"}
+    np.testing.assert_array_equal(data.energy[there], whole.energy[there])
+    monkeypatch.setattr(dispatch.Dispatch, "_take", take)
+    xr.testing.assert_identical(ts.study(model, 0.2, {"m": MASSES}, reduce="last", store=tmp_path), whole)
+
+
+def test_results_that_do_not_fit_in_memory_are_refused_at_once(model, monkeypatch):
+    monkeypatch.setattr(dispatch, "memory", lambda: 1e9)
+    with pytest.raises(
+        ts.OptionError, match=r"of 200000 runs would take \d+\.\d GB: give `reduce`, `keep` or fewer `outputs`"
+    ):
+        ts.study(model, 0.1, {"m": np.linspace(1, 2, 200_000)}, outputs=100)
 
 
 def pushed_arm(stop=False):
@@ -154,7 +181,7 @@ def test_rollouts_are_those_of_a_simulation_step_by_step(stop, options, monkeypa
             allowed = 0.0 if "step" in options else 1e-6
             np.testing.assert_allclose(data.coordinate[k, j + 1], simulation.coordinates, rtol=0, atol=allowed)
             np.testing.assert_allclose(data.rate[k, j + 1], simulation.rates, rtol=0, atol=allowed)
-    monkeypatch.setattr(study.Session, "quick", lambda self: None)
+    monkeypatch.setattr(dispatch.Session, "quick", lambda self: None)
     again = ts.study(model, 0.2, {"m": masses}, inputs={"u": u, "w": w}, keep=["coordinate", "rate"], **options)
     xr.testing.assert_identical(again, data)
 

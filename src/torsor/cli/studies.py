@@ -1,11 +1,12 @@
 """The command `study`: many runs of a case or a model file."""
 
+import warnings
 from typing import Annotated
 
 import numpy as np
 
 from ..errors import OptionError
-from . import DONE, FAILED, complain
+from . import DONE, FAILED, INTERRUPTED, complain
 from .drawing import written_as
 from .options import (
     CSV,
@@ -62,7 +63,8 @@ def study(
     if "until" not in arguments:
         raise OptionError(f"{source}: does not say how long to run: give --until SECONDS")
     wanted = written_as(out, csv)
-    with blamed(found.file):
+    with blamed(found.file), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "interrupted")  # is told at the end
         data = carry_out(found.model, parameters=found.parameters | varied, grid=grid, **arguments)
     return _told(data, varied, wanted)
 
@@ -97,6 +99,7 @@ def _told(data, varied, wanted):
     """Tell how a study went and keep its result. Returns the exit status."""
     from ..look.words import listed, table
     from ..store import files
+    from ..studies.session import INTERRUPTED as NOT_RUN
 
     failed = [(k, message) for k, message in enumerate(data["message"].values.tolist()) if message]
     rows = [
@@ -113,4 +116,6 @@ def _told(data, varied, wanted):
     for path in wanted:
         files.save(data, path)
         print(f"  written         {path}")
+    if any(message == NOT_RUN for _, message in failed):
+        return complain("interrupted; runs that were not carried out are marked", INTERRUPTED)
     return DONE if not failed else complain(f"{len(failed)} of {data.attrs['runs']} runs failed", FAILED)

@@ -12,10 +12,12 @@ PATIENCE = 1.0  # seconds that pass before anything is shown
 
 
 class Progress:
-    """Called with the simulated time and the counts of a run. `waiting` announces work whose end is not known."""
+    """Called with the simulated time and the counts of a run, which `words` tells. `waiting` announces work whose end is not
+    known."""
 
-    def __init__(self, start, until, title, shown=None):
+    def __init__(self, start, until, title, shown=None, words=None):
         self.start, self.until, self.title = start, until, title
+        self.words = words or (lambda t, counts: f"t = {t:.4g} s, {int(counts[0])} steps")
         self.shown = sys.stderr.isatty() if shown is None else bool(shown)
         self.forced = bool(shown)
         self.began = clock.perf_counter()
@@ -47,7 +49,7 @@ class Progress:
             self.bar = Bar(*columns, console=self._console(), transient=True)
             self.bar.start()
             self.task = self.bar.add_task(self.title, total=self.until - self.start, info="")
-        self.bar.update(self.task, completed=t - self.start, info=f"t = {t:.4g} s, {int(counts[0])} steps")
+        self.bar.update(self.task, completed=t - self.start, info=self.words(t, counts))
 
     def close(self):
         self._still()

@@ -1,9 +1,7 @@
 """`study`: many runs of one model, as one dataset."""
 
 import os
-import threading
 from collections.abc import Mapping, Sequence
-from concurrent import futures
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,10 +14,9 @@ from ..methods.projections import Projection
 from ..run.held import equal_edges
 from ..run.times import output_times, seconds
 from .collecting import dataset_of
-from .executors import DEEP, workers
+from .dispatch import Dispatch
 from .keeping import Folder
-from .order import Order, unpacked, version
-from .portion import joined
+from .order import Order
 from .reductions import checked
 from .session import Session
 from .variants import pushes, variants
@@ -28,10 +25,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 USUAL = 200  # intervals of outputs
-LASTING = 0.5  # seconds that a portion should take: long against what sending it costs, short against the patience of a person
-MOST = 2**27  # bytes of a portion
-SESSIONS: dict[bytes, Session] = {}  # of other processes that have sent orders here; the last ones
-LOCK = threading.Lock()
 
 
 def study(
@@ -85,8 +78,8 @@ def study(
     )
     session = Session(order)  # what is asked for is checked here, before anybody is asked to do it
     folder = None if store is None else Folder(store, order, runs, rows)
-    bar = Progress(0, len(runs), f"study of {model.name}", progress)
-    whole = _carried_out(session, runs, rows, executor, folder, bar)
+    bar = Progress(0, len(runs), f"study of {model.name}", progress, lambda done, _: f"{done} of {len(runs)} runs")
+    whole = Dispatch(session, runs, rows, folder).carry_out(executor, bar)
     return _told(model, dataset_of(whole, runs, order.times if order.reduce is None else None))
 
 
@@ -128,85 +121,3 @@ def _names(keep):
     if not names or not all(isinstance(name, str) for name in names):
         raise OptionError(f"study: keep must be names of variables, got {quantity.show(keep)}")
     return names
-
-
-def _carried_out(session, runs, pushed, executor, folder, bar):
-    """All runs as one portion: by workers, in portions that last about as long as each other."""
-    done = [] if folder is None else folder.portions()
-    left = _missing(len(runs), done)
-    team, stopped = workers(executor), threading.Event()
-    packed = None if team.here else session.order.packed()
-    pending: set = set()
-    pace, size = 0.0, 1  # seconds that a run takes, and runs of the next portion
-    try:
-        while left or pending:
-            while left and len(pending) < DEEP * team.count:
-                first, last = left.pop(0)
-                if last - first > size:
-                    left.insert(0, (first + size, last))
-                    last = first + size
-                held = np.stack([x[first:last] for x in pushed], axis=-1) if pushed else None
-                job = (_here, session, stopped) if team.here else (elsewhere, version(), packed)
-                pending.add(team.submit(*job, first, runs.values[first:last], held))
-            over, pending = futures.wait(pending, return_when=futures.FIRST_COMPLETED)
-            for future in over:
-                portion = future.result() if team.here else _received(future)
-                done.append(portion)
-                if folder is not None:
-                    folder.keep(portion)
-                pace = portion.seconds / len(portion)
-                share = -(-sum(b - a for a, b in left) // (2 * team.count))  # the last ones end together
-                size = int(max(1, min(LASTING / max(pace, 1e-6), 8 * len(portion), share)))
-            bar(sum(map(len, done)), [0])
-    except KeyboardInterrupt:
-        stopped.set()
-        raise
-    finally:
-        for future in pending:
-            future.cancel()
-        team.close()
-        bar.close()
-    return joined(done)
-
-
-def _missing(count, done):
-    """Ranges of runs that are not there yet."""
-    there = np.zeros(count + 2, bool)
-    there[[0, -1]] = True
-    for portion in done:
-        there[1 + portion.first : 1 + portion.first + len(portion)] = True
-    edges = np.flatnonzero(np.diff(there.astype(np.int8)))
-    return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
-
-
-def _here(session, stopped, first, values, pushed):
-    return session.carry_out(first, values, pushed, stopped.is_set)
-
-
-def elsewhere(asked, packed, first, values, pushed):
-    """Runs of an order that came from another process. Returns a portion, or in words why there is none."""
-    if asked != version():
-        return f"a worker has torsor {version()}, but {asked} asks it to work: install the same version everywhere"
-    with LOCK:
-        if packed not in SESSIONS:
-            while len(SESSIONS) >= 4:
-                SESSIONS.pop(next(iter(SESSIONS)))
-            SESSIONS[packed] = Session(unpacked(packed))
-        session = SESSIONS[packed]
-    return session.carry_out(first, values, pushed)
-
-
-def _received(future):
-    """The portion of a future; an error where the worker could not make it."""
-    try:
-        found = future.result()
-    except (OptionError, KeyboardInterrupt, futures.CancelledError):
-        raise
-    except Exception as error:
-        raise RunError(
-            f"study: a worker could not carry out its runs: {type(error).__name__}: {error}. The same torsor must be installed "
-            "there; with `store` a study goes on from what was done"
-        ) from error
-    if isinstance(found, str):
-        raise OptionError(f"study: {found}")
-    return found

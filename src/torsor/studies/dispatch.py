@@ -1,0 +1,153 @@
+"""Runs of a study handed out to those who carry them out, in portions that last about as long as each other."""
+
+import os
+import threading
+import warnings
+from concurrent import futures
+
+import numpy as np
+
+from ..errors import OptionError, RunError
+from .executors import DEEP, workers
+from .order import unpacked, version
+from .portion import Portion, blank_counts, joined
+from .session import INTERRUPTED, Session
+
+LASTING = 0.5  # seconds that a portion should take: long against what sending it costs, short against the patience of a person
+GROWING = 8  # times as many runs as the portion before it, at most: how long a run takes is not known at first
+SESSIONS: dict[bytes, Session] = {}  # of other processes that have sent orders here; the last ones
+LOCK = threading.Lock()
+
+
+class Dispatch:
+    """The runs of a study on their way.
+
+    left     ranges of runs that nobody has;   pending   futures of portions;   done   portions that are there
+    size     runs of the next portion
+    """
+
+    def __init__(self, session, runs, pushed, folder):
+        self.session, self.runs, self.pushed, self.folder = session, runs, pushed, folder
+        self.done = [] if folder is None else folder.portions()
+        self.left, self.pending, self.size = missing(len(runs), self.done), set(), 1
+        self.stopped = threading.Event()
+
+    def carry_out(self, executor, bar):
+        """All runs as one portion. Where somebody interrupts it, those that are not there are marked."""
+        team = workers(executor)
+        packed = None if team.here else self.session.order.packed()
+        try:
+            while self.left or self.pending:
+                while self.left and len(self.pending) < DEEP * team.count:
+                    self._hand_out(team, packed)
+                over, self.pending = futures.wait(self.pending, return_when=futures.FIRST_COMPLETED)
+                for future in over:
+                    self._take(future.result() if team.here else received(future), team.count)
+                bar(sum(map(len, self.done)), [0])
+        except KeyboardInterrupt:
+            self._interrupted(team)
+        finally:
+            for future in self.pending:
+                future.cancel()
+            self.stopped.set()
+            team.close()
+            bar.close()
+        return joined(self.done)
+
+    def _hand_out(self, team, packed):
+        """Submit the next portion."""
+        first, last = self.left.pop(0)
+        if last - first > self.size:
+            self.left.insert(0, (first + self.size, last))
+            last = first + self.size
+        held = np.stack([x[first:last] for x in self.pushed], axis=-1) if self.pushed else None
+        job = (here, self.session, self.stopped) if team.here else (elsewhere, version(), packed)
+        self.pending.add(team.submit(*job, first, self.runs.values[first:last], held))
+
+    def _take(self, portion, count):
+        """Keep a portion; the next ones are as long as its pace suggests, and the last ones end together."""
+        if not self.done:
+            self._refuse_large(portion)
+        self.done.append(portion)
+        if self.folder is not None:
+            self.folder.keep(portion)
+        share = -(-sum(last - first for first, last in self.left) // (2 * count))
+        pace = portion.seconds / len(portion)
+        self.size = int(max(1, min(LASTING / max(pace, 1e-6), GROWING * len(portion), share)))
+
+    def _refuse_large(self, portion):
+        """Refuse a study whose results do not fit in memory."""
+        bytes_ = len(self.runs) * sum(x.nbytes for _, x in portion.variables.values()) / len(portion)
+        if bytes_ > memory():
+            raise OptionError(
+                f"study: the results of {len(self.runs)} runs would take {bytes_ / 2**30:.1f} GB: give `reduce`, `keep` or fewer "
+                "`outputs`"
+            )
+
+    def _interrupted(self, team):
+        """What is there counts; all other runs are marked."""
+        self.stopped.set()
+        for future in self.pending:
+            future.cancel()
+        over = futures.wait(self.pending, timeout=5.0 if team.here else 0.0).done
+        for future in over:
+            if not future.cancelled() and future.exception() is None and not isinstance(future.result(), str):
+                self.done.append(future.result())
+        left = missing(len(self.runs), self.done)
+        self.done += [Portion(a, [INTERRUPTED] * (b - a), blank_counts(b - a)) for a, b in left]
+        count = sum(message == INTERRUPTED for portion in self.done for message in portion.messages)
+        warnings.warn(
+            f"interrupted: {count} of {len(self.runs)} runs were not carried out; the others are returned", stacklevel=4
+        )
+
+
+def memory():
+    """Bytes of memory that this machine has."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # a system that does not tell
+        return np.inf
+
+
+def missing(count, done):
+    """Ranges of runs that are not there yet."""
+    there = np.zeros(count + 2, bool)
+    there[[0, -1]] = True
+    for portion in done:
+        there[1 + portion.first : 1 + portion.first + len(portion)] = True
+    edges = np.flatnonzero(np.diff(there.astype(np.int8)))
+    return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
+
+
+def here(session, stopped, first, values, pushed):
+    """Runs of an order of this process."""
+    return session.carry_out(first, values, pushed, stopped.is_set)
+
+
+def elsewhere(asked, packed, first, values, pushed):
+    """Runs of an order that came from another process. Returns a portion, or in words why there is none."""
+    if asked != version():
+        return f"a worker has torsor {version()}, but {asked} asks it to work: install the same version everywhere"
+    with LOCK:
+        if packed not in SESSIONS:
+            while len(SESSIONS) >= 4:
+                SESSIONS.pop(next(iter(SESSIONS)))
+            SESSIONS[packed] = Session(unpacked(packed))
+        session = SESSIONS[packed]
+    return session.carry_out(first, values, pushed)
+
+
+def received(future):
+    """The portion of a future; an error where the worker could not make it."""
+    try:
+        found = future.result()
+    except (OptionError, KeyboardInterrupt, futures.CancelledError):
+        raise
+    except Exception as error:
+        raise RunError(
+            f"study: a worker could not carry out its runs: {type(error).__name__}: {error}. The same torsor must be installed "
+            "there; with `store` a study goes on from what was done"
+        ) from error
+    if isinstance(found, str):
+        raise OptionError(f"study: {found}")
+    return found

@@ -1,0 +1,51 @@
+"""`torsor study`: values on the command line, what is written, and what is refused."""
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor.cli import status_of
+
+FILE = """
+import torsor as ts
+
+def build(count=1):
+    model = ts.Model("swing", gravity=(0, 0, -9.81))
+    mass, length = model.parameter("m", 1.0, positive=True), model.parameter("l", 1.0, positive=True)
+    bob = model.body("bob", mass=mass, inertia=(0.1, 0.1, 0.1), at=(length, 0, 0))
+    model.add(ts.Revolute("hinge", model.ground, bob, point=(0, 0, 0), axis=(0, 1, 0)))
+    return model
+until = 0.2
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    (tmp_path / "swing.py").write_text(FILE)
+    return str(tmp_path / "swing.py")
+
+
+def test_lists_ranges_and_grids_become_runs(file, tmp_path, capsys):
+    out = str(tmp_path / "study.nc")
+    asked = ["study", file, "--set", "m=0.5:2:4", "--set", "l=1,2", "--set", "count=3", "--grid", "--reduce", "last"]
+    assert status_of([*asked, "--out", out, "--keep", "energy", "--keep", "coordinate", "--threads", "1"]) == 0
+    data = ts.load(out)
+    assert data.sizes["run"] == 8 and list(data.m[::2]) == [0.5, 1.0, 1.5, 2.0] and set(data.l.values) == {1.0, 2.0}
+    assert "8, 0 failed" in capsys.readouterr().out
+    table = str(tmp_path / "study.csv")
+    assert status_of(["study", file, "--set", "m=1,2", "--outputs", "4", "--csv", table]) == 0
+    assert len(np.loadtxt(table, delimiter=",", skiprows=1, usecols=0)) == 10
+
+
+def test_runs_that_fail_give_status_3_and_bad_input_status_2(file, capsys):
+    assert status_of(["study", file, "--set", "m=-1,1", "--reduce", "last"]) == 3
+    assert "run 0: parameter 'm': must be positive, got -1.0" in capsys.readouterr().out
+    for arguments, message in (
+        (["--set", "m=1:2"], "write FIRST:LAST:COUNT as in 1:10:50, or values as in 0.5,1,2"),
+        (["--set", "z=1,2"], "has no parameter 'z'. Known: m, l."),
+        (["--set", "m=1,2", "--set", "l=1,2,3"], "unequal length"),
+        (["--reduce", "median"], "reduce must be 'last'"),
+        (["--out", "/nowhere/x.nc"], "there is no folder"),
+    ):
+        assert status_of(["study", file, *arguments]) == 2
+        assert message in capsys.readouterr().err
