@@ -204,6 +204,11 @@ def test_a_parallelogram_is_singular_where_it_lies_flat():
     data = ts.kinematics(model, {"crank": np.linspace(0, 4, 37)})
     assert data.singular_value.values.ravel() == pytest.approx([np.pi - 1.0], abs=1e-6)
     assert "can move while the drives stand" in str(data.singular_name.values[0])
+    for count in (37, 41):  # past the flat positions, and with one exactly there
+        turn = ts.kinematics(model, {"crank": np.linspace(-1.0, 2 * np.pi - 1.0, count)})
+        for name, way in (("coupler", -1), ("rocker", 1), ("pivot", -1)):
+            np.testing.assert_allclose(of(turn, "coordinate", name), way * of(turn, "coordinate", "crank"), atol=1e-6)
+        assert turn.singular_value.values.ravel() == pytest.approx([-1.0, np.pi - 1.0, 2 * np.pi - 1.0], abs=1e-6)
     half = np.linspace(0, 2.0, 9)
     timed = ts.kinematics(model, {"crank": 2 * ts.time}, half)
     assert timed.singular_time.values == pytest.approx([(np.pi - 1) / 2], abs=1e-6)

@@ -1,8 +1,9 @@
 """A configuration that follows its constraints while these change: Newton's method from one instant to the next.
 
-The first step of Newton's method is a prediction along the tangent, and those after it must become small quickly; where they do
-not, the way is divided. Where it cannot be divided any more the constraints do not let the mechanism go on, a dead point, or a stop
-does not.
+It begins where the way so far leads on, so that a branching of the way is passed straight; or, where there is none so far, Newton's
+first step is a prediction along the tangent. The steps after that must become short quickly or, at a singular position, residuals
+steadily small; where they do not, the way is divided. Where it cannot be divided any more the constraints do not let the mechanism
+go on, a dead point, or a stop does not.
 """
 
 import numpy as np
@@ -12,6 +13,8 @@ from .fitting import EXACT, ROUNDING, constrained
 STRIDE = 0.3  # rad, or the size of the model: longest first step
 NEARLY = 1e-2 * EXACT  # residual of an ill-conditioned position, which rounding keeps from becoming less
 PIECE = 16  # places that are reached in one go
+NEWTON = 30  # steps: at a singular position each halves what is left
+STEADY = 0.4  # by which residuals must become less, where steps do not become short quickly
 SHRINK = 0.35  # by which every further step must be shorter
 MET = 1e-6  # gap of a stop that is met
 SHORTEST = 1e-12  # part of a way, below which it is not divided
@@ -37,30 +40,42 @@ class Follower:
         """What has to vanish, and its derivative."""
         return self.problem.held(t, q, p)
 
-    def corrected(self, x, q, turns):
-        """The configurations at x near q, a row for each, their counted angles, and which of them were found."""
-        problem, (t, p), q = self.problem, self.at(x, turns), q.copy()
-        alive, found, before = np.arange(len(q)), np.zeros(len(q), bool), np.full(len(q), np.inf)
-        for _ in range(15):
+    def corrected(self, x, q, turns, ahead=None):
+        """The configurations at x near q, a row for each, their counted angles, and which of them were found.
+
+        ahead   û to begin with: where the way leads on; None: Newton's own first step is that
+        """
+        problem, (t, p) = self.problem, self.at(x, turns)
+        before, less = np.full(len(q), np.inf), np.full(len(q), np.inf)  # size of the last step, and residual there
+        if ahead is not None:
+            q, before = problem.move(q, ahead), np.abs(ahead).max(axis=1, initial=0.0)
+        q, alive, found = q.copy(), np.arange(len(q)), np.zeros(len(q), bool)
+        for k in range(NEWTON):
             few = t[alive], q[alive], p[alive]
             (g, G), (d, B) = self.rows(x[alive], *few), problem.gaps(*few)
             off = np.abs(g).max(axis=1, initial=0.0)
             none = np.zeros((len(alive), 0)), np.zeros((len(alive), 0, problem.n))
             u = constrained(*none, g, G, d, B, np.zeros(len(alive)))[0]
             size = np.abs(u).max(axis=1, initial=0.0)
-            poor = ~(size <= STRIDE) | (size > SHRINK * before[alive])
-            found[alive] = (off <= ROUNDING) | poor & (off <= NEARLY)
+            slow = size > (SHRINK if k else 1.0) * before[alive]
+            poor = ~(size <= STRIDE) | slow & ~((k > 0) & (off < STEADY * less[alive]))
+            inside = d.min(axis=1, initial=0.0) >= -EXACT
+            found[alive] = inside & ((off <= ROUNDING) | poor & (off <= NEARLY))
             on = (off > ROUNDING) & ~poor
-            q[alive[on]], before[alive] = problem.move(q[alive[on]], u[on]), size
+            q[alive[on]], before[alive], less[alive] = problem.move(q[alive[on]], u[on]), size, off
             alive = alive[on]
             if not len(alive):
                 break
         return q, self._turns.over(t, q, p)[0], found
 
-    def one(self, x, q, turns):
-        """The configuration at one place near q and its counted angles, or None."""
-        q, turns, found = self.corrected(np.array([x]), q[None, :], turns)
-        return (q[0], turns[0]) if found[0] else None
+    def one(self, x, q, turns, ahead=None):
+        """The configuration at one place near q and its counted angles, or None: as the way leads on or, where that does not lead
+        there, by Newton's method alone."""
+        for guess in (None,) if ahead is None else (ahead[None, :], None):
+            there, angles, found = self.corrected(np.array([x]), q[None, :], turns, guess)
+            if found[0]:
+                return there[0], angles[0]
+        return None
 
     def all(self, q, turns, x):
         """Configurations and counted angles at all places that are reached; and where it came last.
@@ -68,22 +83,16 @@ class Follower:
         Every some places it goes step by step, and from there to those in between in all pieces at once.
         """
         states, counted = np.repeat(q[None, :], len(x), axis=0), np.repeat(turns[None, :], len(x), axis=0)
-        knots, at = [*range(0, len(x) - 1, PIECE), len(x) - 1], x[0]
-        last = (at, q, turns)
+        knots, last, along = [*range(0, len(x) - 1, PIECE), len(x) - 1], (x[0], q, turns), None
         for before, k in zip(knots, knots[1:]):
-            last = self.go(*last[1:], x[before], x[k])
+            last = self.go(*last[1:], x[before], x[k], along)
             if last[0] != x[k]:
                 break
             states[k], counted[k] = last[1:]
+            along = self.problem.local(states[before : before + 1], states[k : k + 1])[0] / (x[k] - x[before])
         else:
             before = len(x) - 1
-        for k in range(1, PIECE):
-            inner = np.array([j + k for j in knots if j + k < min(j + PIECE, before)], int)
-            if not len(inner):
-                break
-            states[inner], counted[inner], fine = self.corrected(x[inner], states[inner - 1], counted[inner - 1])
-            for j in inner[~fine]:
-                _, states[j], counted[j] = self.go(states[j - 1], counted[j - 1], x[j - 1], x[j])
+        self._between(states, counted, x, knots, before)
         for j in range(before + 1, len(x)):  # the piece in which it ends
             last = self.go(states[j - 1], counted[j - 1], x[j - 1], x[j])
             if last[0] != x[j]:
@@ -91,13 +100,31 @@ class Follower:
             states[j], counted[j] = last[1:]
         return states, counted, last
 
-    def go(self, q, turns, begin, end):
-        """From one place of the way to another: where it came, the configuration and the counted angles there."""
+    def _between(self, states, counted, x, knots, end):
+        """Fill in what lies between the knots, up to one of them."""
+        for k in range(1, PIECE):
+            inner = np.array([j + k for j in knots if j + k < min(j + PIECE, end)], int)
+            if not len(inner):
+                break
+            first = np.array([min(j + PIECE, end) for j in inner - k], int) if k == 1 else inner - 1
+            base = inner - k if k == 1 else inner - 2
+            ahead = self.problem.local(states[base], states[first]) / (x[first] - x[base])[:, None]
+            ahead *= (x[inner] - x[inner - 1])[:, None]
+            states[inner], counted[inner], fine = self.corrected(x[inner], states[inner - 1], counted[inner - 1], ahead)
+            for j in inner[~fine]:
+                _, states[j], counted[j] = self.go(states[j - 1], counted[j - 1], x[j - 1], x[j])
+
+    def go(self, q, turns, begin, end, along=None):
+        """From one place of the way to another: where it came, the configuration and the counted angles there.
+
+        along   û per unit of the way, where it came from
+        """
         x, step = begin, end - begin
         while x != end and step:
             goal = end if abs(end - x) <= abs(step) * (1 + 1e-12) else x + step
-            found = self.one(goal, q, turns)
+            found = self.one(goal, q, turns, None if along is None else along * (goal - x))
             if found is not None:
+                along = self.problem.local(q[None, :], found[0][None, :])[0] / (goal - x)
                 (q, turns), x, step = found, goal, 2 * step
             else:
                 step /= 2

@@ -193,6 +193,15 @@ def undetermined(model, twin):
     )
 
 
+def _forget(rows, layout, singular):
+    """Velocities and forces are not determined at a singular position: not a number."""
+    kept = [
+        np.full(size, name in ("position", "rotation", "coordinate", "potential_energy", "position_drift"))
+        for name, size in layout
+    ]
+    rows[np.ix_(singular, ~np.concatenate(kept))] = np.nan
+
+
 def _dataset(twin, t, q, p, x, still):
     """Everything that a result holds: (2), (3)."""
     dynamics, kernels = twin.problem.dynamics, twin.problem.dynamics.kernels
@@ -203,6 +212,8 @@ def _dataset(twin, t, q, p, x, still):
         v = kernels["velocities"].over(t, q, v, p, F)[0]  # (2)
     a, lam, _ = kernels["accelerations"].over(t, q, v, p, F)  # (3)
     rows = kernels["outputs"].over(t, q, v, p, a, lam)[0]
+    least = conditioning(twin.problem, t, q, p)[0]
+    _forget(rows, system.layout, least < RANK)
     used = SimpleNamespace(used=system.keep, events={})
     variables = at_outputs(system, rows, np.zeros(len(q)), None, used)
     del variables["work"]
@@ -217,7 +228,6 @@ def _dataset(twin, t, q, p, x, still):
         {"units": "N or N m", "long_name": "along each driven coordinate"},
     )
     data = data.assign_coords(drive=np.array(twin.names, dtype=str))
-    least = conditioning(twin.problem, t, q, p)[0]
     data["conditioning"] = (
         ("time",),
         least,

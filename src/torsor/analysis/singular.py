@@ -58,46 +58,46 @@ def told(data, twin, follower, x, q, turns, still):
 
 
 def _dip(twin, follower, x, q, turns, least, k):
-    """Place and name of the singular position near an instant at which the conditioning is least; None where there is none."""
+    """Name, place and driven coordinates of the singular position near an instant at which the conditioning is least; None where
+    there is none."""
     before, after = least[max(k - 1, 0)], least[min(k + 1, len(x) - 1)]
     if not least[k] <= min(before, after) or k > 0 and least[k] == before:
         return None
-    if least[k] > SMALL * max(before, after) and least[k] > NOTHING:
-        return None
-    low, high = x[max(k - 1, 0)], x[min(k + 1, len(x) - 1)]
+    best = (least[k], x[k], q[k], turns[k])
+    if least[k] > NOTHING:
+        if least[k] > SMALL * max(before, after):
+            return None
+        best = _lowest(twin, follower, best, x[max(k - 1, 0)], x[min(k + 1, len(x) - 1)])
+        if best[0] > NOTHING:
+            return None
+    _, place, state, angles = best
+    t, p = follower.at(place, angles)
+    labels, every = twin.problem.dynamics.system.joint_coordinates, twin.problem.coordinates(t, state[None, :], p)[0]
+    return named(twin.problem, t, state[None, :], p), place, [every[labels.index(name)] for name in twin.names]
+
+
+def _lowest(twin, follower, best, low, high):
+    """The least conditioning between two places, by golden section: its value, place, configuration and counted angles."""
+    _, begin, q, turns = best
 
     def value(place):
-        at, state, angles = follower.go(q[k], turns[k], x[k], place)
-        if at != place:
-            return np.inf, state, angles
+        at, state, angles = follower.go(q, turns, begin, place)
         t, p = follower.at(place, angles)
-        return conditioning(twin.problem, t, state[None, :], p)[0][0], state, angles
+        here = conditioning(twin.problem, t, state[None, :], p)[0][0]
+        return here if at == place else np.inf, place, state, angles
 
-    a, b = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    fa, fb = value(a), value(b)
-    best = min(
-        [(least[k], x[k], q[k], turns[k]), *[(f[0], y, f[1], f[2]) for f, y in ((fa, a), (fb, b))]], key=lambda e: e[0]
-    )
+    a, b = value(high - GOLDEN * (high - low)), value(low + GOLDEN * (high - low))
     for _ in range(60):
-        if fa[0] < fb[0]:
-            high, b, fb = b, a, fa
-            a = high - GOLDEN * (high - low)
-            fa = value(a)
-        else:
-            low, a, fa = a, b, fb
-            b = low + GOLDEN * (high - low)
-            fb = value(b)
-        for f, y in ((fa, a), (fb, b)):
-            best = min(best, (f[0], y, f[1], f[2]), key=lambda e: e[0])
-        if best[0] < NOTHING * 1e-3 or high - low < 1e-10 * max(abs(low), abs(high), 1e-300):
+        best = min(best, a, b, key=lambda e: e[0])
+        if best[0] < 1e-3 * NOTHING or high - low < 1e-10 * max(abs(low), abs(high), 1e-300):
             break
-    if best[0] > NOTHING:
-        return None
-    t, p = follower.at(best[1], best[3])
-    labels = twin.problem.dynamics.system.joint_coordinates
-    every = twin.problem.coordinates(t, best[2][None, :], p)[0]
-    values = [every[labels.index(name)] for name in twin.names]
-    return named(twin.problem, t, best[2][None, :], p), best[1], values
+        if a[0] < b[0]:
+            high, b = b[1], a
+            a = value(high - GOLDEN * (high - low))
+        else:
+            low, a = a[1], b
+            b = value(low + GOLDEN * (high - low))
+    return best
 
 
 def ending(twin, follower, at, q, turns):
