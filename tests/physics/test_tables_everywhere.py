@@ -124,3 +124,16 @@ def test_a_simulation_that_is_driven_meets_every_bend():
         assert simulation.time == pytest.approx(0.1 * k, abs=1e-14)
     impulse = 2 * 0.35 - 0.6 + 0.4
     assert simulation.rates["rail0"] == pytest.approx(impulse, abs=1e-12)
+
+
+def test_a_study_of_fixed_steps_looks_up_tables_over_signals():
+    model, x = ts.Model("spring", gravity=(0, 0, 0)), np.linspace(-1, 1, 9)
+    cart = model.body("cart", mass=2.0, inertia=(1, 1, 1), velocity=(1.5, 0, 0))
+    joint = model.add(ts.Prismatic("rail", model.ground, cart, axis="x"))
+    law = model.parameter("k", 1.0) * ts.table(x, -30 * x - 50 * x**3, "cubic", "extrapolate")(joint.coordinate[0])
+    model.add(ts.JointForce("spring", joint, law))
+    options = {"outputs": 2, "step": 0.02, "method": "rkmk4"}
+    many = ts.study(model, 0.4, parameters={"k": np.linspace(0.5, 2, 5)}, **options)
+    for k in range(5):
+        one = ts.simulate(model, 0.4, parameters={"k": float(many.k.values[k])}, **options)
+        assert np.array_equal(many.coordinate.values[k], one.coordinate.values)

@@ -114,10 +114,10 @@ class Library(dict):
             for k, (name, description) in enumerate(descriptions.items())
             if name in tables
         }
-        looked_up = [stored(number) for number in numbers]
-        at = [one.address for one in looked_up]
+        self.looked_up = [stored(number) for number in numbers]
+        at = [one.address for one in self.looked_up]
         addresses, owner, found = backend.link_schedules(images, len(descriptions), looked_for, at)
-        owners = owner, tables, exchange, looked_up
+        owners = owner, tables, exchange, self.looked_up
         super().__init__(
             {
                 name: Kernel(name, address, description, owners, waiting)

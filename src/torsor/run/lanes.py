@@ -22,9 +22,16 @@ NEEDED = ("factor", "rate", "stage", "advance")
 
 def suited(runner):
     """Whether runs of a runner can go side by side, and are worth it: code that is generated with no effort fuses products and sums
-    in other places."""
+    in other places. Lanes have no code for the search of tables."""
     system, built = runner.system, runner.built
-    held = system.keep or system.watches or runner.sizes["turns"] or runner.plan.bends.size or "stored" in built
+    held = (
+        system.keep
+        or system.watches
+        or runner.sizes["turns"]
+        or runner.plan.bends.size
+        or "stored" in built
+        or built.looked_up
+    )
     fixed = runner.fixed_step and runner.integrator.loop == ("torsor.methods.explicit", "explicit")
     return bool(fixed and not held and "stage" in built and usual_level() > 0)
 
