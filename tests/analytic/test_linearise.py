@@ -136,6 +136,22 @@ def test_eigenvalues_of_a_loop_at_rest_are_those_of_its_reduction_by_hand():
         same_eigenvalues(found.linear.eigenvalues, expected, 1e-8)
 
 
+def test_modes_move_bodies_alike_in_all_coordinates():
+    """Displacements and turns over those of the crank; and a small step along the mode keeps the loop closed."""
+    model, shapes = four_bar(1.1, 0.0), []
+    for formulation in ("absolute", "relative"):
+        (mode,) = ts.equilibrium(model, formulation=formulation).linear.modes[:1]
+        turn = mode.rotation[mode.bodies.index("crank"), 2]
+        shapes.append(np.hstack([mode.displacement, mode.rotation]) / turn)
+    np.testing.assert_allclose(shapes[0], shapes[1], atol=1e-7)
+    step = mode.motion(amplitude=1e-4, frames=5).isel(time=0)
+    pins = []
+    for name, end in (("coupler", COUPLER / 2), ("rocker", ROCKER / 2)):
+        own = step.sel(body=name)
+        pins.append(own["position"].values + own["rotation"].values @ (end, 0, 0))
+    assert np.abs(pins[0] - pins[1]).max() < 1e-7  # squares of the step
+
+
 def cart_pole(mass=0.4, length=0.6, cart_mass=1.5):
     """An inverted pendulum on a cart, with the force on the cart as its input."""
     model = ts.Model("cart_pole", gravity=(0, 0, -9.81))

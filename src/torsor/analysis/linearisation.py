@@ -19,7 +19,8 @@ so that P, which picks the independent ones from (1), makes the linear model
     ξ̇ = A ξ + B δp,     A = P (1) T                                                                   (4)
 
 Rotations are taken in axes that stay, not in those of the turning body: u' = S u (`Group.axes`). The wheel of a bicycle that runs
-straight ahead then has a constant A. Dependent coordinates are chosen by `formulations/partition.py`.
+straight ahead then has a constant A. Dependent coordinates are chosen by `formulations/partition.py`. The same linear model, by
+other ways, in [negrut2006] for loops and in [peterson2015] with nonholonomic constraints.
 """
 
 from typing import NamedTuple
