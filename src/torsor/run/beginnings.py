@@ -32,11 +32,13 @@ class Together:
     """Starts of one formulation of a model, at one time.
 
     told     what was derived from the model (`derived.py`);   until   end of the runs
+    base     values of all parameters of the system;           columns   places of those that vary
     system   at the start with the parameters of the model: others must not differ from it in what is chosen
     """
 
-    def __init__(self, told, system, until):
+    def __init__(self, told, system, until, base, columns):
         self.told, self.system, self.model, self.until = told, system, told.model, until
+        self.base, self.columns = base, columns
         self.face = told.face()
         self.absolute = self.face.absolute
         self.depending, weights = self.model.derived.get("masses", ((), None))
@@ -44,7 +46,26 @@ class Together:
         self.bodies = {body.name: k for k, body in enumerate(self.model.bodies)}
         self.labels = [row.label for row in self.absolute.rows]
         plain = not (system.left_out or system.redundant or system.partition or system.changes or self.face.watches)
-        self.able = plain and not captures(self.absolute) and not self.model.events and not self.model.switched
+        still = not self.model.events and not self.model.switched
+        self.able = plain and not captures(self.absolute) and still
+        self.steady = still and not (system.partition or self.face.watches) and self._steady()
+
+    def _steady(self):
+        """Whether no parameter that varies occurs in what a start is found from, but for masses and inertias: then all start as the
+        system does, loops and redundant constraints included."""
+        used = ["g", "G", "psi", "gamma", "departures", "alignments", "rates", "speeds", "held"]
+        used += ["M", "Minv"] if np.any(self.system.v) else []
+        for f in (self.absolute, self.face):
+            for name in [name for name in [*used, "adopt"] if name in f.examined]:
+                function = f.examined[name].function
+                if any(self._varies(function, k) for k in range(function.n_out())):
+                    return False
+        given = self.absolute.examined["given"].function
+        return not any(self._varies(given, k) for k in (0, 1))  # configuration and turns; sizes are compared in numbers
+
+    def _varies(self, function, k):
+        """Whether a result depends on a parameter that varies: these come first in the last argument."""
+        return bool(set(function.jac_sparsity(k, function.n_in() - 1).get_triplet()[1]) & set(self.columns))
 
     def find(self, values):
         """Beginnings for rows of values of all parameters, and which of them are sure."""
@@ -54,6 +75,8 @@ class Together:
         inputs[:] = model.input_values(dict(zip(model.parameters, values[0].tolist())))
         inputs[:, : values.shape[1]] = values
         given, examined = self.absolute.examined["given"].over(t, inputs), self.absolute.examined
+        if self.steady:
+            return self._alike(given, inputs, self._sound(values))
         q, turns, weights = (x[:, :, 0] for x in given[:3])
         p = np.concatenate([inputs, turns], axis=1)
         length, levers, rate = sizes(*given[3:])
@@ -77,6 +100,21 @@ class Together:
         x = np.concatenate([own_q, own_v, np.zeros((n, 1)), states], axis=1)
         mass, inertia = weights.T.copy()
         return Beginnings(x, own_p, np.ones(n, np.int64), length, mass, inertia, rate), sure
+
+    def _alike(self, given, inputs, sure):
+        """Beginnings that are that of the system but for parameters, masses and inertias; sure where sizes are the same."""
+        system, n = self.system, len(inputs)
+        own = inputs[:1].copy()
+        own[0, : len(self.base)] = self.base
+        t = np.array([[system.t]])
+        for mine, known in zip(sizes(*given[3:]), sizes(*self.absolute.examined["given"].over(t, own)[3:])):
+            sure &= np.all(mine.reshape(n, -1) == known.reshape(1, -1), axis=1)
+        tiled = lambda x: np.tile(np.asarray(x, float), (n, 1))
+        x, p = tiled(system.state.joined(system.q, system.v, system.p)), tiled(system.p)
+        p[:, self.columns] = inputs[:, self.columns]
+        mass, inertia = given[2][:, :, 0].T.copy()
+        length, rate = np.full(n, system.length), np.full(n, float(system.scales["rate"]))
+        return Beginnings(x, p, np.zeros(n, np.int64), length, mass, inertia, rate), sure
 
     def _sound(self, values):
         """Whether values are surely those that `Model.values` takes: parameters in their range, bodies with mass and inertia."""

@@ -44,9 +44,10 @@ class Quick:
             if self.able:
                 self.library = laned(task.derived(), first.own.choice) if suited(first.runner) else None
                 self.free.append(self._runs(first))
-                self.together = Together(task.derived(), first.own, task.until)
+                base = np.array([*task.model.values(task.parameters).values()], float)
+                self.together = Together(task.derived(), first.own, task.until, base, self.columns)
                 self.loops = _closes(task.model)
-                self.base = np.array([*task.model.values(task.parameters).values()], float)
+                self.base = base
                 self.watched = _occurring(task.model, self.columns)
         row = sum(size for _, size in self.system.layout) * len(order.times) * 8
         self.most = int(max(1, min(4096, ROOM // max(row, 1))))
@@ -101,7 +102,7 @@ class Quick:
         with DERIVING, np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             beginnings, sure = self.together.find(whole)
-            sure &= self.order.start is None and not self.order.starts
+            sure &= not self.order.starts and (self.order.start is None)
             for i in np.flatnonzero(~sure if not self.watched else np.full(len(few), True)):
                 sure[i] = self._alone(whole[i], few[i], beginnings, i, sure[i])
         every = np.zeros(len(values), np.int64)
