@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .problem import DEPENDENT
+
 ROUNDING = 1e-13  # of residuals over their units
 EXACT = 1e-9  # below which a residual that does not become less is rounding of an ill-conditioned position
-DEPENDENT = 1e-9  # singular values over the largest one, below which rows depend on each other
 STEPS = 120
 LONGEST = 1.0  # rad, or the size of the model: a longer step is shortened
 STOPPED = 1e3  # weight of a stop that is overrun

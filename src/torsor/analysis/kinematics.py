@@ -210,7 +210,8 @@ def _dataset(twin, t, q, p, x, still):
     v = np.zeros(dynamics.v.size)
     for _ in range(2):  # the second time for what rounding has left
         v = kernels["velocities"].over(t, q, v, p, F)[0]  # (2)
-    a, lam, _ = kernels["accelerations"].over(t, q, v, p, F)  # (3)
+    lam = kernels["accelerations"].over(t, q, v, p, F)[1]  # (3)
+    a = twin.problem.accelerations(t, q, v, p)  # (2): forces that are large leave no rounding in them
     rows = kernels["outputs"].over(t, q, v, p, a, lam)[0]
     least = conditioning(twin.problem, t, q, p)[0]
     _forget(rows, system.layout, least < RANK)

@@ -8,6 +8,8 @@ Lengths are divided by the size of the model, and a change of configuration is �
 angles; derivatives are those along û:  q → q · exp(C û).
 """
 
+from functools import cached_property
+
 import casadi as ca
 import numpy as np
 
@@ -21,6 +23,7 @@ from ..run.dynamics import Dynamics
 from .targets import LENGTH, OWN
 
 PREFERRED, OTHERWISE = "relative", "absolute"
+DEPENDENT = 1e-9  # singular values over the largest one, below which rows depend on each other
 KNOWN = 8  # values of parameters for which a model is kept compiled
 
 
@@ -134,6 +137,17 @@ class Problem:
     def gaps(self, t, q, p):
         """d and its derivative."""
         return self._of("gaps", t, q, p)
+
+    @cached_property
+    def _bent(self):
+        f, graph = self.f, ca.densify(self.f.stacked("gamma")[self.rows, :])
+        return kernels.build({"bent": shared(ca.Function("bent", [time, f.q, f.v, f.p], [graph]))})["bent"]
+
+    def accelerations(self, t, q, v, p):
+        """v̇ of a mechanism without freedom, from its constraints alone, whatever acts on it: G v̇ = γ."""
+        _, G = self.held(t, q, p)
+        gamma = self._bent.over(t, q, v, p)[0] / self.units["held"]
+        return np.einsum("nij,nj->ni", np.linalg.pinv(G, rcond=DEPENDENT), gamma) * self.columns
 
     def move(self, q, u):
         """q · exp(C û)."""
