@@ -138,6 +138,44 @@ def test_a_table_on_four_legs_rests_on_legs_that_push(at):
     np.testing.assert_allclose([push.sum(), *(push @ np.array(corners))], 10 * G * np.array([1, *at]), atol=1e-9)
 
 
+def pushed_box(push):
+    """A box on four feet with friction, pushed at half its height."""
+    model = ts.Model("box", gravity=(0, 0, -G))
+    box = model.body("box", mass=5.0, inertia=(0.2, 0.2, 0.2), at=(0, 0, 0.5))
+    for k, (x, y) in enumerate(FEET):
+        foot = model.add(ts.Contact(f"foot{k}", model.ground, box, point=(x, y, 0.0), plane=(0, 0, 0)))
+        model.add(ts.Friction(f"grip{k}", foot, coefficient=0.5))
+    model.add(ts.PointForce("push", box, force=(push, 0, 0)))
+    return model
+
+
+FEET = [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)]
+
+
+def test_a_box_on_four_feet_is_held_by_forces_inside_the_cones_of_friction():
+    """They are not unique: those told balance the push and its moment. Beyond μ m g = 24.5 N it slides."""
+    found = ts.equilibrium(pushed_box(20.0))
+    push = np.array([found.reactions[f"foot{k}"][0][2] for k in range(4)])
+    lam = found.data["multiplier"].to_series()
+    grip = np.array([[lam.get(f"grip{k}[{i}]", 0.0) for i in range(2)] for k in range(4)])
+    assert np.all(np.linalg.norm(grip, axis=1) <= 0.5 * push + 1e-9)
+    np.testing.assert_allclose([push.sum(), push @ [x for x, _ in FEET]], [5 * G, 20.0 * 0.5], atol=1e-9)
+    assert np.linalg.norm(grip.sum(axis=0)) == pytest.approx(20.0)
+    with pytest.raises(ts.ModelError, match="no equilibrium.*box x 25 N.*Friction cannot hold that"):
+        ts.equilibrium(pushed_box(25.0))
+
+
+@BOTH
+def test_friction_in_a_bearing_holds_an_arm_up_to_its_torque(formulation):
+    """m g l/2 = 9.81 N m against μ N r, where N is the reaction itself; an arm that slips hangs down."""
+    for coefficient, angle in ((6.0, 0.0), (4.0, np.pi / 2)):
+        model = hinged(0.0)
+        model.add(ts.Friction("rub", model["hinge"], coefficient=coefficient, radius=0.1))
+        found = ts.equilibrium(model, formulation=formulation)
+        assert found.coordinates["hinge"] == pytest.approx(angle, abs=1e-9) and found.contacts == {"rub": "holds"}
+        assert found.reactions["hinge"][0][2] == pytest.approx(2 * G)
+
+
 def test_a_stop_carries_what_leans_on_it():
     model = ts.Model("arm", gravity=(0, 0, -G))
     body = rod(model, "rod", ((0, 0, 0), (1, 0, 0)), 2.0)

@@ -64,14 +64,21 @@ class Equations:
 
     def residuals(self, t, q, v, p, unknown):
         """(1), (2), (3) of all rows, and r of (4)."""
-        return self._parted(self.evaluated("residuals")(t, q, v, p, *unknown))
+        found = self._parted(self.evaluated("residuals")(t, q, v, p, *unknown))
+        found["efforts"] = unknown.y[:, None] - found["efforts"]  # (2)
+        return found
 
     def slopes(self, t, q, v, p, unknown, directions):
         """Derivatives of the residuals, of g and of ψ in several directions at once, a column each.
 
         directions   by name: "q" along the group, "v", "p", "a", "lam", "y"; matrices with a column per direction
         """
-        return self._parted(self._columns(self.evaluated("slopes"), t, q, v, p, unknown, directions))
+        found = self._parted(self._columns(self.evaluated("slopes"), t, q, v, p, unknown, directions))
+        efforts = np.where(
+            np.isfinite(found["efforts"]), found["efforts"], 0.0
+        )  # a size has no slope where it vanishes
+        found["efforts"] = directions.get("y", 0.0) - efforts  # (2)
+        return found
 
     def outputs(self, column, t, q, v, p, unknown, directions=None):
         """Signals at a state; with directions, their derivatives as of the residuals."""
@@ -109,11 +116,11 @@ class Equations:
         return named(name, self._arguments(), ca.vertcat(*results))
 
     def _stated(self):
-        """Left sides of (1) to (3), r of (4), g and ψ."""
+        """Left sides of (1) and (3), e of (2), r of (4), g and ψ."""
         f = self.f
         G = f.jacobian()
         balance = f.needed(self.a) - G.T @ self.lam  # (1)
-        efforts = self.y - f.in_state(self.values.of(f.loads.definitions()), self.a)  # (2)
+        efforts = f.in_state(self.values.of(f.loads.definitions()), self.a)  # e of (2)
         held = G @ self.a - f.stacked("gamma")  # (3)
         rates = ca.vertcat(*[state.rate for state in f.model.states], ca.SX(0, 1))
         states = f.in_state(self.values.of(rates), self.a)  # (4)

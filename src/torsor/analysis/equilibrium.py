@@ -153,7 +153,7 @@ def _named(balance: Balance):
 def _dataset(balance: Balance):
     """The place as a result at one time."""
     m, place = balance.mechanism, balance.place
-    used = sorted(balance.rows.keep)
+    used = sorted({*balance.rows.keep, *np.flatnonzero(balance.unknown.lam).tolist()})
     outputs = m.results(place, balance.unknown)[None, :]
     one = np.zeros(1)
     trajectory = Trajectory(np.array([place.t]), place.p[None], one, one, outputs, {}, "finished", place.t, 0.0, used)

@@ -150,9 +150,7 @@ class Search:
             if not opens and not slides:
                 return self._held_again(now)
             self.rest.let_go |= {id(f) for f, *_ in slides}
-            self.slid += "".join(
-                f" {f.name!r} would have to hold {needed:.6g} and holds {can:.6g}." for f, needed, can in slides
-            )
+            self.slid += self.rest.refused(now, slides) if slides else ""
             self.best = None
             now = self.newton(self.down(self.rest.held(place)).place)
         if not self.converged(now):
