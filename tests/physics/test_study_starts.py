@@ -125,8 +125,15 @@ def test_so_are_those_of_other_formulations_projections_and_steps(options):
 def test_runs_of_a_model_with_events_are_those_of_simulate():
     model, L, m = frame("ball")
     ball = bar(model, "ball", (0, 0, L), m)
-    model.add(ts.Contact("floor", model.ground, ball, point=(0, 0, 0), normal=(0, 0, 1)))
-    compared(model, 2)
+    model.add(ts.Contact("floor", model.ground, ball, point=(0, 0, 0), normal=(0, 0, 1), restitution=0.5))
+    assert compared(model, 5)[0] == 5
+
+
+def test_runs_with_friction_stops_and_loops_are_those_of_simulate():
+    model = loop()
+    model.add(ts.Limit("stop", model["A"], upper=0.05))
+    model.add(ts.Friction("friction", model["D"], coefficient=0.1, radius=0.02, normal=10.0))
+    compared(model, 4)
 
 
 @pytest.mark.parametrize("stretch", [False, True])

@@ -16,6 +16,7 @@ from ..run.held import run_held
 from .portion import COUNTS, Portion, assembled, blank_counts
 from .quick import Quick
 from .reductions import OneRun, by_words, reduced
+from .runners import Runners
 
 TOLD = (  # attributes of runs that are those of the study
     "model", "model_hash", "formulation", "formulation_reason", "method", "method_reason", "degrees_of_freedom",
@@ -31,6 +32,7 @@ class Session:
         self.order, self.task = order, order.task()
         self.lock = RLock()
         self._quick: Any = None
+        self.runners = Runners()
 
     def carry_out(self, first, values, pushes=None, stop=lambda: False):
         """The runs with these values of parameters, and of inputs that are held over intervals: one row each."""
@@ -126,12 +128,13 @@ class Session:
             warnings.simplefilter("ignore")
             values = order.model.values(order.parameters(row))
             given = {name: values[name] for name in order.names}
-            task = replace(self.task, parameters=given, start=order.start_of(row))
-            system, runner = task.prepared()
-            runner.begin(self.order.times)
-        trajectory = runner.collect(runner.run()) if held is None else run_held(runner, self.order.times, held)
+            asked = replace(self.task, parameters=given, start=order.start_of(row))
+            task, system, runner = self.runners.of(asked)
+            runner.begin(order.times)
+        trajectory = runner.collect(runner.run()) if held is None else run_held(runner, order.times, held)
         with DERIVING:
             data = dataset(system, trajectory, task.options())
+            self.runners.give_back(task, runner, trajectory)
             return task.judged(system, data, data.sizes["time"])
 
     def _chosen(self, variables):
