@@ -231,9 +231,10 @@ def _unreachable(model, result, bad, shape, tries):
             parts.append(f"{name} by {_far(model, name, far)}")
     told = {name: float(np.ravel(value)[first]) for name, value in result.coordinates.items()}
     where = ", ".join(f"{name} = {value:.6g}" for name, value in list(told.items())[:8])
+    where = f", at {where}" if where else ""
     return (
         f"model {model.name!r}: {_which(bad, shape)} out of reach, from the start and from {tries} random configurations. The "
-        f"nearest assembly misses {'; '.join(parts)}, at {where}; it is `nearest` of this error. least_squares=True returns it"
+        f"nearest assembly misses {'; '.join(parts)}{where}; it is `nearest` of this error. least_squares=True returns it"
     )
 
 
