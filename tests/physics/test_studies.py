@@ -82,6 +82,8 @@ def test_reductions_are_those_of_all_outputs(model, result):
     by_function = ts.study(model, 1.0, **asked, reduce=total)
     np.testing.assert_array_equal(by_function.top, result.height.max("time"))
     np.testing.assert_array_equal(by_function.ends, result.position[:, -1])
+    turned = ts.study(model, 1.0, **asked, reduce={"z": lambda run: np.exp(1j * run["coordinate"][-1])})
+    np.testing.assert_array_equal(turned.z, np.exp(1j * result.coordinate[:, -1].values))
     mixed = {"height": "last", "top": ("height", "max"), "whole": lambda run: float(run.dataset.energy[0])}
     named = ts.study(model, 1.0, **asked, reduce=mixed)
     np.testing.assert_array_equal(named.top, by_function.top)

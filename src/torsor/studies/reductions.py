@@ -123,6 +123,6 @@ def _returned(name, function, value):
         array = np.asarray(value)
     except Exception:  # whatever a stranger's class raises
         array = np.asarray(None)
-    if array.dtype.kind not in "fiubU":
+    if array.dtype.kind not in "fciubU":
         raise OptionError(f"study: {called!r} must give numbers, got {quantity.show(value)}")
     return {called: (tuple(f"{called}_{k}" for k in range(array.ndim)), array)}
