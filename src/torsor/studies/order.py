@@ -41,6 +41,7 @@ class Order:
     pushed: tuple = ((), ())
     keep: tuple | None = None
     reduce: Any = None
+    runs: int = 1  # of the study
 
     def task(self):
         """What is asked of a run with the parameters of the model, checked."""

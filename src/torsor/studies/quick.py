@@ -26,6 +26,7 @@ from ..run.task import refuse_endless
 from ..start.continuity import refuse_jumps
 from ..start.impostors import ALIGNED, JUMPED
 
+MANY = 32  # runs for which kernels with lanes are worth compiling
 ROOM = 2**26  # bytes of outputs that are computed at once
 
 
@@ -42,7 +43,8 @@ class Quick:
             plain = type(first.runner) is Runner and not _in_tables(task)
             self.system, self.able = first.own, plain and not _bends(first.runner, self.columns)
             if self.able:
-                self.library = laned(task.derived(), first.own.choice) if suited(first.runner) else None
+                abreast = order.runs >= MANY and suited(first.runner)
+                self.library = laned(task.derived(), first.own.choice) if abreast else None
                 self.free.append(self._runs(first))
                 base = np.array([*task.model.values(task.parameters).values()], float)
                 self.together = Together(task.derived(), first.own, task.until, base, self.columns)

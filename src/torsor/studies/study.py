@@ -92,7 +92,7 @@ def _ordered(model, until, parameters, grid, start, inputs, outputs, signals, op
     intervals = next((x.shape[1] for x in pushed.values()), 0)
     times, edges = _times(outputs, end, intervals, reduce), tuple(equal_edges(end, intervals).tolist())
     begin = (runs.starts, start if named is None else None, (tuple(pushed), edges))
-    order = Order(model, end, times, runs.names, signals, options, *begin, keep, reduce)
+    order = Order(model, end, times, runs.names, signals, options, *begin, keep, reduce, len(runs))
     return order, runs, [np.broadcast_to(x, (len(runs), intervals)) for x in pushed.values()]
 
 
