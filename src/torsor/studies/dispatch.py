@@ -14,6 +14,7 @@ from .portion import Portion, blank_counts, joined
 from .session import INTERRUPTED, Session
 
 LASTING = 0.5  # seconds that a portion should take: long against what sending it costs, short against the patience of a person
+SHORTEST = 0.02  # seconds of a portion, towards the end
 GROWING = 8  # times as many runs as the portion before it, at most: how long a run takes is not known at first
 SESSIONS: dict[bytes, Session] = {}  # of other processes that have sent orders here; the last ones
 LOCK = threading.Lock()
@@ -71,9 +72,9 @@ class Dispatch:
         self.done.append(portion)
         if self.folder is not None:
             self.folder.keep(portion)
-        share = -(-sum(last - first for first, last in self.left) // (2 * count))
-        pace = portion.seconds / len(portion)
-        self.size = int(max(1, min(LASTING / max(pace, 1e-6), GROWING * len(portion), share)))
+        pace = max(portion.seconds / len(portion), 1e-6)
+        share = max(SHORTEST / pace, sum(last - first for first, last in self.left) / (2 * count))
+        self.size = int(max(1, min(LASTING / pace, GROWING * len(portion), share)))
 
     def _refuse_large(self, portion):
         """Refuse a study whose results do not fit in memory."""
