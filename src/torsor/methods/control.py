@@ -12,6 +12,9 @@ from .vectors import either, largest, rate
 COARSE = 1e-3  # error of a step, relative to the model's size, from which the projection surely finds back
 UNMOVED = 1e-9  # of its size: what a model that is said to rest may move by in a run
 BRIEF = 1e9  # smallest steps, 1e-4 of a run: what begins from nothing is measured against what it gains in that time
+STILL = 1e-16  # of its size: what moves by less in a run does not move
+SUDDEN = 1e4  # smallest steps, 1e-9 of a run: nothing but a force that jumps makes steps from rest so short
+RUN = 1e13  # smallest steps
 KNOWN = 4.0  # how often the measured rounding of accelerations is put up with
 
 
@@ -114,14 +117,33 @@ def speeds_met(run, h, way, along, about):
 
 
 @inlined
+def gaining(run, h, kind):
+    """The largest acceleration of a step; where momenta are state, from what it ends with after rest."""
+    return kind.speed / h if on_momenta(run) else max(kind.first, kind.last)
+
+
+@inlined
+def rests(run, run_time):
+    """Whether nothing has moved so far that would be seen within the run."""
+    slow = UNMOVED / run_time
+    return run.scales.speed <= slow * run.scales.length and run.scales.spin <= slow
+
+
+@inlined
 def sizes_of(run, h, x, way, along, about):
     """What errors of a step along a way are measured against, and the speeds that it has met."""
     plan, scales, tolerance, K, n = run.plan, run.scales, run.plan.tolerance, run.scratch.K, run.plan.velocities
     met = speeds_met(run, h, way, along, about)
     # where nothing turns (or nothing moves along), speeds of that kind are rounding of the others: keep it below the tolerance
     noise, known = 1e-14 / tolerance, KNOWN * h / tolerance
-    speed = max(met[0], noise * met[1] * scales.length, known * scales.linear_rounding)
-    spin = max(met[1], noise * met[0] / scales.length, known * scales.angular_rounding)
+    # an error of a speed that moves nothing within the run is none
+    run_time = RUN * plan.smallest_step
+    least = STILL / (run_time * tolerance)
+    speed = max(met[0], noise * met[1] * scales.length, known * scales.linear_rounding, least * scales.length)
+    spin = max(met[1], noise * met[0] / scales.length, known * scales.angular_rounding, least)
+    # a force that begins at once where nothing has moved yet: speeds are measured against what it gives in the run
+    if h <= SUDDEN * plan.smallest_step and rests(run, run_time):
+        speed, spin = max(speed, run_time * gaining(run, h, along)), max(spin, run_time * gaining(run, h, about))
     # the work of drives and forces counts too, where anything moves by more than rounding
     scales.energy = max(scales.energy, abs(x[plan.configuration + n]))
     energy = max(scales.energy, plan.mass * speed**2 + plan.inertia * spin**2)
@@ -215,7 +237,7 @@ def rounding(run, k, t, x, x1, known):
     side. A force may jump just here: what would move the model within the run counts only if it is found on both sides."""
     plan, s, scales = run.plan, run.scratch, run.scales
     n, least, most = plan.velocities, (np.inf, np.inf), (0.0, 0.0)
-    slow = UNMOVED / (1e13 * plan.smallest_step) ** 2
+    slow = UNMOVED / (RUN * plan.smallest_step) ** 2
     for side in (-1.0, 1.0):
         here = (0.0, 0.0)
         for way in range(4):
