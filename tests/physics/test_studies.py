@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import multiprocessing
+import types
 
 import numpy as np
 import pandas as pd
@@ -66,6 +67,26 @@ def test_the_same_bits_come_from_threads_processes_and_dask(model, result):
             np.testing.assert_array_equal(few.top, result.height.max("time"))
         xr.testing.assert_identical(ts.study(model, 1.0, **asked, **further, executor=spawned), beside)
     np.testing.assert_array_equal(beside.twice, 2 * result.height)
+
+
+def test_ray_is_asked_through_its_module(model, result):
+    """As ray's module is called: `remote` of a function, `future` of what that gives, and the processors of a cluster."""
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+
+        class Told:
+            def __init__(self, job):
+                self.job = job
+
+            def remote(self, *arguments):
+                self.running = pool.submit(self.job, *arguments)
+                return self
+
+            def future(self):
+                return self.running
+
+        ray = types.ModuleType("ray")
+        ray.remote, ray.cluster_resources = Told, lambda: {"CPU": 2.0}
+        xr.testing.assert_identical(ts.study(model, 1.0, {"m": MASSES, "l": 0.6}, outputs=10, executor=ray), result)
 
 
 def test_reductions_are_those_of_all_outputs(model, result):
