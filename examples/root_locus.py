@@ -21,7 +21,8 @@ force = model.state("force", rate=lambda f: 15.0 * (asked - f))  # the motor lag
 model.add(ts.JointForce("motor", track, value=force))
 
 gains = np.geomspace(0.3, 10.0, 80)
-roots = np.array([ts.linearise(model, parameters={"gain": k}).eigenvalues for k in gains])
+poles = lambda run: {"roots": ts.linearise(model, parameters=run.parameters).eigenvalues}
+roots = ts.study(model, 1e-3, {"gain": gains}, reduce=poles).roots.values  # one run each, of a moment
 safe = gains[roots.real.max(axis=1) < 0]
 print(f"stable from a gain of {safe.min():.2f} on")
 plt.scatter(roots.real, roots.imag, c=np.repeat(gains[:, None], roots.shape[1], 1), s=8, norm="log")

@@ -251,3 +251,21 @@ def test_components_of_a_signal_do_not_replace_other_signals():
     position = model["ball"].position
     with pytest.raises(ts.OptionError, match=r"'s\[1\]': a result has a variable of that name already"):
         ts.simulate(model, 0.1, signals={"s": position, "s[1]": position[0]})
+
+
+def test_threads_derive_models_of_their_own_at_the_same_time():
+    def told(k):
+        model = ts.Model(f"chain{k}", gravity=(0, 0, -9.81))
+        before = model.ground
+        for n in range(2):
+            rod = model.body(f"rod{n}", inertia=ts.inertia.rod(1.0 + k, 1.0, axis="z"), at=(0, 0, -0.5 - n))
+            hinge = model.add(ts.Revolute(f"hinge{n}", before, rod, point=(0, 0, -n), axis="y"))
+            model.add(ts.TorsionSpring(f"spring{n}", hinge, stiffness=5.0))
+            before = rod
+        linear = ts.linearise(model, at=ts.equilibrium(model))
+        data = ts.simulate(model, 0.5, outputs=1, start={"hinge1": 0.3})
+        return [linear.A.tolist(), ts.compile(model, "absolute").instructions, data.coordinate.values.tolist()]
+
+    found = {}
+    together(lambda k: found.update({k: told(k)}), 4)
+    assert [found[k] for k in range(4)] == [told(k) for k in range(4)]

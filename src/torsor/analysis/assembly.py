@@ -9,6 +9,7 @@ import numpy as np
 from ..describe.model import Model
 from ..errors import AssemblyError, OptionError
 from ..run.batches import Batch
+from ..run.derived import deriving
 from ..run.wanted import Names
 from . import branches, fitting
 from .given import by_name, count, flag, formulation_given, model_given
@@ -57,6 +58,7 @@ class Assembly:
         return f"<Assembly: {told}; residual {self.residual:.2g}>"
 
 
+@deriving
 def assemble(
     model: Model,
     targets: Mapping[str, Any],

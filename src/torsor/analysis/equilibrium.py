@@ -11,6 +11,7 @@ from ..describe import quantity
 from ..describe.model import Model
 from ..errors import OptionError
 from ..look.dataset import at_outputs, labelled
+from ..run.derived import deriving
 from ..run.results import Trajectory
 from .balance import Balance
 from .linear_model import LinearModel
@@ -98,6 +99,7 @@ class Equilibrium:
         return "\n".join([*lines, *(f"  neutral: {what}" for what in self.neutral)])
 
 
+@deriving
 def equilibrium(
     model: Model,
     start: Any = None,

@@ -20,6 +20,7 @@ from ..errors import AssemblyError, OptionError, RunError
 from ..formulations.fingerprint import fingerprint
 from ..look.dataset import at_outputs, labelled
 from ..look.recorded import recorded
+from ..run.derived import deriving
 from . import singular
 from .assembly import assemble
 from .drives import driven, motions
@@ -34,6 +35,7 @@ SWEEP = "sweep"
 RANK = 1e-7  # singular value of constraints without units, below which it is none
 
 
+@deriving
 def kinematics(
     model: Model,
     drives: Mapping[str, Any] | None = None,

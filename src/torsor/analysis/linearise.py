@@ -7,6 +7,7 @@ import casadi as ca
 import numpy as np
 
 from ..describe.model import Model
+from ..run.derived import deriving
 from .linear_model import LinearModel
 from .linearisation import linearised
 from .mechanism import Mechanism
@@ -17,6 +18,7 @@ from .places import parameters_of, place_of
 RESTS = 1e-11  # displacement over the size of the model, or in rad
 
 
+@deriving
 def linearise(
     model: Model,
     inputs: Sequence[str] | None = None,

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..describe.model import Model
 from ..errors import ModelError, OptionError
+from ..run.derived import deriving
 from . import singular
 from .assembly import assemble
 from .drives import driven
@@ -42,6 +43,7 @@ class Range:
         return self.upper_end == ENDLESS
 
 
+@deriving
 def range_of_motion(
     model: Model,
     coordinate: str,

@@ -12,6 +12,7 @@ from ..describe.model import Model
 from ..errors import OptionError
 from .automatic import prepared
 from .batches import Batch
+from .derived import deriving
 from .joint_dynamics import JointDynamics
 from .prepare import mechanics
 
@@ -181,6 +182,7 @@ class Dynamics(JointDynamics):
         return batch["t q v p"]
 
 
+@deriving
 def compile(
     model: Model, formulation: str = "auto", map: str = "exp", parameters: Mapping[str, float] | None = None
 ) -> Dynamics:

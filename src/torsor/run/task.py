@@ -19,7 +19,7 @@ from ..registry import registered
 from ..start.bends import Bends
 from ..start.continuity import refuse_jumps
 from . import automatic, large, stiffness
-from .derived import derived
+from .derived import DERIVING, derived, deriving
 from .elsewhere import Starts
 from .interruption import never_lost
 from .prepare import changes_structure, chosen_anew, run_kernels
@@ -88,11 +88,12 @@ class Task:
         """System and runner; stored: the system of a checkpoint, which counts, and not what would be derived today."""
         model, metric = self.model, self.projection.metric
         ways = (self.map, self.projection.baumgarte, metric)
-        model.seal()
-        refuse_jumps(model, self.values(), self.until)
+        with DERIVING:
+            model.seal()
+            refuse_jumps(model, self.values(), self.until)
         if self.ranks is not None:
             return self._parted()
-        prepared = lambda needs: automatic.prepared(
+        prepared = lambda needs: deriving(automatic.prepared)(
             model, self.formulation, *ways, self.signals, self.parameters, needs=needs
         )
         found = prepared(self.needs())

@@ -26,7 +26,7 @@ OVER_TIME: dict[str, Callable] = {
 
 
 class OneRun(Mapping):
-    """One run as a function that reduces it sees it: arrays by name, time first.
+    """One run as a function that reduces it sees it: arrays by name, run["energy"] or run.energy, time first.
 
     time         of the outputs that were reached [s]
     parameters   of this run, by name
@@ -40,6 +40,13 @@ class OneRun(Mapping):
 
     def __getitem__(self, name):
         return self.time if name == "time" else self._variables[name][1]
+
+    def __getattr__(self, name):
+        if name.startswith("_") or name not in self._variables:
+            raise AttributeError(
+                f"a run has no {name!r}. Known: time, parameters, attrs, dataset, {', '.join(self._variables)}"
+            )
+        return self[name]
 
     def __iter__(self):
         return iter(self._variables)
