@@ -20,7 +20,8 @@ from ..registry import lookup
 from .system import System
 
 DERIVING = RLock()  # graphs of CasADi are made by one thread at a time, whichever models it is about
-Given, Returned = ParamSpec("Given"), TypeVar("Returned")
+Given = ParamSpec("Given")
+Returned = TypeVar("Returned")
 
 
 def deriving(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
