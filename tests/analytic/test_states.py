@@ -186,7 +186,7 @@ def test_events_set_states_that_drives_follow():
         ),
         (
             lambda m, x: m.add(ts.Nonholonomic("n", m["hinge"].rate[0] - m.state("z", m["hinge"].reaction_force[0]))),
-            "velocities and states only",
+            "velocities, states and inputs only",
         ),
         (lambda m, x: m.add(ts.Motion("d", m["body"], at=(x, 0, 0))), "its motion contains 'x'"),
         (lambda m, x: m.when(x >= 1, ts.assign("nothing", 1.0)), "unknown parameter 'nothing'. Known: x"),

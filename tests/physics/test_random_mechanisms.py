@@ -6,7 +6,7 @@
 import pytest
 from agreement import judged, quickly_compiled, reason
 
-MODELS, EACH = 60, 5
+MODELS, EACH = 40, 5
 REFUSED = {}  # what is known to be refused or doubted: by number of the model why, by formulation
 
 

@@ -102,7 +102,8 @@ def test_efforts_are_what_their_definitions_say_of_the_reactions(key):
     """y handed on behind λ equals −μ |F| tanh 5 θ̇ of the reactions and rates that the results show."""
     mu, model = 0.05, linkage(0.05)
     d = ts.compile(model, formulation=key)
-    a, lam, _ = d._solve(None, None, 0.0, None)
+    _, (a, lam, _) = d._solve(None, None, 0.0, None)
+    a, lam = a[0], lam[0]
     f = d.formulation_object
     watch = f.watching("watch", ca.vertcat(*model.signals.values(), *[j.rate for j in model.joints]))
     sizes, rates = np.split(watch(0.0, d.q, d.v, d.p, a, lam).full().ravel(), 2)
@@ -115,7 +116,8 @@ def test_multipliers_of_tree_joints_are_those_of_absolute_coordinates(key):
     state = lambda key: rod(0.3, 0.2, 3.0, key)
     values = []
     for (d, model), name in ((state("absolute"), "absolute"), (state(key), key)):
-        a, lam, _ = d._solve(None, None, 0.0, None)
+        _, (a, lam, _) = d._solve(None, None, 0.0, None)
+        a, lam = a[0], lam[0]
         column = ca.vertcat(*[c.multiplier for c in model.constraints])
         values.append(d.formulation_object.watching(name.replace("-", "_"), column)(0.0, d.q, d.v, d.p, a, lam).full())
     assert np.abs(values[0]).max() > 1
