@@ -26,6 +26,7 @@ ORDER = [
     {"formulations"},
     {"start"},
     {"kernels"},
+    {"tables.table", "tables.reading"},  # which are functions to be called with many numbers
     {"methods"},
     {"run"},
     {"store"},

@@ -8,6 +8,7 @@ from scipy.interpolate import Akima1DInterpolator, CubicSpline, RectBivariateSpl
 
 import torsor as ts
 from torsor.kernels import build
+from torsor.tables.table import MANY
 
 KINDS = ("nearest", "linear", "akima", "cubic")
 RNG = np.random.default_rng(7)
@@ -127,3 +128,18 @@ def test_native_code_finds_the_piece_that_bisection_finds(backend):
         (values, slopes), (v, s) = kernel(at), function(at)
         assert values == pytest.approx(np.array(v).ravel(), rel=1e-9, abs=1e-9, nan_ok=True)
         assert slopes == pytest.approx(np.array(s).ravel(order="F"), rel=1e-9, abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("outside", ["hold", "extrapolate", "error"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_numbers_at_once_are_those_of_each_alone(kind, outside):
+    """Native code finds them, which rounds otherwise; shapes are kept, and what is no number stays none."""
+    f = ts.table(np.sort(RNG.uniform(-1, 1, 50)), RNG.normal(size=50), kind, outside)
+    u = np.append(RNG.uniform(-1.2, 1.2, MANY - 1), np.nan).reshape(2, -1)
+    few = np.array([f(part) for part in u.reshape(10, -1)]).reshape(u.shape)
+    np.testing.assert_allclose(f(u), few, rtol=1e-12, atol=1e-12)
+    if kind != "akima":
+        g = ts.table((np.arange(7.0), np.arange(5.0) ** 2), RNG.normal(size=(7, 5)), kind, outside)
+        v = RNG.uniform(-1, 17, u.shape)
+        few = np.array([g(*part) for part in zip(3 * u.reshape(10, -1), v.reshape(10, -1))]).reshape(u.shape)
+        np.testing.assert_allclose(g(3 * u, v), few, rtol=1e-11, atol=1e-11)

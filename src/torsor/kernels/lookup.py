@@ -10,7 +10,7 @@ from struct import unpack
 from ..tables.search import AXIS, RECORD
 
 SYMBOLS = {("llvm.floor.f64", 1)}
-_AXES = RECORD.fields["axes"][1]  # type: ignore[index]
+_AXES, _APART, _COLUMNS = (RECORD.fields[name][1] for name in ("axes", "apart", "columns"))  # type: ignore[index]
 
 
 def is_lookup(symbol):
@@ -24,7 +24,7 @@ def lines(n, operands, results):
     """
     name, arguments = f"table_{int(unpack('>d', bytes.fromhex(operands[0][2:]))[0])}", operands[1:]
     search = f"table_row{len(arguments)}"
-    given = ", ".join([f"ptr %q{n}", f"i64 {results}", *[f"double {x}" for x in arguments]])
+    given = ", ".join([f"ptr %q{n}", *[f"double {x}" for x in arguments]])
     texts = [
         f"%r{n}_{k} = getelementptr double, ptr %r{n}, i64 {k}\n%{n + k} = load double, ptr %r{n}_{k}\n"
         for k in range(results)
@@ -43,7 +43,7 @@ def declarations(symbols):
 
 def _field(name, field, at):
     """Lines that load a field of an axis."""
-    kind = {"breaks": "ptr", "guide": "ptr", "count": "i64"}.get(field, "double")
+    kind = {"breaks": "ptr", "apart": "i64", "guide": "ptr", "count": "i64"}.get(field, "double")
     place = AXIS.fields[field][1]  # type: ignore[index]
     return f"%{name}p = getelementptr i8, ptr {at}, i64 {place}\n%{name} = load {kind}, ptr %{name}p\n"
 
@@ -57,7 +57,8 @@ def _place():
     return f"""\
 define internal i64 @table_place(ptr %axis, double %u) noinline nounwind {{
 entry:
-{_field("breaks", "breaks", "%axis")}{_field("guide", "guide", "%axis")}{_field("count", "count", "%axis")}\
+{_field("breaks", "breaks", "%axis")}{_field("apart", "apart", "%axis")}\
+{_field("guide", "guide", "%axis")}{_field("count", "count", "%axis")}\
 {_field("parts", "parts", "%axis")}{_field("first", "first", "%axis")}{_field("scale", "scale", "%axis")}\
 %ordered = fcmp ord double %u, 0.0
 br i1 %ordered, label %number, label %none
@@ -93,7 +94,8 @@ br i1 %more, label %halve, label %done
 halve:
 %sum = add i64 %a, %b
 %mid = lshr i64 %sum, 1
-%xp = getelementptr double, ptr %breaks, i64 %mid
+%off = mul i64 %mid, %apart
+%xp = getelementptr i8, ptr %breaks, i64 %off
 %x = load double, ptr %xp
 %passed = fcmp ole double %x, %u
 %next = add i64 %mid, 1
@@ -124,7 +126,7 @@ br label %test
 
 
 def _row(arguments):
-    """The address of a row: of `width` numbers, at the place of one or two arguments."""
+    """The address of a row: at the place of one or two arguments."""
     given = ", ".join(f"double %u{k}" for k in range(arguments))
     places = "".join(
         f"%axis{k} = getelementptr i8, ptr %table, i64 {_AXES + k * AXIS.itemsize}\n"
@@ -134,15 +136,17 @@ def _row(arguments):
     place = "%i0"
     if arguments == 2:
         places += (
-            f"%columnsp = getelementptr i8, ptr %table, i64 {RECORD.fields['columns'][1]}\n"  # type: ignore[index]
+            f"%columnsp = getelementptr i8, ptr %table, i64 {_COLUMNS}\n"
             "%columns = load i64, ptr %columnsp\n%along = mul i64 %i0, %columns\n%i = add i64 %along, %i1\n"
         )
         place = "%i"
     return f"""\
-define internal ptr @table_row{arguments}(ptr %table, i64 %width, {given}) noinline nounwind {{
+define internal ptr @table_row{arguments}(ptr %table, {given}) noinline nounwind {{
 {places}%rows = load ptr, ptr %table
-%at = mul i64 {place}, %width
-%row = getelementptr double, ptr %rows, i64 %at
+%apartp = getelementptr i8, ptr %table, i64 {_APART}
+%apart = load i64, ptr %apartp
+%at = mul i64 {place}, %apart
+%row = getelementptr i8, ptr %rows, i64 %at
 ret ptr %row
 }}
 """

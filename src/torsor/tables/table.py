@@ -14,6 +14,7 @@ from .calls import evaluated, horner
 from .pieces import KINDS, OUTSIDE, pieces
 from .search import Axis, Stored, keep, number_of
 
+MANY = 100_000  # numbers at once for which native code is worth its building
 STRAIGHT = 1e-13  # of the largest slope: a linear table that bends by less does not
 
 
@@ -59,7 +60,17 @@ class Table:
         except (TypeError, ValueError):
             given = ", ".join(map(show, arguments))
             raise ModelError(f"{self.name}: its arguments must be signals or numbers, got {given}") from None
-        return self._numbers(u)
+        if u[0].size < MANY:
+            return self._numbers(u)
+        return self._compiled.over(*[x.reshape(-1, 1) for x in u])[0].reshape(u[0].shape)
+
+    @cached_property
+    def _compiled(self):
+        """f as native code."""
+        from ..kernels import build
+
+        u = [ca.SX.sym(f"u{k}") for k in range(len(self.points))]
+        return build({"table": ca.Function("table", u, [self(*u)])})["table"]
 
     def _expression(self, arguments):
         u = [ca.SX(x) for x in arguments]
