@@ -5,7 +5,8 @@ Variables and dimensions are those of docs/results.md; times are exactly those a
 
 import json
 import platform
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib import metadata
 
 import numpy as np
 
@@ -114,21 +115,30 @@ def labelled(system, times, used, variables):
     import xarray as xr
 
     unique = [name not in system.shared for name in system.connections]
-    variables = variables | {"reaction_unique": (("joint",), np.array(unique, bool))}
-    attributes = lambda name: {what: known[name] for what, known in ATTRIBUTES.items() if name in known}
-    variables = {**variables, "time": (("time",), times)}
-    constraints = tuple(system.declared[k][0] for k, _ in system.shown(used))
-    names = (system.bodies, system.joint_coordinates, system.coordinate_units, system.connections)
+    variables = {**variables, "reaction_unique": (("joint",), np.array(unique, bool)), "time": (("time",), times)}
     made = {name: xr.Variable(x[0], x[1], attributes(name)) for name, x in variables.items()}
-    return xr.Dataset(made, _labels(*map(tuple, names), constraints))
+    return xr.Dataset(made, _indexed(*_names(system, used)))
 
 
-@lru_cache(maxsize=64)
+def attributes(name):
+    """Unit and meaning of a variable."""
+    return {what: known[name] for what, known in ATTRIBUTES.items() if name in known}
+
+
+def labels(system, used):
+    """Labels of everything but time, by name: (dimension, values)."""
+    return _labels(*_names(system, used))
+
+
+def _names(system, used):
+    """Of everything that has one, as tuples."""
+    constraints = (system.declared[k][0] for k, _ in system.shown(used))
+    told = (system.bodies, system.joint_coordinates, system.coordinate_units, system.connections, constraints)
+    return tuple(map(tuple, told))
+
+
 def _labels(bodies, joint_coordinates, coordinate_units, connections, constraints):
-    """Labels of everything but time, with their indexes: the same for all runs of a model."""
-    import xarray as xr
-
-    labels = {
+    found = {
         "body": bodies,
         **dict.fromkeys(("axis", "row", "column"), ("x", "y", "z")),
         "joint_coordinate": joint_coordinates,
@@ -137,7 +147,15 @@ def _labels(bodies, joint_coordinates, coordinate_units, connections, constraint
         "constraint": constraints,
     }
     along = {"coordinate_unit": "joint_coordinate"}
-    return xr.Coordinates({name: ((along.get(name, name),), np.array(x, dtype=str)) for name, x in labels.items()})
+    return {name: (along.get(name, name), np.array(x, dtype=str)) for name, x in found.items()}
+
+
+@lru_cache(maxsize=64)
+def _indexed(*names):
+    """Labels with their indexes: the same for all runs of a model."""
+    import xarray as xr
+
+    return xr.Coordinates({name: ((dim,), x) for name, (dim, x) in _labels(*names).items()})
 
 
 class Accuracy:
@@ -196,10 +214,6 @@ class Accuracy:
 
 def manifest(system, trajectory, options):
     """Where the numbers come from: versions, model, options, machine."""
-    import casadi
-    import llvmlite
-    import xarray
-
     from .. import __version__
 
     return {
@@ -218,12 +232,16 @@ def manifest(system, trajectory, options):
         "dependent": json.dumps(_dependent(system)),
         "options": json.dumps(options),
         "torsor": __version__,
-        "versions": json.dumps({
-            "casadi": casadi.CasadiMeta.version(), "llvmlite": llvmlite.__version__,
-            "numpy": np.__version__, "xarray": xarray.__version__, "python": platform.python_version(),
-        }),
+        "versions": _versions(),
         "machine": f"{platform.system()} {platform.machine()}",
     }  # fmt: skip
+
+
+@cache
+def _versions():
+    """Of what torsor stands on. Packages are not loaded for it."""
+    names = ("casadi", "llvmlite", "numpy", "xarray")
+    return json.dumps({name: metadata.version(name) for name in names} | {"python": platform.python_version()})
 
 
 def _dependent(system):

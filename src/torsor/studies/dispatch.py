@@ -1,6 +1,7 @@
 """Runs of a study handed out to those who carry them out, in portions that last about as long as each other."""
 
 import os
+import pickle
 import threading
 import warnings
 from concurrent import futures
@@ -14,8 +15,10 @@ from .portion import Portion, blank_counts, joined
 from .session import INTERRUPTED, Session
 
 LASTING = 0.5  # seconds that a portion should take: long against what sending it costs, short against the patience of a person
-SHORTEST = 0.02  # seconds of a portion, towards the end
-GROWING = 8  # times as many runs as the portion before it, at most: how long a run takes is not known at first
+SHORTEST = 0.05  # seconds of a portion, towards the end
+FIRST = 4  # runs of the first portions, where there are many: as many as may run side by side
+FEW = 100  # runs for each worker, where the first portions have one each
+GROWING = 128  # times as many runs as the portion before it, at most: how long a run takes is not known at first
 SESSIONS: dict[bytes, Session] = {}  # of other processes that have sent orders here; the last ones
 LOCK = threading.Lock()
 
@@ -36,11 +39,15 @@ class Dispatch:
     def carry_out(self, executor, bar):
         """All runs as one portion. Where somebody interrupts it, those that are not there are marked."""
         team = workers(executor)
+        self.size = FIRST if len(self.runs) > FEW * team.count else 1
         packed = None if team.here else self.session.order.packed()
         try:
             while self.left or self.pending:
-                while self.left and len(self.pending) < DEEP * team.count:
+                deep = DEEP if self.done else 1  # the first portions tell how long a run takes
+                while self.left and len(self.pending) < deep * team.count:
                     self._hand_out(team, packed)
+                if not team.here:
+                    import xarray  # noqa: F401  now, while others work
                 over, self.pending = futures.wait(self.pending, return_when=futures.FIRST_COMPLETED)
                 for future in over:
                     self._take(future.result() if team.here else received(future), team.count)
@@ -93,7 +100,7 @@ class Dispatch:
         over = futures.wait(self.pending, timeout=5.0 if team.here else 0.0).done
         for future in over:
             if not future.cancelled() and future.exception() is None and not isinstance(future.result(), str):
-                self.done.append(future.result())
+                self.done.append(future.result() if team.here else received(future))
         left = missing(len(self.runs), self.done)
         self.done += [Portion(a, [INTERRUPTED] * (b - a), blank_counts(b - a)) for a, b in left]
         count = sum(message == INTERRUPTED for portion in self.done for message in portion.messages)
@@ -126,7 +133,7 @@ def here(session, stopped, first, values, pushed):
 
 
 def elsewhere(asked, packed, first, values, pushed):
-    """Runs of an order that came from another process. Returns a portion, or in words why there is none."""
+    """Runs of an order that came from another process. Returns a portion as bytes, or in words why there is none."""
     if asked != version():
         return f"a worker has torsor {version()}, but {asked} asks it to work: install the same version everywhere"
     with LOCK:
@@ -135,7 +142,9 @@ def elsewhere(asked, packed, first, values, pushed):
                 SESSIONS.pop(next(iter(SESSIONS)))
             SESSIONS[packed] = Session(unpacked(packed))
         session = SESSIONS[packed]
-    return session.carry_out(first, values, pushed)
+    return pickle.dumps(
+        session.carry_out(first, values, pushed), pickle.HIGHEST_PROTOCOL
+    )  # one thing to be sent, not many
 
 
 def received(future):
@@ -151,4 +160,4 @@ def received(future):
         ) from error
     if isinstance(found, str):
         raise OptionError(f"study: {found}")
-    return found
+    return pickle.loads(found)

@@ -12,7 +12,7 @@ import numpy as np
 from ..describe.topology import spanning_tree
 from ..errors import TorsorError
 from ..joints import Joint
-from ..look.dataset import at_outputs, labelled, manifest
+from ..look.dataset import at_outputs, attributes, labels, manifest
 from ..run import large
 from ..run.again import Prepared
 from ..run.beginnings import Together
@@ -74,13 +74,11 @@ class Quick:
         return done, {n: (dims, pick(x)) for n, (dims, x) in variables.items()}, {n: pick(x) for n, x in counts.items()}
 
     def described(self):
-        """Labels and units, as a dataset without runs, and the manifest of a run."""
+        """Labels, attributes of variables by name, and the manifest of a run."""
         if self._described is None:
             none = self._variables(np.zeros((1, 0, sum(size for _, size in self.system.layout))), np.zeros((1, 0)))
-            variables = {name: (dims, x[0]) for name, (dims, x) in none.items()}
-            over = _Kept(self.system.keep)
-            data = labelled(self.system, self.order.times[:0], self.system.keep, variables)
-            self._described = data, manifest(self.system, over, self.task.options())
+            told = manifest(self.system, _Kept(self.system.keep), self.task.options())
+            self._described = labels(self.system, self.system.keep), {name: attributes(name) for name in none}, told
         return self._described
 
     def _taken(self):

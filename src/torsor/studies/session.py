@@ -33,7 +33,6 @@ class Session:
         self.lock = RLock()
         self._quick: Any = None
         self.runners = Runners()
-        self._described: tuple = (None, {}, {}, {})  # of the dataset that was described last
 
     def carry_out(self, first, values, pushes=None, stop=lambda: False):
         """The runs with these values of parameters, and of inputs that are held over intervals: one row each."""
@@ -104,26 +103,21 @@ class Session:
         except Exception as error:  # of a function of the user
             portion.messages[i] = f"reduce: {type(error).__name__}: {error}"
 
-    def _describe(self, portion, data, attributes):
-        """Labels, units and manifest, from a dataset of the same model."""
+    def _describe(self, portion, labels, attributes, manifest):
+        """Labels, attributes of variables, and what the manifest of a run tells of all of them."""
         if portion.told:
             return
-        known = self._described
-        if data is known[0]:
-            _, portion.told, portion.labels, portion.attributes = known
-        else:
-            options = {k: v for k, v in json.loads(attributes["options"]).items() if k != "parameters"}
-            portion.told = {name: attributes[name] for name in TOLD} | {"options": json.dumps(options)}
-            portion.labels = {str(name): (x.dims[0], x.values) for name, x in data.coords.items() if name != "time"}
-            portion.attributes = {str(name): dict(x.attrs) for name, x in data.variables.items()}
-            self._described = data, portion.told, portion.labels, portion.attributes
+        options = {k: v for k, v in json.loads(manifest["options"]).items() if k != "parameters"}
+        portion.told = {name: manifest[name] for name in TOLD} | {"options": json.dumps(options)}
+        portion.labels, portion.attributes = labels, attributes
 
     def _alone(self, portion, i, row, held):
         """One run, prepared for itself as `simulate` does it: what is kept of it."""
         data = self._simulated(row, held)
         for name in COUNTS:
             portion.counts[name][i] = data.attrs[name]
-        self._describe(portion, data, data.attrs)
+        labels = {str(name): (x.dims[0], x.values) for name, x in data.coords.items() if name != "time"}
+        self._describe(portion, labels, {str(name): dict(x.attrs) for name, x in data.data_vars.items()}, data.attrs)
         variables = self._chosen({str(name): (x.dims, x.values) for name, x in data.data_vars.items()})
         run = OneRun(variables, data["time"].values, self.order.parameters(row), data.attrs, lambda: data)
         return reduced(self.order.reduce, run)
