@@ -37,17 +37,18 @@ def suited(runner):
 
 
 def laned(told, choice):
-    """Kernels with lanes, of what was derived from a model: from the cache, or built now."""
+    """Kernels with lanes, of what was derived from a model: known there, on the disk, or built now."""
     backend = Lanes(lanes=LANES)
     key = kernels.cache.digest("lanes", told.key, repr(choice))
     with DERIVING:
-        found = kernels.load(key, backend)
-        if found is None:
-            every = kernels_of(
-                choice.write(told.equations), choice.map, choice.baumgarte, told.signals, None, choice.needs
-            )
-            found = kernels.build({name: every[name] for name in NEEDED}, backend=backend, key=key)
-        return found
+        if key not in told.libraries:
+            told.libraries[key] = kernels.load(key, backend) or _built(told, choice, backend, key)
+        return told.libraries[key]
+
+
+def _built(told, choice, backend, key):
+    every = kernels_of(choice.write(told.equations), choice.map, choice.baumgarte, told.signals, None, choice.needs)
+    return kernels.build({name: every[name] for name in NEEDED}, backend=backend, key=key)
 
 
 class SideBySide:
@@ -88,8 +89,8 @@ class SideBySide:
             lanes=LANES, **{name: library[name].address for name in NEEDED},
             start=runner.system.t, end=runner.until, step=runner.fixed_step, A=method.A, b=method.b, c=method.c,
             times=times, places=held.places, edges=held.edges,
-            inputs=_together(held.values.reshape(len(beginnings), -1), groups, len(held.edges)),
-            x=_together(beginnings.x, groups), p=_together(beginnings.p, groups),
+            inputs=_together(held.values, groups),
+            x=_together(beginnings.x[:, None], groups), p=_together(beginnings.p[:, None], groups),
             xs=np.zeros((rows, wide["x"])), ps=np.zeros((rows, wide["p"])), states=np.zeros((2, wide["x"])),
             now=np.zeros(wide["p"]), t=np.zeros(LANES), u=np.zeros(wide["u"]), K=np.zeros((method.b.size, wide["u"])),
             F=np.zeros(max(1, LANES * library["factor"].size_out(0))), lam=np.zeros(max(1, LANES * rate.size_out(1))),
@@ -97,12 +98,13 @@ class SideBySide:
         )  # fmt: skip
 
 
-def _together(rows, groups, parts=1):
-    """Rows of runs as rows of groups, or of groups and parts: lanes of the first number, then of the second; the last run fills
-    lanes that are left."""
-    filled = rows[np.minimum(np.arange(groups * LANES), len(rows) - 1)]
-    size = rows.shape[1] // parts
-    lanes = filled.reshape(groups, LANES, parts, size).transpose(0, 2, 3, 1)
+def _together(rows, groups):
+    """Rows of runs (run, part, number) as rows of groups and parts: lanes of the first number, then of the second; the last run
+    fills lanes that are left."""
+    _, parts, size = rows.shape
+    if left := groups * LANES - len(rows):
+        rows = np.concatenate([rows, rows[-1:].repeat(left, axis=0)])
+    lanes = rows.reshape(groups, LANES, parts, size).transpose(0, 2, 3, 1)
     return np.ascontiguousarray(lanes).reshape(groups * parts, size * LANES)
 
 

@@ -68,7 +68,7 @@ class Dispatch:
         if last - first > self.size:
             self.left.insert(0, (first + self.size, last))
             last = first + self.size
-        held = np.stack([x[first:last] for x in self.pushed], axis=-1) if self.pushed else None
+        held = [x[first:last] for x in self.pushed]
         job = (here, self.session, self.stopped) if team.here else (elsewhere, version(), packed)
         self.pending.add(team.submit(*job, first, self.runs.values[first:last], held))
 

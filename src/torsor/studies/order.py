@@ -62,11 +62,11 @@ class Order:
         return dict(zip(self.starts, row[len(self.names) :].tolist())) if self.starts else self.start
 
     def held(self, values):
-        """Inputs of some runs, from their values (run, interval, input); None where there are none."""
+        """Inputs of some runs, from the values of each (run, interval); None where there are none."""
         names, edges = self.pushed
         every = list(self.model.parameters)
         places = np.array([every.index(name) for name in names], np.int64)
-        return Held(places, np.array(edges, float), values) if names else None
+        return Held(places, np.array(edges, float), np.stack(values).transpose(1, 2, 0)) if names else None
 
     def packed(self):
         """As bytes, for another process. Signals go along as signals of the model."""

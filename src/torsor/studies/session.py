@@ -34,8 +34,8 @@ class Session:
         self._quick: Any = None
         self.runners = Runners()
 
-    def carry_out(self, first, values, pushes=None, stop=lambda: False):
-        """The runs with these values of parameters, and of inputs that are held over intervals: one row each."""
+    def carry_out(self, first, values, pushes=(), stop=lambda: False):
+        """The runs with these values of parameters, one row each, and of inputs that are held over intervals (run, interval)."""
         began, n = clock.perf_counter(), len(values)
         portion, pieces = Portion(first, [""] * n, blank_counts(n)), list[tuple]()
         quick, held = self.quick(), self.order.held(pushes)
