@@ -12,7 +12,7 @@ import torsor as ts
 from torsor import registry
 
 KINDS = sorted(registry._HOMES)
-PLAIN = ("case", "group", "rule")  # written like those that are there, without a recipe of their own
+PLAIN = ("case", "group")  # written like those that are there, without a recipe of their own
 BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.S | re.M)
 RECIPES = {  # place and name of the file -> its text, and how it is used
     match.groups(): (block, use)
