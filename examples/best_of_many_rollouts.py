@@ -1,4 +1,7 @@
-"""Planning by rollouts: of 2,000 random torques those that bring the hand of an arm closest to a point, then again near these."""
+"""Planning by rollouts: of 2,000 random torques those that bring the hand of an arm closest to a point, then again near these.
+
+python examples/best_of_many_rollouts.py
+"""
 
 import casadi as ca
 import numpy as np

@@ -1,4 +1,7 @@
-"""A robot writes a circle: joint angles of all its points at once, and every way to hold the pen at one of them."""
+"""A robot writes a circle: joint angles of all its points at once, and every way to hold the pen at one of them.
+
+python examples/inverse_kinematics.py
+"""
 
 import numpy as np
 

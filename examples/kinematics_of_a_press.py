@@ -1,4 +1,7 @@
-"""A press: how its crank moves the ram, what torque that takes, how far the ram goes, and where the crank is at its dead points."""
+"""A press: how its crank moves the ram, what torque that takes, how far the ram goes, and where the crank is at its dead points.
+
+python examples/kinematics_of_a_press.py
+"""
 
 import numpy as np
 

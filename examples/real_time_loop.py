@@ -27,6 +27,4 @@ while sim.time < 1.5:
     time.sleep(max(ahead, 0.0))
     if push:
         print(f"t = {sim.time:.2f} s: push {push['push']:.0f} N, load at {sim['load.position'][0]:.3f} m")
-print(
-    f"load at {sim['load.position'][0]:.3f} m, rope {sim.coordinates['rope']:+.3f} rad; at most {1e3 * late:.1f} ms late"
-)
+print(f"rope {sim.coordinates['rope']:+.3f} rad at t = {sim.time:.2f} s; never more than {1e3 * late:.1f} ms late")

@@ -1,4 +1,7 @@
-"""A winch lifts a load: a throttle recorded in a file, and a motor given by its map of torque over speed and throttle."""
+"""A winch lifts a load: a throttle recorded in a file, and a motor given by its map of torque over speed and throttle.
+
+python examples/recorded_torque.py
+"""
 
 import pathlib
 
@@ -9,9 +12,7 @@ import torsor as ts
 pathlib.Path("throttle.csv").write_text("time,throttle\n0,0.63\n0.5,1\n3,1\n3.2,0.4\n6,0.4\n")
 throttle = ts.read_table("throttle.csv", x="time", y="throttle")
 speeds, throttles = np.linspace(0, 60, 13), np.linspace(0, 1, 5)
-torques = (
-    25 * np.outer(1 - (speeds / 60) ** 2, throttles) - 0.05 * speeds[:, None]
-)  # N m, as a test bench would measure
+torques = 25 * np.outer(1 - (speeds / 60) ** 2, throttles) - 0.05 * speeds[:, None]  # N m, as measured on a bench
 motor = ts.table((speeds, throttles), torques, "cubic", outside="extrapolate", name="motor")
 
 model = ts.Model("winch", gravity=(0, 0, -9.81))

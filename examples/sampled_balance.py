@@ -23,7 +23,5 @@ for period in (0.01, 0.05, 0.1, 0.15, 0.2):
     model.add(ts.JointForce("motor", track, pilot["force"]))
     model.when(abs(hinge.coordinate[0]) >= np.pi / 2, ts.end(), name="fallen")
     data = ts.simulate(model, 20.0, outputs=400)
-    late = abs(data.coordinate[-40:, 1]).max()
-    print(
-        f"T = {period:.2f} s: {data.attrs['status']} at {data.attrs['time_reached']:.2f} s, angle up to {late:.1e} rad"
-    )
+    status, reached, late = data.attrs["status"], data.attrs["time_reached"], abs(data.coordinate[-40:, 1]).max()
+    print(f"T = {period:.2f} s: {status} at {reached:.2f} s, angle up to {late:.1e} rad")

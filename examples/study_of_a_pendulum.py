@@ -1,4 +1,7 @@
-"""A study: how high a double pendulum swings, over the mass of its lower arm and the length of the upper one."""
+"""A study: how high a double pendulum swings, over the mass of its lower arm and the length of the upper one.
+
+python examples/study_of_a_pendulum.py
+"""
 
 import numpy as np
 
