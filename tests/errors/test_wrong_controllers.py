@@ -47,8 +47,10 @@ WRONG = {
     "too few arguments": ({"function": lambda t: 0}, r"is called as function\(t, inputs\), and takes \(t\)"),
     "too many arguments": ({"state": 0.0}, r"is called as function\(t, inputs, state\), and takes \(t, u\)"),
     "both": ({"outputs": {"push": 1.0}}, "outputs are expressions, which need no function"),
-    "state of text": ({"state": "idle", "function": lambda t, u, s: 0}, "state must be .* got 'idle'"),
-    "state of signals": ({"state": ts.time, "function": lambda t, u, s: 0}, "state must be made of numbers"),
+    "state of code": ({"state": {"g": lambda: 0}, "function": lambda t, u, s: 0}, "state {.* cannot be copied and saved"),
+    "state infinite": ({"state": {"sum": math.inf}, "function": lambda t, u, s: 0}, "state must be made of finite numbers"),
+    "object compiled": ({"state": "idle", "compiled": True, "function": lambda t, u, s: 0}, "compiled, got 'idle'"),
+    "state of signals": ({"state": ts.time, "function": lambda t, u, s: 0}, "state must be made of finite numbers"),
     "start too long": ({"start": [1, 2]}, r"start must be a number, or one for each of push, got \[1, 2\]"),
     "start not a number": ({"start": math.nan}, "start must be a number"),
     "start of nothing": ({"start": {"pull": 1.0}}, "there is no output 'pull'. Known: push"),
@@ -119,6 +121,20 @@ def test_a_function_that_fails_with_its_state_is_told():
         ts.simulate(add(lambda t, u, s: 1.0, state=0.0), 1.0)
     with pytest.raises(ts.RunError, match=r"as next state \[1.0\], a number instead of 2"):
         ts.simulate(add(lambda t, u, s: (1.0, [1.0]), state=[0.0, 0.0]), 1.0)
+
+
+def test_a_state_that_does_not_let_itself_be_saved_is_told_where_it_is_saved():
+    sim = ts.Simulation(add(lambda t, u, s: (0.0, [lambda: t]), state=[]))
+    sim.advance(0.05)
+    with pytest.raises(ts.ModelError, match="controller 'pilot': its state .* cannot be copied and saved"):
+        sim.state  # noqa: B018
+
+
+def test_a_state_without_that_of_a_controller_is_refused():
+    """One that was saved by a model whose controller had none."""
+    sim, other = ts.Simulation(add()), ts.Simulation(add(lambda t, u, s: (1.0, s), state=[]))
+    with pytest.raises(ts.OptionError, match="controller 'pilot': there is no state of it in what was saved"):
+        other.state = sim.state
 
 
 def test_a_simulation_stays_at_the_last_good_state():

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from collections import deque
 
 import numpy as np
 import pytest
@@ -45,6 +46,67 @@ def test_a_run_that_is_stopped_and_resumed_gives_the_same_bits(tmp_path):
     whole = ts.simulate(slide(), 400.0, outputs=80)
     stopped(slide(), str(tmp_path / "run"), until=400.0, outputs=80, **OFTEN)
     same(ts.resume(str(tmp_path / "run"), slide()), whole)
+
+
+def wander(t, u, s):
+    """A noisy force, late by three samples, from a state that is changed in its place."""
+    s["line"].append(-3 * u[0] - u[1] + 0.1 * s["noise"].normal())
+    return s["line"].popleft(), s
+
+
+def wanderer():
+    """As `slide`, with a state that no numbers are made of."""
+    model = ts.Model("slide")
+    mass = model.body("mass", mass=2.0, inertia=(1, 1, 1))
+    rail = model.add(ts.Prismatic("rail", model.ground, mass, axis="x", start=1.0))
+    state = {"noise": np.random.default_rng(7), "line": deque([0.0] * 3), "why": "to be late"}
+    pilot = ts.Controller("pilot", 0.05, [rail.coordinate, rail.rate], ["force"], wander, state=state)
+    model.add(ts.JointForce("motor", rail, model.add(pilot)["force"]))
+    return model
+
+
+def test_a_state_that_is_an_object_is_part_of_the_run(tmp_path):
+    """Every run begins with a copy of it; states, copies, files, pickles and checkpoints hold it as it was. The same law outside,
+    step by step with its own copy, tells the forces."""
+    model, path = wanderer(), tmp_path / "slide.state"
+    whole = ts.simulate(model, 400.0, outputs=8000)
+    state = {"noise": np.random.default_rng(7), "line": deque([0.0] * 3)}
+    seen = np.column_stack([whole.coordinate.values[:, 0], whole.rate.values[:, 0]])
+    expected = [wander(0.0, u, state)[0] for u in seen]
+    np.testing.assert_allclose(whole["pilot.force"].values, expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(ts.simulate(model, 1.0, outputs=20).rate.values, whole.rate.values[:21], atol=1e-13)
+    stopped(wanderer(), str(tmp_path / "run"), until=400.0, outputs=8000, **OFTEN)
+    same(ts.resume(str(tmp_path / "run"), wanderer()), whole)
+
+    sim = ts.Simulation(model)
+    way = lambda sim: [(sim.advance(0.05), float(sim["rail.coordinate"]))[1] for _ in range(20)]
+    first, moment, twin, sent = way(sim), sim.state, sim.copy(), pickle.dumps(sim)
+    on = way(sim)
+    moment.save(path)
+    for kept in (moment, ts.load_state(path), moment):
+        sim.state = kept
+        assert way(sim) == on
+    assert way(twin) == on == way(pickle.loads(sent))
+    sim.reset()
+    assert way(sim) == first
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_states_and_inputs_that_are_matrices_stay_matrices(compiled):
+    """Row by row in their names: a quarter turn of the rows in every sample."""
+    model = slide()
+    rotation = model.bodies[0].rotation
+
+    def turned(t, u, s):
+        assert u["R"].shape == (3, 3) and s["P"].shape == (2, 3) and s["x"].shape == (2, 1)
+        return u["R"][0, 1] + s["P"][0, 1], {"P": np.array([[0, -1], [1, 0]]) @ s["P"], "x": s["x"]}
+
+    start = {"P": np.arange(6.0).reshape(2, 3), "x": np.ones((2, 1))}
+    model.add(ts.Controller("matrix", 1.0, {"R": rotation}, ["y"], turned, state=start, compiled=compiled))
+    data = ts.simulate(model, 1.5, outputs=3)
+    found = np.array([[data[f"matrix.P[{i}, {j}]"][-1] for j in range(3)] for i in range(2)])
+    np.testing.assert_array_equal(found, -start["P"])
+    np.testing.assert_array_equal(data["matrix.y"].values, [1, 1, -4, -4])
 
 
 def test_copies_of_a_model_have_controllers_of_their_own(run):

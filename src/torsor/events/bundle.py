@@ -1,8 +1,10 @@
 """Numbers that travel together, in the form in which a user writes them: one number, several in a list, or several by name.
 
-Inside they are one column. A bundle knows the form, and goes both ways: numbers or expressions, whatever the column is made of.
+Inside they are one column, in which matrices stand row by row. A bundle knows the form, and goes both ways: numbers or
+expressions, whatever the column is made of.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,10 +19,10 @@ NUMBER, LIST, NAMED = "number", "list", "named"
 
 @dataclass(frozen=True)
 class Bundle:
-    """A form: its kind, and names with how many numbers each stands for, None for one that is no vector."""
+    """A form: its kind, and names with the shape of the array that each stands for, () for a number."""
 
     kind: str
-    parts: tuple[tuple[str, int | None], ...]
+    parts: tuple[tuple[str, tuple[int, ...]], ...]
 
     @classmethod
     def of(cls, given: Any, name: str, listed: bool, owner: str) -> tuple["Bundle", ca.SX]:
@@ -30,33 +32,34 @@ class Bundle:
         listed   whether a single number is a list of one
         """
         if isinstance(given, Mapping):
-            columns = {key: quantity.column(x, f"{name} {quantity.show(key)}", owner) for key, x in given.items()}
-            parts = tuple((key, None if x.is_scalar() else x.shape[0]) for key, x in columns.items())
-            return cls(NAMED, parts), ca.vertcat(ca.SX(0, 1), *columns.values())
+            shaped = {key: _shaped(x, f"{name} {quantity.show(key)}", owner) for key, x in given.items()}
+            parts = tuple((key, shape) for key, (_, shape) in shaped.items())
+            return cls(NAMED, parts), ca.vertcat(ca.SX(0, 1), *[column for column, _ in shaped.values()])
         if isinstance(given, (list, tuple)) and not given:
-            return cls(LIST, ((name, 0),)), ca.SX(0, 1)
-        column = quantity.column(given, name, owner)
-        if column.is_scalar() and not listed and not isinstance(given, (list, tuple, np.ndarray)):
-            return cls(NUMBER, ((name, None),)), column
-        return cls(LIST, ((name, column.shape[0]),)), column
+            return cls(LIST, ((name, (0,)),)), ca.SX(0, 1)
+        column, shape = _shaped(given, name, owner)
+        if listed or isinstance(given, (list, tuple)):
+            return cls(LIST, ((name, (column.shape[0],)),)), column
+        return cls(NUMBER if shape == () else LIST, ((name, shape),)), column
 
     @property
     def names(self) -> list[str]:
         """One name per number."""
         return [
-            name if size is None else f"{name}[{k}]"
-            for name, size in self.parts
-            for k in range(1 if size is None else size)
+            f"{name}[{', '.join(map(str, place))}]" if place else name
+            for name, shape in self.parts
+            for place in np.ndindex(shape)
         ]
 
     def opened(self, column: np.ndarray) -> Any:
         """An array in the form that was given: itself, a number, or a dictionary of numbers and arrays."""
         if self.kind == LIST:
-            return column
+            return column.reshape(self.parts[0][1]) if self.parts else column
         found, at = {}, 0
-        for name, size in self.parts:
-            found[name] = column[at] if size is None else column[at : at + size]
-            at += 1 if size is None else size
+        for name, shape in self.parts:
+            size = math.prod(shape)
+            found[name] = column[at : at + size].reshape(shape) if shape else column[at]
+            at += size
         return found if self.kind == NAMED else found[self.parts[0][0]]
 
     def closed(self, value: Any) -> list[Any]:
@@ -66,7 +69,29 @@ class Bundle:
         wanted = [name for name, _ in self.parts]
         if not isinstance(value, Mapping) or set(value) != set(wanted):
             raise ValueError(f"{quantity.show(value)}, not a dictionary with {', '.join(map(repr, wanted))}")
-        return [x for name, size in self.parts for x in entries(value[name], 1 if size is None else size)]
+        return [x for name, shape in self.parts for x in entries(value[name], math.prod(shape))]
+
+
+NOTHING = Bundle(LIST, ())
+
+
+def _shaped(given, what, owner):
+    """What was given as a column, row by row, and its shape: () of a number, (n,) of several, (m, n) of a matrix."""
+    if isinstance(given, (list, tuple)):  # of whatever: one after the other
+        parts = [_shaped(x, what, owner)[0] if _is_matrix(x) else x for x in given]
+        column = quantity.column(parts, what, owner)
+        return column, (column.shape[0],)
+    if not _is_matrix(given):
+        column = quantity.column(given, what, owner)
+        several = isinstance(given, np.ndarray) and given.ndim > 0
+        return column, (column.shape[0],) if several or not column.is_scalar() else ()
+    return quantity.column(given.T, what, owner), given.shape
+
+
+def _is_matrix(given):
+    return (
+        given.ndim == 2 if isinstance(given, np.ndarray) else isinstance(given, (ca.SX, ca.DM)) and given.shape[1] > 1
+    )
 
 
 def entries(value: Any, count: int) -> list[Any]:
@@ -85,7 +110,7 @@ def entries(value: Any, count: int) -> list[Any]:
 def _flat(value):
     """The numbers and expressions in lists and arrays, one by one."""
     if isinstance(value, (ca.SX, ca.DM)):
-        yield from ca.vertsplit(ca.vec(ca.SX(value)))
+        yield from ca.vertsplit(ca.vec(ca.SX(value).T))
     elif isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.dtype == object):
         for x in value:
             yield from (x,) if type(x) is float else _flat(x)

@@ -3,7 +3,8 @@
 A controller is two clocks and a few memories, whichever way its law is written. At its sample instants the law is evaluated; a
 law in Python leaves its answer in memories of its own, one that consists of expressions is evaluated where it is needed. With a
 delay, answers wait in a line, and a second clock takes them out of it. Everything that a controller knows is a memory, so that
-it is saved, restored and copied with the rest of a run.
+it is saved, restored and copied with the rest of a run; a state that is not made of numbers is kept beside them, as an object
+(`run/asking.py`).
 """
 
 from collections.abc import Callable, Mapping
@@ -19,11 +20,9 @@ from ..errors import ModelError, TorsorError
 from ..registry import register
 from .actions.asking import Ask
 from .actions.setting import Assign
-from .bundle import LIST, NAMED, Bundle, array, entries, scalars
+from .bundle import NAMED, NOTHING, Bundle, array, entries, scalars
 from .event import Clock, Event, Memory
-from .sampled import MOST, behind, known, refuse_function, seconds, starts
-
-NOTHING = Bundle(LIST, ())
+from .sampled import MOST, behind, known, refuse_function, remembered, seconds, starts
 
 
 @register("controller")
@@ -41,12 +40,14 @@ class Controller(Rule):
     inputs    signals, or names of signals, in a list: the function gets an array of numbers; or by name: a dictionary
     outputs   names; or expressions of signals by name, instead of a function
     function  called at every sample instant, with numbers; with `compiled=True` once, with arrays of expressions
-    state     what the controller remembers at the start: a number, several, or several by name
+    state     what the controller remembers at the start: a number, several, or several by name; or any object that can be pickled,
+              which each run has a copy of
     delay     from a sample to the instant when what was computed takes effect [s]
     start     outputs until the first ones take effect: one number for all, one for each, or by name
 
     `controller["name"]` is an output as a signal, for forces, drives, events and other controllers. Outputs and state are
-    recorded in every run as `controller.name`. [astrom1997], ch. 2: systems that are sampled, with a zero-order hold.
+    recorded in every run as `controller.name`, but for a state that is an object. [astrom1997], ch. 2: systems that are sampled,
+    with a zero-order hold.
     """
 
     variants: ClassVar[tuple[Any, ...]] = (
@@ -54,6 +55,7 @@ class Controller(Rule):
         {"period": 0.1, "outputs": ["sum"], "function": lambda t, u, s: (s + t, s + t), "state": 1.0, "delay": 0.25},
     )
     remembers: ClassVar[Bundle]  # each element has its own
+    initial: ClassVar[bytes | None] = None  # a state that is an object, pickled
     held: ClassVar[dict[str, Memory]]
     states: ClassVar[dict[str, Memory]]
     answers: ClassVar[tuple[Memory, ...]]
@@ -77,7 +79,7 @@ class Controller(Rule):
             raise ModelError(
                 f"{self.owner}: delay must be at most {MOST} periods, {MOST * period:g} s, got {delay:g} s"
             )
-        remembers, begin = self._remembered()
+        remembers, begin, initial = remembered(self)
         names = self._names(remembers)
         first = starts(self, names)
         if self.found is None:
@@ -89,22 +91,13 @@ class Controller(Rule):
         told = [*names, *remembers.names]
         line = range(behind(period, delay)[0] + 1 if delay else 0)
         fill_in(
-            self, period=period, delay=delay, remembers=remembers,
+            self, period=period, delay=delay, remembers=remembers, initial=initial,
             held={name: one(name, value) for name, value in zip(names, first)},
             states={name: one(name, value) for name, value in zip(remembers.names, begin)},
             answers=tuple(one(f"{name}.answer") for name in told if asks),
             waiting=tuple(tuple(one(f"{name}.waiting[{k}]") for name in names) for k in line),
             counts=tuple(one(f"{what}.count") for what in ("sample", "effect")[: 2 if delay else 1]),
         )  # fmt: skip
-
-    def _remembered(self):
-        """The form of the state, and the numbers that it starts with."""
-        if self.state is None:
-            return NOTHING, []
-        form, column = Bundle.of(self.state, "state", False, self.owner)
-        if not column.is_constant() or not column.numel():
-            raise ModelError(f"{self.owner}: state must be made of numbers, got {quantity.show(self.state)}")
-        return form, [float(x) for x in ca.vertsplit(column)]
 
     def _names(self, remembers):
         """Names of the outputs, checked."""
@@ -169,7 +162,7 @@ class Controller(Rule):
         if self.state is not None:
             given.append(self.remembers.opened(array(symbols)))
         try:
-            outputs, after = self.taken_apart(self.function(*given))
+            outputs, after, _ = self.taken_apart(self.function(*given))
         except TorsorError:
             raise
         except Exception as error:
@@ -180,9 +173,11 @@ class Controller(Rule):
             ) from error
         return tuple(symbols), tuple(map(quantity.constant, outputs)), tuple(map(quantity.constant, after))
 
-    def taken_apart(self, returned: Any) -> tuple[list[Any], list[Any]]:
-        """Outputs and next state of what the function returned; a ValueError where it is anything else."""
+    def taken_apart(self, returned: Any) -> tuple[list[Any], list[Any], Any]:
+        """Outputs and next state of what the function returned, the state as numbers and as it is; a ValueError where it is
+        anything else."""
         after: list[Any] = []
+        rest = None
         if self.state is not None:
             if not isinstance(returned, (tuple, list)) or len(returned) != 2:
                 raise ValueError(
@@ -190,13 +185,13 @@ class Controller(Rule):
                 )
             returned, rest = returned
             try:
-                after = self.remembers.closed(rest)
+                after = [] if self.initial else self.remembers.closed(rest)
             except ValueError as error:
                 raise ValueError(f"the function returned as next state {error}") from None
         try:
             if isinstance(returned, Mapping):
-                return Bundle(NAMED, tuple((name, None) for name in self.held)).closed(returned), after
-            return entries(returned, len(self.held)), after
+                return Bundle(NAMED, tuple((name, ()) for name in self.held)).closed(returned), after, rest
+            return entries(returned, len(self.held)), after, rest
         except ValueError as error:
             names = ", ".join(map(repr, self.held))
             raise ValueError(f"the function returned as outputs {names}: {error}") from None

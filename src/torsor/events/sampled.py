@@ -2,13 +2,16 @@
 
 import inspect
 import math
+import pickle
 from collections.abc import Mapping
 from difflib import get_close_matches
 
+import casadi as ca
 import numpy as np
 
 from ..describe import quantity
 from ..errors import ModelError
+from .bundle import NOTHING, Bundle, scalars
 
 MOST = 100  # answers that may be on their way
 WHOLE = 1e-9  # periods by which a delay may differ from a whole number of them and is one
@@ -60,6 +63,47 @@ def starts(controller, names):
             f"{quantity.show(controller.start)}"
         )
     return found.tolist()
+
+
+def remembered(controller):
+    """The form of a state that is made of numbers and the numbers that it starts with; of any other the object, pickled."""
+    given = controller.state
+    if given is None:
+        return NOTHING, [], None
+    try:
+        form, column = Bundle.of(given, "state", False, controller.owner)
+        numbers = [float(x) for x in scalars(column)] if column.is_constant() else []
+    except ModelError:
+        numbers = []
+    if numbers:
+        return form, numbers, None
+    if controller.compiled or _calculates(given):
+        raise ModelError(
+            f"{controller.owner}: state must be made of finite numbers{' where it runs compiled' if controller.compiled else ''}, "
+            f"got {quantity.show(given)}"
+        )
+    return NOTHING, [], packed(given, controller.owner)
+
+
+def _calculates(given):
+    """Whether there are only numbers, of whatever size, and expressions in a state, in dictionaries and lists; at least one."""
+    if isinstance(given, (Mapping, list, tuple)):
+        parts = list(given.values() if isinstance(given, Mapping) else given)
+        return bool(parts) and all(map(_calculates, parts))
+    return isinstance(given, ca.SX) or quantity.number(given) is not None
+
+
+def packed(state, owner):
+    """A state that is an object, as bytes; refused where it does not let itself be saved."""
+    try:
+        found = pickle.dumps(state, pickle.HIGHEST_PROTOCOL)
+        pickle.loads(found)
+    except Exception as error:  # whatever a stranger's class raises
+        raise ModelError(
+            f"{owner}: its state {quantity.show(state)} cannot be copied and saved, {type(error).__name__}: {error}. A state is "
+            "made of numbers, or of objects that pickle takes, with classes and functions from the top of a module"
+        ) from None
+    return found
 
 
 def refuse_function(controller):

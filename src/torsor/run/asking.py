@@ -1,19 +1,23 @@
 """Functions of the user that are asked in the middle of a run: those of controllers.
 
 The compiled loop stops at a sample instant with the values of the inputs in the slots of the trial state. The function is called,
-its answer is written to the controller's memories, and the loop goes on with the same instant.
+its answer is written to the controller's memories, and the loop goes on with the same instant. A state that is not made of
+numbers stays here, and is pickled where a run is saved.
 """
 
 import math
 import os
+import pickle
 import time as clock
 import traceback
 import warnings
 
 import numpy as np
 
-from ..errors import TimingWarning
+from ..errors import OptionError, TimingWarning
+from ..events.sampled import packed
 
+STATE = "controller:"  # before the names of what is saved
 PAST = 1e-9  # of a period
 SEEN = 10  # late calls after which it is judged whether most are
 
@@ -33,12 +37,35 @@ class Controllers:
     def __init__(self, program):
         self.failure, self.reason = None, ""
         self.asked = {event: Asked(program, event, *told) for event, told in program.asked.items()}
+        self.objects = {a.controller.name: a for a in self.asked.values() if a.controller.initial}
+
+    def begin(self):
+        """As at the start of a run."""
+        self.failure = None
+        for asked in self.objects.values():
+            asked.object = pickle.loads(asked.controller.initial)
+
+    def snapshot(self):
+        """States that are objects, as arrays of bytes."""
+        saved = {name: packed(asked.object, asked.controller.owner) for name, asked in self.objects.items()}
+        return {f"{STATE}{name}": np.frombuffer(content, np.uint8) for name, content in saved.items()}
+
+    def restore(self, arrays):
+        """Go on with the states of a snapshot."""
+        for name, asked in self.objects.items():
+            if (content := arrays.get(f"{STATE}{name}")) is None:
+                raise OptionError(f"{asked.controller.owner}: there is no state of it in what was saved")
+            try:
+                asked.object = pickle.loads(content.tobytes())
+            except Exception as error:  # whatever a stranger's class raises
+                why = f"{type(error).__name__}: {error}"
+                raise OptionError(f"{asked.controller.owner}: its state cannot be restored, {why}") from error
 
     def answer(self, event, slots, p):
         """Ask the function of an event, and write its answer to p. Returns whether there is one."""
         asked = self.asked[event]
         try:
-            p[asked.answers] = asked.values(slots, p)
+            p[asked.answers], asked.object = asked.values(slots, p)
         except Exception as error:  # whatever a function of the user raises
             self.failure = asked.raised
             self.reason = f"{asked.controller.owner}: {error} at t = {asked.time:.9g} s"
@@ -57,22 +84,22 @@ class Asked:
         self.answers = np.array([place(memory) for memory in controller.answers], np.int64)
         self.states = np.array([place(memory) for memory in controller.states.values()], np.int64)
         self.count, self.period = place(controller.counts[0]), controller.period
-        self.time, self.raised = 0.0, None
+        self.time, self.raised, self.object = 0.0, None, None
         self.calls, self.late, self.seconds, self.told = 0, 0, 0.0, False  # seconds: of calls that were late
 
     def values(self, slots, p):
-        """Outputs and next state, as numbers; an error that says what is wrong with them."""
+        """Outputs and next state, as numbers, and the state as an object; an error that says what is wrong with them."""
         c = self.controller
         self.time = float(p[self.count]) * self.period
         given = [self.time, c.form.opened(slots[self.inputs].copy())]
         if c.state is not None:
-            given.append(c.remembers.opened(p[self.states]))
-        found, after = c.taken_apart(self.called(given))
+            given.append(self.object if c.initial else c.remembers.opened(p[self.states]))
+        found, after, rest = c.taken_apart(self.called(given))
         if not all(map(math.isfinite, found + after)):
             names = [*c.held, *c.states]
             bad = next(k for k, x in enumerate(found + after) if not math.isfinite(x))
             raise ValueError(f"the function returned {(found + after)[bad]} for {names[bad]!r}")
-        return found + after
+        return found + after, rest
 
     def called(self, given):
         """What the function returns; how long it took is noted."""

@@ -46,7 +46,8 @@ class EventRunner(Runner):
         super().__init__(system, built, method, step, tolerance, projection, until, library=library, blame=blame)
 
     def restart(self, system, built=None, until=None):
-        self.refused, self.controllers.failure = "", None
+        self.refused = ""
+        self.controllers.begin()
         self.logged, self.drained = [], 0  # parts of the log in memory; events that were taken from it
         if self.built is not None:  # in an earlier run
             built = self.structures.restart(system, built)
@@ -235,7 +236,7 @@ class EventRunner(Runner):
     def snapshot(self):
         facts, arrays = super().snapshot()
         facts["structures"] = [[s.key, s.choice.facts(), s.watches] for s in self.structures.known]
-        return facts | {"drained": self.drained}, arrays
+        return facts | {"drained": self.drained}, arrays | self.controllers.snapshot()
 
     def _lasting(self):
         return super()._lasting() | {"events": self.events}
@@ -245,6 +246,7 @@ class EventRunner(Runner):
         super()._restore_records(arrays)
 
     def restore(self, facts, arrays):
+        self.controllers.restore(arrays)
         self.structures.restored(facts["structures"])
         super().restore(facts, arrays)
         self.drained = facts["drained"]
