@@ -73,6 +73,22 @@ def test_a_toggle_of_two_rods_holds_its_load_by_the_thrust_of_statics(formulatio
     assert found.stability == "stable" and found.residual < 1e-13
 
 
+@pytest.mark.parametrize("damping", [0.0, 1e-4])
+def test_a_column_under_a_force_that_follows_it_flutters_beyond_zieglers_load(damping):
+    """P l/k = 7/2 − √2 of two links with masses 2 : 1; dampers, however small, lower it to 41/28. It never buckles."""
+    model = ts.Model("column")
+    load, before = model.parameter("load", 0.0), model.ground
+    for k, mass in enumerate((2.0, 1.0)):
+        body = model.body(f"link{k}", mass=mass, inertia=(1e-12, 1e-12, 1e-12), at=(k + 1, 0, 0))
+        hinge = model.add(ts.Revolute(f"hinge{k}", before, body, point=(k, 0, 0), axis="y"))
+        model.add(ts.TorsionSpring(f"spring{k}", hinge, stiffness=1.0, damping=damping))
+        before = body
+    model.add(ts.PointForce("follower", before, force=(-load, 0, 0), axes="body"))
+    critical = 41 / 28 if damping else 3.5 - np.sqrt(2)
+    told = [ts.equilibrium(model, parameters={"load": part * critical}).stability for part in (0.999, 1.001)]
+    assert told == ["stable" if damping else "marginal", "unstable"]
+
+
 def test_directions_without_resistance_are_named_and_left_where_they_were():
     model = ts.Model("cart", gravity=(0, 0, -G))
     cart = model.body("cart", mass=1.0, inertia=(0.1, 0.1, 0.1))
@@ -138,31 +154,35 @@ def test_a_table_on_four_legs_rests_on_legs_that_push(at):
     np.testing.assert_allclose([push.sum(), *(push @ np.array(corners))], 10 * G * np.array([1, *at]), atol=1e-9)
 
 
-def pushed_box(push):
+def pushed_box(way):
     """A box on four feet with friction, pushed at half its height."""
     model = ts.Model("box", gravity=(0, 0, -G))
     box = model.body("box", mass=5.0, inertia=(0.2, 0.2, 0.2), at=(0, 0, 0.5))
     for k, (x, y) in enumerate(FEET):
         foot = model.add(ts.Contact(f"foot{k}", model.ground, box, point=(x, y, 0.0), plane=(0, 0, 0)))
         model.add(ts.Friction(f"grip{k}", foot, coefficient=0.5))
-    model.add(ts.PointForce("push", box, force=(push, 0, 0)))
+    push = model.parameter("push", 0.0)
+    model.add(ts.PointForce("hand", box, force=(push * np.cos(way), push * np.sin(way), 0)))
     return model
 
 
 FEET = [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)]
 
 
-def test_a_box_on_four_feet_is_held_by_forces_inside_the_cones_of_friction():
-    """They are not unique: those told balance the push and its moment. Beyond μ m g = 24.5 N it slides."""
-    found = ts.equilibrium(pushed_box(20.0))
-    push = np.array([found.reactions[f"foot{k}"][0][2] for k in range(4)])
+def test_a_box_on_four_feet_is_held_by_forces_inside_the_cones_of_friction(way=0.3):
+    """They are not unique: those told balance the push and its moment. Beyond μ m g it slides, whichever way it is pushed."""
+    model, push, most = pushed_box(way), 0.9999 * 0.5 * 5.0 * G, 1.0001 * 0.5 * 5.0 * G
+    found = ts.equilibrium(model, inputs={"push": push})
+    load = np.array([found.reactions[f"foot{k}"][0][2] for k in range(4)])
     lam = found.data["multiplier"].to_series()
     grip = np.array([[lam.get(f"grip{k}[{i}]", 0.0) for i in range(2)] for k in range(4)])
-    assert np.all(np.linalg.norm(grip, axis=1) <= 0.5 * push + 1e-9)
-    np.testing.assert_allclose([push.sum(), push @ [x for x, _ in FEET]], [5 * G, 20.0 * 0.5], atol=1e-9)
-    assert np.linalg.norm(grip.sum(axis=0)) == pytest.approx(20.0)
-    with pytest.raises(ts.ModelError, match="no equilibrium.*box x 25 N.*Friction cannot hold that"):
-        ts.equilibrium(pushed_box(25.0))
+    assert np.all(np.linalg.norm(grip, axis=1) <= 0.5 * load + 1e-9)
+    moments = [5 * G, push * 0.5 * np.cos(way), push * 0.5 * np.sin(way)]
+    np.testing.assert_allclose([load.sum(), *(load @ np.array(FEET))], moments, atol=1e-9)
+    assert np.linalg.norm(grip.sum(axis=0)) == pytest.approx(push)
+    told = rf"no equilibrium.*box x = 0, box y = 0.*box x {most * np.cos(way):.6g} N.*Friction cannot hold that"
+    with pytest.raises(ts.ModelError, match=told):
+        ts.equilibrium(model, inputs={"push": most})
 
 
 @BOTH

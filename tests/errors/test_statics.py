@@ -94,6 +94,21 @@ def test_where_nothing_holds_the_forces_that_are_left_and_the_nearest_point_are_
         ts.equilibrium(arm(), stable=1)
 
 
+def test_the_nearest_point_is_not_where_the_search_was_carried_away_to():
+    """A sled that nothing resists; the load that it carries finds its place."""
+    model = ts.Model("sled", gravity=(0, 0, -9.81))
+    sled = model.body("sled", mass=2.0, inertia=(0.1, 0.1, 0.1))
+    rail = model.add(ts.Prismatic("rail", model.ground, sled, axis="x"))
+    load = model.body("load", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(0, 0, 0.3))
+    seat = model.add(ts.Prismatic("seat", sled, load, axis="z"))
+    model.add(ts.TorsionSpring("spring", seat, stiffness=98.1))
+    model.add(ts.JointForce("thrust", rail, value=7.0))
+    with pytest.raises(ts.ModelError) as told:
+        ts.equilibrium(model, formulation="relative")
+    words = str(told.value)
+    assert "rail = 0, seat = -0.1, where these forces are not in balance: rail 7 N. Add" in words
+
+
 def test_a_singular_position_has_no_linear_model():
     """A parallelogram in a line: the loop does not tell which way it goes on."""
     model = ts.Model("folded")

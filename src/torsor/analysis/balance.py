@@ -33,6 +33,7 @@ class Balance:
     unknown    multipliers and efforts, no accelerations
     off        residual of the balance of forces, of efforts, and ż: what cannot be balanced
     size       of the forces that are in balance
+    bearing    what multipliers and efforts do to all that
     """
 
     mechanism: Any
@@ -41,6 +42,7 @@ class Balance:
     unknown: Unknown
     off: np.ndarray
     size: float
+    bearing: Any = None
 
     @property
     def residual(self):
@@ -79,10 +81,6 @@ class Balance:
         place = self.place
         slopes = self.mechanism.equations.slopes(place.t, place.q, place.v, place.p, self.unknown, ways)
         return self.bearing.rest @ stacked(self.mechanism, slopes)
-
-    @cached_property
-    def bearing(self):
-        return Bearing(self.mechanism, self.place, self.rows.keep, self.unknown)
 
     @property
     def reduced(self):
@@ -164,12 +162,15 @@ def balanced(mechanism, place, rows=None):
     place = place.moved(v=mechanism.imposed(place, rows.keep))
     at, unknown = (place.t, place.q, place.v, place.p), mechanism.nothing()
     first = off = stacked(mechanism, e.residuals(*at, unknown))[:, 0]
+    bearing = Bearing(mechanism, place, rows.keep, unknown)
     for _ in range(ITERATIONS if rows.keep or e.sizes["efforts"] else 0):
-        answer = Bearing(mechanism, place, rows.keep, unknown).answer
-        step = -answer @ off[: answer.shape[1]]
+        step = -bearing.answer @ off[: bearing.answer.shape[1]]
         unknown = mechanism.changed(place, rows.keep, unknown, np.concatenate([np.zeros(e.sizes["v"]), step]))
         before, off = off, stacked(mechanism, e.residuals(*at, unknown))[:, 0]
-        if not e.sizes["efforts"] or np.abs(off - before).max() <= 1e-15 * np.abs(first).max():
+        if not e.sizes["efforts"]:  # all is linear in multipliers
+            break
+        bearing = Bearing(mechanism, place, rows.keep, unknown)
+        if np.abs(off - before).max() <= 1e-15 * np.abs(first).max():
             break
     size = float(np.abs(first).max(initial=0.0))
-    return Balance(mechanism, place, rows, unknown, off, size)
+    return Balance(mechanism, place, rows, unknown, off, size, bearing)

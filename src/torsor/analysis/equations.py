@@ -21,6 +21,7 @@ from ..formulations.graphs import counting, named
 from ..formulations.lagrangian import Lagrangian
 from ..formulations.outputs import Outputs
 from ..formulations.signal_values import SignalValues
+from .along import Along
 
 
 class Unknown(NamedTuple):
@@ -55,7 +56,8 @@ class Equations:
     def evaluated(self, name):
         """A function of NumPy columns: `balance`, `turns`, `bodies`, … made when first asked for."""
         if name not in self._known:
-            self._known[name] = Evaluated(getattr(self, f"_{name}")())
+            found = getattr(self, f"_{name}")()
+            self._known[name] = found if isinstance(found, Along) else Evaluated(found)
         return self._known[name]
 
     def __getitem__(self, name):
@@ -96,8 +98,7 @@ class Equations:
         sizes = {"q": self.sizes["v"], "v": self.sizes["v"], "p": self.sizes["p"], "a": self.sizes["v"]}
         sizes |= {"lam": self.sizes["rows"], "y": self.sizes["efforts"]}
         every = np.vstack([directions.get(name, np.zeros((size, count))) for name, size in sizes.items()])
-        found = [f(t, q, v, p, *unknown, every[:, k]).ravel() for k in range(count)]
-        return np.array(found).T if count else np.zeros((f.function.size_out(0)[0], 0))
+        return f((t, q, v, p, *unknown), every)
 
     def _parted(self, found):
         """Results by name."""
@@ -130,7 +131,7 @@ class Equations:
         return self._function("residuals", *self._stated())
 
     def _slopes(self):
-        return self._derivative("slopes", self._stated()).function
+        return self._derivative("slopes", self._stated())
 
     def _derivative(self, name, results):
         """The derivative of a column along a direction (u, v, p, v̇, λ, y), as a function."""
@@ -139,7 +140,7 @@ class Equations:
         u, rest = ca.SX.sym("u", self.sizes["v"]), ca.SX.sym("others", sum(x.shape[0] for x in others))
         total = ca.jtimes(ca.densify(ca.vertcat(*results)), ca.vertcat(q, *others), ca.vertcat(L.along @ u, rest))
         direction = ca.vertcat(u, rest)
-        return Evaluated(named(name, self._arguments() | {"direction": direction}, total))
+        return Along(named(name, self._arguments() | {"direction": direction}, total))
 
     def _turns(self):
         return counting(self.f)["turns"]

@@ -18,7 +18,7 @@ from ..run.automatic import prepared
 from ..run.derived import derived
 from ..run.prepare import face_of
 from ..run.waist import layout_of
-from ..start.diagnosis import diagnose, independent
+from ..start.diagnosis import diagnose, independent, suffice
 from ..start.examiner import Examiner
 from .equations import Equations, Unknown
 
@@ -84,6 +84,7 @@ class Mechanism:
         q, v, p = (np.array(x, float) for x in (self.system.q, self.system.v, self.system.p))
         self.start = Place(float(t), q, v, p, tuple(self.system.choice.released))
         self._examiners: dict = {}
+        self._kept: dict = {}
 
     # names and units
 
@@ -122,17 +123,21 @@ class Mechanism:
 
     def rows(self, place):
         """Which rows are used; refused where the constraints lose rank at this very position."""
-        examiner = self.examiner(place)
-        keep = diagnose(examiner, place.t, place.q, place.p).keep
-        found, sine = independent(examiner.matrix(place.t, place.q, place.p, keep))
+        examiner, at = self.examiner(place), (place.t, place.q, place.p)
+        known, keep = {row: k for k, row in enumerate(examiner.places)}, self._kept.get(place.released)
+        if keep is None or not suffice(examiner.matrix(*at), [known[row] for row in keep]):
+            keep = self._kept[place.released] = diagnose(examiner, *at).keep
+        found, sine = independent(examiner.matrix(*at, keep))
         if len(found) < len(keep) or sine < SINGULAR:
-            lost = [str(examiner.rows[examiner.places.index(keep[k])]) for k in set(range(len(keep))) - set(found)]
+            lost = [str(examiner.rows[known[keep[k]]]) for k in set(range(len(keep))) - set(found)]
             raise ModelError(
                 f"model {self.model.name!r}: this is a singular position, where the constraints do not determine what moves "
                 f"({'; '.join(lost) or 'rows depend on each other'}); there is no linear model here"
             )
         positions = [k for k, row in zip(examiner.places, examiner.rows) if row.holonomic]
-        held, _ = independent(examiner.matrix(place.t, place.q, place.p, positions)) if positions else ([], 1.0)
+        if len(positions) == len(examiner.rows):
+            return Rows(keep, keep)
+        held, _ = independent(examiner.matrix(*at, positions)) if positions else ([], 1.0)
         return Rows(keep, [positions[k] for k in held])
 
     def row_units(self, place, rows):

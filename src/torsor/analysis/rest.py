@@ -16,10 +16,9 @@ import numpy as np
 from ..forces.friction import DryFriction
 from ..joints.onesided import OneSided
 from .balance import stacked
-from .pushing import pushed
+from .pushing import Cone, pushed
 
 CLOSED = 1e-9  # gap over the size of the model below which it is closed
-EDGES = 16  # of a pyramid in a cone of friction: 98 % of its width
 PULLS = 1e-9  # force over the size of all forces, beyond which a contact that pulls opens
 
 
@@ -86,35 +85,32 @@ class Rest:
         m, place = self.mechanism, balance.place
         active = m.examiner(place).places
         known = {row: k for k, row in enumerate(active)}
-        cones = self._cones(place, known)
-        if not {active[k] for rows in cones for k in rows} - set(balance.rows.keep):
+        cones = self._cones(place, known, m.row_units(place, active))
+        if not {active[k] for cone in cones for k in (cone.normal, *cone.along)} - set(balance.rows.keep):
             return balance
         ways = m.directions(place, active)["lam"][:, m.equations.sizes["v"] :][:, : len(active)]
         at = (place.t, place.q, place.v, place.p)
         without = balance.unknown._replace(lam=np.zeros_like(balance.unknown.lam))
         L = stacked(m, m.equations.slopes(*at, without, {"lam": ways}))
         alone = stacked(m, m.equations.residuals(*at, without))[:, 0]
-        edges = _edges(cones, np.array([ways[row, k] for row, k in known.items()]))
-        free = np.eye(len(active))[:, [k for k in range(len(active)) if not any(k in rows for rows in cones)]]
-        sides = np.hstack([free, edges])
-        found = sides @ pushed(L @ sides, -alone, list(range(free.shape[1], sides.shape[1])))
+        found = pushed(L, -alone, cones)
         unknown = balance.unknown._replace(lam=ways @ found)
         off = stacked(m, m.equations.residuals(*at, unknown))[:, 0]
         fits = np.abs(off).max(initial=0.0) <= PULLS * balance.size
         return replace(balance, unknown=unknown, off=off) if fits else balance
 
-    def _cones(self, place, known):
-        """Rows of every closed contact, and of the friction that its load limits, by their places; with the coefficient."""
+    def _cones(self, place, known, units):
+        """The cone of every closed contact, with the friction that its load limits; `known`: places of rows, `units` of them."""
         m, f, at = self.mechanism, self.mechanism.equations.f, (place.t, place.q, place.v, place.p)
-        found = {}
+        found = []
         for contact in self.contacts:
             if self.acts(place, contact):
-                rows, coefficient = [known[f.places[id(contact)][0]]], 0.0
+                normal, along, coefficient = known[f.places[id(contact)][0]], [], 0.0
                 for rub in self.friction:
                     if rub.host is contact and self.acts(place, rub) and rub.coefficients():
-                        rows += [known[row] for row in f.places[id(rub)]]
+                        along = [known[row] for row in f.places[id(rub)]]
                         coefficient = m.equations.outputs(ca.SX(rub.coefficients()[1]), *at, m.nothing())[0]
-                found[tuple(rows)] = float(coefficient)
+                found.append(Cone(normal, along, coefficient * units[along] / units[normal]))
         return found
 
     def opened(self, place, unknown, size):
@@ -157,16 +153,3 @@ class Rest:
         """Whether each contact is closed, and each friction holds."""
         words = {c: ("closed", "open") for c in self.contacts} | {f: ("holds", "slides") for f in self.friction}
         return {e.name: pair[0 if self.acts(place, e) else 1] for e, pair in words.items()}
-
-
-def _edges(cones, units):
-    """Edges of a pyramid inside the cone of every contact, as columns of multipliers in their units."""
-    columns = []
-    for (normal, *along), coefficient in cones.items():
-        for k in range(EDGES if along else 1):
-            column = np.zeros(len(units))
-            column[normal] = 1.0
-            for row, part in zip(along, (np.cos(2 * np.pi * k / EDGES), np.sin(2 * np.pi * k / EDGES))):
-                column[row] = coefficient * part * units[normal] / units[row]
-            columns.append(column)
-    return np.array(columns).T

@@ -21,6 +21,11 @@ NEWTON, DAMPED, CHANGES = 40, 600, 60  # steps, steps, and contacts that open or
 PATIENCE = 80  # steps of the damped way without a smaller residual
 LONGEST = 0.3  # step: lengths over the size of the model, angles in rad
 SHORTEST = 1e-3  # part of a step of Newton's method that is tried
+BETTER = 1e-3  # part by which less has to be left for a place to be nearer to an equilibrium than an earlier one
+FLAT, STEPS = (
+    1e-6,
+    20,
+)  # change of the residual by steps of the damped way, and how many such steps are taken: nothing resists
 CONVERGED = 1e-10  # residual over the size of forces and stiffnesses; the search goes on while it falls
 
 
@@ -39,7 +44,7 @@ class Search:
 
     def balance(self, place):
         found = balanced(self.mechanism, place)
-        if self.best is None or found.residual < self.best.residual:
+        if self.best is None or found.residual < (1 - BETTER) * self.best.residual:
             self.best = found
         return found
 
@@ -87,14 +92,14 @@ class Search:
     def down(self, place):
         """The damped way: the balance that it ends with. Contacts close and open on it."""
         now, damping = self.balance(place), None
-        least, since, aside = np.inf, 0, False
+        least, since, flat, aside = np.inf, 0, 0, False
         for _ in range(DAMPED):
             if self.converged(now) and now.softest and not aside:
                 now, aside, least = self.balance(self._aside(now)), True, np.inf
             if self.converged(now) or not np.isfinite(now.off).all():
                 return now
             least, since = (now.residual, 0) if now.residual < 0.9 * least else (least, since + 1)
-            if since > PATIENCE:
+            if since > PATIENCE or flat > STEPS:
                 return now
             first = now.residual / LONGEST if damping is None else damping
             damping = -1.5 * now.softest if now.softest else max(first, 1e-12 * self.size(now))
@@ -108,6 +113,7 @@ class Search:
                 continue
             then = self.balance(self._met(there, now))
             ratio = then.residual / max(now.residual, 1e-300)
+            flat = flat + 1 if abs(ratio - 1) < FLAT and not self.rest.contacts else 0
             damping, now = damping * float(np.clip(ratio, 0.2, 2.0)), then
         return now
 
@@ -196,12 +202,11 @@ class Search:
         assert best is not None
         n = m.equations.sizes["v"]
         forces = best.off[:n] * m.energy / m.columns
-        order = np.argsort(-np.abs(best.off[:n]))[:4]
-        linear = m.system.linear
-        left = [f"{m.names[k]} {-forces[k]:.6g} {'N' if linear[k] else 'N m'}" for k in order if best.off[k]]
-        left += [
-            f"rate of {name} {-x:.6g}" for name, x in zip(m.states, best.off[len(best.off) - len(m.states) :]) if x
-        ]
+        small, linear = CONVERGED * self.size(best), m.system.linear
+        order = [k for k in np.argsort(-np.abs(best.off[:n]))[:4] if abs(best.off[k]) > small]
+        left = [f"{m.names[k]} {-forces[k]:.6g} {'N' if linear[k] else 'N m'}" for k in order]
+        rates = best.off[len(best.off) - len(m.states) :]
+        left += [f"rate of {name} {-x:.6g}" for name, x in zip(m.states, rates) if abs(x) > small]
         where = m.coordinates(best.place)
         shown = ", ".join(f"{name} = {x:.6g}" for name, x in list(where.items())[:6])
         raise ModelError(

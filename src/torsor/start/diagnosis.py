@@ -62,6 +62,17 @@ def independent(A):
     return keep, sine
 
 
+def suffice(A, keep):
+    """Whether some rows stand well to each other, and all others depend on them."""
+    (A,) = shortened(A)
+    if len(keep) > A.shape[1]:
+        return False
+    Q, R = np.linalg.qr(A[keep].T)
+    others = np.delete(A, keep, axis=0)
+    left = np.linalg.norm(_beyond(others, Q.T), axis=1)
+    return bool(np.abs(np.diag(R)).min(initial=1.0) > WELL and left.max(initial=0.0) <= DEPENDENT)
+
+
 def _beyond(rows, basis):
     """What rows say beyond an orthonormal basis; the second time takes away what rounding left."""
     for _ in range(2):
