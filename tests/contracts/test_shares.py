@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from torsor.errors import OptionError
 from torsor.formulations import merging
+from torsor.formulations.merging import Sort
 from torsor.formulations.shares import TRUNK, shares
 
 
@@ -15,10 +16,10 @@ def random_system(seed, n):
     random = np.random.default_rng(seed)
     parents = np.array([random.integers(-1, k) if k else -1 for k in range(n)])
     free = (parents < 0) & (random.random(n) < 0.5)
-    ends = [(None if p < 0 else int(p), k) for k, p in enumerate(parents) if not free[k]]
+    ends = [(int(p), k) for k, p in enumerate(parents) if not free[k]]
     pair = lambda: tuple(int(b) for b in random.integers(0, n, 2))
     ends += [(a, b) for a, b in (pair() for _ in range(n // 10)) if a != b]
-    forces = [(a, b) for a, b in (pair() for _ in range(n // 8)) if a != b] + [(None, int(random.integers(n)))]
+    forces = [(a, b) for a, b in (pair() for _ in range(n // 8)) if a != b] + [(-1, int(random.integers(n)))]
     return parents, merging.joins(n, ends, [""] * len(ends)), forces
 
 
@@ -34,21 +35,22 @@ def test_shares_depend_on_each_other_by_known_bodies_only(seed, n, count):
     place = {k for k in range(count)} | {TRUNK}
     assert set(found.bodies.tolist()) | set(found.joins.tolist()) | set(found.forces.tolist()) <= place
     assert np.all(found.known[found.bodies == TRUNK]) and len(found.bodies) == n
-    for j, join in enumerate(joins):  # a join finds what it needs in its share, or at the borders of others
-        assert found.constraints[join.constraint] == found.joins[j]
-        for kind, k in join.parts:
-            share = found.bodies[k] if kind == "body" else found.joins[k]
-            assert share == found.joins[j] or (found.joins[j] == TRUNK and kind == "join" and k in found.roots)
-        gone = {b for border in join.borders for b in border} - set(join.border)
+    for j in range(joins.size):  # a join finds what it needs in its share, or at the borders of others
+        assert found.constraints[joins.constraint[j]] == found.joins[j]
+        for sort, k in zip(joins.sorts[j], joins.parts[j]):
+            if sort != Sort.NONE:
+                share = found.bodies[k] if sort == Sort.BODY else found.joins[k]
+                assert share == found.joins[j] or (found.joins[j] == TRUNK and sort == Sort.JOIN and k in found.roots)
+        gone = set(joins.borders_of(j)) - set(joins.border_of(j))
         if found.joins[j] != TRUNK:  # accelerations of known bodies follow from the trunk alone
             assert not any(found.known[b] for b in gone)
     for j in found.roots:
-        assert all(found.known[b] for b in joins[j].border)
+        assert all(found.known[b] for b in joins.border_of(j))
     for b, parent in enumerate(parents):  # a motion is counted from what is known, or from the same share
         if parent >= 0:
             assert found.known[parent] or (found.bodies[parent] == found.bodies[b] and not found.known[b])
     for share, ends in zip(found.forces, forces):
-        bodies = [b for b in ends if b is not None]
+        bodies = [b for b in ends if b >= 0]
         assert all(found.known[b] if share == TRUNK else found.bodies[b] == share for b in bodies)
 
 
@@ -58,7 +60,7 @@ def branched(trunk, branches, length):
     for k in range(branches):
         first = len(parents)
         parents += [k * trunk // branches, *range(first, first + length - 1)]
-    ends = [(None if p < 0 else p, k) for k, p in enumerate(parents)]
+    ends = [(p, k) for k, p in enumerate(parents)]
     return parents, merging.joins(len(parents), ends, [""] * len(ends))
 
 
@@ -78,7 +80,7 @@ def test_forces_between_shares_make_their_bodies_known():
     parents, joins = branched(4, 8, 30)
     apart = shares(2, parents, joins)
     inner = [int(np.flatnonzero((apart.bodies == k) & ~apart.known)[3]) for k in (0, 1)]
-    found = shares(2, parents, joins, [tuple(inner), (None, inner[0])])
+    found = shares(2, parents, joins, [tuple(inner), (-1, inner[0])])
     assert found.forces[0] == TRUNK and found.known[inner].all()
 
 

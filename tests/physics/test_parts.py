@@ -66,7 +66,7 @@ def test_parts_give_what_the_whole_gives(model, count):
     built, made = library(whole)
     x, e = start(whole, made, np.random.default_rng(1))
     expected = evaluated(built, made, x, e)
-    divided = shares(count, whole.tree.parents, whole.merged, [[whole.end(b) for b in f] for f in whole.acted_on])
+    divided = shares(count, whole.tree.parents, whole.merged, whole.forced.tolist())
 
     def part(ranks):
         system = PartSystem(whole, divided, ranks.rank, count)

@@ -47,26 +47,25 @@ def over_mass(column):
 
 
 class JoinClass:
-    """Functions of joins with rows of one class, parts with borders of the same size, and the same ends.
+    """Functions of joins with rows of one class and of one form (`merging.Form`).
 
     reduce   (motions, data, D̂ of the parts, M⁻¹ of the ends) → D, what is stored
     up       (stored, data, γ, r̂ of the parts) → r, λ₀
     down     (stored, data, λ₀, τ) → λ, τ̂ of the parts
     """
 
-    def __init__(self, rows, join):
+    def __init__(self, rows, form):
         self.rows, self.size = rows, rows.size
-        alone = [kind == "body" for kind, _ in join.parts]
-        counts = [SIX * len(border) for border in join.borders]
+        alone, counts = form.alone, [SIX * size for size in form.sizes]
         starts = [0, counts[0]] if len(counts) > 1 else [0]
         place = lambda at: [starts[at[0]] + SIX * at[1] + k for k in range(SIX)]
-        self.kept, whole = [k for at in join.kept for k in place(at)], sum(counts)
+        self.kept, whole = [k for at in form.kept for k in place(at)], sum(counts)
         sizes = [BODY if a else triangle(n) for a, n in zip(alone, counts)] + [0] * (2 - len(counts))
         packed = [ca.SX.sym("D", size) for size in sizes]
         D = ca.diagcat(*[over_mass(x) if a else filled(x, n) for a, n, x in zip(alone, counts, packed)])
         masses = [ca.SX.sym("M", BODY if J is not None else 0) for J in rows.G]
         G, free = ca.SX(self.size, whole), ca.SX.zeros(self.size)
-        for J, at, own in zip(rows.G, join.ends, masses):
+        for J, at, own in zip(rows.G, form.ends, masses):
             if J is not None:
                 G[:, place(at)] += J
                 free += ca.sum2((J @ over_mass(own)) * J)
@@ -124,11 +123,6 @@ def _guarded(S, free):
             rows[i][k] = (S[i, k] - less(i)) * inverse[k]
     L = ca.vertcat(*[ca.horzcat(*row) for row in rows]) if n else ca.SX(0, 0)
     return ca.sparsify(L), ca.vertcat(*inverse, ca.SX(0, 1)), ca.vertcat(*pivots, ca.SX(0, 1))
-
-
-def key_of(join):
-    """What joins of one class have in common besides the class of their rows."""
-    return tuple(kind == "body" for kind, _ in join.parts), tuple(map(len, join.borders)), join.ends, join.kept
 
 
 def accelerated():

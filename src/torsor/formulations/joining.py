@@ -14,7 +14,7 @@ import numpy as np
 from ..describe.quantity import time
 from .classes import function
 from .join_classes import BODY, SIX, accelerated, bordered, triangle
-from .part_system import SHARE
+from .merging import Sort
 from .system_passes import Passes
 from .tree_schedule import kept_rows, rooms, starts
 
@@ -28,9 +28,9 @@ class Joining(Passes):
         of = lambda what: np.array([what(c) for c in self.classes], int)[self.own]
         self.borders, stored = of(lambda c: c.border), of(lambda c: c.stored)
         self.at_stored, self.F = starts(stored), int(stored.sum()) + 1
-        self.constraint = np.array([j.constraint for j in self.found], int)
+        self.constraint, count = self.found.constraint, self.found.size
         self.cut, self.massive, self.first_of_trunk = system.cut, np.arange(self.n), 0
-        self.told_of = np.ones(len(self.found), bool)  # joins that no other rank has, or that this one tells of
+        self.told_of = np.ones(count, bool)  # joins that no other rank has, or that this one tells of
         if self.cut:
             self.massive, self.first_of_trunk = self.cut.massive, self.cut.joins
             self.told_of[self.first_of_trunk :] = self.cut.rank == 0
@@ -47,21 +47,13 @@ class Joining(Passes):
         """Places of J of every body among the constants."""
         return kept_rows(self.constants, self.system.over_mass[1])
 
-    @cached_property
-    def taken(self):
-        """Parts that joins take up: of which join, which of its parts, and which body, join, or subtree it is, by sort."""
-        every = [(kind, k, i, n) for k, j in enumerate(self.found) for i, (kind, n) in enumerate(j.parts)]
-        sorts: dict = {"body": [], "join": [], SHARE: []}
-        for kind, *rest in every:
-            sorts[kind].append(rest)
-        return {kind: np.array(rows, int).reshape(-1, 3).T for kind, rows in sorts.items()}
-
     def parted(self, places, nothing):
         """For each join a place of its two parts, from places of bodies, joins and subtrees by sort; nothing: of none."""
-        found = np.full((len(self.found), 2), nothing)
-        for kind, (join, part, number) in self.taken.items():
-            if len(join):
-                found[join, part] = places[kind][number]
+        found = np.full(self.found.parts.shape, nothing)
+        for sort, at in places.items():
+            own = self.found.sorts == sort
+            if own.any():
+                found[own] = at[self.found.parts[own]]
         return found
 
     def solved(self, s, right, rest, number=None):
@@ -72,7 +64,7 @@ class Joining(Passes):
         zeros = s.room(SIX)
         s.call([ca.Function("none", [time], [ca.SX.zeros(SIX)])], ["t", "memory"], [0], [[0], [zeros]])
         p = self._places(s, np.full(self.n, zeros) if rest is None else rest, right, zeros)
-        own, trunk = np.arange(self.first_of_trunk), np.arange(self.first_of_trunk, len(self.found))
+        own, trunk = np.arange(self.first_of_trunk), np.arange(self.first_of_trunk, self.found.size)
         self._up(s, p, own)
         if self.cut:
             self._copied(s, zeros if number is None else number, "memory", p.message.more[self.cut.rank])
@@ -101,11 +93,11 @@ class Joining(Passes):
             p.r[self.cut.roots[own]], p.tau[self.cut.roots[own]] = p.message.at[own], p.pulled[own]
             for bodies, at in zip(self.cut.borders, p.moved):
                 p.found[bodies] = at + SIX * np.arange(len(bodies))
-        up = {"body": rest, "join": p.r, SHARE: p.message.at if self.cut else ()}
-        taken_up = self.taken["body"][2]
+        up = {Sort.BODY: rest, Sort.JOIN: p.r, Sort.SHARE: p.message.at if self.cut else ()}
+        taken_up = self.found.parts[self.found.sorts == Sort.BODY]
         p.pull = np.full(self.n, zeros)
         p.pull[taken_up] = rooms(s, np.full(len(taken_up), SIX))
-        down = {"body": p.pull, "join": p.tau, SHARE: p.pulled if self.cut else ()}
+        down = {Sort.BODY: p.pull, Sort.JOIN: p.tau, Sort.SHARE: p.pulled if self.cut else ()}
         p.parts, p.back = (self.parted(of, zeros) for of in (up, down))
         return p
 
@@ -167,7 +159,7 @@ class Joining(Passes):
             told.first = s.room(told.size)
             shared = told.first + told.at
             D[self.cut.roots[own]] = shared[own]
-        parts = self.parted({"body": mass, "join": D, SHARE: shared}, mass[0])
+        parts = self.parted({Sort.BODY: mass, Sort.JOIN: D, Sort.SHARE: shared}, mass[0])
         bodies = self.system.touched[self.constraint]
         masses = self.over_mass[np.maximum(bodies, 0)]
         vectors = [*["memory"] * 2, "constants", *["memory"] * 2, *["constants"] * 2, "memory", "memory", "F", "memory"]

@@ -8,33 +8,76 @@ articulated-body recursion; components inside components are the hierarchy of Vl
 """
 
 import heapq
+from array import array
+from enum import IntEnum
 from typing import NamedTuple
 
+import numpy as np
 
-class Join(NamedTuple):
-    """A constraint that joins parts.
 
-    constraint   its place
-    parts        one or two: ("body", k) or ("join", k)
-    borders      of these parts: bodies
-    ends         for each end of the constraint the part and the place in its border; None for a ground
-    kept         the new border: part and place of each body
-    border       the same as bodies
+class Sort(IntEnum):
+    """What a part of a join is."""
+
+    NONE = 0  # there is no second one
+    BODY = 1
+    JOIN = 2
+    SHARE = 3  # a subtree of some rank (`part_system.py`)
+
+
+class Form(NamedTuple):
+    """What joins have in common whose parts are of the same sort and size, and are touched at the same places.
+
+    alone   of each part, whether it is a body
+    sizes   of the borders of the parts: bodies
+    ends    for each end of the constraint the part and the place in its border; None for a ground
+    kept    the border of the join: part and place of each body
     """
 
-    constraint: int
-    parts: tuple
-    borders: tuple
+    alone: tuple
+    sizes: tuple
     ends: tuple
     kept: tuple
-    border: tuple
+
+
+class Joins(NamedTuple):
+    """Constraints that join parts, in their order: a column of numbers for everything about them.
+
+    constraint     its place
+    sorts, parts   two columns each: what its parts are, and which of them
+    kinds          its form among `forms`
+    first, border  where the bodies of its border begin among those of all joins, and these
+    """
+
+    constraint: np.ndarray
+    sorts: np.ndarray
+    parts: np.ndarray
+    kinds: np.ndarray
+    forms: list
+    first: np.ndarray
+    border: np.ndarray
+
+    @property
+    def size(self):
+        """How many there are."""
+        return len(self.constraint)
+
+    def border_of(self, join):
+        """Bodies in the border of a join."""
+        return self.border[self.first[join] : self.first[join + 1]].tolist()
+
+    def borders_of(self, join):
+        """Bodies in the borders of the parts of a join."""
+        found: list = []
+        for sort, part in zip(self.sorts[join].tolist(), self.parts[join].tolist()):
+            found += [part] if sort == Sort.BODY else self.border_of(part) if sort == Sort.JOIN else []
+        return found
 
 
 def joins(bodies, ends, paths):
     """All joins in their order.
 
     bodies   how many there are
-    ends     of each constraint: two bodies, None for a ground
+    ends     of each constraint: two bodies, numbers below zero for grounds
     paths    of the component that each constraint belongs to
     """
     return _Merging(bodies, ends, paths).run()
@@ -43,7 +86,7 @@ def joins(bodies, ends, paths):
 class _Merging:
     def __init__(self, bodies, ends, paths):
         self.ends, self.paths = ends, paths
-        self.touched = [tuple(dict.fromkeys(b for b in pair if b is not None)) for pair in ends]
+        self.touched = [[b for b in ((x,) if x == y else (x, y)) if b >= 0] for x, y in ends]
         self.part = list(range(bodies))  # of each body, found by following
         self.left = [0] * bodies  # constraints still to come at each body
         self.at: list[list[int]] = [[] for _ in range(bodies)]  # constraints at each body
@@ -52,8 +95,10 @@ class _Merging:
                 self.left[body] += 1
                 self.at[body].append(c)
         self.border = [[k] if left else [] for k, left in enumerate(self.left)]
-        self.name = [("body", k) for k in range(bodies)]
-        self.found: list[Join] = []
+        self.join = [-1] * bodies  # that a part is, −1 for a body
+        self.forms: dict = {}
+        self.constraint, self.kinds, self.sorts, self.parts, self.kept = (array("i") for _ in range(5))
+        self.ended = array("q", [0])
 
     def _root(self, body):
         part = self.part
@@ -83,7 +128,14 @@ class _Merging:
                 (c,) = groups[path]
                 parts = self._parts(c)
                 self._join(c, parts, self._after(c, parts))
-        return self.found
+        return self._columns()
+
+    def _columns(self):
+        pairs = lambda column: np.array(column).reshape(-1, 2)
+        return Joins(
+            np.array(self.constraint), pairs(self.sorts).astype(np.int8), pairs(self.parts), np.array(self.kinds),
+            list(self.forms), np.array(self.ended), np.array(self.kept),
+        )  # fmt: skip
 
     def _reduce(self, constraints):
         """All constraints of one component, the smallest border first."""
@@ -110,14 +162,23 @@ class _Merging:
                     heapq.heappush(heap, (size_of(other), other))
 
     def _join(self, c, parts, border):
-        borders = tuple([tuple(self.border[part]) for part in parts])
-        where = {b: (i, k) for i, several in enumerate(borders) for k, b in enumerate(several)}
-        ends = tuple([None if b is None else where[b] for b in self.ends[c]])
-        names = tuple([self.name[part] for part in parts])
-        self.found.append(Join(c, names, borders, ends, tuple([where[b] for b in border]), tuple(border)))
+        where = {b: (i, k) for i, part in enumerate(parts) for k, b in enumerate(self.border[part])}
+        ends = tuple([where.get(b) for b in self.ends[c]])
+        names = [self.join[part] for part in parts]
+        alone, sizes = tuple([name < 0 for name in names]), tuple([len(self.border[part]) for part in parts])
+        form = Form(alone, sizes, ends, tuple([where[b] for b in border]))
+        self.kinds.append(self.forms.setdefault(form, len(self.forms)))
+        self.sorts.extend([Sort.BODY if own else Sort.JOIN for own in alone])
+        self.parts.extend([part if name < 0 else name for part, name in zip(parts, names)])
+        if len(parts) < 2:
+            self.sorts.append(Sort.NONE)
+            self.parts.append(-1)
+        self.kept.extend(border)
+        self.ended.append(len(self.kept))
         for b in self.touched[c]:
             self.left[b] -= 1
         for part in parts[1:]:
             self.part[part] = parts[0]
             self.border[part] = []
-        self.border[parts[0]], self.name[parts[0]] = border, ("join", len(self.found) - 1)
+        self.border[parts[0]], self.join[parts[0]] = border, len(self.constraint)
+        self.constraint.append(c)

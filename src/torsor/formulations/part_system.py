@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .merging import Sort
 from .plain_system import PlainSystem, Shown
 from .plain_tree import PlainTree
 from .shares import TRUNK
 from .tree_schedule import starts
-
-SHARE = "share"  # a part of a join that is a subtree of some rank
 
 
 class Cut(NamedTuple):
@@ -118,28 +117,24 @@ class PartSystem(PlainSystem):
             [sorted(bodies) for bodies in touched], len(self.own),
             shares.joins[shares.roots].astype(int),
             np.array([np.searchsorted(self.own, j) if shares.joins[j] == rank else -1 for j in shares.roots], int),
-            [[local[b] for b in joins[j].border] for j in shares.roots],
+            [[local[b] for b in joins.border_of(j)] for j in shares.roots],
         )  # fmt: skip
 
     @property
     def merged(self):
         """My joins, then those of the trunk."""
-        trunk = np.flatnonzero(self.shares.joins == TRUNK)
-        order = np.concatenate([self.own, trunk]).tolist()
-        join = {j: ("join", k) for k, j in enumerate(order)}
-        join |= {j: (SHARE, k) for k, j in enumerate(self.shares.roots)}
-        body = {int(k): i for i, k in enumerate(self.links_of_whole)}
-        row = {int(c): k for k, c in enumerate(self.rows_of_whole)}
-        bodies = lambda several: tuple(body[b] for b in several)
-        return [
-            old._replace(
-                constraint=row[old.constraint],
-                parts=tuple(("body", body[k]) if kind == "body" else join[k] for kind, k in old.parts),
-                borders=tuple(map(bodies, old.borders)),
-                border=bodies(old.border),
-            )
-            for old in (self.whole.merged[j] for j in order)
-        ]
+        whole, roots = self.whole.merged, np.array(self.shares.roots, int)
+        order = np.concatenate([self.own, np.flatnonzero(self.shares.joins == TRUNK)])
+        sorts, old = whole.sorts[order], whole.parts[order]
+        body, join, share = sorts == Sort.BODY, sorts == Sort.JOIN, np.isin(old, roots) & (sorts == Sort.JOIN)
+        parts = np.full(old.shape, -1)
+        parts[body] = places(self.links_of_whole, self.whole.tree.n)[old[body]]
+        parts[join] = places(order, whole.size)[old[join]]
+        parts[share], sorts = places(roots, whole.size)[old[share]], np.where(share, Sort.SHARE, sorts)
+        constraint = places(self.rows_of_whole, len(self.whole.constraints))[whole.constraint[order]]
+        return whole._replace(
+            constraint=constraint, sorts=sorts, parts=parts, kinds=whole.kinds[order], first=None, border=None
+        )
 
     @property
     def parts(self):
@@ -169,6 +164,13 @@ class PartSystem(PlainSystem):
         sizes = self.whole.loop_sizes
         own = self.rows_of_whole[self.first_loop :] - self.whole.first_loop
         return several(starts(sizes)[own], sizes[own])
+
+
+def places(chosen, count):
+    """The place of each of so many things among chosen ones; −1 for all others."""
+    found = np.full(count, -1)
+    found[chosen] = np.arange(len(chosen))
+    return found
 
 
 def several(first, sizes):

@@ -15,7 +15,7 @@ from ..lie import Rn, poses
 from .classes import Turned, grouped, without_traces
 from .components import path_of
 from .force_classes import ForceClass, JointForceClass, Law, parts_of_expressions
-from .join_classes import JoinClass, key_of
+from .join_classes import JoinClass
 from .merging import joins
 from .plain_tree import PlainTree
 from .row_classes import RowClass, frames_of
@@ -255,17 +255,16 @@ class PlainSystem:
     @cached_property
     def merged(self):
         """Joins in their order."""
-        return joins(self.tree.n, self.ends, [path_of(c) for c in self.constraints])
+        return joins(self.tree.n, self.touched.tolist(), [path_of(c) for c in self.constraints])
 
     @cached_property
     def joins(self):
         """Joins in their order, their classes, and the class of each."""
         found = self.merged
         classes, kinds = self.rows
-        known: dict = {}
-        own = np.array([known.setdefault((kinds[j.constraint], key_of(j)), len(known)) for j in found], int)
-        first = {int(kind): k for k, kind in reversed(list(enumerate(own)))}
-        made = [JoinClass(classes[kinds[found[first[k]].constraint]], found[first[k]]) for k in range(len(known))]
+        both = np.column_stack([kinds[found.constraint], found.kinds])
+        own, members = grouped(both, np.zeros((found.size, 0)))
+        made = [JoinClass(classes[both[m[0], 0]], found.forms[both[m[0], 1]]) for m in members]
         return found, made, own
 
 

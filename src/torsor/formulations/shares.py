@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import OptionError
+from .merging import Sort
 
 TRUNK = -1
 BODY = 4  # work of a body, where that of a join of two bodies is 9
@@ -48,13 +49,13 @@ def shares(count, parents, joins, forces=(), owner="the system"):
     """A system as `count` shares, of about the same work, with a small trunk.
 
     parents   of the bodies in the tree that coordinates are counted along, −1 for a ground; parents come first
-    joins     in their order
-    forces    of each the bodies that it acts on, None for a ground
+    joins     in their order (`merging.Joins`)
+    forces    of each the bodies that it acts on; numbers below zero for grounds
     """
     tree = _Tree(len(parents), joins)
     best = None
     for pieces in _assignments(tree, count):
-        found = _closed(tree, np.asarray(parents), [[b for b in f if b is not None] for f in forces], count, pieces)
+        found = _closed(tree, np.asarray(parents), [[b for b in f if b >= 0] for f in forces], count, pieces)
         if np.all(found.work[:count] > 0) and (best is None or _cost(found) < _cost(best)):
             best = found
     if best is None:
@@ -72,17 +73,21 @@ class _Tree:
     """The tree of joins: what is below each join, and how much work that is. Bodies that no join takes up stand alone."""
 
     def __init__(self, bodies, joins):
-        self.bodies, self.joins = bodies, joins
-        self.above = np.full(len(joins), -1)
-        self.below: list = [[k for kind, k in j.parts if kind == "join"] for j in joins]
-        self.leaves: list = [[k for kind, k in j.parts if kind == "body"] for j in joins]
+        self.bodies, self.joins, count = bodies, joins, joins.size
+        self.above = np.full(count, -1)
+        self.below: list = [[] for _ in range(count)]
+        self.leaves: list = [[] for _ in range(count)]
+        for sort, found in ((Sort.JOIN, self.below), (Sort.BODY, self.leaves)):
+            own = joins.sorts == sort
+            for j, part in zip(np.nonzero(own)[0].tolist(), joins.parts[own].tolist()):
+                found[j].append(part)
         self.gone = np.full(bodies, -1)  # the join after which a body is in no border any more
-        self.own = np.zeros(len(joins))
-        self.total, self.first = np.zeros(len(joins)), np.zeros(len(joins), int)
-        for j, join in enumerate(joins):
+        sizes = np.array([sum(form.sizes) for form in joins.forms], int)[joins.kinds]
+        self.own = (1.0 + sizes) ** 2 + BODY * np.count_nonzero(joins.sorts == Sort.BODY, axis=1)
+        self.total, self.first = np.zeros(count), np.zeros(count, int)
+        for j in range(count):
             self.above[self.below[j]] = j
-            self.gone[[b for border in join.borders for b in border if b not in join.border]] = j
-            self.own[j] = (1 + sum(map(len, join.borders))) ** 2 + BODY * len(self.leaves[j])
+            self.gone[list(set(joins.borders_of(j)) - set(joins.border_of(j)))] = j
             self.total[j] = self.own[j] + self.total[self.below[j]].sum()
             self.first[j] = min([*self.leaves[j], *self.first[self.below[j]]])
         self.alone = sorted(set(range(bodies)) - {b for several in self.leaves for b in several})
@@ -136,8 +141,8 @@ def _by_weight(pieces, count):
 
 def _closed(tree, parents, forces, count, pieces):
     """Shares from those of some subtrees: all that has to be known to everybody is in the trunk."""
-    of = np.full(len(tree.joins), TRUNK)
-    for j in range(len(tree.joins) - 1, -1, -1):
+    of = np.full(tree.joins.size, TRUNK)
+    for j in range(tree.joins.size - 1, -1, -1):
         of[j] = pieces.get(j, of[tree.above[j]] if tree.above[j] >= 0 else TRUNK)
     known = np.zeros(tree.bodies, bool)
     while True:
@@ -146,7 +151,7 @@ def _closed(tree, parents, forces, count, pieces):
         roots = [j for j in range(len(of)) if of[j] != TRUNK and (tree.above[j] < 0 or of[tree.above[j]] == TRUNK)]
         known |= bodies == TRUNK
         for j in roots:
-            known[list(tree.joins[j].border)] = True
+            known[tree.joins.border_of(j)] = True
         for ends in forces:
             if len({bodies[b] for b in ends}) > 1:
                 known[ends] = True
@@ -157,8 +162,8 @@ def _closed(tree, parents, forces, count, pieces):
         if not opened and np.array_equal(before, known):
             break
     acting = np.array([bodies[ends[0]] if len({bodies[b] for b in ends}) == 1 else TRUNK for ends in forces], int)
-    constraints = np.full(max([j.constraint for j in tree.joins], default=-1) + 1, TRUNK)
-    constraints[[j.constraint for j in tree.joins]] = of
+    constraints = np.full(tree.joins.constraint.max(initial=-1) + 1, TRUNK)
+    constraints[tree.joins.constraint] = of
     work = np.bincount(np.where(of < 0, count, of), tree.own, count + 1)
     work += np.bincount(np.where(bodies[tree.alone] < 0, count, bodies[tree.alone]), minlength=count + 1) * BODY
     return Shares(bodies, known, constraints, acting, of, sorted(roots, key=lambda j: (of[j], j)), work)

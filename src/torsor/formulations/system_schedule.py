@@ -48,7 +48,7 @@ class SystemKernels(Joining):
 
     def factor(self):
         s = Schedule("factor", self.taking("t", "x", "p"), {"F": self.F}, self.constants)
-        worst, count, first = s.room(len(self.found) + 1), len(self.found), self.first_of_trunk
+        worst, count, first = s.room(self.found.size + 1), self.found.size, self.first_of_trunk
         s.call([ca.Function("one", [time], [ca.SX(1)])], ["t", "memory"], [0], [[0], [worst]])
         order = np.array([worst + np.arange(count), worst + 1 + np.arange(count)])
         if count:

@@ -40,8 +40,7 @@ class Part:
         self.ranks, self.model = ranks, task.model
         self.owner = f"model {task.model.name!r}"
         whole = self._whole(task)
-        ends = [[whole.end(body) for body in bodies] for bodies in whole.acted_on]
-        self.shares = shares(ranks.count, whole.tree.parents, whole.merged, ends, self.owner)
+        self.shares = shares(ranks.count, whole.tree.parents, whole.merged, whole.forced.tolist(), self.owner)
         self.own = PartSystem(whole, self.shares, ranks.rank, ranks.count)
         ranks.shares = [self._told(rank) for rank in range(ranks.count)]
         found = large.prepared(self.own, "hierarchical", task.map, task.projection.baumgarte, 0.0, {}, ranks)

@@ -6,7 +6,7 @@ import numpy as np
 from ..describe import quantity
 from ..describe.lazy import kept
 from ..formulations.departures import departure
-from ..formulations.part_system import SHARE
+from ..formulations.merging import Sort
 from ..joints import Joint
 from ..lie import SE3, Rn, poses, se3
 
@@ -157,8 +157,7 @@ class Redundancy:
     def __init__(self, kernels, F):
         self.kernels, self.F = kernels, F
         self.rows, self.shared, self.rank = [], {}, 0
-        joins = np.array([j.constraint for j in kernels.found], int)
-        frames = kernels.system.frames
+        joins, frames = kernels.constraint, kernels.system.frames
         for kind, c in enumerate(kernels.classes):
             own = np.flatnonzero(kernels.own == kind)
             stored = F[kernels.at_stored[own][:, None] + np.arange(c.stored)].T
@@ -170,7 +169,7 @@ class Redundancy:
 
     def _dropped(self, join, row):
         """A row that others say already: with it the reactions of all that hold the same are not unique."""
-        kernels, place = self.kernels, self.kernels.found[join].constraint
+        kernels, place = self.kernels, self.kernels.constraint[join]
         first = kernels.system.first_loop
         if place >= first:
             self.rows.append(int(kernels.row[place - first]) + row)
@@ -182,7 +181,7 @@ class Redundancy:
     def _given(self, join):
         kernels = self.kernels
         c, at = kernels.classes[kernels.own[join]], kernels.at_stored[join]
-        return self.F[at : at + c.stored], kernels.system.frames[kernels.found[join].constraint][c.rows.data]
+        return self.F[at : at + c.stored], kernels.system.frames[kernels.constraint[join]][c.rows.data]
 
     def _walk(self, join, lam, tau, size):
         """Go down with a force that moves nothing, and note what it passes through."""
@@ -192,10 +191,10 @@ class Redundancy:
             c = self.kernels.classes[self.kernels.own[join]]
             lam, *pulls = (np.array(x).ravel() for x in c.down(*self._given(join), lam, tau))
             if np.abs(lam).max() > NOTHING * size:
-                constraint = self.kernels.system.constraints[self.kernels.found[join].constraint]
+                constraint = self.kernels.system.constraints[self.kernels.constraint[join]]
                 self.shared[constraint.name] = True
-            for (kind, own), pull in zip(self.kernels.found[join].parts, pulls):
-                if kind == SHARE:  # others go down those that are theirs
-                    kind, own = "join" if self.kernels.cut.roots[own] >= 0 else kind, self.kernels.cut.roots[own]
-                if kind == "join" and np.abs(pull).max(initial=0.0) > NOTHING * size:
+            for sort, own, pull in zip(self.kernels.found.sorts[join], self.kernels.found.parts[join], pulls):
+                if sort == Sort.SHARE:  # others go down those that are theirs
+                    sort, own = Sort.JOIN if self.kernels.cut.roots[own] >= 0 else sort, self.kernels.cut.roots[own]
+                if sort == Sort.JOIN and np.abs(pull).max(initial=0.0) > NOTHING * size:
                     waiting.append((own, np.zeros(self.kernels.classes[self.kernels.own[own]].size), pull))
