@@ -1,5 +1,7 @@
 """Every registered backend computes what CasADi's own evaluation computes."""
 
+import subprocess
+import sys
 from itertools import product
 
 import casadi as ca
@@ -312,3 +314,26 @@ def test_the_environment_sets_the_effort_of_code_generation(monkeypatch):
     monkeypatch.setenv("TORSOR_LEVEL", "fast")
     with pytest.raises(OptionError, match="TORSOR_LEVEL must be one of 0, 1, 2, 3, got 'fast'"):
         LLVM()
+
+
+SCATTERED = """
+import ctypes, mmap
+import torsor as ts
+
+system, many, UNBACKED = ctypes.CDLL(None), 2**33, 0x4000
+system.mmap.restype = ctypes.c_void_p
+system.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+system.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+mapped = lambda size: system.mmap(None, size, 0, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | UNBACKED, -1, 0)
+holes = [(mapped(pages * mmap.PAGESIZE), pages * mmap.PAGESIZE, mapped(many)) for pages in (1, 2, 4, 8, 16, 32)]
+for place, size, _ in holes:
+    system.munmap(place, size)
+ts.simulate(ts.cases.load("pendulum"), 0.1, outputs=1)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="maps memory as Linux does")
+def test_code_and_its_numbers_lie_together_where_memory_is_scattered():
+    """Small gaps beside large maps, as in a worker that shares gigabytes with others: parts of one object stay together."""
+    done = subprocess.run([sys.executable, "-c", SCATTERED], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -193,8 +193,9 @@ _numbers = count()
 
 @cache
 def _engine():
-    """The linker and loader of this process."""
+    """The linker and loader of this process. What belongs to one object is placed together: parts that lie further apart than
+    code can reach, as in a process that has mapped much memory, would end it. On Windows that linker is not complete."""
     import llvmlite.binding as llvm
 
     worker.initialize()
-    return llvm.create_lljit_compiler(worker.machine(2))
+    return llvm.create_lljit_compiler(worker.machine(2), use_jit_link=sys.platform != "win32")
