@@ -46,6 +46,7 @@ ALIKE = (
     5.0  # how many times smaller than the tolerance errors are kept, since those of many steps are alike, and add up
 )
 BETTER = 1.1  # factor by which another order must allow a longer step
+CLOCK = 5e-15  # of the time: how well it is known how far earlier states lie back, and what errors (2) make of that
 
 
 @register("bdf")
@@ -185,14 +186,26 @@ def within(run, q, t, h):
                 K[m] += weight * (s.u[m] if j < 0 else s.points[j, m])
 
 
+@compiled
+def blurred(run, t, h, x):
+    """Whether states lie so close together, as after a force that jumps, that what moves within the rounding of the time would
+    pass for an error, however short the step is."""
+    past, s, tolerance = run.past, run.scratch, run.plan.tolerance
+    if min(t - past.times[1], past.times[1] - past.times[2]) * tolerance > CLOCK * t:
+        return False
+    for m in range(s.u.size):
+        s.left[m] = CLOCK * t * s.K[0, m]
+    return measured(run, h, x, s.left) > tolerance
+
+
 @inlined
-def order_of(run, advanced):
-    """The order of this step, as it was chosen after the last; 0: Radau's, where there are too few states, or where they tell so
-    little of what comes that two steps were rejected."""
+def order_of(run, advanced, t, h, x):
+    """The order of this step, as it was chosen after the last; 0: Radau's, where there are too few states, or too close ones, or
+    where they tell so little of what comes that two steps were rejected."""
     past = run.past
     if run.plan.adaptive == 0:
         return FIXED if past.kept >= FIXED else 0
-    if past.kept < START:
+    if past.kept < START or blurred(run, t, h, x):
         past.order, past.next, past.held = 0, START - 1, 0
         return 0
     if advanced:
@@ -230,7 +243,7 @@ def bdf(address, structure, t, h):
     forget_after_jump(run)
     advanced = remember(run, k, t, h)
     points(run, k, state.xs[state.at])
-    q = order_of(run, advanced)
+    q = order_of(run, advanced, t, h, state.xs[state.at])
     if q > 0:
         return ACCEPTED if differentiated(run, structure, q, t, h) else NOT_SOLVED
     copy(s.K[0], s.xdot)
