@@ -21,7 +21,7 @@ NEWTON, DAMPED, CHANGES = 40, 600, 60  # steps, steps, and contacts that open or
 PATIENCE = 80  # steps of the damped way without a smaller residual
 LONGEST = 0.3  # step: lengths over the size of the model, angles in rad
 SHORTEST = 1e-3  # part of a step of Newton's method that is tried
-BETTER = 1e-3  # part by which less has to be left for a place to be nearer to an equilibrium than an earlier one
+BETTER = 1e-9  # part by which less has to be left for a place to be nearer to an equilibrium than an earlier one
 FLAT, STEPS = (
     1e-6,
     20,
@@ -33,7 +33,7 @@ CONVERGED = 1e-10  # residual over the size of forces and stiffnesses; the searc
 class Search:
     """A search from a place.
 
-    best   the balance with the least residual that was met
+    best   the balance with the least left that was met: the sum of squares
     slid   what friction could not hold on the way, in words
     """
 
@@ -44,7 +44,8 @@ class Search:
 
     def balance(self, place):
         found = balanced(self.mechanism, place)
-        if self.best is None or found.residual < (1 - BETTER) * self.best.residual:
+        left = np.linalg.norm(found.off)
+        if self.best is None or left < (1 - BETTER) * np.linalg.norm(self.best.off):
             self.best = found
         return found
 
