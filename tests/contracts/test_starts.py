@@ -24,15 +24,28 @@ def arm(knee=0.0, rate=0.0):
     return model
 
 
-def four_bar():
+def four_bar(start=None):
+    """A crank, A, that turns fully, and a rocker."""
     model = ts.Model("four-bar", gravity=(0, 0, -9.81))
     places = np.array(((0, 0, 0), (0.2, 0, 0.5), (1.2, 0, 0.8), (1.0, 0, 0)))
     chain = [model.ground, *[
         model.body(f"link{k}", mass=1.0, inertia=(0.02, 0.05, 0.04), at=(places[k] + places[k + 1]) / 2) for k in range(3)
     ], model.ground]  # fmt: skip
     for k, name in enumerate("ABCD"):
-        model.add(ts.Revolute(name, chain[k], chain[k + 1], point=places[k], axis=(0, 1, 0)))
+        given = {} if start is None or name not in start else {"start": start[name]}
+        model.add(ts.Revolute(name, chain[k], chain[k + 1], point=places[k], axis=(0, 1, 0), **given))
     return model
+
+
+def middle_of_the_rocker(angle):
+    """Where the rocker's middle is, by the circles on which its end lies, in the assembly of the reference position."""
+    B, D = np.array([0.2, 0.5]), np.array([1.0, 0.0])
+    coupler, rocker = np.hypot(1.0, 0.3), np.hypot(0.2, 0.8)
+    B = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]) @ B  # about y: from z to x
+    far = np.linalg.norm(D - B)
+    along, e = (coupler**2 - rocker**2 + far**2) / (2 * far), (D - B) / far
+    C = B + along * e + np.sqrt(coupler**2 - along**2) * np.array([-e[1], e[0]])
+    return (C + D) / 2
 
 
 def first(model, start, **given):
@@ -69,6 +82,28 @@ def test_loops_are_closed_with_what_is_asked_for(formulation):
     assert data.position_drift < 1e-12 and data.velocity_drift < 1e-12
     other = first(four_bar(), {"D": float(data.coordinate[3]), "D.rate": float(data.rate[3])})
     assert np.abs(other.coordinate - data.coordinate).max() < 1e-10 and np.abs(other.rate - data.rate).max() < 1e-10
+
+
+def test_a_mechanism_is_led_to_what_is_asked_for_on_its_own_assembly():
+    """Not to the other one, in which the rocker stands on the other side; wherever the crank is."""
+    sim = ts.Simulation(four_bar())
+    for angle in (*np.linspace(-3.1, 3.1, 9), -5.0, 6.5, 20.0):
+        sim.reset({"A": angle})
+        assert sim.coordinates["A"] == pytest.approx(angle, abs=1e-12)
+        assert np.allclose(sim["link2.position"][[0, 2]], middle_of_the_rocker(angle), atol=1e-9), angle
+
+
+def test_a_model_keeps_the_start_of_a_joint_in_a_loop():
+    for angle in (0.4, -2.4, 4.0):
+        info = ts.info(four_bar({"A": angle}))
+        data = first(four_bar({"A": angle}), None)
+        assert data.coordinate[0] == pytest.approx(angle, abs=1e-12) and info["start_changes"] == []
+        assert np.allclose(data.position.values[2, [0, 2]], middle_of_the_rocker(angle), atol=1e-9), angle
+    rocker = float(data.coordinate[3])
+    data = first(four_bar({"D": rocker}), None)  # the last joint of the loop; two cranks have the same rocker
+    assert data.coordinate[3] == pytest.approx(rocker, abs=1e-12) and data.position_drift < 1e-12
+    told = ts.info(four_bar({"A": 0.3, "B": 0.3}))["start_changes"]
+    assert told[1].startswith("A: 0.3 became") and told[2].startswith("B: 0.3 became")
 
 
 @pytest.mark.parametrize("formulation", ["absolute", "relative"])

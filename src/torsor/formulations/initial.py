@@ -17,6 +17,7 @@ def initial_functions(f):
     held     (t, q, p) → what constraints that hold from the start take note of
     rates    (t, q, v, p) → ∂r/∂v and r of all joints
     coordinates   (t, q, p) of all joints
+    starts   (t, inputs) → coordinates that the user gave to joints, and q without them
     """
     t, q, v, p = quantity.time, f.q, f.v, f.p
     inputs = ca.vertcat(*f.model.inputs, ca.SX(0, 1))
@@ -33,8 +34,13 @@ def initial_functions(f):
         every = column([f.substitution.rates(j) for j in moving(f.model)])
         return ca.Function("rates", [t, q, v, p], [ca.jacobian(every, v), every])
 
+    def starts():
+        told = column(j.start for j in started(f.model))
+        return ca.Function("starts", [t, inputs], [told, ca.densify(_configuration(f.model, _reference(f.model)))])
+
     return {
         "given": given,
+        "starts": starts,
         "speeds": lambda: ca.Function("speeds", [inputs], [column(x for _, x, _ in speeds(f))]),
         "held": lambda: ca.Function("held", [t, q, p], [f.substitution.of(column(x for _, x in captures(f)))]),
         "rates": rates,
@@ -60,15 +66,24 @@ def holds(element):
 def _given_configuration(f):
     """q and turn counters: reference poses, moved by joint coordinates where those are given."""
     model = f.model
-    poses = {id(b): se3.pose(b.start_rotation, b.start_position) for b in [*model.grounds, *model.bodies]}
-    holding = [j for j in model.joints if holds(j)]
-    if any(j.start is not None for j in holding):
-        _propagate(model, holding, poses)
+    poses = _reference(model)
+    if started(model):
+        _propagate(model, [j for j in model.joints if holds(j)], poses)
+    return _configuration(model, poses), _first_turns(f)
+
+
+def _reference(model):
+    """Poses of bodies and grounds as the user gave them."""
+    return {id(b): se3.pose(b.start_rotation, b.start_position) for b in [*model.grounds, *model.bodies]}
+
+
+def _configuration(model, poses):
+    """q of the bodies' poses."""
     parts = []
     for body in model.bodies:
         R, x = se3.split_pose(poses[id(body)])
         parts.append(x if body.particle else ca.vertcat(x, ca.vec(R)))
-    return ca.vertcat(*parts, ca.SX(0, 1)), _first_turns(f)
+    return ca.vertcat(*parts, ca.SX(0, 1))
 
 
 def _propagate(model, joints, poses):
@@ -111,6 +126,11 @@ def _first_turns(f):
 def moving(model):
     """Joints that have coordinates."""
     return [j for j in model.joints if j.dof]
+
+
+def started(model):
+    """Joints that hold from the start and have coordinates there that the user gave."""
+    return [j for j in model.joints if holds(j) and j.start is not None]
 
 
 def speeds(formulation):

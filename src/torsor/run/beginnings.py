@@ -53,7 +53,7 @@ class Together:
     def _steady(self):
         """Whether no parameter that varies occurs in what a start is found from, but for masses and inertias: then all start as the
         system does, loops and redundant constraints included."""
-        used = ["g", "G", "psi", "gamma", "departures", "alignments", "rates", "speeds", "held"]
+        used = ["g", "G", "psi", "gamma", "departures", "alignments", "rates", "speeds", "held", "starts"]
         used += ["M", "Minv"] if np.any(self.system.v) else []
         for f in (self.absolute, self.face):
             for name in [name for name in [*used, "adopt"] if name in f.examined]:

@@ -117,15 +117,18 @@ def _consistent(model, absolute, values, t):
     """A start that satisfies the constraints; refused where there is none."""
     from ..start import diagnosis
     from ..start.examiner import Examiner
+    from ..start.given import closed, lost
     from ..start.given import given as told
     from ..start.impostors import assembled
     from ..start.velocities import consistent_velocities
 
     given = told(absolute, t, values)
-    scales, p = given.scales, given.p
+    scales = given.scales
     examiner = Examiner(absolute, scales)
-    _finite(model, given.q, p)
-    scales.rows = examiner.row_units(t, given.q, _closed(model, p))
+    _finite(model, given.q, given.p)
+    scales.rows = examiner.row_units(t, given.q, _closed(model, given.p))
+    given = closed(absolute, examiner, t, given)
+    p = given.p
     q, moved = assembled(absolute, examiner, t, given.q, p)
     found = diagnosis.diagnose(examiner, t, q, p)
     apart, row = examiner.disagreement(t, q, p)
@@ -137,6 +140,7 @@ def _consistent(model, absolute, values, t):
     if moved > 1e-9:
         far = f"{moved * scales.length:.3g} m or {moved:.3g} rad"
         changes.insert(0, f"positions were assembled: something moved by up to {far}")
+        changes[1:1] = lost(absolute, examiner, t, q, p)
     return Start(given, q, v, found, changes)
 
 

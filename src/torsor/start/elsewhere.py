@@ -1,9 +1,9 @@
 """A start other than the one that a model tells, in numbers and in absolute coordinates: it is brought onto the constraints.
 
 Positions: bodies are placed along the joints, outward from the grounds, each joint with the coordinates that are wanted or that it
-has at the model's start. Where that leaves loops open, Newton's method closes them with the wanted coordinates held, and those of
-joints that are in no loop; where that cannot be, it closes them with the least change. Velocities follow level by level, each
-without disturbing the one before:
+has at the model's start. Where that leaves loops open, the mechanism is led from the model's start to the wanted coordinates, those
+of joints in no loop as they are (`holding.py`); where that cannot be, Newton's method closes loops with the least change.
+Velocities follow level by level, each without disturbing the one before:
 
     0   the constraints                             G v = −g_t
     1   what is wanted                              rates of joints, velocities of bodies
@@ -17,12 +17,14 @@ import casadi as ca
 import numpy as np
 
 from ..describe.quantity import time
-from ..describe.topology import spanning_tree
-from ..formulations.initial import captures, holds, moving
+from ..formulations.initial import holds, moving
 from ..formulations.tree import pose
 from ..lie import poses, se3
 from .diagnosis import diagnose
 from .examiner import shortened
+from .given import captured
+from .holding import Holding
+from .impostors import assembled
 from .velocities import by_levels, of_length_one
 
 REACHED = 1e-9  # over the size of the model: what is closer to what was wanted is there
@@ -55,25 +57,10 @@ class Elsewhere:
         self.f, self.model, self.examiner, self.own = f, f.model, examiner, own
         self.places = {label: k for k, label in enumerate(labels)}
         self.joints = [j for j in self.model.joints if holds(j)]
-        starts = np.cumsum([0, *[j.dof for j in moving(self.model)]])
-        self.at = {j.name: slice(a, a + j.dof) for j, a in zip(moving(self.model), starts.tolist())}
-        self.units = np.array([examiner.length if unit == "m" else 1.0 for unit in self._kinds()])
-        in_loops = {joint.name for loop in spanning_tree(self.model).loops() for joint in loop}
-        self.quasi = {label for j in moving(self.model) if j.quasi for label in self._labels(j)}
-        self.apart = [
-            self.places[label]
-            for j in self.joints
-            if j.dof and j.name not in in_loops and not j.quasi
-            for label in self._labels(j)
-        ]
+        self.holding = Holding(f, examiner)
+        self.at = self.holding.places
         self._relative: dict[str, Any] = {}
         self.loose = self._loose()
-        self.tried = 0.0  # how far Newton's method has moved something
-
-    def _kinds(self):
-        from ..formulations.outputs import coordinate_units
-
-        return [unit for j in moving(self.model) for unit in coordinate_units(j)]
 
     def _loose(self):
         """Velocities of bodies that no joint holds, and of the first ones of trees that hang on nothing, by body and quantity."""
@@ -102,21 +89,36 @@ class Elsewhere:
             coordinates[self.places[label]] = value
         for k, (joint, component) in enumerate(self.f.turns):
             p[len(self.model.inputs) + k] = coordinates[self.at[joint.name]][component]
-        q = self._configuration(self._placed(t, wanted, coordinates))
-        p = self._captured(t, q, p)
-        q = self._closed(t, q, p, wanted)
-        p = self._captured(t, q, p)
+        told = {body: self._told(wanted, body) for body, what in wanted.bodies if what in ("position", "rotation")}
+        asked = {label.rpartition("[")[0] or label for label in wanted.coordinates}
+        found = self.own.poses | told if wanted.whole else self._placed(t, coordinates, asked, told)
+        q = self._configuration(found)
+        p = captured(self.f, t, q, p)
+        if wanted.coordinates and not wanted.whole:
+            values = {self.places[label]: x for label, x in wanted.coordinates.items()}
+            own, base = (None, None) if told else (self.own.coordinates, self._base(t))
+            q, p = self.holding.closed(t, q, p, values, own, base)
+        q, _ = assembled(self.f, self.examiner, t, q, p)
+        p = captured(self.f, t, q, p)
         return q, self._velocities(t, q, p, wanted), p
 
     # positions
 
-    def _placed(self, t, wanted, coordinates):
-        """Poses of all bodies; those that nothing moves have theirs."""
-        found, asked = dict(self.own.poses), {label.rpartition("[")[0] or label for label in wanted.coordinates}
-        told = {body: self._told(wanted, body) for body, what in wanted.bodies if what in ("position", "rotation")}
-        found |= told
-        if wanted.whole:
-            return found
+    def _base(self, t):
+        """The model's own start at a time, and its p; None where it does not satisfy the constraints of that time."""
+        p = self.own.p.copy()
+        p[len(self.model.inputs) :] = self.own.coordinates[self.holding.counted]
+        q = self._configuration(self._placed(t, self.own.coordinates, (), {}))
+        p = captured(self.f, t, q, p)
+        q, _ = self.examiner.assemble(t, q, p)
+        return None if q is None else (q, p)
+
+    def _placed(self, t, coordinates, asked, told):
+        """Poses of all bodies; those that nothing moves have theirs.
+
+        asked   joints whose coordinates are asked for;   told   poses of bodies, by name
+        """
+        found = self.own.poses | told
         reached = {g.name: (self._ground(t, g), bool(g.moves) and t != 0.0) for g in self.model.grounds}
         waiting = sorted(self.joints, key=lambda j: j.name not in asked)  # those that are asked for carry what follows
         while waiting:
@@ -167,48 +169,6 @@ class Elsewhere:
             R, x = poses.split(found[body.name])
             parts += [x] if body.particle else [x, R.ravel(order="F")]
         return np.concatenate(parts)
-
-    def _captured(self, t, q, p):
-        """p with what constraints that hold from the start take note of."""
-        captured = captures(self.f)
-        if captured:
-            first = len(self.model.parameters)
-            places = {id(m): first + k for k, m in enumerate(self.model.memories)}
-            p[[places[id(memory)] for memory, _ in captured]] = self.f.examined["held"](t, q, p).ravel()
-        return p
-
-    def _closed(self, t, q, p, wanted):
-        """The configuration on the constraints, with the wanted coordinates where that can be."""
-        from .impostors import assembled
-
-        places = [self.places[label] for label in wanted.coordinates if label not in self.quasi]
-        own = self.own.coordinates.copy()
-        own[places] = [value for label, value in wanted.coordinates.items() if label not in self.quasi]
-        moved = any(what in ("position", "rotation") for _, what in wanted.bodies)
-        beside = [] if moved else [k for k in self.apart if k not in places]
-        self.tried = 0.0
-        for held in [[*places, *beside], places] if beside else [places]:
-            found = self._held(t, q, p, held, own[held]) if places and not wanted.whole else None
-            if found is not None:
-                q = found
-                break
-        q, moved = assembled(self.f, self.examiner, t, q, p)
-        self.tried = max(self.tried, moved)
-        return q
-
-    def _held(self, t, q, p, held, values):
-        """The configuration on the constraints in which coordinates, by place, have these values; None where none is found."""
-        units, columns = self.units[held], self.examiner.columns
-        off = lambda q: (self._coordinates(t, q, p)[held] - values) / units
-        rows = lambda q: self._rates(t, q, p)[0][held] * columns / units[:, None]
-        found, self.tried = self.examiner.assemble(t, q, p, more=(off, rows))
-        return found
-
-    def _labels(self, joint):
-        return [joint.name] if joint.dof == 1 else [f"{joint.name}[{k}]" for k in range(joint.dof)]
-
-    def _coordinates(self, t, q, p):
-        return self.f.examined["coordinates"](t, q, p).ravel()
 
     def _rates(self, t, q, p):
         """∂r/∂v of all joints, and r where nothing moves but the grounds."""

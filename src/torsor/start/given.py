@@ -1,11 +1,14 @@
 """The start as the user gave it, in numbers: it need not satisfy the constraints."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..formulations.initial import captures
+from ..formulations.initial import captures, started
+from ..formulations.outputs import coordinate_labels
 from ..formulations.scales import Scales, scales
+from .examiner import CLOSED
+from .holding import Holding
 
 
 @dataclass
@@ -25,8 +28,49 @@ def given(f, t, values):
     inputs = model.input_values(values)
     q, turns, weights, *sizes = f.examined["given"](t, inputs)
     q, p = q.ravel(), np.concatenate([inputs, turns.ravel()])
-    captured = captures(f)
-    if captured:
-        places = {id(m): len(values) + k for k, m in enumerate(model.memories)}
-        p[[places[id(memory)] for memory, _ in captured]] = f.examined["held"](t, q, p).ravel()
-    return Given(q, p, scales(model, *sizes), *weights.ravel().tolist())
+    return Given(q, captured(f, t, q, p), scales(model, *sizes), *weights.ravel().tolist())
+
+
+def captured(f, t, q, p):
+    """p with what constraints that hold from the start take note of."""
+    found = captures(f)
+    if found:
+        places = {id(m): len(f.model.parameters) + k for k, m in enumerate(f.model.memories)}
+        p[[places[id(memory)] for memory, _ in found]] = f.examined["held"](t, q, p).ravel()
+    return p
+
+
+def closed(f, examiner, t, given):
+    """The start with loops closed so that joints keep the coordinates that the user gave them, where that can be: led there from
+    the bodies' own places, where these satisfy the constraints."""
+    if not started(f.model) or not examiner.holonomic.any():
+        return given
+    holding = Holding(f, examiner)
+    values, q = (x.ravel() for x in f.examined["starts"](t, given.p[: len(f.model.inputs)]))
+    places = _places(holding)
+    p = given.p.copy()
+    for k, place in enumerate(holding.counted):
+        p[len(f.model.inputs) + k] *= place not in places  # the bodies' own places are less than half a turn away
+    p = captured(f, t, q, p)
+    base = (q, p) if holding.assembled(t, q, p) else None
+    own = holding.coordinates(t, given.q, given.p)
+    q, p = holding.closed(t, given.q, given.p, dict(zip(places, values.tolist())), own, base)
+    return given if q is given.q else replace(given, q=q, p=captured(f, t, q, p))
+
+
+def _places(holding):
+    """Places of the coordinates that the user gave."""
+    at = [holding.places[j.name] for j in started(holding.f.model) if j.dof]
+    return [place for x in at for place in range(x.start, x.stop)]
+
+
+def lost(f, examiner, t, q, p):
+    """Coordinates that the user gave and that became others, in words."""
+    if not started(f.model):
+        return []
+    holding = Holding(f, examiner)
+    values, _ = f.examined["starts"](t, p[: len(f.model.inputs)])
+    labels, places = coordinate_labels([j for j in f.model.joints if j.dof]), _places(holding)
+    found = holding.coordinates(t, q, p)
+    every = [(place, x, abs(found[place] - x) / holding.units[place]) for place, x in zip(places, values.ravel())]
+    return [f"{labels[place]}: {x:.6g} became {found[place]:.6g}" for place, x, off in every if off > CLOSED]
