@@ -12,11 +12,28 @@ PLACES = ("points", "frames", "point")  # fields that are turned into what is fi
 
 
 class Parts(NamedTuple):
-    """A force as what it has in common with those of its class, its numbers, and the things that it depends on."""
+    """A force as what it has in common with those of its class, its numbers, and the things that it depends on.
+
+    given   numbers of its own;   world: place and rotation of what it is given in, further numbers
+    """
 
     key: tuple
-    numbers: list
+    given: list
     ends: list
+    world: tuple = ()
+
+    @property
+    def numbers(self):
+        return self.given + [x for part in self.world for x in part.ravel(order="F").tolist()]
+
+
+def rows_of(several):
+    """Numbers of forces that have their key in common, row by row."""
+    known = {id(parts.given): parts.given for parts in several}
+    place = dict(zip(known, range(len(known))))
+    given = np.array(list(known.values()), float).reshape(len(known), -1)[[place[id(parts.given)] for parts in several]]
+    worlds = zip(*[parts.world for parts in several])
+    return np.hstack([given, *(np.array(x).swapaxes(1, -1).reshape(len(several), -1) for x in worlds)])
 
 
 class Alike(NamedTuple):
@@ -32,9 +49,7 @@ def parts_of(force):
     shared, world = alike(force), force.world.reference
     if shared is None or not all(isinstance(x, np.ndarray) for x in world):
         return None
-    x, R = world
-    numbers = shared.numbers + x.tolist() + R.ravel(order="F").tolist()
-    return Parts(shared.key, numbers, [getattr(force, name) for name in shared.ends])
+    return Parts(shared.key, shared.numbers, [getattr(force, name) for name in shared.ends], world)
 
 
 def alike(force):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..describe.body import Placed
 from ..describe.include import owners_in
-from ..forces.parts import parts_of
+from ..forces.parts import parts_of, rows_of
 from ..joints import Joint
 from ..joints.base import Connection
 from ..lie import Rn, poses
@@ -21,7 +21,7 @@ from .plain_tree import PlainTree
 from .row_classes import RowClass, frames_of
 from .shapes import shape_of
 
-NOTHING = np.iinfo(np.int64).min  # the number of no body
+NOTHING = np.iinfo(np.int32).min  # the number of no body
 
 
 class Shown(NamedTuple):
@@ -30,6 +30,20 @@ class Shown(NamedTuple):
     bodies: list
     joints: list
     constraints: list
+
+
+class Ends(NamedTuple):
+    """Numbers of what links, constraints and forces are attached to (`PlainSystem.ends`).
+
+    grounds   that are counted;   roots: links that hang on one, and `hung`: on which
+    touched   by every constraint, both ends;   forced: by every force
+    """
+
+    grounds: list
+    roots: np.ndarray
+    hung: np.ndarray
+    touched: np.ndarray
+    forced: np.ndarray
 
 
 class PlainSystem:
@@ -55,37 +69,52 @@ class PlainSystem:
         self._placed()
 
     def _placed(self):
-        self.places = {id(body): k for k, body in enumerate(self.tree.bodies)}
         self.hinges = {id(joint): k for k, joint in enumerate(self.tree.joints)}
+        self.traces: list[Any] = [c.traced() if isinstance(c, Connection) else None for c in self.constraints]
 
     @cached_property
+    def ends(self):
+        """What everything is attached to: numbers of bodies, and −1 − k for ground k of those that something hangs on or acts on.
+
+        A component has a ground of its own, and often nothing hangs on it."""
+        known = {id(body): k for k, body in enumerate(self.tree.bodies)}
+        known |= {id(ground): -1 - k for k, ground in enumerate(self.model.grounds)} | {id(None): NOTHING}
+        number = lambda things: np.array([known[id(x)] for x in things], np.int32)
+        both = lambda pairs: np.column_stack([number(x for x, _ in pairs), number(x for _, x in pairs)])
+        roots = np.flatnonzero(self.tree.parents < 0)
+        hung = number(map(self.tree.ground, roots.tolist()))
+        touched = both([(c.first, c.second) for c in self.constraints])
+        forced = both([_bodies(parts.ends) for parts in self.parts])
+        every = np.concatenate([hung, touched.ravel(), forced.ravel()])
+        used = np.unique(-1 - every[(every < 0) & (every != NOTHING)])
+        place = np.zeros(len(self.model.grounds), np.int32)
+        place[used] = np.arange(len(used))
+        for x in (hung, touched, forced):
+            ground = (x < 0) & (x != NOTHING)
+            x[ground] = -1 - place[-1 - x[ground]]
+        return Ends([self.model.grounds[k] for k in used.tolist()], roots, hung, touched, forced)
+
+    @property
     def holding(self):
-        """Grounds that something hangs on or acts on; a component has one of its own, and often nothing does."""
-        hung = [self.tree.ground(k) for k in np.flatnonzero(self.tree.parents < 0).tolist()]
-        ends = [end for c in self.constraints for end in (c.first, c.second)]
-        known = {id(x) for x in (*hung, *ends, *(body for bodies in self.acted_on for body in bodies))}
-        return [ground for ground in self.model.grounds if id(ground) in known]
+        """Grounds that something hangs on or acts on."""
+        return self.ends.grounds
 
-    @cached_property
-    def grounds(self):
-        """Their places, by identity."""
-        return {id(ground): k for k, ground in enumerate(self.holding)}
+    @property
+    def touched(self):
+        """Numbers of both ends of every constraint."""
+        return self.ends.touched
 
-    def number(self, body):
-        """The place of a body; for ground k it is −1 − k."""
-        place = self.places.get(id(body))
-        return -1 - self.grounds[id(body)] if place is None else place
-
-    def end(self, body):
-        """The place of a body, None for a ground."""
-        return self.places.get(id(body))
+    @property
+    def forced(self):
+        """Numbers of the bodies or grounds that each force acts between; the second is NOTHING where there is only one."""
+        return self.ends.forced
 
     @cached_property
     def hung(self):
         """The place of the ground that each link hangs on; 0 for those that hang on a body."""
-        return np.array(
-            [0 if p >= 0 else self.grounds[id(self.tree.ground(k))] for k, p in enumerate(self.tree.parents.tolist())]
-        )
+        found = np.zeros(self.tree.n, np.int32)
+        found[self.ends.roots] = -1 - self.ends.hung
+        return found
 
     @cached_property
     def still(self):
@@ -115,16 +144,6 @@ class PlainSystem:
     # rows
 
     @cached_property
-    def ends(self):
-        return [(self.end(c.first), self.end(c.second)) for c in self.constraints]
-
-    @cached_property
-    def touched(self):
-        """Numbers of both ends of every constraint."""
-        both = [(self.number(c.first), self.number(c.second)) for c in self.constraints]
-        return np.array(both, np.int64).reshape(-1, 2)
-
-    @cached_property
     def row_of_link(self):
         """The place of the joint of every link among the constraints; −1 where it is none of them."""
         found = np.full(self.tree.n, -1)
@@ -136,33 +155,31 @@ class PlainSystem:
         """Shapes of the equations of all constraints, the shape of each constraint, and the numbers in them, row by row."""
         known: dict = {}
         shapes: dict = {}
-        for c in self.constraints:
-            trace = c.traced()
-            if id(trace) not in known:
-                symbols = trace.function.sx_in()
-                shape, numbers = shape_of(trace.function(*symbols), symbols)
-                known[id(trace)] = shapes.setdefault(shape, len(shapes)), numbers
-        found = [known[id(c.traced())] for c in self.constraints]
-        constants = np.zeros((len(found), max((len(numbers) for _, numbers in found), default=0)))
-        for row, (_, numbers) in zip(constants, found):
+        for trace in {id(trace): trace for trace in self.traces}.values():
+            symbols = trace.function.sx_in()
+            shape, numbers = shape_of(trace.function(*symbols), symbols)
+            known[id(trace)] = shapes.setdefault(shape, len(shapes)), len(known), numbers
+        found = [numbers for _, _, numbers in known.values()]
+        constants = np.zeros((len(found), max(map(len, found), default=0)))
+        for row, numbers in zip(constants, found):
             row[: len(numbers)] = numbers
-        return list(shapes), np.array([k for k, _ in found], int), constants
+        own = np.array([known[id(trace)][:2] for trace in self.traces], int).reshape(-1, 2).T
+        return list(shapes), own[0], constants[own[1]]
 
     @cached_property
     def frames(self):
         """Numbers of all constraints: frames, and those in their equations; None where one has parameters in it, or no equations
         that others of its kind share."""
-        shared = all(isinstance(c, Connection) and c.traced() for c in self.constraints)
-        frames = frames_of(self.constraints) if shared else None
+        frames = frames_of(self.constraints) if all(self.traces) else None
         return None if frames is None else np.hstack([frames, self.shapes[2]])
 
     @cached_property
     def rows(self):
         """Classes of rows, and the class of each constraint."""
         shapes, own, _ = self.shapes
-        key = np.array([[k, a is None, b is None] for k, (a, b) in zip(own.tolist(), self.ends)])
-        kinds, members = grouped(key.reshape(-1, 3), self.frames)
-        held = lambda k: tuple(end is None for end in self.ends[k])
+        grounds = self.touched < 0
+        kinds, members = grouped(np.column_stack([own, grounds]), self.frames)
+        held = lambda k: tuple(grounds[k].tolist())
         made = [RowClass(self.constraints[m[0]], held(m[0]), self.frames[m], shapes[own[m[0]]]) for m in members]
         return made, kinds
 
@@ -180,7 +197,7 @@ class PlainSystem:
     @cached_property
     def loop_sizes(self):
         """How many rows each loop has."""
-        return np.array([len(c.traced().directions) for c in self.loops], int)
+        return np.array([len(trace.directions) for trace in self.traces[self.first_loop :]], int)
 
     # forces
 
@@ -201,26 +218,10 @@ class PlainSystem:
             return len(ends) == 1 and self.turning(ends[0]) is not None
         return 1 <= len(ends) <= 2 and all(isinstance(end, Placed) for end in ends)
 
-    def along_joint(self, k):
-        """Whether a force acts along the coordinates of a joint."""
-        return isinstance(self.parts[k].ends[0], Joint)
-
     def turning(self, joint):
         """The link whose joint this is, where its coordinates are plain numbers; None: there is none."""
         link = self.hinges.get(id(joint))
         return link if link is not None and isinstance(self.tree.groups[self.tree.traces[link]], Rn) else None
-
-    @cached_property
-    def acted_on(self):
-        """Bodies and grounds that each force acts on."""
-        both = lambda end: (end.first, end.second) if isinstance(end, Joint) else (end,)
-        return [[body for end in parts.ends for body in both(end)] for parts in self.parts]
-
-    @cached_property
-    def forced(self):
-        """Numbers of the bodies or grounds that each force acts between; the second is NOTHING where there is only one."""
-        found = [[*map(self.number, bodies), NOTHING] for bodies in self.acted_on]
-        return np.array([pair[:2] for pair in found], np.int64).reshape(-1, 2)
 
     @cached_property
     def pushed(self):
@@ -231,23 +232,25 @@ class PlainSystem:
     @cached_property
     def force_classes(self):
         """Classes of forces, the class of each, and by classes the numbers of all of them."""
-        groups: dict = {}
-        for k, parts in enumerate(self.parts):
-            held = tuple(None if isinstance(end, Joint) else self.end(end) is None for end in parts.ends)
-            groups.setdefault((parts.key, held), []).append(k)
+        known: dict = {}
+        keys = {id(parts.key): parts.key for parts in self.parts}
+        alike = {k: known.setdefault(key, len(known)) for k, key in keys.items()}
+        own = np.array([alike[id(parts.key)] for parts in self.parts], int)
+        ends = np.where(self.pushed[:, None] >= 0, NOTHING, self.forced)
         classes: list = []
         found: list = []
         kinds = np.zeros(len(self.acting), int)
-        for (_, held), several in groups.items():
-            places, numbers = np.array(several), np.array([self.parts[k].numbers for k in several], float)
-            key = np.zeros((len(places), 1), int)
-            own, members = grouped(key, numbers) if numbers.shape[1] else (key[:, 0], [np.arange(len(places))])
-            kinds[places] = len(classes) + own
+        nothing = np.zeros((len(own), 0))
+        for places in grouped(np.column_stack([own, ends < 0, ends == NOTHING]), nothing)[1] if len(own) else []:
+            numbers = rows_of([self.parts[k] for k in places.tolist()])
+            which, members = grouped(np.zeros((len(places), 1), int), numbers)
+            kinds[places] = len(classes) + which
             for m in members:
-                example = places[m[0]]
-                given = self.acting[example], self.parts[example], numbers[m]
-                classes.append(JointForceClass(*given) if held == (None,) else ForceClass(*given, held))
-                found.append(numbers[m])
+                example, rows = places[m[0]], numbers[m]
+                held = tuple((ends[example] < 0)[ends[example] != NOTHING].tolist())
+                given = self.acting[example], self.parts[example], rows
+                classes.append(ForceClass(*given, held) if held else JointForceClass(*given))
+                found.append(rows)
         return classes, kinds, found
 
     # joins
@@ -266,6 +269,12 @@ class PlainSystem:
         own, members = grouped(both, np.zeros((found.size, 0)))
         made = [JoinClass(classes[both[m[0], 0]], found.forms[both[m[0], 1]]) for m in members]
         return found, made, own
+
+
+def _bodies(ends):
+    """The two bodies or grounds that a force acts on, None for a second one that is not there."""
+    (first, *others) = ends
+    return (first.first, first.second) if isinstance(first, Joint) else (first, *others, None)[:2]
 
 
 def _has_rows(connection):

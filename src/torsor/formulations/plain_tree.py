@@ -90,19 +90,18 @@ class PlainTree:
         turn, arm = poses.split(fixed)
         return np.column_stack([flat(turn), arm, mass, center, flat(tensor)[:, UPPER]])
 
-    @cached_property
     def reference(self):
-        """Reference poses of all grounds and bodies, by identity."""
-        all_bodies = [*self.model.grounds, *self.bodies]
-        places, turns = zip(*[b.reference for b in all_bodies])
-        return dict(zip(map(id, all_bodies), poses.stacked(np.array(turns), np.array(places))))
+        """Reference poses of the grounds of the model, and of all bodies: two stacks."""
+        stack = lambda things: poses.stacked(*(np.array(x) for x in list(zip(*[b.reference for b in things]))[::-1]))
+        return stack(self.model.grounds), stack(self.bodies)
 
-    @cached_property
     def ends(self):
         """Reference poses in the world of the two frames of each joint, on the parent and on the body: two stacks."""
-        near = [self.bodies[p] if p >= 0 else self.ground(k) for k, p in enumerate(self.parents.tolist())]
-        on = lambda bodies, frames: np.array([self.reference[id(body)] for body in bodies]) @ frames
-        return on(near, self.frames[0]), on(self.bodies, self.frames[1])
+        still, own = self.reference()
+        near, roots = own[self.parents], np.flatnonzero(self.parents < 0)
+        place = {id(ground): k for k, ground in enumerate(self.model.grounds)}
+        near[roots] = still[[place[id(self.ground(k))] for k in roots.tolist()]]
+        return near @ self.frames[0], own @ self.frames[1]
 
     def measured(self):
         """What scales follow from, as `scales.measured` has it in symbols."""
@@ -114,7 +113,7 @@ class PlainTree:
         mass, J = self.weights
         gyration = np.zeros(self.n)
         gyration[own] = np.sqrt(np.trace(J, axis1=1, axis2=2) / 2 / mass)
-        points = poses.split(np.array([*self.reference.values(), *self.ends[0], *self.ends[1]]))[1]
+        points = poses.split(np.concatenate([*self.reference(), *self.ends()]))[1]
         return points.T, reach, gyration, np.linalg.norm(quantity.numbers(self.model.gravity))
 
 

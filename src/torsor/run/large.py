@@ -66,9 +66,9 @@ def system_of(model, formulation, signals):
     )
     if not fine or system.frames is None or system.parts is None:
         return None
-    if formulation == "relative" and (system.loops or not all(map(system.along_joint, range(len(model.forces))))):
+    if formulation == "relative" and (system.loops or np.any(system.pushed < 0)):
         return None
-    kinds = {id(c.traced()): c for c in system.loops}
+    kinds = dict(zip(map(id, system.traces[system.first_loop :]), system.loops))
     return system if all(map(_closing, kinds.values())) else None
 
 
@@ -166,7 +166,8 @@ def described(passes, sizes, parts, choice, t, signals):
     """Everything about a system but its start."""
     plain, tree, model = passes.system, passes.tree, passes.system.model
     joints, (mass, J) = [j for j in plain.shown.joints if j.dof], plain.whole.tree.weights
-    every = [(c.name, k, d) for c in plain.loops for k, d in enumerate(c.traced().directions)]
+    loops = zip(plain.loops, plain.traces[plain.first_loop :])
+    every = [(c.name, k, d) for c, trace in loops for k, d in enumerate(trace.directions)]
     rows = [(f"{name}[{k}]", f"{name}: {direction}") for name, k, direction in every]
     names = [(joint.name, tree.groups[k].dimension) for joint, k in zip(tree.joints, tree.traces)]
     return System(

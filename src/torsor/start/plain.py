@@ -18,13 +18,14 @@ NOTHING = 1e-9  # share of a reaction that is none
 
 def given(tree):
     """q and v of the links as given, joint by joint; None where they have to be found."""
-    together, none = _together(tree), [np.zeros(group.dimension) for group in tree.groups]
+    ends, none = tree.ends(), [np.zeros(group.dimension) for group in tree.groups]
+    together = _together(*ends)
     rest = [np.array(group.exp(zeros)).ravel() for group, zeros in zip(tree.groups, none)]
     q, v = [rest[k] for k in tree.traces.tolist()], [none[k] for k in tree.traces.tolist()]
     for k, (joint, kind) in enumerate(zip(tree.joints, tree.traces.tolist())):
         group = tree.groups[kind]
         if isinstance(group, SE3):
-            q[k], v[k] = _free(tree, k, group)
+            q[k], v[k] = _free(tree.bodies[k], group, poses.inverted(ends[0][k]) @ ends[1][k])
             continue
         if kept(joint, "start") is not None:
             at = _numbers(joint, "start", group.dimension)
@@ -36,9 +37,8 @@ def given(tree):
     return np.concatenate(q), np.concatenate(v)
 
 
-def _free(tree, k, group):
-    """Pose and velocity of a body that nothing holds, in its own frame."""
-    body, H = tree.bodies[k], poses.inverted(tree.ends[0][k]) @ tree.ends[1][k]
+def _free(body, group, H):
+    """Pose and velocity of a body that nothing holds, in its own frame; H: its pose in that of the ground."""
     speed = quantity.numbers(body.start_rotation).T @ _numbers(body, "start_velocity", 3)
     twist = se3.twist(ca.SX(_numbers(body, "start_angular_velocity", 3)), ca.SX(speed))
     return np.array(group.from_matrix(H)).ravel(), quantity.numbers(twist).ravel()
@@ -52,9 +52,8 @@ def _numbers(thing, what, size):
     return value.ravel() if isinstance(value, np.ndarray) else quantity.numbers(value).ravel()
 
 
-def _together(tree):
+def _together(on_parent, on_body):
     """Whether the two frames of each joint are one in the reference configuration."""
-    on_parent, on_body = tree.ends
     size = 1.0 + np.abs(on_parent).max(axis=(1, 2))
     return np.abs(on_parent - on_body).max(axis=(1, 2)) <= CLOSED * size
 
