@@ -10,7 +10,7 @@ from .describe import quantity
 from .describe.model import Model
 from .errors import OptionError, RunError
 from .look.asked import asked
-from .look.present import Named, Present, unknown
+from .look.present import Known, Named, Present, unknown
 from .methods.projections import Projection
 from .run.again import Prepared
 from .run.stepper import Stepper, Stopped
@@ -85,7 +85,7 @@ class Simulation:
         stepper = self._stepper
         for name, value in inputs.items():
             self._set(name, value)
-        if not isinstance(dt, float) or not 0.0 < dt < np.inf:
+        if not isinstance(dt, float) or not quantity.SMALLEST <= dt <= quantity.LARGEST:
             dt = seconds(dt, "advance: dt")
         if stepper.ended:
             raise RunError(f"model {self.model.name!r}: {stepper.ended} at t = {self.time:.9g} s; reset the simulation")
@@ -141,10 +141,17 @@ class Simulation:
             return self._present.value(name, self._stepper.outputs())[self._stepper.shown()]
         return self._present.value(name, self._stepper.outputs())
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
     @property
     def names(self) -> list[str]:
         """Names of everything that can be asked for."""
-        return ["time", "energy", "work", *self._present.signals]
+        of_events = ["energy_by_events"] if self._stepper.eventful else []
+        return ["time", "energy", "work", *of_events, *self._present.signals]
 
     @property
     def events(self) -> list[Happened]:
@@ -239,17 +246,18 @@ def _arrived(cls, model, given, state):
     return found
 
 
-class Inputs(MutableMapping):
+class Inputs(Known, MutableMapping):
     """The inputs of a simulation by name: `sim.inputs["torque"] = 1.5`."""
 
     def __init__(self, simulation: Simulation):
         self._simulation = simulation
 
     def __getitem__(self, name: str) -> float:
-        places = self._simulation._places
-        if name not in places:
-            raise OptionError(f"model {self._simulation.model.name!r}: {unknown('input', name, places)}")
-        return float(self._simulation._p[places[name]])
+        if name not in self:
+            raise OptionError(
+                f"model {self._simulation.model.name!r}: {unknown('input', name, self._simulation._places)}"
+            )
+        return float(self._simulation._p[self._simulation._places[name]])
 
     def __setitem__(self, name: str, value: float) -> None:
         self._simulation._set(name, value)

@@ -222,6 +222,28 @@ def test_memory_does_not_grow():
     assert grown < 20_000
 
 
+def test_what_is_known_can_be_asked_for():
+    """By `in` and `get`, as of any mapping; everything that is named has a value."""
+    sim = ts.Simulation(motor())
+    assert "axle" in sim.coordinates and "axel" not in sim.coordinates and [1] not in sim.coordinates
+    assert sim.rates.get("axel") is None and sim.rates.get("axle", 7.0) == 0.0
+    assert sim.inputs.get("torque") == 0.0 and sim.inputs.get("talk", 3.0) == 3.0 and "talk" not in sim.inputs
+    assert "energy" in sim and "energie" not in sim and 0 not in sim
+    assert list(sim) == sim.names and all(np.isfinite(sim[name]).all() for name in sim)
+
+
+def test_a_call_that_would_never_end_does(monkeypatch):
+    monkeypatch.setattr("torsor.run.stepper.PATIENCE", 0.05)
+    model = ts.Model("swing")
+    cart = model.body("cart", mass=1.0, inertia=(1, 1, 1), velocity=(1, 0, 0))
+    rail = model.add(ts.Prismatic("rail", model.ground, cart, axis="x"))
+    model.add(ts.JointForce("spring", rail, -rail.coordinate[0]))
+    sim = ts.Simulation(model)
+    with pytest.raises(ts.RunError, match="the run would take more than 30 days at its present pace"):
+        sim.advance(1e60)
+    assert 0 < sim.time < 1e9
+
+
 def test_bad_input_is_refused():
     sim = ts.Simulation(motor())
     for dt in (0.0, -1.0, np.nan, np.inf, "1"):

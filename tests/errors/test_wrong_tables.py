@@ -53,8 +53,13 @@ FILES = {
     "time,torque\n0,1\n\n1\n": r"line 4: there is no column 'torque'",
     "time;force\n0;1\n": "column 'torque' is not there. Columns: 'time', 'force'",
     "time,torque,torque\n0,1,1\n": "column 'torque' is there more than once",
-    "time,torque\n0,1\n0,2\n": r"points\[1\] = 0.0 follows",
-    "time,torque\n0,1\n1,nan\n": r"values\[1\] is nan",
+    "time,torque\n0,1\n\n0,2\n": "line 4: time must increase, and 0 follows 0",
+    "time,torque\n0,1\n1,nan\n": "line 3: torque must be a finite number, got nan",
+    "time,torque\n0,1\n1,1_0\n": "line 3: torque must be a number, got '1_0'",
+    "time,torque\n0,5,1,5\n1,5,2,5\n": "line 2: there are 4 columns, and names for 2; decimal commas need",
+    'time,note,torque\n0,"a\nb",1\n1,c,x\n': "line 4: torque must be a number, got 'x'",
+    "time [s],torque [N m]\n0,1\n1,2\n": r"column 'time' is not there. Did you mean 'time \[s\]'\?",
+    "time;torque\n0;1.000,5\n": "line 2: torque must be a number, got '1.000,5'",
     "time,torque\n": "needs at least 2 points, got 0",
     'time,torque\n0,1\n1,"2,5"\n': r"line 3: torque must be a number, got '2,5'",
     "": "is empty",
@@ -69,6 +74,32 @@ def test_files_are_refused_by_their_line(content, tmp_path):
         ts.read_table(path, x="time", y="torque")
     with pytest.raises(ts.ModelError, match="none.csv: cannot be read"):
         ts.read_table(tmp_path / "none.csv", x="time", y="torque")
+
+
+@pytest.mark.parametrize("given", [(None, "time", "torque"), ("run.csv", 0, "torque"), ("run.csv", "time", 1)])
+def test_what_names_no_file_or_column_is_refused(given):
+    with pytest.raises(ts.ModelError, match="path of a file, and the name|known by their names"):
+        ts.read_table(*given)
+
+
+WRITTEN = {
+    "decimal commas": b"time;torque\n0,0;1,5\n0,5;-2,5e1\n",
+    "tabs": b"time\ttorque\r\n0\t1,5\r\n0,5\t-25\r\n",
+    "a mark in front": b"\xef\xbb\xbftime,torque\n0,1.5\n0.5,-25\n",
+    "utf-16": "time,torque\n0,1.5\n0.5,-25\n".encode("utf-16"),
+    "old windows": b"time,angle [\xb0],torque\n0,7,1.5\n0.5,8,-25\n",
+    "quotes": b'"time","torque","a, b"\n"0","1.5","x, y"\n"0.5","-25","z\nz"\n',
+    "commas in names": b"time;torque;a,b,c,d\n0;1.5;2\n0.5;-25;3\n",
+    "comments and trailing separators": b"  # a\n\ntime,torque,\n 0 , 1.5,\n\n0.5,-25,,\n",
+}
+
+
+@pytest.mark.parametrize("case", WRITTEN)
+def test_files_are_read_as_programs_write_them(case, tmp_path):
+    """The same two points, at 0 and 0.5, whoever wrote them."""
+    (tmp_path / "run.csv").write_bytes(WRITTEN[case])
+    f = ts.read_table(tmp_path / "run.csv", "time", "torque")
+    np.testing.assert_array_equal([*f.points[0], *f.values], [0.0, 0.5, 1.5, -25.0])
 
 
 def test_files_hold_tables_of_one_and_two_arguments(tmp_path):

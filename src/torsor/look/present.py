@@ -14,16 +14,29 @@ JOINT = ("coordinate", "rate", "coordinate_acceleration")
 REACTION = ("reaction_force", "reaction_torque")
 
 
-class Named(Mapping):
+class Known(Mapping):
+    """Something by name that tells what it knows where it is asked for anything else."""
+
+    def __contains__(self, name: object) -> bool:
+        return name in list(self)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in self else default
+
+
+class Named(Known):
     """Numbers by name, and as an array in the order of the names: `numpy.asarray(named)`."""
 
     def __init__(self, places: Mapping[str, Any], array: np.ndarray, names: list[str]):
         self._places, self.array, self.names = places, array, names
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._places:
+        if not isinstance(name, str) or name not in self._places:
             raise OptionError(unknown("coordinate", name, self._places))
         return self.array[self._places[name]]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self._places
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -99,7 +112,7 @@ class Present:
         """The value of a signal."""
         if name == "energy":
             return float(row[self.signals["kinetic_energy"]] + row[self.signals["potential_energy"]])
-        if name not in self.signals:
+        if not isinstance(name, str) or name not in self.signals:
             raise OptionError(unknown("signal", name, {"time": 0, "energy": 0, "work": 0, **self.signals}))
         found = row[self.signals[name]]
         return found if isinstance(found, np.ndarray) else float(found)

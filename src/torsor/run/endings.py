@@ -61,9 +61,9 @@ def _blamed(runner):
     return runner.blame(runner.until, float(t[0]), list(zip(*parts)), p[: runner.sizes["parameters"]])
 
 
-def hopeless(runner, seconds, passed, steps):
-    """What to say of a run that would take for ever at the pace of its last seconds; None where it has a chance."""
-    left = runner.until - runner.state.time
+def hopeless(left, seconds, passed, steps):
+    """What to say of a run that would take for ever for what is left of it at the pace of its last seconds; None where it has
+    a chance."""
     if passed * DAYS * 86400 >= left * seconds:
         return None
     pace = f"steps of {passed / max(steps, 1):.2g} s, {passed:.2g} s in the last {seconds:.0f} s"

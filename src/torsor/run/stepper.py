@@ -4,14 +4,16 @@ Times are counted: n calls of length dt lead from t₀ to t₀ + n dt, as output
 Between calls nothing is lost: the length of steps, what multistep methods remember, what is known about events.
 """
 
+import time as clock
 from typing import Any
 
 import numpy as np
 
 from ..methods.codes import FINISHED, RUNNING
 from ..methods.records import Evaluation
-from . import codes
+from . import codes, endings
 from .again import Prepared
+from .runner import PATIENCE
 
 LOGGED = 16  # parts of the log of events that are kept, of some thousand events each
 
@@ -76,8 +78,14 @@ class Stepper:
 
     def _go_on(self, status):
         """Answer what the loop asks for, until the time is reached."""
+        began, then, done = clock.perf_counter(), self.state.time, self.state.steps
         try:
             while status != FINISHED:
+                if (taken := clock.perf_counter() - began) > PATIENCE:
+                    left, passed = self.out.end - self.state.time, self.state.time - then
+                    if told := endings.hopeless(left, taken, passed, self.state.steps - done):
+                        raise Stopped(told)
+                    began, then, done = clock.perf_counter(), self.state.time, self.state.steps
                 if status == codes.ENDED:
                     self.ended = self.runner._message(status)
                 answer = self.runner._answer(status)

@@ -2,15 +2,19 @@
 
 import csv
 import os
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
+from ..describe.given import show
 from ..errors import ModelError
 from .table import Table, table
 
 SEPARATORS = ",;\t"
+COMMA = "; decimal commas need columns that semicolons or tabs separate"
 
 
 def read_table(
@@ -28,57 +32,116 @@ def read_table(
     y      name of the column of values
     name   in messages; None: that of the file
 
-    The first line names the columns, separated by commas, semicolons or tabs. Empty lines, and lines that begin with #, are left
-    out. `kind` and `outside` are those of `table`.
+    The first line names the columns, separated by commas, semicolons or tabs; where it is not commas, numbers may have decimal
+    commas. Empty lines, and lines that begin with #, are left out. `kind` and `outside` are those of `table`.
     """
+    wanted = [x] if isinstance(x, str) else list(x) if isinstance(x, (tuple, list)) else []
+    if not isinstance(path, (str, os.PathLike)) or not 1 <= len(wanted) <= 2:
+        raise ModelError(
+            f"read_table: give the path of a file, and the name of one column for x, or two; got {show(path)}, {show(x)}"
+        )
+    if wrong := [word for word in (*wanted, y) if not isinstance(word, str)]:
+        raise ModelError(f"{path}: columns are known by their names, got {show(wrong[0])}")
     path = Path(path)
-    wanted = [x] if isinstance(x, str) else list(x)
-    columns = _columns(path, [*wanted, y])
+    columns, lines = _columns(path, [*wanted, y])
     name = str(path) if name is None else name
     if len(wanted) == 1:
+        _refuse_back(path, wanted[0], columns[0], lines)
         return table(columns[0], columns[1], kind, outside, name)
-    if len(wanted) != 2:
-        raise ModelError(f"{path}: x must be the name of one column, or of two, got {x!r}")
     points, values = _grid(path, wanted, columns)
     return table(points, values, kind, outside, name)
 
 
-def _columns(path, wanted):
-    """The wanted columns of a file, as arrays."""
+def _text(path):
+    """What a file says: in UTF-8 or UTF-16, or as older programs of Windows write it."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        content = path.read_bytes()
+        if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            return content.decode("utf-16")
+        with suppress(UnicodeDecodeError):
+            return content.decode("utf-8-sig")
+        return content.decode("cp1252")
     except (OSError, UnicodeDecodeError) as error:
         raise ModelError(f"{path}: cannot be read: {error}") from None
-    lines = [(k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
+
+
+def _columns(path, wanted):
+    """The wanted columns of a file, as arrays; and the number of the line that each row is in."""
+    text = _text(path).splitlines()
+    lines = [(k, line) for k, line in enumerate(text, 1) if line.strip() and not line.lstrip().startswith("#")]
     if not lines:
         raise ModelError(f"{path}: is empty; its first line must name the columns")
-    separator = max(SEPARATORS, key=lines[0][1].count)
-    header = [word.strip() for word in next(csv.reader([lines[0][1]], delimiter=separator))]
+    separator, header = _header(lines[0][1], wanted)
     for word in wanted:
         if header.count(word) != 1:
             found = "is there more than once" if word in header else "is not there"
-            raise ModelError(f"{path}: column {word!r} {found}. Columns: {', '.join(map(repr, header))}")
-    places = [header.index(word) for word in wanted]
-    rows = [line for _, line in lines[1:]] or [separator.join(["nan"] * len(header))]
+            close = [name for name in header if word.lower() in name.lower() and word not in header]
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise ModelError(f"{path}: column {word!r} {found}.{hint} Columns: {', '.join(map(repr, header))}")
+    if len(lines) == 1:
+        return np.zeros((len(wanted), 0)), []
     try:
+        rows = [line for _, line in lines[1:]]
+        if any(line.count(separator) >= len(header) for line in rows):  # a closer look
+            raise ValueError
+        places = [header.index(word) for word in wanted]
         columns = np.loadtxt(rows, delimiter=separator, usecols=places, comments=None, quotechar='"', ndmin=2).T
-    except (ValueError, IndexError) as error:
-        cells = csv.reader(rows, delimiter=separator)
-        raise _first_wrong(path, zip(lines[1:], cells), wanted, places, error) from None
-    return columns[:, : len(lines) - 1]
+        numbers = [number for number, _ in lines[1:]]
+        if columns.shape[1] != len(numbers):  # quoted text that goes on in the next line
+            raise ValueError
+    except (ValueError, IndexError):
+        columns, numbers = _one_by_one(path, lines[1:], separator, header, wanted)
+    for word, column in zip(wanted, columns):
+        if not np.isfinite(column).all():
+            k = int(np.argmin(np.isfinite(column)))
+            raise ModelError(f"{path}, line {numbers[k]}: {word} must be a finite number, got {column[k]}")
+    return columns, numbers
 
 
-def _first_wrong(path, lines, wanted, places, error):
-    """What is wrong in the first line that has something else than a number."""
-    for (number, _), row in lines:
-        for word, k in zip(wanted, places):
-            try:
-                float(row[k])
-            except IndexError:
-                return ModelError(f"{path}, line {number}: there is no column {word!r}, only {len(row)} of them")
-            except ValueError:
-                return ModelError(f"{path}, line {number}: {word} must be a number, got {row[k]!r}")
-    return ModelError(f"{path}: cannot be read: {error}")
+def _header(line, wanted):
+    """The separator, and the names of the columns: such that what is wanted is there, if any does that."""
+    found = []
+    for separator in sorted(SEPARATORS, key=line.count, reverse=True):
+        header = [word.strip() for word in next(csv.reader([line], delimiter=separator))]
+        found.append((separator, header))
+        if all(word in header for word in wanted):
+            return separator, header
+    return found[0]
+
+
+def _one_by_one(path, lines, separator, header, wanted):
+    """The same cell by cell: numbers with decimal commas, or an error that tells the first line which has something else."""
+    reader, values, numbers = csv.reader([line for _, line in lines], delimiter=separator), [], []
+    for row in reader:
+        numbers.append(lines[reader.line_num - 1][0])
+        if any(cell.strip() for cell in row[len(header) :]):
+            comma = COMMA if separator == "," else ""
+            told = f"{path}, line {numbers[-1]}: there are {len(row)} columns, and names for {len(header)}{comma}"
+            raise ModelError(told)
+        values.append([_number(path, numbers[-1], row, word, header.index(word), separator) for word in wanted])
+    return np.array(values).T, numbers
+
+
+def _number(path, line, row, word, k, separator):
+    """One cell."""
+    if k >= len(row):
+        raise ModelError(f"{path}, line {line}: there is no column {word!r}, only {len(row)} of them")
+    cell = row[k] if separator == "," else row[k].replace(",", ".")
+    try:
+        return float(cell if "_" not in cell else "")
+    except ValueError:
+        comma = COMMA if "," in cell else ""
+        raise ModelError(f"{path}, line {line}: {word} must be a number, got {row[k]!r}{comma}") from None
+
+
+def _refuse_back(path, word, points, lines):
+    """Refuse points that do not increase."""
+    back = np.flatnonzero(np.diff(points) <= 0)
+    if back.size:
+        k = int(back[0])
+        raise ModelError(
+            f"{path}, line {lines[k + 1]}: {word} must increase, and {points[k + 1]:.17g} follows {points[k]:.17g}"
+        )
 
 
 def _grid(path, wanted, columns):

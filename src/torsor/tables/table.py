@@ -131,7 +131,7 @@ def table(
     """A function through given points, to be called with `torsor.time`, any other signal, or numbers.
 
         torque = ts.table([0, 1, 3], [0, 5, 5])
-        model.add(ts.Torque("motor", model.ground, wheel, (0, 0, torque(ts.time))))
+        model.add(ts.Torque("motor", wheel, (0, 0, torque(ts.time))))
         map = ts.table((speeds, throttles), torques)          two arguments: values[i, j] at speeds[i], throttles[j]
 
     points   increasing numbers; of a function of two arguments, such a list for each of them
