@@ -77,9 +77,9 @@ def compared(model, runs=4, only=("L", "m"), **options):
     were found together."""
     random, alone, sure = np.random.default_rng(5), [], []
     values = {name: random.uniform(0.8, 1.25, runs) for name in model.parameters if name in only}
-    keep, one = Session._alone, Together.find
+    keep, one = Session._run, Together.find
     patch = pytest.MonkeyPatch()
-    patch.setattr(Session, "_alone", lambda self, *given: alone.append(1) or keep(self, *given))
+    patch.setattr(Session, "_run", lambda self, *given: alone.append(1) or keep(self, *given))
     patch.setattr(Together, "find", lambda *given: sure.append((found := one(*given))[1].copy()) or found)
     data = ts.study(model, 0.4, values, outputs=4, executor=1, **options)
     patch.undo()

@@ -8,19 +8,23 @@ What of this fails for a run, and whatever a start asks for beyond it (an assemb
 left to the full preparation of that run.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..describe import quantity
+from ..describe.topology import spanning_tree
 from ..errors import TorsorError
 from ..formulations.evaluation import Evaluated
-from ..formulations.initial import captures
+from ..formulations.initial import captures, started
 from ..formulations.scales import STEP, Scales, sizes
 from ..start.diagnosis import DEPENDENT
 from ..start.examiner import ROUNDING, Examiner
 from ..start.impostors import ALIGNED, ASSEMBLED
 from ..start.velocities import consistent_velocities
+from .bounds import Bounds
+from .prepare import shut
 from .repeated import Beginnings
 from .task import FARTHEST
 
@@ -43,12 +47,15 @@ class Together:
         self.absolute = self.face.absolute
         self.depending, weights = self.model.derived.get("masses", ((), None))
         self.weights: Any = None if weights is None else Evaluated(weights)
+        self.bounds = Bounds(self.model)
         self.bodies = {body.name: k for k, body in enumerate(self.model.bodies)}
         self.labels = [row.label for row in self.absolute.rows]
-        plain = not (system.left_out or system.redundant or system.partition or system.changes or self.face.watches)
-        still = not self.model.events and not self.model.switched
-        self.able = plain and not captures(self.absolute) and still
-        self.steady = still and not (system.partition or self.face.watches) and self._steady()
+        free = not (system.partition or self.face.watches)
+        led = (
+            started(self.model) and spanning_tree(self.model).cut
+        )  # loops may have to be closed anew for what joints start with
+        self.able = free and not (system.left_out or system.redundant or system.changes or led)
+        self.steady = free and self._steady()
 
     def _steady(self):
         """Whether no parameter that varies occurs in what a start is found from, but for masses and inertias: then all start as the
@@ -74,21 +81,18 @@ class Together:
         inputs = np.empty((n, len(model.inputs)))
         inputs[:] = model.input_values(dict(zip(model.parameters, values[0].tolist())))
         inputs[:, : values.shape[1]] = values
-        given, examined = self.absolute.examined["given"].over(t, inputs), self.absolute.examined
+        given = self.absolute.examined["given"].over(t, inputs)
         if self.steady:
             return self._alike(given, inputs, self._sound(values))
         q, turns, weights = (x[:, :, 0] for x in given[:3])
-        p = np.concatenate([inputs, turns], axis=1)
+        p = self._captured(t, q, np.concatenate([inputs, turns], axis=1))
         length, levers, rate = sizes(*given[3:])
         sure &= np.isfinite(q).all(axis=1) & np.isfinite(p).all(axis=1) & (np.abs(q).max(axis=1) <= quantity.LARGEST)
-        G = examined["G"].over(t, q, p)
-        units, same = self._units(G, length)
-        sure &= same & _below(np.abs(examined["g"].over(t, q, p)[:, :, 0] / units), ROUNDING)
-        angle, shift = np.moveaxis(examined["departures"].over(t, q, p), 2, 0)
-        sure &= _below(np.maximum(angle, shift / length[:, None]), ASSEMBLED)
-        sure &= _below(-examined["alignments"].over(t, q, p)[:, :, 0], -ALIGNED)
+        G = self.absolute.examined["G"].over(t, q, p)
+        units, lengths, same = self._units(t, q, p, G, length)
+        sure &= same & self._assembled(t, q, p, units, length)
         sure &= self._independent(self.absolute, G, length, levers, units)
-        v = self._velocities(t, q, p, units, (length, levers, rate), sure)
+        v = self._velocities(t, q, p, (length, levers, rate, lengths), sure)
         own_q, own_v, own_p = self._adopted(t, q, v, p)
         if self.face is not self.absolute:
             known = [self.labels.index(row.label) if row.label in self.labels else -1 for row in self.face.rows]
@@ -99,7 +103,43 @@ class Together:
         states = own_p[:, list(self.system.state.states)]
         x = np.concatenate([own_q, own_v, np.zeros((n, 1)), states], axis=1)
         mass, inertia = weights.T.copy()
-        return Beginnings(x, own_p, np.ones(n, np.int64), length, mass, inertia, rate), sure
+        return Beginnings(x, own_p, np.ones(n, np.int64), length, mass, inertia, rate, levers, lengths), sure
+
+    def systems(self, beginnings, built):
+        """The system at each of these beginnings, with its kernels, which count turns."""
+        system, b, places = self.system, beginnings, self.system.state
+        p = b.p.copy()
+        if system.sizes["turns"] and b.turning.any():
+            p[:, len(self.model.inputs) :] = built["turns"].over(np.array([system.t]), b.x, p)[0]
+        for i in range(len(b)):
+            told = {"p": p[i].tolist(), "mass": float(b.mass[i]), "inertia": float(b.inertia[i])}
+            if b.turning[i]:
+                q, v = places.parted(b.x[i])
+                scales = dict(vars(self._scales(b.length[i], b.levers[i], b.units[i], b.rate[i])))
+                told |= {"q": q.tolist(), "v": v.tolist(), "length": float(b.length[i]), "scales": scales}
+            yield replace(system, **told)
+
+    def _scales(self, length, levers, units, rate):
+        """What one run is measured against; rows that vanish have no unit."""
+        rows = {label: x for label, x in zip(self.labels, units.tolist()) if x > 0}
+        return Scales(float(length), dict(zip(self.bodies, levers.tolist())), rows, float(rate))
+
+    def _captured(self, t, q, p):
+        """p with what constraints that hold from the start hold."""
+        if captured := captures(self.absolute):
+            places = {id(m): len(self.model.parameters) + k for k, m in enumerate(self.model.memories)}
+            p[:, [places[id(memory)] for memory, _ in captured]] = self.absolute.examined["held"].over(t, q, p)[:, :, 0]
+        return p
+
+    def _assembled(self, t, q, p, units, length):
+        """Whether the constraints that act hold as they are, each as what it means."""
+        f, released = self.absolute.examined, self.absolute.released
+        active = self.absolute.active_rows()
+        acts = lambda elements: np.array([id(element) not in released for element in elements], bool)
+        sure = _below(np.abs(f["g"].over(t, q, p)[:, :, 0] / units)[:, active], ROUNDING)
+        angle, shift = np.moveaxis(f["departures"].over(t, q, p)[:, acts(self.model.joints)], 2, 0)
+        sure &= _below(np.maximum(angle, shift / length[:, None]), ASSEMBLED)
+        return sure & _below(-f["alignments"].over(t, q, p)[:, acts(self.model.constraints), 0], -ALIGNED)
 
     def _alike(self, given, inputs, sure):
         """Beginnings that are that of the system but for parameters, masses and inertias; sure where sizes are the same."""
@@ -128,39 +168,42 @@ class Together:
                 size = sum(x.numel() for x in body.weights)
                 sure &= _bodily(found[:, :size])
                 found = found[:, size:]
-        return sure
+        return sure & self.bounds(values)
 
-    def _units(self, G, length):
-        """What rows are measured in, and whether kernels have the same units as those of the system."""
-        linear = np.array(self.absolute.linear(), bool)
+    def _units(self, t, q, p, G, length):
+        """What rows are measured in; the same, zero for rows that vanish; whether kernels have the same units as the system's."""
+        linear, at = np.array(self.absolute.linear(), bool), shut(self.model, p)
+        G = G if np.array_equal(at, p) else self.absolute.examined["G"].over(t, q, at)
         lengths = np.linalg.norm(G * np.where(linear, length[:, None], 1.0)[:, None, :], axis=2)
         units = np.where(lengths > 0, lengths, 1.0)
         wanted = dict(self.system.choice.units)
         same = _rounded(length) == self.system.choice.unit
         if self.labels:
             own = np.array([wanted.get(label, 0.0) for label in self.labels])
-            same &= (np.where(lengths > 0, _rounded(units), 0.0) == own).all(axis=1)
-        return units, same
+            same &= (np.where(lengths > 0, _rounded(units), 0.0) == own).all(axis=1) & (lengths > 0).any(axis=1)
+        return units, lengths, same
 
     def _independent(self, f, G, length, levers, units):
-        """Whether no row depends on the rows before it."""
+        """Whether no row that acts depends on the rows before it."""
+        active = f.active_rows()
+        G, units = G[:, active], units[:, active]
         rows, wide = G.shape[1:]
         if not rows or rows > wide:
             return np.full(len(G), not rows)
         carried = [self.bodies.get(name, -1) for name in f.carried()]
         arms = np.c_[levers, length][:, carried]
         columns = np.where(np.array(f.linear(), bool), length[:, None], length[:, None] / arms)
-        order = sorted(range(rows), key=lambda k: f.rows[k].constraint.rank)
+        order = sorted(range(rows), key=lambda k: f.rows[active[k]].constraint.rank)
         A = (G * columns[:, None, :] / units[:, :, None])[:, order]
         A = A / np.maximum(np.linalg.norm(A, axis=2), 1.0)[:, :, None]
         good = np.isfinite(A).all(axis=(1, 2))
         R = np.linalg.qr(np.where(good[:, None, None], A, 0.0).swapaxes(1, 2), mode="r")
         return good & (np.abs(np.diagonal(R, 0, 1, 2)) > DEPENDENT).all(axis=1)
 
-    def _velocities(self, t, q, p, units, measures, sure):
+    def _velocities(self, t, q, p, measures, sure):
         """Velocities at the start: none where nothing asks for motion; else as they are found for one run.
 
-        measures   size, levers and rate of motions, which velocities that are given change
+        measures   size, levers, rate of motions, which velocities that are given change, and units of rows
         """
         n, wide = len(q), len(self.absolute.linear())
         v, still = np.zeros((n, wide)), np.zeros((1, wide))
@@ -168,9 +211,8 @@ class Together:
         asked = [f["psi"].over(t, q, still, p), f["rates"].over(t, q, still, p)[1], f["speeds"].over(p[:, :inputs])]
         moved = np.any(np.concatenate([x.reshape(n, -1) for x in asked], axis=1) != 0, axis=1)
         for i in np.flatnonzero(moved & sure):
-            length, levers, rate = (x[i] for x in measures)
-            named = dict(zip(self.bodies, levers.tolist()))
-            one = Scales(float(length), named, dict(zip(self.labels, units[i].tolist())), float(rate))
+            length, levers, rate, units = (x[i] for x in measures)
+            one = self._scales(length, levers, units, rate)
             try:
                 v[i], changes = consistent_velocities(self.absolute, Examiner(self.absolute, one), t[0], q[i], p[i])
             except (TorsorError, np.linalg.LinAlgError):

@@ -62,10 +62,13 @@ class EventRunner(Runner):
         self._measure(events.fastest)
         headings = self.program.headings
         self.state.p[headings["crawl"]] = CRAWL * self.program.units[headings["row"]] * events.fastest
-        self._tabulate()
         self._land()
         if (key := self.structures.key_of(self.state.p)) != self.structures.first:
             self._enter(self._want(key, self.state.x, self.state.p))
+
+    def _begin_with(self, built):
+        self.run_.kernels = self.run_.kernels[:0]  # how well they were conditioned in an earlier run is forgotten
+        self._tabulate()
 
     def _further(self):
         tables, system, layout = self.structures.program.tables, self.system, self.system.state

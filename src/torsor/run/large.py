@@ -221,3 +221,11 @@ def _linear(tree):
         turning = se3.split(S)[0]
         kinds.append([0 if ca.sparsify(turning[:, k]).nnz() else 1 for k in range(group.dimension)])
     return [x for k in tree.traces for x in kinds[k]]
+
+
+def in_tables(task):
+    """Whether a task runs through tables, in which parameters are numbers."""
+    if task.needs() or task.projection.metric != METRIC:
+        return False
+    bare, seen = fixed(task.model, dict(task.model.signals) | task.signals, task.values())
+    return system_of(bare, task.formulation, seen) is not None

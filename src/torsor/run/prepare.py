@@ -126,7 +126,7 @@ def _consistent(model, absolute, values, t):
     scales = given.scales
     examiner = Examiner(absolute, scales)
     _finite(model, given.q, given.p)
-    scales.rows = examiner.row_units(t, given.q, _closed(model, given.p))
+    scales.rows = examiner.row_units(t, given.q, shut(model, given.p))
     given = closed(absolute, examiner, t, given)
     p = given.p
     q, moved = assembled(absolute, examiner, t, given.q, p)
@@ -214,13 +214,13 @@ def described(told, options, t, build, start):
     )
 
 
-def _closed(model, p):
-    """p with everything that has two sides closed on its first, since it has no rows while it is open."""
+def shut(model, p):
+    """p, or rows of it, with everything that has two sides closed on its first, since it has no rows while it is open."""
     places = {id(memory): k for k, memory in enumerate([*model.parameters.values(), *model.memories])}
     p = np.array(p)
     for c in model.constraints:
         for k, side in enumerate(getattr(c, "sides", ())):
-            p[places[id(side)]] = float(k == 0)
+            p[..., places[id(side)]] = float(k == 0)
     return p
 
 

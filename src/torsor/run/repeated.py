@@ -27,6 +27,7 @@ class Beginnings:
     x, p      states, with velocities also where momenta are state, and what kernels take besides
     turning   whether turns are still to be counted, from the values in p near which they start
     length, mass, inertia, rate   what a run is measured against
+    levers, units                 of bodies and of rows; None: as the system has them
     """
 
     x: np.ndarray
@@ -36,6 +37,8 @@ class Beginnings:
     mass: np.ndarray
     inertia: np.ndarray
     rate: np.ndarray
+    levers: Any = None
+    units: Any = None
 
     def __len__(self):
         return len(self.x)
@@ -44,7 +47,8 @@ class Beginnings:
         """Some of them."""
         if np.array_equal(which, np.arange(len(self))):
             return self
-        return Beginnings(*[getattr(self, name)[which] for name in self.__dataclass_fields__])
+        parts = [getattr(self, name) for name in self.__dataclass_fields__]
+        return Beginnings(*[None if x is None else x[which] for x in parts])
 
 
 @dataclass

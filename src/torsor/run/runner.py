@@ -64,7 +64,7 @@ class Runner(Departing):
             equations=self.equations, span=self.span, out=self.out, **self._further(),
         )  # fmt: skip
         self.march, self.evaluate = loops(self.loop[0])[self.loop[1]], loops("torsor.run.march")["evaluate"]
-        self.built = None
+        self.built, self.seen = None, {}
         self.restart(system, built)
 
     def _further(self):
@@ -96,19 +96,26 @@ class Runner(Departing):
         chosen   libraries, with their rows in use, and whether their conditioning is watched
         """
         self.built = chosen[0][0]
-        table = np.concatenate([addresses(built) for built, _, _ in chosen])
-        for row, (built, keep, watches) in zip(table, chosen):
-            row["constrained"] = self._agreed(len(keep) > 0)
-            row["rows"], row["last"] = len(keep), max(built["factor"].size_out(0), 1) - 1
-            row["efforts"] = built["rate"].size_out(1) - len(keep)
-            row["watched"], row["poor"], row["rich"] = watches > 0, 0.0, np.inf
+        table = np.concatenate([self._row(*one) for one in chosen])
         before = self.run_.kernels
         for name in ("poor", "rich", "best"):
             table[name][: len(before)] = before[name][: len(table)]
         if "slope" in self.needs:
             self._eliminate(table, [built.get("slope") or built["push"] for built, _, _ in chosen])
         self.run_.kernels = table
-        self._make_room([built for built, _, _ in chosen])
+
+    def _row(self, built, keep, watches):
+        """The row of the table for a library with these rows in use; made once, with room for what its kernels take and give."""
+        known = self.seen.get((id(built), len(keep), watches))
+        if known is None:
+            row = addresses(built)
+            row["constrained"] = self._agreed(len(keep) > 0)
+            row["rows"], row["last"] = len(keep), max(built["factor"].size_out(0), 1) - 1
+            row["efforts"] = built["rate"].size_out(1) - len(keep)
+            row["watched"], row["poor"], row["rich"] = watches > 0, 0.0, np.inf
+            self._make_room(built)
+            known = self.seen[id(built), len(keep), watches] = built, row  # which stays as long as its address does
+        return known[1]
 
     def _eliminate(self, table, slopes):
         """How the equations of implicit steps are solved with these kernels; what was kept of earlier ones is forgotten."""
@@ -117,9 +124,8 @@ class Runner(Departing):
             setattr(self.equations, name, array)
         self.past.slope, self.past.sloped, self.equations.known = np.zeros(max(table["slopes"])), 0, 0
 
-    def _make_room(self, libraries):
-        vectors = [(name, size) for built in libraries for name, size in sizes_of(built)]
-        for name, size in vectors:
+    def _make_room(self, built):
+        for name, size in sizes_of(built):
             if Scratch.fields.get(name) is VECTOR and size > getattr(self.scratch, name).size:
                 setattr(self.scratch, name, np.zeros(size))
 

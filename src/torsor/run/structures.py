@@ -6,6 +6,7 @@ A structure is a set of engaged constraints. What is redundant in it is found wh
 from dataclasses import dataclass, replace
 
 from ..errors import AssemblyError
+from ..formulations.scales import Scales
 from .choice import Choice
 from .prepare import best_choice, chosen_anew, face_of, run_kernels, watched
 from .program import lowered
@@ -19,6 +20,7 @@ class Structure:
     built: object
     choice: Choice
     watches: float
+    scales: object = None  # of the system in which it was met
 
     @property
     def keep(self):
@@ -34,27 +36,28 @@ class Structures:
         self.bits = self.program.tables["bits"]
         self.first = self.key_of(system.p)  # the structure that choices of systems are for
         self.begin(system, built)
-        self.plain: dict = {}  # met in earlier runs, and the same wherever they are met
+        self.plain: dict = {}  # met in earlier runs, with nothing to choose about them
+        self.faces: dict = {}  # numeric faces of structures by key
 
     def begin(self, system, built):
         """The structure of the model's start is the only one that is known."""
         self.used = set()  # rows that were chosen anew
         self.system = system
-        self.known = [Structure(self.first, built, system.choice, system.watches)]
+        self.known = [Structure(self.first, built, system.choice, system.watches, system.scales)]
 
     def restart(self, system, built=None):
         """Forget which structures were met. Returns the kernels of that of the model's start.
 
-        A structure whose rows are all in use, with nothing to choose, is found the same wherever it is met: its kernels stay at
-        hand as long as rows have the same units.
+        A structure whose rows are all in use, with nothing to choose, is found the same wherever its rows stand well to each
+        other: its kernels stay at hand as long as rows have the same units.
         """
-        if system.scales["rows"] != self.system.scales["rows"] or system.length != self.system.length:
-            self.plain = {}
-        self.plain |= {s.key: s for s in self.known if not s.watches and s.choice.units == system.choice.units}
+        unit, units = system.choice.unit, system.choice.units
+        same = lambda s: not s.watches and s.choice.unit == unit and s.choice.units == units
+        self.plain = {s.key: s for s in [*self.plain.values(), *self.known] if same(s)}
         first = self.known[0]
         if built is None:
-            same = first.choice == system.choice
-            built = first.built if same else self.told.library(system.choice, run_kernels)
+            known = first.choice == system.choice
+            built = first.built if known else self.told.library(system.choice, run_kernels)
         self.begin(system, built)
         return built
 
@@ -66,9 +69,25 @@ class Structures:
         """The structure with this key, compiled at this state if it is new."""
         found = next((s for s in self.known if s.key == key), None)
         if found is None:
-            found = self.plain.get(key) or self._found(key, t, q, v, p)
+            found = self._again(key, t, q, p) or self._found(key, t, q, v, p)
             self.known.append(found)
         return found
+
+    def _again(self, key, t, q, p):
+        """A structure that was met in an earlier run, where it is surely found the same here; else None."""
+        from ..start.diagnosis import independent
+        from ..start.examiner import WELL, Examiner
+
+        known = self.plain.get(key)
+        if known is None or known.scales is self.system.scales:
+            return known
+        if key not in self.faces:
+            self.faces[key] = face_of(self.told, self.system, self._released(key))
+        f = self.faces[key]
+        examiner = Examiner(f, Scales(**self.system.scales))
+        kept, sine = independent(examiner.matrix(t, q, p)) if examiner.places else ([], 1.0)
+        stands = sine > WELL and len(kept) == len(examiner.places) and known.keep == examiner.places
+        return replace(known, scales=self.system.scales) if stands else None
 
     def restored(self, facts):
         """The structures that an earlier run met, with what was chosen in each."""
@@ -102,7 +121,7 @@ class Structures:
         f.keep = found.keep
         choice, _ = best_choice(f, examiner, t, where, p, self.options)
         watches = watched(f, choice.partitions, found.redundant)
-        return Structure(key, self.told.library(choice, run_kernels), choice, watches)
+        return Structure(key, self.told.library(choice, run_kernels), choice, watches, self.system.scales)
 
     def _released(self, key):
         """Places among the switched elements of those that do not act in a structure."""

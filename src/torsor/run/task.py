@@ -269,15 +269,17 @@ def _jumped(task, system, data):
     keep = np.concatenate([np.arange(12) < (3 if body.particle else 12) for body in model.bodies])
     for t, q in zip(times, whole.reshape(len(some), -1)[:, keep]):
         joints = [model.joints[k] for k in impostors(absolute, system.length, JUMPED, t, q, p)]
-        others = [c for c, _ in misaligned(absolute, t, q, p) if id(c) not in switched and _lasts(model, c)]
+        others = [c for c, _ in misaligned(absolute, t, q, p) if id(c) not in switched and lasts(model, c)]
         found = [joint for joint in joints if id(joint) in cut] + others
         if found:
             return found[0], float(t)
     return None
 
 
-def _lasts(model, constraint):
-    """Whether a constraint means the same throughout a run: nothing that events remember occurs in it."""
+def lasts(model, constraint):
+    """Whether a constraint means the same throughout a run: nothing that events remember occurs in its positions."""
+    if (position := constraint.equations().position) is None:
+        return True
     own = {m.symbol.element_hash() for m in constraint.memories()}
     changing = {m.symbol.element_hash() for m in model.memories} - own
-    return not any(s.element_hash() in changing for s in ca.symvar(constraint.equations().position))
+    return not any(s.element_hash() in changing for s in ca.symvar(position))

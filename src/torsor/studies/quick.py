@@ -9,14 +9,13 @@ from threading import Lock
 
 import numpy as np
 
-from ..describe.topology import spanning_tree
 from ..errors import TorsorError
-from ..joints import Joint
 from ..look.dataset import at_outputs, attributes, labels, manifest
-from ..run import large
+from ..run import large, stiffness
 from ..run.again import Prepared
 from ..run.beginnings import Together
 from ..run.derived import DERIVING
+from ..run.doubts import Doubts
 from ..run.elsewhere import Starts
 from ..run.lanes import SideBySide, laned, suited
 from ..run.prepare import prepare
@@ -24,7 +23,7 @@ from ..run.repeated import Beginnings, Repeater
 from ..run.runner import Runner
 from ..run.task import refuse_endless
 from ..start.continuity import refuse_jumps
-from ..start.impostors import ALIGNED, JUMPED
+from .ended import numbers
 
 MANY = 32  # runs for which kernels with lanes are worth compiling
 ROOM = 2**26  # bytes of outputs that are computed at once
@@ -38,9 +37,10 @@ class Quick:
         self.free: list = []  # repeaters that no thread uses
         self.able, self._described, self._last = False, None, None
         with DERIVING:
+            asked = task.method
             first = Prepared(task)
             self.columns = [list(task.model.parameters).index(name) for name in order.names]
-            plain = type(first.runner) is Runner and not _in_tables(task)
+            plain = type(first.runner) is Runner and not large.in_tables(task) and asked != stiffness.AUTO
             self.system, self.able = first.own, plain and not _bends(first.runner, self.columns)
             if self.able:
                 abreast = order.runs >= MANY and suited(first.runner)
@@ -48,7 +48,7 @@ class Quick:
                 self.free.append(self._runs(first))
                 base = np.array([*task.model.values(task.parameters).values()], float)
                 self.together = Together(task.derived(), first.own, task.until, base, self.columns)
-                self.loops = _closes(task.model)
+                self.doubts = Doubts(task, first.own)
                 self.base = base
                 self.watched = _occurring(task.model, self.columns)
         row = sum(size for _, size in self.system.layout) * len(order.times) * 8
@@ -56,9 +56,8 @@ class Quick:
 
     def carry_out(self, values, held, stop):
         """Which of these runs are done here, what they give, (run, time, …) by name, and numbers of each."""
-        began, repeater = self._beginnings(values), self._taken()
+        (beginnings, sure), repeater = self._beginnings(values), self._taken()
         try:
-            beginnings, sure = began
             which = np.flatnonzero(sure)
             found = repeater.run(self.order.times, beginnings.some(which), held and held.some(which), stop)
         finally:
@@ -67,9 +66,10 @@ class Quick:
         done = np.zeros(len(values), bool)
         good = found.over & np.isfinite(found.outputs).all(axis=(1, 2))
         variables = self._variables(found.outputs, found.work)
-        good &= self._undoubted(variables, beginnings.some(which))
+        began = beginnings.some(which)
+        good &= self.doubts.right(self.order.times, variables, began.length, began.p)
         done[which] = good
-        counts = _counts(variables) | {"steps": found.steps, "rejections": found.rejections, "time_reached": found.time}
+        counts = numbers(variables) | {"steps": found.steps, "rejections": found.rejections, "time_reached": found.time}
         pick = lambda x: x if good.all() else x[good]
         return done, {n: (dims, pick(x)) for n, (dims, x) in variables.items()}, {n: pick(x) for n, x in counts.items()}
 
@@ -143,30 +143,6 @@ class Quick:
         found = at_outputs(self.system, outputs.reshape(n * m, wide), work.ravel(), None, _Kept(self.system.keep))
         return {name: (dims, x.reshape(n, m, *x.shape[1:])) for name, (dims, x) in found.items()}
 
-    def _undoubted(self, variables, beginnings):
-        """Whether runs are surely what they seem: no joint of a loop has jumped, redundant constraints hold."""
-        n = len(beginnings)
-        good = np.ones(n, bool)
-        if self.task.projection.projects and self.system.redundant:
-            good &= variables["position_drift"][1].max(axis=1) <= 1e-7 * beginnings.length
-        if not self.loops or not n:
-            return good
-        absolute, m = self.together.absolute, len(self.order.times)
-        some = np.unique(np.linspace(0, m - 1, 9).astype(int))
-        x, R = (variables[name][1][:, some] for name in ("position", "rotation"))
-        whole = np.concatenate([x, R.swapaxes(3, 4).reshape(*x.shape[:3], 9)], axis=3)
-        keep = np.concatenate([np.arange(12) < (3 if body.particle else 12) for body in self.task.model.bodies])
-        q = whole.reshape(n * len(some), -1)[:, keep]
-        inputs = beginnings.p[:, : len(self.task.model.inputs)]
-        p = np.concatenate([inputs, np.zeros((n, len(absolute.turns)))], axis=1).repeat(len(some), axis=0)
-        t = np.tile(self.order.times[some], n)[:, None]
-        with DERIVING:
-            angle, shift = np.moveaxis(absolute.examined["departures"].over(t, q, p), 2, 0)
-            cosines = absolute.examined["alignments"].over(t, q, p)[:, :, 0]
-        length = beginnings.length.repeat(len(some))[:, None]
-        right = (np.maximum(angle, shift / length) <= JUMPED).all(axis=1) & (cosines >= ALIGNED).all(axis=1)
-        return good & right.reshape(n, -1).all(axis=1)
-
 
 class _Kept:
     """What `at_outputs` asks of a trajectory without events."""
@@ -176,29 +152,6 @@ class _Kept:
 
     def __init__(self, used):
         self.used = used
-
-
-def _counts(variables):
-    """Numbers of each run, from its outputs."""
-    T, U, E, W = (variables[name][1] for name in ("kinetic_energy", "potential_energy", "energy", "work"))
-    off = np.abs(E - E[:, :1] - (W - W[:, :1])).max(axis=1)
-    turnover = np.maximum(T.max(axis=1), U.max(axis=1) - U.min(axis=1))
-    relative = np.divide(off, turnover, out=np.zeros(len(off)), where=turnover > 0)
-    return {"energy_balance_relative": relative, "position_drift_max": variables["position_drift"][1].max(axis=1)}
-
-
-def _closes(model):
-    """Whether a model has loops, or constraints that are no joints: these may jump."""
-    return bool(spanning_tree(model).cut) or not all(isinstance(c, Joint) for c in model.constraints)
-
-
-def _in_tables(task):
-    """Whether a model runs through tables, in which parameters are numbers."""
-    model, signals = task.model, dict(task.model.signals) | task.signals
-    if task.needs() or task.projection.metric != large.METRIC:
-        return False
-    bare, seen = large.fixed(model, signals, task.values())
-    return large.system_of(bare, task.formulation, seen) is not None
 
 
 def _bends(runner, columns):

@@ -35,8 +35,8 @@ class OneRun(Mapping):
     """
 
     def __init__(self, variables, time, parameters, attrs, whole):
-        self._variables, self._whole = variables, whole
-        self.time, self.parameters, self.attrs = time, parameters, attrs
+        self._variables, self._whole, self._attrs = variables, whole, attrs
+        self.time, self.parameters = time, parameters
 
     def __getitem__(self, name):
         return self.time if name == "time" else self._variables[name][1]
@@ -56,6 +56,10 @@ class OneRun(Mapping):
 
     def dims(self, name):
         return self._variables[name][0]
+
+    @property
+    def attrs(self):
+        return self._attrs()
 
     @property
     def dataset(self):

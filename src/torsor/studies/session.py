@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import OptionError, TorsorError
-from ..look.dataset import dataset
+from ..look.dataset import attributes, labels, manifest
 from ..run.derived import DERIVING
 from ..run.held import run_held
-from .portion import COUNTS, Portion, assembled, blank_counts
+from .ended import Ended, Group, alike, grouped
+from .portion import Portion, assembled, blank_counts
 from .quick import Quick
 from .reductions import OneRun, by_words, reduced
 from .runners import Runners
@@ -32,22 +33,19 @@ class Session:
         self.order, self.task = order, order.task()
         self.lock = RLock()
         self._quick: Any = None
-        self.runners = Runners()
+        self.runners, self.most = Runners(order), 16
 
     def carry_out(self, first, values, pushes=(), stop=lambda: False):
         """The runs with these values of parameters, one row each, and of inputs that are held over intervals (run, interval)."""
         began, n = clock.perf_counter(), len(values)
         portion, pieces = Portion(first, [""] * n, blank_counts(n)), list[tuple]()
         quick, held = self.quick(), self.order.held(pushes)
-        block = n if quick is None else quick.most
-        for start in range(0, n, block):
-            left = np.arange(start, min(start + block, n))
+        for start in range(0, n, self.most):
+            left = np.arange(start, min(start + self.most, n))
             if quick is not None and not stop():
-                left = self._together(quick, portion, pieces, left, values[left], held and held.some(left), stop)
-            for i in left:
-                one = held and held.some([i])
-                run = lambda i=i, one=one: self._alone(portion, i, values[i], one)
-                self._tried(portion, pieces, i, run, stop)
+                left = self._together(quick, portion, pieces, left, values, held, stop)
+            if len(left):
+                self._in_turn(portion, pieces, left, values, held, stop)
         portion.variables = assembled(n, pieces, len(self.order.times), portion.messages)
         portion.seconds = clock.perf_counter() - began
         return portion
@@ -58,6 +56,7 @@ class Session:
             if self._quick is None:
                 try:
                     self._quick = Quick(self.order, replace(self.task))
+                    self.most = self._quick.most
                 except OptionError:
                     raise
                 except TorsorError:  # the model does not start with its own parameters; it may with others
@@ -66,77 +65,114 @@ class Session:
 
     def _together(self, quick, portion, pieces, places, values, held, stop):
         """Carry out what can be at once. Returns the places that are left."""
-        done, variables, counts = quick.carry_out(values, held, stop)
-        which, reduce = places[done], self.order.reduce
-        if not len(which):
-            return places
-        self._describe(portion, *quick.described())
-        for name, x in counts.items():
-            portion.counts[name][which] = x
-        variables = self._chosen(variables)
-        if by_words(reduce):
-            every = {name: (("run", *dims), x) for name, (dims, x) in variables.items()}
-            pieces.append((which, reduced(reduce, OneRun(every, self.order.times, {}, {}, None))))
-            return places[~done]
-        for row, i in enumerate(which):
-            one = {name: (dims, x[row]) for name, (dims, x) in variables.items()}
-            mine = values[i - places[0]]
-            told = {name: x[row].item() for name, x in counts.items()}
-            one_held = held and held.some([i - places[0]])
-            whole = lambda mine=mine, held=one_held: self._simulated(mine, held)
-            run = OneRun(one, self.order.times, self.order.parameters(mine), told, whole)
-            self._tried(portion, pieces, i, lambda run=run: reduced(reduce, run), stop)
+        done, variables, counts = quick.carry_out(values[places], held and held.some(places), stop)
+        which = places[done]
+        if len(which):
+            if not portion.told:
+                self._describe(portion, *quick.described())
+            told = lambda k: {name: x[k].item() for name, x in counts.items()}
+            whole = lambda k: self._run(which[k], values, None, held).judged()
+            group = Group(which, variables, counts, self.order.times, lambda k: {}, told, whole)
+            self._kept(portion, pieces, group, values, stop)
         return places[~done]
 
-    def _tried(self, portion, pieces, i, run, stop):
-        """What is kept of one run, as a piece; or a message."""
-        if stop():
-            portion.messages[i] = INTERRUPTED
+    def _in_turn(self, portion, pieces, places, values, held, stop):
+        """Carry out runs one after the other; what is kept of them is found for many at once."""
+        with DERIVING:
+            if self._quick:
+                self.runners.begin(self._quick.task)
+            systems = self.runners.systems(values[places])
+        ended = list[Ended]()
+        for i, system in zip(places, systems):
+            self._tried(portion, i, lambda i=i, system=system: ended.append(self._run(i, values, system, held)), stop)
+        for some in alike(ended):
+            group = grouped(some)
+            good = self._right(portion, group, some)
+            if good.all():
+                self._described(portion, some[0])
+                self._kept(portion, pieces, group, values, stop)
+            elif good.any():
+                some = [one for one, well in zip(some, good) if well]
+                self._described(portion, some[0])
+                self._kept(portion, pieces, grouped(some), values, stop)
+
+    def _right(self, portion, group, some):
+        """Which runs of a group are right; of the others a message tells what is wrong."""
+        good = np.array([one.sure and one.trajectory.complete for one in some])
+        if good.any():
+            length, inputs = np.array([one.system.length for one in some]), np.array([one.system.p for one in some])
+            good &= self.runners.doubts.right(group.times, group.variables, length, inputs)
+        for k in np.flatnonzero(~good):
+            good[k] = self._tried(portion, some[k].place, some[k].judged)
+        return good
+
+    def _kept(self, portion, pieces, group, values, stop):
+        """Keep of a group of runs what is asked for, as pieces."""
+        for name, x in group.counts.items():
+            portion.counts[name][group.places] = x
+        keep, reduce = self.order.keep, self.order.reduce
+        if by_words(reduce) and (keep is None or set(keep) <= set(group.variables)):
+            every = {name: (("run", *dims), x) for name, (dims, x) in self._chosen(group.variables).items()}
+            whole = OneRun(every, group.times, {}, dict, None)
+            self._tried(portion, group.places, lambda: pieces.append((group.places, reduced(reduce, whole))))
             return
+        for k, i in enumerate(group.places):
+            variables = {name: (dims, x[k]) for name, (dims, x) in group.variables.items()} | group.more(k)
+            run = OneRun(
+                self._chosen(variables), group.times, self.order.parameters(values[i]),
+                lambda k=k: group.told(k), lambda k=k: group.whole(k),
+            )  # fmt: skip
+            self._tried(portion, i, lambda i=i, run=run: pieces.append(_piece(i, reduced(reduce, run))), stop)
+
+    def _tried(self, portion, places, action, stop=lambda: False):
+        """Do something for a run, or several; whether it could be done. If not, a message tells why."""
         try:
-            found = run()
-            pieces.append((np.array([i]), {name: (("run", *dims), x[None]) for name, (dims, x) in found.items()}))
+            message = INTERRUPTED if stop() else ""
+            if not message:
+                action()
         except OptionError:  # wrong in all runs alike
             raise
         except TorsorError as error:
-            portion.messages[i] = str(error) or type(error).__name__
+            message = str(error) or type(error).__name__
         except Exception as error:  # of a function of the user
-            portion.messages[i] = f"reduce: {type(error).__name__}: {error}"
+            message = f"reduce: {type(error).__name__}: {error}"
+        for i in np.atleast_1d(places) if message else ():
+            portion.messages[i] = message
+        return not message
+
+    def _described(self, portion, run):
+        """Tell of a portion what one of its runs tells of all of them."""
+        if not portion.told:
+            system, trajectory = run.system, run.trajectory
+            named = [*grouped([run]).variables, *run.aside()]
+            told = manifest(system, trajectory, run.task.options())
+            self._describe(portion, labels(system, trajectory.used), {n: attributes(n) for n in named}, told)
 
     def _describe(self, portion, labels, attributes, manifest):
         """Labels, attributes of variables, and what the manifest of a run tells of all of them."""
-        if portion.told:
-            return
         options = {k: v for k, v in json.loads(manifest["options"]).items() if k != "parameters"}
         portion.told = {name: manifest[name] for name in TOLD} | {"options": json.dumps(options)}
         portion.labels, portion.attributes = labels, attributes
 
-    def _alone(self, portion, i, row, held):
-        """One run, prepared for itself as `simulate` does it: what is kept of it."""
-        data = self._simulated(row, held)
-        for name in COUNTS:
-            portion.counts[name][i] = data.attrs[name]
-        labels = {str(name): (x.dims[0], x.values) for name, x in data.coords.items() if name != "time"}
-        self._describe(portion, labels, {str(name): dict(x.attrs) for name, x in data.data_vars.items()}, data.attrs)
-        variables = self._chosen({str(name): (x.dims, x.values) for name, x in data.data_vars.items()})
-        run = OneRun(variables, data["time"].values, self.order.parameters(row), data.attrs, lambda: data)
-        return reduced(self.order.reduce, run)
-
-    def _simulated(self, row, held):
-        """The result of a run. Graphs are made by one thread at a time; compiled code runs beside it."""
-        order = self.order
+    def _run(self, i, values, system, held):
+        """One run, from a system at the model's start where that is known: graphs are made by one thread at a time, compiled code
+        runs beside it."""
+        order, row = self.order, values[i]
         with DERIVING, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            values = order.model.values(order.parameters(row))
-            given = {name: values[name] for name in order.names}
+            given = order.parameters(row)
+            if system is None:
+                checked = order.model.values(given)
+                given = {name: checked[name] for name in order.names}
             asked = replace(self.task, parameters=given, start=order.start_of(row))
-            task, system, runner = self.runners.of(asked)
+            task, started, runner = self.runners.of(asked, system)
+        if held is None:
             runner.begin(order.times)
-        trajectory = runner.collect(runner.run()) if held is None else run_held(runner, order.times, held)
-        with DERIVING:
-            data = dataset(system, trajectory, task.options())
-            self.runners.give_back(task, runner, trajectory)
-            return task.judged(system, data, data.sizes["time"])
+            trajectory = runner.collect(runner.run())
+        else:
+            trajectory = run_held(runner, order.times, held.some([i]))
+        self.runners.give_back(runner, trajectory)
+        return Ended(i, task, started, trajectory, system is not None and task.start is None)
 
     def _chosen(self, variables):
         """The variables that are kept, or that a function of a run may look at."""
@@ -148,3 +184,8 @@ class Session:
             if name not in variables:
                 raise OptionError(f"study: keep: there is no variable {name!r}. Known: {', '.join(variables)}.")
         return {name: variables[name] for name in keep}
+
+
+def _piece(i, found):
+    """What is kept of one run."""
+    return np.array([i]), {name: (("run", *dims), x[None]) for name, (dims, x) in found.items()}

@@ -15,6 +15,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import casadi as ca
+
 from ...describe import quantity
 from ...errors import ModelError
 
@@ -69,5 +71,15 @@ class Action:
         if not any(target is one for one in known):
             raise ModelError(f"{owner}: action {self.key!r}: give {self.acts_on}, got {quantity.show(target)}")
 
+    def bounded(self) -> tuple:
+        """Expressions that have to lie between two numbers, as (what, expression, least, most)."""
+        return ()
+
     def check(self, model: Any, values: Mapping[str, Any], owner: str) -> None:
-        """Refuse what it cannot do with the values of parameters of a run."""
+        """Refuse what it cannot do with the values of parameters of a run; what else is in it is known when it happens."""
+        for what, e, least, most in self.bounded():
+            symbols = [] if e.is_constant() else ca.symvar(e)
+            if any(model.kind_of(s) != "parameter" or s.name() not in values for s in symbols):
+                continue
+            if not least <= (value := quantity.numbers(e, values).item()) <= most:
+                raise ModelError(f"{owner}: {what} must lie between {least:g} and {most:g}, got {value:g}")

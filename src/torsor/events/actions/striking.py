@@ -5,7 +5,6 @@
 with the coefficient of restitution e.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +35,7 @@ class Strike(Action):
 
     def accepts(self, model: Any, target: Any, owner: str) -> None:
         self.one_of(model.constraints, target, owner)
+        quantity.scalar(self.restitution, "restitution", owner)
         self.check(model, {}, owner)
         stated = target.equations()
         if stated.position is None or len(stated.directions) != 1:
@@ -44,13 +44,8 @@ class Strike(Action):
                 f"{owner}: action 'strike': needs a constraint with one equation at position level; {target.owner} {has}"
             )
 
-    def check(self, model: Any, values: Mapping[str, Any], owner: str) -> None:
-        e = quantity.scalar(self.restitution, "restitution", owner)
-        symbols = [] if e.is_constant() else ca.symvar(e)
-        if any(model.kind_of(s) != "parameter" or s.name() not in values for s in symbols):
-            return  # known when it is struck
-        if not 0 <= (value := quantity.numbers(e, values).item()) <= 1:
-            raise ModelError(f"{owner}: restitution must lie between 0 and 1, got {value:g}")
+    def bounded(self) -> tuple:
+        return (("restitution", *self.expressions(), 0.0, 1.0),)
 
     def switches(self) -> tuple:
         return self.targets
