@@ -16,12 +16,12 @@ UNITS = {"time_reached": "s", "position_drift_max": "m or rad"}
 
 
 def dataset_of(whole, runs, times):
-    """All runs as one dataset; times: of the outputs, None where these were reduced."""
+    """All runs as one dataset; times: of the outputs."""
     import xarray as xr
 
     used = {dim for dims, _ in whole.variables.values() for dim in dims}
     coordinates: dict = {name: (dim, x) for name, (dim, x) in whole.labels.items() if dim in used}
-    if times is not None and "time" in used:
+    if "time" in used:
         coordinates["time"] = ("time", times, {"units": "s"})
     for name, column in zip(runs.starts, runs.values.T[len(runs.names) :]):
         coordinates[f"start.{name}"] = ("run", np.ascontiguousarray(column))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..look.dataset import at_events, at_outputs, dataset
+from ..look.dataset import at_events, at_outputs, dataset, labels
 from ..run.derived import DERIVING
 
 
@@ -15,9 +15,10 @@ def numbers(variables):
     """Numbers of each run, from its outputs (run, time, …)."""
     T, U, E, W = (variables[name][1] for name in ("kinetic_energy", "potential_energy", "energy", "work"))
     W = W + variables["energy_by_events"][1] if "energy_by_events" in variables else W
-    off = np.abs(E - E[:, :1] - (W - W[:, :1])).max(axis=1, initial=0.0)
-    turnover = np.maximum(T.max(axis=1, initial=0.0), np.ptp(U, axis=1) if U.shape[1] else 0.0)
-    relative = np.divide(off, turnover, out=np.zeros(len(off)), where=turnover > 0)
+    with np.errstate(invalid="ignore", over="ignore"):  # of runs that grew beyond all bounds
+        off = np.abs(E - E[:, :1] - (W - W[:, :1])).max(axis=1, initial=0.0)
+        turnover = np.maximum(T.max(axis=1, initial=0.0), np.ptp(U, axis=1) if U.shape[1] else 0.0)
+        relative = np.divide(off, turnover, out=np.zeros(len(off)), where=turnover > 0)
     drift = variables["position_drift"][1].max(axis=1, initial=0.0)
     return {"energy_balance_relative": relative, "position_drift_max": drift}
 
@@ -31,6 +32,7 @@ class Group:
     counts      numbers of each run, by name
     times       of the outputs
     more, told, whole   of a run, by its place in the group: variables that are not over time, attributes, all of it as a dataset
+    labels      of dimensions, by name
     """
 
     places: np.ndarray
@@ -40,6 +42,7 @@ class Group:
     more: Callable
     told: Callable
     whole: Callable
+    labels: dict
 
 
 @dataclass
@@ -91,4 +94,5 @@ def grouped(some):
     return Group(
         places, variables, counts, first.trajectory.times,
         lambda k: some[k].aside(), lambda k: some[k].data.attrs, lambda k: some[k].data,
+        labels(first.system, first.trajectory.used),
     )  # fmt: skip

@@ -5,29 +5,36 @@ runs-FIRST-LAST     a portion, checked by its digest (`store/journal.py`); whole
 """
 
 import hashlib
+import inspect
 import json
 import os
 import pickle
 import re
 import tempfile
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from ..errors import ResultError
+from ..describe import quantity
+from ..describe.model import Model
+from ..errors import OptionError, ResultError
 from ..formulations.fingerprint import fingerprint
 from ..store.journal import pack, unpack
 from .order import version
 from .portion import Portion
 
 RUNS = re.compile(r"runs-(\d+)-(\d+)")
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 class Folder:
     """The folder of a study."""
 
     def __init__(self, path, order, variants, more=()):
+        if not isinstance(path, (str, os.PathLike)):
+            raise OptionError(f"study: store must be the path of a folder, got {quantity.show(path)}")
         self.path = Path(path)
         mark = _digest(order, variants, more)
         try:
@@ -37,8 +44,8 @@ class Folder:
                 known = json.loads(told.read_text())
                 if known.get("study") != mark:
                     raise ResultError(
-                        f"study: the folder {str(path)!r} belongs to another study: other parameters, options, model or version of "
-                        "torsor; give another folder, or delete it"
+                        f"study: the folder {str(path)!r} belongs to another study: other parameters, options, model, functions "
+                        "or version of torsor; give another folder, or delete it"
                     )
             elif any(self.path.iterdir()):
                 raise ResultError(f"study: {str(path)!r} is not the folder of a study: it has other files in it")
@@ -88,12 +95,53 @@ def _digest(order, variants, more):
     return content.hexdigest()
 
 
-def _named(reduce):
-    """A reduction as text that changes where it does: of a function its code."""
-    if isinstance(reduce, dict):
-        return sorted((name, _named(how)) for name, how in reduce.items())
-    code = getattr(reduce, "__code__", None)
-    return repr(reduce) if code is None else [reduce.__qualname__, *_code(code)]
+def _named(thing, seen=()):
+    """A reduction as text that changes where it does: of a function its code, and the values and functions that it refers to."""
+    if isinstance(thing, dict):
+        return sorted((str(name), _named(how, seen)) for name, how in thing.items())
+    if isinstance(thing, (list, tuple)):
+        return [_named(x, seen) for x in thing]
+    if isinstance(thing, (set, frozenset)):
+        return sorted(map(repr, thing))
+    if isinstance(thing, Model):
+        return fingerprint(thing, dict(thing.signals))
+    if isinstance(thing, partial):
+        return [_named(part, seen) for part in (thing.func, thing.args, thing.keywords)]
+    if inspect.ismethod(thing):
+        return [_named(thing.__func__, seen), _named(thing.__self__, seen)]
+    if inspect.isfunction(thing):
+        return [thing.__module__, thing.__qualname__] if thing in seen else _function(thing, (*seen, thing))
+    own = vars(type(thing)).get("__call__")
+    return [_value(thing), _named(own, seen) if inspect.isfunction(own) else ""]
+
+
+def _function(function, seen):
+    """A function: its code, and what it refers to; of other modules than its own the names alone."""
+    known = {name: function.__globals__[name] for name in _names(function.__code__) if name in function.__globals__}
+    around = [(name, "" if _elsewhere(x, function) else _named(x, seen)) for name, x in sorted(known.items())]
+    cells = inspect.getclosurevars(function).nonlocals
+    given = [_named(function.__defaults__, seen), _named(function.__kwdefaults__, seen), _named(dict(cells), seen)]
+    return [function.__qualname__, *_code(function.__code__), given, around]
+
+
+def _elsewhere(thing, function):
+    """Whether something is a module, or a function or class of another module than this function's."""
+    named = inspect.isroutine(thing) or inspect.isclass(thing)
+    return inspect.ismodule(thing) or (named and getattr(thing, "__module__", None) != function.__module__)
+
+
+def _names(code):
+    """Names that code refers to, that of functions within it too."""
+    inner = [_names(x) for x in code.co_consts if hasattr(x, "co_code")]
+    return {*code.co_names}.union(*inner)
+
+
+def _value(thing):
+    """A value as text: its bytes where it can be pickled, as arrays can, else what it says of itself without addresses."""
+    try:
+        return hashlib.sha256(pickle.dumps(thing)).hexdigest()
+    except Exception:  # whatever a stranger's class raises
+        return ADDRESS.sub("", repr(thing))
 
 
 def _code(code):

@@ -65,39 +65,32 @@ def blank_counts(n):
     return {name: np.zeros(n, kind) for name, kind in COUNTS.items()}
 
 
-def assembled(n, pieces, outputs, messages):
+def assembled(n, pieces, outputs=None):
     """Pieces as arrays of all n runs, which is their first dimension: (dimensions, values) by name.
 
     pieces     places of runs, and (dimensions, values) of them by name
     outputs    times that were asked for: a run that ended before has NaN at the others
-    messages   get what is wrong with a run that does not fit the first
+
+    Runs may give other names and sizes than each other: there is room for the largest, and NaN where a run has nothing.
     """
-    if not pieces:
-        return {}
     pieces = sorted(pieces, key=lambda piece: piece[0][0])
-    pattern = {name: (dims, _shape(dims, x, outputs), x.dtype) for name, (dims, x) in pieces[0][1].items()}
-    fitting = []
-    for places, found in pieces:
-        if {name: (dims, _shape(dims, x, outputs)) for name, (dims, x) in found.items()} == {
-            name: (dims, shape) for name, (dims, shape, _) in pattern.items()
-        }:
-            fitting.append((places, found))
-        else:
-            for i in places:
-                messages[i] = "what is kept of it has other names or sizes than that of the first run"
-    return {name: (dims, _filled(n, fitting, name, shape)) for name, (dims, shape, _) in pattern.items()}
+    names = dict.fromkeys(name for _, found in pieces for name in found)
+    return {
+        name: _filled(n, [(k, *found[name]) for k, found in pieces if name in found], name, outputs) for name in names
+    }
 
 
-def _shape(dims, x, outputs):
-    """Of what is kept of each run."""
-    return tuple(outputs if dim == "time" else size for dim, size in zip(dims, x.shape) if dim != "run")
-
-
-def _filled(n, pieces, name, shape):
-    """One array out of those of the pieces."""
-    arrays = [(places, found[name][1]) for places, found in pieces]
+def _filled(n, pieces, name, outputs):
+    """One array out of those of the pieces, with its dimensions."""
+    arrays, dims = [(places, x) for places, _, x in pieces], pieces[0][1]
+    if len({(x.ndim, x.dtype.kind == "U", own) for _, own, x in pieces}) > 1:
+        raise OptionError(
+            f"study: reduce: {name!r} has other dimensions or labels, or is text, in some runs only: give the same in all of them"
+        )
+    sizes = np.max([x.shape[1:] for _, x in arrays], axis=0).tolist() if len(dims) > 1 else []
+    shape = tuple(outputs if dim == "time" and outputs else size for dim, size in zip(dims[1:], sizes))
     if len(arrays) == 1 and arrays[0][1].shape == (n, *shape):
-        return arrays[0][1]
+        return dims, arrays[0][1]
     kind = np.result_type(*[x.dtype for _, x in arrays])
     whole = sum(len(places) for places, x in arrays if x.shape[1:] == shape) == n
     kind = np.dtype(float) if kind.kind in "iub" and not whole else kind
@@ -106,48 +99,49 @@ def _filled(n, pieces, name, shape):
         array[...] = "" if kind.kind == "U" else np.nan
     for places, x in arrays:
         array[(places, *[slice(size) for size in x.shape[1:]])] = x
-    return array
+    return dims, array
 
 
 def joined(portions):
     """Portions in order as one: labels and attributes are those of the first run that did not fail."""
     portions = sorted(portions, key=lambda one: one.first)
-    good = [one for one in portions if one.variables]
     messages = [message for one in portions for message in one.messages]
     counts = {name: np.concatenate([one.counts[name] for one in portions]) for name in COUNTS}
     whole = Portion(0, messages, counts, seconds=sum(one.seconds for one in portions))
-    if not good:
-        return whole
-    first = good[0]
-    whole.labels, whole.attributes, whole.told = first.labels, first.attributes, first.told
-    aligned = [one if one is first else _aligned(one, first) for one in portions]
-    for name, (dims, x) in first.variables.items():
-        parts = [one.variables[name][1] if one.variables else _missing(len(one), x) for one in aligned]
-        sizes = {part.shape[1:] for part in parts}
-        if len(sizes) > 1:
-            raise OptionError(f"study: reduce gives {name!r} of different sizes in different runs: {sorted(sizes)}")
-        whole.variables[name] = (dims, np.concatenate(parts))
+    good = [one for one in portions if one.variables]
+    for one in reversed(good):
+        _refuse_other_labels(one.labels, whole.labels)
+        whole.labels, whole.attributes = whole.labels | one.labels, whole.attributes | one.attributes
+        whole.told = one.told
+    rows = [np.arange(one.first, one.first + len(one)) for one in good]
+    pieces = [(k, aligned(one.variables, one.labels, whole.labels)) for k, one in zip(rows, good)]
+    whole.variables = assembled(len(messages), pieces)
     return whole
 
 
-def _missing(n, like):
-    """Values of runs that failed, beside those of others."""
-    if like.dtype.kind == "U":
-        return np.full((n, *like.shape[1:]), "")
-    return np.full((n, *like.shape[1:]), np.nan)
+def _refuse_other_labels(mine, others):
+    """Refuse labels that a function gave in one run and not in another; those of constraints are put in order."""
+    for name in {*mine} & {*others} - {"constraint"}:
+        if [*mine[name][1]] != [*others[name][1]]:
+            raise OptionError(
+                f"study: reduce: labels of {name!r} are others in other runs: give the same in all of them, or none (x.values)"
+            )
 
 
-def _aligned(portion, first):
-    """A portion with the constraints of another one, where other rows were in use."""
-    if not portion.variables or "constraint" not in portion.labels:
-        return portion
-    mine, wanted = (list(one.labels["constraint"][1]) for one in (portion, first))
-    if mine == wanted:
-        return portion
-    places = [mine.index(label) if label in mine else -1 for label in wanted]
-    for name, (dims, x) in portion.variables.items():
-        if "constraint" in dims:
-            axis = dims.index("constraint")
-            moved = np.moveaxis(np.take(x, np.maximum(places, 0), axis=axis), axis, -1)
-            portion.variables[name] = (dims, np.moveaxis(np.where(np.array(places) >= 0, moved, 0.0), -1, axis))
-    return portion
+def aligned(variables, mine, wanted):
+    """Variables with the constraints that others have, where other rows were in use; labels of both by name."""
+    mine, wanted = (labels["constraint"][1] if "constraint" in labels else None for labels in (mine, wanted))
+    if mine is None or wanted is None or np.array_equal(mine, wanted):
+        return variables
+    mine, wanted = list(mine), list(wanted)
+    places = np.array([mine.index(label) if label in mine else -1 for label in wanted])
+    return {name: (dims, _moved(dims, x, places)) for name, (dims, x) in variables.items()}
+
+
+def _moved(dims, x, places):
+    """Values of the constraints at these places, 0 where there is none."""
+    if "constraint" not in dims:
+        return x
+    axis = dims.index("constraint")
+    moved = np.moveaxis(np.take(x, np.maximum(places, 0), axis=axis), axis, -1)
+    return np.moveaxis(np.where(places >= 0, moved, 0.0), -1, axis)

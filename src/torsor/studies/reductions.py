@@ -6,7 +6,11 @@ from typing import Any
 import numpy as np
 
 from ..describe import quantity
+from ..describe.names import unstorable
 from ..errors import OptionError
+from .portion import COUNTS
+
+OWN = {"run", "time", "message", *COUNTS}  # what every study has
 
 
 def _mean(x):
@@ -76,12 +80,14 @@ def checked(reduce):
         return tuple(reduce)
     if isinstance(reduce, Mapping) and reduce:
         for name, how in reduce.items():
-            pair = isinstance(how, tuple) and len(how) == 2 and isinstance(how[0], str) and how[1] in OVER_TIME
-            if not (isinstance(name, str) and (callable(how) or pair or (isinstance(how, str) and how in OVER_TIME))):
+            pair = isinstance(how, tuple) and len(how) == 2 and isinstance(how[0], str)
+            word = how[1] if pair else how
+            if not (isinstance(name, str) and (callable(how) or (isinstance(word, str) and word in OVER_TIME))):
                 raise OptionError(
                     f"study: reduce[{name!r}] must be one of {known} (of the variable of that name), a pair as in "
                     f"('energy', 'max'), or a function of a run, got {quantity.show(how)}"
                 )
+            refuse_name(name)
         return dict(reduce)
     raise OptionError(f"study: reduce must be {allowed}, got {quantity.show(reduce)}")
 
@@ -92,9 +98,9 @@ def by_words(reduce):
     return not any(callable(x) for x in how)
 
 
-def reduced(reduce, run):
-    """What is kept of a run, or by words of many at once: (dimensions, values) by name. Dimensions of values that a function
-    returns are its own."""
+def reduced(reduce, run, told=None):
+    """What is kept of a run, or by words of many at once: (dimensions, values) by name. Labels and attributes of what a function
+    returns go to those that `told`, a portion, has."""
     if reduce is None:
         return {name: (run.dims(name), run[name]) for name in run}
     if isinstance(reduce, str):
@@ -103,11 +109,11 @@ def reduced(reduce, run):
         every = [(name, how) for name in run for how in reduce if "time" in run.dims(name)]
         return {f"{name}_{how}": _over_time(run, name, how) for name, how in every}
     if callable(reduce):
-        return _returned("", reduce, reduce(run))
+        return _returned("", reduce, reduce(run), run, told)
     found: dict[str, Any] = {}
     for name, how in reduce.items():
         if callable(how):
-            found |= _returned(name, how, how(run))
+            found |= _returned(name, how, how(run), run, told)
         else:
             variable, word = how if isinstance(how, tuple) else (name, how)
             found[name] = _over_time(run, variable, word)
@@ -121,19 +127,44 @@ def _over_time(run, name, how):
     return tuple(d for d in dims if d != "time"), OVER_TIME[how](np.moveaxis(values, dims.index("time"), -1))
 
 
-def _returned(name, function, value):
+def _returned(name, function, value, run, told):
     """What a function of a run returns, by name: a number, an array, a labelled array, or several of them by name."""
     called = name or getattr(function, "__name__", "").strip("<>") or "value"
     if hasattr(value, "data_vars"):
         value = {str(key): value[key] for key in value.data_vars}
     if isinstance(value, Mapping):
-        return {key: one for label, x in value.items() for key, one in _returned(str(label), function, x).items()}
-    if hasattr(value, "dims") and hasattr(value, "values"):
-        return {called: (tuple(value.dims), np.asarray(value.values))}
+        parts = [_returned(str(label), function, x, run, told) for label, x in value.items()]
+        return {key: one for part in parts for key, one in part.items()}
+    refuse_name(called)
+    if hasattr(value, "dims") and hasattr(value, "coords"):
+        return {called: (_labelled(called, value, run, told), np.asarray(value.values))}
     try:
         array = np.asarray(value)
     except Exception:  # whatever a stranger's class raises
         array = np.asarray(None)
     if array.dtype.kind not in "fciubU":
-        raise OptionError(f"study: {called!r} must give numbers, got {quantity.show(value)}")
+        raise OptionError(f"study: {called!r} must give numbers or text, got {quantity.show(value)}")
     return {called: (tuple(f"{called}_{k}" for k in range(array.ndim)), array)}
+
+
+def _labelled(called, value, run, told):
+    """Dimensions of a labelled array, whose labels and attributes are told. Where one has other labels than the results of runs
+    have, it is one of its own."""
+    told.attributes[called] = {str(k): x for k, x in value.attrs.items() if isinstance(x, (str, int, float))}
+    dims = []
+    for dim, size in zip(map(str, value.dims), value.shape):
+        labels = value.coords[dim].values if dim in value.coords else None
+        known = run.time if dim == "time" else told.labels[dim][1] if dim in told.labels else labels
+        other = dim == "run" or (known is not None and [*known] != [*(range(size) if labels is None else labels)])
+        dims.append(f"{called}_{dim}" if other else dim)
+        if labels is not None and dims[-1] != "time":
+            text = labels.dtype.kind not in "fiub"
+            told.labels[dims[-1]] = (dims[-1], np.array([*map(str, labels)]) if text else labels)
+    return tuple(dims)
+
+
+def refuse_name(name):
+    """Refuse a name that no file can hold, or under which a study has something else."""
+    why = unstorable(name) or (name in OWN and "a study has something else of that name")
+    if why:
+        raise OptionError(f"study: reduce: a result cannot have a variable {name!r}: {why}; choose another name")

@@ -1,6 +1,7 @@
 """Runs of an order, carried out in this process: any number of threads share what was prepared."""
 
 import json
+import re
 import time as clock
 import warnings
 from dataclasses import replace
@@ -14,7 +15,7 @@ from ..look.dataset import attributes, labels, manifest
 from ..run.derived import DERIVING
 from ..run.held import run_held
 from .ended import Ended, Group, alike, grouped
-from .portion import Portion, assembled, blank_counts
+from .portion import Portion, aligned, assembled, blank_counts
 from .quick import Quick
 from .reductions import OneRun, by_words, reduced
 from .runners import Runners
@@ -24,6 +25,7 @@ TOLD = (  # attributes of runs that are those of the study
     "redundant_constraints", "options", "torsor", "versions", "machine",
 )  # fmt: skip
 INTERRUPTED = "not run: the study was interrupted"
+HELD = re.compile(r" (The run is|\d+ steps, \d+ outputs) kept in `data` of this error\.")  # which nobody gets here
 
 
 class Session:
@@ -46,7 +48,7 @@ class Session:
                 left = self._together(quick, portion, pieces, left, values, held, stop)
             if len(left):
                 self._in_turn(portion, pieces, left, values, held, stop)
-        portion.variables = assembled(n, pieces, len(self.order.times), portion.messages)
+        portion.variables = assembled(n, pieces, len(self.order.times))
         portion.seconds = clock.perf_counter() - began
         return portion
 
@@ -72,7 +74,7 @@ class Session:
                 self._describe(portion, *quick.described())
             told = lambda k: {name: x[k].item() for name, x in counts.items()}
             whole = lambda k: self._run(which[k], values, None, held).judged()
-            group = Group(which, variables, counts, self.order.times, lambda k: {}, told, whole)
+            group = Group(which, variables, counts, self.order.times, lambda k: {}, told, whole, portion.labels)
             self._kept(portion, pieces, group, values, stop)
         return places[~done]
 
@@ -87,14 +89,19 @@ class Session:
             self._tried(portion, i, lambda i=i, system=system: ended.append(self._run(i, values, system, held)), stop)
         for some in alike(ended):
             group = grouped(some)
-            good = self._right(portion, group, some)
-            if good.all():
+            kept = self._right(portion, group, some) | self._stopped(portion, group, some)
+            if kept.any():
+                some = [one for one, well in zip(some, kept) if well]
                 self._described(portion, some[0])
-                self._kept(portion, pieces, group, values, stop)
-            elif good.any():
-                some = [one for one, well in zip(some, good) if well]
-                self._described(portion, some[0])
-                self._kept(portion, pieces, grouped(some), values, stop)
+                self._kept(portion, pieces, group if kept.all() else grouped(some), values, stop)
+
+    def _stopped(self, portion, group, some):
+        """Which runs of a group stopped, and leave the outputs that they reached where these are asked for. All are counted."""
+        for name, x in group.counts.items():
+            portion.counts[name][group.places] = x
+        if self.order.reduce is not None:
+            return np.zeros(len(some), bool)
+        return np.array([portion.messages[one.place] != "" and not one.trajectory.complete for one in some])
 
     def _right(self, portion, group, some):
         """Which runs of a group are right; of the others a message tells what is wrong."""
@@ -103,7 +110,8 @@ class Session:
             length, inputs = np.array([one.system.length for one in some]), np.array([one.system.p for one in some])
             good &= self.runners.doubts.right(group.times, group.variables, length, inputs)
         for k in np.flatnonzero(~good):
-            good[k] = self._tried(portion, some[k].place, some[k].judged)
+            interrupted = some[k].trajectory.status == "interrupted"
+            good[k] = self._tried(portion, some[k].place, some[k].judged, lambda told=interrupted: told)
         return good
 
     def _kept(self, portion, pieces, group, values, stop):
@@ -114,15 +122,19 @@ class Session:
         if by_words(reduce) and (keep is None or set(keep) <= set(group.variables)):
             every = {name: (("run", *dims), x) for name, (dims, x) in self._chosen(group.variables).items()}
             whole = OneRun(every, group.times, {}, dict, None)
-            self._tried(portion, group.places, lambda: pieces.append((group.places, reduced(reduce, whole))))
+            keep_all = lambda: pieces.append(
+                (group.places, aligned(reduced(reduce, whole), group.labels, portion.labels))
+            )
+            self._tried(portion, group.places, keep_all)
             return
         for k, i in enumerate(group.places):
             variables = {name: (dims, x[k]) for name, (dims, x) in group.variables.items()} | group.more(k)
+            variables = aligned(variables, group.labels, portion.labels)
             run = OneRun(
                 self._chosen(variables), group.times, self.order.parameters(values[i]),
                 lambda k=k: group.told(k), lambda k=k: group.whole(k),
             )  # fmt: skip
-            self._tried(portion, i, lambda i=i, run=run: pieces.append(_piece(i, reduced(reduce, run))), stop)
+            self._tried(portion, i, lambda i=i, run=run: pieces.append(_piece(i, reduced(reduce, run, portion))), stop)
 
     def _tried(self, portion, places, action, stop=lambda: False):
         """Do something for a run, or several; whether it could be done. If not, a message tells why."""
@@ -133,7 +145,7 @@ class Session:
         except OptionError:  # wrong in all runs alike
             raise
         except TorsorError as error:
-            message = str(error) or type(error).__name__
+            message = HELD.sub("", str(error)) or type(error).__name__
         except Exception as error:  # of a function of the user
             message = f"reduce: {type(error).__name__}: {error}"
         for i in np.atleast_1d(places) if message else ():
@@ -152,7 +164,7 @@ class Session:
         """Labels, attributes of variables, and what the manifest of a run tells of all of them."""
         options = {k: v for k, v in json.loads(manifest["options"]).items() if k != "parameters"}
         portion.told = {name: manifest[name] for name in TOLD} | {"options": json.dumps(options)}
-        portion.labels, portion.attributes = labels, attributes
+        portion.labels, portion.attributes = dict(labels), dict(attributes)
 
     def _run(self, i, values, system, held):
         """One run, from a system at the model's start where that is known: graphs are made by one thread at a time, compiled code

@@ -80,7 +80,7 @@ def study(
     folder = None if store is None else Folder(store, order, runs, rows)
     bar = Progress(0, len(runs), f"study of {model.name}", progress, lambda done, _: f"{done} of {len(runs)} runs")
     whole = Dispatch(session, runs, rows, folder).carry_out(executor, bar)
-    return _told(model, dataset_of(whole, runs, order.times if order.reduce is None else None))
+    return _told(model, dataset_of(whole, runs, order.times))
 
 
 def _ordered(model, until, parameters, grid, start, inputs, outputs, signals, options, keep, reduce):

@@ -1,0 +1,126 @@
+"""What functions of a run may return, and what a study keeps of runs that differ, whoever carries them out."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import torsor as ts
+from torsor.studies import dispatch
+
+STIFF = [1.0, 2.0, 3.0, 4.0]
+FACTOR = [1.0]
+
+
+@pytest.fixture(scope="module")
+def model():
+    model = ts.Model("swing", gravity=(0, 0, -9.81))
+    bob = model.body("bob", mass=1.0, inertia=(0.01, 0.01, 0.01), at=(0.5, 0, 0))
+    hinge = model.add(ts.Revolute("hinge", model.ground, bob, point=(0, 0, 0), axis=(0, 1, 0)))
+    model.add(ts.TorsionSpring("spring", hinge, stiffness=model.parameter("k", 1.0), damping=0))
+    return model
+
+
+def asked(model, reduce, **more):
+    return ts.study(model, 0.1, {"k": STIFF}, outputs=4, reduce=reduce, **more)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_runs_may_give_other_names_and_sizes(model, threads):
+    """With room for the largest; in one portion and in several."""
+    several = asked(model, lambda run: np.arange(run.parameters["k"]), executor=threads)["lambda"]
+    for row, k in zip(several.values, STIFF):
+        np.testing.assert_array_equal(row[: int(k)], np.arange(k))
+        assert np.isnan(row[int(k) :]).all()
+    names = asked(model, lambda run: {"low": 1} if run.parameters["k"] < 3 else {"high": "yes"}, executor=threads)
+    np.testing.assert_array_equal(names.low, [1, 1, np.nan, np.nan])
+    assert names.high.values.tolist() == ["", "", "yes", "yes"] and names.attrs["failed"] == 0
+
+
+def test_labels_units_and_times_of_what_a_function_returns_are_kept(model):
+    one = lambda run: xr.DataArray(
+        [run.parameters["k"], 2.0], dims="mode", coords={"mode": ["a", "b"]}, attrs={"units": "Hz"}
+    )
+    data = asked(model, {"frequency": one})
+    assert data.frequency.sel(mode="a").values.tolist() == STIFF and data.frequency.units == "Hz"
+    assert list(data.mode.values) == ["a", "b"]
+    whole, late = asked(model, None), asked(model, lambda run: run.dataset[["energy"]].isel(time=slice(3, None)))
+    np.testing.assert_array_equal(late.energy, whole.energy[:, 3:])
+    np.testing.assert_array_equal(late.energy_time, whole.time[3:])
+    every = asked(model, lambda run: run.dataset[["position"]].sel(axis=["z"]))
+    np.testing.assert_array_equal(every.position[..., 0], whole.position.sel(axis="z"))
+    assert list(every.position_axis.values) == ["z"] and every.time.identical(whole.time)
+
+
+def test_a_run_that_stops_keeps_what_it_reached(model):
+    options = {"step": 0.01, "method": "rkmk4", "outputs": 5}
+    data = ts.study(model, 0.2, {"k": [1.0, 1e30]}, **options)
+    with pytest.raises(ts.RunError) as error:
+        ts.simulate(model, 0.2, parameters={"k": 1e30}, **options)
+    alone = error.value.data
+    reached = alone.sizes["time"]
+    assert 1 < reached < 6 and data.message[1].item().endswith("or the motion unstable.")
+    np.testing.assert_array_equal(data.energy[1, :reached], alone.energy)
+    assert np.isnan(data.energy[1, reached:]).all()
+    assert data.time_reached[1] == alone.time_reached > 0 and data.steps[1] == alone.steps > 0
+    assert np.isnan(ts.study(model, 0.2, {"k": [1.0, 1e30]}, reduce="last", **options).energy[1])
+
+
+def test_multipliers_keep_their_names_where_other_constraints_are_redundant(monkeypatch):
+    """A four-bar in space, in which the rows that are left out depend on its proportions; all runs in one portion."""
+    model = ts.Model("four-bar", gravity=(0, 0, -9.81))
+    length = model.parameter("length", 1.0)
+    places = [(0, 0, 0.5), (length / 2, 0, 1), (length, 0, 0.5)]
+    links = [model.body(f"link{k}", mass=1.0, inertia=(0.1, 0.1, 0.1), at=at) for k, at in enumerate(places)]
+    chain, points = [model.ground, *links, model.ground], [(0, 0, 0), (0, 0, 1), (length, 0, 1), (length, 0, 0)]
+    for k, point in enumerate(points):
+        model.add(ts.Revolute(f"joint{k}", chain[k], chain[k + 1], point=point, axis=(0, 1, 0)))
+    monkeypatch.setattr(dispatch, "FEW", 0)
+    asked = {"outputs": 1, "formulation": "absolute"}
+    data = ts.study(model, 0.05, {"length": [1.0, 0.01]}, keep="multiplier", executor=1, **asked)
+    for k, value in enumerate(data.length.values.tolist()):
+        alone = ts.simulate(model, 0.05, parameters={"length": value}, **asked)
+        both = [name for name in alone.constraint.values if name in data.constraint.values]
+        found = data.multiplier.isel(run=k).sel(constraint=both)
+        np.testing.assert_array_equal(found, alone.multiplier.sel(constraint=both))
+    assert len(both) < data.sizes["constraint"]
+
+
+def scaled(run, by=1.0):
+    return FACTOR[0] * by
+
+
+def test_a_folder_belongs_to_what_a_function_refers_to(model, tmp_path):
+    """Its defaults, what surrounds it, what it names: otherwise numbers of another study would be returned."""
+    within = lambda by: lambda run: by
+    for place, (one, other) in enumerate(
+        ((within(1.0), within(2.0)), (partial(scaled, by=1.0), partial(scaled, by=2.0)))
+    ):
+        first = asked(model, one, store=tmp_path / str(place))
+        xr.testing.assert_identical(asked(model, one, store=tmp_path / str(place)), first)
+        with pytest.raises(ts.ResultError, match="belongs to another study"):
+            asked(model, other, store=tmp_path / str(place))
+    asked(model, scaled, store=tmp_path / "named")
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(ts.ResultError, match="belongs to another study"):
+        patch.setitem(globals(), "FACTOR", [2.0])
+        asked(model, scaled, store=tmp_path / "named")
+    with pytest.raises(ts.OptionError, match="store must be the path of a folder, got 3"):
+        asked(model, scaled, store=3)
+
+
+@pytest.mark.parametrize(
+    "reduce, message",
+    [
+        (lambda run: 1.0 if run.parameters["k"] < 3 else [1.0, 2.0], "'lambda' has other dimensions or labels"),
+        (lambda run: 1.0 if run.parameters["k"] < 3 else "much", "'lambda' has other dimensions or labels, or is text"),
+        (lambda run: xr.DataArray([1.0], {"w": [run.parameters["k"]]}), "labels"),
+        (lambda run: {"message": 1.0}, "cannot have a variable 'message': a study has something else of that name"),
+        ({"a/b": lambda run: 1.0}, "cannot have a variable 'a/b': it contains a slash"),
+        ({"x": ("energy", ["max"])}, r"reduce\['x'\] must be one of"),
+        (lambda run: None, "'lambda' must give numbers or text, got None"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused(model, reduce, message):
+    with pytest.raises(ts.OptionError, match=message):
+        asked(model, reduce, executor=2)
