@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from linkages import four_bar
 
 import torsor as ts
 
@@ -38,20 +39,15 @@ def test_every_method_ends_its_steps_at_samples(method):
 
 def loop():
     """A four-bar whose crank follows a trajectory, by a controller with a state and a delay."""
-    model = ts.Model("loop", gravity=(0, 0, -9.81))
-    places = np.array(((0, 0, 0), (0.2, 0, 0.5), (1.2, 0, 0.8), (1.0, 0, 0)))
-    middle = (places[1:] + places[:-1]) / 2
-    links = [model.body(f"link{k}", mass=1.0, inertia=(0.02, 0.05, 0.04), at=middle[k]) for k in range(3)]
-    chain = [model.ground, *links, model.ground]
-    pins = [model.add(ts.Revolute(n, chain[k], chain[k + 1], point=places[k], axis="y")) for k, n in enumerate("ABCD")]
+    model = four_bar(name="loop")
 
     def law(t, u, s):
         error = 0.3 * np.sin(5 * t) - u["angle"]
         return 60 * error - 5 * u["rate"] + s, s + 3 * error
 
-    seen = {"angle": pins[0].coordinate[0], "rate": pins[0].rate[0], "force": pins[2].reaction_force}
+    seen = {"angle": model["A"].coordinate[0], "rate": model["A"].rate[0], "force": model["C"].reaction_force}
     pilot = ts.Controller("pilot", 0.02, seen, ["torque"], law, state=0.0, delay=0.005)
-    model.add(ts.JointForce("motor", pins[0], model.add(pilot)["torque"]))
+    model.add(ts.JointForce("motor", model["A"], model.add(pilot)["torque"]))
     return model
 
 

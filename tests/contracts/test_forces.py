@@ -6,6 +6,7 @@ import casadi as ca
 import numpy as np
 import pytest
 from documented import documented
+from scenes import scene
 
 import torsor as ts
 from torsor.formulations.absolute import Absolute
@@ -24,14 +25,6 @@ RUBBING = [  # constraints that act as forces while they slide
     for k in range(len(cls.variants))
 ]
 INTERNAL = ("joint-force", "cosine-torque", "spring-damper", "torsion-spring", "energy")
-
-
-def scene():
-    model = ts.Model("scene")
-    first = model.body("first", mass=2.0, inertia=(0.3, 0.4, 0.5), at=(0.1, 0.2, 0.3), rotation=(0.3, -0.5, 0.2))
-    second = model.body("second", mass=1.0, inertia=(0.2, 0.3, 0.25), at=(1.0, -0.4, 0.6), rotation=(-0.7, 0.1, 0.4))
-    joint = model.add(ts.Revolute("joint", first, second, point=(0.4, 0, 0), axis=(0, 1, 1)))
-    return model, {"first": first, "second": second, "body": second, "joint": joint}
 
 
 class Loaded:

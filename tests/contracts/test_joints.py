@@ -6,6 +6,7 @@ import casadi as ca
 import numpy as np
 import pytest
 from documented import documented
+from scenes import bodies
 
 import torsor as ts
 from torsor.formulations.absolute import Absolute
@@ -21,9 +22,7 @@ TURN = 2 * np.pi
 
 def scene():
     """Two bodies, placed askew, that an example joint connects."""
-    model = ts.Model("scene")
-    first = model.body("first", mass=2.0, inertia=(0.3, 0.4, 0.5), at=(0.1, 0.2, 0.3), rotation=(0.3, -0.5, 0.2))
-    second = model.body("second", mass=1.0, inertia=(0.2, 0.3, 0.25), at=(1.0, -0.4, 0.6), rotation=(-0.7, 0.1, 0.4))
+    model, first, second = bodies()
     return model, {"first": first, "second": second, "point": (0.7, 0.1, -0.2)}
 
 

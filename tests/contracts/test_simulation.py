@@ -5,6 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from linkages import four_bar
 
 import torsor as ts
 
@@ -13,18 +14,11 @@ METHODS = ts.registered("integrator")
 DT, COUNT = 0.01, 12
 
 
-def four_bar():
-    """A closed loop whose crank hits a stop."""
-    model = ts.Model("four-bar", gravity=(0, 0, -9.81))
-    places = np.array(((0, 0, 0), (0.2, 0, 0.5), (1.2, 0, 0.8), (1.0, 0, 0)))
-    chain = [model.ground, *[
-        model.body(f"link{k}", mass=1.0, inertia=(0.02, 0.05, 0.04), at=(places[k] + places[k + 1]) / 2) for k in range(3)
-    ], model.ground]  # fmt: skip
-    pins = [
-        model.add(ts.Revolute(n, chain[k], chain[k + 1], point=places[k], axis=(0, 1, 0))) for k, n in enumerate("ABCD")
-    ]
-    model.add(ts.JointForce("motor", pins[0], value=model.input("torque", 0.3)))
-    model.add(ts.Limit("stop", pins[0], upper=0.02, restitution=0.5))
+def stopped():
+    """A closed loop whose crank is driven, and hits a stop."""
+    model = four_bar()
+    model.add(ts.JointForce("motor", model["A"], value=model.input("torque", 0.3)))
+    model.add(ts.Limit("stop", model["A"], upper=0.02, restitution=0.5))
     return model
 
 
@@ -69,7 +63,7 @@ def told(data):
 @pytest.mark.parametrize("method", METHODS)
 def test_fixed_steps_are_those_of_simulate_bit_for_bit(method):
     """In a loop, with impacts."""
-    model, given = four_bar(), {"method": method, "step": DT}
+    model, given = stopped(), {"method": method, "step": DT}
     data = ts.simulate(model, DT * COUNT, np.arange(COUNT + 1) * DT, **given)
     sim = ts.Simulation(model, **given, horizon=DT * COUNT)
     assert np.array_equal(stepped(sim), told(data)) and sim.events
@@ -79,7 +73,7 @@ def test_fixed_steps_are_those_of_simulate_bit_for_bit(method):
 
 @pytest.mark.parametrize("method", [key for key, cls in METHODS.items() if cls.adaptive()])
 def test_adaptive_steps_agree_with_simulate_to_tolerance(method):
-    model, given = four_bar(), {"method": method, "tolerance": 1e-9}
+    model, given = stopped(), {"method": method, "tolerance": 1e-9}
     data = ts.simulate(model, DT * COUNT, np.arange(COUNT + 1) * DT, **given)
     sim = ts.Simulation(model, **given)
     found, scale = stepped(sim), np.abs(told(data)).max(axis=0) + 1.0
@@ -134,7 +128,7 @@ def test_inputs_are_held_between_calls():
 @pytest.mark.parametrize("method", METHODS)
 def test_a_state_is_kept_and_restored(method, tmp_path):
     """In memory, in a file and in a copy; from there on the same bits, also with impacts behind and before."""
-    sim = ts.Simulation(four_bar(), method=method, step=DT)
+    sim = ts.Simulation(stopped(), method=method, step=DT)
     stepped(sim, 4)
     state, twin = sim.state, sim.copy()
     ahead, happened = stepped(sim, 10, torque=4.0), sim.events
@@ -210,7 +204,7 @@ def test_controllers_are_asked_as_in_a_run():
 
 
 def test_memory_does_not_grow():
-    sim = ts.Simulation(four_bar(), method="rkmk4", step=DT)
+    sim = ts.Simulation(stopped(), method="rkmk4", step=DT)
     for _ in range(500):
         sim.advance(DT, torque=float(sim.rates.array[0]))
     tracemalloc.start()

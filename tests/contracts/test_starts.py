@@ -3,6 +3,7 @@
 import casadi as ca
 import numpy as np
 import pytest
+from linkages import four_bar
 
 import torsor as ts
 from torsor.cli import status_of
@@ -21,19 +22,6 @@ def arm(knee=0.0, rate=0.0):
     model.add(ts.Spherical("wrist", lower, hand, point=(1.6, 0, 0)))
     heat = model.state("heat", rate=lambda x: 2.0 - x, start=0.5)
     model.add(ts.JointForce("push", elbow, value=heat))
-    return model
-
-
-def four_bar(start=None):
-    """A crank, A, that turns fully, and a rocker."""
-    model = ts.Model("four-bar", gravity=(0, 0, -9.81))
-    places = np.array(((0, 0, 0), (0.2, 0, 0.5), (1.2, 0, 0.8), (1.0, 0, 0)))
-    chain = [model.ground, *[
-        model.body(f"link{k}", mass=1.0, inertia=(0.02, 0.05, 0.04), at=(places[k] + places[k + 1]) / 2) for k in range(3)
-    ], model.ground]  # fmt: skip
-    for k, name in enumerate("ABCD"):
-        given = {} if start is None or name not in start else {"start": start[name]}
-        model.add(ts.Revolute(name, chain[k], chain[k + 1], point=places[k], axis=(0, 1, 0), **given))
     return model
 
 

@@ -3,9 +3,9 @@
 import casadi as ca
 import numpy as np
 import pytest
+from refusing import refused
 
 import torsor as ts
-from torsor.errors import ModelError
 
 NAN = float("nan")
 
@@ -13,14 +13,6 @@ NAN = float("nan")
 def scene():
     model = ts.Model("scene")
     return model, {"first": model.body("first", mass=2.0, inertia=(0.3, 0.4, 0.5), at=(0.1, 0.2, 0.3))}
-
-
-def refused(make, *patterns):
-    """`make` raises a ModelError whose message matches every pattern."""
-    with pytest.raises(ModelError) as caught:
-        make()
-    for pattern in patterns:
-        assert pattern in str(caught.value), str(caught.value)
 
 
 def body(**given):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields, replace
 
 import pytest
+from refusing import refused
 
 import torsor as ts
 from torsor.errors import ModelError, TorsorError
@@ -16,14 +17,6 @@ def scene(name="scene"):
     second = model.body("second", mass=1.0, inertia=(0.2, 0.3, 0.25), at=(1.0, -0.4, 0.6))
     joint = model.add(ts.Revolute("joint", first, second, point=(0.4, 0, 0), axis=(0, 1, 1)))
     return model, {"first": first, "second": second, "body": second, "joint": joint, "point": (0, 0, 0)}
-
-
-def refused(make, *patterns):
-    """`make` raises a ModelError whose message matches every pattern."""
-    with pytest.raises(ModelError) as caught:
-        make()
-    for pattern in patterns:
-        assert pattern in str(caught.value), str(caught.value)
 
 
 def body(**given):

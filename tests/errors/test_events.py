@@ -3,9 +3,10 @@
 import casadi as ca
 import numpy as np
 import pytest
+from refusing import refused
 
 import torsor as ts
-from torsor.errors import ModelError, OptionError, RunError, TorsorError
+from torsor.errors import OptionError, RunError, TorsorError
 
 
 def scene(name="scene", gravity=(0, 0, 0)):
@@ -16,13 +17,6 @@ def scene(name="scene", gravity=(0, 0, 0)):
     slider = model.add(ts.Prismatic("slider", model.ground, first, axis=(1, 0, 0)))
     push = model.add(ts.PointForce("push", second, force=(1, 0, 0)))
     return model, {"first": first, "second": second, "joint": joint, "slider": slider, "push": push}
-
-
-def refused(make, *parts):
-    with pytest.raises(ModelError) as caught:
-        make()
-    for part in parts:
-        assert part in str(caught.value), str(caught.value)
 
 
 # conditions

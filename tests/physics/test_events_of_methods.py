@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from linkages import four_bar
 from sliding import belt
 
 import torsor as ts
@@ -40,17 +41,10 @@ def released():
     return model
 
 
-def four_bar():
+def stopped():
     """A closed loop whose crank hits a stop."""
-    model = ts.Model("four-bar", gravity=(0, 0, -9.81))
-    places = np.array(((0, 0, 0), (0.2, 0, 0.5), (1.2, 0, 0.8), (1.0, 0, 0)))
-    chain = [model.ground, *[
-        model.body(f"link{k}", mass=1.0, inertia=(0.02, 0.05, 0.04), at=(places[k] + places[k + 1]) / 2) for k in range(3)
-    ], model.ground]  # fmt: skip
-    pins = [
-        model.add(ts.Revolute(n, chain[k], chain[k + 1], point=places[k], axis=(0, 1, 0))) for k, n in enumerate("ABCD")
-    ]
-    model.add(ts.Limit("stop", pins[0], upper=0.4, restitution=0.5))
+    model = four_bar()
+    model.add(ts.Limit("stop", model["A"], upper=0.4, restitution=0.5))
     return model
 
 
@@ -71,7 +65,7 @@ MODELS = {
     "ball": (ball, 0.9),
     "belt": (belt, 1.0),
     "released": (released, 0.8),
-    "four-bar": (four_bar, 0.68),
+    "four-bar": (stopped, 0.68),
     "thermostat": (thermostat, 1.5),
 }
 

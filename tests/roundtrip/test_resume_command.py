@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from swinging import pendulum
 
 import torsor as ts
 from torsor.cli import status_of
@@ -23,15 +24,6 @@ def build(n=1):
     model.add(ts.EnergyForce("friction", dissipated=damping * bob.angular_velocity[1] ** 2 / 2))
     return model
 """
-
-
-def pendulum(name="pendulum", length=1.0, damping=0.1, body="bob"):
-    model = ts.Model(name, gravity=(0, 0, -9.81))
-    damping = model.parameter("damping", damping)
-    bob = model.body(body, mass=1.0, inertia=(0.1, 0.1, 0.1), at=(length, 0, 0))
-    model.add(ts.Revolute("hinge", model.ground, bob, point=(0, 0, 0), axis=(0, 1, 0)))
-    model.add(ts.EnergyForce("friction", dissipated=damping * bob.angular_velocity[1] ** 2 / 2))
-    return model
 
 
 def same(one, other):
