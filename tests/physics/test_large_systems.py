@@ -159,6 +159,24 @@ def test_forces_by_classes(load, closed, every_size):
         agree(table, other, 1e-7)
 
 
+def test_runs_of_one_model_are_prepared_once(every_size, monkeypatch):
+    """A second run gives the same bits without preparation; one that records something else is prepared."""
+    asked: list = []
+    prepared = large.prepared
+    monkeypatch.setattr(large, "prepared", lambda *given: asked.append(given[1:5]) or prepared(*given))
+    model = ts.cases.load("four-bar", n=2)
+    run = lambda **more: ts.simulate(
+        model, 0.02, outputs=2, step=1e-2, method="rkmk4", formulation="hierarchical", **more
+    )
+    first, again = run(), run()
+    assert len(asked) == 1 and first.equals(again)
+    system = model.derived["plain"]
+    assert sum(x.nbytes for thing in (system, system.tree) for x in vars(thing).values() if hasattr(x, "nbytes")) < 1000
+    recorded = run(signals={"height": model.bodies[0].position[2]})
+    assert len(asked) == 2 and np.array_equal(recorded["height"], first.position[:, 0, 2])
+    assert recorded.attrs["model_hash"] != first.attrs["model_hash"]
+
+
 def test_forces_of_one_shape_share_their_code():
     """Numbers inside of expressions are data, too."""
     model = ts.Model("loaded")

@@ -24,6 +24,9 @@ class Sort(IntEnum):
     SHARE = 3  # a subtree of some rank (`part_system.py`)
 
 
+BODY, JOIN = int(Sort.BODY), int(Sort.JOIN)
+
+
 class Form(NamedTuple):
     """What joins have in common whose parts are of the same sort and size, and are touched at the same places.
 
@@ -134,7 +137,7 @@ class _Merging:
         pairs = lambda column: np.array(column).reshape(-1, 2)
         return Joins(
             np.array(self.constraint), pairs(self.sorts).astype(np.int8), pairs(self.parts), np.array(self.kinds),
-            list(self.forms), np.array(self.ended), np.array(self.kept),
+            [Form(*form) for form in self.forms], np.array(self.ended), np.array(self.kept),
         )  # fmt: skip
 
     def _reduce(self, constraints):
@@ -166,9 +169,9 @@ class _Merging:
         ends = tuple([where.get(b) for b in self.ends[c]])
         names = [self.join[part] for part in parts]
         alone, sizes = tuple([name < 0 for name in names]), tuple([len(self.border[part]) for part in parts])
-        form = Form(alone, sizes, ends, tuple([where[b] for b in border]))
+        form = alone, sizes, ends, tuple([where[b] for b in border])
         self.kinds.append(self.forms.setdefault(form, len(self.forms)))
-        self.sorts.extend([Sort.BODY if own else Sort.JOIN for own in alone])
+        self.sorts.extend([BODY if own else JOIN for own in alone])
         self.parts.extend([part if name < 0 else name for part, name in zip(parts, names)])
         if len(parts) < 2:
             self.sorts.append(Sort.NONE)

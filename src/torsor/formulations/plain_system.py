@@ -72,6 +72,13 @@ class PlainSystem:
         self.hinges = {id(joint): k for k, joint in enumerate(self.tree.joints)}
         self.traces: list[Any] = [c.traced() if isinstance(c, Connection) else None for c in self.constraints]
 
+    def forget(self):
+        """Give back the memory of what can be worked out again."""
+        for thing in (self, self.tree):
+            made = [name for name in vars(thing) if isinstance(getattr(type(thing), name, None), cached_property)]
+            for name in made:
+                vars(thing).pop(name, None)
+
     @cached_property
     def ends(self):
         """What everything is attached to: numbers of bodies, and −1 − k for ground k of those that something hangs on or acts on.

@@ -95,9 +95,9 @@ class PlainTree:
         stack = lambda things: poses.stacked(*(np.array(x) for x in list(zip(*[b.reference for b in things]))[::-1]))
         return stack(self.model.grounds), stack(self.bodies)
 
-    def ends(self):
+    def ends(self, reference=None):
         """Reference poses in the world of the two frames of each joint, on the parent and on the body: two stacks."""
-        still, own = self.reference()
+        still, own = self.reference() if reference is None else reference
         near, roots = own[self.parents], np.flatnonzero(self.parents < 0)
         place = {id(ground): k for k, ground in enumerate(self.model.grounds)}
         near[roots] = still[[place[id(self.ground(k))] for k in roots.tolist()]]
@@ -113,7 +113,8 @@ class PlainTree:
         mass, J = self.weights
         gyration = np.zeros(self.n)
         gyration[own] = np.sqrt(np.trace(J, axis1=1, axis2=2) / 2 / mass)
-        points = poses.split(np.concatenate([*self.reference(), *self.ends()]))[1]
+        reference = self.reference()
+        points = poses.split(np.concatenate([*reference, *self.ends(reference)]))[1]
         return points.T, reach, gyration, np.linalg.norm(quantity.numbers(self.model.gravity))
 
 

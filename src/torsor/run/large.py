@@ -57,19 +57,41 @@ def system_of(model, formulation, signals):
     """A model in numbers, where it is large and all that this file asks for; else None."""
     if formulation not in FORMULATIONS or len(model.bodies) <= tree_schedule.LARGE or not _plain(model, signals):
         return None
-    if "plain" not in model.derived:
-        model.derived["plain"] = PlainSystem(model)
-    system = model.derived["plain"]
-    tree = system.tree
+    known = model.derived.setdefault("tables", {})
+    if formulation not in known:
+        known[formulation] = _taken(model, formulation)
+    return model.derived["plain"] if known[formulation] else None
+
+
+def _taken(model, formulation):
+    """Whether all joints, constraints and forces of a model are such as there are classes for."""
+    system = model.derived.setdefault("plain", None) or PlainSystem(model)
+    model.derived["plain"], tree = system, system.tree
     fine = tree.numbers is not None and all(
         _fits(model, joint, group) for joint, group in zip(tree.examples, tree.groups)
     )
     if not fine or system.frames is None or system.parts is None:
-        return None
+        return False
     if formulation == "relative" and (system.loops or np.any(system.pushed < 0)):
-        return None
+        return False
     kinds = dict(zip(map(id, system.traces[system.first_loop :]), system.loops))
-    return system if all(map(_closing, kinds.values())) else None
+    return all(map(_closing, kinds.values()))
+
+
+def ready(model, formulation, map, baumgarte, t, signals, values):
+    """The system of a large model and its kernels; None where it is derived as ever. The last one is kept with the model."""
+    if formulation not in FORMULATIONS or len(model.bodies) <= tree_schedule.LARGE:
+        return None
+    ask = (formulation, map, baumgarte, t, tuple(values.items()), fingerprint(model, signals))
+    if model.derived.get("large", (None,))[0] != ask:
+        bare, seen = fixed(model, signals, values)
+        plain = system_of(bare, formulation, seen)
+        found = None if plain is None else prepared(plain, formulation, map, baumgarte, t, seen)
+        if found is not None:
+            found[0].fingerprint = ask[-1]
+            plain.forget()
+        model.derived["large"] = ask, found
+    return model.derived["large"][1]
 
 
 def _plain(model, signals):

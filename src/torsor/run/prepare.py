@@ -10,7 +10,6 @@ from .. import formulations as _formulations  # noqa: F401  (they register thems
 from .. import kernels
 from ..describe import quantity
 from ..errors import AssemblyError, ModelError
-from ..formulations.fingerprint import fingerprint
 from ..formulations.scales import Scales
 from ..registry import lookup
 from . import large
@@ -63,12 +62,8 @@ def prepare(
     lookup("formulation", formulation)
     values = model.values(parameters)
     if not needs and metric == large.METRIC:
-        recorded = dict(model.signals) | dict(signals or {})
-        bare, seen = large.fixed(model, recorded, values)
-        plain = large.system_of(bare, formulation, seen)
-        found = None if plain is None else large.prepared(plain, formulation, map, baumgarte, t, seen)
+        found = large.ready(model, formulation, map, baumgarte, t, dict(model.signals) | dict(signals or {}), values)
         if found is not None:
-            found[0].fingerprint = fingerprint(model, recorded)
             return found if build is run_kernels else (found[0], Blocks(*found))
     told = derived(model, formulation, dict(model.signals) | dict(signals or {}))
     ask = (map, baumgarte, repr(metric), tuple(values.items()), t, needs, build)
