@@ -89,6 +89,36 @@ def test_a_column_under_a_force_that_follows_it_flutters_beyond_zieglers_load(da
     assert told == ["stable" if damping else "marginal", "unstable"]
 
 
+@BOTH
+@pytest.mark.parametrize(("stiffness", "mass"), [(1e6, 1e-2), (1e11, 1e-6)])
+def test_a_feather_on_a_stiff_machine_finds_its_place_too(formulation, stiffness, mass):
+    """A pendulum of almost no weight on a ton that stands on a stiff spring: both hang as each would alone."""
+    model = ts.Model("machine", gravity=(0, 0, -G))
+    ton = model.body("ton", mass=1e3, inertia=(100.0, 100.0, 100.0))
+    foot = model.add(ts.Prismatic("foot", model.ground, ton, axis="z"))
+    model.add(ts.TorsionSpring("spring", foot, stiffness=stiffness))
+    bob = model.body("bob", mass=mass, inertia=(mass * 1e-3,) * 3, at=(0.2, 0, -0.1))
+    model.add(ts.Revolute("hinge", ton, bob, point=(0, 0, 0), axis="y"))
+    found = ts.equilibrium(model, formulation=formulation)
+    assert found.coordinates["hinge"] == pytest.approx(np.arctan2(0.2, 0.1), rel=1e-9) and found.neutral == []
+    assert found.coordinates["foot"] == pytest.approx(-(1e3 + mass) * G / stiffness, rel=1e-9)
+    assert found.linear.frequencies[0] == pytest.approx(np.sqrt(G * np.sqrt(0.05) / 0.051) / (2 * np.pi), rel=1e-4)
+
+
+@BOTH
+def test_an_arm_that_a_spring_balances_everywhere_stays_anywhere(formulation):
+    """A spring of no length with k a h = m g l; forces cancel, and so do stiffnesses."""
+    arm, height, reach, mass = 0.5, 0.4, 0.3, 2.0
+    way = np.array([np.cos(0.4), 0, np.sin(0.4)])
+    model = ts.Model("lamp", gravity=(0, 0, -G))
+    body = model.body("arm", mass=mass, inertia=(0.01, 0.05, 0.05), at=arm * way, rotation=(0, -0.4, 0))
+    model.add(ts.Revolute("hinge", model.ground, body, point=(0, 0, 0), axis="y"))
+    ends, stiffness = ((0, 0, height), tuple(reach * way)), mass * G * arm / (reach * height)
+    model.add(ts.SpringDamper("spring", model.ground, body, points=ends, stiffness=stiffness, length=0.0))
+    found = ts.equilibrium(model, formulation=formulation)
+    assert abs(found.coordinates["hinge"]) < 1e-12 and len(found.neutral) == 1 and found.stability == "marginal"
+
+
 def test_directions_without_resistance_are_named_and_left_where_they_were():
     model = ts.Model("cart", gravity=(0, 0, -G))
     cart = model.body("cart", mass=1.0, inertia=(0.1, 0.1, 0.1))

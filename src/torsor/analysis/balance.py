@@ -9,6 +9,13 @@ Steps are along displacements that the rows of positions permit; the stiffness t
     Nᵀ K δq = −r,          K = ∂(h − Gᵀ λ)/∂q at held λ                                                 (2)
 
 Multipliers and efforts y that depend on them are those that leave the least residual. All of it without units: `mechanism.py`.
+
+A feather that hangs on a machine of a ton finds its place as the machine does: neither forces nor stiffnesses tell what is small,
+but accelerations, which a mechanism at rest does not have. With displacements of unit mass, Nᵀ M N = 1,
+
+    a = N r,          K̂ = Nᵀ K N                                                                        (3)
+
+in which a spring of K̂ = ω² is stiff or soft whatever hangs on it. The least residual is that of accelerations, too.
 """
 
 from dataclasses import dataclass
@@ -19,8 +26,9 @@ import numpy as np
 
 from .equations import Unknown
 
-NEUTRAL = 1e-9  # singular value of (2) over the largest one, from which on a direction meets resistance
-SOFT = 1e-9  # negative stiffness over the largest one, from which on it is none that rounding makes
+NEUTRAL = 1e-12  # singular value of K̂ over the largest one, from which on a direction meets resistance
+SOFT = 1e-12  # negative stiffness over the largest one, from which on it is none that rounding makes
+LIGHT = 1e-14  # mass over the largest one that is taken for the least
 ITERATIONS = 12  # for efforts that depend on reactions
 
 
@@ -51,14 +59,11 @@ class Balance:
 
     @cached_property
     def free(self):
-        """Displacements that the rows of positions permit, a column each, then changes of the user's states."""
-        m, e = self.mechanism, self.mechanism.equations
-        n, k, held = e.sizes["v"], e.sizes["states"], self.rows.held
+        """Displacements of unit mass that the rows of positions permit, a column each, then changes of the user's states."""
+        m, e, M, held = self.mechanism, self.mechanism.equations, self.bearing.masses, self.rows.held
         A = m.examiner(self.place).matrix(self.place.t, self.place.q, self.place.p, held)
-        N = np.linalg.qr(A.T, mode="complete")[0][:, len(held) :] if held else np.eye(n)
-        whole = np.zeros((n + k, N.shape[1] + k))
-        whole[:n, : N.shape[1]], whole[n:, N.shape[1] :] = N, np.eye(k)
-        return whole
+        N = np.linalg.qr(A.T, mode="complete")[0][:, len(held) :] if held else np.eye(len(M))
+        return _beside(np.linalg.solve(_root(N.T @ M @ N), N.T).T, e.sizes["states"])
 
     @cached_property
     def stiffness(self):
@@ -89,17 +94,35 @@ class Balance:
 
     @cached_property
     def _decomposed(self):
-        """Singular values and vectors of the stiffness, and how many of them meet resistance: beside forces, too."""
+        """Singular values and vectors of K̂, and how many of them meet resistance."""
         U, s, Vt = np.linalg.svd(self.stiffness)
-        return U, s, Vt, int((s > NEUTRAL * max(s.max(initial=0.0), self.size)).sum())
+        gravity = self.mechanism.system.scales["rate"] ** 2
+        most = max(s.max(initial=0.0), gravity)
+        return U, s, Vt, int((s > NEUTRAL * most).sum()), most
+
+    @property
+    def pace(self):
+        """The largest K̂, or what it would be of a pendulum of the size of the model."""
+        return self._decomposed[4]
+
+    def accelerations(self, loose=False):
+        """a of (3) and −ż; loose: those in directions that meet no resistance."""
+        U, _, _, r, _ = self._decomposed
+        told = self.reduced - U[:, :r] @ (U[:, :r].T @ self.reduced) if loose else self.reduced
+        return _beside(self.bearing.ways, self.mechanism.equations.sizes["states"]) @ told
+
+    @cached_property
+    def unrest(self):
+        """The largest of the accelerations."""
+        return float(np.abs(self.accelerations()).max(initial=0.0))
 
     def step(self, damping=0.0):
         """The least step of Newton's method, or with damping a part of the way down: coordinates δq and changes of states."""
-        K, n = self.stiffness, self.mechanism.equations.sizes["v"]
+        n = self.mechanism.equations.sizes["v"]
         if damping:
-            found = np.linalg.lstsq(K + damping * self.inertia, -self.reduced, rcond=1e-13)[0]
+            found = np.linalg.lstsq(self.stiffness + damping * self.inertia, -self.reduced, rcond=1e-13)[0]
         else:
-            U, s, Vt, r = self._decomposed
+            U, s, Vt, r, _ = self._decomposed
             found = Vt[:r].T @ ((U[:, :r].T @ -self.reduced) / s[:r])
         whole = self.free @ found
         return self.mechanism.columns * whole[:n], whole[n:]
@@ -116,9 +139,22 @@ class Balance:
 
     def neutral(self):
         """Displacements that meet no resistance, a column each, in all coordinates."""
-        _, _, Vt, r = self._decomposed
+        _, _, Vt, r, _ = self._decomposed
         n = self.mechanism.equations.sizes["v"]
         return self.mechanism.columns[:, None] * (self.free @ Vt[r:].T)[:n]
+
+
+def _root(M):
+    """L of M = L Lᵀ, where nothing is quite without mass."""
+    return np.linalg.cholesky((M + M.T) / 2 + LIGHT * np.diag(M).max(initial=0.0) * np.eye(len(M)))
+
+
+def _beside(A, count):
+    """A matrix, and beside it ones for so many states of the user."""
+    n, m = A.shape
+    whole = np.zeros((n + count, m + count))
+    whole[:n, :m], whole[n:, m:] = A, np.eye(count)
+    return whole
 
 
 def stacked(mechanism, found):
@@ -130,29 +166,31 @@ def stacked(mechanism, found):
 class Bearing:
     """What multipliers λ of the rows in use and efforts y do to the balance of forces b, to the equations e of efforts and to ż:
 
-        b' = b − b_y e_y⁻¹ e,      λ: least |b' + b'_λ λ|,      y = −e_y⁻¹ (e + e_λ λ)                     (3)
+        b' = b − b_y e_y⁻¹ e,      λ: least b'ᵀ M⁻¹ b' of b' + b'_λ λ,      y = −e_y⁻¹ (e + e_λ λ)            (4)
 
     answer   (b, e) → the multipliers and efforts that balance it, but for the sign
-    rest     (b, e, −ż) → what they leave: components of b' that no multiplier reaches, and −ż as it follows λ and y
+    ways     N of (3), a column each: virtual displacements, in which no multiplier does work
+    rest     (b, e, −ż) → what they leave: Nᵀ b', and −ż as it follows λ and y
+    masses   M, without units
     """
 
     def __init__(self, mechanism, place, keep, unknown):
         n, m, k = mechanism.equations.sizes["v"], len(keep), mechanism.equations.sizes["efforts"]
         ways = mechanism.directions(place, keep)
-        ways = {name: ways[name][:, n:] for name in ("lam", "y")}
         L = stacked(mechanism, mechanism.equations.slopes(place.t, place.q, place.v, place.p, unknown, ways))
+        self.masses, L = L[:n, :n], L[:, n:]
         b, e, states = L[:n], L[n : n + k], L[n + k :]
         told = np.linalg.solve(e[:, m:], np.hstack([np.zeros((k, n)), np.eye(k)]))  # e_y⁻¹ e
         left = np.eye(n, n + k) - b[:, m:] @ told  # b'
-        reach = left @ L[: n + k, :m]
-        U, s, Vt = np.linalg.svd(reach)
+        root = _root(self.masses)
+        U, s, Vt = np.linalg.svd(np.linalg.solve(root, left @ L[: n + k, :m]))
         r = int((s > 1e-12 * s.max(initial=0.0)).sum())
-        lam = Vt[:r].T @ (U[:, :r].T @ left / s[:r, None])
+        lam = Vt[:r].T @ (U[:, :r].T @ np.linalg.solve(root, left) / s[:r, None])
         follow = np.linalg.solve(e[:, m:], e[:, :m] @ lam)
-        self.answer = np.vstack([lam, told - follow])  # (3)
-        beyond = U[:, r:].T @ left
+        self.answer = np.vstack([lam, told - follow])  # (4)
+        self.ways = np.linalg.solve(root.T, U[:, r:])
         z = len(states)
-        self.rest = np.block([[beyond, np.zeros((len(beyond), z))], [-states @ self.answer, np.eye(z)]])
+        self.rest = np.block([[self.ways.T @ left, np.zeros((n - r, z))], [-states @ self.answer, np.eye(z)]])
 
 
 def balanced(mechanism, place, rows=None):

@@ -133,7 +133,7 @@ def equilibrium(
     rest = Rest(mechanism)
     search = Search(mechanism, rest)
     found = search.steady(search.found(place.moved(v=np.zeros_like(place.v)), bool(stable)))
-    size = max(found.size, np.abs(found.stiffness).max(initial=0.0))
+    size = max(found.size, found.pace)
     return Equilibrium(
         _dataset(found), found.residual / size if size else 0.0, _named(found), rest.told(found.place), mechanism.parameters,
         mechanism.formulation, found,

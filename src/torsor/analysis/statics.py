@@ -26,14 +26,15 @@ FLAT, STEPS = (
     1e-6,
     20,
 )  # change of the residual by steps of the damped way, and how many such steps are taken: nothing resists
-CONVERGED = 1e-10  # residual over the size of forces and stiffnesses; the search goes on while it falls
+CONVERGED = 1e-9  # step that is left, over the size of the model or in rad; the search goes on while accelerations fall
+ROUNDING, LOOSE = 1e-13, 1e-12  # accelerations over the largest that occur: any, and those that meet no resistance
 
 
 @dataclass
 class Search:
     """A search from a place.
 
-    best   the balance with the least left that was met: the sum of squares
+    best   the balance with the least accelerations that was met: the sum of squares
     slid   what friction could not hold on the way, in words
     """
 
@@ -44,17 +45,21 @@ class Search:
 
     def balance(self, place):
         found = balanced(self.mechanism, place)
-        left = np.linalg.norm(found.off)
-        if self.best is None or left < (1 - BETTER) * np.linalg.norm(self.best.off):
+        left = np.linalg.norm(found.accelerations())
+        if self.best is None or left < (1 - BETTER) * np.linalg.norm(self.best.accelerations()):
             self.best = found
         return found
 
-    def size(self, balance):
-        """What a residual is compared with: forces, and those that a deflection as large as the model would cause."""
-        return max(balance.size, np.abs(balance.stiffness).max(initial=0.0), 1e-300)
-
     def converged(self, balance):
-        return balance.residual <= CONVERGED * self.size(balance)
+        """Whether nothing accelerates but for rounding: nothing is left to be done, and nothing that no step would change."""
+        if not np.isfinite(balance.off).all():
+            return False
+        if balance.unrest <= ROUNDING * balance.pace:
+            return True
+        dq, dz = balance.step()
+        left = np.abs(balance.accelerations(loose=True)).max(initial=0.0)
+        done = max(self.length((dq, dz)), np.abs(dz).max(initial=0.0)) <= CONVERGED
+        return done and left <= LOOSE * balance.pace
 
     def moved(self, balance, step, part=1.0):
         """The place after a part of a step, on the constraints; None where these cannot be met there."""
@@ -82,7 +87,7 @@ class Search:
             while part >= SHORTEST:
                 there = self.moved(now, step, part)
                 trial = None if there is None or self._through(there) else self.balance(there)
-                if trial is not None and trial.residual < (1 - 0.1 * part) * now.residual:
+                if trial is not None and trial.unrest < (1 - 0.1 * part) * now.unrest:
                     break
                 part = 0 if small else part / 2
             else:
@@ -99,21 +104,21 @@ class Search:
                 now, aside, least = self.balance(self._aside(now)), True, np.inf
             if self.converged(now) or not np.isfinite(now.off).all():
                 return now
-            least, since = (now.residual, 0) if now.residual < 0.9 * least else (least, since + 1)
+            least, since = (now.unrest, 0) if now.unrest < 0.9 * least else (least, since + 1)
             if since > PATIENCE or flat > STEPS:
                 return now
-            first = now.residual / LONGEST if damping is None else damping
-            damping = -1.5 * now.softest if now.softest else max(first, 1e-12 * self.size(now))
+            first = now.unrest / LONGEST if damping is None else damping
+            damping = -1.5 * now.softest if now.softest else max(first, 1e-12 * now.pace)
             step = now.step(damping)
             while self.length(step) > LONGEST:
                 damping *= 2
                 step = now.step(damping)
             there = self.moved(now, step)
             if there is None:
-                damping = 4 * max(damping, now.residual)
+                damping = 4 * max(damping, now.unrest)
                 continue
             then = self.balance(self._met(there, now))
-            ratio = then.residual / max(now.residual, 1e-300)
+            ratio = then.unrest / max(now.unrest, 1e-300)
             flat = flat + 1 if abs(ratio - 1) < FLAT and not self.rest.contacts else 0
             damping, now = damping * float(np.clip(ratio, 0.2, 2.0)), then
         return now
@@ -170,7 +175,7 @@ class Search:
         gamma = m.equations.residuals(place.t, place.q, place.v, place.p, m.nothing())["constraints"][keep, 0]
         rate = m.examiner(place).rate(place.v)
         off = np.abs(gamma / m.row_units(place, keep)).max(initial=0.0)
-        if off > 1e-9 * max(rate**2, self.size(now)) or rate and not self._goes_on(place, rate):
+        if off > 1e-9 * max(rate**2, now.pace) or rate and not self._goes_on(place, rate):
             raise ModelError(
                 f"model {m.model.name!r}: what is driven or stands on what moves does not move steadily in the coordinates of "
                 f"formulation {m.formulation!r}; where a part turns steadily, those of joints may do (formulation='relative')"
@@ -203,7 +208,7 @@ class Search:
         assert best is not None
         n = m.equations.sizes["v"]
         forces = best.off[:n] * m.energy / m.columns
-        small, linear = CONVERGED * self.size(best), m.system.linear
+        small, linear = 1e-9 * best.residual, m.system.linear
         order = [k for k in np.argsort(-np.abs(best.off[:n]))[:4] if abs(best.off[k]) > small]
         left = [f"{m.names[k]} {-forces[k]:.6g} {'N' if linear[k] else 'N m'}" for k in order]
         rates = best.off[len(best.off) - len(m.states) :]
