@@ -5,7 +5,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import least_squares, minimize
+from scipy.spatial.transform import Rotation
 
 import torsor as ts
 
@@ -191,6 +192,46 @@ def test_a_robot_reaches_all_poses_that_it_has():
     flange = {"flange": tool.frame((0, 0, 0.1), rotation=(0.3, 0.1, 0.2))}
     again = ts.assemble(model, {"flange": inside}, signals=flange)
     assert again.residual < 1e-12 and not np.allclose(again.poses[tool.name], inside, atol=1e-3)
+
+
+@cache
+def robot(kinds, seed):
+    """Hinges (r) and slides (p) one after the other, at random points and along random axes; its kernels."""
+    random, model = np.random.default_rng(seed), ts.Model("robot")
+    before, point = model.ground, np.zeros(3)
+    for k, kind in enumerate(kinds):
+        body = model.body(f"b{k}", mass=1.0, inertia=(0.1, 0.1, 0.1), at=point + random.normal(size=3) * 0.3)
+        joint = ts.Revolute if kind == "r" else ts.Prismatic
+        model.add(joint(f"j{k}", before, body, point=point, axis=random.normal(size=3)))
+        before, point = body, point + random.normal(size=3) * 0.5
+    return model, ts.compile(model, "relative")
+
+
+def test_stops_at_half_a_turn_hide_no_pose():
+    """All poses between the stops are found, also where the way there would lead past a stop."""
+    model, dynamics = robot("rrrrr", 4)
+    H = dynamics.poses(np.random.default_rng(1).uniform(-3.14, 3.14, (150, 5)))[:, -1]
+    found = ts.assemble(model, {"b4.pose": H}, limits={f"j{k}": (-np.pi, np.pi) for k in range(5)})
+    np.testing.assert_allclose(dynamics.poses(found.q)[:, -1], H, atol=1e-10)
+    assert np.abs(found.q).max() < np.pi + 1e-9
+
+
+@pytest.mark.parametrize("kinds, seed", [("rpprpp", 1), ("prrprr", 1)])
+def test_least_squares_end_at_a_least_square(kinds, seed):
+    """Targets far out of reach, and weights: another method finds nothing better nearby."""
+    model, dynamics = robot(kinds, seed)
+    turned, weights, H = Rotation.from_rotvec((0.5, -1.5, 1.0)), np.array([1, 1, 1, 3, 3, 3]), np.eye(4)
+    H[:3, :3], H[:3, 3] = turned.as_matrix(), (12, 8, -16)
+    found = ts.assemble(model, {"b5.pose": H}, least_squares=True, weights={"b5.pose": weights})
+
+    def off(q):
+        there = dynamics.poses(q)[-1]
+        turn = (turned.inv() * Rotation.from_matrix(there[:3, :3])).as_rotvec()
+        return weights * np.concatenate([(there - H)[:3, 3] / dynamics.system.length, turn])
+
+    assert found.residual == pytest.approx(np.linalg.norm(off(found.q)), rel=1e-9) and found.residual > 0.1
+    other = least_squares(off, found.q, xtol=1e-15, ftol=1e-15, gtol=1e-15)
+    assert found.residual < np.linalg.norm(other.fun) * (1 + 1e-7)
 
 
 def test_signals_that_are_no_number_somewhere_do_no_harm():

@@ -16,7 +16,7 @@ from .given import by_name, count, flag, formulation_given, model_given
 from .problem import Problem
 from .targets import ANGLE, LENGTH, limits_of, target, targets_of, weights_of
 
-STARTS = 60  # random configurations from which a target is tried that the start does not lead to
+STARTS = 100  # random configurations from which a target is tried that the start does not lead to
 
 
 @dataclass(frozen=True)
@@ -161,12 +161,12 @@ def searched(one, begin, tries, exactly):
     """The best fits from the start and, where these are not exact, from random configurations."""
     best = fitting.fitted(one, begin.copy(), exactly)
     random = np.random.default_rng(1)
-    for _ in range(tries):
+    for turn in range(1, tries + 1):
         bad = np.flatnonzero(~best.exact)
         if not len(bad):
             break
         part = one.few(bad)
-        other = fitting.fitted(part, branches.scattered(one.problem, begin[bad], random), exactly)
+        other = fitting.fitted(part, branches.tried(part, begin[bad], random, turn), exactly)
         other.q = branches.unwound(part, other.q, begin[bad])
         better = np.where(other.sound & best.sound[bad], other.residual < best.residual[bad], other.off < best.off[bad])
         for old, new in ((best.q, other.q), (best.residual, other.residual), (best.off, other.off)):

@@ -34,6 +34,30 @@ def unwound(one, q, start):
     return q
 
 
+def tried(one, q, random, turn):
+    """Random configurations to begin with. Every other time, where there are stops, they are fits without these, with angles turned
+    fully to where the stops let them be: an angle that has to go past half a turn would be held there."""
+    first = scattered(one.problem, q, random)
+    if not one.stopped or turn % 2 == 0:
+        return first
+    return _inside(one, fitting.fitted(one.unstopped(), first).q)
+
+
+def _inside(one, q):
+    """Angles turned fully, one after the other, where less of the stops is overrun then and nothing else changes."""
+    problem = one.problem
+    over = lambda q: -np.minimum(one.gaps(q)[0], 0.0).sum(axis=1)
+    residual = np.linalg.norm(one.wanted(q)[0], axis=1)
+    for k in _angles(problem.f):
+        for turn in (-2 * np.pi, 2 * np.pi):
+            u = np.zeros((len(q), problem.n))
+            u[:, k] = turn
+            trial = problem.move(q, u)
+            same = np.linalg.norm(one.wanted(trial)[0], axis=1) <= residual + fitting.EXACT
+            q = np.where((same & (over(trial) < over(q)))[:, None], trial, q)
+    return q
+
+
 def _angles(f):
     """Places of velocities that are rates of single angles of the tree."""
     return [
@@ -52,7 +76,7 @@ def every(one, begin, tries):
     kept: list[np.ndarray] = []
     marks: list[np.ndarray] = []
     for k in range(max(tries * 8 // ROUND, 4)):
-        first = scattered(problem, starts, random)
+        first = tried(group, starts, random, k)
         if k == 0:
             first[0] = begin[0]
         fit = fitting.fitted(group, first)

@@ -18,7 +18,9 @@ from .problem import DEPENDENT
 ROUNDING = 1e-13  # of residuals over their units
 EXACT = 1e-9  # below which a residual that does not become less is rounding of an ill-conditioned position
 STEPS = 120
-LONGEST = 1.0  # rad, or the size of the model: a longer step is shortened
+PATIENCE = 8  # steps that may bring nothing
+FOR_SQUARES = 4  # times as many steps and as much patience, where the residual does not vanish
+LONGEST = 1.0  # rad, or the size of the model: a longer step is shortened at first, and longer ones are tried where these help
 STOPPED = 1e3  # weight of a stop that is overrun
 FLAT = 1e-11  # slope over residual, at which a least square is reached
 
@@ -45,18 +47,33 @@ class Fit:
 
 
 class Fitting:
-    """One problem with time, parameters, numbers that are asked for and weights of their rows: t, p, y a row for each."""
+    """One problem with time, parameters, numbers that are asked for and weights of their rows: t, p, y a row for each.
 
-    def __init__(self, problem, t, p, y, weights):
+    stopped   whether stops count
+    """
+
+    def __init__(self, problem, t, p, y, weights, stopped=True):
         self.problem, self.t, self.p, self.y, self.weights = problem, t, p, y, weights
+        self.stopped = stopped and bool(problem.stops)
 
     def times(self, n):
         """The one row so many times."""
-        return Fitting(self.problem, self.t, np.repeat(self.p, n, axis=0), np.repeat(self.y, n, axis=0), self.weights)
+        p, y = (np.repeat(x, n, axis=0) for x in (self.p, self.y))
+        return Fitting(self.problem, self.t, p, y, self.weights, self.stopped)
 
     def few(self, which):
         """The same for some of the rows."""
-        return Fitting(self.problem, self.t, self.p[which], self.y[which], self.weights)
+        return Fitting(self.problem, self.t, self.p[which], self.y[which], self.weights, self.stopped)
+
+    def unstopped(self):
+        """The same without stops."""
+        return Fitting(self.problem, self.t, self.p, self.y, self.weights, False)
+
+    def gaps(self, q):
+        """d and its derivative."""
+        if self.stopped:
+            return self.problem.gaps(self.t, q, self.p)
+        return np.zeros((len(q), 0)), np.zeros((len(q), 0, self.problem.n))
 
     def wanted(self, q):
         r, J = self.problem.wanted(self.t, q, self.p, self.y)
@@ -65,7 +82,7 @@ class Fitting:
     def overrun(self, q):
         """How far the worst of constraints and stops is from being satisfied."""
         g, _ = self.problem.held(self.t, q, self.p)
-        d, _ = self.problem.gaps(self.t, q, self.p)
+        d, _ = self.gaps(q)
         return np.maximum(np.abs(g).max(axis=1, initial=0.0), -np.minimum(d, 0.0).min(axis=1, initial=0.0))
 
     def restored(self, q, steps=12):
@@ -90,7 +107,7 @@ class Fitting:
 
     def seen(self, q):
         """All that a step is made from: r and J, d and B."""
-        return *self.wanted(q), *self.problem.gaps(self.t, q, self.p)
+        return *self.wanted(q), *self.gaps(q)
 
     def step(self, q, nu, r, J, d, B):
         """û of (2) and (3), and the slope of |w r| that is left."""
@@ -130,24 +147,27 @@ def fitted(fitting, q, exactly=True):
     """
     q, off = fitting.restored(q)
     seen = fitting.seen(q)
-    cost, nu = np.where(off <= EXACT, _cost(*seen), np.inf), np.full(len(q), 1.0)
-    alive, stuck = np.flatnonzero(off <= EXACT), np.zeros(len(q), int)
-    for _ in range(STEPS):
-        alive = alive[(cost[alive] > ROUNDING**2) & (stuck[alive] < 8)]
+    cost, nu, far = np.where(off <= EXACT, _cost(*seen), np.inf), np.full(len(q), 1.0), np.full(len(q), LONGEST)
+    alive, stuck, times = np.flatnonzero(off <= EXACT), np.zeros(len(q), int), 1 if exactly else FOR_SQUARES
+    for _ in range(times * STEPS):
+        alive = alive[(cost[alive] > ROUNDING**2) & (stuck[alive] < times * PATIENCE)]
         if not len(alive):
             break
         part = fitting.few(alive)
         u, slope = part.step(q[alive], nu[alive], *[x[alive] for x in seen])
-        trial, off = part.restored(part.problem.move(q[alive], _shortened(u)))
+        size = np.abs(u).max(axis=1, initial=0.0)
+        long = size > far[alive]
+        trial, off = part.restored(part.problem.move(q[alive], _shortened(u, far[alive])))
         there = part.seen(trial)
         new = np.where(off <= EXACT, _cost(*there), np.inf)
         before = cost[alive]
         better = new < before
         for old, x in ((q, trial), (cost, new), *zip(seen, there)):
             old[alive[better]] = x[better]
-        nu[alive] = np.clip(np.where(better, nu[alive] * 0.2, nu[alive] * 5.0), 1e-12, 1e8)
+        nu[alive] = np.clip(nu[alive] * np.where(better, np.where(long, 1.0, 0.2), 5.0), 1e-12, 1e8)
+        far[alive] *= np.where(better, np.where(long, 2.0, 1.0), np.where(long, 0.25, 1.0))
         idle = ~better | (new > before * (1 - (1e-3 if exactly else 1e-13)))
-        flat = slope <= FLAT * np.sqrt(before)
+        flat = (slope <= FLAT * np.sqrt(before)) | (size <= ROUNDING)
         stuck[alive] = np.where(flat & (before > EXACT**2), 99, np.where(idle, stuck[alive] + 1, 0))
     return Fit(q, np.linalg.norm(seen[0], axis=1), fitting.overrun(q))
 
@@ -163,7 +183,7 @@ def nearest(fitting, q, start, steps=60):
     for _ in range(steps):
         part, here = fitting.few(alive), q[alive]
         (r, J), (g, G) = part.wanted(here), problem.held(part.t, here, part.p)
-        d, B = problem.gaps(part.t, here, part.p)
+        d, B = part.gaps(here)
         away = problem.local(start[alive], here)
         both = np.concatenate([np.zeros_like(g), np.zeros_like(r)], axis=1), np.concatenate([G, J], axis=1)
         u, slope = constrained(away, np.broadcast_to(np.eye(problem.n), (len(here), problem.n, problem.n)), *both, d, B,
@@ -191,9 +211,9 @@ def _apply(matrices, columns):
     return np.einsum("nij,nj->ni", matrices, columns)
 
 
-def _shortened(u):
-    """Steps at most as long as `LONGEST` in each component."""
-    return u / np.maximum(np.abs(u).max(axis=1, keepdims=True, initial=0.0) / LONGEST, 1.0)
+def _shortened(u, far=LONGEST):
+    """Steps at most so long in each component."""
+    return u / np.maximum(np.abs(u).max(axis=1, initial=0.0) / far, 1.0)[:, None]
 
 
 def _inverse(A):
