@@ -236,7 +236,7 @@ def test_signals_are_recorded():
 @pytest.mark.parametrize(
     "given, told",
     [
-        ({"drives": {"shaf": 1.0}, "times": [0, 1]}, "nothing called 'shaf'.*Did you mean 'shaft'"),
+        ({"drives": {"shaf": 1.0}, "times": [0, 1]}, "'shaf' is not the coordinate of a joint.*Did you mean 'shaft'"),
         ({"drives": {"crank.position": 1.0}, "times": [0, 1]}, "not the coordinate of a joint"),
         ({"drives": {"shaft": 1.0}}, "give `times`, or an array"),
         ({"drives": {"shaft": [0, 1, 2]}, "times": [0, 1]}, "values of 'shaft' must be 2 finite numbers"),

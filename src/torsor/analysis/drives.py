@@ -20,7 +20,7 @@ from ..errors import ModelError, OptionError
 from ..joints.imposed import Drive, of_time
 from .problem import Problem
 from .spline import Spline
-from .targets import target
+from .targets import coordinate_of, target
 
 
 class Motions:
@@ -47,9 +47,7 @@ def motions(model, drives, times, rates=None, accelerations=None):
             raise OptionError(f"{what}: {unknown[0]!r} is not driven. Driven: {', '.join(drives) or 'none'}")
     functions = {}
     for name, given in drives.items():
-        one = target(model, name, {})
-        if one.turns is None:
-            raise OptionError(f"drives: {name!r} is not the coordinate of a joint")
+        coordinate_of(model, name, "drives")
         more = [(other or {}).get(name) for other in (rates, accelerations)]
         functions[name] = _function(name, given, times, more)
     return Motions(functions)

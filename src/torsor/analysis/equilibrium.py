@@ -14,6 +14,7 @@ from ..look.dataset import at_outputs, labelled
 from ..run.derived import deriving
 from ..run.results import Trajectory
 from .balance import Balance
+from .given import by_name, model_given
 from .linear_model import LinearModel
 from .linearise import of_place
 from .mechanism import Mechanism
@@ -125,9 +126,13 @@ def equilibrium(
     """
     if not isinstance(stable, (bool, np.bool_)):
         raise OptionError(f"equilibrium: stable must be True or False, got {quantity.show(stable)}")
+    model_given(model, "equilibrium")
     given = parameters_of(model, start, parameters)
-    if inputs:
-        given = {**(given or {}), **inputs}
+    if pushed := by_name(inputs, "equilibrium: inputs", "numbers"):
+        if unknown := [name for name in pushed if name not in model.parameters]:
+            known = ", ".join(model.declared_inputs) or "none; declare one with model.input(name)"
+            raise OptionError(f"equilibrium: model {model.name!r} has no input {unknown[0]!r}. Known: {known}.")
+        given = {**(given or {}), **pushed}
     mechanism = Mechanism(model, formulation, given, time, "equilibrium")
     place = place_of(mechanism, start, "start", loose=True)
     rest = Rest(mechanism)

@@ -184,11 +184,11 @@ def undetermined(model, twin):
         )
     t, q, p = np.array([dynamics.system.t]), dynamics.q[None, :], dynamics.p
     _, G = problem.held(t, q, p)
-    s = np.linalg.svd(G[0], compute_uv=False) if G.shape[1] else np.zeros(0)
+    _, s, Vt = np.linalg.svd(G[0] if G.shape[1] else np.zeros((1, problem.n)))
     free = problem.n - int((s > RANK).sum())
     if not free:
         return None
-    loose = singular.moving(problem, conditioning(problem, t, q, p)[1][0])
+    loose = singular.moving(problem, np.linalg.norm(Vt[problem.n - free :], axis=0))  # in any motion that is left
     return (
         f"model {model.name!r}: {free} of its freedoms are not driven: as many coordinates as there are freedoms are needed. "
         f"Driven: {', '.join(twin.names) or 'none'}; free to move: {', '.join(loose)}"

@@ -16,7 +16,7 @@ from .following import Follower
 from .given import formulation_given, model_given
 from .kinematics import RANK
 from .problem import Problem
-from .targets import ANGLE, target
+from .targets import ANGLE, coordinate_of
 
 FAR = 10.0  # sizes of a model, beyond which no end of a length is looked for
 NEAR = 0.02  # rad, or the size of the model: how far a start is left that is a singular position
@@ -62,9 +62,7 @@ def range_of_motion(
     """
     model_given(model, "range_of_motion")
     formulation = formulation_given(formulation)
-    one = target(model, coordinate, {})
-    if one.turns is None:
-        raise OptionError(f"range_of_motion: {coordinate!r} is not the coordinate of a joint")
+    one = coordinate_of(model, coordinate, "range_of_motion")
     twin, first = _placed(model, coordinate, start, parameters, formulation)
     dynamics, angle = twin.problem.dynamics, one.units == (ANGLE,)
     far = 2 * np.pi if angle else FAR * twin.problem.length

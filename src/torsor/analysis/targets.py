@@ -18,7 +18,7 @@ import numpy as np
 from ..describe import quantity
 from ..describe.body import Frame, Placed
 from ..errors import OptionError
-from ..formulations.outputs import coordinate_units
+from ..formulations.outputs import coordinate_labels, coordinate_units
 from ..joints import Joint
 from ..lie import poses, se3, so3
 
@@ -198,13 +198,28 @@ def weights_of(wanted, given):
     return np.concatenate([*rows, np.zeros(0)])
 
 
+def coordinate_of(model, name, what):
+    """The target that a single coordinate of a joint is; what: where it was given, for messages."""
+    known = coordinate_labels(model.joints)
+    try:
+        one = target(model, name, {})
+    except OptionError:
+        one = None
+    if one is None or one.turns is None:
+        close = get_close_matches(name, known, n=1) if isinstance(name, str) else []
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise OptionError(
+            f"{what}: {quantity.show(name)} is not the coordinate of a joint of model {model.name!r}.{hint} Known: "
+            f"{', '.join(known) or 'none'}."
+        )
+    return one
+
+
 def limits_of(model, given):
     """Pairs of a coordinate, (joint, place), and its stops."""
     found = []
     for name, pair in given.items():
-        one = target(model, name, {})
-        if one.turns is None:
-            raise OptionError(f"limits: {name!r} is not the coordinate of a joint")
+        one = coordinate_of(model, name, "limits")
         if isinstance(pair, Mapping):  # as files of robots tell them
             pair = pair.get("lower", -np.inf), pair.get("upper", np.inf)
         try:

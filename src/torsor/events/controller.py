@@ -16,7 +16,7 @@ import casadi as ca
 from ..describe import quantity
 from ..describe.element import ANYTHING, REQUIRED, Rule, Statement, fill_in
 from ..describe.names import unstorable
-from ..errors import ModelError, TorsorError
+from ..errors import ModelError, SymbolError, TorsorError
 from ..registry import register
 from .actions.asking import Ask
 from .actions.setting import Assign
@@ -163,6 +163,8 @@ class Controller(Rule):
             given.append(self.remembers.opened(array(symbols)))
         try:
             outputs, after, _ = self.taken_apart(self.function(*given))
+        except SymbolError as error:
+            raise SymbolError(f"{self.owner}: its function cannot be compiled: {error}") from error
         except TorsorError:
             raise
         except Exception as error:

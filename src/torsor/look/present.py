@@ -38,6 +38,12 @@ class Named(Known):
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name in self._places
 
+    def __setitem__(self, name: str, value: Any) -> None:
+        raise OptionError(
+            f"{name!r} follows from the motion and cannot be set to {quantity.show(value)}: `reset` of a Simulation begins "
+            "elsewhere, `inputs` and forces move it"
+        )
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
 

@@ -8,6 +8,11 @@ import threading
 import time as clock
 from typing import Any
 
+import numpy as np
+
+from ..describe import quantity
+from ..errors import OptionError
+
 PATIENCE = 1.0  # seconds that pass before anything is shown
 
 
@@ -16,6 +21,8 @@ class Progress:
     known."""
 
     def __init__(self, start, until, title, shown=None, words=None):
+        if shown is not None and not isinstance(shown, (bool, np.bool_)):
+            raise OptionError(f"progress must be True, False or None, got {quantity.show(shown)}")
         self.start, self.until, self.title = start, until, title
         self.words = words or (lambda t, counts: f"t = {t:.4g} s, {int(counts[0])} steps")
         self.shown = sys.stderr.isatty() if shown is None else bool(shown)

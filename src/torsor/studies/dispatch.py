@@ -70,7 +70,10 @@ class Dispatch:
             last = first + self.size
         held = [x[first:last] for x in self.pushed]
         job = (here, self.session, self.stopped) if team.here else (elsewhere, version(), packed)
-        self.pending.add(team.submit(*job, first, self.runs.values[first:last], held))
+        try:
+            self.pending.add(team.submit(*job, first, self.runs.values[first:last], held))
+        except RuntimeError as error:  # it was shut down, or has lost its workers
+            raise OptionError(f"study: the executor takes no runs: {error}") from error
 
     def _take(self, portion, count):
         """Keep a portion; the next ones are as long as its pace suggests, and the last ones end together."""

@@ -93,6 +93,8 @@ def _by_name(parameters):
     if parameters is None:
         return {}
     if hasattr(parameters, "columns") and hasattr(parameters, "to_dict"):  # a table of pandas
+        if not len(parameters) or not len(parameters.columns):
+            raise OptionError("study: the table of parameters is empty; it has one row per run, a column per parameter")
         return {str(name): np.asarray(parameters[name]) for name in parameters.columns}
     if not isinstance(parameters, Mapping):
         raise OptionError(

@@ -143,6 +143,8 @@ def table(
              that gets there ends
     name     in messages
     """
+    if not isinstance(name, str):
+        raise ModelError(f"table: its name must be a text, got {show(name)}")
     for given, what, known in ((kind, "kind", KINDS), (outside, "outside", OUTSIDE)):
         if not isinstance(given, str) or given not in known:
             raise ModelError(f"{name}: unknown {what} {show(given)}. Known: {', '.join(map(repr, known))}")
