@@ -198,6 +198,32 @@ def test_a_slow_growth_beside_a_stiff_spring_is_told_from_rounding(slow):
     assert found.frequencies == pytest.approx([1e6 / (2 * np.pi)])
 
 
+def test_modes_of_the_same_frequency_are_orthogonal_in_the_masses():
+    """Two spherical pendula with a spring between them: three of four frequencies are √(g/l), whose shapes rounding would mix."""
+    model, length = ts.Model("pendula", gravity=(0, 0, -9.81)), 0.8
+    masses = (1.7, 0.6)
+    bobs = [model.body(f"bob{k}", mass=m, inertia=0, at=(0.5 * k, 0, -length)) for k, m in enumerate(masses)]
+    for k, bob in enumerate(bobs):
+        model.add(ts.Distance(f"rod{k}", model.ground, bob, points=((0.5 * k, 0, 0), (0.5 * k, 0, -length))))
+    model.add(ts.SpringDamper("spring", *bobs, stiffness=20.0))
+    modes = ts.linearise(model).modes
+    expected = np.sqrt(np.array([0, 0, 0, 20.0 * sum(1 / m for m in masses)]) + 9.81 / length) / (2 * np.pi)
+    np.testing.assert_allclose([mode.frequency for mode in modes], expected, rtol=1e-12)
+    shapes = np.array([(np.sqrt(masses)[:, None] * mode.displacement).ravel() for mode in modes])
+    shapes /= np.linalg.norm(shapes, axis=1)[:, None]
+    np.testing.assert_allclose(shapes.conj() @ shapes.T, np.eye(4), atol=1e-9)
+    np.testing.assert_allclose(shapes.imag, 0, atol=1e-9)
+
+
+def test_critical_damping_is_two_decays_and_no_oscillation():
+    model = ts.Model("door")
+    door = model.body("door", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    rail = model.add(ts.Prismatic("rail", model.ground, door, axis="x"))
+    model.add(ts.TorsionSpring("closer", rail, stiffness=4.0, damping=4.0))
+    found = ts.linearise(model)
+    assert [str(mode)[:16] for mode in found.modes] == ["decays with 2 1/"] * 2 and not len(found.frequencies)
+
+
 @pytest.mark.parametrize("formulation", ["absolute", "relative"])
 @pytest.mark.parametrize("spin", [0.9, 1.1])
 def test_a_sleeping_top_is_stable_beyond_its_critical_spin(formulation, spin):

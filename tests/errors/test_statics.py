@@ -55,6 +55,7 @@ def test_what_is_no_model_is_refused(ask):
         ({"at": 7}, "`at` must be values by name.*an equilibrium, got 7"),
         ({"at": {"elbow": 1.0}}, "at: unknown 'elbow'"),
         ({"coordinates": ["rod"], "formulation": "relative"}, "unknown coordinate 'rod'. Known: hinge"),
+        ({"coordinates": 3}, "coordinates must be names, got 3"),
         ({"coordinates": [], "formulation": "relative"}, "1 independent coordinates are needed, got 0"),
     ],
 )
@@ -93,6 +94,8 @@ def test_where_nothing_holds_the_forces_that_are_left_and_the_nearest_point_are_
         ts.equilibrium(rock())
     with pytest.raises(ts.OptionError, match="stable must be True or False, got 1"):
         ts.equilibrium(arm(), stable=1)
+    with pytest.raises(ts.OptionError, match=r"inputs must be numbers by name, in a dictionary, got \['stiffness'\]"):
+        ts.equilibrium(arm(), inputs=["stiffness"])
 
 
 def test_the_nearest_point_is_not_where_the_search_was_carried_away_to():

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from .equations import Unknown
+from .repeated import readable
 
 NEUTRAL = 1e-12  # singular value of K̂ over the largest one, from which on a direction meets resistance
 SOFT = 1e-12  # negative stiffness over the largest one, from which on it is none that rounding makes
@@ -141,7 +142,10 @@ class Balance:
         """Displacements that meet no resistance, a column each, in all coordinates."""
         _, _, Vt, r, _ = self._decomposed
         n = self.mechanism.equations.sizes["v"]
-        return self.mechanism.columns[:, None] * (self.free @ Vt[r:].T)[:n]
+        found = (self.free @ Vt[r:].T)[:n]
+        return self.mechanism.columns[:, None] * (
+            found if self.mechanism.equations.sizes["states"] else readable(found)
+        )
 
 
 def _root(M):

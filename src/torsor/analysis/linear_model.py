@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import OptionError
 from .certainty import errors
 from .modes import Mode
+from .repeated import parted
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -50,7 +51,8 @@ class LinearModel:
         values, vectors = np.linalg.eig(self.A) if len(self.A) else (np.zeros(0, complex), np.zeros((0, 0)))
         values = values.astype(complex)
         order = np.lexsort((-values.imag, values.real, np.round(np.abs(values), 9)))
-        return values[order], vectors[:, order]
+        values, vectors, n = values[order], vectors[:, order], len(self._shapes.names)
+        return values, parted(values, vectors, self._shapes.tangent[:n], self._shapes.masses)
 
     @cached_property
     def _errors(self):
@@ -65,10 +67,12 @@ class LinearModel:
     @cached_property
     def modes(self) -> list[Mode]:
         """One for each real eigenvalue, and one for each pair of complex ones."""
-        (values, X), errors = self._decomposed, self._errors
-        return [
-            Mode.of(s, X[:, k], bool(abs(s) <= errors[k]), self._shapes) for k, s in enumerate(values) if s.imag >= 0
-        ]
+        (values, X), errors, found = self._decomposed, self._errors, []
+        for k, s in enumerate(values):
+            known = complex(s.real, s.imag if abs(s.imag) > errors[k] else 0.0)
+            if known.imag >= 0:
+                found.append(Mode.of(known, X[:, k], bool(abs(s) <= errors[k]), self._shapes))
+        return found
 
     @property
     def frequencies(self) -> np.ndarray:

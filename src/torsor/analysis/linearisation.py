@@ -23,10 +23,12 @@ straight ahead then has a constant A. Dependent coordinates are chosen by `formu
 other ways, in [negrut2006] for loops and in [peterson2015] with nonholonomic constraints.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from ..describe.quantity import show
 from ..errors import OptionError
 from ..formulations.partition import best
 from ..start.dependent import forced
@@ -37,6 +39,7 @@ class Linear(NamedTuple):
 
     A, B, C, D     ξ̇ = A ξ + B u,  η = C ξ + D u
     tangent        T: deviations of all coordinates, all velocities and the user's states from those of ξ
+    masses         M of all coordinates, in axes that stay
     coordinates, velocities   places of the independent ones
     rates          ẋ of the independent ones at the place itself: 0 at an equilibrium
     values         of the outputs there
@@ -47,6 +50,7 @@ class Linear(NamedTuple):
     C: np.ndarray
     D: np.ndarray
     tangent: np.ndarray
+    masses: np.ndarray
     coordinates: list
     velocities: list
     rates: np.ndarray
@@ -66,7 +70,8 @@ def linearised(mechanism, place, inputs=(), column=None, wanted=None):
     ways = _deviations(e, S, inputs)
     slopes = e.slopes(*at, w, ways)
     J = mechanism.matrix(place, rows.keep, w)
-    tangent, coordinates, velocities = _tangent(mechanism, place, rows, slopes, w, S, wanted)
+    masses = S @ e.slopes(*at, w, {"a": S.T})["balance"]
+    tangent, coordinates, velocities = _tangent(mechanism, rows, slopes, np.linalg.inv(masses), wanted)
     mechanism.refuse_in_constraints(rows, slopes, inputs, 2 * n + k)
     # deviations that are permitted, then inputs
     d, count = tangent.shape[1], len(inputs)
@@ -84,7 +89,8 @@ def linearised(mechanism, place, inputs=(), column=None, wanted=None):
     C = np.zeros((0, d + count)) if column is None else e.outputs(column, *at, w, total)
     rates = np.concatenate([(S @ place.v)[coordinates], (S @ w.a)[velocities], e.residuals(*at, w)["states"][:, 0]])
     values = np.zeros(0) if column is None else e.outputs(column, *at, w)
-    return Linear(whole[:, :d], whole[:, d:], C[:, :d], C[:, d:], tangent, coordinates, velocities, rates, values)
+    matrices = (whole[:, :d], whole[:, d:], C[:, :d], C[:, d:])
+    return Linear(*matrices, tangent, masses, coordinates, velocities, rates, values)
 
 
 def _deviations(e, S, inputs):
@@ -97,13 +103,11 @@ def _deviations(e, S, inputs):
     return {"q": q, "v": v, "p": p}
 
 
-def _tangent(mechanism, place, rows, slopes, w, S, wanted):
+def _tangent(mechanism, rows, slopes, over_mass, wanted):
     """T of (3), and places of the independent coordinates and velocities."""
     e = mechanism.equations
     n, k = e.sizes["v"], e.sizes["states"]
     g, psi = slopes["g"][rows.held], slopes["psi"][rows.keep]
-    at, accelerated = (place.t, place.q, place.v, place.p), {"a": S.T}
-    over_mass = np.linalg.inv(S @ e.slopes(*at, w, accelerated)["balance"])
     choose = lambda G: best(G, (over_mass + over_mass.T) / 2) if len(G) else []
     by_position = choose(g[:, :n]) if wanted is None else _others(mechanism, wanted, g[:, :n])
     by_velocity = by_position if rows.held == rows.keep else choose(psi[:, n : 2 * n])
@@ -123,7 +127,9 @@ def _tangent(mechanism, place, rows, slopes, w, S, wanted):
 
 def _others(mechanism, wanted, G):
     """Dependent coordinates where the independent ones are given by name."""
-    names, wanted = mechanism.names, [wanted] if isinstance(wanted, str) else list(wanted)
+    names, wanted = mechanism.names, [wanted] if isinstance(wanted, str) else wanted
+    if not isinstance(wanted, Sequence):
+        raise OptionError(f"coordinates must be names, got {show(wanted)}")
     for name in wanted:
         if name not in names:
             raise OptionError(f"coordinates: unknown coordinate {name!r}. Known: {', '.join(names)}.")

@@ -55,7 +55,7 @@ def of_place(mechanism, place, inputs=None, outputs=None, coordinates=None):
     states = [names[k] for k in found.coordinates] + [f"{names[k]}.rate" for k in found.velocities] + mechanism.states
     named = (states, list(inputs), list(outputs))
     matrices = (found.A, found.B, found.C, found.D)
-    shapes = _shapes(mechanism, place, found.tangent)
+    shapes = _shapes(mechanism, place, found)
     sizes = np.where(np.array(mechanism.system.linear, bool), mechanism.system.length, 1.0)
     units = np.concatenate([sizes[found.coordinates], sizes[found.velocities], np.ones(len(mechanism.states))])
     moved = RESTS * (np.abs(found.A) @ units + units * mechanism.system.scales["rate"])  # what rounding would cause
@@ -65,7 +65,7 @@ def of_place(mechanism, place, inputs=None, outputs=None, coordinates=None):
     return LinearModel(*matrices, *named, *at, mechanism.formulation, scales, shapes, model)
 
 
-def _shapes(mechanism, place, tangent):
+def _shapes(mechanism, place, linear):
     """How the bodies move with the coordinates, in axes that stay: their velocities are linear in v."""
     e, n = mechanism.equations, mechanism.equations.sizes["v"]
     bodies = e.evaluated("bodies")
@@ -76,6 +76,5 @@ def _shapes(mechanism, place, tangent):
     along = [[x - rest for x, rest in zip(parts(S[k])[2:], still)] for k in range(n)]
     moved, turned = (np.array([x[k] for x in along]).reshape(n, count, 3).transpose(1, 2, 0) for k in range(2))
     rotation = rotation.reshape(count, 3, 3).transpose(0, 2, 1)  # stored column by column
-    return Shapes(
-        tangent, mechanism.names, mechanism.system.bodies, position.reshape(count, 3), rotation, moved, turned
-    )
+    names, position = (mechanism.names, mechanism.system.bodies), position.reshape(count, 3)
+    return Shapes(linear.tangent, linear.masses, *names, position, rotation, moved, turned)

@@ -20,12 +20,14 @@ class Shapes(NamedTuple):
     """What turns a deviation ξ into a motion of everything.
 
     tangent            T: all coordinates, all velocities and the user's states from ξ
+    masses             M of all coordinates, in axes that stay
     names              of all coordinates
     bodies             their names; positions (body, 3) and rotations (body, 3, 3) at the state
     moved, turned      ẋ and ω of the bodies, world axes, from changes of all coordinates: (body, 3, coordinate)
     """
 
     tangent: np.ndarray
+    masses: np.ndarray
     names: list
     bodies: list
     position: np.ndarray

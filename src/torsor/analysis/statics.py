@@ -26,6 +26,7 @@ FLAT, STEPS = (
     1e-6,
     20,
 )  # change of the residual by steps of the damped way, and how many such steps are taken: nothing resists
+STEADILY = "; where a part turns steadily, those of joints may do (formulation='relative')"
 CONVERGED = 1e-9  # step that is left, over the size of the model or in rad; the search goes on while accelerations fall
 ROUNDING, LOOSE = 1e-13, 1e-12  # accelerations over the largest that occur: any, and those that meet no resistance
 
@@ -178,7 +179,7 @@ class Search:
         if off > 1e-9 * max(rate**2, now.pace) or rate and not self._goes_on(place, rate):
             raise ModelError(
                 f"model {m.model.name!r}: what is driven or stands on what moves does not move steadily in the coordinates of "
-                f"formulation {m.formulation!r}; where a part turns steadily, those of joints may do (formulation='relative')"
+                f"formulation {m.formulation!r}{'' if m.formulation == 'relative' else STEADILY}"
             )
         return now
 
