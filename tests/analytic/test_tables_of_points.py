@@ -74,6 +74,14 @@ def test_tables_of_two_arguments_are_those_of_scipy(kind):
             assert hessian == pytest.approx(np.array([[by(2, 0), by(1, 1)], [by(1, 1), by(0, 2)]]), abs=1e-8)
 
 
+def test_a_step_leaves_akima_as_it_is_elsewhere():
+    """A jump as two points that are close together is steep; beyond two points from it, slopes are those without it."""
+    x, y = np.arange(21.0), np.random.default_rng(3).normal(size=21)
+    x, y = np.insert(x, 11, x[10] + 1e-12), np.insert(y, 11, y[10] + 5)
+    u = np.linspace(0, 8, 50)
+    np.testing.assert_allclose(ts.table(x, y, "akima")(u), Akima1DInterpolator(x[:11], y[:11])(u), rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_outside_a_table_holds_goes_on_or_is_nothing(kind):
     x, y = irregular(12)

@@ -82,6 +82,10 @@ def late(bad):
 
 FAILING = {
     "nan": (late(lambda u: math.nan), "the function returned nan for 'push'"),
+    "huge": (
+        late(lambda u: -1e200),
+        r"the function returned -1e\+200 for 'push', where numbers of up to 1e\+100 are allowed",
+    ),
     "infinite": (late(lambda u: np.inf), "the function returned inf for 'push'"),
     "none": (late(lambda u: None), "the function returned as outputs 'push': None, not a number"),
     "text": (late(lambda u: "full"), "the function returned as outputs 'push': 'full', not a number"),

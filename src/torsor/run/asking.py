@@ -14,6 +14,7 @@ import warnings
 
 import numpy as np
 
+from ..describe.given import LARGEST
 from ..errors import OptionError, TimingWarning
 from ..events.sampled import packed
 
@@ -95,10 +96,11 @@ class Asked:
         if c.state is not None:
             given.append(self.object if c.initial else c.remembers.opened(p[self.states]))
         found, after, rest = c.taken_apart(self.called(given))
-        if not all(map(math.isfinite, found + after)):
+        if not all(abs(x) <= LARGEST for x in found + after):
             names = [*c.held, *c.states]
-            bad = next(k for k, x in enumerate(found + after) if not math.isfinite(x))
-            raise ValueError(f"the function returned {(found + after)[bad]} for {names[bad]!r}")
+            bad = next(k for k, x in enumerate(found + after) if not abs(x) <= LARGEST)
+            told = f"the function returned {(found + after)[bad]} for {names[bad]!r}"
+            raise ValueError(f"{told}, where numbers of up to {LARGEST:g} are allowed")
         return found + after, rest
 
     def called(self, given):

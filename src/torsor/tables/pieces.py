@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-EVEN = 1e-9  # of the largest |m − m| + |m − m| of (2): below it both chords count the same
+EVEN = 1e-9  # of the four chords of (2): where |m − m| + |m − m| is less, both inner ones count the same
 MARGIN = 1e-12  # of the range: what lies outside by less is rounding
 
 
@@ -78,8 +78,8 @@ def _akima(m):
     m = np.concatenate([[2 * before - m[0], before], m, [after, 2 * after - m[-1]]])
     turn = np.abs(np.diff(m, axis=0))
     left, right = turn[2:], turn[:-2]
-    weight = left + right
-    uneven = weight > EVEN * weight.max(initial=0.0)
+    weight, steep = left + right, np.abs(m)
+    uneven = weight > EVEN * (steep[:-3] + steep[1:-2] + steep[2:-1] + steep[3:])
     safe = np.where(uneven, weight, 1.0)
     return np.where(uneven, (left * m[1:-2] + right * m[2:-1]) / safe, 0.5 * (m[1:-2] + m[2:-1]))  # (2)
 

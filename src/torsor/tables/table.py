@@ -88,7 +88,8 @@ class Table:
         if len(u) == 2:
             size = KINDS[self.kind].degree + 1
             c = [horner(list(c[k * size : (k + 1) * size]), steps[1]) for k in range(size)]
-        found = horner(list(c), steps[0])  # (1)
+        with np.errstate(invalid="ignore"):  # an infinite argument has no value
+            found = horner(list(c), steps[0])  # (1)
         return found if np.ndim(found) else float(found)
 
     def bends(self, axis: int = 0) -> np.ndarray:
