@@ -23,7 +23,8 @@ def dataset_of(whole, runs, times):
     coordinates: dict = {name: (dim, x) for name, (dim, x) in whole.labels.items() if dim in used}
     if "time" in used:
         coordinates["time"] = ("time", times, {"units": "s"})
-    for name, column in zip(runs.starts, runs.values.T[len(runs.names) :]):
+    placed = [f"{name}[{k}]" if n else name for name, n in runs.starts for k in range(n or 1)]
+    for name, column in zip(placed, runs.values.T[len(runs.names) :]):
         coordinates[f"start.{name}"] = ("run", np.ascontiguousarray(column))
     for name, column in zip(runs.names, runs.values.T):
         taken = name in whole.variables or name in RESERVED or name in MEANING or name == "run"

@@ -19,6 +19,8 @@ SHORTEST = 0.05  # seconds of a portion, towards the end
 FIRST = 4  # runs of the first portions, where there are many: as many as may run side by side
 FEW = 100  # runs for each worker, where the first portions have one each
 GROWING = 128  # times as many runs as the portion before it, at most: how long a run takes is not known at first
+ENDED = ("KilledWorker", "WorkerCrashedError")  # what dask and ray tell of workers that ended
+LOST = "not run: the study ended before"
 SESSIONS: dict[bytes, Session] = {}  # of other processes that have sent orders here; the last ones
 LOCK = threading.Lock()
 
@@ -49,11 +51,13 @@ class Dispatch:
                 if not team.here:
                     import xarray  # noqa: F401  now, while others work
                 over, self.pending = futures.wait(self.pending, return_when=futures.FIRST_COMPLETED)
-                for future in over:
-                    self._take(future.result() if team.here else received(future), team.count)
+                self._gather(over, team)
                 bar(sum(map(len, self.done)), [0])
         except KeyboardInterrupt:
             self._interrupted(team)
+        except RunError as error:
+            self._mark(LOST)
+            raise RunError(str(error), joined(self.done)) from error
         finally:
             for future in self.pending:
                 future.cancel()
@@ -73,7 +77,21 @@ class Dispatch:
         try:
             self.pending.add(team.submit(*job, first, self.runs.values[first:last], held))
         except RuntimeError as error:  # it was shut down, or has lost its workers
-            raise OptionError(f"study: the executor takes no runs: {error}") from error
+            kind = RunError if self.done else OptionError
+            raise kind(f"study: the executor takes no runs: {error}") from error
+
+    def _gather(self, over, team):
+        """Keep the portions that came; then tell of one that could not be carried out."""
+        troubles = []
+        for future in over:
+            try:
+                portion = future.result() if team.here else received(future)
+            except RunError as error:
+                troubles.append(error)
+            else:
+                self._take(portion, team.count)
+        if troubles:
+            raise troubles[0]
 
     def _take(self, portion, count):
         """Keep a portion; the next ones are as long as its pace suggests, and the last ones end together."""
@@ -104,12 +122,16 @@ class Dispatch:
         for future in over:
             if not future.cancelled() and future.exception() is None and not isinstance(future.result(), str):
                 self.done.append(future.result() if team.here else received(future))
-        left = missing(len(self.runs), self.done)
-        self.done += [Portion(a, [INTERRUPTED] * (b - a), blank_counts(b - a)) for a, b in left]
+        self._mark(INTERRUPTED)
         count = sum(message == INTERRUPTED for portion in self.done for message in portion.messages)
         warnings.warn(
             f"interrupted: {count} of {len(self.runs)} runs were not carried out; the others are returned", stacklevel=4
         )
+
+    def _mark(self, why):
+        """Tell of all runs that are not there why."""
+        left = missing(len(self.runs), self.done)
+        self.done += [Portion(a, [why] * (b - a), blank_counts(b - a)) for a, b in left]
 
 
 def memory():
@@ -150,6 +172,11 @@ def elsewhere(asked, packed, first, values, pushed):
     )  # one thing to be sent, not many
 
 
+def _said(error):
+    """An error of somebody else, in a sentence."""
+    return f"{type(error).__name__}: {error}".rstrip(". ")
+
+
 def received(future):
     """The portion of a future; an error where the worker could not make it."""
     try:
@@ -157,9 +184,11 @@ def received(future):
     except (OptionError, KeyboardInterrupt, futures.CancelledError):
         raise
     except Exception as error:
+        ended = isinstance(error, futures.BrokenExecutor) or type(error).__name__ in ENDED
+        why = "it was killed, ran out of memory, or crashed" if ended else "the same torsor must be installed there"
         raise RunError(
-            f"study: a worker could not carry out its runs: {type(error).__name__}: {error}. The same torsor must be installed "
-            "there; with `store` a study goes on from what was done"
+            f"study: a worker could not carry out its runs: {_said(error)} ({why}). What was done is in `data` of this error; with "
+            "`store` a study goes on from there"
         ) from error
     if isinstance(found, str):
         raise OptionError(f"study: {found}")

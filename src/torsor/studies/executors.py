@@ -33,7 +33,18 @@ class Workers:
 
 
 def workers(executor: Any) -> Workers:
-    """Those that an argument `executor` means; refused where it is none."""
+    """Those that an argument `executor` means; refused where it is none, or cannot work."""
+    try:
+        return _meant(executor)
+    except OptionError:
+        raise
+    except Exception as error:  # of a client that is closed, of ray that was not started
+        raise OptionError(
+            f"study: executor: {quantity.show(executor)} cannot work: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _meant(executor):
     if executor is None or (isinstance(executor, (int, np.integer)) and not isinstance(executor, bool)):
         count = processors() if executor is None else int(executor)
         if count < 1:
@@ -45,6 +56,8 @@ def workers(executor: Any) -> Workers:
     if isinstance(executor, futures.Executor):
         return Workers(executor.submit, _many(executor), False)
     if _of(executor, "distributed") and hasattr(executor, "get_executor"):
+        if executor.status != "running":
+            raise OptionError(f"study: executor: the client of dask is not connected: it is {executor.status}")
         taken = executor.get_executor(pure=False)
         threads = sum(executor.nthreads().values())
         return Workers(taken.submit, max(threads, 1), False)

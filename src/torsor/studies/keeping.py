@@ -70,6 +70,7 @@ class Folder:
         self._write(f"runs-{portion.first:09d}-{portion.first + len(portion) - 1:09d}", pack(*portion.facts()))
 
     def _write(self, name, content):
+        temporary = None
         try:
             handle, temporary = tempfile.mkstemp(dir=self.path, prefix=".part-")
             with os.fdopen(handle, "wb") as file:
@@ -78,6 +79,8 @@ class Folder:
                 os.fsync(file.fileno())
             os.replace(temporary, self.path / name)
         except OSError as error:
+            if temporary is not None:
+                Path(temporary).unlink(missing_ok=True)
             raise ResultError(f"study: cannot write to {str(self.path)!r}: {error.strerror}") from None
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..describe import pickling
-from ..errors import OptionError
+from ..describe import pickling, quantity
+from ..errors import OptionError, RunError
 from ..look.recorded import recorded
 from ..methods.projections import projection_of
 from ..run.held import Held
@@ -26,7 +26,8 @@ class Order:
 
     options   further arguments of `simulate`: step, method, formulation, projection, tolerance, map
     pushed    names of the inputs that are held over intervals, and the ends of these
-    starts    names of coordinates, rates and states whose values at the start vary;   start   a start that is common to all runs
+    starts    names of coordinates, rates and states whose values at the start vary, and how many numbers each has (0: a single one)
+    start     a start that is common to all runs
     keep      names of the variables that are kept; None: all of them
     """
 
@@ -59,7 +60,14 @@ class Order:
 
     def start_of(self, row):
         """Where a run starts; None: where the model says."""
-        return dict(zip(self.starts, row[len(self.names) :].tolist())) if self.starts else self.start
+        if not self.starts:
+            return self.start
+        values = iter(row[len(self.names) :].tolist())
+        found = {name: [next(values) for _ in range(n)] if n else next(values) for name, n in self.starts}
+        for name, x in found.items():
+            if not np.all(np.abs(x) <= quantity.LARGEST):
+                raise RunError(f"start {name!r}: must be finite, got {quantity.show(x)}")
+        return found
 
     def held(self, values):
         """Inputs of some runs, from the values of each (run, interval); None where there are none."""

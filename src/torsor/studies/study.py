@@ -79,7 +79,10 @@ def study(
     session = Session(order)  # what is asked for is checked here, before anybody is asked to do it
     folder = None if store is None else Folder(store, order, runs, rows)
     bar = Progress(0, len(runs), f"study of {model.name}", progress, lambda done, _: f"{done} of {len(runs)} runs")
-    whole = Dispatch(session, runs, rows, folder).carry_out(executor, bar)
+    try:
+        whole = Dispatch(session, runs, rows, folder).carry_out(executor, bar)
+    except RunError as error:
+        raise RunError(str(error), dataset_of(error.data, runs, order.times)) from error.__cause__
     return _told(model, dataset_of(whole, runs, order.times))
 
 

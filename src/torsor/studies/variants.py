@@ -1,6 +1,6 @@
 """The runs of a study: which values the parameters of each of them have."""
 
-import itertools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -8,13 +8,18 @@ import numpy as np
 
 from ..describe import quantity
 from ..errors import OptionError
+from ..run.wanted import BODY
+
+MOST = 10**9  # runs of a grid
 
 
 @dataclass(frozen=True)
 class Variants:
-    """Values of parameters, and of a start: one column per name, one row per run.
+    """Values of parameters, and of a start: one row per run.
 
-    names    of parameters;   starts   of coordinates, rates and states at the start, in the columns behind
+    names    of parameters, one column each
+    starts   names of coordinates, rates and states at the start, whose columns are behind, and how many each of them has: 0 for
+             a single number
     """
 
     names: tuple
@@ -39,20 +44,29 @@ def variants(model, parameters, grid, several=(), pushed=(), start=None):
     columns = {name: _column(model, name, x) for name, x in _by_name(parameters).items()}
     if both := set(columns) & set(pushed):
         raise OptionError(f"study: {', '.join(sorted(both))} is given twice, as parameter and as input")
-    names, places = (
-        tuple(columns),
-        {f"start {name!r}": _several(f"start {name!r}", x) for name, x in (start or {}).items()},
-    )
-    starts, columns = tuple(start or {}), columns | places
+    placed = {name: _several(f"start {name!r}", x, _wide(model, name)) for name, x in (start or {}).items()}
+    every = {f"parameter {name!r}": x for name, x in columns.items()}
+    every |= {f"start {name!r}": x for name, x in placed.items()}
+    starts = tuple((name, x.rows.shape[1] if x.wide else 0) for name, x in placed.items())
     if grid:
-        rows = np.array(list(itertools.product(*[np.atleast_1d(x) for x in columns.values()])), float)
-        rows = rows.reshape(-1, len(columns))
-        _agreed({"the grid": len(rows)} | dict(several))
-        return Variants(names, starts, rows)
-    said = {name: name if name in places else f"parameter {name!r}" for name in columns}
-    count = _agreed({said[name]: len(x) for name, x in columns.items() if x.ndim} | dict(several))
-    spread = [np.broadcast_to(x, (count,)) for x in columns.values()]
-    return Variants(names, starts, np.array(spread, float).reshape(len(columns), count).T.copy())
+        count = _agreed({"the grid": _combinations(every)} | dict(several))
+        parts, inner = [], count
+        for x in every.values():
+            inner //= len(x.rows)
+            parts.append(x.rows[np.arange(count) // inner % len(x.rows)])
+    else:
+        count = _agreed({what: len(x.rows) for what, x in every.items() if x.by_run} | dict(several))
+        parts = [np.broadcast_to(x.rows, (count, x.rows.shape[1])) for x in every.values()]
+    return Variants(tuple(columns), starts, np.hstack([np.zeros((count, 0)), *parts]))
+
+
+def _combinations(columns):
+    """How many there are of the values of columns."""
+    count = math.prod(len(x.rows) for x in columns.values())
+    if count > MOST:
+        said = " × ".join(f"{len(x.rows)}" for x in columns.values() if x.by_run)
+        raise OptionError(f"study: the grid has {said} = {count} runs, and {MOST} are allowed")
+    return count
 
 
 def pushes(model, inputs):
@@ -96,6 +110,8 @@ def _by_name(parameters):
         if not len(parameters) or not len(parameters.columns):
             raise OptionError("study: the table of parameters is empty; it has one row per run, a column per parameter")
         return {str(name): np.asarray(parameters[name]) for name in parameters.columns}
+    if isinstance(parameters, np.ndarray) and parameters.dtype.names:  # an array with named fields
+        return {name: parameters[name] for name in parameters.dtype.names}
     if not isinstance(parameters, Mapping):
         raise OptionError(
             f"study: parameters must be arrays by name, or a table with one row per run, got {quantity.show(parameters)}"
@@ -103,8 +119,21 @@ def _by_name(parameters):
     return dict(parameters)
 
 
+@dataclass(frozen=True)
+class Column:
+    """Values of one name.
+
+    rows     one for each run, or one for all of them;   by_run   which of both
+    wide     whether a value is several numbers
+    """
+
+    rows: np.ndarray
+    by_run: bool
+    wide: bool
+
+
 def _column(model, name, given):
-    """The values of a parameter: a number, or an array of them."""
+    """The values of a parameter."""
     known = model.parameters
     if name not in known:
         names = ", ".join(known) or "none"
@@ -112,15 +141,29 @@ def _column(model, name, given):
     return _several(f"parameter {name!r}", given)
 
 
-def _several(what, given):
-    """A number, or an array of them."""
+def _wide(model, name):
+    """Whether what a start names is several numbers: of a body, of a joint with several coordinates, or of all joints."""
+    owner, _, what = str(name).rpartition(".")
+    joint = owner if what in ("rate", "coordinate") else name
+    bodies, joints = {body.name for body in model.bodies}, {c.name: getattr(c, "dof", 1) for c in model.constraints}
+    return name in ("coordinates", "rates") or (what in BODY and owner in bodies) or joints.get(joint, 1) > 1
+
+
+def _several(what, given, wide=False):
+    """A value for all runs, or an array with one for each of them; wide: where a value is an array itself."""
     try:
         values = np.asarray(quantity.reals(given), float)
     except Exception:  # whatever a stranger's class raises when it is asked for numbers
-        values = None
-    if values is None or values.ndim > 1 or not values.size:
-        raise OptionError(f"study: {what} must be a number or an array of numbers, got {quantity.show(given)}")
-    return values
+        values = np.zeros(0)
+    wide = wide and values.ndim > 0
+    if not values.size or values.ndim > 1 + wide:
+        allowed = (
+            "several numbers, or an array of them with a row for each run"
+            if wide
+            else "a number or an array of numbers"
+        )
+        raise OptionError(f"study: {what} must be {allowed}, got {quantity.show(given)}")
+    return Column(values.reshape(-1, values.shape[-1] if wide else 1), values.ndim > wide, wide)
 
 
 def _agreed(lengths):

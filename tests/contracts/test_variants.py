@@ -1,0 +1,83 @@
+"""Which runs a study has, and who carries them out: starts of several numbers, tables, executors that cannot work."""
+
+import concurrent.futures
+import os
+
+import numpy as np
+import pytest
+
+import torsor as ts
+
+
+@pytest.fixture(scope="module")
+def model():
+    """A body that hangs on a ball joint, and one that is free."""
+    model = ts.Model("ball", gravity=(0, 0, -9.81))
+    hung = model.body("hung", mass=model.parameter("m", 1.0, positive=True), inertia=(0.1, 0.2, 0.3), at=(1, 0, 0))
+    model.body("free", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(0, 1, 0))
+    model.add(ts.Spherical("ball", model.ground, hung, point=(0, 0, 0)))
+    return model
+
+
+KEPT = {"reduce": "last", "keep": ["position", "velocity"], "step": 0.01, "method": "rkmk4"}
+
+
+def test_starts_of_several_numbers_are_those_of_simulate(model):
+    turns, masses = np.array([[0.1, 0.2, 0.3], [0.0, -0.4, 0.0]]), [1.0, 2.0]
+    start = {"ball": turns, "ball.rate": (1.0, 0.0, 2.0), "free.position": (0, 0, 7)}
+    grid = ts.study(model, 0.1, {"m": masses}, start=start, grid=True, **KEPT)
+    assert grid.sizes["run"] == 4 and grid["start.ball[1]"].values.tolist() == [0.2, -0.4] * 2
+    rows = ts.study(model, 0.1, {"m": masses}, start=start, **KEPT)
+    for data in (grid, rows):
+        for k, m in enumerate(data.m.values.tolist()):
+            one = start | {"ball": [data[f"start.ball[{j}]"].values[k] for j in range(3)]}
+            alone = ts.simulate(model, 0.1, outputs=1, parameters={"m": m}, start=one, step=0.01, method="rkmk4")
+            np.testing.assert_array_equal(data.position[k], alone.position[-1])
+            np.testing.assert_array_equal(data.velocity[k], alone.velocity[-1])
+
+
+def test_a_start_that_is_not_a_number_fails_alone(model):
+    data = ts.study(model, 0.1, start={"ball": [[0.0, 0.0, 0.0], [0.0, np.nan, 0.0]]}, **KEPT)
+    assert data.message.values.tolist() == ["", "start 'ball': must be finite, got [0.0, nan, 0.0]"]
+
+
+def test_arrays_with_named_fields_are_tables(model):
+    table = np.array([(1.0,), (3.0,)], dtype=[("m", float)])
+    assert ts.study(model, 0.1, table, **KEPT).m.values.tolist() == [1.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ({"start": {"ball": np.zeros((3, 3))}, "parameters": {"m": [1, 2]}}, "'m' has 2, start 'ball' has 3"),
+        ({"start": {"ball": np.zeros((2, 4))}}, "ball must be finite numbers of shape"),
+        ({"start": {"ball": np.zeros((2, 2, 3))}}, "start 'ball' must be several numbers, or an array of them"),
+        ({"parameters": {"m": np.ones(100_000)}, "start": {"ball": np.ones((20_000, 3))}, "grid": True}, "are allowed"),
+    ],
+)
+def test_other_starts_are_refused(model, given, message):
+    with pytest.raises(ts.OptionError, match=message):
+        ts.study(model, 0.1, **given, **KEPT)
+
+
+def ends(run):
+    """A function that ends the process that calls it, in one run."""
+    if run.parameters["m"] == 6.0:
+        os._exit(1)
+    return 1.0
+
+
+def test_executors_that_cannot_work_are_told_and_what_was_done_is_kept(model):
+    with concurrent.futures.ProcessPoolExecutor(1) as pool:
+        with pytest.raises(
+            ts.RunError, match="BrokenProcessPool.*it was killed, ran out of memory, or crashed"
+        ) as error:
+            ts.study(
+                model, 0.1, {"m": np.arange(1.0, 9.0)}, executor=pool, **KEPT | {"reduce": {"one": ends}, "keep": None}
+            )
+        with pytest.raises(ts.OptionError, match="the executor takes no runs: A child process"):
+            ts.study(model, 0.1, executor=pool, **KEPT)
+    data = error.value.data
+    there = data.message.values == ""
+    assert there[0] and not there[5] and data.one.values[there].tolist() == [1.0] * there.sum()
+    assert set(data.message.values[~there]) == {"not run: the study ended before"}
