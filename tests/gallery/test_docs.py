@@ -7,10 +7,13 @@ import sys
 
 import pytest
 
+from torsor.cli import status_of
+
 ROOT = pathlib.Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FILE = re.compile(r"# [\w/]+/(\w+)\.py\n")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.S | re.M)
+COMMAND = re.compile(r"^ *torsor (.*)$", re.M)
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if BLOCK.search(p.read_text())], ids=lambda p: p.name)
@@ -35,6 +38,18 @@ def test_every_python_block_runs(page, tmp_path, monkeypatch):
                 del table[key]
         for name in files:
             sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("page", ["studies", "stepping"])
+def test_every_command_of_everyday_work_runs(page, tmp_path, monkeypatch, capsys):
+    """As it is written, with the first model of the page in the file that is named."""
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / f"{page}.md").read_text()
+    pathlib.Path("pendulum.py").write_text(BLOCK.findall(text)[0].partition("\ndata =")[0])
+    lines = [line.partition("#")[0].split() for line in COMMAND.findall(text)]
+    assert len(lines) > 1
+    for words in lines:
+        assert status_of(words) == 0, (words, capsys.readouterr())
 
 
 def test_the_recipes_are_short():

@@ -17,6 +17,21 @@ def written_as(out, csv):
     return wanted
 
 
+def tell(title, rows, data, wanted, plot=None):
+    """Print a summary, keep the result in its files, draw it, and say so in lines of the same columns."""
+    from ..look.words import table
+    from ..store import files
+
+    drawn = [] if plot is None else [("drawn", plot)]
+    lines = table([*rows, *[("written", path) for path in wanted], *drawn])
+    print("\n".join([title, *lines[: len(rows)]]))
+    for path, line in zip(wanted, lines[len(rows) :]):
+        files.save(data, path)
+        print(line)
+    if plot is not None:
+        print(lines[-1].removesuffix(plot) + draw(data, plot))
+
+
 def folder_for(path):
     try:
         os.makedirs(path, exist_ok=True)

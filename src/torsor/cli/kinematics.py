@@ -7,7 +7,7 @@ import numpy as np
 from ..describe import quantity
 from ..errors import OptionError, RunError
 from . import DONE, FAILED, complain
-from .drawing import draw, folder_for, written_as
+from .drawing import folder_for, tell, written_as
 from .options import CSV, FORMULATION, OUT, OUTPUTS, PLOT, SET, SOURCE, UNTIL, option
 
 SWEPT = option(
@@ -113,8 +113,7 @@ def _range(found):
 
 def _tell(data, wanted, plot):
     """A summary, and the files that were asked for."""
-    from ..look.words import listed, table
-    from ..store import files
+    from ..look.words import listed
 
     along = "sweep" if "sweep" in data.dims else "time"
     forces = [
@@ -133,9 +132,4 @@ def _tell(data, wanted, plot):
         ("conditioning", f"{float(data.conditioning.min()):.3g} at least"),
         *listed("singular", dips, "position", "positions"),
     ]
-    print("\n".join([f"{data.attrs['model']}: kinematics", *table(rows)]))
-    for path in wanted:
-        files.save(data, path)
-        print(f"  written         {path}")
-    if plot is not None:
-        print(f"  drawn           {draw(data, plot)}")
+    tell(f"{data.attrs['model']}: kinematics", rows, data, wanted, plot)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..errors import OptionError
 from . import DONE, FAILED, INTERRUPTED, complain
-from .drawing import written_as
+from .drawing import tell, written_as
 from .options import (
     CSV,
     FORMULATION,
@@ -97,8 +97,7 @@ def _values(name, text):
 
 def _told(data, varied, wanted):
     """Tell how a study went and keep its result. Returns the exit status."""
-    from ..look.words import listed, table
-    from ..store import files
+    from ..look.words import listed
     from ..studies.session import INTERRUPTED as NOT_RUN
 
     failed = [(k, message) for k, message in enumerate(data["message"].values.tolist()) if message]
@@ -112,10 +111,7 @@ def _told(data, varied, wanted):
         ("steps", f"{int(data['steps'].sum())}"),
         *listed("failed", [f"run {k}: {message}" for k, message in failed], "run", "runs", 3),
     ]
-    print("\n".join([f"{data.attrs.get('model', '')}: study", *table(rows)]))
-    for path in wanted:
-        files.save(data, path)
-        print(f"  written         {path}")
+    tell(f"{data.attrs.get('model', '')}: study", rows, data, wanted)
     if any(message == NOT_RUN for _, message in failed):
         return complain("interrupted; runs that were not carried out are marked", INTERRUPTED)
     return DONE if not failed else complain(f"{len(failed)} of {data.attrs['runs']} runs failed", FAILED)
