@@ -69,7 +69,7 @@ class LinearModel:
         """One for each real eigenvalue, and one for each pair of complex ones."""
         (values, X), errors, found = self._decomposed, self._errors, []
         for k, s in enumerate(values):
-            known = complex(s.real, s.imag if abs(s.imag) > errors[k] else 0.0)
+            known = complex(*(x if abs(x) > errors[k] else 0.0 for x in (s.real, s.imag)))  # but for rounding
             if known.imag >= 0:
                 found.append(Mode.of(known, X[:, k], bool(abs(s) <= errors[k]), self._shapes))
         return found

@@ -40,7 +40,7 @@ class Shapes(NamedTuple):
 class Mode:
     """An eigenvalue s, and what moves.
 
-    eigenvalue      s [1/s]
+    eigenvalue      s [1/s], its parts 0 where they are rounding
     coordinates     complex amplitudes of all coordinates by name, dependent ones included; the largest is 1
     displacement    of the bodies' centres of mass (body, axis), complex, world axes, in the same scale
     rotation        small turns of the bodies (body, axis), complex, world axes
