@@ -226,6 +226,20 @@ def test_what_is_known_can_be_asked_for():
     assert list(sim) == sim.names and all(np.isfinite(sim[name]).all() for name in sim)
 
 
+@pytest.mark.parametrize("method, step", [("rkmk54", None), ("rkmk4", 0.1), ("rkmk4", 0.03)])
+def test_a_strike_at_the_end_of_a_call_happens_once(method, step):
+    """A ball that falls by 1 m at 2 m/s² strikes after 1 s, and rises again by t − t² with half its speed."""
+    model = ts.Model("ball", gravity=(0, 0, -2))
+    ball = model.body("ball", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(0, 0, 1))
+    model.add(ts.Contact("floor", model.ground, ball, plane=(0, 0, 0), restitution=0.5))
+    sim = ts.Simulation(model, method=method, step=step)
+    sim.advance(1.0)
+    sim.advance(0.5)
+    assert [event.time for event in sim.events] == pytest.approx([1.0]) and sim["ball.position"][2] == pytest.approx(
+        0.25
+    )
+
+
 def test_a_call_that_would_never_end_does(monkeypatch):
     monkeypatch.setattr("torsor.run.stepper.PATIENCE", 0.05)
     model = ts.Model("swing")

@@ -107,4 +107,4 @@ class Imported:
         return {name: joint.limits for name, joint in self.joints.items()}
 
     def __repr__(self):
-        return f"<Imported {self.model!r}, {len(self.report)} notes>"
+        return f"<Imported, with .model {self.model!r} and {len(self.report)} notes>"

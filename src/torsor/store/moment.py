@@ -57,8 +57,8 @@ class Moment:
         told = {k: x for k, x in asdict(self).items() if k not in ("arrays", "motion")}
         try:
             replace(os.fspath(path), pack({"kind": KIND, **told}, arrays))
-        except OSError as error:
-            raise ResultError(f"{os.fspath(path)}: the state cannot be written: {error}") from None
+        except (OSError, TypeError, ValueError) as error:
+            raise ResultError(f"{path}: the state cannot be written: {error}") from None
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Moment":
