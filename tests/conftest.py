@@ -1,8 +1,8 @@
 """What holds for all tests: a process that was started in the background, where Ctrl-C is ignored, hears it as any other.
 
 Most of the time of the tests would go by generating code. That every level of it computes the same is proved in
-`contracts/test_backends.py`, so that tests of closed forms, cases and orders run the code that users have, and all others what is
-generated fastest. `TORSOR_LEVEL=2 ./dev test` runs all of them with the users' code.
+`contracts/test_backends.py`, so that tests of cases and orders run the code that users have, and all others what is generated
+fastest, but for those that ask for more themselves. `TORSOR_LEVEL=2 ./dev test` runs all of them with the users' code.
 """
 
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from torsor.kernels.backends.llvm import LEVEL
 
-USERS = ("analytic", "cases", "order")
+USERS = ("cases", "order")
 GIVEN = os.environ.get(LEVEL)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

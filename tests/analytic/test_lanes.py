@@ -8,6 +8,7 @@ import pytest
 
 import torsor as ts
 from torsor import kernels
+from torsor.kernels.backends.llvm import LEVEL
 from torsor.kernels.emit import OPERATIONS
 from torsor.kernels.lanes import Lanes
 from torsor.run.lanes import SideBySide
@@ -15,6 +16,12 @@ from torsor.studies import quick
 
 UNARY = "NEG SQ TWICE INV NOT SIGN SQRT FABS FLOOR CEIL EXP LOG SIN COS TAN ASIN ACOS ATAN ERF SINH COSH TANH ATANH LOG1P EXPM1"
 BINARY = "ADD SUB MUL DIV LT LE EQ NE AND OR FMIN FMAX IF_ELSE_ZERO COPYSIGN POW FMOD REMAINDER ATAN2 HYPOT"
+
+
+@pytest.fixture(autouse=True)
+def code_of_users(monkeypatch):
+    """Lanes are not used where code is generated without effort."""
+    monkeypatch.setenv(LEVEL, "2")
 
 
 def compared(f, arrays, lanes=4):

@@ -151,8 +151,7 @@ LAWS = {  # with m = 1: ẍ = c ẍ − g and ẍ = −c |ẍ| − g; the lines 
 }
 
 
-@pytest.mark.parametrize("turns", [False, True], ids=["guide", "hinge"])
-@pytest.mark.parametrize("length, mass", SIZES)
+@pytest.mark.parametrize("length, mass, turns", [(*size, k % 2 == 0) for k, size in enumerate(SIZES)])
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("key", FORMULATIONS)
 def test_a_loop_without_a_solution_makes_accelerations_nan(key, law, length, mass, turns):
