@@ -313,6 +313,26 @@ def test_a_fingerprint_tells_whose_a_number_is():
     assert len(found) == 4
 
 
+def test_a_fingerprint_tells_every_number_apart():
+    """Zero and nothing at all, too, and the least change of a place."""
+    from torsor.formulations.fingerprint import fingerprint
+
+    def mark(mass=1.0, at=(0, 0, 0), speed=None, point=(0, 0, 0), start=None, rate=None, shift=None, gravity=-9.81):
+        model = ts.Model("pair", gravity=(0, 0, gravity))
+        one = model.body("one", mass=mass, inertia=(1, 1, 1), at=at, velocity=speed)
+        two = model.body("two", mass=2.0, inertia=(1, 1, 1), at=(1, 0, 0))
+        model.add(ts.Revolute("j", model.ground, one, point=point, axis="y", start=start, start_rate=rate))
+        shifted = (1, 0, 0) if shift is None else (1 + model.parameter("shift", shift), 0, 0)
+        model.add(ts.Revolute("k", one, two, point=shifted, axis="y"))
+        return fingerprint(model, {})
+
+    many = [{}, {"mass": 1.1}, {"at": (0, 0, 1e-12)}, {"speed": (0, 0, 0)}, {"speed": (0, 0, 1)}, {"point": (1e-12, 0, 0)},
+            {"start": 0.0}, {"start": 0.1}, {"rate": 0.0}, {"rate": 0.1}, {"shift": 0.0}, {"gravity": -9.8}]  # fmt: skip
+    marks = [mark(**given) for given in many]
+    assert len(set(marks)) == len(many)
+    assert marks == [mark(**given) for given in many] and mark(mass=np.float64(1.1)) == mark(mass=1.1)
+
+
 def test_a_fingerprint_does_not_depend_on_what_was_described_before():
     """Elements of one kind share a trace; which of them was traced first must not show."""
     from torsor.formulations.fingerprint import fingerprint

@@ -97,6 +97,14 @@ class _Contents:
                 x = x if type(x) is np.ndarray else np.asarray(x, float)
                 self.numbers.append(b"%d:" % x.nbytes + x.tobytes())  # which quantity a number belongs to matters
 
+    def add_alike(self, values):
+        """The same quantity of many things: at once, where it is nothing but numbers of one size, or there is none."""
+        x = _numbers(values)
+        if x is None:
+            self.add(*values)
+        else:
+            self.numbers.append(b"%d times %d:" % (len(values), x.nbytes) + x.tobytes())
+
     def function(self):
         """All expressions as a function of their symbols, and these."""
         column = ca.vertcat(ca.SX(0, 1), *[ca.vec(ca.densify(x)) for x in self.expressions])
@@ -110,6 +118,17 @@ class _Contents:
         digest = hashlib.sha256("\n".join([*self.names, "symbols", *names, f.serialize()]).encode())
         digest.update(b"".join(self.numbers))
         return digest.hexdigest()
+
+
+def _numbers(values):
+    """Values as one array, an empty one where all of them are None; None where they are not numbers of one shape."""
+    types = set(map(type, values))
+    if types == {type(None)}:
+        return np.zeros(0)
+    if types == {np.ndarray} and len({x.shape for x in values}) == 1:
+        x = np.array(values)
+        return x if x.dtype == float else None
+    return np.array(values) if types and types <= {float, np.float64} else None
 
 
 def labels(model, expression):
@@ -148,10 +167,15 @@ def _declared(model):
     told.names += ["inputs", *model.parameters, *[m.name for m in model.memories]]
     for ground in model.grounds:
         told.names.append(ground.name)
-        told.add(*(ground.reference if ground.held else ground.path))
+        if not ground.held:
+            told.names.append("moves")
+            told.add(*ground.path)
+    for still in zip(*[ground.reference for ground in model.grounds if ground.held]):
+        told.add_alike(still)
     told.names += [body.name for body in model.bodies]
     for what in MADE_OF.values():
-        told.add(*[getattr(body, what) for body in model.bodies])
+        told.add_alike([getattr(body, what) for body in model.bodies])
+    placed: list = []
     for c in model.constraints:
         told.names += [c.name, c.key]
         trace = c.traced()
@@ -161,9 +185,15 @@ def _declared(model):
             told.names += stated.directions
         else:
             told.names += [_digest(trace), c.first.name, c.second.name]
-            told.add(*(c.placed if c.placed_numbers is None else c.placed_numbers))
+            frames = c.placed_numbers
+            if frames is None:
+                told.names.append("placed by expressions")
+                told.add(*c.placed)
+            else:
+                placed.append(frames)
+    told.add_alike(placed)
     for what in ("start", "start_rate"):
-        told.add(*[kept(j, what) for j in model.joints])
+        told.add_alike([kept(j, what) for j in model.joints])
     told.add(model.gravity)
     texts: dict = {}
     for force in model.forces:
