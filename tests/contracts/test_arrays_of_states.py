@@ -111,6 +111,7 @@ def test_no_states_give_no_results():
         ({"q": np.zeros((3, 2))}, r"q must have 3 numbers.*got shape \(3, 2\)"),
         ({"q": [0.0, np.nan, 0.0]}, "q must have 3 numbers, all finite"),
         ({"q": np.zeros((4, 3)), "v": np.zeros((5, 3))}, r"do not fit together: q \(4,\), v \(5,\)"),
+        ({"q": np.zeros((4, 3)) + 1j}, "q must have 3 numbers, all finite"),
         ({"t": "soon"}, "t must have 1 numbers, all finite"),
     ],
 )

@@ -122,6 +122,24 @@ def test_a_former_result_goes_on(formulation):
             assert np.abs(rest[name].values - whole[name].values[2:]).max() < 1e-7, name
 
 
+def test_a_result_between_two_outputs_is_a_start():
+    """Interpolated rotations are none; what they are near is taken, and brought onto the constraints."""
+    whole = ts.simulate(four_bar(), 0.4, outputs=np.linspace(0, 0.4, 11))
+    with pytest.warns(UserWarning, match="does not satisfy the constraints: link0.position: changed by"):
+        data = first(four_bar(), whole.interp(time=0.26))
+    exact = ts.simulate(four_bar(), 0.26, outputs=[0.0, 0.26]).isel(time=-1)
+    assert np.abs(data.position - exact.position).max() < 0.01 and data.position_drift < 1e-12
+    one = whole.isel(time=-1)
+    with pytest.raises(ts.OptionError, match="start: rotation of 'link0' is no rotation"):
+        first(four_bar(), one.assign(rotation=0.5 * one.rotation))
+
+
+def test_a_ball_joint_that_is_turned_by_more_than_half_a_turn():
+    """(0, 0, 4) is the rotation (0, 0, 4 − 2π), and nothing to be warned of."""
+    data = first(arm(), {"wrist": (0, 0, 4.0)})
+    assert np.allclose(data.coordinate[2:], [0, 0, 4 - 2 * np.pi], atol=1e-12) and data.attrs["start_changes"] == "[]"
+
+
 def test_a_state_of_a_simulation_starts_another_one(tmp_path):
     sim = ts.Simulation(arm(), method="rkmk4", step=0.001)
     sim.advance(0.3)
@@ -260,7 +278,8 @@ def test_bad_starts_are_refused():
         ({"upper.rotation": 2 * np.eye(3)}, "start: upper.rotation must be a rotation: a 3x3 matrix, a quaternion"),
         (data, "start: give a result at one time, as in data.isel"),
         (data.isel(time=0), "start: it belongs to a model with other bodies: hand, link0"),
-        (data[["energy"]].isel(time=0), "start: not a result of a run at one time"),
+        (data[["energy"]].isel(time=0), r"start: not a result of a run at one time \(missing: position"),
+        (data.isel(time=0).expand_dims(sweep=2), r"start: not a result of a run at one time \(of several: sweep 2\)"),
         (3.0, "start must be values by name"),
     ):
         with pytest.raises(ts.OptionError, match=message):

@@ -122,6 +122,19 @@ def test_stops_are_respected():
     assert abs(error.value.nearest.coordinates["hinge1"]) == pytest.approx(1.0, abs=1e-6)  # bent as far as it may
 
 
+@pytest.mark.parametrize("formulation", ["relative", "absolute"])
+def test_a_loop_goes_as_far_as_its_stops_let_it(formulation):
+    """The stop of one joint, a wish of another: the nearest is at the stop, where the loop is as if it were driven there."""
+    model, _ = linkage("four-bar", [(0, 0, 0), (0, 1, 0), (2.6, 2.4, 0), (3.2, 0, 0)], closed=True)
+    at_the_stop = ts.assemble(model, {"hinge1": 0.2}, formulation=formulation).coordinates
+    given = {"limits": {"hinge1": (-0.2, 0.2)}, "formulation": formulation}
+    far = 3 * at_the_stop["last"]
+    nearest = ts.assemble(model, {"last": far}, least_squares=True, **given)
+    assert nearest.coordinates == pytest.approx(at_the_stop, abs=1e-9)
+    with pytest.raises(ts.AssemblyError, match="out of reach.* The nearest assembly misses last by"):
+        ts.assemble(model, {"last": far}, starts=2, **given)
+
+
 def test_a_redundant_arm_moves_as_little_as_possible():
     lengths, tip, start = (0.7, 0.6, 0.5, 0.4), np.array([1.1, 0.7, 0.0]), [0.3, 0.2, -0.1, 0.4]
     model = arm(lengths)
@@ -256,6 +269,12 @@ def test_orientations_and_balls(formulation):
     np.testing.assert_allclose(by_matrix.poses["bar"], np.block([[turn, turn[:, :1]], [0, 0, 0, 1]]), atol=1e-12)
     by_vector = ts.assemble(model, {"bar.rotation": (0.4, -1.2, 0.8)}, formulation=formulation)
     np.testing.assert_allclose(by_vector.poses["bar"], by_matrix.poses["bar"], atol=1e-12)
+    long = np.array((0.4, -1.2, 0.8)) * (
+        1 - 2 * np.pi / np.linalg.norm((0.4, -1.2, 0.8))
+    )  # the other way round, 4.8 rad
+    for vector in ((0.4, -1.2, 0.8), long):
+        by_joint = ts.assemble(model, {"ball": vector}, formulation=formulation)
+        np.testing.assert_allclose(by_joint.poses["bar"], by_matrix.poses["bar"], atol=1e-12)
     aimed = ts.assemble(model, {"bar.position": turn[:, 0]}, formulation=formulation)
     np.testing.assert_allclose(aimed.poses["bar"][:3, 3], turn[:, 0], atol=1e-12)
     assert aimed.freedom == 1  # about its own axis

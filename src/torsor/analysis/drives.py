@@ -105,7 +105,7 @@ def _of_expression(name, given):
 
 def _numbers(name, given, count, what):
     try:
-        values = np.asarray(given, float)
+        values = quantity.reals(given)
     except Exception:  # whatever a stranger's class raises when it is asked for numbers
         values = np.array(np.nan)
     fine = (np.abs(values) <= quantity.FARTHEST).all()

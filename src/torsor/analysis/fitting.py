@@ -22,6 +22,7 @@ PATIENCE = 8  # steps that may bring nothing
 FOR_SQUARES = 4  # times as many steps and as much patience, where the residual does not vanish
 LONGEST = 1.0  # rad, or the size of the model: a longer step is shortened at first, and longer ones are tried where these help
 STOPPED = 1e3  # weight of a stop that is overrun
+NEARLY = 0.1 * EXACT  # by which a stop that is met may be overrun
 FLAT = 1e-11  # slope over residual, at which a least square is reached
 
 
@@ -85,25 +86,38 @@ class Fitting:
         d, _ = self.gaps(q)
         return np.maximum(np.abs(g).max(axis=1, initial=0.0), -np.minimum(d, 0.0).min(axis=1, initial=0.0))
 
-    def restored(self, q, steps=12):
-        """Newton's method on the constraints alone, each step the least; and how far they are from being satisfied then."""
+    def restored(self, q):
+        """Newton's method on the constraints alone, each step the least; and how far they are from being satisfied then. Stops that
+        are overrun are constraints, too, where all of them can be satisfied together."""
         if not self.problem.rows:
             return q, np.zeros(len(q))
-        g, G = self.problem.held(self.t, q, self.p)
-        off = np.abs(g).max(axis=1)
+        found, off = self._restored(q, self.stopped)
+        open = np.flatnonzero(off > EXACT)
+        if self.stopped and len(open):
+            found[open], off[open] = self.few(open)._restored(q[open], False)
+        return found, off
+
+    def _restored(self, q, stopped, steps=12):
+        g, G, off = self._closing(q, stopped)
         for _ in range(steps):
             if not (off > ROUNDING).any():
                 break
-            u = -_apply(_inverse(G), g)
-            trial = self.problem.move(q, _shortened(u))
-            g_new, G_new = self.problem.held(self.t, trial, self.p)
-            new = np.abs(g_new).max(axis=1)
-            better = new < off
-            q, off = np.where(better[:, None], trial, q), np.where(better, new, off)
-            g, G = np.where(better[:, None], g_new, g), np.where(better[:, None, None], G_new, G)
+            trial = self.problem.move(q, _shortened(-_apply(_inverse(G), g)))
+            there = self._closing(trial, stopped)
+            better = there[2] < off
+            q, off = np.where(better[:, None], trial, q), np.where(better, there[2], off)
+            g, G = np.where(better[:, None], there[0], g), np.where(better[:, None, None], there[1], G)
             if not better.any():
                 break
-        return q, off
+        return q, np.abs(g).max(axis=1, initial=0.0, where=np.arange(g.shape[1]) < len(self.problem.rows))
+
+    def _closing(self, q, stopped):
+        """Rows that close loops and lead back from stops that are overrun, their derivative, and the largest of them."""
+        g, G = self.problem.held(self.t, q, self.p)
+        if stopped:
+            d, B = self.gaps(q)
+            g, G = np.concatenate([g, np.minimum(d, 0.0)], axis=1), np.concatenate([G, B * (d < 0)[:, :, None]], axis=1)
+        return g, G, np.abs(g).max(axis=1, initial=0.0)
 
     def seen(self, q):
         """All that a step is made from: r and J, d and B."""
@@ -136,8 +150,8 @@ def constrained(r, J, g, G, d, B, mu):
 
 
 def _cost(r, J, d, B):
-    """|w r|², stops that are overrun included."""
-    return (r**2).sum(axis=1) + STOPPED**2 * (np.minimum(d, 0.0) ** 2).sum(axis=1)
+    """|w r|², and by how much stops are overrun: as such and not squared, so that it does not pay to overrun one a little."""
+    return (r**2).sum(axis=1) - STOPPED * np.minimum(d + NEARLY, 0.0).sum(axis=1)
 
 
 def fitted(fitting, q, exactly=True):
@@ -158,16 +172,17 @@ def fitted(fitting, q, exactly=True):
         size = np.abs(u).max(axis=1, initial=0.0)
         long = size > far[alive]
         trial, off = part.restored(part.problem.move(q[alive], _shortened(u, far[alive])))
-        there = part.seen(trial)
-        new = np.where(off <= EXACT, _cost(*there), np.inf)
+        new_seen = part.seen(trial)
+        new = np.where(off <= EXACT, _cost(*new_seen), np.inf)
         before = cost[alive]
         better = new < before
-        for old, x in ((q, trial), (cost, new), *zip(seen, there)):
+        for old, x in ((q, trial), (cost, new), *zip(seen, new_seen)):
             old[alive[better]] = x[better]
         nu[alive] = np.clip(nu[alive] * np.where(better, np.where(long, 1.0, 0.2), 5.0), 1e-12, 1e8)
         far[alive] *= np.where(better, np.where(long, 2.0, 1.0), np.where(long, 0.25, 1.0))
         idle = ~better | (new > before * (1 - (1e-3 if exactly else 1e-13)))
-        flat = (slope <= FLAT * np.sqrt(before)) | (size <= ROUNDING)
+        arrived = size <= EXACT if part.stopped else True  # a step that leads to a stop may have no slope left
+        flat = (slope <= FLAT * np.sqrt(before)) & arrived | (size <= ROUNDING)
         stuck[alive] = np.where(flat & (before > EXACT**2), 99, np.where(idle, stuck[alive] + 1, 0))
     return Fit(q, np.linalg.norm(seen[0], axis=1), fitting.overrun(q))
 

@@ -2,6 +2,7 @@
 
     r = s(q) − y                        a coordinate, a point, a signal                                  (1)
     r = log(Rᵀ(y) R(q))                 an orientation: the rotation vector that is missing              (2)
+    r = coordinates(H(y)⁻¹ H(q))        all of a joint whose coordinates hold a rotation vector          (3)
 
 y   the numbers that are asked for, inputs of the kernels: other numbers need no other kernels
 """
@@ -38,6 +39,7 @@ class Target:
     signals   expressions of positions: a column, a rotation, or both
     units     of the rows of the residual
     turns     (joint, place) where it is the coordinate of a joint
+    turned    the joint, where it is all of the coordinates of one that hold a rotation vector
     """
 
     name: str
@@ -45,6 +47,7 @@ class Target:
     rotation: ca.SX | None
     units: tuple[str, ...]
     turns: tuple[Any, int] | None = None
+    turned: Any = None
 
     @property
     def size(self):
@@ -52,7 +55,9 @@ class Target:
         return (0 if self.column is None else self.column.shape[0]) + (0 if self.rotation is None else 9)
 
     def residual(self, y):
-        """(1), (2)."""
+        """(1), (2), (3)."""
+        if self.turned is not None:
+            return self.turned.coordinates(se3.inverse(self.turned.pose(y)) @ self.turned.relative_pose())  # (3)
         column = ca.SX(0, 1) if self.column is None else self.column
         asked, R = quantity.parted(y, column.shape[0])
         turn = ca.SX(0, 1) if self.rotation is None else so3.log(ca.reshape(R, 3, 3).T @ self.rotation)  # (2)
@@ -80,7 +85,7 @@ class Target:
 
 def _array(value, name):
     try:
-        array = np.asarray(value, float)
+        array = quantity.reals(value)
     except Exception:  # whatever a stranger's class raises when it is asked for numbers
         array = np.array(np.nan)
     if not (np.abs(array) <= quantity.FARTHEST).all():
@@ -163,7 +168,7 @@ def _of_joint(name, joint, place):
         raise OptionError(f"target {name!r}: joint {joint.name!r} has {joint.dof} coordinates")
     units = tuple(LENGTH if unit == "m" else ANGLE for unit in coordinate_units(joint))
     if place is None and joint.dof > 1:
-        return Target(name, joint.coordinate, None, units)
+        return Target(name, joint.coordinate, None, units, turned=joint if joint.quasi else None)
     k = place or 0
     return Target(name, joint.coordinate[k], None, (units[k],), (joint, k))
 

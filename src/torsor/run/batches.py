@@ -48,7 +48,7 @@ class Batch:
 def numbers(value, name, count):
     """An array of finite numbers whose last dimension has so many; None: any shape, to which a dimension of 1 is added."""
     try:
-        array = np.asarray(value, float)
+        array = quantity.reals(value)
     except Exception:  # whatever a stranger's class raises when it is asked for numbers
         array = np.array(np.nan)
     if count is None or array.ndim == 0 and count == 1:

@@ -18,6 +18,7 @@ from ..describe import quantity
 from ..errors import OptionError
 
 BODY = {"position": (3,), "rotation": (3, 3), "velocity": (3,), "angular_velocity": (3,)}
+MEAN = 0.9  # least stretch of the mean of two rotations that are close to each other: less than 50 degrees
 ALLOWED = (
     "values by name (of joints, bodies and states), a result at one time as in data.isel(time=-1), the state of a Simulation, an "
     "assembly or an equilibrium"
@@ -99,9 +100,22 @@ class Names:
         elif what == "rate" and (labels := self._labels(owner)):
             found.rates |= zip(labels, self._numbers(name, value, (len(labels),)).tolist())
         elif labels := self._labels(owner if what == "coordinate" else name):
-            found.coordinates |= zip(labels, self._numbers(name, value, (len(labels),)).tolist())
+            found.coordinates |= zip(
+                labels, self._principal(labels, self._numbers(name, value, (len(labels),))).tolist()
+            )
         else:
             self._refuse(name)
+
+    def _principal(self, labels, value):
+        """All coordinates of a joint as results hold them: a rotation vector that is longer than half a turn is another one."""
+        joint = self.model[labels[0].rpartition("[")[0] or labels[0]]
+        if len(labels) < joint.dof or not joint.quasi:
+            return value
+        import casadi as ca  # late: most starts need none
+
+        x = ca.SX.sym("x", joint.dof)
+        found = np.array(ca.Function("principal", [x], [joint.coordinates(joint.pose(x))])(value), float).ravel()
+        return value if np.allclose(found, value, rtol=0, atol=1e-9) else found
 
     def _pose(self, name, value):
         """A rotation, as bodies are given theirs: a matrix, a quaternion or a rotation vector."""
@@ -155,14 +169,28 @@ class Names:
             )
         data = data.isel(time=0) if "time" in data.sizes else data
         needed = [*BODY, "coordinate", "rate"]
-        if [name for name in needed if name not in data] or data.sizes.get("run", 1) != 1:
-            raise OptionError(f"model {self.model.name!r}: start: not a result of a run at one time")
+        missing = [name for name in needed if name not in data]
+        several = [] if missing else [d for d in data["coordinate"].dims if d != "joint_coordinate"]
+        data = data.isel({d: 0 for d in several if data.sizes[d] == 1})
+        several = [f"{d} {data.sizes[d]}" for d in several if d in data.sizes]
+        if missing or several:
+            what = f"missing: {', '.join(missing)}" if missing else f"of several: {', '.join(several)}"
+            raise OptionError(f"model {self.model.name!r}: start: not a result of a run at one time ({what})")
         parts = {name: data[name].values for name in needed}
         names = {"body": data["body"].values.tolist(), "joint_coordinate": data["joint_coordinate"].values.tolist()}
         return self._whole(names, parts, {name: float(data[name]) for name in self.states if name in data})
 
     def _of_moment(self, moment):
         return self._whole(moment.names, moment.motion, {k: x for k, x in moment.states.items() if k in self.states})
+
+    def _orthogonal(self, body, R):
+        """The nearest rotation: what lies between two outputs of a result is a mean of matrices, and not quite one."""
+        U, s, Vt = np.linalg.svd(R)
+        if np.linalg.det(R) <= 0 or s.min() < MEAN:
+            raise OptionError(
+                f"model {self.model.name!r}: start: rotation of {body!r} is no rotation: {quantity.show(R)}"
+            )
+        return R if np.abs(s - 1).max() < 1e-12 else U @ Vt
 
     def _whole(self, names, parts, states):
         """A whole motion, of a model with the same bodies and joints."""
@@ -178,6 +206,7 @@ class Names:
         found = Wanted(states=states, whole=True)
         for k, body in enumerate(names["body"]):
             found.bodies |= {(body, what): np.asarray(parts[what][k]) for what in BODY}
+            found.bodies[body, "rotation"] = self._orthogonal(body, found.bodies[body, "rotation"])
         for target, what in ((found.coordinates, "coordinate"), (found.rates, "rate")):
             target |= zip(names["joint_coordinate"], np.asarray(parts[what]).tolist())
         return found
