@@ -64,6 +64,22 @@ def test_a_speed_follows_an_input_through_a_state():
     assert turned(model, "rail") == pytest.approx(1.5, rel=1e-10)
 
 
+def test_a_place_follows_an_input_through_two_states():
+    """The advice that a drive gives: the input is an acceleration, which changes sign on the way: two parabolas."""
+    model = ts.Model("servo")
+    slide = model.body("slide", mass=2.0, inertia=(1, 1, 1))
+    rail = model.add(ts.Prismatic("rail", model.ground, slide, axis="x"))
+    push = model.input("push", 1.0)
+    with pytest.raises(ts.ModelError, match=r"follows state 'late', whose rate contains 'push'.*take it for an accel"):
+        model.add(ts.Drive("jump", rail, model.state("late", rate=push)))
+    model.add(ts.Drive("servo", rail, model.state("way", rate=model.state("speed", rate=push))))
+    sim = ts.Simulation(model)
+    sim.advance(1.0)
+    sim.advance(0.5, push=-2.0)
+    assert sim["rail"] == pytest.approx(0.5 + 0.5 - 0.25, rel=1e-10)
+    assert sim.rates["rail"] == pytest.approx(0.0, abs=1e-10) and sim["slide.acceleration"][0] == pytest.approx(-2.0)
+
+
 def test_what_cannot_jump_contains_no_input():
     model = motor()
     torque = model["torque"].symbol

@@ -92,9 +92,16 @@ def _followed(model, element, equation, at_position):
                 raise ModelError(
                     f"{element.owner}: follows state {state.name!r}, whose rate contains {inner.name()!r}; the rate of a state "
                     f"that a constraint follows may contain {allowed} only. Let a force follow it instead"
+                    f"{_instead(KEPT) if at_position and what == 'input' else ''}"
                 )
             if at_position and what == "state":
                 _followed(model, element, inner, False)
+
+
+def _instead(allowed):
+    """How a constraint may follow an input all the same."""
+    ways = {KEPT: ", or take it for an acceleration: way = model.state('way', rate=model.state('speed', rate=input))"}
+    return (ways | {SLIDING: ", or a state whose rate it is"}).get(allowed, "")
 
 
 def written(element, what):
@@ -124,7 +131,7 @@ def contents(model, owner, what, expression, allowed):
             )
         if kind not in allowed:
             words = ", ".join(WORDS[k] for k in allowed if k in WORDS)
-            why = ". An input may jump: let a force follow it, or a state whose rate it is" if kind == "input" else ""
+            why = f". An input may jump: let a force follow it{_instead(allowed)}" if kind == "input" else ""
             raise ModelError(f"{owner}: {what} contains {s.name()!r}; it may contain numbers, {words} only{why}")
     if not quantity.finite(expression):
         raise ModelError(f"{owner}: {what} contains a number that is not finite")
