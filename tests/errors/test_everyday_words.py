@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import torsor as ts
+from torsor.cli import status_of
 
 
 def arm():
@@ -85,3 +86,17 @@ def test_it_is_told(call):
     make, words = CALLS[call]
     with pytest.raises(ts.TorsorError, match=words):
         make()
+
+
+COMMANDS = {
+    "run pendulum --set n=1 --set n=2": "--set n: it is given twice, as 1 and as 2",
+    "run pendulum --start hinge": "--start hinge: there is no such file; values are written as in hinge=0.3",
+    "run measured.csv --until 1": "'measured.csv' is no model: give a case, or a Python, URDF or MJCF file, or a component",
+}
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_commands_tell_it_too(line, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "measured.csv").write_text("a,b\n1,2\n")
+    assert status_of(line.split()) == 2 and COMMANDS[line] in capsys.readouterr().err

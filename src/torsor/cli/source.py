@@ -40,11 +40,13 @@ class Source:
 
 def assignments(items):
     """NAME=VALUE given several times, as a dictionary; a value is a number where it reads as one."""
-    found = {}
+    found: dict[str, Any] = {}
     for item in items or []:
         name, equals, value = (part.strip() for part in item.partition("="))
         if not (name and equals and value):
             raise OptionError(f"--set {item!r}: write NAME=VALUE")
+        if name in found:
+            raise OptionError(f"--set {name}: it is given twice, as {found[name]} and as {value}")
         found[name] = number(value)
     return found
 
@@ -202,6 +204,8 @@ def _file(path, settings):
     if os.path.splitext(path)[1] in (".nc", ".h5"):
         raise OptionError(f"{path!r} is a result, not a model; `torsor plot {path} DIR` draws it")
     code = _content(path)
+    if os.path.splitext(path)[1] not in (".py", ""):
+        raise OptionError(f"{path!r} is no model: give a case, or a Python, URDF or MJCF file, or a component")
     names: dict[str, Any] = {"__name__": "torsor_model", "__file__": os.path.abspath(path)}
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     with blamed(path):

@@ -36,6 +36,8 @@ def _file(path, when, option):
     if not path.endswith(".nc"):
         if when:
             raise OptionError(f"{option} {path}@{when}: only results (FILE.nc) have several times")
+        if not os.path.exists(path):
+            raise OptionError(f"{option} {path}: there is no such file; values are written as in hinge=0.3")
         return Moment.load(path)
     data = load(path)
     data = data if "time" in data.sizes else data.expand_dims("time")  # an equilibrium
