@@ -322,3 +322,13 @@ def test_a_command_whose_reader_has_gone_ends_as_ever(tmp_path, command, status)
     assert done.returncode == status
     assert "Broken" not in done.stderr and "Traceback" not in done.stderr
     assert (tmp_path / "kept.nc").exists() == ("--out" in command)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a system without a device that is always full")
+def test_a_standard_output_that_takes_no_more_is_told():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "torsor", "study", "--help"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 2
+    assert done.stderr == "torsor: cannot write to standard output: No space left on device\n"

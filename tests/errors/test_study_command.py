@@ -37,13 +37,50 @@ def test_lists_ranges_and_grids_become_runs(file, tmp_path, capsys):
     assert len(np.loadtxt(table, delimiter=",", skiprows=1, usecols=0)) == 10
 
 
+def test_ratios_words_with_commas_and_starts(file, tmp_path):
+    out = str(tmp_path / "study.nc")
+    asked = [
+        "study",
+        file,
+        "--set",
+        "m=1:100:3:log",
+        "--reduce",
+        "min,max",
+        "--keep",
+        "energy,coordinate",
+        "--out",
+        out,
+    ]
+    assert status_of([*asked, "--start", "hinge=0:1:3", "--start", "hinge.rate=2"]) == 0
+    data = ts.load(out)
+    np.testing.assert_allclose(data.m, [1, 10, 100], rtol=1e-15)
+    assert data["start.hinge"].values.tolist() == [0, 0.5, 1] and set(data["start.hinge.rate"].values) == {2.0}
+    assert {"energy_min", "energy_max", "coordinate_min", "coordinate_max"} < set(data.data_vars)
+    np.testing.assert_array_equal(data.coordinate_min[:, 0], [0, 0.5, 1])
+
+
+def test_where_all_runs_fail_the_status_is_3_and_the_messages_are_kept(file, tmp_path, capsys):
+    out = str(tmp_path / "study.nc")
+    assert status_of(["study", file, "--set", "m=-1,-2", "--reduce", "last", "--out", out]) == 3
+    assert "all 2 runs of the study failed" in capsys.readouterr().err
+    assert ts.load(out).message.values.tolist()[1] == "parameter 'm': must be positive, got -2.0"
+
+
 def test_runs_that_fail_give_status_3_and_bad_input_status_2(file, capsys):
     assert status_of(["study", file, "--set", "m=-1,1", "--reduce", "last"]) == 3
     assert "run 0: parameter 'm': must be positive, got -1.0" in capsys.readouterr().out
     for arguments, message in (
-        (["--set", "m=1:2"], "write FIRST:LAST:COUNT as in 1:10:50, or values as in 0.5,1,2"),
-        (["--set", "z=1,2"], "has no parameter 'z'. Known: m, l."),
-        (["--set", "m=1,2", "--set", "l=1,2,3"], "unequal length"),
+        (["--set", "m=1:2"], "write FIRST:LAST:COUNT as in 1:10:50"),
+        (["--set", "z=1,2"], "has no parameter 'z' that could vary. Known: m, l."),
+        (["--set", "count=1,2"], "Options of a case or of build() take one value"),
+        (["--set", "m=1,2", "--set", "m=3,4"], "--set m: it is given twice"),
+        (["--set", "m=0:1:3:log"], "FIRST:LAST:COUNT:log as in 1:100:5:log"),
+        (
+            ["--set", "m=1,2", "--set", "l=1,2,3"],
+            "unequal length: parameter 'm' has 2, parameter 'l' has 3. Give each run",
+        ),
+        (["--set", "m=1,2", "--set", "l=1,2,3"], "take every combination with --grid"),
+        (["--out", "study.xlsx"], ".xlsx is not written here"),
         (["--reduce", "median"], "reduce must be 'last'"),
         (["--out", "/nowhere/x.nc"], "there is no folder"),
     ):

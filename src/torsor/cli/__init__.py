@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import threading
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 
 from ..errors import TorsorError
 
@@ -31,9 +31,11 @@ def status_of(arguments=None):
         with ending():
             from .commands import app
 
-            with redirect_stdout(Unread(sys.stdout)) as out:
+            with redirect_stdout(Unread(sys.stdout)) as out, redirect_stderr(Unread(sys.stderr)):
                 status = app(args=arguments, prog_name="torsor", standalone_mode=False)
                 out.flush()
+        if out.trouble is not None:
+            return complain(f"cannot write to standard output: {out.trouble.strerror}")
         return status if isinstance(status, int) else DONE
     except TorsorError as error:
         return complain(error)
@@ -54,29 +56,30 @@ def status_of(arguments=None):
 
 
 class Unread:
-    """Standard output whose reader may go before the end, as `head` does: a command then goes on in silence, and ends as ever."""
+    """Standard output whose reader may go before the end, as `head` does, or is not there: a command then goes on in silence, and
+    ends as ever. Where it is a file that takes no more, that is told at the end."""
 
     def __init__(self, stream):
-        self.stream = stream
+        self.stream = open(os.devnull, "w") if stream is None else stream
+        self.trouble: OSError | None = None
 
     def write(self, text):
-        try:
-            return self.stream.write(text)
-        except BrokenPipeError:
-            self._into_nothing()
-            return len(text)
+        self._tried(lambda: self.stream.write(text))
+        return len(text)
 
     def flush(self):
-        try:
-            self.stream.flush()
-        except BrokenPipeError:
-            self._into_nothing()
-            self.stream.flush()
+        self._tried(lambda: self.stream.flush())
 
-    def _into_nothing(self):
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, self.stream.fileno())
-        os.close(nothing)
+    def _tried(self, action):
+        try:
+            action()
+        except OSError as error:
+            if not isinstance(error, BrokenPipeError):
+                self.trouble = error
+            nothing = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nothing, self.stream.fileno())
+            os.close(nothing)
+            self.stream.flush()
 
     def __getattr__(self, name):
         return getattr(self.stream, name)
@@ -107,7 +110,7 @@ def complain(message, status=BAD_INPUT):
 
         if silent():
             return status
-    print(f"torsor: {message}", file=sys.stderr)
+    print(f"torsor: {message}", file=Unread(sys.stderr), flush=True)
     return status
 
 

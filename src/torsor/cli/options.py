@@ -64,7 +64,8 @@ OUT = option("FILE.nc", "Write the result as NetCDF; to FILE.csv, FILE.parquet o
 CSV = option("FILE.csv", "Write the result as a flat table, one row per time.")
 VARIED = option(
     "NAME=VALUES",
-    "Values of a parameter: 1:10:50 (50 values from 1 to 10) or 0.5,1,2; or one value. Repeatable.",
+    "Values of a parameter: 1:10:50 (50 values from 1 to 10), 1:100:5:log (5 values with equal ratios) or 0.5,1,2; or one value. "
+    "Repeatable.",
     "--set",
 )
 GRID = typer.Option("--grid", help="Every combination of the values; else the first of all, the second of all …")
@@ -72,6 +73,12 @@ REDUCE = option(
     "HOW", "Keep of each run: last, min, max or mean over its outputs. Repeatable. Default: all outputs.", "--reduce"
 )
 KEEP = option("VARIABLE", "Keep this variable of each run. Repeatable. Default: all.", "--keep")
+STARTS = option(
+    "NAME=VALUES|FILE.nc[@TIME]",
+    "Where runs start: values of joints, bodies and states as with --set, as in hinge=0:1:10 (repeatable); or one start for all, "
+    "as in `torsor run`.",
+    "--start",
+)
 STORE = option("DIR", "Keep results in this folder as they come: the same command goes on after a kill.")
 WORKERS = option("N", "Threads that carry out runs. Default: all processors.", "--threads")
 CERTIFY = typer.Option("--certify", help="Measure the error of the result by a second, finer run.")

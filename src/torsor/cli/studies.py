@@ -5,7 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
-from ..errors import OptionError
+from ..errors import OptionError, RunError
 from . import DONE, FAILED, INTERRUPTED, complain
 from .drawing import tell, written_as
 from .options import (
@@ -20,6 +20,7 @@ from .options import (
     PROJECTION,
     REDUCE,
     SOURCE,
+    STARTS,
     STEP,
     STORE,
     TOLERANCE,
@@ -44,20 +45,24 @@ def study(
     map: Annotated[str | None, MAP] = None,
     tolerance: Annotated[float | None, TOLERANCE] = None,
     threads: Annotated[int | None, WORKERS] = None,
+    start: Annotated[list[str] | None, STARTS] = None,
     store: Annotated[str | None, STORE] = None,
     out: Annotated[str | None, OUT] = None,
     csv: Annotated[str | None, CSV] = None,
 ):
-    """Run many variants of a case or a model file: a value of --set may be 1:10:50 (50 values from 1 to 10) or 0.5,1,2."""
+    """Run many variants of a case or a model file: a value of --set may be 1:10:50 (50 values from 1 to 10), 1:100:5:log or
+    0.5,1,2."""
     from ..studies.study import study as carry_out
     from .source import blamed, load, outputs_of
 
     varied, fixed = assigned(set)
     found = load(source, fixed)
+    _refuse_options(found.model, varied)
+    words, names = _listed(reduce), _listed(keep)
     given = {
         "until": until, "outputs": None if outputs is None else outputs_of(outputs), "step": step, "method": method,
         "formulation": formulation, "projection": projection, "map": map, "tolerance": tolerance, "executor": threads,
-        "store": store, "reduce": reduce and (reduce[0] if len(reduce) == 1 else reduce), "keep": keep or None,
+        "store": store, "reduce": words[0] if len(words) == 1 else words or None, "keep": names or None, "start": started(start),
     }  # fmt: skip
     arguments = found.recommended | {name: value for name, value in given.items() if value is not None}
     if "until" not in arguments:
@@ -65,8 +70,45 @@ def study(
     wanted = written_as(out, csv)
     with blamed(found.file), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "interrupted")  # is told at the end
-        data = carry_out(found.model, parameters=found.parameters | varied, grid=grid, **arguments)
+        try:
+            data = carry_out(found.model, parameters=found.parameters | varied, grid=grid, **arguments)
+        except OptionError as error:
+            raise OptionError(str(error).replace("grid=True", "--grid")) from error
+        except RunError as error:
+            if error.data is None:
+                raise
+            complain(str(error).replace(" in `data` of this error", " kept"))
+            data = error.data
     return _told(data, varied, wanted)
+
+
+def _listed(items):
+    """Words that are given several times, or with commas between."""
+    return [word.strip() for item in items or [] for word in item.split(",")]
+
+
+def started(items):
+    """Where runs start: values by name, several of them for as many runs; or as `--start` of `run` takes it."""
+    from .starting import start_of
+
+    if not any(":" in item.partition("=")[2] for item in items or []):
+        return start_of(items)
+    found = {name: values for name, _, values in (item.partition("=") for item in items)}
+    return {
+        name: _values(name, x, "--start") if {":", ","} & {*x} else start_of([f"{name}={x}"])[name]
+        for name, x in found.items()
+    }
+
+
+def _refuse_options(model, varied):
+    """Refuse to vary what is not a parameter of the model."""
+    for name in varied:
+        if name not in model.parameters:
+            known = ", ".join(model.parameters) or "none"
+            raise OptionError(
+                f"--set {name}: model {model.name!r} has no parameter {name!r} that could vary. Known: {known}. Options of a case "
+                "or of build() take one value; a file declares parameters with model.parameter(name, value)"
+            )
 
 
 def assigned(items):
@@ -80,18 +122,23 @@ def assigned(items):
     return varied, {name: value for name, value in found.items() if name not in varied}
 
 
-def _values(name, text):
-    """FIRST:LAST:COUNT, or values separated by commas."""
+def _values(name, text, option="--set"):
+    """FIRST:LAST:COUNT, the same with :log, or values separated by commas."""
     try:
         if ":" in text:
-            first, last, count = text.split(":")
-            values = np.linspace(float(first), float(last), int(count))
+            first, last, count, *pace = (part.strip() for part in text.split(":"))
+            if pace not in ([], ["log"]):
+                raise ValueError
+            values = (np.geomspace if pace else np.linspace)(float(first), float(last), int(count))
         else:
             values = np.array([float(x) for x in text.split(",")])
     except ValueError:
         values = np.zeros(0)
     if not values.size:
-        raise OptionError(f"--set {name}={text}: write FIRST:LAST:COUNT as in 1:10:50, or values as in 0.5,1,2")
+        raise OptionError(
+            f"{option} {name}={text}: write FIRST:LAST:COUNT as in 1:10:50, FIRST:LAST:COUNT:log as in 1:100:5:log, or values as "
+            "in 0.5,1,2"
+        )
     return values
 
 
@@ -107,7 +154,7 @@ def _told(data, varied, wanted):
             "parameters",
             ", ".join(f"{name} ({len(values)} values)" for name, values in varied.items()) or "as in the model",
         ),
-        ("method", f"{data.attrs.get('method', '')}, {data.attrs.get('formulation', '')}"),
+        ("method", ", ".join(data.attrs[name] for name in ("method", "formulation") if name in data.attrs) or "none"),
         ("steps", f"{int(data['steps'].sum())}"),
         *listed("failed", [f"run {k}: {message}" for k, message in failed], "run", "runs", 3),
     ]

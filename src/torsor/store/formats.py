@@ -74,10 +74,29 @@ def _legal(names):
 
 FORMATS = {".csv": Format(_csv), ".parquet": Format(_parquet, "pyarrow"), ".mat": Format(_mat, "scipy")}
 
+FOREIGN = (
+    ".xlsx",
+    ".xls",
+    ".ods",
+    ".tsv",
+    ".txt",
+    ".json",
+    ".pkl",
+    ".npz",
+    ".npy",
+    ".feather",
+)  # of formats that are others
+
 
 def format_of(path):
     """The format that a file's name asks for; None: NetCDF. Refused where the package that writes it is not installed."""
-    found = FORMATS.get(os.path.splitext(os.fsdecode(path))[1].lower())
+    suffix = os.path.splitext(os.fsdecode(path))[1].lower()
+    found = FORMATS.get(suffix)
+    if suffix in FOREIGN:
+        raise ResultError(
+            f"cannot write {os.fspath(path)!r}: {suffix} is not written here. Known: .nc, {', '.join(FORMATS)}; "
+            "spreadsheets read FILE.csv"
+        )
     if found is not None and found.needs is not None and importlib.util.find_spec(found.needs) is None:
         raise ResultError(
             f"cannot write {os.fspath(path)!r}: this needs {found.needs}, which is not installed: pip install 'torsor[files]'"

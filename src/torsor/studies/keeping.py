@@ -54,7 +54,9 @@ class Folder:
         except (OSError, ValueError) as error:
             if isinstance(error, ResultError):
                 raise
-            raise ResultError(f"study: cannot use the folder {str(path)!r}: {error}") from None
+            raise ResultError(
+                f"study: cannot use the folder {str(path)!r}: {getattr(error, 'strerror', None) or error}"
+            ) from None
 
     def portions(self):
         """What is there already. Files that are damaged do not count: their runs are carried out again."""

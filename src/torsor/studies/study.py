@@ -9,6 +9,7 @@ import numpy as np
 from ..describe import quantity
 from ..describe.model import Model
 from ..errors import OptionError, RunError
+from ..formulations.fingerprint import fingerprint
 from ..look.progress import Progress
 from ..methods.projections import Projection
 from ..run.held import equal_edges
@@ -82,8 +83,15 @@ def study(
     try:
         whole = Dispatch(session, runs, rows, folder).carry_out(executor, bar)
     except RunError as error:
-        raise RunError(str(error), dataset_of(error.data, runs, order.times)) from error.__cause__
-    return _told(model, dataset_of(whole, runs, order.times))
+        raise RunError(str(error), _result(error.data, runs, order)) from error.__cause__
+    return _told(model, _result(whole, runs, order))
+
+
+def _result(whole, runs, order):
+    """The dataset of a study. Where no run tells of all of them, the model is told."""
+    every = dict(order.model.signals) | order.signals
+    whole.told = whole.told or {"model": order.model.name, "model_hash": fingerprint(order.model, every)}
+    return dataset_of(whole, runs, order.times)
 
 
 def _ordered(model, until, parameters, grid, start, inputs, outputs, signals, options, keep, reduce):
