@@ -187,6 +187,29 @@ def test_tables_bend_beyond_the_horizon():
     assert sim["rail.rate"] == pytest.approx(6.0, abs=1e-12)
 
 
+def test_tables_bend_wherever_a_simulation_begins():
+    """Before 0, at a bend, and where a state is restored that lies before the start: m v = ∫ F dt to rounding with long steps."""
+    x, y = np.array([-2.9, -1.7, -0.4, 0.0, 0.77, 1.31, 2.9]), np.array([0, 3, -2, 5, 1, -4, 2])
+    model = ts.Model("cart")
+    rail = model.add(ts.Prismatic("rail", model.ground, model.body("cart", mass=1.0, inertia=(1, 1, 1)), axis="x"))
+    model.add(ts.JointForce("push", rail, ts.table(x, y)(ts.time)))
+
+    def impulse(start, end):
+        t = np.unique(np.clip([start, end, *x], start, end))
+        return np.trapezoid(np.interp(t, x, y), t)
+
+    sim = ts.Simulation(model, method="rkmk4", step=0.2)
+    for start in (-3.0, -1.7, 0.0, 0.77, 1.0):
+        sim.reset(time=start)
+        moment = sim.state
+        sim.advance(1.9)
+        assert sim.rates["rail"] == pytest.approx(impulse(start, start + 1.9), abs=1e-13)
+    sim.reset(time=1.31)
+    sim.state = moment
+    sim.advance(1.5)
+    assert sim.rates["rail"] == pytest.approx(impulse(1.0, 2.5), abs=1e-13)
+
+
 def test_controllers_are_asked_as_in_a_run():
     """Sampled at 13 ms in steps of 10 ms; also from a state that was kept between two samples."""
     model = motor()

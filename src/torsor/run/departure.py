@@ -79,7 +79,7 @@ class Departing(Results):
         plan.longest_step = until * longest(self.integrator, self.method, plan.tolerance)
         plan.mass, plan.inertia = system.mass, system.inertia
         if self.bends is not None and self.bends.found:
-            plan.bends, plan.beyond = self.bends(system.p, until)
+            plan.bends, plan.beyond = self.bends(system.p, until, system.t)
 
     def bending(self, bends):
         """The same, with steps that end where `bends` says."""

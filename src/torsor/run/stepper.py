@@ -46,13 +46,13 @@ class Stepper:
         """From where the runner is now on."""
         self.budget = max(self.runner._first_slice(), 1)
         self.base, self.dt, self.count = self.state.time, 0.0, 0
-        self.ended, self.stale = "", True
+        self.ended, self.stale, self.since = "", True, self.runner.system.t
         self.reach = self.runner.until if self.runner.bends is not None and self.runner.bends.found else np.inf
 
     def _look_ahead(self, end):
         """Where steps end since something bends there, beyond the time up to which that was known."""
         runner, self.reach = self.runner, 2.0 * end
-        runner.plan.bends, runner.plan.beyond = runner.bends(runner.system.p, self.reach)
+        runner.plan.bends, runner.plan.beyond = runner.bends(runner.system.p, self.reach, self.since)
 
     def reset(self, **start):
         """To a start: see `Prepared.reset`."""
@@ -155,6 +155,9 @@ class Stepper:
         runner.equations.known = runner.equations.settled = 0  # factors that belong to another state
         self.begin()
         (self.base, self.dt, self.count), self.ended = facts["grid"], facts["ended"]
+        if self.state.time < self.since and self.reach < np.inf:  # it may have begun anywhere
+            self.since = None
+            self._look_ahead(abs(self.reach))
         if self.eventful:
             time, event, energy = (arrays[f"log.{what}"] for what in ("time", "event", "energy"))
             none = runner.log.impulse[:0], runner.log.slots[:0]

@@ -41,21 +41,27 @@ class Bends:
                     line = ca.Function("line", [inputs], [a, ca.substitute(u, time, 0)])
                     self.found.append((stored(number).content, k, line))
 
-    def __call__(self, p, until):
-        """Times at which steps end, and those at which the next ones begin; `until`, which may be passed, tells what is close."""
+    def __call__(self, p, until, start=None):
+        """Times at which steps end, and those at which the next ones begin.
+
+        until   end of the run, which may be passed: it tells what is close
+        start   of the run, where no step ends; None: none is known
+        """
         p = p[: len(self.model.inputs)] if len(p) else self.model.input_values(self.model.values())
-        several = [_instants(table, k, [float(x) for x in line(p)], until) for table, k, line in self.found]
+        several = [_instants(table, k, [float(x) for x in line(p)]) for table, k, line in self.found]
         times, room = (np.concatenate(x) for x in zip(*several))
         order = np.argsort(times, kind="stable")
+        if start is not None:
+            order = order[np.abs(times[order] - start) > CLOSE * until]
         return _grouped(times[order], room[order], until)
 
 
-def _instants(table, axis, line, until):
-    """Times after the start of a run at which a table bends, and how closely they are known."""
+def _instants(table, axis, line):
+    """Times at which a table bends, and how closely they are known."""
     points, (a, b) = table.bends(axis), line
     times = (points - b) / a if a != 0 else np.zeros(0)  # (1)
-    times = times[times > CLOSE * until]
-    rounding = np.spacing(times) + (np.spacing(abs(b)) + np.spacing(abs(a) * times)) / abs(a or 1.0)
+    far = np.abs(times)
+    rounding = np.spacing(far) + (np.spacing(abs(b)) + np.spacing(abs(a) * far)) / abs(a or 1.0)
     return times, BESIDE * rounding
 
 
