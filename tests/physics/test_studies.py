@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from happenings import machine, seen
 
 import torsor as ts
 from torsor.studies import dispatch, order
@@ -66,6 +67,9 @@ def test_the_same_bits_come_from_threads_processes_and_dask(model, result):
             few = ts.study(model, 1.0, **asked, reduce=lambda run: {"top": run["height"].max()}, executor=dask)
             np.testing.assert_array_equal(few.top, result.height.max("time"))
         xr.testing.assert_identical(ts.study(model, 1.0, **asked, **further, executor=spawned), beside)
+        busy, lengths = machine(), {"L": np.linspace(0.8, 1.2, 4)}
+        told = ts.study(busy, 0.4, lengths, outputs=4, reduce=seen)
+        xr.testing.assert_identical(ts.study(busy, 0.4, lengths, outputs=4, reduce=seen, executor=spawned), told)
     np.testing.assert_array_equal(beside.twice, 2 * result.height)
 
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+import xarray as xr
+from happenings import machine, seen
 
 import torsor as ts
 from torsor.run.beginnings import Together
@@ -87,7 +89,7 @@ def compared(model, runs=4, only=("L", "m"), **options):
         single = ts.simulate(model, 0.4, outputs=4, parameters={n: x[k] for n, x in values.items()}, **options)
         for name, x in single.data_vars.items():
             if "time" in x.dims:
-                np.testing.assert_array_equal(data[name][k], x, err_msg=f"{name} of run {k}")
+                np.testing.assert_array_equal(data[name][k, : len(x)], x, err_msg=f"{name} of run {k}")
         for name in ("steps", "rejections", "energy_balance_relative", "position_drift_max", "time_reached"):
             assert float(data[name][k]) == single.attrs[name], name
     return len(alone), sum(int(which.sum()) for which in sure)
@@ -122,11 +124,47 @@ def test_so_are_those_of_other_formulations_projections_and_steps(options):
     compared(moving_pendulum(), 2, **options)
 
 
-def test_runs_of_a_model_with_events_are_those_of_simulate():
+@pytest.mark.parametrize("options", [{}, {"formulation": "absolute", "method": "rkmk4", "step": 0.01}], ids=str)
+def test_runs_in_which_much_happens_are_those_of_simulate_whoever_carries_them_out(options):
+    model = machine()
+    assert compared(model, 4, **options)[1] == 4  # their starts are found together,
+    values = {"L": np.linspace(0.8, 1.2, 4), "m": 1.1}
+    told = ts.study(model, 0.4, values, outputs=4, executor=1, reduce=seen, **options)
+    assert told.attrs["failed"] == 0 and set(told["last"].values) > {"fast"}  # some are ended
+    for k, L in enumerate(values["L"]):
+        single = ts.simulate(model, 0.4, outputs=4, parameters={"L": L, "m": 1.1}, **options)
+        assert told.events[k] == single.sizes["event"] and told.structures[k] == single.attrs["structures"]
+        assert told.times[k] == single.event_time.values.sum() and told.whole[k] == single.energy[-1]
+        assert told.energy_of_events[k] == single.attrs["energy_of_events"]
+    again = ts.study(model, 0.4, values, outputs=4, executor=3, reduce=seen, **options)
+    xr.testing.assert_identical(again, told)
+
+
+def test_values_that_actions_refuse_are_told():
+    """As `simulate` tells them, beside runs that go on."""
     model, L, m = frame("ball")
     ball = bar(model, "ball", (0, 0, L), m)
-    model.add(ts.Contact("floor", model.ground, ball, point=(0, 0, 0), normal=(0, 0, 1), restitution=0.5))
-    assert compared(model, 5)[0] == 5
+    model.add(ts.Contact("floor", model.ground, ball, point=(0, 0, 0), normal=(0, 0, 1), restitution=L - 0.5))
+    data = ts.study(model, 0.2, {"L": [1.0, 2.0, 0.9, -1.0]}, reduce="last")
+    assert [bool(message) for message in data.message.values] == [False, True, False, True]
+    with pytest.raises(ts.ModelError) as refused:
+        ts.simulate(model, 0.2, parameters={"L": 2.0})
+    assert data.message[1] == str(refused.value) and "restitution must lie between 0 and 1, got 1.5" in str(
+        refused.value
+    )
+
+
+def test_the_method_is_chosen_for_each_run():
+    """Where it is to be chosen: a stiff one is another one for stiff values of parameters."""
+    model, L, m = frame("stiff")
+    block = bar(model, "block", (0, 0, 0), m)
+    rail = model.add(ts.Prismatic("rail", model.ground, block, axis=(1, 0, 0), start_rate=0.1))
+    model.add(ts.JointForce("brake", rail, -L * rail.rate))
+    data = ts.study(model, 1.0, {"L": [1.0, 1e6]}, outputs=2, method="auto")
+    for k, value in enumerate((1.0, 1e6)):
+        single = ts.simulate(model, 1.0, parameters={"L": value}, outputs=2, method="auto")
+        assert data.steps[k] == single.attrs["steps"]
+        np.testing.assert_array_equal(data.position[k], single.position)
 
 
 def test_runs_with_friction_stops_and_loops_are_those_of_simulate():

@@ -25,7 +25,7 @@ SEEN = 10  # late calls after which it is judged whether most are
 
 def begun(program, t, p):
     """Let the clocks of a run that begins at another time than 0 count from there on: what is past is not made up for."""
-    for event in program.events[program.clocks]:
+    for event in program.events[program.clocks] if program.clocks.size else ():
         p[event["count"]] = max(p[event["count"]], math.ceil(t / event["period"] - PAST))
 
 

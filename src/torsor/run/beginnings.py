@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from ..describe import quantity
-from ..describe.topology import spanning_tree
 from ..errors import TorsorError
 from ..formulations.evaluation import Evaluated
-from ..formulations.initial import captures, started
+from ..formulations.initial import captures, moving, started
 from ..formulations.scales import STEP, Scales, sizes
 from ..start.diagnosis import DEPENDENT
-from ..start.examiner import ROUNDING, Examiner
+from ..start.examiner import CLOSED, ROUNDING, Examiner
 from ..start.impostors import ALIGNED, ASSEMBLED
 from ..start.velocities import consistent_velocities
 from .bounds import Bounds
@@ -51,10 +50,7 @@ class Together:
         self.bodies = {body.name: k for k, body in enumerate(self.model.bodies)}
         self.labels = [row.label for row in self.absolute.rows]
         free = not (system.partition or self.face.watches)
-        led = (
-            started(self.model) and spanning_tree(self.model).cut
-        )  # loops may have to be closed anew for what joints start with
-        self.able = free and not (system.left_out or system.redundant or system.changes or led)
+        self.able = free and not (system.left_out or system.redundant or system.changes)
         self.steady = free and self._steady()
 
     def _steady(self):
@@ -90,7 +86,7 @@ class Together:
         sure &= np.isfinite(q).all(axis=1) & np.isfinite(p).all(axis=1) & (np.abs(q).max(axis=1) <= quantity.LARGEST)
         G = self.absolute.examined["G"].over(t, q, p)
         units, lengths, same = self._units(t, q, p, G, length)
-        sure &= same & self._assembled(t, q, p, units, length)
+        sure &= same & self._assembled(t, q, p, units, length) & self._placed(t, q, p)
         sure &= self._independent(self.absolute, G, length, levers, units)
         v = self._velocities(t, q, p, (length, levers, rate, lengths), sure)
         own_q, own_v, own_p = self._adopted(t, q, v, p)
@@ -169,6 +165,15 @@ class Together:
                 sure &= _bodily(found[:, :size])
                 found = found[:, size:]
         return sure & self.bounds(values)
+
+    def _placed(self, t, q, p):
+        """Whether joints have the coordinates that they start with, so that no loop has to be closed anew for them."""
+        if not (first := {id(joint) for joint in started(self.model)}):
+            return np.full(len(q), True)
+        told, _ = self.absolute.examined["starts"].over(t, p[:, : len(self.model.inputs)])
+        where = np.array([id(j) in first for j in moving(self.model) for _ in range(j.dof)], bool)
+        found = self.absolute.examined["coordinates"].over(t, q, p)[:, where, 0]
+        return _below(np.abs(found - told[:, :, 0]), CLOSED)
 
     def _units(self, t, q, p, G, length):
         """What rows are measured in; the same, zero for rows that vanish; whether kernels have the same units as the system's."""

@@ -29,6 +29,8 @@ class Departing(Results):
     library: Any
     fixed_step: float | None
     looked: int
+    cleared: Any  # sets what a run leaves in its records to zero
+    moving: float  # how fast the system moves at the start
     bends: Any = None  # gives the instants at which steps end, from parameters and the end of the run
     _take: Any
     _watch: Any
@@ -47,13 +49,13 @@ class Departing(Results):
         self.choices, self.wall, self.looked, self.undefined = 0, 0.0, -1, None
         self.choice, self.used = system.choice, set(system.keep)
         self.start = state_of(built, system.state, system.t, system.q, system.v, system.p)
-        for record in (self.state, self.past, self.scales, self.span):
-            record.clear()
+        self.cleared()
         state, scales = self.state, self.scales
         state.time, state.longest, state.least_pivot = system.t, np.inf, 1.0
         state.p[:], state.xs[0] = system.p, self.start
         scales.length, scales.angle = system.length, 1.0
         self.scratch.t[0], self.equations.known, self.equations.settled = system.t, 0, 0
+        self.moving = self._moves()
         self._limit()
         self._begin_with(built)
         state.step = self.fixed_step or self._first_step()
@@ -90,7 +92,7 @@ class Departing(Results):
 
     def _rate(self):
         """How fast a system moves at the start, or would under gravity [1/s]."""
-        return max(self.system.scales["rate"], self._moves())
+        return max(self.system.scales["rate"], self.moving)
 
     def _agreed(self, number):
         """A number that decides something: the largest, where several run a system together."""
@@ -112,5 +114,7 @@ class Departing(Results):
         size = np.where(np.array(system.linear, bool), system.length, 1.0)
         t, x, p = np.array([system.t]), self.state.x, self.state.p
         xdot = self.built["rate"](t, x, p, self.built["factor"](t, x, p)[0], self.plan.gains)[0]
-        speeds = np.abs(xdot[:n]) / size, np.sqrt(np.abs(np.nan_to_num(xdot[n : 2 * n])) / size)
+        pushed = xdot[n : 2 * n]
+        pushed = pushed if np.isfinite(pushed).all() else np.nan_to_num(pushed)
+        speeds = np.abs(xdot[:n]) / size, np.sqrt(np.abs(pushed) / size)
         return min(span, 0.3 * self.plan.tolerance**0.2 / self._agreed(np.concatenate([*speeds, [1 / span]]).max()))

@@ -10,6 +10,7 @@ from . import codes, event_endings
 from .adhesion import SLOW
 from .asking import Controllers, begun
 from .beside import motion_of
+from .blank import Blank
 from .event_records import (
     END,
     HISTORY,
@@ -32,6 +33,7 @@ from .prepare import run_kernels
 from .runner import SLICE, Runner
 from .switches import CRAWL
 
+FEW = 8  # structures whose table is kept for the next run
 LOGGED = 1024  # events that fit in the log before it is emptied
 
 
@@ -42,6 +44,7 @@ class EventRunner(Runner):
 
     def __init__(self, structures, system, built, method, step, tolerance, projection, until, blame=None):
         self.structures, self.controllers = structures, Controllers(structures.program)
+        self.tabulated: dict = {}  # tables of keys and rows, by the structures in them
         library = lambda choice: structures.told.library(choice, run_kernels)
         super().__init__(system, built, method, step, tolerance, projection, until, library=library, blame=blame)
 
@@ -53,11 +56,9 @@ class EventRunner(Runner):
             built = self.structures.restart(system, built)
         super().restart(system, built, until)
         begun(self.program, system.t, self.state.p)
-        for record in (self.events, self.kept, self.trial, self.step, self.rubbing, self.met):
-            record.clear()
         events, self.log.count = self.events, 0
         events.pending = events.beginning = 1
-        events.fastest = max(self._moves(), 1e-3 * max(system.scales["rate"], 1 / abs(self.until)))
+        events.fastest = max(self.moving, 1e-3 * max(system.scales["rate"], 1 / abs(self.until)))
         events.history["time"] = -np.inf
         self._measure(events.fastest)
         headings = self.program.headings
@@ -65,6 +66,9 @@ class EventRunner(Runner):
         self._land()
         if (key := self.structures.key_of(self.state.p)) != self.structures.first:
             self._enter(self._want(key, self.state.x, self.state.p))
+
+    def _forgotten(self):
+        return [*super()._forgotten(), self.events, self.kept, self.trial, self.step, self.rubbing, self.met]
 
     def _begin_with(self, built):
         self.run_.kernels = self.run_.kernels[:0]  # how well they were conditioned in an earlier run is forgotten
@@ -119,14 +123,21 @@ class EventRunner(Runner):
     def _tabulate(self):
         """The table of all structures that are known by now."""
         known, rows = self.structures.known, max(len(self.system.rows), 1)
-        self._take([(s.built, s.keep, s.watches) for s in known])
+        self._take([(s.built, s.choice.keep, s.watches) for s in known])
+        told = tuple((s.key, s.choice.keep) for s in known)
+        if told in self.tabulated:
+            self.table.keys, self.table.rows = self.tabulated[told]
+            return
         meeting = int(self.program.meets.max(initial=-1)) + 1
         if self.met.after.size < meeting and any("meeting" in s.built for s in known):
             for name in ("before", "after", "after1", "lam", "lam1", "bounce"):
                 setattr(self.met, name, np.zeros(meeting))
             self.met.A, self.met.B = np.zeros(meeting**2), np.zeros(meeting * self.plan.velocities)
+            self.cleared = Blank(*self._forgotten())
         self.table.keys = np.array([s.key for s in known], float).reshape(len(known), len(self.structures.bits))
         self.table.rows = np.array([[*s.keep, *[-1] * (rows - len(s.keep))] for s in known], np.int64)
+        if len(known) <= FEW:
+            self.tabulated[told] = self.table.keys, self.table.rows
 
     def _land(self):
         """Dry friction at the start: it sticks where nothing slides."""
@@ -136,7 +147,7 @@ class EventRunner(Runner):
         t, xdot = np.array([self.state.time]), np.zeros(self.system.state.algebra)
         built = structures.known[0].built
         slots = built["slots"](t, self.state.x, p, xdot, np.zeros(built["rate"].size_out(1)))[0]
-        slow = SLOW * self._moves()
+        slow = SLOW * self.moving
         for f in self.program.frictions:
             speed, heading, parts = f["speed"], f["heading"], f["parts"]
             sticks = slots[speed] <= slow * self.program.units[f["row"]] and (f["host"] < 0 or p[f["host"]] == 1.0)
@@ -164,10 +175,10 @@ class EventRunner(Runner):
         self.events.structure = self.structures.known.index(structure)
 
     def _advance(self, budget):
-        """Some steps, with the answers that functions give on the way."""
+        """Some steps, with the answers that functions give on the way, and structures that an earlier run has met."""
         begin, done = clock.perf_counter(), self.state.steps + self.state.rejections
         status = super()._advance(budget)
-        while status == codes.ASKED:
+        while status == codes.ASKED or (status == codes.WANTED and self.structures.met(self.events.wanted)):
             if (status := self._answer(status)) != RUNNING:
                 return status
             taken = self.state.steps + self.state.rejections - done

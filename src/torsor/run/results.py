@@ -54,6 +54,7 @@ class Results:
         out.x, out.p, out.by_events = np.zeros((m, self.system.state.x)), np.zeros((m, self.sizes["p"])), np.zeros(m)
         out.written = self.evaluated = self.taken = 0
         self.outputs = np.zeros((m, self.sizes["outputs"]))
+        self.wanted = Evaluation(times=self.times, x=out.x, p=out.p, outputs=self.outputs)
 
     def told(self):
         """Further attributes of a result."""
@@ -92,10 +93,8 @@ class Results:
         self.evaluated = new.stop
 
     def _evaluate(self, which, structure=0):
-        wanted = Evaluation(
-            structure=structure, which=which, times=self.times, x=self.out.x, p=self.out.p, outputs=self.outputs
-        )
-        self.evaluate(self.run_.address, wanted.address)
+        self.wanted.structure, self.wanted.which = structure, which
+        self.evaluate(self.run_.address, self.wanted.address)
 
     def _look(self, times, outputs):
         """Take note of the first output that is not a number."""

@@ -12,8 +12,9 @@ from ..methods.elimination import tables
 from ..methods.extension import span_of
 from ..methods.integrator import integrator_of
 from ..methods.projections import Projection
-from ..methods.records import Equations, Method, Outputs, Past, Plan, Run, Scales, Scratch, State, addresses
+from ..methods.records import KERNELS, Equations, Method, Outputs, Past, Plan, Run, Scales, Scratch, State, addresses
 from . import endings, stiffness
+from .blank import Blank
 from .choice import Choice
 from .departure import Departing
 from .interruption import abrupt, asked, never_lost
@@ -65,11 +66,16 @@ class Runner(Departing):
         )  # fmt: skip
         self.march, self.evaluate = loops(self.loop[0])[self.loop[1]], loops("torsor.run.march")["evaluate"]
         self.built, self.seen = None, {}
+        self.cleared = Blank(*self._forgotten())
         self.restart(system, built)
 
     def _further(self):
         """What else the record of a run holds."""
         return {}
+
+    def _forgotten(self):
+        """Records in which a run leaves something that the next must not find."""
+        return [self.state, self.past, self.scales, self.span]
 
     def _planned(self, step, tolerance, projection):
         system = self.system
@@ -96,7 +102,9 @@ class Runner(Departing):
         chosen   libraries, with their rows in use, and whether their conditioning is watched
         """
         self.built = chosen[0][0]
-        table = np.concatenate([self._row(*one) for one in chosen])
+        table = np.empty(len(chosen), KERNELS)
+        for k, one in enumerate(chosen):
+            table[k : k + 1] = self._row(*one)
         before = self.run_.kernels
         for name in ("poor", "rich", "best"):
             table[name][: len(before)] = before[name][: len(table)]
@@ -123,6 +131,7 @@ class Runner(Departing):
         for name, array in arrays.items():
             setattr(self.equations, name, array)
         self.past.slope, self.past.sloped, self.equations.known = np.zeros(max(table["slopes"])), 0, 0
+        self.cleared = Blank(*self._forgotten())
 
     def _make_room(self, built):
         for name, size in sizes_of(built):

@@ -5,8 +5,9 @@ A structure is a set of engaged constraints. What is redundant in it is found wh
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ..errors import AssemblyError
-from ..formulations.scales import Scales
 from .choice import Choice
 from .prepare import best_choice, chosen_anew, face_of, run_kernels, watched
 from .program import lowered
@@ -27,6 +28,29 @@ class Structure:
         return list(self.choice.keep)
 
 
+class Standing:
+    """Whether the rows of a structure stand well to each other, so that none of them depends on the rows before it."""
+
+    def __init__(self, f):
+        self.G, self.places = f.examined["G"], f.active_rows()
+        self.labels, self.carried = [f.rows[k].label for k in self.places], f.carried()
+        self.linear = np.array(f.linear(), bool)
+
+    def __call__(self, scales, t, q, p):
+        """At a configuration, measured as `formulations/scales.py` says."""
+        from ..start.examiner import WELL, shortened
+
+        length, rows, levers = scales["length"], scales["rows"], scales["levers"]
+        if not self.places or not rows:
+            return not self.places
+        arms = np.array([levers.get(name, length) for name in self.carried])
+        units = np.array([rows.get(label, 1.0) for label in self.labels])
+        A = self.G(t, q, p)[self.places] * np.where(self.linear, length, length / arms) / units[:, None]
+        if len(A) == 1:
+            return bool(A[0] @ A[0] > WELL**2)
+        return len(A) <= A.shape[1] and bool(np.abs(np.diag(np.linalg.qr(shortened(A)[0].T, mode="r"))).min() > WELL)
+
+
 class Structures:
     """All structures of one run that were met so far, the one of the start first."""
 
@@ -37,7 +61,7 @@ class Structures:
         self.first = self.key_of(system.p)  # the structure that choices of systems are for
         self.begin(system, built)
         self.plain: dict = {}  # met in earlier runs, with nothing to choose about them
-        self.faces: dict = {}  # numeric faces of structures by key
+        self.standing: dict = {}  # how rows of structures stand to each other, by key
 
     def begin(self, system, built):
         """The structure of the model's start is the only one that is known."""
@@ -65,6 +89,10 @@ class Structures:
         """Which constraints are engaged."""
         return tuple(float(p[k]) for k in self.bits)
 
+    def met(self, key):
+        """Whether an earlier run has met a structure, so that its kernels are at hand."""
+        return tuple(key.tolist()) in self.plain
+
     def want(self, key, t, q, v, p):
         """The structure with this key, compiled at this state if it is new."""
         found = next((s for s in self.known if s.key == key), None)
@@ -75,19 +103,14 @@ class Structures:
 
     def _again(self, key, t, q, p):
         """A structure that was met in an earlier run, where it is surely found the same here; else None."""
-        from ..start.diagnosis import independent
-        from ..start.examiner import WELL, Examiner
-
         known = self.plain.get(key)
         if known is None or known.scales is self.system.scales:
             return known
-        if key not in self.faces:
-            self.faces[key] = face_of(self.told, self.system, self._released(key))
-        f = self.faces[key]
-        examiner = Examiner(f, Scales(**self.system.scales))
-        kept, sine = independent(examiner.matrix(t, q, p)) if examiner.places else ([], 1.0)
-        stands = sine > WELL and len(kept) == len(examiner.places) and known.keep == examiner.places
-        return replace(known, scales=self.system.scales) if stands else None
+        if key not in self.standing:
+            self.standing[key] = Standing(face_of(self.told, self.system, self._released(key)))
+        standing = self.standing[key]
+        well = known.keep == standing.places and standing(self.system.scales, t, q, p)
+        return replace(known, scales=self.system.scales) if well else None
 
     def restored(self, facts):
         """The structures that an earlier run met, with what was chosen in each."""

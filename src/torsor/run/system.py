@@ -1,6 +1,7 @@
 """A system that is ready to run: everything about it as plain data."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -44,7 +45,7 @@ class System:
     changes: list
     fingerprint: str
 
-    @property
+    @cached_property
     def state(self):
         """How a state is made of its parts."""
         return Layout(self.sizes["q"], self.sizes["v"], len(self.p), tuple(place for _, place in self.states))
