@@ -27,7 +27,7 @@ import numpy as np
 from .equations import Unknown
 from .repeated import readable
 
-NEUTRAL = 1e-12  # singular value of K̂ over the largest one, from which on a direction meets resistance
+NEUTRAL = 1e-12  # singular value of K̂ over the largest of its terms, from which on a direction meets resistance
 SOFT = 1e-12  # negative stiffness over the largest one, from which on it is none that rounding makes
 LIGHT = 1e-14  # mass over the largest one that is taken for the least
 ITERATIONS = 12  # for efforts that depend on reactions
@@ -67,18 +67,27 @@ class Balance:
         return _beside(np.linalg.solve(_root(N.T @ M @ N), N.T).T, e.sizes["states"])
 
     @cached_property
+    def _changes(self):
+        """Derivatives of all forces by all coordinates and by the user's states."""
+        e, n, k = (
+            self.mechanism.equations,
+            self.mechanism.equations.sizes["v"],
+            self.mechanism.equations.sizes["states"],
+        )
+        q, p = np.zeros((n, n + k)), np.zeros((e.sizes["p"], n + k))
+        q[:, :n], p[e.states, n:] = np.diag(self.mechanism.columns), np.eye(k)
+        return self._along({"q": q, "p": p})
+
+    @cached_property
     def stiffness(self):
         """Derivatives of what is not in balance along `free`: (2)."""
-        e, n = self.mechanism.equations, self.mechanism.equations.sizes["v"]
-        p = np.zeros((e.sizes["p"], self.free.shape[1]))
-        p[e.states] = self.free[n:]
-        return self._along({"q": self.mechanism.columns[:, None] * self.free[:n], "p": p})
+        return self.bearing.rest @ self._changes @ self.free
 
     @cached_property
     def inertia(self):
         """The same of masses: what resists a quick step; 1 for states of the user."""
         n = self.mechanism.equations.sizes["v"]
-        found = self._along({"a": self.mechanism.columns[:, None] * self.free[:n]})
+        found = self.bearing.rest @ self._along({"a": self.mechanism.columns[:, None] * self.free[:n]})
         states = self.free[n:]
         found[len(found) - len(states) :] += states
         return found
@@ -86,7 +95,7 @@ class Balance:
     def _along(self, ways):
         place = self.place
         slopes = self.mechanism.equations.slopes(place.t, place.q, place.v, place.p, self.unknown, ways)
-        return self.bearing.rest @ stacked(self.mechanism, slopes)
+        return stacked(self.mechanism, slopes)
 
     @property
     def reduced(self):
@@ -95,15 +104,15 @@ class Balance:
 
     @cached_property
     def _decomposed(self):
-        """Singular values and vectors of K̂, and how many of them meet resistance."""
+        """Singular values and vectors of K̂, how many of them meet resistance, and the size of what K̂ is the sum of."""
         U, s, Vt = np.linalg.svd(self.stiffness)
-        gravity = self.mechanism.system.scales["rate"] ** 2
-        most = max(s.max(initial=0.0), gravity)
+        terms = np.abs(self.bearing.rest) @ np.abs(self._changes) @ np.abs(self.free)
+        most = max(terms.max(initial=0.0), self.mechanism.system.scales["rate"] ** 2)
         return U, s, Vt, int((s > NEUTRAL * most).sum()), most
 
     @property
     def pace(self):
-        """The largest K̂, or what it would be of a pendulum of the size of the model."""
+        """The largest terms of K̂, or what it would be of a pendulum of the size of the model."""
         return self._decomposed[4]
 
     def accelerations(self, loose=False):

@@ -18,7 +18,8 @@ from .linearisation import linearised
 from .rest import Rest
 
 NEWTON, DAMPED, CHANGES = 40, 600, 60  # steps, steps, and contacts that open or close
-PATIENCE = 80  # steps of the damped way without a smaller residual
+PATIENCE = 80  # steps of the damped way on which accelerations do not fall
+ASIDE = 6  # times that the damped way leaves an equilibrium that is not stable
 LONGEST = 0.3  # step: lengths over the size of the model, angles in rad
 SHORTEST = 1e-3  # part of a step of Newton's method that is tried
 BETTER = 1e-9  # part by which less has to be left for a place to be nearer to an equilibrium than an earlier one
@@ -99,13 +100,14 @@ class Search:
     def down(self, place):
         """The damped way: the balance that it ends with. Contacts close and open on it."""
         now, damping = self.balance(place), None
-        least, since, flat, aside = np.inf, 0, 0, False
+        least, since, flat, aside = np.inf, 0, 0, 0
         for _ in range(DAMPED):
-            if self.converged(now) and now.softest and not aside:
-                now, aside, least = self.balance(self._aside(now)), True, np.inf
+            if self.converged(now) and now.softest and aside < ASIDE:
+                now, aside, least = self.balance(self._aside(now, aside)), aside + 1, np.inf
             if self.converged(now) or not np.isfinite(now.off).all():
                 return now
             least, since = (now.unrest, 0) if now.unrest < 0.9 * least else (least, since + 1)
+            least = now.unrest if since == PATIENCE // 2 else least  # the way down may lead past a steep place
             if since > PATIENCE or flat > STEPS:
                 return now
             first = now.unrest / LONGEST if damping is None else damping
@@ -197,10 +199,10 @@ class Search:
         self.rest.let_go.clear()
         return self.balance(self.rest.held(now.place))
 
-    def _aside(self, now):
+    def _aside(self, now, again):
         """A place a little aside of an equilibrium that is not stable."""
         m, place = self.mechanism, now.place
-        found = m.examiner(place).wander(place.t, place.q, place.p, np.random.default_rng(1), 1e-2)
+        found = m.examiner(place).wander(place.t, place.q, place.p, np.random.default_rng(again), 1e-2)
         return place if found is None else place.moved(q=found)
 
     def _refuse(self, what):
