@@ -73,6 +73,15 @@ def test_ranges_are_told(torsor):
     assert status == 0 and "shaft: turns fully" in out and "guide: from -0.4 (dead point" in out
 
 
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_sweep_begins_near_a_start(torsor, side):
+    """The block at two fifths of its way: the crank is above or below."""
+    status, _, _ = torsor("linkage.py", "--sweep", "guide=-0.1:-0.2:3", "--start", f"shaft={side}", "--out", "d.nc")
+    shaft = ts.load("d.nc").coordinate.sel(joint_coordinate="shaft").values
+    x = 0.7  # of the block; the law of cosines at the shaft
+    assert status == 0 and shaft[0] == pytest.approx(side * np.arccos((0.04 + x**2 - 0.36) / (0.4 * x)), abs=1e-9)
+
+
 def test_a_dead_point_ends_with_status_3_and_what_was_reached(torsor):
     status, out, err = torsor("linkage.py", "--sweep", "guide=-0.1:-0.5:20", "--out", "c.nc")
     assert status == 3 and "beyond guide = -0.4: dead point" in err
@@ -101,6 +110,8 @@ def test_assemblies_are_told(torsor, capsys):
     out = capsys.readouterr().out
     ends = 0.2 * np.cos(0.5) + np.array([1, -1]) * np.sqrt(0.36 - (0.2 * np.sin(0.5)) ** 2) - 0.8
     assert status == 0 and "2 assemblies" in out and all(f"{end:.9g}" in out for end in ends)
+    assert status_of(["assemble", "linkage.py", "--target", "shaft=0.5,0.7"]) == 0
+    assert "2 assemblies" in (out := capsys.readouterr().out) and f"{ends[0]:.9g}" in out
     pose = "crank.pose=0.0877582562,0,-0.0479425539,0,0.5,0"  # turned by 0.5 about y
     far = pose.replace("0.0877582562", "0.1")
     assert status_of(["assemble", "linkage.py", "--target", far, "--start", "shaft=0.4"]) == 2

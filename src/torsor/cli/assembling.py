@@ -7,15 +7,14 @@ import typer
 
 from ..errors import OptionError
 from . import DONE
-from .options import FORMULATION, SET, SOURCE, option
+from .options import FORMULATION, SET, SOURCE, START, option
 
 TARGET = option(
     "NAME=VALUES",
     "What is asked for: a joint coordinate, or position, point, rotation (quaternion or rotation vector) or pose (3 numbers, and a "
-    "rotation) of a body, as in tool.position=0.4,0,0.3. Repeatable.",
+    "rotation) of a body, as in tool.position=0.4,0,0.3; several numbers for one coordinate are several assemblies. Repeatable.",
     "--target",
 )
-BEGUN = option("NAME=VALUE", "A joint coordinate near which to look. Repeatable.", "--start")
 EVERY = typer.Option("--modes", help="All configurations that random starts lead to.")
 LEAST = typer.Option("--least-squares", help="Be content with the least sum of squares.")
 
@@ -23,7 +22,7 @@ LEAST = typer.Option("--least-squares", help="Be content with the least sum of s
 def assemble(
     source: Annotated[str, SOURCE],
     target: Annotated[list[str] | None, TARGET] = None,
-    start: Annotated[list[str] | None, BEGUN] = None,
+    start: Annotated[list[str] | None, START] = None,
     modes: Annotated[bool, EVERY] = False,
     least_squares: Annotated[bool, LEAST] = False,
     formulation: Annotated[str | None, FORMULATION] = None,
@@ -32,19 +31,17 @@ def assemble(
     """Find the joint coordinates that bring a mechanism where it is asked to be: inverse kinematics."""
     from ..analysis.assembly import assemble as found_by
     from .source import assignments, blamed, load
+    from .starting import start_of
 
     targets = dict(_values("--target", item) for item in target or ())
-    near = {
-        name: values[0] if len(values) == 1 else values for name, values in (_values("--start", x) for x in start or ())
-    }
     source_ = load(source, assignments(set))
     asked = {name: _value(name, values) for name, values in targets.items()}
     with blamed(source_.file):
         found = found_by(
-            source_.model, asked, start=near or None, modes=modes, least_squares=least_squares, parameters=source_.parameters,
+            source_.model, asked, start=start_of(start), modes=modes, least_squares=least_squares, parameters=source_.parameters,
             formulation=formulation,
         )  # fmt: skip
-    _tell(source_.model.name, found, modes)
+    _tell(source_.model.name, found)
     return DONE
 
 
@@ -74,12 +71,14 @@ def _value(name, values):
     return poses.stacked(rotations(turn, name), place)
 
 
-def _tell(model, found, several):
+def _tell(model, found):
+    """Coordinates of one assembly, or of several side by side."""
     from ..look.words import table
 
     names, columns = list(found.coordinates), np.array([np.atleast_1d(x) for x in found.coordinates.values()])
     rows = [(name, *[f"{x:.9g}" for x in row]) for name, row in zip(names, columns)]
     rows.append(("residual", *[f"{x:.2g}" for x in np.atleast_1d(found.residual)]))
+    several, most = np.ndim(found.residual) > 0, int(np.max(found.freedom, initial=0))
     count = f", {columns.shape[1]} assemblies" if several else ""
-    free = f", {found.freedom} freedoms left" if not several and found.freedom else ""
+    free = f", {most} freedoms left" if most else ""
     print("\n".join([f"{model}: assembled{count}{free}", *table(rows)]))

@@ -8,7 +8,7 @@ from ..describe import quantity
 from ..errors import OptionError, RunError
 from . import DONE, FAILED, complain
 from .drawing import folder_for, tell, written_as
-from .options import CSV, FORMULATION, OUT, OUTPUTS, PLOT, SET, SOURCE, UNTIL, option
+from .options import CSV, FORMULATION, OUT, OUTPUTS, PLOT, SET, SOURCE, START, UNTIL, option
 
 SWEPT = option(
     "NAME=FIRST:LAST:COUNT",
@@ -28,6 +28,7 @@ def kinematics(
     sweep: Annotated[list[str] | None, SWEPT] = None,
     drive: Annotated[list[str] | None, DRIVEN] = None,
     range: Annotated[list[str] | None, RANGED] = None,
+    start: Annotated[list[str] | None, START] = None,
     until: Annotated[float | None, UNTIL] = None,
     outputs: Annotated[str | None, OUTPUTS] = None,
     formulation: Annotated[str | None, FORMULATION] = None,
@@ -40,11 +41,12 @@ def kinematics(
     from ..analysis.kinematics import kinematics as moved
     from ..analysis.reach import range_of_motion
     from .source import assignments, blamed, load
+    from .starting import start_of
 
     found, wanted = load(source, assignments(set)), written_as(out, csv)
     if plot is not None:
         folder_for(plot)
-    options = {"parameters": found.parameters, "formulation": formulation}
+    options = {"parameters": found.parameters, "formulation": formulation, "start": start_of(start)}
     with blamed(found.file):
         for name in range or ():
             print(_range(range_of_motion(found.model, name, **options)))

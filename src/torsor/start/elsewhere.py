@@ -60,6 +60,7 @@ class Elsewhere:
         self.holding = Holding(f, examiner)
         self.at = self.holding.places
         self._relative: dict[str, Any] = {}
+        self._grounds: dict[str, Any] = {}
         self.loose = self._loose()
 
     def _loose(self):
@@ -147,10 +148,11 @@ class Elsewhere:
         return poses.stacked(wanted.bodies.get((body, "rotation"), R), wanted.bodies.get((body, "position"), x))
 
     def _ground(self, t, ground):
-        x, R = ground.reference if ground.held else ground.path
-        inputs = ca.vertcat(*self.model.inputs, ca.SX(0, 1))
-        told = ca.Function("ground", [time, inputs], [ca.densify(ca.SX(R)), ca.densify(ca.SX(x))])
-        R, x = told(t, self.own.p[: len(self.model.inputs)])
+        if ground.name not in self._grounds:
+            x, R = ground.reference if ground.held else ground.path
+            inputs = ca.vertcat(*self.model.inputs, ca.SX(0, 1))
+            self._grounds[ground.name] = ca.Function("ground", [time, inputs], [ca.densify(ca.SX(y)) for y in (R, x)])
+        R, x = self._grounds[ground.name](t, self.own.p[: len(self.model.inputs)])
         return poses.stacked(R.full(), x.full().ravel())
 
     def _step(self, joint, coordinates):
