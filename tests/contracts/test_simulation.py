@@ -196,7 +196,8 @@ def test_tables_bend_wherever_a_simulation_begins():
 
     def impulse(start, end):
         t = np.unique(np.clip([start, end, *x], start, end))
-        return np.trapezoid(np.interp(t, x, y), t)
+        F = np.interp(t, x, y)
+        return np.sum(np.diff(t) * (F[1:] + F[:-1]) / 2)
 
     sim = ts.Simulation(model, method="rkmk4", step=0.2)
     for start in (-3.0, -1.7, 0.0, 0.77, 1.0):
