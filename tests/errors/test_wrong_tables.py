@@ -145,6 +145,19 @@ def test_a_recorded_motion_is_followed_and_one_that_stops_dead_is_refused():
         ts.simulate(model, 3.0)
 
 
+def test_a_record_that_comes_to_rest_is_held_after_ten_points_at_rest():
+    """The spline's slope at the end is not zero; every further point at rest divides it by 2 + √3."""
+    t = np.arange(51) / 40
+    y, ends = np.where(t < 1, t**3 * (10 - 15 * t + 6 * t**2), 1.0), {}
+    for n in (41, 51):
+        model, joint = hinge()
+        model.add(ts.Drive("d", joint, ts.table(t[:n], y[:n], "cubic")(ts.time)))
+        ends[n] = model
+    with pytest.raises(ts.ModelError, match="the rate of its motion jumps by 0.00096"):
+        ts.simulate(ends[41], 2.0)
+    assert ts.simulate(ends[51], 2.0).coordinate[-1, 0] == pytest.approx(1.0, abs=1e-12)
+
+
 def test_a_run_that_leaves_a_table_ends_there_with_what_was_computed():
     model = ts.Model("cart", gravity=(0, 0, 0))
     joint = model.add(ts.Prismatic("rail", model.ground, model.body("cart", mass=1.0, inertia=(1, 1, 1)), axis="x"))
