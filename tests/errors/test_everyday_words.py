@@ -74,6 +74,10 @@ CALLS = {
         lambda: ts.Simulation(arm()).coordinates.__setitem__("hinge0", 1.0),
         "'hinge0' follows from the motion and cannot be set to 1.0: `reset`",
     ),
+    "an action on a name": (
+        lambda: arm().when(ts.time >= 1, ts.release("hinge0"), name="let_go"),
+        "event 'let_go': action 'release': give constraints or joints, got 'hinge0'",
+    ),
     "a table with a number for a name": (
         lambda: ts.table([0, 1], [0, 1], name=3),
         "table: its name must be a text, got 3",

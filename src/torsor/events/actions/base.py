@@ -59,7 +59,9 @@ class Action:
             raise ModelError(f"{owner}: action {self.key!r}: acts on nothing; give {self.acts_on}")
         for target in self.targets:
             if not any(target is known for known in model._names.values()):
-                name = getattr(target, "name", None) or quantity.show(target)
+                if not isinstance(name := getattr(target, "name", None), str):
+                    allowed = self.acts_on or "elements of the model"
+                    raise ModelError(f"{owner}: action {self.key!r}: give {allowed}, got {quantity.show(target)}")
                 raise ModelError(f"{owner}: action {self.key!r}: {name!r} does not belong to model {model.name!r}")
             self.accepts(model, target, owner)
 
