@@ -61,6 +61,29 @@ def test_runs_and_times_are_rows_with_the_parameters_of_their_run(result):
     assert len(last) == 2 and "bob.position.x [m]" in last
 
 
+def test_a_result_at_one_time_is_one_row_and_none_is_an_empty_table(result):
+    last, whole = ts.table_of(result.isel(time=-1)), ts.table_of(result)
+    assert len(last) == 1 and set(whole) <= set(last) and "event_time [s]" not in last
+    np.testing.assert_array_equal(last[list(whole)].iloc[0], whole.iloc[-1])
+    nothing = ts.table_of(result.isel(time=slice(0, 0)))
+    assert len(nothing) == 0 and set(nothing) == set(whole)
+
+
+def test_numbers_without_labels_and_complex_ones_have_columns(tmp_path):
+    variables = {"v": (("run", "v_0"), [[1.0, 2.0], [3.0, 4.0]]), "z": ("run", [1 + 2j, 3 - 4j], {"units": "1/s"})}
+    data = xr.Dataset(variables, {"k": ("run", [5.0, 6.0])}, {"model_hash": ""})
+    table = ts.table_of(data)
+    assert table.to_dict("list") == {
+        "run": [0, 1], "k": [5.0, 6.0], "v[0]": [1.0, 3.0], "v[1]": [2.0, 4.0],
+        "z.real [1/s]": [1.0, 3.0], "z.imag [1/s]": [2.0, -4.0],
+    }  # fmt: skip
+    grid = ts.table_of(data.swap_dims(run="k"))
+    assert list(grid["k"]) == [5.0, 6.0] and list(grid["v[1]"]) == [2.0, 4.0]
+    with pytest.raises(ts.ResultError, match="variable 'z' is complex.*write FILE.csv, FILE.parquet or FILE.mat"):
+        ts.save(data, tmp_path / "run.nc")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("suffix, read", [(".csv", pd.read_csv), (".parquet", pd.read_parquet)])
 def test_tables_come_back_from_their_files_with_all_digits(result, suffix, read, tmp_path):
     ts.save(result, tmp_path / f"run{suffix}")

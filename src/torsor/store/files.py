@@ -54,6 +54,11 @@ def save(data: "xr.Dataset", path: str | os.PathLike) -> None:
     for name in data.variables:
         if why := unstorable(name):
             raise ResultError(f"cannot write {os.fspath(path)!r}: variable {name!r} cannot be in a file: {why}")
+        if data[name].dtype.kind == "c":
+            raise ResultError(
+                f"cannot write {os.fspath(path)!r}: variable {name!r} is complex, which NetCDF has no numbers for: keep its real "
+                "and imaginary parts, or write FILE.csv, FILE.parquet or FILE.mat"
+            )
     handle, temporary = _new(path)
     os.close(handle)
     with written(temporary, path), LOCK:

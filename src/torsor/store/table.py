@@ -4,6 +4,7 @@ Columns are named as elements are, path first: `link3.position.y [m]`, `C.coordi
 """
 
 import itertools
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +28,8 @@ NAMED = (
 def table_of(data: "xr.Dataset", per: str = "time") -> "pd.DataFrame":
     """A result as a flat pandas table.
 
-    per   "time": one row per time or place of a sweep, and of a study one per run and time; "event": one row per event
+    per   "time": one row per time or place of a sweep, and of a study one per run and time; a single row where a result is at one
+          time, or an equilibrium; "event": one row per event
 
     What does not belong to a row, as the events of a run in a table over time, is left out. `attrs` of the table are those of the
     result.
@@ -39,55 +41,58 @@ def table_of(data: "xr.Dataset", per: str = "time") -> "pd.DataFrame":
         raise OptionError(f"table_of: give a result, an xarray.Dataset, got a {type(data).__name__}")
     if per not in ROWS:
         raise OptionError(f"table_of: unknown per={per!r}. Known: {', '.join(map(repr, ROWS))}.")
-    rows = [name for name in ROWS[per] if name in data.dims]
-    if not rows:
+    rows = [name for name in ROWS[per] if name in data.dims] or _numbered(data) * (per == "time")
+    if not rows and per == "event":
         raise OptionError(
-            f"table_of: there is nothing per {per} in this result; it has {', '.join(map(str, data.dims))}"
+            f"table_of: there is nothing per event in this result; it has {', '.join(map(str, data.dims))}"
         )
     size = {name: data.sizes[name] for name in rows}
     columns: dict[str, np.ndarray] = {}
     for name in [*rows, *_along(data, rows), *data.data_vars]:
         values = data[name] if name in data.variables else xr.DataArray(np.arange(size[name]), dims=name)
-        if name in rows or set(values.dims) & set(rows):
+        if name in rows or set(values.dims) & set(rows) or (not rows and "event" not in values.dims):
             columns |= _columns(name, values, rows, size)
     table = pd.DataFrame(columns)
     table.attrs = dict(data.attrs)
     return table
 
 
+def _numbered(data):
+    """Dimensions of a study that was made a grid: those that are numbered by values."""
+    return [str(dim) for dim in data.dims if dim in data.coords and data[dim].dtype.kind in "fiu"]
+
+
 def _along(data, rows):
-    """Coordinates that belong to rows: the parameters of runs."""
-    return [name for name, x in data.coords.items() if x.dims and set(x.dims) <= set(rows) and name not in rows]
+    """Coordinates that belong to rows: the parameters of runs, the time of a single row."""
+    return [name for name, x in data.coords.items() if set(x.dims) <= set(rows) and name not in rows]
 
 
 def _columns(name, values, rows, size):
-    """The columns of one variable, by name; none where it has a dimension that is neither one of rows nor labelled."""
+    """The columns of one variable, by name: by the labels of its other dimensions, or by their numbers."""
     across = [dim for dim in values.dims if dim not in rows]
-    if any(dim not in values.coords for dim in across):
-        return {}
-    array = np.broadcast_to(
-        values.expand_dims({dim: n for dim, n in size.items() if dim not in values.dims})
-        .transpose(*rows, *across)
-        .values,
-        (*size.values(), *(values.sizes[dim] for dim in across)),
-    ).reshape(np.prod([*size.values()]), -1)
+    spread = values.expand_dims({dim: n for dim, n in size.items() if dim not in values.dims}).transpose(*rows, *across)
+    wide = [values.sizes[dim] for dim in across]
+    array = np.broadcast_to(spread.values, (*size.values(), *wide)).reshape(math.prod(size.values()), math.prod(wide))
     units = values.coords["coordinate_unit"].values if "coordinate_unit" in values.coords else None
-    found = {}
-    for column, place in enumerate(itertools.product(*(range(values.sizes[dim]) for dim in across))):
-        labels = {dim: str(values.coords[dim].values[k]) for dim, k in zip(across, place)}
+    found: dict[str, np.ndarray] = {}
+    for column, place in enumerate(itertools.product(*map(range, wide))):
         unit = values.attrs.get("units", "")
         if units is not None and "joint_coordinate" in across:
             unit = _unit(unit, units[place[across.index("joint_coordinate")]])
-        found[_header(name, labels, unit)] = array[:, column]
+        full, x = _header(name, values, across, place), array[:, column]
+        parts = {".real": x.real, ".imag": x.imag} if x.dtype.kind == "c" else {"": x}
+        found |= {f"{full}{part}" + (f" [{unit}]" if unit not in ("", "1") else ""): y for part, y in parts.items()}
     return found
 
 
-def _header(name, labels, unit):
-    """The name of a column: element, quantity, component, unit."""
-    before = [label for dim, label in labels.items() if dim in NAMED]
-    after = [label for dim, label in labels.items() if dim not in NAMED]
-    full = ".".join([*before, name, *(["".join(after)] if after else [])])
-    return f"{full} [{unit}]" if unit not in ("", "1") else full
+def _header(name, values, across, place):
+    """The name of a column: element, quantity, component; the number of a component that has no name."""
+    labelled = {dim: str(values.coords[dim].values[k]) for dim, k in zip(across, place) if dim in values.coords}
+    before = [label for dim, label in labelled.items() if dim in NAMED]
+    after = [label for dim, label in labelled.items() if dim not in NAMED]
+    numbers = [str(k) for dim, k in zip(across, place) if dim not in labelled]
+    full = ".".join([*before, str(name), *(["".join(after)] if after else [])])
+    return full + (f"[{','.join(numbers)}]" if numbers else "")
 
 
 def _unit(both, own):
