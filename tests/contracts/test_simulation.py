@@ -161,6 +161,16 @@ def test_where_a_step_fails_the_last_good_state_is_kept():
     assert sim.time == pytest.approx(reached + 1e-4)
 
 
+def test_looking_at_events_loses_none():
+    """However often somebody looks, and whatever states are taken and restored on the way."""
+    sim = ts.Simulation(motor())
+    for k in range(100):
+        sim.advance(0.01, torque=3.0 if k % 2 else 0.0)
+        assert len(sim.events) == (k + 1) // 2
+        sim.state = sim.state
+    assert [event.time for event in sim.events] == pytest.approx(0.01 + 0.02 * np.arange(50))
+
+
 def test_an_event_ends_a_simulation():
     model = motor()
     model.when(model["axle"].coordinate[0] >= 0.25, ts.end(), name="turned")

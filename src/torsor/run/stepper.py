@@ -16,6 +16,7 @@ from .again import Prepared
 from .runner import PATIENCE
 
 LOGGED = 16  # parts of the log of events that are kept, of some thousand events each
+KEPT = 16384  # events that are kept where somebody looks at them
 
 
 class Stopped(Exception):
@@ -137,9 +138,15 @@ class Stepper:
         """What has happened: times, places in the program, changes of the energy; the last ones, where it is much."""
         if not self.eventful:
             return np.zeros(0), np.zeros(0, np.int64), np.zeros(0)
-        self.runner._empty_log()
-        del self.runner.logged[:-LOGGED]
-        return tuple(np.concatenate([part[k] for part in self.runner.logged]) for k in range(3))
+        runner = self.runner
+        runner._empty_log()
+        time, event, energy, *_ = (np.concatenate(column) for column in zip(*runner.logged))
+        self._keep_log(time[-KEPT:], event[-KEPT:], energy[-KEPT:])
+        return runner.logged[0][:3]
+
+    def _keep_log(self, *told):
+        """A log as one part, without impulses and recorded values, which nobody asks a simulation for."""
+        self.runner.logged = [(*told, self.runner.log.impulse[:0], self.runner.log.slots[:0])]
 
     def snapshot(self):
         """Everything that the further run depends on, as plain facts and as arrays."""
@@ -159,6 +166,5 @@ class Stepper:
             self.since = None
             self._look_ahead(abs(self.reach))
         if self.eventful:
-            time, event, energy = (arrays[f"log.{what}"] for what in ("time", "event", "energy"))
-            none = runner.log.impulse[:0], runner.log.slots[:0]
-            runner.log.count, runner.logged = 0, [(time, event, energy, *none)]
+            runner.log.count = 0
+            self._keep_log(*(arrays[f"log.{what}"] for what in ("time", "event", "energy")))
