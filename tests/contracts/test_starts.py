@@ -174,6 +174,15 @@ def test_bodies_by_name_carry_what_hangs_on_them():
     assert np.allclose(first(model, {"base.velocity": (0, 0, 2)}).velocity[0], [0, 0, 2])
 
 
+def test_bodies_of_a_loop_are_where_they_are_asked_to_be():
+    """The coupler's place alone tells how the whole loop stands; a place that it cannot reach is changed, and told."""
+    there = first(four_bar(), {"A": 0.7})
+    found = first(four_bar(), {"link1.position": there.position.values[1]})
+    assert np.abs(found.coordinate - there.coordinate).max() < 1e-9 and found.attrs["start_changes"] == "[]"
+    with pytest.warns(UserWarning, match="link1.position: changed by up to"):
+        first(four_bar(), {"link1.position": (0.0, 1.0, 0.0)})
+
+
 def test_velocities_that_roll_are_kept_and_others_are_not():
     model = ts.Model("wheel", gravity=(0, 0, -9.81))
     disk = model.body("disk", mass=1.0, inertia=(0.25, 0.5, 0.25), at=(0, 0, 1))

@@ -2,7 +2,8 @@
 
 Positions: bodies are placed along the joints, outward from the grounds, each joint with the coordinates that are wanted or that it
 has at the model's start. Where that leaves loops open, the mechanism is led from the model's start to the wanted coordinates, those
-of joints in no loop as they are (`holding.py`); where that cannot be, Newton's method closes loops with the least change.
+of joints in no loop as they are (`holding.py`); bodies that are wanted somewhere stay there. Where that cannot be, Newton's method
+closes loops with the least change.
 Velocities follow level by level, each without disturbing the one before:
 
     0   the constraints                             G v = −g_t
@@ -19,7 +20,7 @@ import numpy as np
 from ..describe.quantity import time
 from ..formulations.initial import holds, moving
 from ..formulations.tree import pose
-from ..lie import poses, se3
+from ..lie import poses, se3, so3
 from .diagnosis import diagnose
 from .examiner import shortened
 from .given import captured
@@ -99,6 +100,8 @@ class Elsewhere:
             values = {self.places[label]: x for label, x in wanted.coordinates.items()}
             own, base = (None, None) if told else (self.own.coordinates, self._base(t))
             q, p = self.holding.closed(t, q, p, values, own, base)
+        elif told and not wanted.whole:
+            q = self._kept(t, q, p, wanted.bodies)
         q, _ = assembled(self.f, self.examiner, t, q, p)
         p = captured(self.f, t, q, p)
         return q, self._velocities(t, q, p, wanted), p
@@ -146,6 +149,28 @@ class Elsewhere:
         """The pose that is wanted of a body."""
         R, x = poses.split(self.own.poses[body])
         return poses.stacked(wanted.bodies.get((body, "rotation"), R), wanted.bodies.get((body, "position"), x))
+
+    def _kept(self, t, q, p, bodies):
+        """A configuration on the constraints in which bodies are where they are wanted, placed so in q; q where none is found."""
+        speeds = {"position": "velocity", "rotation": "angular_velocity"}
+        asked = {(body, speeds[what]): x for (body, what), x in bodies.items() if what in speeds}
+        rows = self._picked(dict.fromkeys(asked, np.zeros(3)))[0] * self.examiner.columns
+        first = np.cumsum([0, *[3 if b.particle else 12 for b in self.model.bodies]])
+        places = {b.name: k for b, k in zip(self.model.bodies, first.tolist())}
+
+        def off(q):
+            found = []
+            for (body, what), x in asked.items():
+                at = places[body]
+                if what == "velocity":
+                    found.append((q[at : at + 3] - x) / self.examiner.length)
+                else:
+                    found.append(np.array(so3.log(x.T @ q[at + 3 : at + 12].reshape(3, 3, order="F"))).ravel())
+            return np.concatenate(found)
+
+        units = np.concatenate([np.full(3, self.examiner.length if what == "velocity" else 1.0) for _, what in asked])
+        found, _ = self.examiner.assemble(t, q, p, more=(off, lambda q: rows / units[:, None]))
+        return q if found is None else found
 
     def _ground(self, t, ground):
         if ground.name not in self._grounds:
