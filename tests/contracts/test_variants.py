@@ -2,11 +2,15 @@
 
 import concurrent.futures
 import os
+import sys
 
 import numpy as np
 import pytest
 
 import torsor as ts
+from torsor.studies.order import unpacked
+from torsor.studies.portion import Portion, blank_counts
+from torsor.studies.session import Session
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +62,22 @@ def test_arrays_with_named_fields_are_tables(model):
 def test_other_starts_are_refused(model, given, message):
     with pytest.raises(ts.OptionError, match=message):
         ts.study(model, 0.1, **given, **KEPT)
+
+
+def test_functions_of_the_main_program_travel_to_workers_that_have_another(model, monkeypatch):
+    """As those of a notebook, which other processes cannot import."""
+    carried = []
+    monkeypatch.setattr(
+        Session, "carry_out", lambda self, *given: carried.append(self.order) or Portion(0, [""], blank_counts(1))
+    )
+    main = sys.modules["__main__"]
+    exec("factor = 3.0\ndef thrice(run): return factor", main.__dict__)
+    try:
+        ts.study(model, 0.1, reduce=main.thrice, executor=1)
+        packed = carried[0].packed()
+    finally:
+        del main.thrice, main.factor
+    assert unpacked(packed).reduce(None) == 3.0
 
 
 def ends(run):

@@ -185,7 +185,11 @@ def received(future):
         raise
     except Exception as error:
         ended = isinstance(error, futures.BrokenExecutor) or type(error).__name__ in ENDED
-        why = "it was killed, ran out of memory, or crashed" if ended else "the same torsor must be installed there"
+        why = (
+            "it was killed, ran out of memory, or crashed"
+            if ended
+            else "the same torsor, and modules with functions of yours, must be there"
+        )
         raise RunError(
             f"study: a worker could not carry out its runs: {_said(error)} ({why}). What was done is in `data` of this error; with "
             "`store` a study goes on from there"

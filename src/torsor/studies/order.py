@@ -77,14 +77,21 @@ class Order:
         return Held(places, np.array(edges, float), np.stack(values).transpose(1, 2, 0)) if names else None
 
     def packed(self):
-        """As bytes, for another process. Signals go along as signals of the model."""
+        """As bytes, for another process. Signals go along as signals of the model. What the main program defines, as a notebook
+        does, is written out where that is possible: a worker has another main program, or none."""
         every = dict(self.model.signals) | self.signals
-        model = _Packed(type(self.model), pickling.packed(self.model, signals=every))
+        whole = replace(self, model=_Packed(type(self.model), pickling.packed(self.model, signals=every)), signals={})
+        found = None
         for dump in _dumps():
             try:
-                return dump(replace(self, model=model, signals={}))
+                found = dump(whole)
             except Exception as error:  # of a function that has no name elsewhere, or of anything that it refers to
                 trouble = error
+                continue
+            if b"__main__" not in found:
+                return found
+        if found is not None:
+            return found
         raise OptionError(
             f"study: what is asked for cannot be sent to other processes ({trouble}); functions must be defined in a module, or "
             "cloudpickle be installed"
