@@ -134,8 +134,10 @@ def prepared(plain, formulation, map, baumgarte, t, signals, ranks=ALONE):
     passes = (SystemKernels if whole else Passes)(plain, state, sizes.unit)
     state = passes.layout = Layout(state.q, state.v, len(passes.turns))
     parts = layout(plain.shown, passes.loop_rows, signals)
-    functions = checked(_kernels(passes, parts, signals, map, baumgarte, whole))
-    built = kernels.build(functions, seldom=("outputs",), exchange=ranks.exchange, waiting=ranks.waiting)
+    built = kernels.build(  # nobody else holds the schedules: their memory is free before the start is assembled
+        checked(_kernels(passes, parts, signals, map, baumgarte, whole)),
+        seldom=("outputs",), exchange=ranks.exchange, waiting=ranks.waiting,
+    )  # fmt: skip
     choice = Choice(map, baumgarte, (), _all(passes), (), METRIC, sizes.unit, ())
     system = described(passes, sizes, parts, choice, t, signals)
     x, p = state.joined(at[0], at[1], []), np.zeros(len(passes.turns))
