@@ -1,6 +1,6 @@
 """What a study costs beside its integration, and rollouts beside MuJoCo's: best of several, in the same run.
 
-python bench/study.py overhead|threads|rollouts|dask|kill ...   all of the first three without an argument
+python bench/study.py overhead|threads|rollouts|happenings|dask|kill ...   all of the first three without an argument
 """
 
 import os
@@ -12,6 +12,7 @@ import numpy as np
 
 import torsor as ts
 from torsor.run.repeated import Repeater
+from torsor.run.runner import Runner
 
 RUNS, UNTIL = 10_000, 5.0
 CPU = time.process_time  # of one thread: other programs do not count
@@ -147,6 +148,54 @@ def by_hand(mujoco, m, data, torques):
             mujoco.mj_step(m, data)
 
 
+def ball():
+    model = ts.Model("ball", gravity=(0, 0, -9.81))
+    height, bounce = model.parameter("height", 1.0, positive=True), model.parameter("bounce", 0.5)
+    body = model.body("ball", mass=0.2, inertia=(1e-3, 1e-3, 1e-3), at=(0, 0, height))
+    model.add(ts.Contact("floor", model.ground, body, point=(0, 0, 0), normal=(0, 0, 1), restitution=bounce))
+    return model, {"height": (0.8, 1.2), "bounce": (0.4, 0.6)}
+
+
+def sampled(**law):
+    model = ts.Model("sampled", gravity=(0, 0, -9.81))
+    mass = model.parameter("mass", 1.0, positive=True)
+    arm = model.body("arm", mass=mass, inertia=(0.1, 0.1, 0.1), at=(0.5, 0, 0))
+    joint = model.add(ts.Revolute("joint", model.ground, arm, axis=(0, 1, 0), start=0.3))
+    seen = [joint.coordinate, joint.rate]
+    rule = ts.Controller("rule", 0.02, seen, ["torque"], lambda t, u: [-5 * u[0] - u[1]], **law)
+    model.add(ts.JointForce("motor", joint, model.add(rule)["torque"]))
+    model.add(ts.Friction("friction", joint, coefficient=0.1, radius=0.02))
+    return model, {"mass": (0.8, 1.2)}
+
+
+def happenings(runs=1000):
+    """Runs with events, of one second on one thread: processor time beside that of compiled loops alone."""
+    for label, (model, ranges) in {
+        "ball that bounces": ball(),
+        "rule compiled, dry friction": sampled(compiled=True),
+        "rule in Python, dry friction": sampled(),
+    }.items():
+        random, spent, advance = np.random.default_rng(1), [0.0], Runner._advance
+        values = {name: random.uniform(*ends, runs) for name, ends in ranges.items()}
+
+        def watched(self, budget, spent=spent, advance=advance):
+            began = time.thread_time()
+            status = advance(self, budget)
+            spent[0] += time.thread_time() - began
+            return status
+
+        study = lambda values, model=model: ts.study(model, 1.0, values, reduce="last", executor=1)
+        study({name: x[:4] for name, x in values.items()})
+        Runner._advance, best = watched, (np.inf, 0.0)
+        for _ in range(3):
+            spent[0], began = 0.0, CPU()
+            study(values)
+            best = min(best, (CPU() - began, spent[0]))
+        Runner._advance, (whole, loops) = advance, best
+        beyond = (whole - loops) / runs * 1e3
+        print(f"{label:29} {runs} runs: {whole / loops:.1f} times the loops alone, {beyond:.2f} ms a run beyond them")
+
+
 def dask(runs=2000, kill=False):
     """One worker process, then two; kill: one of the two dies on the way, and the numbers are the same."""
     from dask.distributed import Client
@@ -177,6 +226,7 @@ if __name__ == "__main__":
         "overhead": overhead,
         "threads": threads,
         "rollouts": rollouts,
+        "happenings": happenings,
         "dask": dask,
         "kill": lambda: dask(kill=True),
     }

@@ -28,6 +28,7 @@ from .repeated import Beginnings
 from .task import FARTHEST
 
 ROUND = 1e-7  # by which a moment of inertia may surely be larger than the sum of the others
+ALL = 1e-3  # least singular value of rows of length 1 that surely leave nothing free
 THIN = 1e-12  # least moment over the largest that is surely positive
 
 
@@ -57,7 +58,7 @@ class Together:
         """Whether no parameter that varies occurs in what a start is found from, but for masses and inertias: then all start as the
         system does, loops and redundant constraints included."""
         used = ["g", "G", "psi", "gamma", "departures", "alignments", "rates", "speeds", "held", "starts"]
-        used += ["M", "Minv"] if np.any(self.system.v) else []
+        used += ["M", "Minv"] if np.any(self.system.v) and not self._told() else []
         for f in (self.absolute, self.face):
             for name in [name for name in [*used, "adopt"] if name in f.examined]:
                 function = f.examined[name].function
@@ -65,6 +66,21 @@ class Together:
                     return False
         given = self.absolute.examined["given"].function
         return not any(self._varies(given, k) for k in (0, 1))  # configuration and turns; sizes are compared in numbers
+
+    def _told(self):
+        """Whether constraints and joints tell all velocities at the start as it is given, so that masses have no say in them."""
+        f, t, inputs = self.absolute, np.array([self.system.t]), np.array(self.system.p[: len(self.model.inputs)])
+        if self.system.changes:
+            return False
+        q, turns = (x.ravel() for x in f.examined["given"](t, inputs)[:2])
+        p, wide = np.concatenate([inputs, turns]), len(f.linear())
+        moved = [id(j) not in f.released for j in moving(self.model) for _ in range(j.dof)]
+        J = f.examined["rates"](t, q, np.zeros(wide), p)[0][np.array(moved, bool)]
+        rows = np.vstack([f.examined["G"](t, q, p)[f.active_rows()], J])
+        rows = rows * np.where(np.array(f.linear(), bool), self.system.length, 1.0)
+        lengths = np.linalg.norm(rows, axis=1)
+        rows = rows[lengths > 0] / lengths[lengths > 0, None]
+        return len(rows) >= wide and bool(np.linalg.svd(rows, compute_uv=False).min() > ALL)
 
     def _varies(self, function, k):
         """Whether a result depends on a parameter that varies: these come first in the last argument."""
@@ -79,7 +95,9 @@ class Together:
         inputs[:, : values.shape[1]] = values
         given = self.absolute.examined["given"].over(t, inputs)
         if self.steady:
-            return self._alike(given, inputs, self._sound(values))
+            found = self._alike(given, inputs, self._sound(values))
+            if found[1].all() or not self.able:
+                return found
         q, turns, weights = (x[:, :, 0] for x in given[:3])
         p = self._captured(t, q, np.concatenate([inputs, turns], axis=1))
         length, levers, rate = sizes(*given[3:])

@@ -1,7 +1,6 @@
 """From a model to a system that is ready to run: derived, diagnosed, started and compiled, or taken from the cache."""
 
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -197,7 +196,7 @@ def described(told, options, t, build, start):
         partition=partition,
         linear=f.facts["linear"],
         length=scales.length,
-        scales=asdict(scales),
+        scales=dict(vars(scales)),
         mass=given.mass,
         inertia=given.inertia,
         t=t,

@@ -47,13 +47,12 @@ class Group:
 
 @dataclass
 class Ended:
-    """One run that is over. place: in its portion;  sure: whether its start was found together with others."""
+    """One run that is over. place: in its portion."""
 
     place: int
     task: Any
     system: Any
     trajectory: Any
-    sure: bool
 
     @cached_property
     def data(self):

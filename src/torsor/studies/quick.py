@@ -48,7 +48,7 @@ class Quick:
                 self.free.append(self._runs(first))
                 base = np.array([*task.model.values(task.parameters).values()], float)
                 self.together = Together(task.derived(), first.own, task.until, base, self.columns)
-                self.doubts = Doubts(task, first.own)
+                self.doubts = Doubts(task)
                 self.base = base
                 self.watched = _occurring(task.model, self.columns)
         row = sum(size for _, size in self.system.layout) * len(order.times) * 8
@@ -67,7 +67,9 @@ class Quick:
         good = found.over & np.isfinite(found.outputs).all(axis=(1, 2))
         variables = self._variables(found.outputs, found.work)
         began = beginnings.some(which)
-        good &= self.doubts.right(self.order.times, variables, began.length, began.p)
+        good &= self.doubts.right(
+            self.order.times, variables, began.length, began.p, np.full(len(began), bool(self.system.redundant))
+        )
         done[which] = good
         counts = numbers(variables) | {"steps": found.steps, "rejections": found.rejections, "time_reached": found.time}
         pick = lambda x: x if good.all() else x[good]

@@ -25,7 +25,7 @@ class Runners:
 
     known      the task that was prepared first, with the formulation and the method that were taken; None: there is none yet
     together   finds starts of many runs at once; None where each is prepared for itself
-    doubts     looks through runs whose starts were found together
+    doubts     looks through many runs that are over; None where each is judged for itself
     """
 
     def __init__(self, order):
@@ -47,7 +47,7 @@ class Runners:
         system, self.built = task.starts.own, task.starts.built
         self.base = np.array([*task.model.values(task.parameters).values()], float)
         self.together = Together(task.derived(), system, task.until, self.base, self.columns)
-        self.doubts = Doubts(task, system)
+        self.doubts = Doubts(task)
         self.watched = bool(set(task.model.derived.get("imposed", ((), (), {}))[1]) & set(self.columns))
 
     def systems(self, values):

@@ -105,10 +105,12 @@ class Session:
 
     def _right(self, portion, group, some):
         """Which runs of a group are right; of the others a message tells what is wrong."""
-        good = np.array([one.sure and one.trajectory.complete for one in some])
+        doubts, good = self.runners.doubts, np.array([one.trajectory.complete for one in some])
+        good &= doubts is not None and len(group.times) > 0
         if good.any():
-            length, inputs = np.array([one.system.length for one in some]), np.array([one.system.p for one in some])
-            good &= self.runners.doubts.right(group.times, group.variables, length, inputs)
+            of = lambda name: np.array([getattr(one.system, name) for one in some])
+            redundant = np.array([bool(one.system.redundant) for one in some])
+            good &= doubts.right(group.times, group.variables, of("length"), of("p"), redundant)
         for k in np.flatnonzero(~good):
             interrupted = some[k].trajectory.status == "interrupted"
             good[k] = self._tried(portion, some[k].place, some[k].judged, lambda told=interrupted: told)
@@ -184,7 +186,7 @@ class Session:
         else:
             trajectory = run_held(runner, order.times, held.some([i]))
         self.runners.give_back(runner, trajectory)
-        return Ended(i, task, started, trajectory, system is not None and task.start is None)
+        return Ended(i, task, started, trajectory)
 
     def _chosen(self, variables):
         """The variables that are kept, or that a function of a run may look at."""
