@@ -109,6 +109,21 @@ def test_a_folder_belongs_to_what_a_function_refers_to(model, tmp_path):
         asked(model, scaled, store=3)
 
 
+def test_a_folder_belongs_to_the_laws_of_controllers(tmp_path):
+    def steered(gain):
+        model = ts.Model("steered")
+        block = model.body("block", mass=model.parameter("m", 1.0), inertia=(1, 1, 1))
+        rail = model.add(ts.Prismatic("rail", model.ground, block, axis=(1, 0, 0)))
+        law = lambda t, u: gain * (1 - u[0])
+        pilot = model.add(ts.Controller("pilot", period=0.1, inputs=[rail.coordinate], outputs=["force"], function=law))
+        model.add(ts.JointForce("motor", rail, pilot["force"]))
+        return ts.study(model, 0.2, {"m": [1.0, 2.0]}, reduce="last", keep="coordinate", store=tmp_path)
+
+    xr.testing.assert_identical(steered(1.0), steered(1.0))
+    with pytest.raises(ts.ResultError, match="belongs to another study"):
+        steered(2.0)
+
+
 @pytest.mark.parametrize(
     "reduce, message",
     [

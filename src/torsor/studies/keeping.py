@@ -93,6 +93,7 @@ def _digest(order, variants, more):
         version(), fingerprint(order.model, every), order.until, order.times.tolist(), order.names, order.starts,
         sorted((k, repr(v)) for k, v in order.options.items()), order.pushed, order.keep, _named(order.reduce),
         {name: p.value for name, p in order.model.parameters.items()},
+        _named([(rule.name, rule.function, rule.state) for rule in order.model.rules if getattr(rule, "function", None)]),
     ]  # fmt: skip
     content = hashlib.sha256(repr(facts).encode() + pickle.dumps(order.start))
     for array in (variants.values, *more):
