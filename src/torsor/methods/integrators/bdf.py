@@ -46,7 +46,7 @@ ALIKE = (
     5.0  # how many times smaller than the tolerance errors are kept, since those of many steps are alike, and add up
 )
 BETTER = 1.1  # factor by which another order must allow a longer step
-CLOCK = 5e-15  # of the time: how well it is known how far earlier states lie back, and what errors (2) make of that
+CLOCK = 1e-15  # of the time: how well it is known how far earlier states lie back, and what errors (2) make of that
 
 
 @register("bdf")
