@@ -19,6 +19,7 @@ from .rest import Rest
 
 NEWTON, DAMPED, CHANGES = 40, 600, 60  # steps, steps, and contacts that open or close
 PATIENCE = 80  # steps of the damped way on which accelerations do not fall
+BENT = 0.3  # of a step may be added by the constraints
 ASIDE = 6  # times that the damped way leaves an equilibrium that is not stable
 LONGEST = 0.3  # step: lengths over the size of the model, angles in rad
 SHORTEST = 1e-3  # part of a step of Newton's method that is tried
@@ -64,12 +65,12 @@ class Search:
         return done and left <= LOOSE * balance.pace
 
     def moved(self, balance, step, part=1.0):
-        """The place after a part of a step, on the constraints; None where these cannot be met there."""
+        """The place after a part of a step, on the constraints; None where these cannot be met there, or lead elsewhere."""
         (dq, dz), m, place = step, self.mechanism, balance.place
         examiner, p = m.examiner(place), np.array(place.p)
         p[m.equations.states] += part * dz
-        q, _ = examiner.assemble(place.t, examiner.move(place.q, part * dq), p, balance.rows.held)
-        return None if q is None else place.moved(q=q, p=p)
+        q, bent = examiner.assemble(place.t, examiner.move(place.q, part * dq), p, balance.rows.held)
+        return None if q is None or bent > max(BENT * part * self.length(step), CONVERGED) else place.moved(q=q, p=p)
 
     def length(self, step):
         return max(self.mechanism.examiner(self.mechanism.start).rate(step[0]), 0.0)
@@ -99,7 +100,7 @@ class Search:
 
     def down(self, place):
         """The damped way: the balance that it ends with. Contacts close and open on it."""
-        now, damping = self.balance(place), None
+        now, damping, reach = self.balance(place), None, LONGEST
         least, since, flat, aside = np.inf, 0, 0, 0
         for _ in range(DAMPED):
             if self.converged(now) and now.softest and aside < ASIDE:
@@ -113,13 +114,14 @@ class Search:
             first = now.unrest / LONGEST if damping is None else damping
             damping = -1.5 * now.softest if now.softest else max(first, 1e-12 * now.pace)
             step = now.step(damping)
-            while self.length(step) > LONGEST:
+            while self.length(step) > reach:
                 damping *= 2
                 step = now.step(damping)
             there = self.moved(now, step)
             if there is None:
-                damping = 4 * max(damping, now.unrest)
+                reach = min(reach, self.length(step)) / 2
                 continue
+            reach = min(LONGEST, 2 * reach)
             then = self.balance(self._met(there, now))
             ratio = then.unrest / max(now.unrest, 1e-300)
             flat = flat + 1 if abs(ratio - 1) < FLAT and not self.rest.contacts else 0
