@@ -81,6 +81,11 @@ def test_a_mechanism_is_led_to_what_is_asked_for_on_its_own_assembly():
         assert np.allclose(sim["link2.position"][[0, 2]], middle_of_the_rocker(angle), atol=1e-9), angle
 
 
+@pytest.mark.parametrize("joint", "ABCD")
+def test_a_little_is_not_nothing(joint):
+    assert first(four_bar(), {joint: 3e-8}).coordinate["ABCD".index(joint)] == pytest.approx(3e-8, abs=1e-13)
+
+
 def test_a_model_keeps_the_start_of_a_joint_in_a_loop():
     for angle in (0.4, -2.4, 4.0):
         info = ts.info(four_bar({"A": angle}))

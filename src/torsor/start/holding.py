@@ -15,6 +15,7 @@ from ..formulations.initial import holds, moving
 from ..formulations.outputs import coordinate_units
 from .examiner import CLOSED, least
 
+THERE = 1e-12  # by which coordinates and constraints may be off that hold already, lengths over the size of the model
 STRIDE = 0.3  # rad, or the size of the model: longest step along the tangent
 LITTLE = 0.35  # of that step: what Newton's method may add to it
 AGREEING = 1e-6  # by which equations of a change may fail, over it
@@ -53,7 +54,7 @@ class Holding:
         """
         asked = {place: x for place, x in wanted.items() if place not in self.quasi}
         beside = {place: own[place] for place in self.apart if own is not None and place not in asked}
-        if self.assembled(t, q, p) and np.allclose(self.coordinates(t, q, p)[[*asked]], [*asked.values()], 0, CLOSED):
+        if self.assembled(t, q, p, THERE) and self._off(t, q, p, [*asked], [*asked.values()]) <= THERE:
             return q, p
         for held in (asked | beside, asked, beside | {place: x for place, x in asked.items() if place in self.apart}):
             if not held:
@@ -78,6 +79,10 @@ class Holding:
         """The configuration near q with these coordinates, by Newton's method; None where none is found."""
         return self._corrected(t, q, p, places, values)[0]
 
+    def _off(self, t, q, p, places, values):
+        """How far coordinates are from these values, lengths over the size of the model."""
+        return np.abs((self.coordinates(t, q, p)[places] - values) / self.units[places]).max(initial=0.0)
+
     def _corrected(self, t, q, p, places, values):
         """The same, and how far something moved."""
         off = lambda q: (self.coordinates(t, q, p)[places] - values) / self.units[places]
@@ -86,9 +91,9 @@ class Holding:
     def _rows(self, t, q, p, places):
         return self.slopes(t, q, p)[places] * self.examiner.columns / self.units[places][:, None]
 
-    def assembled(self, t, q, p):
+    def assembled(self, t, q, p, limit=CLOSED):
         """Whether the constraints hold."""
-        return np.abs(self.examiner.g(t, q, p) / self.examiner.units(t, q, p)).max(initial=0.0) <= CLOSED
+        return np.abs(self.examiner.g(t, q, p) / self.examiner.units(t, q, p)).max(initial=0.0) <= limit
 
     def led(self, t, q, p, places, values):
         """The configuration with these coordinates that an assembled one, q, moves to (1), and p with the angles that turns are
