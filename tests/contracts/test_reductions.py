@@ -139,3 +139,18 @@ def test_a_folder_belongs_to_the_laws_of_controllers(tmp_path):
 def test_what_cannot_be_kept_is_refused(model, reduce, message):
     with pytest.raises(ts.OptionError, match=message):
         asked(model, reduce, executor=2)
+
+
+def test_events_of_runs_are_kept_and_not_reduced_by_words():
+    """A ball that falls from several heights and strikes the floor at √(2 h/g), or not at all."""
+    model = ts.Model("ball", gravity=(0, 0, -9.81))
+    ball = model.body("ball", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(0, 0, model.parameter("h", 1.0)))
+    model.add(ts.Prismatic("rail", model.ground, ball, axis=(0, 0, 1)))
+    model.add(ts.Contact("floor", model.ground, ball, plane=(0, 0, 0), restitution=0.5))
+    heights = np.array([0.3, 1.0, 20.0])
+    data = ts.study(model, 0.6, {"h": heights}, outputs=2, keep=["event_time", "event_name"], executor=2)
+    np.testing.assert_allclose(data.event_time[:2, 0], np.sqrt(2 * heights[:2] / 9.81), rtol=1e-12)
+    assert np.isnan(data.event_time[2]).all() and set(data.event_name.values[2]) == {""} and data.sizes["event"] > 1
+    assert len(ts.table_of(data, per="event")) == int(data.event_time.notnull().sum())
+    with pytest.raises(ts.OptionError, match="'event_time' is not over time; a function of the run can reduce it"):
+        ts.study(model, 0.6, {"h": heights}, keep="event_time", reduce="last")

@@ -49,6 +49,23 @@ def test_events_have_a_table_of_their_own(result):
     np.testing.assert_array_equal(events["x"], result["x"])
 
 
+def test_events_of_a_study_are_rows_with_their_run(result):
+    events = {
+        "event_time": (("run", "event"), [[0.1, 0.2], [0.3, np.nan]], {"units": "s"}),
+        "energy": (("run", "time"), np.ones((2, 3))),
+    }
+    data = xr.Dataset(events, {"time": [0.0, 1.0, 2.0], "k": ("run", [5.0, 6.0])})
+    table = ts.table_of(data, per="event")
+    assert table.to_dict("list") == {
+        "run": [0, 0, 1],
+        "event": [0, 1, 0],
+        "k": [5, 5, 6],
+        "event_time [s]": [0.1, 0.2, 0.3],
+    }
+    assert list(ts.table_of(data)) == ["run", "time", "k", "energy"]
+    assert "event_time[1] [s]" in ts.table_of(data.drop_dims("time"))
+
+
 def test_runs_and_times_are_rows_with_the_parameters_of_their_run(result):
     result = result.drop_dims("event")
     several = xr.concat([result, 2 * result], "run").assign_coords(k=("run", [3.0, 4.0], {"units": "N/m"}))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-ROWS = {"time": ("run", "time", "sweep"), "event": ("event",)}  # dimensions along which the rows of a table run
+ROWS = {"time": ("run", "time", "sweep"), "event": ("run", "event")}  # dimensions along which the rows of a table run
 NAMED = (
     "body",
     "joint",
@@ -29,7 +29,8 @@ def table_of(data: "xr.Dataset", per: str = "time") -> "pd.DataFrame":
     """A result as a flat pandas table.
 
     per   "time": one row per time or place of a sweep, and of a study one per run and time; a single row where a result is at one
-          time, or an equilibrium; "event": one row per event
+          time, or an equilibrium; "event": one row per event, and of a
+          study one per run and event
 
     What does not belong to a row, as the events of a run in a table over time, is left out. `attrs` of the table are those of the
     result.
@@ -42,19 +43,29 @@ def table_of(data: "xr.Dataset", per: str = "time") -> "pd.DataFrame":
     if per not in ROWS:
         raise OptionError(f"table_of: unknown per={per!r}. Known: {', '.join(map(repr, ROWS))}.")
     rows = [name for name in ROWS[per] if name in data.dims] or _numbered(data) * (per == "time")
-    if not rows and per == "event":
+    if per not in data.dims and per == "event":
         raise OptionError(
             f"table_of: there is nothing per event in this result; it has {', '.join(map(str, data.dims))}"
         )
     size = {name: data.sizes[name] for name in rows}
     columns: dict[str, np.ndarray] = {}
-    for name in [*rows, *_along(data, rows), *data.data_vars]:
+    always = [*rows, *_along(data, rows)]
+    for name in [*always, *data.data_vars]:
         values = data[name] if name in data.variables else xr.DataArray(np.arange(size[name]), dims=name)
-        if name in rows or set(values.dims) & set(rows) or (not rows and "event" not in values.dims):
+        if name in always or _belongs(values.dims, rows, per):
             columns |= _columns(name, values, rows, size)
     table = pd.DataFrame(columns)
+    if per == "event" and "run" in rows and (when := "event_time [s]") in table:  # runs have more events, and less
+        table = table[table[when].notna()].reset_index(drop=True)
     table.attrs = dict(data.attrs)
     return table
+
+
+def _belongs(dims, rows, per):
+    """Whether a variable belongs to the rows of a table: what is told of events does where these are rows, or runs alone are."""
+    if per == "event":
+        return "event" in dims
+    return (bool(set(dims) & set(rows)) or not rows) and ("event" not in dims or rows == ["run"])
 
 
 def _numbered(data):

@@ -104,10 +104,9 @@ def reduced(reduce, run, told=None):
     if reduce is None:
         return {name: (run.dims(name), run[name]) for name in run}
     if isinstance(reduce, str):
-        return {name: _over_time(run, name, reduce) for name in run if "time" in run.dims(name)}
+        return {name: _over_time(run, name, reduce) for name in run}
     if isinstance(reduce, tuple):
-        every = [(name, how) for name in run for how in reduce if "time" in run.dims(name)]
-        return {f"{name}_{how}": _over_time(run, name, how) for name, how in every}
+        return {f"{name}_{how}": _over_time(run, name, how) for name in run for how in reduce}
     if callable(reduce):
         return _returned("", reduce, reduce(run), run, told)
     found: dict[str, Any] = {}
@@ -124,6 +123,8 @@ def _over_time(run, name, how):
     if name not in run:
         raise OptionError(f"study: reduce: there is no variable {name!r}. Known: {', '.join(run)}.")
     dims, values = run.dims(name), run[name]
+    if "time" not in dims:
+        raise OptionError(f"study: reduce: {name!r} is not over time; a function of the run can reduce it")
     return tuple(d for d in dims if d != "time"), OVER_TIME[how](np.moveaxis(values, dims.index("time"), -1))
 
 
