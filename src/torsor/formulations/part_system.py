@@ -82,7 +82,7 @@ class PartSystem(PlainSystem):
         self.first_loop = int(np.count_nonzero(self.rows_of_whole < whole.first_loop))
         self.loops = self.constraints[self.first_loop :]
         self.acting = [whole.acting[k] for k in self.forces_of_whole.tolist()]
-        self._placed()
+        self._traced()
         self.shown = self._shown()
         self.cut = self._cut(rank, count)
 

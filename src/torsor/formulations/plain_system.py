@@ -66,11 +66,15 @@ class PlainSystem:
         tree = [j for j in self.tree.joints if id(j) in known and _has_rows(j)]
         self.loops = [c for c in rest if not isinstance(c, Connection) or _has_rows(c)]
         self.constraints, self.first_loop = tree + self.loops, len(tree)
-        self._placed()
+        self._traced()
 
-    def _placed(self):
-        self.hinges = {id(joint): k for k, joint in enumerate(self.tree.joints)}
+    def _traced(self):
         self.traces: list[Any] = [c.traced() if isinstance(c, Connection) else None for c in self.constraints]
+
+    @cached_property
+    def hinges(self):
+        """Places of the joints of the tree, by identity."""
+        return {id(joint): k for k, joint in enumerate(self.tree.joints)}
 
     def forget(self):
         """Give back the memory of what can be worked out again."""
