@@ -87,6 +87,13 @@ def test_multipliers_keep_their_names_where_other_constraints_are_redundant(monk
     assert len(both) < data.sizes["constraint"]
 
 
+def test_what_torsor_refuses_within_a_function_fails_its_run_alone(model):
+    ends = lambda run: ts.simulate(model, run.parameters["k"] - 2).sizes["time"]
+    data = asked(model, {"outputs": ends})
+    assert [bool(message) for message in data.message.values] == [True, True, False, False]
+    assert data.message[0].item().startswith("reduce: OptionError: until must be a positive number")
+
+
 def scaled(run, by=1.0):
     return FACTOR[0] * by
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..describe import quantity
 from ..describe.names import unstorable
-from ..errors import OptionError
+from ..errors import OptionError, RunError, TorsorError
 from .portion import COUNTS
 
 OWN = {"run", "time", "message", *COUNTS}  # what every study has
@@ -108,15 +108,23 @@ def reduced(reduce, run, told=None):
     if isinstance(reduce, tuple):
         return {f"{name}_{how}": _over_time(run, name, how) for name in run for how in reduce}
     if callable(reduce):
-        return _returned("", reduce, reduce(run), run, told)
+        return _returned("", reduce, _called(reduce, run), run, told)
     found: dict[str, Any] = {}
     for name, how in reduce.items():
         if callable(how):
-            found |= _returned(name, how, how(run), run, told)
+            found |= _returned(name, how, _called(how, run), run, told)
         else:
             variable, word = how if isinstance(how, tuple) else (name, how)
             found[name] = _over_time(run, variable, word)
     return found
+
+
+def _called(function, run):
+    """What a function says of a run. What goes wrong in it is the run's affair, also where it calls torsor."""
+    try:
+        return function(run)
+    except TorsorError as error:
+        raise RunError(f"reduce: {type(error).__name__}: {error}") from error
 
 
 def _over_time(run, name, how):
