@@ -167,6 +167,28 @@ def test_the_method_is_chosen_for_each_run():
         np.testing.assert_array_equal(data.position[k], single.position)
 
 
+def test_what_is_redundant_after_an_event_is_found_in_each_run():
+    """A third rod that takes hold of a plate says nothing beyond two others where all are parallel, else it stops the plate."""
+    model = ts.Model("rods", gravity=(0, 0, -9.81))
+    y, plate = model.parameter("y", 0.0), bar(model, "plate", (0.5, 0, 1))
+    model.add(ts.Planar("plane", model.ground, plate, point=(0, 0, 0), axis=(0, 1, 0)))
+    size = lambda shift: (1.0 + (shift - 0.1) ** 2) ** 0.5
+    rods = [
+        ts.Distance(name, model.ground, plate, points=((x - 0.1 + shift, 0, 2), (x, 0, 1)), length=size(shift))
+        for name, x, shift in (("a", 0.0, 0.0), ("b", 1.0, 0.0), ("c", 0.5, y))
+    ]
+    for rod in rods:
+        model.add(rod, active=rod.name != "c")
+    model.when(ts.time >= 0.0, ts.engage(rods[-1]), name="taken")
+    values = [0.3, 0.0, 0.2, 0.0]
+    data = ts.study(model, 0.2, {"y": values}, outputs=4, executor=1, keep=["position"])
+    for k, value in enumerate(values):
+        single = ts.simulate(model, 0.2, outputs=4, parameters={"y": value})
+        np.testing.assert_array_equal(data.position[k], single.position)
+    moved = np.abs(data.position[:, -1] - data.position[:, 0]).max(("body", "axis"))
+    assert ((moved > 1e-3) == (np.array(values) == 0.0)).all()
+
+
 def test_runs_with_friction_stops_and_loops_are_those_of_simulate():
     model = loop()
     model.add(ts.Limit("stop", model["A"], upper=0.05))
