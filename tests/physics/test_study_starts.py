@@ -167,8 +167,10 @@ def test_the_method_is_chosen_for_each_run():
         np.testing.assert_array_equal(data.position[k], single.position)
 
 
-def test_what_is_redundant_after_an_event_is_found_in_each_run():
-    """A third rod that takes hold of a plate says nothing beyond two others where all are parallel, else it stops the plate."""
+@pytest.mark.parametrize("later", [False, True])
+def test_what_is_redundant_is_found_in_each_run(later):
+    """A third rod that holds a plate, or takes hold of it later, says nothing beyond two others where all are parallel, else it
+    stops the plate."""
     model = ts.Model("rods", gravity=(0, 0, -9.81))
     y, plate = model.parameter("y", 0.0), bar(model, "plate", (0.5, 0, 1))
     model.add(ts.Planar("plane", model.ground, plate, point=(0, 0, 0), axis=(0, 1, 0)))
@@ -178,13 +180,18 @@ def test_what_is_redundant_after_an_event_is_found_in_each_run():
         for name, x, shift in (("a", 0.0, 0.0), ("b", 1.0, 0.0), ("c", 0.5, y))
     ]
     for rod in rods:
-        model.add(rod, active=rod.name != "c")
-    model.when(ts.time >= 0.0, ts.engage(rods[-1]), name="taken")
-    values = [0.3, 0.0, 0.2, 0.0]
-    data = ts.study(model, 0.2, {"y": values}, outputs=4, executor=1, keep=["position"])
+        model.add(rod, active=rod.name != "c" or not later)
+    if later:
+        model.when(ts.time >= 0.0, ts.engage(rods[-1]), name="taken")
+    values = [0.0, 0.3, 0.2, 0.0]
+    data = ts.study(model, 0.2, {"y": values}, outputs=4, executor=1)
     for k, value in enumerate(values):
         single = ts.simulate(model, 0.2, outputs=4, parameters={"y": value})
         np.testing.assert_array_equal(data.position[k], single.position)
+        told = data.multiplier[k].sel(constraint=single.constraint.values)  # what any run used, is told of all of them
+        np.testing.assert_array_equal(told, single.multiplier)
+    for order in (slice(None), slice(None, None, -1)):
+        xr.testing.assert_equal(ts.study(model, 0.2, {"y": values[order]}, outputs=4, executor=2).isel(run=order), data)
     moved = np.abs(data.position[:, -1] - data.position[:, 0]).max(("body", "axis"))
     assert ((moved > 1e-3) == (np.array(values) == 0.0)).all()
 

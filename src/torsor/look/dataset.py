@@ -132,9 +132,13 @@ def labels(system, used):
 
 def _names(system, used):
     """Of everything that has one, as tuples."""
-    constraints = (system.declared[k][0] for k, _ in system.shown(used))
-    told = (system.bodies, system.joint_coordinates, system.coordinate_units, system.connections, constraints)
+    told = (system.bodies, system.joint_coordinates, system.coordinate_units, system.connections, in_use(system, used))
     return tuple(map(tuple, told))
+
+
+def in_use(system, used):
+    """Labels of the constraints that multipliers are told of, where these rows were in use."""
+    return [system.declared[k][0] for k, _ in system.shown(used)]
 
 
 def _labels(bodies, joint_coordinates, coordinate_units, connections, constraints):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..look.dataset import at_events, at_outputs, dataset, labels
+from ..look.dataset import at_events, at_outputs, dataset, in_use
 from ..run.derived import DERIVING
 
 
@@ -32,7 +32,7 @@ class Group:
     counts      numbers of each run, by name
     times       of the outputs
     more, told, whole   of a run, by its place in the group: variables that are not over time, attributes, all of it as a dataset
-    labels      of dimensions, by name
+    used        labels of the constraints in use
     """
 
     places: np.ndarray
@@ -42,7 +42,7 @@ class Group:
     more: Callable
     told: Callable
     whole: Callable
-    labels: dict
+    used: list
 
 
 @dataclass
@@ -93,5 +93,5 @@ def grouped(some):
     return Group(
         places, variables, counts, first.trajectory.times,
         lambda k: some[k].aside(), lambda k: some[k].data.attrs, lambda k: some[k].data,
-        labels(first.system, first.trajectory.used),
+        in_use(first.system, first.trajectory.used),
     )  # fmt: skip

@@ -24,6 +24,7 @@ class Portion:
     messages     what went wrong in each run; empty: nothing did
     counts       numbers of each run, by the names of COUNTS
     labels       coordinates of the other dimensions, by name: (dimension, values)
+    rows         labels of all constraints of the model, in its order; labels have those that are in use
     attributes   of variables by name: units, meaning
     told         attributes of the study that are those of each run
     seconds      that it took
@@ -34,12 +35,28 @@ class Portion:
     counts: dict
     variables: dict = field(default_factory=dict)
     labels: dict = field(default_factory=dict)
+    rows: list = field(default_factory=list)
     attributes: dict = field(default_factory=dict)
     told: dict = field(default_factory=dict)
     seconds: float = 0.0
 
     def __len__(self):
         return len(self.messages)
+
+    @property
+    def used(self):
+        """Labels of the constraints that are in use."""
+        return [*self.labels["constraint"][1]] if "constraint" in self.labels else []
+
+    def aligned(self, pieces):
+        """Pieces, each with the labels of the constraints that its runs used, as pieces with those that any of them used; labels
+        get these. The others of a run are 0."""
+        used = {label for _, _, mine in pieces for label in mine}
+        if not used:
+            return [(places, found) for places, found, _ in pieces]
+        wanted = [label for label in self.rows if label in used]
+        self.labels["constraint"] = ("constraint", np.array(wanted, dtype=str))
+        return [(places, _with(found, mine, wanted)) for places, found, mine in pieces]
 
     def facts(self):
         """As plain facts and arrays, to be stored."""
@@ -113,9 +130,10 @@ def joined(portions):
         _refuse_other_labels(one.labels, whole.labels)
         whole.labels, whole.attributes = whole.labels | one.labels, whole.attributes | one.attributes
         whole.told = one.told
-    rows = [np.arange(one.first, one.first + len(one)) for one in good]
-    pieces = [(k, aligned(one.variables, one.labels, whole.labels)) for k, one in zip(rows, good)]
-    whole.variables = assembled(len(messages), pieces)
+        whole.rows = one.rows
+    places = [np.arange(one.first, one.first + len(one)) for one in good]
+    pieces = [(k, one.variables, one.used) for k, one in zip(places, good)]
+    whole.variables = assembled(len(messages), whole.aligned(pieces))
     return whole
 
 
@@ -128,12 +146,10 @@ def _refuse_other_labels(mine, others):
             )
 
 
-def aligned(variables, mine, wanted):
-    """Variables with the constraints that others have, where other rows were in use; labels of both by name."""
-    mine, wanted = (labels["constraint"][1] if "constraint" in labels else None for labels in (mine, wanted))
-    if mine is None or wanted is None or np.array_equal(mine, wanted):
+def _with(variables, mine, wanted):
+    """Variables of the constraints with some labels, as of those with others."""
+    if mine == wanted:
         return variables
-    mine, wanted = list(mine), list(wanted)
     places = np.array([mine.index(label) if label in mine else -1 for label in wanted])
     return {name: (dims, _moved(dims, x, places)) for name, (dims, x) in variables.items()}
 

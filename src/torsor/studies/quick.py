@@ -10,7 +10,7 @@ from threading import Lock
 import numpy as np
 
 from ..errors import TorsorError
-from ..look.dataset import at_outputs, attributes, labels, manifest
+from ..look.dataset import at_outputs, attributes, in_use, labels, manifest
 from ..run import large, stiffness
 from ..run.again import Prepared
 from ..run.beginnings import Together
@@ -74,6 +74,11 @@ class Quick:
         counts = numbers(variables) | {"steps": found.steps, "rejections": found.rejections, "time_reached": found.time}
         pick = lambda x: x if good.all() else x[good]
         return done, {n: (dims, pick(x)) for n, (dims, x) in variables.items()}, {n: pick(x) for n, x in counts.items()}
+
+    @property
+    def used(self):
+        """Labels of the constraints in use."""
+        return in_use(self.system, self.system.keep)
 
     def described(self):
         """Labels, attributes of variables by name, and the manifest of a run."""

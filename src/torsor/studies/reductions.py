@@ -35,12 +35,13 @@ class OneRun(Mapping):
     time         of the outputs that were reached [s]
     parameters   of this run, by name
     attrs        steps, events …
+    used         labels of the constraints in use
     dataset      all of it as `simulate` returns it
     """
 
-    def __init__(self, variables, time, parameters, attrs, whole):
+    def __init__(self, variables, time, parameters, attrs, whole, used=()):
         self._variables, self._whole, self._attrs = variables, whole, attrs
-        self.time, self.parameters = time, parameters
+        self.time, self.parameters, self.used = time, parameters, used
 
     def __getitem__(self, name):
         return self.time if name == "time" else self._variables[name][1]
@@ -163,10 +164,11 @@ def _labelled(called, value, run, told):
     dims = []
     for dim, size in zip(map(str, value.dims), value.shape):
         labels = value.coords[dim].values if dim in value.coords else None
-        known = run.time if dim == "time" else told.labels[dim][1] if dim in told.labels else labels
+        mine = {"time": run.time, "constraint": run.used}
+        known = mine[dim] if dim in mine else told.labels[dim][1] if dim in told.labels else labels
         other = dim == "run" or (known is not None and [*known] != [*(range(size) if labels is None else labels)])
         dims.append(f"{called}_{dim}" if other else dim)
-        if labels is not None and dims[-1] != "time":
+        if labels is not None and dims[-1] not in mine:
             text = labels.dtype.kind not in "fiub"
             told.labels[dims[-1]] = (dims[-1], np.array([*map(str, labels)]) if text else labels)
     return tuple(dims)

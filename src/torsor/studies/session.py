@@ -15,7 +15,7 @@ from ..look.dataset import attributes, labels, manifest
 from ..run.derived import DERIVING
 from ..run.held import run_held
 from .ended import Ended, Group, alike, grouped
-from .portion import Portion, aligned, assembled, blank_counts
+from .portion import Portion, assembled, blank_counts
 from .quick import Quick
 from .reductions import OneRun, by_words, reduced
 from .runners import Runners
@@ -48,7 +48,7 @@ class Session:
                 left = self._together(quick, portion, pieces, left, values, held, stop)
             if len(left):
                 self._in_turn(portion, pieces, left, values, held, stop)
-        portion.variables = assembled(n, pieces, len(self.order.times))
+        portion.variables = assembled(n, portion.aligned(pieces), len(self.order.times))
         portion.seconds = clock.perf_counter() - began
         return portion
 
@@ -71,10 +71,10 @@ class Session:
         which = places[done]
         if len(which):
             if not portion.told:
-                self._describe(portion, *quick.described())
+                self._describe(portion, quick.system, *quick.described())
             told = lambda k: {name: x[k].item() for name, x in counts.items()}
             whole = lambda k: self._run(which[k], values, None, held).judged()
-            group = Group(which, variables, counts, self.order.times, lambda k: {}, told, whole, portion.labels)
+            group = Group(which, variables, counts, self.order.times, lambda k: {}, told, whole, quick.used)
             self._kept(portion, pieces, group, values, stop)
         return places[~done]
 
@@ -124,19 +124,17 @@ class Session:
         if by_words(reduce) and (keep is None or set(keep) <= set(group.variables)):
             every = {name: (("run", *dims), x) for name, (dims, x) in self._chosen(group.variables).items()}
             whole = OneRun(every, group.times, {}, dict, None)
-            keep_all = lambda: pieces.append(
-                (group.places, aligned(reduced(reduce, whole), group.labels, portion.labels))
-            )
+            keep_all = lambda: pieces.append((group.places, reduced(reduce, whole), group.used))
             self._tried(portion, group.places, keep_all)
             return
         for k, i in enumerate(group.places):
             variables = {name: (dims, x[k]) for name, (dims, x) in group.variables.items()} | group.more(k)
-            variables = aligned(variables, group.labels, portion.labels)
             run = OneRun(
                 self._chosen(variables), group.times, self.order.parameters(values[i]),
-                lambda k=k: group.told(k), lambda k=k: group.whole(k),
+                lambda k=k: group.told(k), lambda k=k: group.whole(k), group.used,
             )  # fmt: skip
-            self._tried(portion, i, lambda i=i, run=run: pieces.append(_piece(i, reduced(reduce, run, portion))), stop)
+            keep = lambda i=i, run=run: pieces.append((*_piece(i, reduced(reduce, run, portion)), run.used))
+            self._tried(portion, i, keep, stop)
 
     def _tried(self, portion, places, action, stop=lambda: False):
         """Do something for a run, or several; whether it could be done. If not, a message tells why."""
@@ -160,13 +158,14 @@ class Session:
             system, trajectory = run.system, run.trajectory
             named = [*grouped([run]).variables, *run.aside()]
             told = manifest(system, trajectory, run.task.options())
-            self._describe(portion, labels(system, trajectory.used), {n: attributes(n) for n in named}, told)
+            self._describe(portion, system, labels(system, trajectory.used), {n: attributes(n) for n in named}, told)
 
-    def _describe(self, portion, labels, attributes, manifest):
+    def _describe(self, portion, system, labels, attributes, manifest):
         """Labels, attributes of variables, and what the manifest of a run tells of all of them."""
         options = {k: v for k, v in json.loads(manifest["options"]).items() if k != "parameters"}
         portion.told = {name: manifest[name] for name in TOLD} | {"options": json.dumps(options)}
         portion.labels, portion.attributes = dict(labels), dict(attributes)
+        portion.rows = [label for label, _ in system.declared]
 
     def _run(self, i, values, system, held):
         """One run, from a system at the model's start where that is known: graphs are made by one thread at a time, compiled code
