@@ -9,6 +9,8 @@ import pytest
 from test_checkpoint import OFTEN, same, stopped
 
 import torsor as ts
+from torsor.studies import dispatch, executors
+from torsor.studies.executors import workers
 
 
 def law(t, u, s):
@@ -165,6 +167,16 @@ def test_a_run_that_begins_later_samples_from_there_on():
         sim.advance(0.04)
         seen.append(float(sim["pilot.force"]))
     assert seen[0] == 0.0 and seen[1] < -2.9
+
+
+def test_a_study_asks_laws_in_python_in_one_thread_unless_it_is_told_otherwise(monkeypatch):
+    """Several would wait for each other at every sample."""
+    asked = []
+    monkeypatch.setattr(executors, "processors", lambda: 4)
+    monkeypatch.setattr(dispatch, "workers", lambda given: asked.append(workers(given).count) or workers(given))
+    for executor, options in ((None, {}), (None, {"compiled": True}), (2, {})):
+        ts.study(slide(**options), 0.1, {"weight": [1.0, 2.0]}, reduce="last", executor=executor)
+    assert asked == [1, 4, 2]
 
 
 def test_a_study_runs_controllers(run):

@@ -62,8 +62,9 @@ def study(
     reduce       what is kept of each run: None: all outputs; "last", "min", "max", "mean" over the outputs; several of these; a
                  function of the run; or these by name, as in {"top": ("height", "max"), "energy": "last"}
     keep         names of the variables that are kept, or reduced; None: all of them
-    executor     None or a number: threads; an executor of concurrent.futures or mpi4py.futures, a dask.distributed.Client, or the
-                 module ray
+    executor     None or a number: threads, as many as there are processors (one where laws in Python are asked in every run, as
+                 threads would wait for each other); an executor of concurrent.futures or mpi4py.futures, a
+                 dask.distributed.Client, or the module ray
     store        folder in which results are kept as they come: a study that was killed goes on from there
     progress     show a bar after a second; None: if standard error is a terminal
 
@@ -80,6 +81,8 @@ def study(
     session = Session(order)  # what is asked for is checked here, before anybody is asked to do it
     folder = None if store is None else Folder(store, order, runs, rows)
     bar = Progress(0, len(runs), f"study of {model.name}", progress, lambda done, _: f"{done} of {len(runs)} runs")
+    if executor is None and any(getattr(rule, "answers", ()) for rule in model.rules):
+        executor = 1
     try:
         whole = Dispatch(session, runs, rows, folder).carry_out(executor, bar)
     except RunError as error:
