@@ -8,8 +8,8 @@ import numpy as np
 
 from ..describe.model import Model
 from ..errors import AssemblyError, OptionError
+from ..kernels.deriving import deriving
 from ..run.batches import Batch
-from ..run.derived import deriving
 from ..run.wanted import Names
 from . import branches, fitting
 from .given import by_name, count, flag, formulation_given, model_given

@@ -10,8 +10,8 @@ import numpy as np
 from ..describe import quantity
 from ..describe.model import Model
 from ..errors import OptionError
+from ..kernels.deriving import deriving
 from ..look.dataset import at_outputs, labelled
-from ..run.derived import deriving
 from ..run.results import Trajectory
 from .balance import Balance
 from .given import by_name, model_given

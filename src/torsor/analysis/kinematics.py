@@ -18,9 +18,9 @@ from ..describe import quantity
 from ..describe.model import Model
 from ..errors import AssemblyError, OptionError, RunError
 from ..formulations.fingerprint import fingerprint
+from ..kernels.deriving import deriving
 from ..look.dataset import at_outputs, labelled
 from ..look.recorded import recorded
-from ..run.derived import deriving
 from . import singular
 from .assembly import assemble
 from .drives import driven, motions

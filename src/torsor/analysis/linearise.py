@@ -7,7 +7,7 @@ import casadi as ca
 import numpy as np
 
 from ..describe.model import Model
-from ..run.derived import deriving
+from ..kernels.deriving import deriving
 from .linear_model import LinearModel
 from .linearisation import linearised
 from .mechanism import Mechanism

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..describe.model import Model
 from ..errors import ModelError, OptionError
-from ..run.derived import deriving
+from ..kernels.deriving import deriving
 from . import singular
 from .assembly import assemble
 from .drives import driven

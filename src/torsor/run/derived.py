@@ -9,30 +9,14 @@ with the values it belongs to: most models are run again as they are. However ma
 import json
 import pathlib
 import zlib
-from collections.abc import Callable
 from dataclasses import asdict
-from functools import cache, wraps
-from threading import RLock
-from typing import Any, ParamSpec, TypeVar
+from functools import cache
+from typing import Any
 
 from .. import kernels
+from ..kernels.deriving import DERIVING
 from ..registry import lookup
 from .system import System
-
-DERIVING = RLock()  # graphs of CasADi are made by one thread at a time, whichever models it is about
-Given = ParamSpec("Given")
-Returned = TypeVar("Returned")
-
-
-def deriving(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
-    """A function that makes graphs, for one thread at a time."""
-
-    @wraps(function)
-    def alone(*arguments: Given.args, **named: Given.kwargs) -> Returned:
-        with DERIVING:
-            return function(*arguments, **named)
-
-    return alone
 
 
 class Derived:

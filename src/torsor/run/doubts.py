@@ -9,8 +9,8 @@ import numpy as np
 
 from ..describe.topology import spanning_tree
 from ..joints import Joint
+from ..kernels.deriving import DERIVING
 from ..start.impostors import ALIGNED, JUMPED
-from .derived import DERIVING
 from .task import lasts
 
 

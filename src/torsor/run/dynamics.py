@@ -10,9 +10,9 @@ import numpy as np
 from ..describe import quantity
 from ..describe.model import Model
 from ..errors import OptionError
+from ..kernels.deriving import deriving
 from .automatic import prepared
 from .batches import Batch
-from .derived import deriving
 from .joint_dynamics import JointDynamics
 from .prepare import mechanics
 

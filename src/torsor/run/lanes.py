@@ -6,12 +6,12 @@ import numpy as np
 
 from .. import kernels
 from ..kernels.backends.llvm import usual_level
+from ..kernels.deriving import DERIVING
 from ..kernels.lanes import Lanes
 from ..kernels.loops import loops
 from ..methods.codes import FINISHED, RUNNING
 from ..methods.records import Evaluation
 from .abreast import Abreast
-from .derived import DERIVING
 from .held import Held
 from .repeated import SLICE, Repeated
 from .waist import kernels_of

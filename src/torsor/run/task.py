@@ -13,13 +13,14 @@ import numpy as np
 from ..describe.model import Model
 from ..errors import AccuracyWarning, ModelError, OptionError, ResultError, RunError
 from ..joints import Joint
+from ..kernels.deriving import DERIVING, deriving
 from ..methods.integrator import integrator_of
 from ..methods.projections import Projection
 from ..registry import registered
 from ..start.bends import Bends
 from ..start.continuity import refuse_jumps
 from . import automatic, large, stiffness
-from .derived import DERIVING, derived, deriving
+from .derived import derived
 from .elsewhere import Starts
 from .interruption import never_lost
 from .prepare import changes_structure, chosen_anew, run_kernels

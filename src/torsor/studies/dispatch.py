@@ -167,9 +167,8 @@ def elsewhere(asked, packed, first, values, pushed):
                 SESSIONS.pop(next(iter(SESSIONS)))
             SESSIONS[packed] = Session(unpacked(packed))
         session = SESSIONS[packed]
-    return pickle.dumps(
-        session.carry_out(first, values, pushed), pickle.HIGHEST_PROTOCOL
-    )  # one thing to be sent, not many
+    portion = session.carry_out(first, values, pushed)
+    return pickle.dumps(portion, pickle.HIGHEST_PROTOCOL)  # one thing to be sent, not many
 
 
 def _said(error):

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.deriving import DERIVING
 from ..look.dataset import at_events, at_outputs, dataset, in_use
-from ..run.derived import DERIVING
 
 
 def numbers(variables):

@@ -10,11 +10,11 @@ from threading import Lock
 import numpy as np
 
 from ..errors import TorsorError
+from ..kernels.deriving import DERIVING
 from ..look.dataset import at_outputs, attributes, in_use, labels, manifest
 from ..run import large, stiffness
 from ..run.again import Prepared
 from ..run.beginnings import Together
-from ..run.derived import DERIVING
 from ..run.doubts import Doubts
 from ..run.elsewhere import Starts
 from ..run.lanes import SideBySide, laned, suited

@@ -34,14 +34,14 @@ class OneRun(Mapping):
 
     time         of the outputs that were reached [s]
     parameters   of this run, by name
+    used_constraints   labels of those whose multipliers are told
     attrs        steps, events …
-    used         labels of the constraints in use
     dataset      all of it as `simulate` returns it
     """
 
     def __init__(self, variables, time, parameters, attrs, whole, used=()):
         self._variables, self._whole, self._attrs = variables, whole, attrs
-        self.time, self.parameters, self.used = time, parameters, used
+        self.time, self.parameters, self.used_constraints = time, parameters, used
 
     def __getitem__(self, name):
         return self.time if name == "time" else self._variables[name][1]
@@ -164,7 +164,7 @@ def _labelled(called, value, run, told):
     dims = []
     for dim, size in zip(map(str, value.dims), value.shape):
         labels = value.coords[dim].values if dim in value.coords else None
-        mine = {"time": run.time, "constraint": run.used}
+        mine = {"time": run.time, "constraint": run.used_constraints}
         known = mine[dim] if dim in mine else told.labels[dim][1] if dim in told.labels else labels
         other = dim == "run" or (known is not None and [*known] != [*(range(size) if labels is None else labels)])
         dims.append(f"{called}_{dim}" if other else dim)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import OptionError, TorsorError
+from ..kernels.deriving import DERIVING
 from ..look.dataset import attributes, labels, manifest
-from ..run.derived import DERIVING
 from ..run.held import run_held
 from .ended import Ended, Group, alike, grouped
 from .portion import Portion, assembled, blank_counts
@@ -133,8 +133,8 @@ class Session:
                 self._chosen(variables), group.times, self.order.parameters(values[i]),
                 lambda k=k: group.told(k), lambda k=k: group.whole(k), group.used,
             )  # fmt: skip
-            keep = lambda i=i, run=run: pieces.append((*_piece(i, reduced(reduce, run, portion)), run.used))
-            self._tried(portion, i, keep, stop)
+            add = lambda i=i, run=run: pieces.append((*_piece(i, reduced(reduce, run, portion)), group.used))
+            self._tried(portion, i, add, stop)
 
     def _tried(self, portion, places, action, stop=lambda: False):
         """Do something for a run, or several; whether it could be done. If not, a message tells why."""

@@ -68,9 +68,11 @@ class Table:
     def _compiled(self):
         """f as native code."""
         from ..kernels import build
+        from ..kernels.deriving import DERIVING
 
-        u = [ca.SX.sym(f"u{k}") for k in range(len(self.points))]
-        return build({"table": ca.Function("table", u, [self(*u)])})["table"]
+        with DERIVING:
+            u = [ca.SX.sym(f"u{k}") for k in range(len(self.points))]
+            return build({"table": ca.Function("table", u, [self(*u)])})["table"]
 
     def _expression(self, arguments):
         u = [ca.SX(x) for x in arguments]
