@@ -125,12 +125,11 @@ def test_what_editors_see_is_what_there_is():
     assert all(getattr(ts, name) is found for name, found in seen.items())
 
 
-def test_importing_is_quick_and_loads_nothing_heavy():
+def test_importing_loads_nothing_but_numbers_and_graphs():
+    """What else the house stands on is loaded by whoever uses it; the bench measures what importing takes."""
     code = (
-        "import sys, time; start = time.process_time(); import torsor; taken = time.process_time() - start;"
-        "print(taken, *[m for m in ('numba', 'xarray', 'pandas', 'matplotlib', 'typer', 'llvmlite') if m in sys.modules])"
+        "import sys; bare = set(sys.modules); import torsor;"
+        "print(*{m.partition('.')[0] for m in set(sys.modules) - bare} - set(sys.stdlib_module_names))"
     )
-    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(3)]
-    best = min(float(r.stdout.split()[0]) for r in runs)
-    assert runs[0].stdout.split()[1:] == []
-    assert best < 0.15 * 2  # of the processor; the bar is 0.15 s on a quiet machine, other tests run beside this one
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {m for m in found.stdout.split() if not m.startswith(("_", "swig"))} == {"casadi", "numpy", "torsor"}

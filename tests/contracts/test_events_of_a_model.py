@@ -344,15 +344,15 @@ def test_a_ball_by_hand_is_the_ball_of_a_contact():
     np.testing.assert_allclose(two.position, one.position, atol=1e-10)
 
 
-def test_many_switches_take_little_time_and_no_memory():
-    """Ten thousand bounces to and fro. A loose bound: a switch costs some steps of the integrator, not a millisecond."""
+def test_many_switches_take_few_steps():
+    """Ten thousand bounces to and fro: a switch costs some steps of the integrator."""
     model, x = runner(speed=10.0)
     model.add(ts.Slot("slot", model.ground, model["body"], normal=(1, 0, 0), clearance=1.0, restitution=1.0))
     ts.simulate(model, 1.0, outputs=1)
     data = ts.simulate(model, 1000.0, outputs=1)
     n = data.sizes["event"]
     assert abs(n - 10000) <= 1
-    assert data.attrs["wall_seconds"] / n < 5e-4
+    assert data.attrs["steps"] < 1.1 * n and data.attrs["evaluations"] < 20 * n and data.attrs["structures"] == 2
     np.testing.assert_allclose(data.event_time, 0.05 + 0.1 * np.arange(n), rtol=1e-10)
 
 
