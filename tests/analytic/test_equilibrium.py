@@ -161,6 +161,31 @@ def test_a_contact_that_would_pull_opens():
     assert float(found.data["position"].sel(body="ball", axis="z")) == pytest.approx(1 - 2 * G / 50)
 
 
+def test_a_light_contact_opens_beside_a_heavy_one_in_any_units():
+    """A bead that a spring lifts by a part of its weight, beside a block on the floor; friction holds it by its weight, too."""
+    model = ts.Model("bead")
+    heavy, light, size, gravity, lift, pull = (
+        model.parameter(name, 1.0) for name in ("heavy", "light", "size", "gravity", "lift", "pull")
+    )
+    for name, mass, x in (("block", heavy, 0.0), ("bead", light, 1.0)):
+        body = model.body(name, mass=mass, inertia=0, at=(x * size, 0, 0))
+        floor = model.add(ts.Contact(f"under_{name}", model.ground, body, plane=(0, 0, 0)))
+        model.add(ts.PointForce(f"weight_of_{name}", body, force=(0, 0, -mass * gravity)))
+    model.add(ts.Friction("grip", floor, coefficient=0.5))
+    model.add(ts.PointForce("hand", body, force=(pull * light * gravity, 0, 0)))
+    ends, spring = ((1.0 * size, 0, 3 * size), (1.0 * size, 0, 0)), light * gravity / size
+    model.add(ts.SpringDamper("spring", model.ground, body, points=ends, stiffness=spring, length=(3 - lift) * size))
+    for values in ((1e5, 1e-6, 1.0, 9.81), (1e-3, 1e5, 1e3, 1600.0)):
+        given, unit = dict(zip(("heavy", "light", "size", "gravity"), values)), values[2]
+        up = ts.equilibrium(model, parameters=given | {"lift": 1.001, "pull": 0.0})
+        assert up.contacts == {"under_block": "closed", "under_bead": "open", "grip": "slides"}
+        assert float(up.data["position"].sel(body="bead", axis="z")) == pytest.approx(0.001 * unit)
+        down = ts.equilibrium(model, parameters=given | {"lift": 0.8, "pull": 0.0999})
+        assert down.contacts == {"under_block": "closed", "under_bead": "closed", "grip": "holds"}
+        aside = ts.equilibrium(model, parameters=given | {"lift": 0.8, "pull": 0.1001})
+        assert float(aside.data["position"].sel(body="bead", axis="x")) > 1.05 * unit
+
+
 def test_friction_holds_on_a_slope_up_to_its_angle_and_names_what_it_cannot_hold():
     held = ts.equilibrium(ball(slope=0.3, coefficient=np.tan(0.3) * 1.01))
     assert held.contacts == {"floor": "closed", "grip": "holds"}

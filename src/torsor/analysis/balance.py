@@ -30,6 +30,7 @@ from .repeated import readable
 NEUTRAL = 1e-12  # singular value of K̂ over the largest of its terms, from which on a direction meets resistance
 SOFT = 1e-12  # negative stiffness over the largest one, from which on it is none that rounding makes
 LIGHT = 1e-14  # mass over the largest one that is taken for the least
+NOISE = 1e-4  # acceleration over the largest one, from which on it counts in (5)
 ITERATIONS = 12  # for efforts that depend on reactions
 
 
@@ -41,7 +42,7 @@ class Balance:
     rows       in use there
     unknown    multipliers and efforts, no accelerations
     off        residual of the balance of forces, of efforts, and ż: what cannot be balanced
-    size       of the forces that are in balance
+    applied    the same without multipliers and efforts: the forces that are to be balanced
     bearing    what multipliers and efforts do to all that
     """
 
@@ -50,8 +51,23 @@ class Balance:
     rows: Any
     unknown: Unknown
     off: np.ndarray
-    size: float
+    applied: np.ndarray
     bearing: Any = None
+
+    @property
+    def size(self):
+        """Of the forces that are to be balanced."""
+        return float(np.abs(self.applied).max(initial=0.0))
+
+    @cached_property
+    def borne(self):
+        """The size of what each multiplier is the sum of, beside which it may be rounding of zero: (5)."""
+        bearing, keep, found = self.bearing, self.rows.keep, np.zeros_like(self.unknown.lam)
+        caused = np.abs(bearing.caused(self.applied[: bearing.answer.shape[1]]))
+        caused = np.maximum(caused, NOISE * caused.max(initial=0.0))
+        units = self.mechanism.energy / self.mechanism.row_units(self.place, keep)
+        found[keep] = units * (np.abs(bearing.asked) @ caused)[: len(keep)]
+        return found
 
     @property
     def residual(self):
@@ -69,11 +85,8 @@ class Balance:
     @cached_property
     def _changes(self):
         """Derivatives of all forces by all coordinates and by the user's states."""
-        e, n, k = (
-            self.mechanism.equations,
-            self.mechanism.equations.sizes["v"],
-            self.mechanism.equations.sizes["states"],
-        )
+        e = self.mechanism.equations
+        n, k = e.sizes["v"], e.sizes["states"]
         q, p = np.zeros((n, n + k)), np.zeros((e.sizes["p"], n + k))
         q[:, :n], p[e.states, n:] = np.diag(self.mechanism.columns), np.eye(k)
         return self._along({"q": q, "p": p})
@@ -181,7 +194,12 @@ class Bearing:
 
         b' = b − b_y e_y⁻¹ e,      λ: least b'ᵀ M⁻¹ b' of b' + b'_λ λ,      y = −e_y⁻¹ (e + e_λ λ)            (4)
 
+    With M = L Lᵀ, forces as large as those applied ask multipliers for as much as
+
+        |λ| ≤ |λ_b L| |L⁻¹ b|                                                                               (5)
+
     answer   (b, e) → the multipliers and efforts that balance it, but for the sign
+    asked    the same from forces over the roots of masses, L⁻¹ b
     ways     N of (3), a column each: virtual displacements, in which no multiplier does work
     rest     (b, e, −ż) → what they leave: Nᵀ b', and −ż as it follows λ and y
     masses   M, without units
@@ -195,15 +213,21 @@ class Bearing:
         b, e, states = L[:n], L[n : n + k], L[n + k :]
         told = np.linalg.solve(e[:, m:], np.hstack([np.zeros((k, n)), np.eye(k)]))  # e_y⁻¹ e
         left = np.eye(n, n + k) - b[:, m:] @ told  # b'
-        root = _root(self.masses)
+        self._root = root = _root(self.masses)
         U, s, Vt = np.linalg.svd(np.linalg.solve(root, left @ L[: n + k, :m]))
         r = int((s > 1e-12 * s.max(initial=0.0)).sum())
         lam = Vt[:r].T @ (U[:, :r].T @ np.linalg.solve(root, left) / s[:r, None])
         follow = np.linalg.solve(e[:, m:], e[:, :m] @ lam)
         self.answer = np.vstack([lam, told - follow])  # (4)
+        self.asked = np.hstack([self.answer[:, :n] @ root, self.answer[:, n:]])
         self.ways = np.linalg.solve(root.T, U[:, r:])
         z = len(states)
         self.rest = np.block([[self.ways.T @ left, np.zeros((n - r, z))], [-states @ self.answer, np.eye(z)]])
+
+    def caused(self, forces):
+        """L⁻¹ b of forces, one below the other with whatever else."""
+        n = len(self._root)
+        return np.concatenate([np.linalg.solve(self._root, forces[:n]), forces[n:]])
 
 
 def balanced(mechanism, place, rows=None):
@@ -223,5 +247,4 @@ def balanced(mechanism, place, rows=None):
         bearing = Bearing(mechanism, place, rows.keep, unknown)
         if np.abs(off - before).max() <= 1e-15 * np.abs(first).max():
             break
-    size = float(np.abs(first).max(initial=0.0))
-    return Balance(mechanism, place, rows, unknown, off, size, bearing)
+    return Balance(mechanism, place, rows, unknown, off, first, bearing)

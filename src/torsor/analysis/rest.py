@@ -19,7 +19,7 @@ from .balance import stacked
 from .pushing import Cone, pushed
 
 CLOSED = 1e-9  # gap over the size of the model below which it is closed
-PULLS = 1e-9  # force over the size of all forces, beyond which a contact that pulls opens
+PULLS = 1e-9  # force over the sizes of the terms that it is the sum of, beyond which a contact that pulls opens
 
 
 class Rest:
@@ -93,10 +93,11 @@ class Rest:
         without = balance.unknown._replace(lam=np.zeros_like(balance.unknown.lam))
         L = stacked(m, m.equations.slopes(*at, without, {"lam": ways}))
         alone = stacked(m, m.equations.residuals(*at, without))[:, 0]
+        L, alone = balance.bearing.caused(L), balance.bearing.caused(alone)
         found = pushed(L, -alone, cones)
         unknown = balance.unknown._replace(lam=ways @ found)
         off = stacked(m, m.equations.residuals(*at, unknown))[:, 0]
-        fits = np.abs(off).max(initial=0.0) <= PULLS * balance.size
+        fits = np.abs(balance.bearing.caused(off)).max(initial=0.0) <= PULLS * np.abs(alone).max(initial=0.0)
         return replace(balance, unknown=unknown, off=off) if fits else balance
 
     def _cones(self, place, known, units):
@@ -113,29 +114,34 @@ class Rest:
                 found.append(Cone(normal, along, coefficient * units[along] / units[normal]))
         return found
 
-    def opened(self, place, unknown, size):
+    def opened(self, balance):
         """The place with the contact open that pulls most, where one does; its name."""
-        f, worst, found = (
-            self.mechanism.equations.f,
-            PULLS * size * self.mechanism.energy / self.mechanism.system.length,
-            None,
-        )
-        for c in self.contacts:
-            if self.acts(place, c):
-                pull = -unknown.lam[f.places[id(c)][0]]
-                worst, found = (pull, c) if pull > worst else (worst, found)
-        return (place, None) if found is None else (self.held(self.switch(place, found, False)), found.name)
+        f, worst, found = self.mechanism.equations.f, PULLS, None
+        for contact in self.contacts:
+            if self.acts(balance.place, contact):
+                row = f.places[id(contact)][0]
+                pull = -balance.unknown.lam[row] / max(balance.borne[row], 1e-300)
+                worst, found = (pull, contact) if pull > worst else (worst, found)
+        if found is None:
+            return balance.place, None
+        return self.held(self.switch(balance.place, found, False)), found.name
 
-    def sliding(self, place, unknown):
+    def sliding(self, balance):
         """Friction that cannot hold what it has to: the element, what it has to hold and what it can."""
-        found, m, at = [], self.mechanism, (place.t, place.q, place.v, place.p)
+        found, m, place = [], self.mechanism, balance.place
+        at = (place.t, place.q, place.v, place.p)
         for f in self.friction:
             if self.acts(place, f):
                 column = ca.vertcat(ca.sqrt(ca.sumsqr(f.multiplier)), f.holding())
-                needed, can = m.equations.outputs(column, *at, unknown)
-                if needed > can * (1 + PULLS) + PULLS * np.abs(unknown.lam).max():
+                needed, can = m.equations.outputs(column, *at, balance.unknown)
+                if needed > can + PULLS * (can + balance.borne[self._rows(f)].max()):
                     found.append((f, float(needed), float(can)))
         return found
+
+    def _rows(self, friction):
+        """Rows of dry friction, and of what loads it."""
+        known = self.mechanism.equations.f.places
+        return [row for element in (friction, friction.host, *friction.within()) for row in known.get(id(element), [])]
 
     def refused(self, balance, slides):
         """What friction cannot hold, in words; without numbers where these are not unique."""

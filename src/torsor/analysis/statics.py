@@ -24,10 +24,7 @@ ASIDE = 6  # times that the damped way leaves an equilibrium that is not stable
 LONGEST = 0.3  # step: lengths over the size of the model, angles in rad
 SHORTEST = 1e-3  # part of a step of Newton's method that is tried
 BETTER = 1e-9  # part by which less has to be left for a place to be nearer to an equilibrium than an earlier one
-FLAT, STEPS = (
-    1e-6,
-    20,
-)  # change of the residual by steps of the damped way, and how many such steps are taken: nothing resists
+FLAT, STEPS = 1e-6, 20  # change of accelerations by a step of the damped way, and how many such steps: nothing resists
 STEADILY = "; where a part turns steadily, those of joints may do (formulation='relative')"
 CONVERGED = 1e-9  # step that is left, over the size of the model or in rad; the search goes on while accelerations fall
 ROUNDING, LOOSE = 1e-13, 1e-12  # accelerations over the largest that occur: any, and those that meet no resistance
@@ -122,7 +119,7 @@ class Search:
                 reach = min(reach, self.length(step)) / 2
                 continue
             reach = min(LONGEST, 2 * reach)
-            then = self.balance(self._met(there, now))
+            then = self._met(there, now)
             ratio = then.unrest / max(now.unrest, 1e-300)
             flat = flat + 1 if abs(ratio - 1) < FLAT and not self.rest.contacts else 0
             damping, now = damping * float(np.clip(ratio, 0.2, 2.0)), then
@@ -133,16 +130,13 @@ class Search:
         return self.rest.closed(place)[1]
 
     def _met(self, place, before):
-        """A place with gaps closed that a step went through, and contacts open that pull."""
-        rest = self.rest
-        if not rest.contacts:
-            return place
-        place, closes = rest.closed(place)
+        """The balance at a place, with gaps closed that a step went through, or the contact open that pulls most."""
+        place, closes = self.rest.closed(place)
         if closes:
-            return self._onto(rest.held(place), before.place)
-        at_rest = place.moved(v=np.zeros_like(place.v))
-        forces = self.mechanism.solved(at_rest, self.mechanism.rows(place).keep)
-        return rest.opened(place, forces, max(before.size, 1e-300))[0]
+            place = self._onto(self.rest.held(place), before.place)
+        found = self.balance(place)
+        place, opens = (place, None) if closes else self.rest.opened(found)
+        return self.balance(place) if opens else found
 
     def _onto(self, place, before):
         """A place on the constraints that have just closed, or the one before."""
@@ -162,8 +156,8 @@ class Search:
             if not self.converged(now):
                 break
             now = self.rest.shared(now)
-            place, opens = self.rest.opened(now.place, now.unknown, now.size)
-            slides = [] if opens else self.rest.sliding(place, now.unknown)
+            place, opens = self.rest.opened(now)
+            slides = [] if opens else self.rest.sliding(now)
             if not opens and not slides:
                 return self._held_again(now)
             self.rest.let_go |= {id(f) for f, *_ in slides}
