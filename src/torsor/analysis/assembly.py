@@ -1,5 +1,6 @@
 """Inverse kinematics: configurations of a mechanism in which joints, bodies and points are where they are asked to be."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +14,9 @@ from ..run.batches import Batch
 from ..run.wanted import Names
 from . import branches, fitting
 from .given import by_name, count, flag, formulation_given, model_given
+from .missing import unreachable, which
 from .problem import Problem
-from .targets import ANGLE, LENGTH, limits_of, target, targets_of, weights_of
+from .targets import limits_of, targets_of, weights_of
 
 STARTS = 100  # random configurations from which a target is tried that the start does not lead to
 
@@ -122,7 +124,7 @@ def _best(one, begin, shape, tries, least_squares):
     model, found = one.problem.model, searched(one, begin, tries, not least_squares)
     if not found.sound.all():
         raise AssemblyError(
-            f"model {model.name!r}: {_which(~found.sound, shape)} beyond assembly: no configuration was found that satisfies the "
+            f"model {model.name!r}: {which(~found.sound, shape)} beyond assembly: no configuration was found that satisfies the "
             "constraints and stops of the model"
         )
     free = fitting.freedom(one, found.q)
@@ -131,7 +133,7 @@ def _best(one, begin, shape, tries, least_squares):
         found.q[loose] = fitting.nearest(one.few(loose), found.q[loose], begin[loose])
     result = _told(one, found, free, shape)
     if not least_squares and not found.exact.all():
-        raise AssemblyError(_unreachable(model, result, ~found.exact, shape, tries), result)
+        raise AssemblyError(unreachable(model, result, ~found.exact, shape, tries), result)
     return result
 
 
@@ -182,22 +184,29 @@ def _all_modes(one, begin, shape, tries):
     """All configurations that random starts lead to, the nearest first: an Assembly with a leading dimension."""
     if shape:
         raise OptionError(f"modes: ask for one configuration at a time, got an array of {shape} targets")
-    found, free = branches.every(one, begin, max(tries, 1))
+    found, free, alone = branches.every(one, begin, max(tries, 1))
     model = one.problem.model
     if not len(found.q):
         return _no_mode(one, begin, model, tries)
-    if free.min() > 0:
+    if not alone.any():
         raise OptionError(
             f"model {model.name!r}: the targets leave {free.min()} freedoms, so that configurations are not isolated; "
             "modes=True needs as many targets as there are freedoms"
         )
-    return _told(one.times(len(found.q)), found, free, (len(found.q),))
+    if not alone.all():
+        warnings.warn(
+            f"model {model.name!r}: besides the {alone.sum()} assemblies that stand alone there are others in which something can "
+            f"still move ({free[~alone].max()} freedoms); they are left out",
+            stacklevel=4,
+        )
+    found = fitting.Fit(found.q[alone], found.residual[alone], found.off[alone])
+    return _told(one.times(len(found.q)), found, free[alone], (len(found.q),))
 
 
 def _no_mode(one, begin, model, tries):
     best = searched(one, begin, tries, True)
     result = _told(one, best, fitting.freedom(one, best.q), ())
-    raise AssemblyError(_unreachable(model, result, ~best.exact, (), tries), result)
+    raise AssemblyError(unreachable(model, result, ~best.exact, (), tries), result)
 
 
 def _told(one, found, free, shape):
@@ -220,41 +229,6 @@ def _told(one, found, free, shape):
         row(found.q.reshape(count, -1)),
         dynamics.formulation,
     )
-
-
-def _unreachable(model, result, bad, shape, tries):
-    """The message for targets out of reach."""
-    first = np.flatnonzero(bad)[0]
-    pick = lambda x: x.reshape(-1, x.shape[-1])[first]
-    parts = []
-    for name, missing in result.missing.items():
-        far = pick(np.asarray(missing))
-        if np.abs(far).max(initial=0.0) > 0:
-            parts.append(f"{name} by {_far(model, name, far)}")
-    told = {name: float(np.ravel(value)[first]) for name, value in result.coordinates.items()}
-    where = ", ".join(f"{name} = {value:.6g}" for name, value in list(told.items())[:8])
-    where = f", at {where}" if where else ""
-    return (
-        f"model {model.name!r}: {_which(bad, shape)} out of reach, from the start and from {tries} random configurations. The "
-        f"nearest assembly misses {'; '.join(parts)}{where}; it is `nearest` of this error. least_squares=True returns it"
-    )
-
-
-def _far(model, name, far):
-    """A residual in words."""
-    if len(far) == 6:
-        return f"{np.linalg.norm(far.reshape(2, 3)[0]):.4g} m and {np.linalg.norm(far.reshape(2, 3)[1]):.4g} rad"
-    kind = target(model, name, {}).units[0] if name not in model.signals and "." in name else ""
-    unit = {LENGTH: " m", ANGLE: " rad"}.get(kind, "")
-    return f"{np.linalg.norm(far):.4g}{unit}"
-
-
-def _which(bad, shape):
-    """Which of the targets, in words."""
-    if not shape:
-        return "the target is"
-    places = [str(tuple(map(int, np.unravel_index(k, shape)))).replace(",)", ")") for k in np.flatnonzero(bad)[:4]]
-    return f"{int(bad.sum())} of {bad.size} targets, the first at {', '.join(places)}, are"
 
 
 def _near(problem, wanted, y, t):

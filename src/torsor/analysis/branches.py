@@ -6,6 +6,7 @@ from ..lie import Rn
 from . import fitting
 
 SAME = 1e-6  # distance of poses, lengths over the size of the model, below which two assemblies are one
+BESIDE = 0.01  # rad, or the size of the model: how far from a fit another one of the same family is looked for
 ROUND = 32  # random starts that are tried together
 
 
@@ -70,7 +71,8 @@ def _angles(f):
 
 
 def every(one, begin, tries):
-    """All exact fits that so many rounds of random starts lead to, the nearest to the start first; and the freedom at each."""
+    """All exact fits that so many rounds of random starts lead to, the nearest to the start first; the freedom at each, and whether
+    it stands alone."""
     problem, random = one.problem, np.random.default_rng(1)
     group, starts = one.times(ROUND), np.repeat(begin, ROUND, axis=0)
     kept: list[np.ndarray] = []
@@ -88,8 +90,19 @@ def every(one, begin, tries):
     q = np.array(kept).reshape(len(kept), begin.shape[1])
     group = one.times(len(q))
     q = q[np.argsort(np.linalg.norm(problem.local(np.repeat(begin, len(q), axis=0), q), axis=1))]
-    found = fitting.Fit(q, np.linalg.norm(group.wanted(q)[0], axis=1), group.overrun(q))
-    return found, fitting.freedom(group, q) if len(q) else np.zeros(0, int)
+    free = fitting.freedom(group, q) if len(q) else np.zeros(0, int)
+    return fitting.Fit(q, np.linalg.norm(group.wanted(q)[0], axis=1), group.overrun(q)), free, _alone(group, q, free)
+
+
+def _alone(group, q, free):
+    """Whether there are no others beside a fit: where it has a freedom, to be found a little along it."""
+    alone, some = free == 0, np.flatnonzero(free > 0)
+    if len(some):
+        part, here = group.few(some), q[some]
+        trial = fitting.fitted(part, group.problem.move(here, BESIDE * fitting.freest(part, here)))
+        away = np.abs(group.problem.local(here, trial.q)).max(axis=1)
+        alone[some] = ~(trial.exact & (away > BESIDE / 2))
+    return alone
 
 
 def _marks(problem, group, q):

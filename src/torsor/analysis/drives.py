@@ -150,7 +150,8 @@ class Driven:
 def driven(model, names, signals=None, parameters=None, formulation=None, at=None):
     """The twin in which these coordinates are driven, kept with the model where it is as plain as that.
 
-    at   coordinates of joints at which it starts, by name; None: as the model does
+    signals   to record besides, as `look/recorded.py` has them
+    at        coordinates of joints at which it starts, by name; None: as the model does
     """
     if signals or at:
         return _twin(model, names, signals, parameters, formulation, at)
@@ -168,8 +169,7 @@ def _twin(model, names, signals, parameters, formulation, at):
         if name in known:
             raise OptionError(f"drives: {name!r} is driven by {known[name]!r} of the model already")
     twin = deepcopy(model)
-    for name, expression in (signals or {}).items():
-        twin.signal(name, expression)
+    twin.signals |= signals or {}
     values = model.values(parameters)
     for joint in twin.joints if at else ():
         if joint.dof:

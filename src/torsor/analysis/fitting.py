@@ -81,10 +81,11 @@ class Fitting:
         return r * self.weights, J * self.weights[:, None]
 
     def overrun(self, q):
-        """How far the worst of constraints and stops is from being satisfied."""
+        """How far the worst of constraints and stops is from being satisfied; endlessly, where one holds the wrong way round."""
         g, _ = self.problem.held(self.t, q, self.p)
         d, _ = self.gaps(q)
-        return np.maximum(np.abs(g).max(axis=1, initial=0.0), -np.minimum(d, 0.0).min(axis=1, initial=0.0))
+        off = np.maximum(np.abs(g).max(axis=1, initial=0.0), -np.minimum(d, 0.0).min(axis=1, initial=0.0))
+        return np.where(self.problem.mistaken(self.t, q, self.p), np.inf, off)
 
     def restored(self, q):
         """Newton's method on the constraints alone, each step the least; and how far they are from being satisfied then. Stops that
@@ -217,9 +218,19 @@ def nearest(fitting, q, start, steps=60):
 
 def freedom(fitting, q):
     """How many freedoms constraints and targets leave at each configuration."""
-    A = np.concatenate([fitting.problem.held(fitting.t, q, fitting.p)[1], fitting.wanted(q)[1]], axis=1)
+    A = _slopes(fitting, q)
     s = np.linalg.svd(A, compute_uv=False) if A.shape[1] else np.zeros((len(q), 0))
     return fitting.problem.n - (s > 1e-7 * s.max(axis=1, initial=0.0, keepdims=True)).sum(axis=1)
+
+
+def freest(fitting, q):
+    """The direction û in which constraints and targets change least at each configuration, of largest component 1."""
+    u = np.linalg.svd(_slopes(fitting, q))[2][:, -1]
+    return u / np.abs(u).max(axis=1, keepdims=True)
+
+
+def _slopes(fitting, q):
+    return np.concatenate([fitting.problem.held(fitting.t, q, fitting.p)[1], fitting.wanted(q)[1]], axis=1)
 
 
 def _apply(matrices, columns):

@@ -16,10 +16,13 @@ import numpy as np
 from .. import kernels
 from ..describe.quantity import time
 from ..errors import ModelError, OptionError
+from ..formulations.departures import alignments, departures
 from ..formulations.graphs import shared
 from ..formulations.outputs import coordinate_units
+from ..joints import Joint
 from ..joints.limit import Limit
 from ..run.dynamics import Dynamics
+from ..start.impostors import ALIGNED, JUMPED
 from .targets import LENGTH, OWN
 
 PREFERRED, OTHERWISE = "relative", "absolute"
@@ -41,7 +44,11 @@ class Ground:
         held = f.stacked("g")[self.rows, :], ca.vec(f.jacobian()[self.rows, :])
         still, joints = ca.SX.zeros(f.v.shape), [joint for joint in f.model.joints if joint.dof]
         coordinates = f.placed(ca.vertcat(*[f.joint_motion(joint, still)[0] for joint in joints], ca.SX(0, 1)))
+        holding = list({id(f.rows[k].constraint): f.rows[k].constraint for k in self.rows}.values())
+        closing = [c for c in holding if isinstance(c, Joint)]
         graphs = {
+            "departures": shared(departures(f, closing)),
+            "alignments": shared(alignments(f, holding)),
             "coordinates": shared(ca.Function("coordinates", [time, f.q, f.p], [ca.densify(coordinates)])),
             "held": shared(ca.Function("held", [time, f.q, f.p], [ca.densify(x) for x in held])),
             "local": ca.Function("local", [q, end], [f.manifold.local(q, end, "exp")]),
@@ -148,6 +155,13 @@ class Problem:
         _, G = self.held(t, q, p)
         gamma = self._bent.over(t, q, v, p)[0] / self.units["held"]
         return np.einsum("nij,nj->ni", np.linalg.pinv(G, rcond=DEPENDENT), gamma) * self.columns
+
+    def mistaken(self, t, q, p):
+        """Whether a constraint holds in a position that it does not mean, of each configuration: see `start/impostors.py`."""
+        if not self.rows:
+            return np.zeros(len(q), bool)
+        off = self._kernels["departures"].over(t, q, p)[0].reshape(len(q), 2, -1) / np.array([[1.0], [self.length]])
+        return (off > JUMPED).any(axis=(1, 2)) | (self._kernels["alignments"].over(t, q, p)[0] < ALIGNED).any(axis=1)
 
     def move(self, q, u):
         """q · exp(C û)."""

@@ -15,12 +15,12 @@ from ..joints.alignment import strictly
 from ..lie import se3
 
 
-def departures(formulation):
-    """How far (1) is from holding for each joint of a model, as an angle or cosine and as a length: a function of the state
-    in absolute coordinates."""
+def departures(formulation, joints=None):
+    """How far (1) is from holding for each joint of a model, or for some, as an angle or cosine and as a length: a function of the
+    state."""
     known, off = {}, []
-    for joint in formulation.model.joints:
-        H = formulation.substitution.of(joint.relative_pose())
+    for joint in formulation.model.joints if joints is None else joints:
+        H = formulation.placed(formulation.substitution.of(joint.relative_pose()))
         kind = joint.traced() or joint  # one function for all joints that are alike
         if id(kind) not in known:
             known[id(kind)] = departure(joint)
@@ -40,14 +40,14 @@ def departure(joint):
     return ca.Function("departure", [H, symbols], [largest(x) for x in se3.split_pose(off)]), symbols
 
 
-def alignments(formulation):
-    """The smallest cos θ of each constraint of a model, 1 for joints and for those that keep no sine at zero: a function of
-    the state in absolute coordinates."""
+def alignments(formulation, constraints=None):
+    """The smallest cos θ of each constraint of a model, or of some, 1 for joints and for those that keep no sine at zero: a
+    function of the state."""
     found = []
-    for constraint in formulation.model.constraints:
+    for constraint in formulation.model.constraints if constraints is None else constraints:
         with strictly() as cosines:
             holonomic = not isinstance(constraint, Joint) and constraint.equations().position is not None
         kept = formulation.substitution.of(ca.mmin(ca.vertcat(*cosines))) if holonomic and cosines else ca.SX(1)
-        found.append(kept)
+        found.append(formulation.placed(kept))
     state = [time, formulation.q, formulation.p]
     return ca.Function("alignments", state, [ca.densify(ca.vertcat(*found, ca.SX(0, 1)))])
