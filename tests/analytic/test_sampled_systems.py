@@ -103,8 +103,9 @@ def test_outputs_may_be_expressions():
 
 
 def chain(seed):
-    """Masses on rails, tied by springs and dampers, that two controllers of different periods and delays push: everything is
-    drawn. Returns the model, M⁻¹K, M⁻¹C, and of each controller its period, delay, gains and the mass that it pushes."""
+    """Masses on rails, tied by springs and dampers, that two controllers of different periods, phases and delays push: everything
+    is drawn. Returns the model, its masses, K, C, and of each controller its period, phase, delay, gains and the mass that it
+    pushes."""
     draw = np.random.default_rng(seed)
     n = int(draw.integers(2, 4))
     model, masses, rails = ts.Model("chain"), draw.uniform(0.5, 3, n), []
@@ -118,15 +119,12 @@ def chain(seed):
     pilots = []
     for k in range(2):
         period = draw.uniform(0.05, 0.4)
-        delay, gains, pushed = (
-            draw.choice([0, 0.5, 1.0, 2.3]) * period,
-            draw.uniform(-1, 1, 2 * n),
-            int(draw.integers(n)),
-        )
+        phase, delay = draw.choice([0, 0.3, 1.0, 2.6]) * period, draw.choice([0, 0.5, 1.0, 2.3]) * period
+        gains, pushed = draw.uniform(-1, 1, 2 * n), int(draw.integers(n))
         law = lambda t, u, gains=gains: gains @ u
-        pilot = ts.Controller(f"pilot{k}", period, [q, v], ["force"], law, delay=delay, compiled=bool(k))
+        pilot = ts.Controller(f"pilot{k}", period, [q, v], ["force"], law, delay=delay, compiled=bool(k), phase=phase)
         model.add(ts.JointForce(f"push{k}", rails[pushed], model.add(pilot)["force"]))
-        pilots.append((period, delay, gains, pushed))
+        pilots.append((period, phase, delay, gains, pushed))
     return model, masses, K, C, pilots
 
 
@@ -135,9 +133,10 @@ def step_by_step(masses, K, C, pilots, start, until):
     n = len(masses)
     A = np.zeros((2 * n + 2, 2 * n + 2))
     A[:n, n : 2 * n], A[n : 2 * n, :n], A[n : 2 * n, n : 2 * n] = np.eye(n), -K / masses[:, None], -C / masses[:, None]
-    for k, (_, _, _, pushed) in enumerate(pilots):
+    for k, (*_, pushed) in enumerate(pilots):
         A[n + pushed, 2 * n + k] = 1 / masses[pushed]
-    samples = [(i * period, 0, k) for k, (period, *_) in enumerate(pilots) for i in range(int(until / period) + 1)]
+    count = lambda period: range(int(until / period) + 1)
+    samples = [(phase + i * period, 0, k) for k, (period, phase, *_) in enumerate(pilots) for i in count(period)]
     x, t, instants = np.concatenate([start, np.zeros(n), [0.0, 0.0]]), 0.0, sorted(samples)
     while instants:
         now, _, what = instants.pop(0)
@@ -147,13 +146,13 @@ def step_by_step(masses, K, C, pilots, start, until):
         if isinstance(what, tuple):  # a force takes effect
             x[2 * n + what[0]] = what[1]
         else:
-            _, delay, gains, _ = pilots[what]
+            _, _, delay, gains, _ = pilots[what]
             instants = sorted([*instants, (now + delay, 1, (what, float(gains @ x[: 2 * n])))], key=lambda i: i[:2])
     return (expm((until - t) * A) @ x)[: 2 * n]
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_controllers_of_any_periods_and_delays_move_linear_systems_as_matrix_exponentials_say(seed):
+def test_controllers_of_any_periods_phases_and_delays_move_linear_systems_as_matrix_exponentials_say(seed):
     model, masses, K, C, pilots = chain(seed)
     data = ts.simulate(model, 3.0, outputs=3)
     expected = step_by_step(masses, K, C, pilots, data.coordinate.values[0], 3.0)

@@ -79,6 +79,21 @@ def test_functions_are_called_once_at_every_sample_in_the_order_of_addition():
     assert data.attrs["steps"] == 9  # and none of the length of a rounding error
 
 
+def test_tasks_that_are_staggered_take_turns():
+    """Three of the same period, a third of it apart, each told its exact instants; one whose phase is a period begins with the
+    second sample of the first."""
+    model, rail, _ = cart()
+    calls = []
+    for name, phase in (("a", 0.0), ("b", 0.1), ("c", 0.2), ("late", 0.3)):
+        law = lambda t, u, name=name: calls.append((name, t)) or 0.0
+        model.add(ts.Controller(name, 0.3, [rail.coordinate], ["none"], law, phase=phase))
+    data = ts.simulate(model, 0.95, method="rkmk4", step=0.1, outputs=[0.95])
+    assert [name for name, _ in calls] == [*"abc", *["a", "late", *"bc"] * 2, "a", "late"]
+    assert [t for name, t in calls if name == "b"] == [k * 0.3 + 0.1 for k in range(3)]
+    assert [t for name, t in calls if name == "late"] == [k * 0.3 for k in range(1, 4)]
+    assert data.attrs["steps"] == 10
+
+
 def test_a_later_controller_sees_what_an_earlier_one_has_set():
     """A cascade: the second takes the output of the first, of the same instant."""
     model, rail, pilot = cart()
@@ -145,7 +160,8 @@ def test_a_way_from_rest_to_rest_is_not_suspected_by_its_energy():
 
 
 def test_a_model_with_controllers_is_described():
-    info = ts.info(cart(delay=0.03)[0])
+    info = ts.info(cart(delay=0.03, phase=0.02)[0])
     (told,) = info["controllers"]
-    assert told == {"name": "pilot", "period": 0.1, "delay": 0.03, "outputs": ["push"], "law": "function of 1 input"}
-    assert "every 0.1 s, 0.03 s late" in str(info) and info["events"] == []
+    times = {"period": 0.1, "phase": 0.02, "delay": 0.03}
+    assert told == {"name": "pilot", **times, "outputs": ["push"], "law": "function of 1 input"}
+    assert "every 0.1 s from 0.02 s on, 0.03 s late" in str(info) and info["events"] == []

@@ -102,3 +102,9 @@ def test_bad_inputs_are_refused():
         model.input("current", ts.time)
     with pytest.raises(ts.ModelError, match="unknown parameter 'torqe'"):
         ts.simulate(model, 1.0, parameters={"torqe": 1.0})
+
+
+@pytest.mark.parametrize("name", ["dt", "start", "time", "self"])
+def test_names_that_advance_and_reset_take_themselves_are_refused(name):
+    with pytest.raises(ts.ModelError, match=f"input '{name}': Simulation.advance and .* by that name"):
+        motor().input(name)

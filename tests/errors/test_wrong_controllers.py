@@ -35,6 +35,7 @@ WRONG = {
     "period negative": ({"period": -0.1}, "period must be a positive number of seconds, got -0.1"),
     "period none": ({"period": None}, "period must be a positive number of seconds, got None"),
     "delay negative": ({"delay": -1}, "delay must be 0 or a positive number of seconds, got -1"),
+    "phase negative": ({"phase": -0.1}, "phase must be 0 or a positive number of seconds, got -0.1"),
     "delay long": ({"delay": 11.0}, "delay must be at most 100 periods, 10 s, got 11 s"),
     "unknown signal": ({"inputs": ["sped"]}, r"model 'cart' has no signal 'sped'. Did you mean 'speed'\? Known: speed"),
     "input of another": ({"inputs": [ca.SX.sym("x")]}, "inputs contains 'x', which does not belong to model 'cart'"),
@@ -147,6 +148,41 @@ def test_a_simulation_stays_at_the_last_good_state():
     with pytest.raises(ts.RunError, match="controller 'pilot': the function raised ZeroDivisionError") as caught:
         sim.advance(0.1)
     assert isinstance(caught.value.__cause__, ZeroDivisionError) and sim.time == pytest.approx(0.3)
+
+
+def test_a_function_that_fails_leaves_its_state_as_it_was_and_is_called_again():
+    """Also where it has changed an object in its place before it raised, or somebody interrupted it."""
+    trouble: list = []
+
+    def law(t, u, s):
+        s.append(t)
+        if trouble:
+            raise trouble.pop()
+        return float(len(s)), s
+
+    sim, twin = (ts.Simulation(add(law, state=[])) for _ in range(2))
+    for until, error, told in (
+        (0.15, ValueError("worn"), ts.RunError),
+        (0.25, KeyboardInterrupt(), KeyboardInterrupt),
+    ):
+        twin.advance(until - twin.time)
+        trouble.append(error)
+        with pytest.raises(told):
+            sim.advance(until - sim.time)
+        sim.advance(until - sim.time)
+        assert sim["pilot.push"] == twin["pilot.push"] == int(10 * until) + 1
+        assert sim["rail.rate"] == pytest.approx(twin["rail.rate"], abs=1e-14)
+
+
+def test_what_failed_earlier_is_not_the_cause_of_what_fails_later():
+    sim = ts.Simulation(add(lambda t, u: 1 / 0 if t < 0.05 else math.nan))
+    with pytest.raises(ts.RunError) as caught:
+        sim.advance(0.1)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    sim.reset(time=0.1)
+    with pytest.raises(ts.RunError, match="returned nan") as caught:
+        sim.advance(0.1)
+    assert caught.value.__cause__ is None
 
 
 def test_a_function_that_is_slower_than_its_period_is_told_once():

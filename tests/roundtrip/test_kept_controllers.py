@@ -160,13 +160,15 @@ def test_a_simulation_that_is_driven_samples_as_a_run_does(run):
 
 
 def test_a_run_that_begins_later_samples_from_there_on():
-    """What is past is not made up for: 3 s after 0 there is one sample, and its answer takes effect 0.07 s later."""
-    sim, seen = ts.Simulation(slide()), []
-    sim._stepper.reset(t=3.0)
-    for _ in range(3):
-        sim.advance(0.04)
-        seen.append(float(sim["pilot.force"]))
-    assert seen[0] == 0.0 and seen[1] < -2.9
+    """What is past is not made up for: 3 s after 0 there is one sample, and its answer takes effect 0.07 s later; with a phase
+    of 0.03 s, that much later again."""
+    for phase, none in ((0.0, 1), (0.03, 2), (3.08, 3)):
+        sim, seen = ts.Simulation(slide(phase=phase)), []
+        sim.reset(time=3.0)
+        for _ in range(4):
+            sim.advance(0.04)
+            seen.append(float(sim["pilot.force"]))
+        assert seen[:none] == [0.0] * none and max(seen[none:]) < -2.9
 
 
 def test_a_study_asks_laws_in_python_in_one_thread_unless_it_is_told_otherwise(monkeypatch):

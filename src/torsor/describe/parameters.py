@@ -36,6 +36,12 @@ class Input(Parameter):
     """A parameter that may change while a model runs, without a new start: a torque, a voltage, a set point."""
 
     kind = "input"
+    REFUSED: ClassVar = (
+        "dt",
+        "start",
+        "time",
+        "self",
+    )  # names of what `advance` and `reset` of a simulation take besides inputs
 
 
 class WithParameters:
@@ -63,6 +69,11 @@ class WithParameters:
         Otherwise it is a parameter, which `simulate(parameters=…)` and `include` give another value; in a component that is
         included it may become any signal of the model around it.
         """
+        if name in Input.REFUSED:
+            raise ModelError(
+                f"input {name!r}: Simulation.advance and Simulation.reset take something else by that name; choose another, not "
+                f"{', '.join(Input.REFUSED)}"
+            )
         self._free(name, "input")
         return self._declared(Input(name, 0.0, ca.SX.sym(name)), value)
 

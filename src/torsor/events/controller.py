@@ -30,10 +30,10 @@ from .sampled import MOST, behind, known, refuse_function, remembered, seconds, 
 class Controller(Rule):
     """A law that is evaluated at sample instants; its outputs are numbers that are held until the next ones take effect.
 
-        y(t) = y_k    for  k T + d ≤ t < (k + 1) T + d                              (1)
-        (y_k, s_{k+1}) = f(k T, u(k T), s_k),    k = 0, 1, …                        (2)
+        y(t) = y_k    for  t_k + d ≤ t < t_{k+1} + d,     t_k = φ + k T            (1)
+        (y_k, s_{k+1}) = f(t_k, u(t_k), s_k),             k = 0, 1, …              (2)
 
-    T, d     period and delay [s]; before d the outputs are `start`
+    T, φ, d  period, phase and delay [s]; before φ + d the outputs are `start`
     u, s     inputs, signals just before the instant; the controller's own state
     f        `function(t, inputs)`, or `function(t, inputs, state)` that returns outputs and the next state
 
@@ -43,6 +43,7 @@ class Controller(Rule):
     state     what the controller remembers at the start: a number, several, or several by name; or any object that can be pickled,
               which each run has a copy of
     delay     from a sample to the instant when what was computed takes effect [s]
+    phase     instant of the first sample [s]
     start     outputs until the first ones take effect: one number for all, one for each, or by name
 
     `controller["name"]` is an output as a signal, for forces, drives, events and other controllers. Outputs and state are
@@ -52,7 +53,14 @@ class Controller(Rule):
 
     variants: ClassVar[tuple[Any, ...]] = (
         {"period": 0.1, "outputs": {"level": 2.0}},
-        {"period": 0.1, "outputs": ["sum"], "function": lambda t, u, s: (s + t, s + t), "state": 1.0, "delay": 0.25},
+        {
+            "period": 0.1,
+            "outputs": ["sum"],
+            "function": lambda t, u, s: (s + t, s + t),
+            "state": 1.0,
+            "delay": 0.25,
+            "phase": 0.03,
+        },
     )
     remembers: ClassVar[Bundle]  # each element has its own
     initial: ClassVar[bytes | None] = None  # a state that is an object, pickled
@@ -70,11 +78,16 @@ class Controller(Rule):
     delay: float = 0.0
     start: Any = 0.0
     compiled: bool = False
+    phase: float = 0.0
     # once it is added: form and signals of the inputs; symbols of the state, and outputs and next state in them
     found: Any = field(default=None, repr=False)
 
     def __post_init__(self):
-        period, delay = seconds(self, "period"), seconds(self, "delay", zero=True)
+        period, delay, phase = (
+            seconds(self, "period"),
+            seconds(self, "delay", zero=True),
+            seconds(self, "phase", zero=True),
+        )
         if delay > MOST * period:
             raise ModelError(
                 f"{self.owner}: delay must be at most {MOST} periods, {MOST * period:g} s, got {delay:g} s"
@@ -91,7 +104,7 @@ class Controller(Rule):
         told = [*names, *remembers.names]
         line = range(behind(period, delay)[0] + 1 if delay else 0)
         fill_in(
-            self, period=period, delay=delay, remembers=remembers, initial=initial,
+            self, period=period, delay=delay, phase=phase, remembers=remembers, initial=initial,
             held={name: one(name, value) for name, value in zip(names, first)},
             states={name: one(name, value) for name, value in zip(remembers.names, begin)},
             answers=tuple(one(f"{name}.answer") for name in told if asks),
@@ -239,17 +252,27 @@ class Controller(Rule):
         moves = [a for old, new in zip(self.waiting, self.waiting[1:]) for a in set_(new, symbols(old))]
         to = self.waiting[0] if self.delay else self.held.values()
         sample = (*asks, *set_(to, outputs), *moves, *set_(self.states.values(), after))
-        found = [_event(self, "sample", self.counts[0], sample, 0, 0.0)]
+        found = [self._event("sample", self.samples, sample)]
         if self.delay:
             age = self.counts[0].symbol - self.counts[1].symbol - 1  # samples since the one that takes effect
             values = symbols(self.waiting[-1])
             for k, place in reversed(list(enumerate(self.waiting[:-1]))):
                 values = [ca.if_else(age == k, x, y) for x, y in zip(symbols(place), values)]
-            effect, late = set_(self.held.values(), values), behind(self.period, self.delay)
-            found.append(_event(self, "effect", self.counts[1], effect, *late))
+            found.append(self._event("effect", self._clock(1, self.delay), set_(self.held.values(), values)))
         return found
 
+    @property
+    def samples(self) -> Clock:
+        """The clock that rings at sample instants."""
+        return self._clock(0, 0.0)
 
-def _event(controller, what, count, actions, first, rest):
-    clock = Clock.of(count, controller.period, first, rest)
-    return Event(f"{controller.name}.{what}", clock, tuple(actions), remembered={"count": count})
+    def _clock(self, which, delay):
+        """Rings whole periods, and what the phase and a delay are beside these, after 0."""
+        parts = [behind(self.period, x) for x in (self.phase, delay)]
+        first, rest = behind(self.period, sum(rest for _, rest in parts))
+        first += sum(whole for whole, _ in parts)
+        return Clock.of(self.counts[which], self.period, first, rest, self.phase)
+
+    def _event(self, what, clock, actions):
+        count = self.counts[0 if what == "sample" else 1]
+        return Event(f"{self.name}.{what}", clock, tuple(actions), remembered={"count": count})

@@ -14,6 +14,7 @@ Everything discrete that a run remembers is a `Memory`: whether a constraint is 
 way a contact slides. Memories are run-time inputs of the kernels like parameters, so no switch touches the coordinates.
 """
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +26,7 @@ from ..describe.names import unstorable
 from ..errors import ModelError
 
 ANSWERS = ("error", "end", "ignore")
+PAST = 1e-9  # of a period
 _HALVES = {ca.OP_AND: ca.fmax, ca.OP_OR: ca.fmin}
 
 
@@ -73,16 +75,28 @@ class Clock(Watch):
 
     n is how often its event has happened, φ = t_n − t. Sums of many periods are products, so that clocks whose periods are
     multiples of each other ring together.
+
+    since    a run that begins after this time counts the periods that are past [s]
     """
 
     period: float = 1.0
     first: int = 0
     rest: float = 0.0
+    since: float = 0.0
 
     @classmethod
-    def of(cls, count: Memory, period: float, first: int = 0, rest: float = 0.0) -> "Clock":
+    def of(cls, count: Memory, period: float, first: int = 0, rest: float = 0.0, since: float = 0.0) -> "Clock":
         """The clock of an event with this count."""
-        return cls((count.symbol + first) * period + rest - quantity.time, True, False, False, (), period, first, rest)
+        phi = (count.symbol + first) * period + rest - quantity.time
+        return cls(phi, True, False, False, (), period, first, rest, since)
+
+    def instant(self, n: float) -> float:
+        """When it rings after n times [s]."""
+        return (n + self.first) * self.period + self.rest  # (1)
+
+    def missed(self, t: float) -> int:
+        """How often it has not rung in a run that begins at t."""
+        return max(0, math.ceil((t - self.since) / self.period - PAST))
 
 
 def _expression(value, what):

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import casadi as ca
 
+from ..describe.parameters import Input
 from ..forces.laws import JointForce
 from .assemble import legal
 
@@ -36,8 +37,9 @@ def actuated(reader, imported):
 
 
 def _free(model, name, kind):
-    """A name that the model has not yet."""
-    return next(x for x in (name, f"{name}_{kind}", *(f"{name}_{kind}{k}" for k in range(2, 1000))) if x not in model)
+    """A name that the model has not yet, and that an input may have."""
+    names = (name, f"{name}_{kind}", *(f"{name}_{kind}{k}" for k in range(2, 1000)))
+    return next(x for x in names if x not in model and x not in Input.REFUSED)
 
 
 def _unsupported(reader, k, imported):

@@ -161,7 +161,7 @@ def _short(expression, width=40):
 
 def _controller(c):
     law = f"function of {many(len(c.signals), 'input', 'inputs')}" if c.answers else "expressions"
-    return {"name": c.name, "period": c.period, "delay": c.delay, "outputs": list(c.held), "law": law}
+    return {"name": c.name, "period": c.period, "phase": c.phase, "delay": c.delay, "outputs": list(c.held), "law": law}
 
 
 def _action(action):
@@ -247,12 +247,16 @@ def text(info):
     return "\n".join(lines)
 
 
+def _pace(c):
+    since, late = f" from {c['phase']:g} s on", f", {c['delay']:g} s late"
+    return f"every {c['period']:g} s{since if c['phase'] else ''}{late if c['delay'] else ''}"
+
+
 def _changes(info, shown=40, width=100):
     """Events, modes and elements that are switched."""
     lines = []
     if info["controllers"]:
-        every = lambda c: f"every {c['period']:g} s" + (f", {c['delay']:g} s late" if c["delay"] else "")
-        rows = [(c["name"], every(c), c["law"], ", ".join(c["outputs"])) for c in info["controllers"][:shown]]
+        rows = [(c["name"], _pace(c), c["law"], ", ".join(c["outputs"])) for c in info["controllers"][:shown]]
         lines += ["", "controllers", *table(rows)]
     if info["events"]:
         short = lambda text: text if len(text) <= width else text[: width - 2] + " …"

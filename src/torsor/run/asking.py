@@ -5,7 +5,6 @@ its answer is written to the controller's memories, and the loop goes on with th
 numbers stays here, and is pickled where a run is saved.
 """
 
-import math
 import os
 import pickle
 import time as clock
@@ -19,24 +18,24 @@ from ..errors import OptionError, TimingWarning
 from ..events.sampled import packed
 
 STATE = "controller:"  # before the names of what is saved
-PAST = 1e-9  # of a period
 SEEN = 10  # late calls after which it is judged whether most are
 
 
 def begun(program, t, p):
     """Let the clocks of a run that begins at another time than 0 count from there on: what is past is not made up for."""
-    for event in program.events[program.clocks] if program.clocks.size else ():
-        p[event["count"]] = max(p[event["count"]], math.ceil(t / event["period"] - PAST))
+    for place, rings in program.clocks:
+        p[place] = max(p[place], rings.missed(t))
 
 
 class Controllers:
     """All controllers of a run whose functions are called.
 
     failure   what a function raised, None as long as all is well; reason: the same in words
+    goes_on   whether a run goes on after a function has failed: what it has changed of its state is taken back
     """
 
     def __init__(self, program):
-        self.failure, self.reason = None, ""
+        self.failure, self.reason, self.goes_on = None, "", False
         self.asked = {event: Asked(program, event, *told) for event, told in program.asked.items()}
         self.objects = {a.controller.name: a for a in self.asked.values() if a.controller.initial}
 
@@ -65,9 +64,14 @@ class Controllers:
     def answer(self, event, slots, p):
         """Ask the function of an event, and write its answer to p. Returns whether there is one."""
         asked = self.asked[event]
+        self.failure, kept = None, asked.kept() if self.goes_on else None
         try:
             p[asked.answers], asked.object = asked.values(slots, p)
-        except Exception as error:  # whatever a function of the user raises
+        except BaseException as error:  # whatever a function of the user raises; or somebody interrupts it
+            if kept is not None:
+                asked.object = pickle.loads(kept)
+            if not isinstance(error, Exception):
+                raise
             self.failure = asked.raised
             self.reason = f"{asked.controller.owner}: {error} at t = {asked.time:.9g} s"
             return False
@@ -84,14 +88,14 @@ class Asked:
         self.controller, self.inputs = controller, slice(slot, slot + len(controller.signals))
         self.answers = np.array([place(memory) for memory in controller.answers], np.int64)
         self.states = np.array([place(memory) for memory in controller.states.values()], np.int64)
-        self.count, self.period = place(controller.counts[0]), controller.period
+        self.count, self.samples = place(controller.counts[0]), controller.samples
         self.time, self.raised, self.object = 0.0, None, None
         self.calls, self.late, self.seconds, self.told = 0, 0, 0.0, False  # seconds: of calls that were late
 
     def values(self, slots, p):
         """Outputs and next state, as numbers, and the state as an object; an error that says what is wrong with them."""
-        c = self.controller
-        self.time = float(p[self.count]) * self.period
+        c, self.raised = self.controller, None
+        self.time = self.samples.instant(float(p[self.count]))
         given = [self.time, c.form.opened(slots[self.inputs].copy())]
         if c.state is not None:
             given.append(self.object if c.initial else c.remembers.opened(p[self.states]))
@@ -102,6 +106,13 @@ class Asked:
             told = f"the function returned {(found + after)[bad]} for {names[bad]!r}"
             raise ValueError(f"{told}, where numbers of up to {LARGEST:g} are allowed")
         return found + after, rest
+
+    def kept(self):
+        """The state as bytes, None where it is made of numbers, which a function gets copies of, or cannot be pickled."""
+        try:
+            return pickle.dumps(self.object, pickle.HIGHEST_PROTOCOL) if self.controller.initial else None
+        except Exception:  # whatever a stranger's class raises; it is told where a state is saved
+            return None
 
     def called(self, given):
         """What the function returns; how long it took is noted."""
@@ -116,7 +127,7 @@ class Asked:
         finally:
             taken = clock.perf_counter() - begin
             self.calls += 1
-            if taken > self.period:
+            if taken > self.samples.period:
                 self.late, self.seconds = self.late + 1, self.seconds + taken
 
     def slow(self):
@@ -128,6 +139,6 @@ class Asked:
     def pace(self):
         return (
             f"{self.controller.owner}: a call of its function takes {self.seconds / self.late:.2g} s, longer than its period of "
-            f"{self.period:g} s: in real time it would not keep up. Give the time that it takes as `delay`, write it with "
+            f"{self.samples.period:g} s: in real time it would not keep up. Give the time that it takes as `delay`, write it with "
             "compiled=True, or sample less often"
         )

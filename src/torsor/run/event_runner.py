@@ -55,7 +55,7 @@ class EventRunner(Runner):
         if self.built is not None:  # in an earlier run
             built = self.structures.restart(system, built)
         super().restart(system, built, until)
-        begun(self.program, system.t, self.state.p)
+        begun(self.structures.program, system.t, self.state.p)
         events, self.log.count = self.events, 0
         events.pending = events.beginning = 1
         events.fastest = max(self.moving, 1e-3 * max(system.scales["rate"], 1 / abs(self.until)))

@@ -47,6 +47,7 @@ class Plan:
     asked: dict = field(
         default_factory=dict
     )  # event -> the controller whose function is called, and the slot of its inputs
+    clocks: list = field(default_factory=list)  # of events: the place of the count in p, and the clock
     measured: list = field(default_factory=list)  # for each event the row that has the unit of its function, or None
     tables: dict = field(default_factory=dict)  # fields of the record `Program`, but for units
 
@@ -58,10 +59,11 @@ def lowered(model, rows):
     row = {label: k for k, label in enumerate(rows)}
     acting = {id(e) for e in model.switched}
     switched = [c for c in model.constraints if id(c) in acting]
-    clocks = [k for k, event in enumerate(model.events) if isinstance(event.watch, Clock)]
+    clocks = {k: event for k, event in enumerate(model.events) if isinstance(event.watch, Clock)}
     guards = [ca.SX(0) if k in clocks else event.watch.phi for k, event in enumerate(model.events)]
     plan = Plan([e.name for e in model.events], guards, [], [], switched, places)
     frictions = [c for c in model.constraints if hasattr(c, "heading")]
+    plan.clocks = [(places[id(event.remembered["count"])], event.watch) for event in clocks.values()]
     plan.frictions = [f.name for f in frictions]
     plan.measured = [_measured(event.source, row) for event in model.events]
     lands = _lands(plan, row, frictions)
@@ -101,7 +103,7 @@ def lowered(model, rows):
         "states": np.array([places[id(state)] for state in model.states], np.int64),
         "meets": _meets(model, rows),
         "moving": np.array([x.symbol.element_hash() in held for x in inputs], np.int64),
-        "clocks": np.array(clocks, np.int64),
+        "clocks": np.array(list(clocks), np.int64),
     }
     return plan
 

@@ -41,6 +41,8 @@ class Stepper:
             outputs=np.zeros((1, runner.sizes["outputs"])),
         )  # fmt: skip
         runner.begin(np.zeros(0))
+        if self.eventful:
+            runner.controllers.goes_on = True
         self.begin()
 
     def begin(self):
