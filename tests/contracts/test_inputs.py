@@ -94,7 +94,9 @@ def test_what_cannot_jump_contains_no_input():
 
 def test_bad_inputs_are_refused():
     model = motor()
-    with pytest.raises(ts.ModelError, match="input 'torque': model 'motor' has something of that name"):
+    with pytest.raises(
+        ts.ModelError, match=r"input 'torque': model 'motor' has something of that name already \(Input\)"
+    ):
         model.input("torque")
     with pytest.raises(ts.ModelError, match="input 'current': value must be finite, got inf"):
         model.input("current", np.inf)

@@ -19,6 +19,7 @@ def model():
     bob = model.body("bob", mass=1.0, inertia=(0.01, 0.01, 0.01), at=(0.5, 0, 0))
     hinge = model.add(ts.Revolute("hinge", model.ground, bob, point=(0, 0, 0), axis=(0, 1, 0)))
     model.add(ts.TorsionSpring("spring", hinge, stiffness=model.parameter("k", 1.0), damping=0))
+    model.signal("place", bob.position)
     return model
 
 
@@ -161,3 +162,13 @@ def test_events_of_runs_are_kept_and_not_reduced_by_words():
     assert len(ts.table_of(data, per="event")) == int(data.event_time.notnull().sum())
     with pytest.raises(ts.OptionError, match="'event_time' is not over time; a function of the run can reduce it"):
         ts.study(model, 0.6, {"h": heights}, keep="event_time", reduce="last")
+
+
+def test_the_name_of_a_vector_keeps_all_of_its_components(model):
+    data = asked(model, "last", keep=["place"])
+    whole = asked(model, "last")
+    for k in range(3):
+        np.testing.assert_array_equal(data[f"place[{k}]"], whole.position.values[:, 0, k])
+    assert "position" not in data and "place[1]" not in asked(model, "last", keep=["place[0]"])
+    with pytest.raises(ts.OptionError, match="keep: there is no variable 'plac'"):
+        asked(model, "last", keep=["plac"])

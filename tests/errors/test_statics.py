@@ -51,6 +51,7 @@ def test_what_is_no_model_is_refused(ask):
         ({"inputs": ["stifness"]}, "unknown input 'stifness'. Did you mean 'stiffness'"),
         ({"inputs": 3}, "inputs must be names, got 3"),
         ({"outputs": ["hinge.angle"]}, "unknown output 'hinge.angle'.*Known: .*hinge.rate"),
+        ({"outputs": ["rod.position[3]"]}, r"unknown output 'rod.position\[3\]'.*components as in 'bob.position\[2\]'"),
         ({"outputs": {"x": rock().bodies[0].position}}, "does not belong to model 'arm'"),
         ({"at": 7}, "`at` must be values by name.*an equilibrium, got 7"),
         ({"at": {"elbow": 1.0}}, "at: unknown 'elbow'"),
@@ -125,6 +126,17 @@ def test_a_singular_position_has_no_linear_model():
     model.add(ts.Revolute("d", bodies[2], model.ground, point=(2, 0, 0), **z))
     with pytest.raises(ts.ModelError, match="singular position"):
         ts.linearise(model)
+
+
+def test_outputs_of_a_vector_are_its_components_or_one_of_them():
+    model = arm()
+    model.signal("tip", model["rod"].point((0.5, 0, 0)))
+    whole = ts.linearise(model, [], ["rod.position", "tip"])
+    assert whole.outputs == [f"{name}[{k}]" for name in ("rod.position", "tip") for k in range(3)]
+    parts = ts.linearise(model, [], ["rod.position[2]", "tip[2]", "hinge"])
+    assert parts.outputs == ["rod.position[2]", "tip[2]", "hinge"]
+    np.testing.assert_array_equal(parts.C[:2], whole.C[[2, 5]])
+    assert parts.C[1, parts.states.index("hinge")] == pytest.approx(-1.0)  # the tip goes down by 1 m a radian
 
 
 def test_linear_models_become_objects_of_other_packages():

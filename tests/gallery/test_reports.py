@@ -126,6 +126,19 @@ def test_bodies_stand_below_what_carries_them_and_beside_each_other():
     assert len(set(place.values())) == len(place) == len(model.bodies) + 1
 
 
+def test_a_body_is_followed_by_all_that_hangs_on_it():
+    from torsor.describe.topology import outline
+
+    model = ts.Model("arms")
+    bodies = {"": model.ground}
+    for name in ("a", "b", "aa", "ba", "ab", "aaa"):
+        bodies[name] = model.body(name, mass=1.0, inertia=(1, 1, 1))
+        model.add(ts.Revolute(f"to-{name}", bodies[name[:-1]], bodies[name], point=(0, 0, 0)))
+    tree = outline(model)["tree"]
+    assert [row["body"] for row in tree] == ["a", "aa", "aaa", "ab", "b", "ba"]
+    assert [row["depth"] for row in tree] == [1, 2, 3, 2, 1, 2]
+
+
 def test_a_changed_start_is_reported_by_info_and_summary():
     model = ts.Model("thrown", gravity=(0, 0, -9.81))
     bob = model.body("bob", mass=1.0, inertia=(1, 1, 1), at=(1, 0, 0), velocity=(1, 0, 1))

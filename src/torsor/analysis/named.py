@@ -54,7 +54,7 @@ def outputs_of(model, given):
     """Scalar expressions of signals by name; None: the model's own signals.
 
     given   names, or expressions by name. A name is one of a signal, of a joint (its coordinates), or of a body or joint and what
-            is meant: "bob.position", "hinge.rate", "hinge.reaction_force"
+            is meant: "bob.position", "hinge.rate", "hinge.reaction_force"; of a vector all components, or one, "bob.position[2]"
     """
     if given is None:
         return dict(model.signals)
@@ -68,11 +68,21 @@ def outputs_of(model, given):
             found |= _components(str(name), column)
         return found
     for name in _listed(given, "outputs"):
-        if isinstance(name, str) and name in model.signals:
-            found[name] = model.signals[name]
-        else:
-            found |= _components(name, _quantity(model, name))
+        found |= _named_so(model, name)
     return found
+
+
+def _named_so(model, name):
+    """Scalar expressions that a name means, by name; refused where it means nothing."""
+    text = name if isinstance(name, str) else ""
+    whole = text.rpartition("[")[0] if text.endswith("]") else text
+    signals = {label: x for label, x in model.signals.items() if whole in (label, label.rpartition("[")[0])}
+    parts = signals or _components(whole, _quantity(model, whole))
+    if found := parts if text == whole else {label: x for label, x in parts.items() if label == text}:
+        return found
+    elements = [f"{x}.{what}" for cls, known in QUANTITIES.items() for x in _named(model, cls) for what in known]
+    more = ", joints by their names, and components as in 'bob.position[2]'"
+    return _refuse(model, "output", name, [*model.signals, *elements], more)
 
 
 def _components(name, column):
@@ -82,16 +92,13 @@ def _components(name, column):
 
 
 def _quantity(model, name):
-    """What a name of an element, or of something about it, means."""
-    owner, _, what = name.rpartition(".") if isinstance(name, str) else ("", "", "")
-    if isinstance(name, str) and name in model and isinstance(model[name], Joint):
-        owner, what = name, "coordinate"
-    if owner in model:
-        for cls, known in QUANTITIES.items():
-            if isinstance(model[owner], cls) and what in known:
-                return getattr(model[owner], what)
-    elements = [f"{name}.{what}" for cls, known in QUANTITIES.items() for name in _named(model, cls) for what in known]
-    return _refuse(model, "output", name, [*model.signals, *elements], ", and joints by their names")
+    """What is said about an element, as a column: empty where there is no such thing."""
+    joint = name in model and isinstance(model[name], Joint)
+    owner, _, what = (name, ".", "coordinate") if joint else name.rpartition(".")
+    for cls, known in QUANTITIES.items() if owner in model else ():
+        if isinstance(model[owner], cls) and what in known:
+            return getattr(model[owner], what)
+    return ca.SX(0, 1)
 
 
 def _named(model, cls):

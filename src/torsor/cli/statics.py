@@ -37,8 +37,9 @@ def equilibrium(
     with blamed(found.file):
         rest = search(found.model, start_of(start), formulation or "auto", found.parameters, stable=stable)
     print(rest)
+    least = 1e-12 * max((abs(part).max() for both in rest.reactions.values() for part in both), default=0.0)
     for name, both in rest.reactions.items():
-        force, torque = (", ".join(f"{x + 0.0:.6g}" for x in _plain(part)) for part in both)
+        force, torque = (", ".join(f"{x + 0.0:.6g}" for x in _plain(part, least)) for part in both)
         print(f"  reaction of {name}: force ({force}) N, torque ({torque}) N m")
     for path in wanted:
         files.save(rest.data, path)
@@ -86,6 +87,7 @@ def modes(
     return DONE
 
 
-def _plain(numbers):
-    """Numbers with rounding beside the largest of them left out."""
-    return [x if abs(x) > 1e-9 * max(abs(y) for y in numbers) else 0.0 for x in numbers]
+def _plain(numbers, least):
+    """Numbers without what is rounding: beside the largest of them, or below the least that counts."""
+    bound = max(least, 1e-9 * abs(numbers).max())
+    return [x if abs(x) > bound else 0.0 for x in numbers]

@@ -215,8 +215,10 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
         if self._compiled:
             raise ModelError(f"model {self.name!r} has been compiled and cannot change; {what} {name!r} was not added")
         if name in self._names or name == "time":
+            known = self._names.get(name, quantity.time)
+            kind = "signal" if isinstance(known, ca.SX) else type(known).__name__
             raise ModelError(
-                f"{what} {name!r}: model {self.name!r} has something of that name already; names must differ"
+                f"{what} {name!r}: model {self.name!r} has something of that name already ({kind}); names must differ"
             )
 
     def _storable(self, name):

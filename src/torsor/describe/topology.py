@@ -116,7 +116,7 @@ def outline(model):
 
     joints    each with the bodies it leads from and to, and whether it is in the tree or closes a loop ("cut")
     tree      each body with the body or ground that it hangs on, the joint that carries it (None: nothing does, it is free),
-              whether that joint counts from the body to its parent, and its depth
+              whether that joint counts from the body to its parent, and its depth; a body is followed by all that hangs on it
     loops     the joints of each fundamental loop, the cut one last
     trees     the connected parts: their bodies, the grounds that hold them (none: floating), and their cut joints
     unheld    bodies that no joint and no constraint touches
@@ -137,11 +137,23 @@ def outline(model):
             {"name": j.name, "type": j.key, "from": j.first.name, "to": j.second.name, "cut": id(j) in cut}
             for j in model.joints
         ],
-        "tree": rows,
+        "tree": _nested(rows),
         "loops": [[j.name for j in loop] for loop in topology.loops()],
         "trees": _parts(model, topology),
         "unheld": _unheld(model),
     }
+
+
+def _nested(rows):
+    """Bodies of a tree, each followed by all that hangs on it."""
+    carried: dict = {}
+    for row in rows:
+        carried.setdefault(row["parent"] if row["depth"] > 1 else None, []).append(row)
+    found, left = [], carried.get(None, [])[::-1]
+    while left:
+        found.append(left.pop())
+        left += carried.get(found[-1]["body"], [])[::-1]
+    return found
 
 
 def _parts(model, topology):

@@ -28,8 +28,6 @@ from .holding import Holding
 from .impostors import assembled
 from .velocities import by_levels, of_length_one
 
-REACHED = 1e-9  # over the size of the model: what is closer to what was wanted is there
-
 
 class Motion(NamedTuple):
     """How a model stands and moves.

@@ -193,10 +193,16 @@ class Session:
         if keep is None:
             plain = self.order.reduce is None or isinstance(self.order.reduce, (str, tuple))
             return {name: x for name, x in variables.items() if not plain or "time" in x[0]}
-        for name in keep:
-            if name not in variables:
-                raise OptionError(f"study: keep: there is no variable {name!r}. Known: {', '.join(variables)}.")
-        return {name: variables[name] for name in keep}
+        found = [label for name in keep for label in _labels(name, variables)]
+        return {label: variables[label] for label in found}
+
+
+def _labels(name, variables):
+    """The variable of this name, or those of the components of a vector; refused where there are none."""
+    found = [name] if name in variables else [label for label in variables if label.rpartition("[")[0] == name]
+    if not found:
+        raise OptionError(f"study: keep: there is no variable {name!r}. Known: {', '.join(variables)}.")
+    return found
 
 
 def _piece(i, found):

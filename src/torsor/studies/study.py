@@ -61,7 +61,7 @@ def study(
                  where they are the same in all runs
     reduce       what is kept of each run: None: all outputs; "last", "min", "max", "mean" over the outputs; several of these; a
                  function of the run; or these by name, as in {"top": ("height", "max"), "energy": "last"}
-    keep         names of the variables that are kept, or reduced; None: all of them
+    keep         names of the variables that are kept, or reduced, that of a vector for all of its components; None: all of them
     executor     None or a number: threads, as many as there are processors (one where laws in Python are asked in every run, as
                  threads would wait for each other); an executor of concurrent.futures or mpi4py.futures, a
                  dask.distributed.Client, or the module ray
