@@ -35,8 +35,20 @@ def equal_edges(until, intervals):
     return edges
 
 
-def run_held(runner, times, held, run=0):
-    """Run through these times to the end, with the inputs of one of the runs. Returns a `Trajectory`.
+def run_through(runner, times, stop=None):
+    """Run through these times to the end, or until `stop`, which is asked now and then, says so. Returns a `Trajectory`.
+
+    Where `stop` is given Ctrl-C goes on to the caller, who has further runs to end.
+    """
+    runner.begin(times)
+    message = runner.run(stop=stop)
+    if message == "interrupted" and stop is not None:
+        raise KeyboardInterrupt
+    return runner.collect("interrupted" if message == "paused" else message)
+
+
+def run_held(runner, times, held, run=0, stop=None):
+    """The same with the inputs of one of the runs.
 
     An output at an edge shows the inputs that were held up to it.
     """
@@ -45,8 +57,7 @@ def run_held(runner, times, held, run=0):
         for edge, values in zip(held.edges, held.values[run]):
             put(runner, held.places, values)
             runner.until = edge
-            runner.begin(times[(times > before) & (times <= edge)])
-            parts.append(runner.collect(runner.run()))
+            parts.append(run_through(runner, times[(times > before) & (times <= edge)], stop))
             before = edge
             if parts[-1].status != "finished":
                 break

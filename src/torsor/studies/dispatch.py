@@ -9,15 +9,18 @@ from concurrent import futures
 import numpy as np
 
 from ..errors import OptionError, RunError
+from ..run.interruption import never_lost
 from .executors import DEEP, workers
 from .order import unpacked, version
 from .portion import Portion, blank_counts, joined
 from .session import INTERRUPTED, Session
+from .stopping import Stop
 
 LASTING = 0.5  # seconds that a portion should take: long against what sending it costs, short against the patience of a person
 SHORTEST = 0.05  # seconds of a portion, towards the end
 FIRST = 4  # runs of the first portions, where there are many: as many as may run side by side
 FEW = 100  # runs for each worker, where the first portions have one each
+PATIENCE = 5.0  # seconds that a study which is interrupted waits for what those who work have done
 GROWING = 128  # times as many runs as the portion before it, at most: how long a run takes is not known at first
 ENDED = ("KilledWorker", "WorkerCrashedError")  # what dask and ray tell of workers that ended
 LOST = "not run: the study ended before"
@@ -36,7 +39,7 @@ class Dispatch:
         self.session, self.runs, self.pushed, self.folder = session, runs, pushed, folder
         self.done = [] if folder is None else folder.portions()
         self.left, self.pending, self.size = missing(len(runs), self.done), set(), 1
-        self.stopped = threading.Event()
+        self.stop = Stop()
 
     def carry_out(self, executor, bar):
         """All runs as one portion. Where somebody interrupts it, those that are not there are marked."""
@@ -59,10 +62,7 @@ class Dispatch:
             self._mark(LOST)
             raise RunError(str(error), joined(self.done)) from error
         finally:
-            for future in self.pending:
-                future.cancel()
-            self.stopped.set()
-            team.close()
+            self._end(team)
             bar.close()
         return joined(self.done)
 
@@ -73,7 +73,7 @@ class Dispatch:
             self.left.insert(0, (first + self.size, last))
             last = first + self.size
         held = [x[first:last] for x in self.pushed]
-        job = (here, self.session, self.stopped) if team.here else (elsewhere, version(), packed)
+        job = (here, self.session, self.stop) if team.here else (elsewhere, version(), packed, self.stop.mark)
         try:
             self.pending.add(team.submit(*job, first, self.runs.values[first:last], held))
         except RuntimeError as error:  # it was shut down, or has lost its workers
@@ -82,23 +82,23 @@ class Dispatch:
 
     def _gather(self, over, team):
         """Keep the portions that came; then tell of one that could not be carried out."""
-        troubles = []
+        troubles: list[BaseException] = []
         for future in over:
             try:
                 portion = future.result() if team.here else received(future)
-            except RunError as error:
+            except (RunError, KeyboardInterrupt) as error:
                 troubles.append(error)
             else:
                 self._take(portion, team.count)
         if troubles:
-            raise troubles[0]
+            raise min(troubles, key=lambda one: isinstance(one, RunError))
 
     def _take(self, portion, count):
         """Keep a portion; the next ones are as long as its pace suggests, and the last ones end together."""
         if not self.done:
             self._refuse_large(portion)
         self.done.append(portion)
-        if self.folder is not None:
+        if self.folder is not None and INTERRUPTED not in portion.messages:
             self.folder.keep(portion)
         pace = max(portion.seconds / len(portion), 1e-6)
         share = max(SHORTEST / pace, sum(last - first for first, last in self.left) / (2 * count))
@@ -115,18 +115,25 @@ class Dispatch:
 
     def _interrupted(self, team):
         """What is there counts; all other runs are marked."""
-        self.stopped.set()
-        for future in self.pending:
-            future.cancel()
-        over = futures.wait(self.pending, timeout=5.0 if team.here else 0.0).done
+        self.stop.set(self.pending)
+        over, self.pending = futures.wait(self.pending, timeout=PATIENCE)
         for future in over:
             if not future.cancelled() and future.exception() is None and not isinstance(future.result(), str):
-                self.done.append(future.result() if team.here else received(future))
+                self._take(future.result() if team.here else received(future), team.count)
         self._mark(INTERRUPTED)
         count = sum(message == INTERRUPTED for portion in self.done for message in portion.messages)
-        warnings.warn(
-            f"interrupted: {count} of {len(self.runs)} runs were not carried out; the others are returned", stacklevel=4
-        )
+        if count < len(self.runs):
+            told = f"interrupted: {count} of {len(self.runs)} runs were not carried out; the others are returned"
+            warnings.warn(told, stacklevel=4)
+
+    def _end(self, team):
+        """Nobody goes on; those who cannot be stopped are not waited for."""
+        at_work = bool(self.pending)
+        if not self.stop():
+            self.stop.set(self.pending)
+        for future in self.pending:
+            future.cancel()
+        team.close(not at_work)
 
     def _mark(self, why):
         """Tell of all runs that are not there why."""
@@ -152,22 +159,23 @@ def missing(count, done):
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
 
 
-def here(session, stopped, first, values, pushed):
+def here(session, stop, first, values, pushed):
     """Runs of an order of this process."""
-    return session.carry_out(first, values, pushed, stopped.is_set)
+    return session.carry_out(first, values, pushed, stop)
 
 
-def elsewhere(asked, packed, first, values, pushed):
+def elsewhere(asked, packed, stop, first, values, pushed):
     """Runs of an order that came from another process. Returns a portion as bytes, or in words why there is none."""
     if asked != version():
         return f"a worker has torsor {version()}, but {asked} asks it to work: install the same version everywhere"
-    with LOCK:
-        if packed not in SESSIONS:
-            while len(SESSIONS) >= 4:
-                SESSIONS.pop(next(iter(SESSIONS)))
-            SESSIONS[packed] = Session(unpacked(packed))
-        session = SESSIONS[packed]
-    portion = session.carry_out(first, values, pushed)
+    with never_lost():
+        with LOCK:
+            if packed not in SESSIONS:
+                while len(SESSIONS) >= 4:
+                    SESSIONS.pop(next(iter(SESSIONS)))
+                SESSIONS[packed] = Session(unpacked(packed))
+            session = SESSIONS[packed]
+        portion = session.carry_out(first, values, pushed, stop)
     return pickle.dumps(portion, pickle.HIGHEST_PROTOCOL)  # one thing to be sent, not many
 
 

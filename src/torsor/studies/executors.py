@@ -23,13 +23,13 @@ DEEP = 2  # portions in flight per worker, so that none waits
 @dataclass
 class Workers:
     """submit   gives a future of a job with its arguments;   count   of those who work at the same time
-    here     whether they share the memory of this process;   close   called at the end
+    here     whether they share the memory of this process;   close   called at the end, with whether to wait for them
     """
 
     submit: Callable
     count: int
     here: bool
-    close: Callable = lambda: None
+    close: Callable = lambda wait: None
 
 
 def workers(executor: Any) -> Workers:
@@ -50,7 +50,7 @@ def _meant(executor):
         if count < 1:
             raise OptionError(f"study: executor: at least 1 thread is needed, got {count}")
         pool = futures.ThreadPoolExecutor(count, "torsor-study")
-        return Workers(pool.submit, count, True, lambda: pool.shutdown(cancel_futures=True))
+        return Workers(pool.submit, count, True, lambda wait: pool.shutdown(wait, cancel_futures=True))
     if isinstance(executor, futures.ThreadPoolExecutor):
         return Workers(executor.submit, executor._max_workers, True)
     if isinstance(executor, futures.Executor):

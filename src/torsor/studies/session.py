@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import OptionError, TorsorError
 from ..kernels.deriving import DERIVING
 from ..look.dataset import attributes, labels, manifest
-from ..run.held import run_held
+from ..run.held import run_held, run_through
 from .ended import Ended, Group, alike, grouped
 from .portion import Portion, assembled, blank_counts
 from .quick import Quick
@@ -86,7 +86,9 @@ class Session:
             systems = self.runners.systems(values[places])
         ended = list[Ended]()
         for i, system in zip(places, systems):
-            self._tried(portion, i, lambda i=i, system=system: ended.append(self._run(i, values, system, held)), stop)
+            self._tried(
+                portion, i, lambda i=i, system=system: ended.append(self._run(i, values, system, held, stop)), stop
+            )
         for some in alike(ended):
             group = grouped(some)
             kept = self._right(portion, group, some) | self._stopped(portion, group, some)
@@ -167,7 +169,7 @@ class Session:
         portion.labels, portion.attributes = dict(labels), dict(attributes)
         portion.rows = [label for label, _ in system.declared]
 
-    def _run(self, i, values, system, held):
+    def _run(self, i, values, system, held, stop=lambda: False):
         """One run, from a system at the model's start where that is known: graphs are made by one thread at a time, compiled code
         runs beside it."""
         order, row = self.order, values[i]
@@ -180,10 +182,9 @@ class Session:
             asked = replace(self.task, parameters=given, start=order.start_of(row))
             task, started, runner = self.runners.of(asked, system)
         if held is None:
-            runner.begin(order.times)
-            trajectory = runner.collect(runner.run())
+            trajectory = run_through(runner, order.times, stop)
         else:
-            trajectory = run_held(runner, order.times, held.some([i]))
+            trajectory = run_held(runner, order.times, held.some([i]), stop=stop)
         self.runners.give_back(runner, trajectory)
         return Ended(i, task, started, trajectory)
 
