@@ -113,6 +113,24 @@ def test_the_nearest_point_is_not_where_the_search_was_carried_away_to():
     assert abs(float(re.search(r"rail = (\S+),", str(told.value))[1])) < 2
 
 
+@pytest.mark.parametrize("formulation", ["relative", "absolute"])
+def test_the_nearest_point_of_an_arm_whose_motor_is_too_strong_is_where_its_weight_helps_most(formulation):
+    """Level, on the side where it hangs back: 30 N m − m g l/2; a table that turns below it is not carried away."""
+    model = ts.Model("strong", gravity=(0, 0, -9.81))
+    table = model.body("table", mass=5.0, inertia=(1.0, 1.0, 1.0))
+    spin = model.add(ts.Revolute("spin", model.ground, table, axis="z"))
+    rod = model.body("rod", mass=2.0, inertia=(1e-3, 0.2, 0.2), at=(0.5, 0, 0))
+    hinge = model.add(ts.Revolute("hinge", table, rod, point=(0, 0, 0), axis="y", start=2.0))
+    model.add(ts.JointForce("motor", hinge, value=30.0))
+    model.add(ts.JointForce("whirl", spin, value=1.0))
+    with pytest.raises(ts.ModelError, match="no equilibrium") as told:
+        ts.equilibrium(model, formulation=formulation)
+    turned, angle = (float(re.search(rf"{name} = ([^\s,]+)", str(told.value))[1]) for name in ("spin", "hinge"))
+    assert angle == pytest.approx(np.pi, abs=1e-2) and abs(turned) < 0.1
+    if formulation == "relative":
+        assert re.search(r"not in balance: hinge 20\.19\d* N m, spin (1|0\.99\d*) N m", str(told.value))
+
+
 def test_a_singular_position_has_no_linear_model():
     """A parallelogram in a line: the loop does not tell which way it goes on."""
     model = ts.Model("folded")

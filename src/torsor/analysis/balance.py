@@ -130,8 +130,10 @@ class Balance:
 
     def accelerations(self, loose=False):
         """a of (3) and −ż; loose: those in directions that meet no resistance."""
-        U, _, _, r, _ = self._decomposed
-        told = self.reduced - U[:, :r] @ (U[:, :r].T @ self.reduced) if loose else self.reduced
+        told = self.reduced
+        if loose:
+            U, _, _, r, _ = self._decomposed
+            told = told - U[:, :r] @ (U[:, :r].T @ told)
         return _beside(self.bearing.ways, self.mechanism.equations.sizes["states"]) @ told
 
     @cached_property
@@ -140,14 +142,22 @@ class Balance:
         return float(np.abs(self.accelerations()).max(initial=0.0))
 
     def step(self, damping=0.0):
-        """The least step of Newton's method, or with damping a part of the way down: coordinates δq and changes of states."""
-        n = self.mechanism.equations.sizes["v"]
+        """The least step of Newton's method, or with damping a part of the way down."""
         if damping:
             found = np.linalg.lstsq(self.stiffness + damping * self.inertia, -self.reduced, rcond=1e-13)[0]
         else:
             U, s, Vt, r, _ = self._decomposed
             found = Vt[:r].T @ ((U[:, :r].T @ -self.reduced) / s[:r])
-        whole = self.free @ found
+        return self._moves(found)
+
+    def less(self, damping):
+        """A step after which less is left, damped in the manner of Levenberg and Marquardt: (K̂ᵀ K̂ + μ²) δ = −K̂ᵀ r."""
+        U, s, Vt, r, _ = self._decomposed
+        return self._moves(Vt[:r].T @ (s[:r] / (s[:r] ** 2 + damping**2) * (U[:, :r].T @ -self.reduced)))
+
+    def _moves(self, found):
+        """Coordinates δq and changes of states of a column of steps along `free`."""
+        n, whole = self.mechanism.equations.sizes["v"], self.free @ found
         return self.mechanism.columns * whole[:n], whole[n:]
 
     @cached_property

@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import ModelError
 from .balance import Balance, balanced
 from .linearisation import linearised
+from .nearest import refusal
 from .rest import Rest
 
 NEWTON, DAMPED, CHANGES = 40, 600, 60  # steps, steps, and contacts that open or close
@@ -34,21 +35,28 @@ ROUNDING, LOOSE = 1e-13, 1e-12  # accelerations over the largest that occur: any
 class Search:
     """A search from a place.
 
-    best   the balance with the least accelerations that was met: the sum of squares
-    slid   what friction could not hold on the way, in words
+    best     the balance with the least left that was met
+    slid     what friction could not hold on the way, in words
+    origin   the place from which the search set out, with the contacts and the friction that were left then
     """
 
     mechanism: Any
     rest: Rest
     best: Balance | None = None
     slid: str = ""
+    origin: Any = None
+    _spread: Any = None
 
     def balance(self, place):
         found = balanced(self.mechanism, place)
-        left = np.linalg.norm(found.accelerations())
-        if self.best is None or left < (1 - BETTER) * np.linalg.norm(self.best.accelerations()):
+        self._spread = self._spread or found.bearing
+        if self.best is None or self.left(found) < (1 - BETTER) * self.left(self.best):
             self.best = found
         return found
+
+    def left(self, balance):
+        """The size of what is not in balance: accelerations that it would cause, with the masses as they are spread at the start."""
+        return float(np.linalg.norm(self._spread.caused(balance.off)))
 
     def converged(self, balance):
         """Whether nothing accelerates but for rounding: nothing is left to be done, and nothing that no step would change."""
@@ -72,6 +80,10 @@ class Search:
     def length(self, step):
         return max(self.mechanism.examiner(self.mechanism.start).rate(step[0]), 0.0)
 
+    def part(self, step):
+        """How much of a step is taken at most."""
+        return min(1.0, LONGEST / max(self.length(step), 1e-300))
+
     # ways
 
     def newton(self, place):
@@ -81,7 +93,7 @@ class Search:
             if not np.isfinite(now.off).all():
                 return now
             step, small = now.step(), self.converged(now)
-            part = min(1.0, LONGEST / max(self.length(step), 1e-300))
+            part = self.part(step)
             if small and part < 1:  # rounding in a direction that is nearly neutral
                 return now
             while part >= SHORTEST:
@@ -119,7 +131,7 @@ class Search:
                 reach = min(reach, self.length(step)) / 2
                 continue
             reach = min(LONGEST, 2 * reach)
-            then = self._met(there, now)
+            then = self.met(there, now)
             ratio = then.unrest / max(now.unrest, 1e-300)
             flat = flat + 1 if abs(ratio - 1) < FLAT and not self.rest.contacts else 0
             damping, now = damping * float(np.clip(ratio, 0.2, 2.0)), then
@@ -129,7 +141,7 @@ class Search:
         """Whether a place lies beyond a gap that is open."""
         return self.rest.closed(place)[1]
 
-    def _met(self, place, before):
+    def met(self, place, before):
         """The balance at a place, with gaps closed that a step went through, or the contact open that pulls most."""
         place, closes = self.rest.closed(place)
         if closes:
@@ -148,7 +160,7 @@ class Search:
     def found(self, place, stable=False):
         """The balance of an equilibrium near a place, with everything on its right side."""
         place = self.rest.began(place)
-        place = self._onto(place, place)
+        place = self.origin = self._onto(place, place)
         now = None if stable else self.newton(place)
         if now is None or not self.converged(now):
             now = self.newton(self.down(place).place)
@@ -162,10 +174,10 @@ class Search:
                 return self._held_again(now)
             self.rest.let_go |= {id(f) for f, *_ in slides}
             self.slid += self.rest.refused(now, slides) if slides else ""
-            self.best = None
-            now = self.newton(self.down(self.rest.held(place)).place)
+            self.best, self.origin = None, self.rest.held(place)
+            now = self.newton(self.down(self.origin).place)
         if not self.converged(now):
-            self._refuse("stable equilibrium" if stable else "equilibrium")
+            raise refusal(self, "stable equilibrium" if stable else "equilibrium")
         return now
 
     def steady(self, now):
@@ -200,22 +212,3 @@ class Search:
         m, place = self.mechanism, now.place
         found = m.examiner(place).wander(place.t, place.q, place.p, np.random.default_rng(again), 1e-2)
         return place if found is None else place.moved(q=found)
-
-    def _refuse(self, what):
-        """No equilibrium: what is left where it is least."""
-        m, best = self.mechanism, self.best
-        assert best is not None
-        n = m.equations.sizes["v"]
-        forces = best.off[:n] * m.energy / m.columns
-        small, linear = 1e-9 * best.residual, m.system.linear
-        order = [k for k in np.argsort(-np.abs(best.off[:n]))[:4] if abs(best.off[k]) > small]
-        left = [f"{m.names[k]} {-forces[k]:.6g} {'N' if linear[k] else 'N m'}" for k in order]
-        rates = best.off[len(best.off) - len(m.states) :]
-        left += [f"rate of {name} {-x:.6g}" for name, x in zip(m.states, rates) if abs(x) > small]
-        where = m.coordinates(best.place)
-        shown = ", ".join(f"{name} = {x:.6g}" for name, x in list(where.items())[:6])
-        raise ModelError(
-            f"model {m.model.name!r}: no {what} was found. Nearest to one is {shown or 'the start'}"
-            f"{' …' if len(where) > 6 else ''}, where these forces are not in balance: {', '.join(left)}.{self.slid} Add what "
-            "holds them, give a `start` nearer to an equilibrium, or simulate with dampers until the model rests"
-        )
