@@ -55,7 +55,7 @@ class Search:
         return found
 
     def left(self, balance):
-        """The size of what is not in balance: accelerations that it would cause, with the masses as they are spread at the start."""
+        """The size of what is not in balance: accelerations that it would cause, with masses as at the start."""
         return float(np.linalg.norm(self._spread.caused(balance.off)))
 
     def converged(self, balance):
