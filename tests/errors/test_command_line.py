@@ -121,8 +121,14 @@ def test_a_robot_runs_from_its_file_and_what_is_left_out_is_told(torsor, tmp_pat
     status, text, told = torsor("run arm.urdf --until 0.2 --formulation relative")
     assert status == 0 and "arm: finished" in text
     assert told.startswith("arm.urdf: 1 note on") and "friction" in told and told.count("\n") == 2
-    status, text, told = torsor("info arm.urdf")
-    assert status == 0 and "shoulder" in text and "friction" in told
+    for line in (
+        "info arm.urdf",
+        "modes arm.urdf",
+        "study arm.urdf --until 0.1 --reduce last",
+        "assemble arm.urdf --target shoulder=0.1",
+    ):
+        status, text, told = torsor(line)
+        assert status == 0 and text and told.startswith("arm.urdf: 1 note on") and "friction" in told
 
 
 @pytest.mark.parametrize(
@@ -293,7 +299,7 @@ def test_check_says_what_holds(torsor):
     assert [line.split("  ")[0] for line in out.splitlines() if " holds " in line] == [
         "energy balance", "no drift", "formulations agree", "placed anywhere"
     ]  # fmt: skip
-    refused(torsor("check chain.py"), "chain.py: does not say how long to run: give --until")
+    refused(torsor("check chain.py"), "chain.py: does not say how long to run: define `until` in it, or give --until")
 
 
 def test_check_ends_with_status_3_where_something_does_not_hold(torsor):

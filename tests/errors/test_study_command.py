@@ -37,6 +37,27 @@ def test_lists_ranges_and_grids_become_runs(file, tmp_path, capsys):
     assert len(np.loadtxt(table, delimiter=",", skiprows=1, usecols=0)) == 10
 
 
+def test_a_file_lists_runs(file, tmp_path, capsys):
+    runs, out = tmp_path / "runs.csv", str(tmp_path / "study.nc")
+    runs.write_text("# drawn by hand\nm;l\n1,5;2\n3;0,5\n")
+    asked = ["study", file, "--runs", str(runs), "--reduce", "last"]
+    assert status_of([*asked, "--keep", "coordinate", "--out", out]) == 0
+    data = ts.load(out)
+    assert (data.m.values.tolist(), data.l.values.tolist()) == ([1.5, 3.0], [2.0, 0.5])
+    for arguments, content, message in (
+        (["--grid"], "m,l\n1,2\n", "--runs: not together with --grid"),
+        (["--set", "m=1"], "m,l\n1,2\n", "'m' is given twice, with --set and as a column"),
+        ([], "m,l\n1,heavy\n", "line 2: l must be a number, got 'heavy'"),
+        ([], "m,z\n1,2\n", "has no parameter 'z' that could vary. Known: m, l."),
+        ([], "m,l\n", "has names of columns, and no line for any run"),
+        ([], "m,m\n1,2\n", "column 'm' is there more than once"),
+    ):
+        runs.write_text(content)
+        capsys.readouterr()
+        assert status_of([*asked, *arguments]) == 2
+        assert message in capsys.readouterr().err
+
+
 def test_ratios_words_with_commas_and_starts(file, tmp_path):
     out = str(tmp_path / "study.nc")
     asked = [

@@ -46,6 +46,7 @@ def test_every_command_of_everyday_work_runs(page, tmp_path, monkeypatch, capsys
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "docs" / f"{page}.md").read_text()
     pathlib.Path("pendulum.py").write_text(BLOCK.findall(text)[0].partition("\ndata =")[0])
+    pathlib.Path("drawn.csv").write_text("length,damping\n0.5,0.1\n1.5,0.2\n")
     lines = [line.partition("#")[0].split() for line in COMMAND.findall(text)]
     assert len(lines) > 1
     for words in lines:

@@ -9,6 +9,10 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from ..errors import TorsorError
 
 DONE, BAD_INPUT, FAILED, INTERRUPTED, TERMINATED = 0, 2, 3, 130, 143
+WORDS = {  # what messages say to those who call from Python, and to those who type
+    " kept in `data` of this error": " kept", " in `data` of this error": " kept", "; it is `nearest` of this error": "",
+    "certify=True": "--certify", "grid=True": "--grid", "modes=True": "--modes", "least_squares=True": "--least-squares",
+}  # fmt: skip
 
 
 def main(arguments=None):
@@ -104,13 +108,16 @@ def ending():
 
 
 def complain(message, status=BAD_INPUT):
-    """One message on standard error; of several ranks of MPI, rank 0 says it."""
+    """One message on standard error, in words of the command line; of several ranks of MPI, rank 0 says it."""
     if _by_mpi():
         from .launching import silent
 
         if silent():
             return status
-    print(f"torsor: {message}", file=Unread(sys.stderr), flush=True)
+    text = str(message)
+    for words, typed in WORDS.items():
+        text = text.replace(words, typed)
+    print(f"torsor: {text}", file=Unread(sys.stderr), flush=True)
     return status
 
 

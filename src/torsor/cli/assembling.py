@@ -36,6 +36,7 @@ def assemble(
     targets = dict(_values("--target", item) for item in target or ())
     source_ = load(source, assignments(set))
     asked = {name: _value(name, values) for name, values in targets.items()}
+    source_.tell()
     with blamed(source_.file):
         found = found_by(
             source_.model, asked, start=start_of(start), modes=modes, least_squares=least_squares, parameters=source_.parameters,

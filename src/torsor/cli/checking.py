@@ -3,7 +3,6 @@
 import textwrap
 from typing import Annotated
 
-from ..errors import OptionError
 from . import DONE, FAILED
 from .options import SET, SOURCE, TOLERANCE, UNTIL
 from .source import assignments, load
@@ -21,11 +20,10 @@ def check(
     from .. import testing
 
     found = load(source, assignments(set))
-    until = found.recommended.get("until") if until is None else until
-    if until is None:
-        raise OptionError(f"{source}: does not say how long to run: give --until SECONDS")
     options = {} if tolerance is None else {"tolerance": tolerance}
-    findings = testing.check(found.model, until, parameters=found.parameters, **options)
+    end = found.until(until)
+    found.tell()
+    findings = testing.check(found.model, end, parameters=found.parameters, **options)
     left = max(len(finding.check) for finding in findings) + 2
     for name, holds, words in findings:
         first, *more = textwrap.wrap(words, 70 - left) or [""]

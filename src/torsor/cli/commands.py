@@ -1,7 +1,6 @@
 """The commands: what is typed, turned into calls of the package."""
 
 import signal
-import sys
 import warnings
 from typing import Annotated
 
@@ -102,15 +101,13 @@ def run(
     }  # fmt: skip
     found = load(source, assignments(set))
     arguments = found.recommended | {k: v for k, v in given.items() if v is not None} | of_ranks(given)
-    if "until" not in arguments:
-        way = "" if found.file is None else "define `until` in it, or "
-        raise OptionError(f"{source}: does not say how long to run: {way}give --until SECONDS")
+    arguments["until"] = found.until(until)
     outs = written_as(out, csv)
     if plot is not None:
         folder_for(plot)
 
     kept = _kept(checkpoint, checkpoint_every, checkpoint_interval, found)
-    _tell(found)
+    found.tell()
     return _reported(
         lambda: simulate(found.model, parameters=found.parameters, **arguments, **kept), found, checkpoint, outs, plot
     )
@@ -136,7 +133,7 @@ def resume(
     if plot is not None:
         folder_for(plot)
     found = resumed(folder, place.source, source, assignments(set))
-    _tell(found)
+    found.tell()
     return _reported(lambda: go_on(place, found.model), found, folder, outs, plot)
 
 
@@ -166,7 +163,7 @@ def _reported(run, found, folder, outs, plot):
         try:
             data = run()
         except RunError as error:
-            data, status, trouble = error.data, FAILED, str(error).replace(" kept in `data` of this error", " kept")
+            data, status, trouble = error.data, FAILED, str(error)
     if data is None:  # rank 0 has it, and tells
         return status if trouble is None else complain(trouble, status)
     if status == DONE and "interrupted_by" in data.attrs:
@@ -190,7 +187,7 @@ def _summarised(data, folder, outs, plot, status, trouble, doubts):
 
     print(summary(data))
     for doubt in doubts:
-        complain(f"warning: {doubt}".replace("certify=True", "--certify"))
+        complain(f"warning: {doubt}")
     try:
         for out in outs:
             if folder is None or format_of(out) is not None:
@@ -238,7 +235,7 @@ def info(
     from .source import assignments, blamed, load
 
     found = load(source, assignments(set))
-    _tell(found)
+    found.tell()
     with blamed(found.file):
         print(describe(found.model, parameters=found.parameters))
     if plot is not None:
@@ -266,20 +263,3 @@ def plot(result: Annotated[str, RESULT], folder: Annotated[str, FOLDER]):
     data = load(result)
     folder_for(folder)
     print(draw(data, folder))
-
-
-def _tell(found, shown=3):
-    """What is worth knowing about a source, on standard error: hints, and what an imported model does not say as its file
-    does: how many notes, and the first ones."""
-    source, notes = found.given, found.notes
-    for hint in found.hints:
-        print(f"{source}: {hint}", file=sys.stderr)
-    if notes:
-        more = [f"  and {len(notes) - shown} more: `torsor.read({source!r}).report`"] if len(notes) > shown else []
-        count = f"{len(notes)} note{'s' if len(notes) > 1 else ''}"
-        lines = [
-            f"{source}: {count} on what the model leaves out or changes",
-            *(f"  {n}" for n in notes[:shown]),
-            *more,
-        ]
-        print("\n".join(lines), file=sys.stderr)

@@ -47,6 +47,7 @@ def kinematics(
     if plot is not None:
         folder_for(plot)
     options = {"parameters": found.parameters, "formulation": formulation, "start": start_of(start)}
+    found.tell()
     with blamed(found.file):
         for name in range or ():
             print(_range(range_of_motion(found.model, name, **options)))
@@ -57,7 +58,7 @@ def kinematics(
         try:
             data = moved(found.model, drives, times, **options)
         except RunError as error:
-            data, status, trouble = error.data, FAILED, str(error).replace(" kept in `data` of this error", " kept")
+            data, status, trouble = error.data, FAILED, str(error)
     _tell(data, wanted, plot)
     return status if trouble is None else complain(trouble, status)
 

@@ -68,6 +68,11 @@ VARIED = option(
     "Repeatable.",
     "--set",
 )
+RUNS = option(
+    "FILE.csv",
+    "A table of runs: a line for each, a column for each parameter that varies, whose names are in the first line.",
+    "--runs",
+)
 GRID = typer.Option("--grid", help="Every combination of the values; else the first of all, the second of all …")
 REDUCE = option(
     "HOW", "Keep of each run: last, min, max or mean over its outputs. Repeatable. Default: all outputs.", "--reduce"

@@ -33,6 +33,27 @@ class Source:
     settings: dict = field(default_factory=dict)
     digest: str | None = None
 
+    def until(self, given=None):
+        """The end time that is given, or that the source recommends."""
+        end = self.recommended.get("until") if given is None else given
+        if end is None:
+            way = "" if self.file is None else "define `until` in it, or "
+            raise OptionError(f"{self.given}: does not say how long to run: {way}give --until SECONDS")
+        return end
+
+    def tell(self, shown=3):
+        """What is worth knowing about it, on standard error: hints, and what an imported model does not say as its file does: how
+        many notes, and the first ones."""
+        lines = [f"{self.given}: {hint}" for hint in self.hints]
+        if self.notes:
+            count = f"{len(self.notes)} note{'s' if len(self.notes) > 1 else ''}"
+            lines += [f"{self.given}: {count} on what the model leaves out or changes"]
+            lines += [f"  {note}" for note in self.notes[:shown]]
+        if len(self.notes) > shown:
+            lines += [f"  and {len(self.notes) - shown} more: `torsor.read({self.given!r}).report`"]
+        for line in lines:
+            print(line, file=sys.stderr)
+
     def remembered(self):
         """What a checkpoint keeps of it: enough to recognise it, and nothing that is ever run."""
         return {"given": self.given, "settings": self.settings, "digest": self.digest}

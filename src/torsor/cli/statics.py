@@ -34,6 +34,7 @@ def equilibrium(
     from .starting import start_of
 
     found, wanted = load(source, assignments(set)), written_as(out, None)
+    found.tell()
     with blamed(found.file):
         rest = search(found.model, start_of(start), formulation or "auto", found.parameters, stable=stable)
     print(rest)
@@ -64,6 +65,7 @@ def modes(
     found, chosen = load(source, assignments(set)), formulation or "auto"
     if at and stable:
         raise OptionError("--stable: not together with --at; it is about the search for an equilibrium")
+    found.tell()
     with blamed(found.file):
         if not at:
             linear = search(found.model, None, chosen, found.parameters, stable=stable).linear

@@ -19,6 +19,7 @@ from .options import (
     OUTPUTS,
     PROJECTION,
     REDUCE,
+    RUNS,
     SOURCE,
     STARTS,
     STEP,
@@ -33,6 +34,7 @@ from .options import (
 def study(
     source: Annotated[str, SOURCE],
     set: Annotated[list[str] | None, VARIED] = None,
+    runs: Annotated[str | None, RUNS] = None,
     grid: Annotated[bool, GRID] = False,
     until: Annotated[float | None, UNTIL] = None,
     outputs: Annotated[str | None, OUTPUTS] = None,
@@ -51,11 +53,12 @@ def study(
     csv: Annotated[str | None, CSV] = None,
 ):
     """Run many variants of a case or a model file: a value of --set may be 1:10:50 (50 values from 1 to 10), 1:100:5:log or
-    0.5,1,2."""
+    0.5,1,2, and --runs names a file with one line for each run."""
     from ..studies.study import study as carry_out
     from .source import blamed, load, outputs_of
 
     varied, fixed = assigned(set)
+    varied |= _listed_runs(runs, {**varied, **fixed}, grid)
     found = load(source, fixed)
     _refuse_options(found.model, varied)
     words, names = _listed(reduce), _listed(keep)
@@ -65,21 +68,35 @@ def study(
         "store": store, "reduce": words[0] if len(words) == 1 else words or None, "keep": names or None, "start": started(start),
     }  # fmt: skip
     arguments = found.recommended | {name: value for name, value in given.items() if value is not None}
-    if "until" not in arguments:
-        raise OptionError(f"{source}: does not say how long to run: give --until SECONDS")
+    arguments["until"] = found.until(until)
     wanted = written_as(out, csv)
+    found.tell()
     with blamed(found.file), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "interrupted")  # is told at the end
         try:
             data = carry_out(found.model, parameters=found.parameters | varied, grid=grid, **arguments)
-        except OptionError as error:
-            raise OptionError(str(error).replace("grid=True", "--grid")) from error
         except RunError as error:
             if error.data is None:
                 raise
-            complain(str(error).replace(" in `data` of this error", " kept"))
+            complain(error)
             data = error.data
     return _told(data, varied, wanted)
+
+
+def _listed_runs(path, given, grid):
+    """Values of parameters from a table of runs."""
+    if path is None:
+        return {}
+    if grid:
+        raise OptionError("--runs: not together with --grid: the file has a line for each run")
+    from ..tables.reading import read_columns
+
+    found = read_columns(path)
+    if both := [name for name in found if name in given]:
+        raise OptionError(f"--runs {path}: {both[0]!r} is given twice, with --set and as a column")
+    if not all(map(len, found.values())):
+        raise OptionError(f"--runs {path}: has names of columns, and no line for any run")
+    return found
 
 
 def _listed(items):
@@ -106,7 +123,7 @@ def _refuse_options(model, varied):
         if name not in model.parameters:
             known = ", ".join(model.parameters) or "none"
             raise OptionError(
-                f"--set {name}: model {model.name!r} has no parameter {name!r} that could vary. Known: {known}. Options of a case "
+                f"{name}: model {model.name!r} has no parameter {name!r} that could vary. Known: {known}. Options of a case "
                 "or of build() take one value; a file declares parameters with model.parameter(name, value)"
             )
 

@@ -43,13 +43,19 @@ def read_table(
     if wrong := [word for word in (*wanted, y) if not isinstance(word, str)]:
         raise ModelError(f"{path}: columns are known by their names, got {show(wrong[0])}")
     path = Path(path)
-    columns, lines = _columns(path, [*wanted, y])
+    _, columns, lines = _columns(path, [*wanted, y])
     name = str(path) if name is None else name
     if len(wanted) == 1:
         _refuse_back(path, wanted[0], columns[0], lines)
         return table(columns[0], columns[1], kind, outside, name)
     points, values = _grid(path, wanted, columns)
     return table(points, values, kind, outside, name)
+
+
+def read_columns(path: str | os.PathLike) -> dict[str, np.ndarray]:
+    """All columns of a CSV file by name, numbers alone; written as `read_table` takes it."""
+    names, columns, _ = _columns(Path(path))
+    return dict(zip(names, columns))
 
 
 def _text(path):
@@ -65,13 +71,14 @@ def _text(path):
         raise ModelError(f"{path}: cannot be read: {error}") from None
 
 
-def _columns(path, wanted):
-    """The wanted columns of a file, as arrays; and the number of the line that each row is in."""
+def _columns(path, wanted=None):
+    """The wanted columns of a file, None: all of them: their names, arrays, and the number of the line that each row is in."""
     text = _text(path).splitlines()
     lines = [(k, line) for k, line in enumerate(text, 1) if line.strip() and not line.lstrip().startswith("#")]
     if not lines:
         raise ModelError(f"{path}: is empty; its first line must name the columns")
-    separator, header = _header(lines[0][1], wanted)
+    separator, header = _header(lines[0][1], wanted or ())
+    wanted = header if wanted is None else wanted
     for word in wanted:
         if header.count(word) != 1:
             found = "is there more than once" if word in header else "is not there"
@@ -79,7 +86,7 @@ def _columns(path, wanted):
             hint = f" Did you mean {close[0]!r}?" if close else ""
             raise ModelError(f"{path}: column {word!r} {found}.{hint} Columns: {', '.join(map(repr, header))}")
     if len(lines) == 1:
-        return np.zeros((len(wanted), 0)), []
+        return wanted, np.zeros((len(wanted), 0)), []
     try:
         rows = [line for _, line in lines[1:]]
         if any(line.count(separator) >= len(header) for line in rows):  # a closer look
@@ -95,7 +102,7 @@ def _columns(path, wanted):
         if not np.isfinite(column).all():
             k = int(np.argmin(np.isfinite(column)))
             raise ModelError(f"{path}, line {numbers[k]}: {word} must be a finite number, got {column[k]}")
-    return columns, numbers
+    return wanted, columns, numbers
 
 
 def _header(line, wanted):
