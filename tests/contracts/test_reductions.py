@@ -39,6 +39,48 @@ def test_runs_may_give_other_names_and_sizes(model, threads):
     assert names.high.values.tolist() == ["", "", "yes", "yes"] and names.attrs["failed"] == 0
 
 
+@pytest.mark.parametrize("few", [0, 100], ids=["one portion", "several"])
+def test_runs_may_give_other_labels_dimensions_and_kinds(model, few, monkeypatch):
+    """There is room for all labels, numbers in their order; in one portion and in several."""
+    monkeypatch.setattr(dispatch, "FEW", few)
+
+    def found(run):
+        k = int(run.parameters["k"])
+        late = xr.DataArray([k, 10.0 * k], {"k": [k, -k]}, "k", attrs={"units": "Hz"})
+        words = xr.DataArray(["up", "down"][: k % 2 + 1], {"way": ["a", "b"][: k % 2 + 1]}, "way")
+        other = xr.DataArray([1.0], {"way": ["c"]}, "way")
+        none = {"none": None} if k == 2 else {"none": k}
+        return none | {
+            "late": late,
+            "words": words,
+            "other": other,
+            "more": [k] * k if k > 1 else k,
+            "told": k if k > 1 else "-",
+        }
+
+    data = asked(model, found, executor=2)
+    assert data.attrs["failed"] == 0 and data.late.units == "Hz" and data.late.dims == ("run", "k")
+    assert data.k.values.tolist() == [-4, -3, -2, -1, 1, 2, 3, 4] and data["parameter.k"].values.tolist() == STIFF
+    for run, k in enumerate([1, 2, 3, 4]):
+        one = data.late[run].dropna("k")
+        assert one.k.values.tolist() == [-k, k] and one.values.tolist() == [10.0 * k, k]
+        assert data.more[run, :k].values.tolist() == [k] * k and np.isnan(data.more[run, k:]).all()
+    assert data.way.values.tolist() == ["a", "b", "c"] and data.words[1].values.tolist() == ["up", "", ""]
+    np.testing.assert_array_equal(data.other[0], [np.nan, np.nan, 1.0])
+    np.testing.assert_array_equal(data.none, [1, np.nan, 3, 4])
+    assert data.told.values.tolist() == ["-", "2.0", "3.0", "4.0"]
+
+
+def test_a_run_of_which_a_function_tells_nothing_is_marked(model):
+    data = asked(model, lambda run: None if run.parameters["k"] == 2 else 1.0)
+    assert data["lambda"].values[[0, 2, 3]].tolist() == [1.0] * 3 and data.attrs["failed"] == 1
+    assert data.message[1] == "reduce: 'lambda' must give numbers or text, got None; nan where there is nothing to tell"
+    with pytest.raises(
+        ts.RunError, match="all 4 runs of the study failed; the first: reduce: 'lambda' must give numbers"
+    ):
+        asked(model, lambda run: None)
+
+
 def test_labels_units_and_times_of_what_a_function_returns_are_kept(model):
     one = lambda run: xr.DataArray(
         [run.parameters["k"], 2.0], dims="mode", coords={"mode": ["a", "b"]}, attrs={"units": "Hz"}
@@ -135,13 +177,11 @@ def test_a_folder_belongs_to_the_laws_of_controllers(tmp_path):
 @pytest.mark.parametrize(
     "reduce, message",
     [
-        (lambda run: 1.0 if run.parameters["k"] < 3 else [1.0, 2.0], "'lambda' has other dimensions or labels"),
-        (lambda run: 1.0 if run.parameters["k"] < 3 else "much", "'lambda' has other dimensions or labels, or is text"),
-        (lambda run: xr.DataArray([1.0], {"w": [run.parameters["k"]]}), "labels"),
+        (lambda run: xr.DataArray([1.0], dims="ab"[run.parameters["k"] < 3]), r"dimensions \('a',\) in some runs and"),
+        (lambda run: xr.DataArray(np.ones(501), {"w": np.arange(501) + 501 * run.parameters["k"]}, "w"), "2004 in all"),
         (lambda run: {"message": 1.0}, "cannot have a variable 'message': a study has something else of that name"),
         ({"a/b": lambda run: 1.0}, "cannot have a variable 'a/b': it contains a slash"),
         ({"x": ("energy", ["max"])}, r"reduce\['x'\] must be one of"),
-        (lambda run: None, "'lambda' must give numbers or text, got None"),
     ],
 )
 def test_what_cannot_be_kept_is_refused(model, reduce, message):

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import OptionError
+from .aligning import aligned, common, nothing
 
 COUNTS = {  # what is told of every run besides its results: zero where it failed
     "steps": np.int64,
@@ -43,20 +43,17 @@ class Portion:
     def __len__(self):
         return len(self.messages)
 
-    @property
-    def used(self):
-        """Labels of the constraints that are in use."""
-        return [*self.labels["constraint"][1]] if "constraint" in self.labels else []
-
     def aligned(self, pieces):
-        """Pieces, each with the labels of the constraints that its runs used, as pieces with those that any of them used; labels
-        get these. The others of a run are 0."""
-        used = {label for _, _, mine in pieces for label in mine}
-        if not used:
-            return [(places, found) for places, found, _ in pieces]
-        wanted = [label for label in self.rows if label in used]
-        self.labels["constraint"] = ("constraint", np.array(wanted, dtype=str))
-        return [(places, _with(found, mine, wanted)) for places, found, mine in pieces]
+        """Pieces with labels in common, which this portion has then (`aligning.py`)."""
+        found, labels = aligned(pieces, self.rows)
+        self.labels |= {dim: (dim, x) for dim, x in labels.items() if x.size}
+        return found
+
+    @property
+    def piece(self):
+        """All of it as a piece."""
+        places = np.arange(self.first, self.first + len(self))
+        return places, self.variables, {name: x for name, (dim, x) in self.labels.items() if name == dim}
 
     def facts(self):
         """As plain facts and arrays, to be stored."""
@@ -99,11 +96,7 @@ def assembled(n, pieces, outputs=None):
 
 def _filled(n, pieces, name, outputs):
     """One array out of those of the pieces, with its dimensions."""
-    arrays, dims = [(places, x) for places, _, x in pieces], pieces[0][1]
-    if len({(x.ndim, x.dtype.kind == "U", own) for _, own, x in pieces}) > 1:
-        raise OptionError(
-            f"study: reduce: {name!r} has other dimensions or labels, or is text, in some runs only: give the same in all of them"
-        )
+    dims, arrays = common(name, pieces)
     sizes = np.max([x.shape[1:] for _, x in arrays], axis=0).tolist() if len(dims) > 1 else []
     shape = tuple(outputs if dim == "time" and outputs else size for dim, size in zip(dims[1:], sizes))
     if len(arrays) == 1 and arrays[0][1].shape == (n, *shape):
@@ -113,7 +106,7 @@ def _filled(n, pieces, name, outputs):
     kind = np.dtype(float) if kind.kind in "iub" and not whole else kind
     array: Any = np.empty((n, *shape), kind)
     if not whole:
-        array[...] = "" if kind.kind == "U" else np.nan
+        array[...] = nothing(kind)
     for places, x in arrays:
         array[(places, *[slice(size) for size in x.shape[1:]])] = x
     return dims, array
@@ -127,37 +120,8 @@ def joined(portions):
     whole = Portion(0, messages, counts, seconds=sum(one.seconds for one in portions))
     good = [one for one in portions if one.variables]
     for one in reversed(good):
-        _refuse_other_labels(one.labels, whole.labels)
         whole.labels, whole.attributes = whole.labels | one.labels, whole.attributes | one.attributes
         whole.told = one.told
         whole.rows = one.rows
-    places = [np.arange(one.first, one.first + len(one)) for one in good]
-    pieces = [(k, one.variables, one.used) for k, one in zip(places, good)]
-    whole.variables = assembled(len(messages), whole.aligned(pieces))
+    whole.variables = assembled(len(messages), whole.aligned([one.piece for one in good]))
     return whole
-
-
-def _refuse_other_labels(mine, others):
-    """Refuse labels that a function gave in one run and not in another; those of constraints are put in order."""
-    for name in {*mine} & {*others} - {"constraint"}:
-        if [*mine[name][1]] != [*others[name][1]]:
-            raise OptionError(
-                f"study: reduce: labels of {name!r} are others in other runs: give the same in all of them, or none (x.values)"
-            )
-
-
-def _with(variables, mine, wanted):
-    """Variables of the constraints with some labels, as of those with others."""
-    if mine == wanted:
-        return variables
-    places = np.array([mine.index(label) if label in mine else -1 for label in wanted])
-    return {name: (dims, _moved(dims, x, places)) for name, (dims, x) in variables.items()}
-
-
-def _moved(dims, x, places):
-    """Values of the constraints at these places, 0 where there is none."""
-    if "constraint" not in dims:
-        return x
-    axis = dims.index("constraint")
-    moved = np.moveaxis(np.take(x, np.maximum(places, 0), axis=axis), axis, -1)
-    return np.moveaxis(np.where(places >= 0, moved, 0.0), -1, axis)

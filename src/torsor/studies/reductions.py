@@ -1,13 +1,13 @@
 """What a study keeps of its runs: everything, or what a reduction over time leaves of it, so that many runs fit in memory."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
 from ..describe import quantity
 from ..describe.names import unstorable
 from ..errors import OptionError, RunError, TorsorError
+from .aligning import aligned
 from .portion import COUNTS
 
 OWN = {"run", "time", "message", *COUNTS}  # what every study has
@@ -100,24 +100,25 @@ def by_words(reduce):
 
 
 def reduced(reduce, run, told=None):
-    """What is kept of a run, or by words of many at once: (dimensions, values) by name. Labels and attributes of what a function
-    returns go to those that `told`, a portion, has."""
+    """What is kept of a run, or by words of many at once: (dimensions, values) by name, and labels of dimensions that a function
+    has given. Attributes of what it returns go to those that `told`, a portion, has."""
     if reduce is None:
-        return {name: (run.dims(name), run[name]) for name in run}
+        return {name: (run.dims(name), run[name]) for name in run}, {}
     if isinstance(reduce, str):
-        return {name: _over_time(run, name, reduce) for name in run}
+        return {name: _over_time(run, name, reduce) for name in run}, {}
     if isinstance(reduce, tuple):
-        return {f"{name}_{how}": _over_time(run, name, how) for name in run for how in reduce}
+        return {f"{name}_{how}": _over_time(run, name, how) for name in run for how in reduce}, {}
+    returned = Returned(run, told)
     if callable(reduce):
-        return _returned("", reduce, _called(reduce, run), run, told)
-    found: dict[str, Any] = {}
-    for name, how in reduce.items():
-        if callable(how):
-            found |= _returned(name, how, _called(how, run), run, told)
-        else:
-            variable, word = how if isinstance(how, tuple) else (name, how)
-            found[name] = _over_time(run, variable, word)
-    return found
+        returned.add("", reduce, _called(reduce, run))
+    else:
+        for name, how in reduce.items():
+            if callable(how):
+                returned.add(name, how, _called(how, run))
+            else:
+                variable, word = how if isinstance(how, tuple) else (name, how)
+                returned.found.append((np.zeros(1, int), {name: _over_time(run, variable, word)}, {}))
+    return returned.together()
 
 
 def _called(function, run):
@@ -137,41 +138,66 @@ def _over_time(run, name, how):
     return tuple(d for d in dims if d != "time"), OVER_TIME[how](np.moveaxis(values, dims.index("time"), -1))
 
 
-def _returned(name, function, value, run, told):
-    """What a function of a run returns, by name: a number, an array, a labelled array, or several of them by name."""
-    called = name or getattr(function, "__name__", "").strip("<>") or "value"
-    if hasattr(value, "data_vars"):
-        value = {str(key): value[key] for key in value.data_vars}
-    if isinstance(value, Mapping):
-        parts = [_returned(str(label), function, x, run, told) for label, x in value.items()]
-        return {key: one for part in parts for key, one in part.items()}
-    refuse_name(called)
-    if hasattr(value, "dims") and hasattr(value, "coords"):
-        return {called: (_labelled(called, value, run, told), np.asarray(value.values))}
+class Returned:
+    """What functions return of a run: numbers, text, arrays, labelled arrays, or several of them by name.
+
+    found   pieces (`aligning.py`), a variable each
+    """
+
+    def __init__(self, run, told):
+        self.run, self.told, self.found = run, told, []
+
+    def together(self):
+        """All of it: (dimensions, values) by name, and labels."""
+        found, labels = aligned(self.found)
+        return {name: x for _, variables in found for name, x in variables.items()}, labels
+
+    def add(self, name, function, value):
+        """Take what a function gave under this name, or under its own; in several by name None is nothing."""
+        called = name or getattr(function, "__name__", "").strip("<>") or "value"
+        if hasattr(value, "data_vars"):
+            value = {str(key): value[key] for key in value.data_vars}
+        if isinstance(value, Mapping):
+            for label, x in value.items():
+                if x is not None:
+                    self.add(str(label), function, x)
+            return
+        refuse_name(called)
+        if hasattr(value, "dims") and hasattr(value, "coords"):
+            array, (dims, labels) = np.asarray(value.values), self._labelled(called, value)
+        else:
+            array, labels = _array(value), {}
+            dims = tuple(f"{called}_{k}" for k in range(array.ndim))
+        if array.dtype.kind not in "fciubU":
+            raise RunError(
+                f"reduce: {called!r} must give numbers or text, got {quantity.show(value)}; nan where there is nothing to tell"
+            )
+        self.found.append((np.zeros(1, int), {called: (dims, array)}, labels))
+
+    def _labelled(self, called, value):
+        """Dimensions of a labelled array, and labels of those that are its own. One that has other labels than the results of the
+        run have is its own, too, under another name."""
+        run, told = self.run, self.told
+        told.attributes[called] = {str(k): x for k, x in value.attrs.items() if isinstance(x, (str, int, float))}
+        known = {dim: x for name, (dim, x) in told.labels.items() if name == dim}
+        known |= {"time": run.time, "constraint": run.used_constraints}
+        dims, own = list[str](), {}
+        for dim, size in zip(map(str, value.dims), value.shape):
+            labels = value.coords[dim].values if dim in value.coords else None
+            same = dim in known and [*known[dim]] == [*(range(size) if labels is None else labels)]
+            dims.append(dim if same or (dim not in known and dim != "run") else f"{called}_{dim}")
+            if labels is not None and not same:
+                text = labels.dtype.kind not in "fiub"
+                own[dims[-1]] = np.array([*map(str, labels)]) if text else labels
+        return tuple(dims), own
+
+
+def _array(value):
+    """What a function returned, as an array."""
     try:
-        array = np.asarray(value)
+        return np.asarray(value)
     except Exception:  # whatever a stranger's class raises
-        array = np.asarray(None)
-    if array.dtype.kind not in "fciubU":
-        raise OptionError(f"study: {called!r} must give numbers or text, got {quantity.show(value)}")
-    return {called: (tuple(f"{called}_{k}" for k in range(array.ndim)), array)}
-
-
-def _labelled(called, value, run, told):
-    """Dimensions of a labelled array, whose labels and attributes are told. Where one has other labels than the results of runs
-    have, it is one of its own."""
-    told.attributes[called] = {str(k): x for k, x in value.attrs.items() if isinstance(x, (str, int, float))}
-    dims = []
-    for dim, size in zip(map(str, value.dims), value.shape):
-        labels = value.coords[dim].values if dim in value.coords else None
-        mine = {"time": run.time, "constraint": run.used_constraints}
-        known = mine[dim] if dim in mine else told.labels[dim][1] if dim in told.labels else labels
-        other = dim == "run" or (known is not None and [*known] != [*(range(size) if labels is None else labels)])
-        dims.append(f"{called}_{dim}" if other else dim)
-        if labels is not None and dims[-1] not in mine:
-            text = labels.dtype.kind not in "fiub"
-            told.labels[dims[-1]] = (dims[-1], np.array([*map(str, labels)]) if text else labels)
-    return tuple(dims)
+        return np.asarray(None)
 
 
 def refuse_name(name):

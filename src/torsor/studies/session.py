@@ -122,11 +122,11 @@ class Session:
         """Keep of a group of runs what is asked for, as pieces."""
         for name, x in group.counts.items():
             portion.counts[name][group.places] = x
-        keep, reduce = self.order.keep, self.order.reduce
+        keep, reduce, used = self.order.keep, self.order.reduce, {"constraint": np.array(group.used, dtype=str)}
         if by_words(reduce) and (keep is None or set(keep) <= set(group.variables)):
             every = {name: (("run", *dims), x) for name, (dims, x) in self._chosen(group.variables).items()}
             whole = OneRun(every, group.times, {}, dict, None)
-            keep_all = lambda: pieces.append((group.places, reduced(reduce, whole), group.used))
+            keep_all = lambda: pieces.append((group.places, reduced(reduce, whole)[0], used))
             self._tried(portion, group.places, keep_all)
             return
         for k, i in enumerate(group.places):
@@ -135,7 +135,7 @@ class Session:
                 self._chosen(variables), group.times, self.order.parameters(values[i]),
                 lambda k=k: group.told(k), lambda k=k: group.whole(k), group.used,
             )  # fmt: skip
-            add = lambda i=i, run=run: pieces.append((*_piece(i, reduced(reduce, run, portion)), group.used))
+            add = lambda i=i, run=run: pieces.append(_piece(i, used, *reduced(reduce, run, portion)))
             self._tried(portion, i, add, stop)
 
     def _tried(self, portion, places, action, stop=lambda: False):
@@ -206,6 +206,6 @@ def _labels(name, variables):
     return found
 
 
-def _piece(i, found):
+def _piece(i, used, found, labels):
     """What is kept of one run."""
-    return np.array([i]), {name: (("run", *dims), x[None]) for name, (dims, x) in found.items()}
+    return np.array([i]), {name: (("run", *dims), x[None]) for name, (dims, x) in found.items()}, used | labels
