@@ -65,10 +65,10 @@ def command(folder, *arguments):
 
 def test_two_ranks_give_what_one_process_gives(folder):
     alone = command(folder, "run", "comb.py", *FIXED, "--formulation", "hierarchical", "--out", "alone.nc")
-    said, trouble = alone.communicate(timeout=120)
+    said, trouble = alone.communicate(timeout=300)
     assert alone.returncode == 0, trouble
     both = command(folder, "run", "comb.py", *FIXED, "--ranks", "2", "--out", "both.nc")
-    said, trouble = both.communicate(timeout=120)
+    said, trouble = both.communicate(timeout=300)
     assert both.returncode == 0 and "comb: finished" in said, trouble
     one, two = ts.load(folder / "alone.nc"), ts.load(folder / "both.nc")
     assert two.attrs["ranks"] == 2 and two.attrs["steps"] == one.attrs["steps"]
@@ -93,7 +93,7 @@ def test_a_rank_that_ends_ends_the_run_and_results_are_kept(folder, end):
         "--out",
         f"{end}.nc",
     )
-    said, trouble = running.communicate(timeout=60)
+    said, trouble = running.communicate(timeout=300)
     assert running.returncode == 3 and "rank 1 (" in trouble and ENDS[end][1] in trouble
     data = ts.load(folder / f"{end}.nc")
     assert data.sizes["time"] > 3 and np.isfinite(data["position"].values).all()
@@ -101,7 +101,7 @@ def test_a_rank_that_ends_ends_the_run_and_results_are_kept(folder, end):
 
 def test_what_cannot_be_run_by_ranks_is_told_once(folder):
     running = command(folder, "run", "three-link", "--ranks", "2")
-    said, trouble = running.communicate(timeout=60)
+    said, trouble = running.communicate(timeout=300)
     assert running.returncode == 2 and trouble.count("cannot be run by ranks") == 1
 
 
@@ -113,7 +113,7 @@ def test_numbers_of_ranks_that_are_none_are_refused(capsys):
 def test_a_process_that_mpi_has_not_started_has_no_ranks(folder):
     """In a process of its own, since MPI is started in it."""
     code = "import torsor as ts; ts.simulate(ts.cases.load('chain'), 1.0, ranks=True)"
-    found = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=60)
+    found = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=300)
     assert "OptionError: ranks: this process is the only one of MPI" in found.stderr
 
 
@@ -129,7 +129,7 @@ mpi.world()
 """
     starter = [shutil.which("mpiexec", path=os.path.dirname(sys.executable)) or "mpiexec", "-n", "2"]
     found = subprocess.run(
-        [*starter, sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=30
+        [*starter, sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=300
     )
     assert found.returncode and "rank 0: not all ranks have started within 1 s" in found.stderr
 

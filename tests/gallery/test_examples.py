@@ -22,7 +22,7 @@ EVERYDAY = {  # page of the docs -> scripts that it names
 def test_the_example_runs(script, tmp_path):
     done = subprocess.run(
         [sys.executable, "-W", "error::DeprecationWarning:torsor", script],
-        cwd=tmp_path, env={**os.environ, "MPLBACKEND": "Agg"}, capture_output=True, text=True, timeout=300,
+        cwd=tmp_path, env={**os.environ, "MPLBACKEND": "Agg"}, capture_output=True, text=True, timeout=900,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
 

@@ -214,7 +214,7 @@ def shown(capsys, forced, spins=False):
     """What is written in a tenth of a second, or until something spins, which takes longer on a busy machine."""
     bar = progress.Progress(0.0, 10.0, "model", forced)
     bar.waiting("compiling")
-    until = time.perf_counter() + (20.0 if spins else 0.1)
+    until = time.perf_counter() + (300.0 if spins else 0.1)
     while time.perf_counter() < until and not (spins and bar.status):
         time.sleep(0.02)
     bar(5.0, [123])

@@ -79,5 +79,5 @@ def test_nobody_waits_for_one_who_has_ended():
     waiting = threading.Thread(target=lambda: team.agree[0](x.ctypes.data, 2, 0))
     waiting.start()
     team.end()
-    waiting.join(20)
+    waiting.join(300)
     assert not waiting.is_alive() and np.isnan(x).all() and team.over

@@ -64,7 +64,7 @@ def start(code, **environment):
 
 
 def answer(process):
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
     return json.loads(out)
 
