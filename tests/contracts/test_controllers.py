@@ -150,6 +150,27 @@ def test_a_certificate_measures_the_motion_that_a_controller_samples():
     assert data.attrs["coordinate_error_max"] < 1e-10 and data.attrs["pilot.push_error_max"] < 1e-10
 
 
+@pytest.mark.parametrize("friction", [0.2, 0.9])
+def test_what_lies_on_the_ground_at_the_start_is_seen_to_lie_there(friction):
+    """A block on an incline slides with g (sin α − μ cos α), or rests: for a controller that is older than the contacts, for a
+    simulation before its first call, and in a result."""
+    slope, g = 0.4, 9.81
+    model, seen = ts.Model("incline", gravity=(g * np.sin(slope), 0, -g * np.cos(slope))), []
+    block = model.body("block", mass=2.0, inertia=(1, 1, 1), at=(0, 0, 0.2))
+    look = lambda t, u: seen.append(u) or 0.0
+    model.add(ts.Controller("look", 0.1, [block.acceleration], ["none"], look))
+    for k, corner in enumerate([(1, 1, 0), (1, -1, 0), (-1, 0, 0)]):
+        contact = model.add(ts.Contact(f"corner{k}", model.ground, block, point=corner, plane=(0, 0, 0)))
+        model.add(ts.Friction(f"friction{k}", contact, coefficient=friction))
+    expected = [max(0.0, g * (np.sin(slope) - friction * np.cos(slope))), 0, 0]
+    sim = ts.Simulation(model)
+    assert not seen
+    np.testing.assert_allclose(sim["block.acceleration"], expected, atol=1e-12)
+    sim.advance(0.05)
+    sim.reset()
+    np.testing.assert_allclose([*seen, sim["block.acceleration"]], [expected] * 2, atol=1e-12)
+
+
 def test_a_way_from_rest_to_rest_is_not_suspected_by_its_energy():
     """All energy is met between the outputs, also by steps of a fixed length; warnings are errors here."""
     model, rail, _ = cart(law=lambda t, u: 0.0)

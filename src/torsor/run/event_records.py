@@ -116,7 +116,7 @@ class Events(Record):
     pending: COUNT  # 1 inside an instant
     passes: COUNT  # through it
     failed: COUNT  # event of which a message tells
-    beginning: COUNT  # 1 at the very start
+    beginning: COUNT  # 1 at the very start, 2 while what rests there is settled
     struck: COUNT  # constraints that are struck
     answered: COUNT  # 1 where a function that the event asks has given its answer
     energy: REAL  # changed by events so far

@@ -25,7 +25,7 @@ OPENED = 1e-8  # acceleration over the largest, above which a contact that was o
 def newly_enabled(run, m, x, close):
     """An event has just become enabled: the side on which its function is, and whether it is due."""
     events, watch = run.events, run.program.events[m]
-    if watch.settles == 1 or (watch.condition == 1 and events.beginning == 0):  # near zero the next instant decides
+    if watch.settles == 1 or (watch.condition == 1 and events.beginning != 1):  # near zero the next instant decides
         events.side[m] = 1 if x > close else (0 if x >= -close else -1)
         events.due[m] = 1 if x < -close else 0
     elif watch.condition == 1:  # at the very start a condition is taken at its word
@@ -171,7 +171,7 @@ def due(run, t):
             chosen = m
     for row in range(3):
         copy(phi[row], events.phi[row])
-    events.beginning = 0
+    events.beginning = 2 if events.beginning > 0 else 0
     return chosen
 
 
@@ -202,6 +202,26 @@ def fires(run, m, t):
         return ENDED
     events.disabled[m] = 1
     events.passes = 0
+    return RUNNING
+
+
+@compiled
+def settle(run):
+    """At the very start what touches, and is pressed together, closes before anything else happens. Returns a status."""
+    state, events, t = run.state, run.events, run.state.time
+    events.fastest = max(events.fastest, fastest(run, state.xs[state.at]))
+    for _ in range(PASSES):
+        i = events.structure
+        watched(run, i, t, state.xs[state.at], state.p, run.scratch.xdot, run.trial.phi)
+        loads(run, i)
+        chosen = resting(run, i) if due(run, t) > -2 else -1
+        if chosen < 0:
+            break
+        events.failed = chosen
+        status = fires(run, chosen, t)
+        if status != RUNNING:
+            return status
+    events.beginning = 0
     return RUNNING
 
 

@@ -11,7 +11,7 @@ from .codes import NOT_A_NUMBER, UNSEEN
 from .dense import ends
 from .event_records import END, RATE, VALUE, EventRun
 from .impulses import place_of
-from .instant import instant
+from .instant import instant, settle
 from .locate import locate
 from .switches import AT_START, CRAWL, MANY, STILL, enabled, go_back, keep, measure, near, rounded_rate
 from .watching import first, quiet
@@ -160,13 +160,18 @@ def told(run, since):
 
 @entry("int64", "int64")
 def march_events(address, budget):
-    """Attempt at most so many steps; write the state at every output time that is reached. Returns a status."""
+    """Attempt at most so many steps; write the state at every output time that is reached. Returns a status. Without any step
+    what rests at the very start is settled."""
     run = at(address)
     out, events = run.out, run.events
     run.state.fresh, run.state.rated = 0, 0
     since = out.written
     deliver_within(run)
     told(run, since)
+    if events.beginning > 0:
+        status = settle(run)
+        if status != RUNNING:
+            return status
     for _ in range(budget):
         if full(run):
             return FINISHED

@@ -43,6 +43,7 @@ class Stepper:
         runner.begin(np.zeros(0))
         if self.eventful:
             runner.controllers.goes_on = True
+        self._settle()
         self.begin()
 
     def begin(self):
@@ -60,7 +61,15 @@ class Stepper:
     def reset(self, **start):
         """To a start: see `Prepared.reset`."""
         self.prepared.reset(**start)
+        self._settle()
         self.begin()
+
+    def _settle(self):
+        """Let what rests at the start close, so that forces and accelerations there are those of a result. What cannot be is told
+        by the first call that goes on."""
+        while self.eventful and (status := self.march(self.address, 0)) != RUNNING:
+            if self.runner._answer(status) != RUNNING:
+                break
 
     def advance(self, dt):
         """Go on by dt. Where that fails the state is that of the last step which could be taken. Returns whether dt can be told
