@@ -3,6 +3,7 @@
 import importlib
 import pathlib
 import re
+import shlex
 import sys
 
 import pytest
@@ -14,6 +15,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FILE = re.compile(r"# [\w/]+/(\w+)\.py\n")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.S | re.M)
 COMMAND = re.compile(r"^ *torsor (.*)$", re.M)
+SHELL = re.compile(r"^```(?:sh|bash)\n(.*?)^```|((?:^    torsor .*\n)+)", re.S | re.M)
+INLINE = re.compile(r"`torsor ([a-z]+)\b([^`]*)`")
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if BLOCK.search(p.read_text())], ids=lambda p: p.name)
@@ -51,6 +54,29 @@ def test_every_command_of_everyday_work_runs(page, tmp_path, monkeypatch, capsys
     assert len(lines) > 1
     for words in lines:
         assert status_of(words) == 0, (words, capsys.readouterr())
+
+
+@pytest.fixture(scope="module")
+def commands():
+    """Those of the command line, by name."""
+    import typer
+
+    from torsor.cli.commands import app
+
+    return typer.main.get_command(app).commands
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_is_understood(page, commands):
+    """Commands of the docs as the command line reads them: nothing is run. Of those within a sentence the options are looked at."""
+    text = page.read_text()
+    blocks = "".join(block or lines for block, lines in SHELL.findall(text))
+    for line in re.findall(r"^ *(?:\./dev |env/bin/)?torsor (.*)$", blocks, re.M):
+        name, *words = shlex.split(line, comments=True)
+        commands[name].make_context(name, words)  # or an error that tells what is wrong
+    for name, words in INLINE.findall(text):
+        known = {option for parameter in commands[name].params for option in parameter.opts} | {"--help"}
+        assert set(re.findall(r"--[a-z-]+", words)) <= known, f"torsor {name}{words}"
 
 
 def test_the_recipes_are_short():
