@@ -251,6 +251,36 @@ def test_friction_in_a_bearing_holds_an_arm_up_to_its_torque(formulation):
         assert found.reactions["hinge"][0][2] == pytest.approx(2 * G)
 
 
+@BOTH
+def test_a_disk_that_a_spring_holds_leans_on_the_plane_that_it_rolls_on(formulation, radius=0.5, mass=2.0):
+    """It tips about its point of contact: 0 = d/dφ of m g r cos φ + k/2 (|c − a| − l)², c = r (−sin φ, cos φ) across its way."""
+    model, anchor, stiffness, length = ts.Model("disk", gravity=(0, 0, -G)), np.array([0.9, 1.0]), 40.0, 0.4
+    centre = lambda phi: radius * np.array([-np.sin(phi), np.cos(phi)])
+    J = mass * radius**2 / 4
+    disk = model.body("disk", mass=mass, inertia=(J, 2 * J, J), at=(0, *centre(0.3)), rotation=(0.3, 0, 0))
+    model.add(ts.RollingDisk("road", model.ground, disk, axis=(0, np.cos(0.3), np.sin(0.3)), radius=radius))
+    ends = (0, *anchor), (0, *centre(0.3))
+    model.add(
+        ts.SpringDamper("spring", model.ground, disk, points=ends, stiffness=stiffness, length=length, damping=1.0)
+    )
+    found = ts.equilibrium(model, formulation=formulation, stable=True)
+    y, z = found.data["position"].sel(body="disk").values[1:]
+    phi = np.arctan2(-y, z)
+    way, pull = centre(phi) - anchor, np.array([-z, y])  # dc/dφ
+    moment = -mass * G * radius * np.sin(phi) + stiffness * (1 - length / np.hypot(*way)) * (way @ pull)
+    assert np.hypot(y, z) == pytest.approx(radius, rel=1e-9) and abs(moment) < 1e-7 and phi < 0
+    assert not any("disk z" in told for told in found.neutral)
+
+
+def test_a_ball_on_a_plane_may_roll_two_ways_and_spin():
+    model = ts.Model("ball", gravity=(0, 0, -G))
+    body = model.body("ball", mass=2.0, inertia=(0.1, 0.1, 0.1), at=(0, 0, 0.4))
+    model.add(ts.RollingSphere("road", model.ground, body, radius=0.4))
+    found = ts.equilibrium(model)
+    assert len(found.neutral) == 3 and not any("ball z" in told for told in found.neutral)
+    assert found.stability == "marginal"
+
+
 def test_a_stop_carries_what_leans_on_it():
     model = ts.Model("arm", gravity=(0, 0, -G))
     body = rod(model, "rod", ((0, 0, 0), (1, 0, 0)), 2.0)

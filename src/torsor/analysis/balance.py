@@ -4,7 +4,7 @@ With the virtual displacements N that all rows in use permit, G N = 0, a configu
 
     r = Nᵀ h(q) = 0,       ż = 0                                                                        (1)
 
-Steps are along displacements that the rows of positions permit; the stiffness that they meet has the constraints' curvature in it:
+Steps are along these displacements, too; the stiffness that they meet has the constraints' curvature in it:
 
     Nᵀ K δq = −r,          K = ∂(h − Gᵀ λ)/∂q at held λ                                                 (2)
 
@@ -76,10 +76,10 @@ class Balance:
 
     @cached_property
     def free(self):
-        """Displacements of unit mass that the rows of positions permit, a column each, then changes of the user's states."""
-        m, e, M, held = self.mechanism, self.mechanism.equations, self.bearing.masses, self.rows.held
-        A = m.examiner(self.place).matrix(self.place.t, self.place.q, self.place.p, held)
-        N = np.linalg.qr(A.T, mode="complete")[0][:, len(held) :] if held else np.eye(len(M))
+        """Displacements of unit mass that all rows permit, a column each, then changes of the user's states."""
+        m, e, M, keep = self.mechanism, self.mechanism.equations, self.bearing.masses, self.rows.keep
+        A = m.examiner(self.place).matrix(self.place.t, self.place.q, self.place.p, keep)
+        N = np.linalg.qr(A.T, mode="complete")[0][:, len(keep) :] if keep else np.eye(len(M))
         return _beside(np.linalg.solve(_root(N.T @ M @ N), N.T).T, e.sizes["states"])
 
     @cached_property
@@ -155,6 +155,10 @@ class Balance:
         U, s, Vt, r, _ = self._decomposed
         return self._moves(Vt[:r].T @ (s[:r] / (s[:r] ** 2 + damping**2) * (U[:, :r].T @ -self.reduced)))
 
+    def anywhere(self, random):
+        """A step in a random direction."""
+        return self._moves(random.standard_normal(self.free.shape[1]))
+
     def _moves(self, found):
         """Coordinates δq and changes of states of a column of steps along `free`."""
         n, whole = self.mechanism.equations.sizes["v"], self.free @ found
@@ -164,7 +168,7 @@ class Balance:
     def softest(self):
         """The lowest stiffness over inertia of any displacement, negative where forces push away; 0 for what is rounding of it."""
         K, M = self.stiffness, self.inertia
-        if K.shape[0] != K.shape[1] or not K.size:
+        if not K.size:
             return 0.0
         found = np.linalg.eigvals(np.linalg.lstsq(M, K, rcond=1e-13)[0])
         low = float(found.real.min())

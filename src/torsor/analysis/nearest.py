@@ -1,4 +1,4 @@
-"""What is told where nothing balances: the nearest point to an equilibrium, and the forces that are left there.
+"""The nearest point to an equilibrium, and what is told where nothing balances: the forces that are left there.
 
 From the start, steps are taken as long as less is left by each,
 
@@ -34,12 +34,13 @@ def nearest(search):
         now, damping = (then, damping / 5) if gain > -ROUNDING else (now, 4 * damping)
         if abs(gain) < LESS:
             break
+    now = search.newton(now.place)
     return best if search.left(best) < FARTHER * search.left(now) else now
 
 
-def refusal(search, what):
-    """The error for a search that has found none: where what is left is least, and what that is."""
-    m, best = search.mechanism, nearest(search)
+def refusal(search, best, what):
+    """The error for a search that has found none: the nearest point, and what is left there."""
+    m = search.mechanism
     n = m.equations.sizes["v"]
     forces = best.off[:n] * m.energy / m.columns
     small, linear = 1e-9 * best.residual, m.system.linear

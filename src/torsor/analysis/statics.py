@@ -4,7 +4,8 @@
 
 With μ = 0 the steps are Newton's, the least ones where directions are neutral. With μ > 0 they follow M q̇ = −∂U/∂q, the motion of
 a mechanism in honey, by implicit Euler steps of 1/μ, which end in a stable equilibrium where there is one; μ falls with the
-residual, so that the last steps are Newton's again (pseudo-transient continuation, sec. 2 of [kelley1998]).
+residual, so that the last steps are Newton's again (pseudo-transient continuation, sec. 2 of [kelley1998]). Where neither leads
+to an equilibrium, what is left is made as small as it becomes (`nearest.py`).
 """
 
 from dataclasses import dataclass
@@ -15,13 +16,14 @@ import numpy as np
 from ..errors import ModelError
 from .balance import Balance, balanced
 from .linearisation import linearised
-from .nearest import refusal
+from .nearest import nearest, refusal
 from .rest import Rest
+from .rolling import rolled
 
 NEWTON, DAMPED, CHANGES = 40, 600, 60  # steps, steps, and contacts that open or close
 PATIENCE = 80  # steps of the damped way on which accelerations do not fall
 BENT = 0.3  # of a step may be added by the constraints
-ASIDE = 6  # times that the damped way leaves an equilibrium that is not stable
+ASIDE, ASTRAY = 6, 1e-2  # times that the damped way leaves an equilibrium that is not stable, and how far
 LONGEST = 0.3  # step: lengths over the size of the model, angles in rad
 SHORTEST = 1e-3  # part of a step of Newton's method that is tried
 BETTER = 1e-9  # part by which less has to be left for a place to be nearer to an equilibrium than an earlier one
@@ -74,7 +76,8 @@ class Search:
         (dq, dz), m, place = step, self.mechanism, balance.place
         examiner, p = m.examiner(place), np.array(place.p)
         p[m.equations.states] += part * dz
-        q, bent = examiner.assemble(place.t, examiner.move(place.q, part * dq), p, balance.rows.held)
+        led = rolled(m, place, part * dq, balance.rows)
+        q, bent = examiner.assemble(place.t, led, p, balance.rows.held)
         return None if q is None or bent > max(BENT * part * self.length(step), CONVERGED) else place.moved(q=q, p=p)
 
     def length(self, step):
@@ -163,7 +166,7 @@ class Search:
         place = self.origin = self._onto(place, place)
         now = None if stable else self.newton(place)
         if now is None or not self.converged(now):
-            now = self.newton(self.down(place).place)
+            now = self._sought()
         for _ in range(CHANGES if self.rest.any else 0):
             if not self.converged(now):
                 break
@@ -175,10 +178,15 @@ class Search:
             self.rest.let_go |= {id(f) for f, *_ in slides}
             self.slid += self.rest.refused(now, slides) if slides else ""
             self.best, self.origin = None, self.rest.held(place)
-            now = self.newton(self.down(self.origin).place)
+            now = self._sought()
         if not self.converged(now):
-            raise refusal(self, "stable equilibrium" if stable else "equilibrium")
+            raise refusal(self, now, "stable equilibrium" if stable else "equilibrium")
         return now
+
+    def _sought(self):
+        """The balance that the damped way from the origin ends with; where it leads to none, the one nearest to one."""
+        now = self.newton(self.down(self.origin).place)
+        return now if self.converged(now) else nearest(self)
 
     def steady(self, now):
         """Refuse motions that are imposed and do not go on as they are."""
@@ -209,6 +217,5 @@ class Search:
 
     def _aside(self, now, again):
         """A place a little aside of an equilibrium that is not stable."""
-        m, place = self.mechanism, now.place
-        found = m.examiner(place).wander(place.t, place.q, place.p, np.random.default_rng(again), 1e-2)
-        return place if found is None else place.moved(q=found)
+        step = now.anywhere(np.random.default_rng(again))
+        return self.moved(now, step, ASTRAY / max(self.length(step), 1e-300)) or now.place
