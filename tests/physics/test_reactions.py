@@ -84,3 +84,38 @@ def test_reactions_in_the_plane_of_a_redundant_loop_are_those_of_the_plane():
     total = at("B0") - at("C0")  # on the coupler: B0 acts on it as second body, C0 on the crank after it
     assert np.abs(total - (coupler.acceleration.values + [0, 9.81, 0])).max() < 1e-9
     assert np.abs(at("A0")[:, 2]).max() < 1e-12  # nothing pushes out of the plane
+
+
+H, LOAD, TORQUE, TURNED = 0.02 / (2 * np.pi), 100.0, 2.0, 0.01 + 2.0 * (0.02 / (2 * np.pi)) ** 2
+
+
+def jack(metre, by):
+    """A nut of 2 kg on a thread of 20 mm, under a load, in units of which a metre has so many; a torque lifts it."""
+    model = ts.Model("jack")
+    nut = model.body("nut", mass=2.0, inertia=(0.01 * metre**2,) * 3)
+    thread = model.add(ts.Screw("thread", model.ground, nut, axis=(0, 0, 1), pitch=0.02 * metre))
+    model.add(ts.PointForce("load", nut, force=(0, 0, -LOAD * metre)))
+    torque = TORQUE * metre**2
+    if by == "drive":
+        model.add(ts.Drive("lift", thread, lambda t: (TORQUE - H * LOAD) / TURNED * t**2 / 2))
+    elif by == "spring":
+        model.add(ts.TorsionSpring("lift", thread, stiffness=1e-9 * torque, rest=1e9))
+    else:
+        model.add(ts.JointForce("lift", thread, torque))
+    if by == "force against friction":
+        model.add(ts.Friction("rub", thread, coefficient=0.1, radius=0.05 * metre))
+    return model
+
+
+@pytest.mark.parametrize("by", ["force", "spring", "drive", "force against friction"])
+@pytest.mark.parametrize("formulation", ["absolute", "relative"])
+def test_a_thread_bears_what_a_torque_lifts(by, formulation):
+    """(J + m h²) α = Q − h F − μ r N and N = F + m h α, in metres and in millimetres, however the torque is made."""
+    rub = 0.1 * 0.05 if by == "force against friction" else 0.0
+    alpha = (TORQUE - (H + rub) * LOAD) / (TURNED + 2.0 * H * rub)
+    for metre in (1.0, 1e3):
+        data = ts.simulate(jack(metre, by), 0.1, outputs=2, formulation=formulation)
+        force, torque = (data[x].sel(joint="thread", axis="z").values[1] for x in ("reaction_force", "reaction_torque"))
+        assert abs(float(data.coordinate[-1, 0]) - alpha * 0.1**2 / 2) < 1e-8
+        assert abs(force / metre - LOAD - 2.0 * H * alpha) < 1e-8 * LOAD
+        assert abs(torque / metre**2 + H * (LOAD + 2.0 * H * alpha)) < 1e-8 * TORQUE

@@ -263,9 +263,15 @@ class Joint(Connection):
         )
 
     def joint_rates(self) -> ca.SX:
-        """v with V = S v, by least squares over the free motions."""
+        """v with V = S v: Tᵀ S v = Tᵀ V, where T has the free motions, of those that turn the rotation alone.
+
+        What acts along a coordinate acts along T: on an angle it is a torque, in whatever unit lengths are.
+        """
         S, V = self.motion(self.coordinates(self.relative_pose())), self.relative_twist()
-        return ca.solve(S.T @ S, S.T @ V) if not (S.T @ S).is_eye() else S.T @ V
+        angular, linear = se3.split(S)
+        slides = ca.diag(ca.vertcat(*[angular[:, k].is_zero() for k in range(self.dof)]))
+        T = se3.twist(angular=angular, linear=linear @ slides)
+        return ca.solve(T.T @ S, T.T @ V) if not (T.T @ S).is_eye() else T.T @ V
 
     def first_axis(self, what: str = "axis") -> ca.SX:
         """The named direction as a unit vector."""

@@ -24,7 +24,8 @@ class Screw(Joint):
         0    = n₁·p,  0 = n₂·p,  0 = n₁·R a,  0 = n₂·R a               (3)
         0    = h φ,      φ = angle of R exp(−(a·p/h) â) about a        (4)
 
-    (4) compares the angle with the one that the displacement asks for, modulo full turns, so that no turn is counted.
+    (4) compares the angle with the one that the displacement asks for, modulo full turns, so that no turn is counted. The
+    coordinate is q = a·p/h + φ, which changes with the rotation alone: what acts along it is a torque.
     pitch   displacement in one turn, positive for a right-handed thread, not zero   [m]
     """
 
@@ -50,14 +51,19 @@ class Screw(Joint):
 
     def coordinates(self, H: ca.SX) -> ca.SX:
         _, p = se3.split_pose(H)
-        return ca.dot(self.first_axis(), p) / self.lead
+        return ca.dot(self.first_axis(), p) / self.lead + self._mismatch(H)
+
+    def _mismatch(self, H):
+        """φ of (4)."""
+        R, p = se3.split_pose(H)
+        a = self.first_axis()
+        return about(R @ so3.rotation(a, -ca.dot(a, p) / self.lead), a)
 
     def residual(self, H: ca.SX) -> ca.SX:
         R, p = se3.split_pose(H)
         a = self.first_axis()
         n1, n2 = normals(a)
-        turned_back = R @ so3.rotation(a, -ca.dot(a, p) / self.lead)
-        return ca.vertcat(ca.dot(n1, p), ca.dot(n2, p), tilt(R, a), self.lead * about(turned_back, a))  # (3), (4)
+        return ca.vertcat(ca.dot(n1, p), ca.dot(n2, p), tilt(R, a), self.lead * self._mismatch(H))  # (3), (4)
 
     def directions(self) -> list[str]:
         names = [f"translation along {direction(n)}" for n in normals(self.first_axis())]
