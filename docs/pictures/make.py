@@ -13,6 +13,7 @@ import matplotlib
 matplotlib.use("Agg")
 import given
 import linkages
+import many
 import matplotlib.pyplot as plt
 import numpy as np
 import parts
@@ -323,6 +324,7 @@ PICTURES = {
     "three-link": three_link, "drift": drift, "four-bar": four_bar, "heavy-top": heavy_top, "free-body": free_body,
     "pendulum": pendulum, "satellite": satellite, "orders": orders, "booster": booster, "events": events,
     "modes": modes, "controllers": controllers, "kinematics": linkages.kinematics, "tables": given.tables,
+    "studies": many.studies,
     **parts.PICTURES,
 }  # fmt: skip
 
