@@ -58,7 +58,7 @@ def elsewhere(mechanism, at, what="at", like=None):
         ) from None
     t = float(at["time"]) if _is_result(at) else float(getattr(at, "time", mechanism.start.t))
     face, starts = _starts(mechanism, like)
-    q, v, p = starts.start(t, wanted)
+    q, v, p, _ = starts.start(t, wanted)
     places = dict(mechanism.system.states)
     p[[places[name] for name in wanted.states]] = list(wanted.states.values())
     q, v, p = face.adopt(t, q, v, p)

@@ -16,7 +16,7 @@ def initial_functions(f):
     speeds   (inputs) → velocities of bodies and rates of joints that the user gave
     held     (t, q, p) → what constraints that hold from the start take note of
     rates    (t, q, v, p) → ∂r/∂v and r of all joints
-    coordinates   (t, q, p) of all joints
+    coordinates   (t, q, p) of all joints;    slopes   (t, q, p) → ∂/∂v of their rates of change
     starts   (t, inputs) → coordinates that the user gave to joints, and q without them
     """
     t, q, v, p = quantity.time, f.q, f.v, f.p
@@ -45,6 +45,7 @@ def initial_functions(f):
         "held": lambda: ca.Function("held", [t, q, p], [f.substitution.of(column(x for _, x in captures(f)))]),
         "rates": rates,
         "coordinates": lambda: ca.Function("coordinates", [t, q, p], [coordinates()]),
+        "slopes": lambda: ca.Function("slopes", [t, q, p], [ca.jacobian(f.rate_of(coordinates()), v)]),
     }
 
 

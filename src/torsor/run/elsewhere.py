@@ -17,6 +17,7 @@ from .wanted import Names
 
 LARGE = 1e-3  # of the size of the model, or rad; of speeds, of the largest: changes of what was asked for that are warned of
 TOLD = 1e-9  # likewise, that are told
+SHOWN = 8  # changes that a warning lists
 
 
 class Starts:
@@ -51,7 +52,9 @@ class Starts:
         p = np.concatenate([self.own.p[: len(self.model.inputs)], np.zeros(len(face.absolute.turns))])
         motion = Motion(placed, dict(zip(bodies, zip(v, w))), row["coordinate"], row["rate"], p)
         examiner = Examiner(face.absolute, face.absolute.scales)
-        return face, Elsewhere(face.absolute, examiner, self.own.joint_coordinates, motion)
+        keep = [k for k in examiner.places if k not in self.own.left_out]
+        known = {self.own.t: {"likely": keep, "mobility": self.own.freedom}}
+        return face, Elsewhere(face.absolute, examiner, self.own.joint_coordinates, motion, known)
 
     def _outputs(self, system, built):
         """Outputs at the start of a system, by name."""
@@ -70,14 +73,18 @@ class Starts:
             return direct, self.built
         self._refuse_tables()
         face, elsewhere = self._elsewhere
-        q, v, p = elsewhere.start(float(t), wanted)
+        q, v, p, found = elsewhere.start(float(t), wanted)
         self._put_states(p, wanted)
         if not (np.isfinite(q).all() and np.isfinite(v).all()):
             raise AssemblyError(f"model {self.model.name!r}: start: it is not made of finite numbers")
-        system, built = self._simply(face, float(t), q, v, p) if not self.own.watches else self._wholly(t, q, v, p)
+        if self.own.watches:
+            system, built = self._wholly(float(t), q, v, p, found)
+        else:
+            system, built = self._simply(face, float(t), q, v, p)
         worst, changes = self._off(wanted, system, built)
         if worst > LARGE:
-            told = f"the start that was asked for does not satisfy the constraints: {'; '.join(changes[:5])}"
+            more = f" and {len(changes) - SHOWN} more" if len(changes) > SHOWN else ""
+            told = f"the start that was asked for does not satisfy the constraints: {'; '.join(changes[:SHOWN])}{more}"
             warnings.warn(f"model {self.model.name!r}: {told}", stacklevel=_outside())
         return replace(system, changes=changes), built
 
@@ -135,31 +142,37 @@ class Starts:
             p[len(self.model.inputs) :] = self.built["turns"](np.array([t]), place, p)[0]
         return replace(self.own, t=t, q=q.tolist(), v=v.tolist(), p=p.tolist()), self.built
 
-    def _wholly(self, t, q, v, p):
+    def _wholly(self, t, q, v, p, found):
         """Rows and dependent coordinates are chosen at the start."""
-        from ..start.diagnosis import diagnose
         from ..start.given import Given
 
-        elsewhere = self._elsewhere[1]
-        given = Given(q, p, elsewhere.examiner.scales, self.own.mass, self.own.inertia)
-        found = diagnose(elsewhere.examiner, t, q, p)
-        system = described(self.told, list(self.options), float(t), run_kernels, Start(given, q, v, found, []))
+        scales = self._elsewhere[1].examiner.scales
+        start = Start(Given(q, p, scales, self.own.mass, self.own.inertia), q, v, found, [])
+        system = described(self.told, list(self.options), t, run_kernels, start, self.own.keep)
         return system, self.told.library(system.choice, run_kernels)
 
     def _off(self, wanted, system, built):
         """How far a system is from what was asked for, and what has become of that, in words."""
+        from ..start.given import unreachable
+
         row, length, changes, worst = self._outputs(system, built), system.length, [], 0.0
         units = [length if unit == "m" else 1.0 for unit in system.coordinate_units]
         speeds = [row["rate"] / units, row["velocity"] / length, row["angular_velocity"]]
         fastest = max(*(np.abs(x).max(initial=0.0) for x in speeds), system.scales["rate"], 1e-300)
+        asked = {} if wanted.whole else {self._places[label]: x for label, x in wanted.coordinates.items()}
+        for at, other, _ in self._elsewhere[1].holding.other_way(row["coordinate"], [*asked], [*asked.values()]):
+            row["coordinate"][at] = other
         told = [] if wanted.whole else [("coordinate", wanted.coordinates, 1.0), ("rate", wanted.rates, fastest)]
         for name, values, scale in told:
-            for label, value in values.items():
-                k = self._places[label]
-                off = abs(row[name][k] - value) / (units[k] * scale)
-                worst = max(worst, off)
-                if off > TOLD:
-                    changes.append(f"{label}{'.rate' * (name == 'rate')}: {value:.6g} became {row[name][k]:.6g}")
+            away = [(row[name][self._places[label]] - x) / units[self._places[label]] for label, x in values.items()]
+            off = np.abs(away) / scale
+            worst = max(worst, off.max(initial=0.0))
+            if name == "coordinate" and off.max(initial=0.0) > TOLD:
+                changes.append(unreachable(np.linalg.norm(away)))
+            for label, value, far in zip(values, values.values(), off):
+                if far > TOLD:
+                    here = row[name][self._places[label]]
+                    changes.append(f"{label}{'.rate' * (name == 'rate')}: {value:.6g} became {here:.6g}")
         for (body, what), value in wanted.bodies.items():
             k, size = system.bodies.index(body), value.size
             here = row[what][k * size : (k + 1) * size]

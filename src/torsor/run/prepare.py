@@ -131,10 +131,10 @@ def _consistent(model, absolute, values, t):
     diagnosis.refuse_contradictions(examiner, found, t, q, v, p, absolute.rows)
     if row is not None:
         changes.insert(0, f"constraints disagree by up to {apart:.1e} of the model's size, most of all {row}")
+    changes[:0] = lost(absolute, examiner, t, q, p)
     if moved > 1e-9:
         far = f"{moved * scales.length:.3g} m or {moved:.3g} rad"
         changes.insert(0, f"positions were assembled: something moved by up to {far}")
-        changes[1:1] = lost(absolute, examiner, t, q, p)
     return Start(given, q, v, found, changes)
 
 
@@ -150,8 +150,11 @@ def _begun(told, options, values, t, build):
     return described(told, options, t, build, _consistent(told.model, told.face().absolute, values, t))
 
 
-def described(told, options, t, build, start):
-    """A system at a consistent start in absolute coordinates, and what is redundant there."""
+def described(told, options, t, build, start, likely=None):
+    """A system at a consistent start in absolute coordinates, and what is redundant there.
+
+    likely   rows that will probably be in use, in the coordinates of the formulation
+    """
     from ..start.diagnosis import diagnose
     from ..start.examiner import Examiner
 
@@ -164,7 +167,7 @@ def described(told, options, t, build, start):
     examiner = Examiner(f, scales)
     if f is not absolute:
         q, v, p = f.adopt(t, q, v, p)
-        found = diagnose(examiner, t, q, p)
+        found = diagnose(examiner, t, q, p, likely=likely, mobility=found.freedom)
     f.keep = found.keep
     f.measure(scales)
     choice, partition = best_choice(f, examiner, t, q, p, options)

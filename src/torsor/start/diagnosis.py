@@ -36,13 +36,18 @@ class Diagnosis:
         return dict(self.__dict__)
 
 
-def independent(A):
-    """Rows that do not depend on the rows before them, and the smallest sine among them."""
+def independent(A, likely=None):
+    """Rows that do not depend on the rows before them, and the smallest sine among them.
+
+    likely   what they probably are: this is quick to confirm
+    """
     (A,) = shortened(A)
     if len(A) <= A.shape[1]:
         sines = np.abs(np.diag(np.linalg.qr(A.T, mode="r")))
         if np.all(sines > DEPENDENT):
             return list(range(len(A))), float(sines.min(initial=1.0))
+    if likely is not None and (least_sine := _confirmed(A, likely)) is not None:
+        return likely, least_sine
     keep: list[int] = []
     sine, basis = 1.0, np.zeros((min(A.shape), A.shape[1]))
     for start in range(0, len(A), BLOCK):
@@ -60,6 +65,20 @@ def independent(A):
                 keep.append(i)
                 sine = min(sine, size)
     return keep, sine
+
+
+def _confirmed(A, keep):
+    """The smallest sine among these rows, where they are all that do not depend on the rows before them; else None."""
+    if not 0 < len(keep) <= A.shape[1]:
+        return None
+    Q, R = np.linalg.qr(A[keep].T)
+    sines = np.abs(np.diag(R))
+    rest = np.ones(len(A), bool)
+    rest[keep] = False
+    others, places = A[rest], np.flatnonzero(rest)
+    later = (others @ Q) * (np.array(keep) > places[:, None])  # what only rows behind a row explain of it
+    left = (_beyond(others, Q.T) ** 2).sum(axis=1) + (later**2).sum(axis=1)
+    return float(sines.min()) if sines.min() > DEPENDENT and left.max(initial=0.0) <= DEPENDENT**2 else None
 
 
 def suffice(A, keep):
@@ -80,29 +99,39 @@ def _beyond(rows, basis):
     return rows
 
 
-def _kept(rows, A):
+def _kept(rows, A, likely=None):
     """`independent` with the rows in the order of their rank: what holds for good before contacts, these before friction."""
     order = sorted(range(len(rows)), key=lambda k: rows[k].constraint.rank)
-    keep, sine = independent(A[order])
+    if likely is not None:
+        place = {k: i for i, k in enumerate(order)}
+        likely = sorted(place[k] for k in likely)
+    keep, sine = independent(A[order], likely)
     return sorted(order[k] for k in keep), sine
 
 
-def diagnose(examiner, t, q, p, samples=2, seed=7):
-    """Examine the constraint matrix at the start and at sampled assembled configurations."""
+def diagnose(examiner, t, q, p, samples=2, seed=7, likely=None, mobility=None):
+    """Examine the constraint matrix at the start and at sampled assembled configurations.
+
+    likely     places of the rows that will probably be in use
+    mobility   degrees of freedom that the mechanism is known to have, from other coordinates or another configuration: where the
+               start has as many, no sample has less
+    """
     A = examiner.matrix(t, q, p)
     n, freedom = A.shape
     if n == 0:
         return Diagnosis(0, [], freedom=freedom, start_freedom=freedom)
-    at_start, sine = _kept(examiner.rows, A)
+    known = {place: k for k, place in enumerate(examiner.places)}
+    likely = None if likely is None else [known[place] for place in likely if place in known]
+    at_start, sine = _kept(examiner.rows, A, likely)
     keep, best = at_start, A
-    if len(at_start) < min(A.shape):
+    if len(at_start) < min(A.shape) and freedom - len(at_start) != mobility:
         random = np.random.default_rng(seed)
         for k in range(samples):
-            sample = examiner.wander(t, q, p, random, 0.2 * (k + 1))
+            sample = examiner.wander(t, q, p, random, 0.2 * (k + 1), A)
             if sample is None:
                 continue
             there = examiner.matrix(t, sample, p)
-            found, angle = _kept(examiner.rows, there)
+            found, angle = _kept(examiner.rows, there, keep)
             if len(found) > len(keep):
                 keep, sine, best = found, angle, there
     keep = sorted(_better(examiner.rows, best, keep, sine))

@@ -18,6 +18,7 @@ import casadi as ca
 import numpy as np
 
 from ..describe.quantity import time
+from ..formulations.evaluation import Evaluated
 from ..formulations.initial import holds, moving
 from ..formulations.tree import pose
 from ..lie import poses, se3, so3
@@ -50,16 +51,19 @@ class Elsewhere:
 
     f          the numeric face of its absolute coordinates;   examiner   of these
     own        the motion at the model's own start
+    known      what `diagnose` need not look for again at the time of that start, by time
     """
 
-    def __init__(self, f, examiner, labels, own: Motion):
+    def __init__(self, f, examiner, labels, own: Motion, known=None):
         self.f, self.model, self.examiner, self.own = f, f.model, examiner, own
+        self.known = known or {}
         self.places = {label: k for k, label in enumerate(labels)}
         self.joints = [j for j in self.model.joints if holds(j)]
         self.holding = Holding(f, examiner)
         self.at = self.holding.places
         self._relative: dict[str, Any] = {}
         self._grounds: dict[str, Any] = {}
+        self._bases: dict[float, Any] = {}
         self.loose = self._loose()
 
     def _loose(self):
@@ -83,7 +87,7 @@ class Elsewhere:
         }
 
     def start(self, t, wanted):
-        """q, v and p of a start, in absolute coordinates."""
+        """q, v and p of a start, in absolute coordinates, and what is redundant there."""
         coordinates, p = self.own.coordinates.copy(), self.own.p.copy()
         for label, value in wanted.coordinates.items():
             coordinates[self.places[label]] = value
@@ -102,12 +106,18 @@ class Elsewhere:
             q = self._kept(t, q, p, wanted.bodies)
         q, _ = assembled(self.f, self.examiner, t, q, p)
         p = captured(self.f, t, q, p)
-        return q, self._velocities(t, q, p, wanted), p
+        found = diagnose(self.examiner, t, q, p, **self.known.get(t, {}))
+        return q, self._velocities(t, q, p, wanted, found.keep), p, found
 
     # positions
 
     def _base(self, t):
         """The model's own start at a time, and its p; None where it does not satisfy the constraints of that time."""
+        if t not in self._bases:
+            self._bases = {t: self._assembled(t)}
+        return self._bases[t]
+
+    def _assembled(self, t):
         p = self.own.p.copy()
         p[len(self.model.inputs) :] = self.own.coordinates[self.holding.counted]
         q = self._configuration(self._placed(t, self.own.coordinates, (), {}))
@@ -174,9 +184,10 @@ class Elsewhere:
         if ground.name not in self._grounds:
             x, R = ground.reference if ground.held else ground.path
             inputs = ca.vertcat(*self.model.inputs, ca.SX(0, 1))
-            self._grounds[ground.name] = ca.Function("ground", [time, inputs], [ca.densify(ca.SX(y)) for y in (R, x)])
+            parts = [ca.densify(ca.SX(y)) for y in (R, x)]
+            self._grounds[ground.name] = Evaluated(ca.Function("ground", [time, inputs], parts))
         R, x = self._grounds[ground.name](t, self.own.p[: len(self.model.inputs)])
-        return poses.stacked(R.full(), x.full().ravel())
+        return poses.stacked(R, x.ravel())
 
     def _step(self, joint, coordinates):
         """The pose of the second body of a joint in the first."""
@@ -184,9 +195,9 @@ class Elsewhere:
             inputs, x = ca.vertcat(*self.model.inputs, ca.SX(0, 1)), ca.SX.sym("x", joint.dof)
             A, B = joint.placed
             H = ca.densify(A @ pose(joint, x) @ se3.inverse(B))
-            self._relative[joint.name] = ca.Function("relative", [inputs, x], [H])
-        x = coordinates[self.at[joint.name]] if joint.dof else []
-        return self._relative[joint.name](self.own.p[: len(self.model.inputs)], x).full()
+            self._relative[joint.name] = Evaluated(ca.Function("relative", [inputs, x], [H]))
+        x = coordinates[self.at[joint.name]] if joint.dof else np.zeros(0)
+        return self._relative[joint.name](self.own.p[: len(self.model.inputs)], x)
 
     def _configuration(self, found):
         parts = []
@@ -202,13 +213,12 @@ class Elsewhere:
 
     # velocities
 
-    def _velocities(self, t, q, p, wanted):
-        """Velocities that satisfy the constraints and keep what is wanted."""
+    def _velocities(self, t, q, p, wanted, keep):
+        """Velocities that satisfy the constraints, of which some rows are in use, and keep what is wanted."""
         examiner = self.examiner
         told = {(body, what): x for (body, what), x in wanted.bodies.items() if what.endswith("velocity")}
         if wanted.whole:
             given = [self._pair(told, body) for body in self.model.bodies]
-            keep = diagnose(examiner, t, q, p).keep
             return examiner.onto(t, q, np.concatenate(given), p, keep)
         n, columns = len(examiner.columns), examiner.columns
         J, r = self._rates(t, q, p)
@@ -228,7 +238,7 @@ class Elsewhere:
             level(*self._picked(loose)),
         ]
         v = by_levels(levels, n)[0] * columns
-        return examiner.onto(t, q, v, p, diagnose(examiner, t, q, p).keep) if len(A) else v
+        return examiner.onto(t, q, v, p, keep) if len(A) else v
 
     def _pair(self, told, body):
         """Velocity and angular velocity of a body."""

@@ -34,6 +34,7 @@ class Examiner:
         self.columns = scales.columns(formulation)  # C
         self.plain = scales.plain(formulation)
         self._labels = [row.label for row in formulation.rows]
+        self._known = (None, np.ones(0))  # units of the rows that hold, and what they follow from
 
     def g(self, t, q, p, places=None):
         return self._f["g"](t, q, p).ravel()[self.places if places is None else places]
@@ -58,11 +59,15 @@ class Examiner:
 
     def units(self, t, q, p, places=None):
         """What the residuals of rows are measured in: known ones, or the length of the row itself."""
-        places = self.places if places is None else places
         if not self.scales.rows:
             lengths = np.linalg.norm(self.G(t, q, p, places) * self.plain, axis=1)
             return np.where(lengths > 0, lengths, 1.0)
-        return np.array([self.scales.rows.get(self._labels[k], 1.0) for k in places], float)
+        of = lambda places: np.array([self.scales.rows.get(self._labels[k], 1.0) for k in places], float)
+        if places is not None and places is not self.places:
+            return of(places)
+        if self._known[0] is not self.scales.rows:
+            self._known = self.scales.rows, of(self.places)
+        return self._known[1]
 
     def row_units(self, t, q, p):
         """Units of all declared rows, by label, from the rows at a configuration."""
@@ -88,11 +93,11 @@ class Examiner:
 
     # assembly
 
-    def assemble(self, t, q, p, places=None, more=None):
+    def assemble(self, t, q, p, places=None, more=None, limit=ROUNDING):
         """Newton on ĝ = 0, each step the least change v̂. Returns q, and how far it moved over its size; None if it fails.
 
         Rows that depend on others may stay apart by as much as `CLOSED`. more: what else is to hold, as functions of q that give
-        residuals, and derivatives of them by v̂
+        residuals, and derivatives of them by v̂. limit: residual that is small enough
         """
         places = self.places if places is None else places
         moved, units = 0.0, self.units(t, q, p, places)
@@ -103,23 +108,25 @@ class Examiner:
             off, rows = lambda q: np.concatenate([own(q), also(q)]), lambda q: np.vstack([own_rows(q), also_rows(q)])
         elif not len(places):
             return q, moved
-        residual = np.abs(off(q)).max()
+        here = off(q)
+        residual = np.abs(here).max()
         for _ in range(60):
             if not np.isfinite(residual):
                 return None, moved
-            if residual <= ROUNDING:
+            if residual <= limit:
                 return q, moved
-            step = self.columns * -_damped(rows(q), off(q))
+            step = self.columns * -_damped(rows(q), here)
             scale = 1.0
             while scale > 1e-3:  # shorten steps that do not help
                 trial = self.move(q, scale * step)
-                new = np.abs(off(trial)).max()
+                there = off(trial)
+                new = np.abs(there).max()
                 if new < residual * (1 - 0.2 * scale) or new <= ROUNDING:
                     break
                 scale /= 2
             else:
                 break
-            q, residual = trial, new
+            q, here, residual = trial, there, new
             moved += self.rate(scale * step)
         return (q if residual <= CLOSED else None), moved
 
@@ -145,9 +152,9 @@ class Examiner:
             "start closer to an assembled configuration."
         )
 
-    def wander(self, t, q, p, random, far):
-        """A nearby assembled configuration in a random admissible direction, or None."""
-        A = self.matrix(t, q, p)
+    def wander(self, t, q, p, random, far, A=None):
+        """A nearby assembled configuration in a random admissible direction, or None; A: Ĝ at q, where it is known."""
+        A = self.matrix(t, q, p) if A is None else A
         r = random.standard_normal(A.shape[1])
         if len(A):
             r -= _damped(A, A @ r)
@@ -169,7 +176,7 @@ def _damped(A, b):
     """The least x with A x = b, damped where rows of A depend on each other."""
     A, b = shortened(A, b)
     S = A @ A.T
-    S[np.diag_indices_from(S)] += NEGLIGIBLE * max(np.trace(S) / len(S), NEGLIGIBLE)
+    S.flat[:: len(S) + 1] += NEGLIGIBLE * max(np.trace(S) / len(S), NEGLIGIBLE)
     return A.T @ np.linalg.solve(S, b)
 
 

@@ -71,6 +71,13 @@ def lost(f, examiner, t, q, p):
     holding = Holding(f, examiner)
     values, _ = f.examined["starts"](t, p[: len(f.model.inputs)])
     labels, places = coordinate_labels([j for j in f.model.joints if j.dof]), _places(holding)
-    found = holding.coordinates(t, q, p)
-    every = [(place, x, abs(found[place] - x) / holding.units[place]) for place, x in zip(places, values.ravel())]
-    return [f"{labels[place]}: {x:.6g} became {found[place]:.6g}" for place, x, off in every if off > CLOSED]
+    off = holding.away(t, q, p, places, values.ravel())
+    every = zip(places, values.ravel(), off * holding.units[places], np.abs(off) > CLOSED)
+    changes = [f"{labels[place]}: {x:.6g} became {x + away:.6g}" for place, x, away, far in every if far]
+    return [unreachable(np.linalg.norm(off)), *changes] if changes else []
+
+
+def unreachable(far):
+    """Said where coordinates of joints are asked for that cannot be had together."""
+    away = f"the nearest is {far:.3g} rad, or sizes of the model, away"
+    return f"no assembly with all coordinates that were asked for was found, {away}"

@@ -5,7 +5,8 @@ from the values that they have along a straight line
 
     ξ(s) = ξ₀ + s (ξ₁ − ξ₀),     0 ≤ s ≤ 1                                                              (1)
 
-in steps that are so short that Newton's method has little left to do after a step along the tangent, or along the way so far.
+in steps along the way and its curvature, so short that Newton's method has little left to do. Values that no assembly has together
+are approached as closely as one can (`nearest.py`).
 """
 
 import numpy as np
@@ -13,11 +14,14 @@ import numpy as np
 from ..describe.topology import spanning_tree
 from ..formulations.initial import holds, moving
 from ..formulations.outputs import coordinate_units
-from .examiner import CLOSED, least
+from .examiner import CLOSED, ROUNDING, least
+from .nearest import nearest
 
 THERE = 1e-12  # by which coordinates and constraints may be off that hold already, lengths over the size of the model
-STRIDE = 0.3  # rad, or the size of the model: longest step along the tangent
-LITTLE = 0.35  # of that step: what Newton's method may add to it
+STRIDE = 0.7  # rad, or the size of the model: longest step
+FIRST = 0.3  # likewise, where its curvature is not known
+LITTLE, LEAST = 0.35, 0.1  # of that step, and rad, or the size of the model: what Newton's method may add to it
+ROUGHLY = 1e-6  # by which coordinates and constraints may be off on the way
 AGREEING = 1e-6  # by which equations of a change may fail, over it
 SHORTEST = 1e-3  # part of the way, below which it is not divided
 
@@ -38,9 +42,10 @@ class Holding:
         self.units = np.array([examiner.length if unit == "m" else 1.0 for j in joints for unit in coordinate_units(j)])
         self.angular = np.array([x for j in joints for x in j.angular], bool)
         self.counted = [self.places[joint.name].start + k for joint, k in f.turns]
-        self.quasi = {place for j in joints if j.quasi for place in self._places(j)}
+        first = [self.places[j.name].start for j in joints if j.quasi]
+        self.turned = [[k, k + 1, k + 2] for k in first]  # rotation vectors
         alone = [j for j in joints if holds(j) and j.name not in in_loops]
-        self.apart = [place for j in alone for place in self._places(j) if place not in self.quasi]
+        self.apart = [place for j in alone for place in self._places(j)]
 
     def _places(self, joint):
         at = self.places[joint.name]
@@ -52,11 +57,10 @@ class Holding:
         q, p     as placed by the joints, loops open;    base   an assembled configuration and its p, None where there is none
         wanted   values by place;                        own    coordinates that joints in no loop keep, None where they need not
         """
-        asked = {place: x for place, x in wanted.items() if place not in self.quasi}
-        beside = {place: own[place] for place in self.apart if own is not None and place not in asked}
-        if self.assembled(t, q, p, THERE) and self._off(t, q, p, [*asked], [*asked.values()]) <= THERE:
+        beside = {place: own[place] for place in self.apart if own is not None and place not in wanted}
+        if self.assembled(t, q, p, THERE) and self._off(t, q, p, [*wanted], [*wanted.values()]) <= THERE:
             return q, p
-        for held in (asked | beside, asked, beside | {place: x for place, x in asked.items() if place in self.apart}):
+        for held in (wanted | beside, wanted):
             if not held:
                 continue
             places, values = [*held], np.array([*held.values()])
@@ -65,7 +69,20 @@ class Holding:
                 found = near, p
             if found is not None:
                 return found
-        return q, p
+        return self._nearest(t, q, p, wanted, beside, base)
+
+    def _nearest(self, t, q, p, wanted, beside, base):
+        """As near to the wanted coordinates as the constraints allow, others beside them as they are: from the base, or from where
+        the joints placed the bodies, whichever comes nearer."""
+        given = wanted | beside
+        held = {place: x for place, x in given.items() if place in self.apart}
+        asked = {place: x for place, x in wanted.items() if place not in self.apart}
+        turned = p.copy()
+        for k, place in enumerate(self.counted):
+            turned[len(self.f.model.inputs) + k] = given.get(place, p[len(self.f.model.inputs) + k])
+        found = [nearest(self, t, x, turned, asked, held) for x in ([] if base is None else [base[0]]) + [q]]
+        found = [pair for pair in found if pair is not None]
+        return (min(found, key=lambda pair: pair[1])[0], turned) if found else (q, p)
 
     def coordinates(self, t, q, p):
         """Of all joints that move, in the order of the model."""
@@ -73,23 +90,46 @@ class Holding:
 
     def slopes(self, t, q, p):
         """∂ξ̇/∂v of all of them."""
+        if self.turned:
+            return self.f.examined["slopes"](t, q, p)
         return self.f.examined["rates"](t, q, np.zeros(len(self.examiner.columns)), p)[0]
+
+    def away(self, t, q, p, places, values):
+        """How far coordinates are from these values, lengths over the size of the model."""
+        every = self.coordinates(t, q, p)
+        for at, other, _ in self.other_way(every, places, values):
+            every[at] = other
+        return (every[places] - values) / self.units[places]
+
+    def rows(self, t, q, p, places, values):
+        """The slope of that by û."""
+        J = self.slopes(t, q, p)
+        if self.turned:
+            for at, _, slope in self.other_way(self.coordinates(t, q, p), places, values):
+                J[at] = slope @ J[at]
+        return J[places] * self.examiner.columns / self.units[places][:, None]
+
+    def other_way(self, every, places, values):
+        """Rotation vectors w that are nearer to their values the other way round, w' = w (1 − 2π/|w|): places, w' and ∂w'/∂w."""
+        wanted = dict(zip(places, values))
+        for at in self.turned:
+            w, size = every[at], np.linalg.norm(every[at])
+            if size > 0 and all(place in wanted for place in at):
+                value, part = [wanted[place] for place in at], 2 * np.pi / size
+                if np.linalg.norm((1 - part) * w - value) < np.linalg.norm(w - value):
+                    yield at, (1 - part) * w, (1 - part) * np.eye(3) + part * np.outer(w, w) / size**2
 
     def kept(self, t, q, p, places, values):
         """The configuration near q with these coordinates, by Newton's method; None where none is found."""
-        return self._corrected(t, q, p, places, values)[0]
+        return self.corrected(t, q, p, places, values)[0]
 
     def _off(self, t, q, p, places, values):
-        """How far coordinates are from these values, lengths over the size of the model."""
-        return np.abs((self.coordinates(t, q, p)[places] - values) / self.units[places]).max(initial=0.0)
+        return np.abs(self.away(t, q, p, places, values)).max(initial=0.0)
 
-    def _corrected(self, t, q, p, places, values):
+    def corrected(self, t, q, p, places, values, limit=ROUNDING):
         """The same, and how far something moved."""
-        off = lambda q: (self.coordinates(t, q, p)[places] - values) / self.units[places]
-        return self.examiner.assemble(t, q, p, more=(off, lambda q: self._rows(t, q, p, places)))
-
-    def _rows(self, t, q, p, places):
-        return self.slopes(t, q, p)[places] * self.examiner.columns / self.units[places][:, None]
+        off, rows = (lambda q: self.away(t, q, p, places, values)), (lambda q: self.rows(t, q, p, places, values))
+        return self.examiner.assemble(t, q, p, more=(off, rows), limit=limit)
 
     def assembled(self, t, q, p, limit=CLOSED):
         """Whether the constraints hold."""
@@ -98,44 +138,47 @@ class Holding:
     def led(self, t, q, p, places, values):
         """The configuration with these coordinates that an assembled one, q, moves to (1), and p with the angles that turns are
         counted from; None where it does not come there. An angle that is more than a turn away is not led round and round."""
-        p, values = p.copy(), np.array(values, float)
-        p = self._counted(t, q, p)
+        p, values = self._counted(t, q, p), np.array(values, float)
         first = self.coordinates(t, q, p)[places]
         way = values - first
         turns = np.where(self.angular[places], 2 * np.pi * np.trunc(way / (2 * np.pi)), 0.0)
-        way, s, step, along = way - turns, 0.0, 1.0, None
-        A, b = self._tangent(t, q, p, places, way)
-        if np.abs(A @ least(A, b) - b).max(initial=0.0) > AGREEING * np.abs(b).max(initial=0.0):
-            return None  # they cannot move like that together
+        way, s, longest, before = way - turns, 0.0, 1.0, None
         while s < 1:
-            goal = 1.0 if s + step > 1 - SHORTEST / 2 else s + step
-            found = self._stepped(t, q, p, places, first + goal * way, (goal - s) * way, goal - s, along)
-            if found is None:
-                step /= 2
-                if step < SHORTEST:
+            A, b = self._tangent(t, q, p, places, values - turns, way)
+            along = least(A, b)  # û per unit of the way
+            if s == 0 and np.abs(A @ along - b).max(initial=0.0) > AGREEING * np.abs(b).max(initial=0.0):
+                return None  # they cannot move like that together
+            while True:
+                step = min(longest, 1 - s, self._longest(along, before))
+                step = 1 - s if s + step > 1 - SHORTEST / 2 else step
+                found = self._stepped(t, q, p, places, first + (s + step) * way, step, along, before, s + step == 1)
+                if found is not None:
+                    break
+                longest = step / 2
+                if longest < SHORTEST:
                     return None
-                continue
-            q, along = found
-            p, s, step = self._counted(t, q, p), goal, 2 * step
+            before, q = (step, along), found
+            p, s, longest = self._counted(t, q, p), s + step, 2 * step
         count = len(self.f.model.inputs)
         for k, place in enumerate(self.counted):
             p[count + k] += turns[places.index(place)] if place in places else 0.0
         return q, p
 
-    def _stepped(self, t, q, p, places, values, change, part, along):
-        """One step of the way, and û per unit of it; None where it is too long."""
-        for u in (least(*self._tangent(t, q, p, places, change)), None if along is None else part * along):
-            step = None if u is None else self.examiner.columns * u
-            size = np.inf if u is None else self.examiner.rate(step)
-            if size <= STRIDE:
-                found, moved = self._corrected(t, self.examiner.move(q, step), p, places, values)
-                if found is not None and moved <= LITTLE * size + CLOSED:
-                    return found, u / part
-        return None
+    def _longest(self, along, before):
+        """Part of the way that a step may be."""
+        size = self.examiner.rate(self.examiner.columns * along)
+        return (FIRST if before is None else STRIDE) / size if size > 0 else 1.0
 
-    def _tangent(self, t, q, p, places, change):
+    def _stepped(self, t, q, p, places, values, step, along, before, last):
+        """One step of the way, its curvature from the step before; None where it is too long."""
+        bend = 0.0 if before is None else (along - before[1]) * step**2 / (2 * before[0])
+        move = self.examiner.columns * (step * along + bend)
+        found, moved = self.corrected(t, self.examiner.move(q, move), p, places, values, ROUNDING if last else ROUGHLY)
+        return found if moved <= min(LITTLE * self.examiner.rate(move), LEAST) + CLOSED else None
+
+    def _tangent(self, t, q, p, places, values, change):
         """Equations A û = b of a change of the coordinates that the constraints permit."""
-        A = np.vstack([self.examiner.matrix(t, q, p), self._rows(t, q, p, places)])
+        A = np.vstack([self.examiner.matrix(t, q, p), self.rows(t, q, p, places, values)])
         return A, np.concatenate([np.zeros(len(A) - len(places)), change / self.units[places]])
 
     def _counted(self, t, q, p):
