@@ -120,8 +120,8 @@ def diagnose(examiner, t, q, p, samples=2, seed=7, likely=None, mobility=None):
     n, freedom = A.shape
     if n == 0:
         return Diagnosis(0, [], freedom=freedom, start_freedom=freedom)
-    known = {place: k for k, place in enumerate(examiner.places)}
-    likely = None if likely is None else [known[place] for place in likely if place in known]
+    own = {place: k for k, place in enumerate(examiner.places)}
+    likely = None if likely is None else [own[place] for place in likely if place in own]
     at_start, sine = _kept(examiner.rows, A, likely)
     keep, best = at_start, A
     if len(at_start) < min(A.shape) and freedom - len(at_start) != mobility:

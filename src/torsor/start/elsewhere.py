@@ -196,8 +196,8 @@ class Elsewhere:
             A, B = joint.placed
             H = ca.densify(A @ pose(joint, x) @ se3.inverse(B))
             self._relative[joint.name] = Evaluated(ca.Function("relative", [inputs, x], [H]))
-        x = coordinates[self.at[joint.name]] if joint.dof else np.zeros(0)
-        return self._relative[joint.name](self.own.p[: len(self.model.inputs)], x)
+        own = coordinates[self.at[joint.name]] if joint.dof else np.zeros(0)
+        return self._relative[joint.name](self.own.p[: len(self.model.inputs)], own)
 
     def _configuration(self, found):
         parts = []
