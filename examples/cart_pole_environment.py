@@ -15,8 +15,10 @@ model.signal("seen", [track.coordinate[0], hinge.coordinate[0], track.rate[0], h
 
 
 class CartPole(gym.Env):
-    observation_space, action_space = gym.spaces.Box(-np.inf, np.inf, (4,)), gym.spaces.Box(-20.0, 20.0, (1,))
-    sim = ts.Simulation(model, method="rkmk4", step=0.005)
+    observation_space, action_space = gym.spaces.Box(-np.inf, np.inf, (4,), float), gym.spaces.Box(-1, 1, (1,), float)
+
+    def __init__(self):
+        self.sim = ts.Simulation(model, method="rkmk4", step=0.005)
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
@@ -24,15 +26,15 @@ class CartPole(gym.Env):
         return self.sim["seen"], {}
 
     def step(self, action):
-        self.sim.advance(0.02, force=float(action[0]))
+        self.sim.advance(0.02, force=20.0 * float(action[0]))
         fallen = abs(self.sim["hinge.coordinate"]) > 0.8
         return self.sim["seen"], float(not fallen), fallen, self.sim.time >= 10.0, {}
 
 
-env, gains = CartPole(), np.array([1.0, 30.0, 2.0, 7.0])
+env, gains = CartPole(), np.array([0.05, 1.5, 0.1, 0.35])
 for episode in range(5):
     (state, _), total, done = env.reset(seed=episode), 0.0, False
     while not done:
-        state, reward, fallen, over, _ = env.step(np.clip([gains @ state], -20, 20))
+        state, reward, fallen, over, _ = env.step(np.clip([gains @ state], -1, 1))
         total, done = total + reward, fallen or over
     print(f"episode {episode}: {total:.0f} steps of 0.02 s, ends at {np.round(state, 4)}")

@@ -15,25 +15,26 @@ goal = np.array(list(ts.assemble(model, {"miss": (0, 0, 0)}).coordinates.values(
 
 
 class Reach(gym.Env):
-    observation_space, action_space = gym.spaces.Box(-np.inf, np.inf, (2, 3)), gym.spaces.Box(-60.0, 60.0, (3,))
-    sim = ts.Simulation(model, formulation="relative", method="rkmk4", step=0.01)
-    seen = property(lambda self: np.array([[*self.sim.coordinates.values()], [*self.sim.rates.values()]]))
+    observation_space, action_space = gym.spaces.Box(-np.inf, np.inf, (2, 3), float), gym.spaces.Box(-1, 1, (3,), float)
+
+    def __init__(self):
+        self.sim = ts.Simulation(model, formulation="relative", method="rkmk4", step=0.01)
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
         self.sim.reset()
-        return self.seen, {}
+        return np.stack([self.sim["coordinate"], self.sim["rate"]]), {}
 
     def step(self, action):
-        self.sim.advance(0.02, **dict(zip(model.declared_inputs, action.tolist())))
-        return self.seen, -float(np.linalg.norm(self.sim["miss"])), False, self.sim.time >= 2.0, {}
+        self.sim.advance(0.02, **dict(zip(model.declared_inputs, (60.0 * action).tolist())))
+        seen = np.stack([self.sim["coordinate"], self.sim["rate"]])
+        return seen, -float(np.linalg.norm(self.sim["miss"])), False, self.sim.time >= 2.0, {}
 
 
-env, random, best, found = Reach(), np.random.default_rng(1), -np.inf, np.array([[40.0, 40, 40], [5, 5, 5]])
+env, random, best, found = Reach(), np.random.default_rng(1), -np.inf, np.array([[40.0, 40, 40], [5, 5, 5]]) / 60
 for _ in range(40):
-    gains, (seen, _), total, over = found * np.exp(0.4 * random.normal(size=(2, 3))), env.reset(), 0.0, False
-    while not over:
-        seen, reward, _, over, _ = env.step(np.clip(gains[0] * (goal - seen[0]) - gains[1] * seen[1], -60, 60))
-        total += reward
-    best, found = max((best, found), (total, gains), key=lambda pair: pair[0])
-print(f"gains {found.round(1).tolist()}: sum of rewards {best:.2f} in 100 steps")
+    gains, (seen, _), rewards = found * np.exp(0.4 * random.normal(size=(2, 3))), env.reset(), np.zeros(100)
+    for k in range(100):
+        seen, rewards[k], *_ = env.step(np.clip(gains[0] * (goal - seen[0]) - gains[1] * seen[1], -1, 1))
+    best, found = max((best, found), (rewards.sum(), gains), key=lambda pair: pair[0])
+print(f"gains {(60 * found).round(1).tolist()} N m: sum of rewards {best:.2f} in 100 steps")

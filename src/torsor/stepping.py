@@ -80,15 +80,15 @@ class Simulation:
         """Go on by dt seconds, with inputs that keep their values from now on.
 
         Where that fails a RunError tells why, and the simulation is at the last state that it could reach. An event with `ts.end`
-        ends it before: `ended` tells which.
+        ends it before: `ended` tells which. What is refused changes nothing.
         """
-        stepper = self._stepper
-        for name, value in inputs.items():
-            self._set(name, value)
+        stepper, placed = self._stepper, self._checked(inputs) if inputs else ()
         if not isinstance(dt, float) or not quantity.SMALLEST <= dt <= quantity.LARGEST:
             dt = seconds(dt, "advance: dt")
         if stepper.ended:
             raise RunError(f"model {self.model.name!r}: {stepper.ended} at t = {self.time:.9g} s; reset the simulation")
+        for place, value in placed:
+            stepper.put(place, value)
         try:
             if not stepper.advance(dt):
                 raise OptionError(f"advance: {dt:g} s are less than the rounding of the time {self.time:.17g} s")
@@ -97,14 +97,17 @@ class Simulation:
                 told = f"model {self.model.name!r}: stopped at t = {self.time:.9g} s: {why}"
                 raise RunError(told) from stepper.raised()
 
-    def _set(self, name, value):
-        """Another value of an input."""
-        place = self._places.get(name)
-        if place is None:
-            raise OptionError(f"model {self.model.name!r}: {unknown('input', name, self._places)}")
-        if not isinstance(value, float) or not -quantity.LARGEST <= value <= quantity.LARGEST:
-            value = self.model.parameters[name].checked(value)
-        self._stepper.put(place, value)
+    def _checked(self, inputs):
+        """Places and values of inputs that are to change."""
+        found = []
+        for name, value in inputs.items():
+            place = self._places.get(name)
+            if place is None:
+                raise OptionError(f"model {self.model.name!r}: {unknown('input', name, self._places)}")
+            if not isinstance(value, float) or not -quantity.LARGEST <= value <= quantity.LARGEST:
+                value = self.model.parameters[name].checked(value)
+            found.append((place, value))
+        return found
 
     # what it shows
 
@@ -206,6 +209,7 @@ class Simulation:
 
         time   [s]; None: 0
         """
+        placed = self._checked(inputs)
         if start is None and time is None:
             self._stepper.reset()
         else:
@@ -214,8 +218,8 @@ class Simulation:
                 raise OptionError(f"reset: time must be a finite number, got {quantity.show(time)}")
             system, _ = self._task.starts.at(self._task.start if start is None else start, now)
             self._stepper.reset(system=system)
-        for name, value in inputs.items():
-            self._set(name, value)
+        for place, value in placed:
+            self._stepper.put(place, value)
 
     def copy(self) -> "Simulation":
         """Another one in the same state, which goes its own way."""
@@ -260,7 +264,8 @@ class Inputs(Known, MutableMapping):
         return float(self._simulation._p[self._simulation._places[name]])
 
     def __setitem__(self, name: str, value: float) -> None:
-        self._simulation._set(name, value)
+        for place, checked in self._simulation._checked({name: value}):
+            self._simulation._stepper.put(place, checked)
 
     def __delitem__(self, name: str) -> None:
         raise OptionError(f"input {name!r} belongs to the model and cannot be deleted")

@@ -295,6 +295,10 @@ def test_bad_input_is_refused():
         sim.advance(0.1, torqe=1.0)
     with pytest.raises(ts.ModelError, match="input 'torque': value must be finite, got nan"):
         sim.advance(0.1, torque=np.nan)
+    for refused in (lambda: sim.advance(0.1, torque=3.0, torqe=1.0), lambda: sim.advance(-0.1, torque=3.0)):
+        with pytest.raises(ts.OptionError):
+            refused()
+    assert sim.inputs["torque"] == motor().parameters["torque"].value and sim.time == 0.0  # nothing has changed
     with pytest.raises(ts.OptionError, match="unknown signal 'axle.rat'. Did you mean 'axle.rate'"):
         sim["axle.rat"]
     with pytest.raises(ts.OptionError, match="unknown coordinate 'hinge'. Known: axle"):
