@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from .equations import Unknown
+from .equations import FORCES, Unknown
 from .repeated import readable
 
 NEUTRAL = 1e-12  # singular value of K̂ over the largest of its terms, from which on a direction meets resistance
@@ -107,7 +107,7 @@ class Balance:
 
     def _along(self, ways):
         place = self.place
-        slopes = self.mechanism.equations.slopes(place.t, place.q, place.v, place.p, self.unknown, ways)
+        slopes = self.mechanism.equations.slopes(place.t, place.q, place.v, place.p, self.unknown, ways, FORCES)
         return stacked(self.mechanism, slopes)
 
     @property
@@ -222,7 +222,8 @@ class Bearing:
     def __init__(self, mechanism, place, keep, unknown):
         n, m, k = mechanism.equations.sizes["v"], len(keep), mechanism.equations.sizes["efforts"]
         ways = mechanism.directions(place, keep)
-        L = stacked(mechanism, mechanism.equations.slopes(place.t, place.q, place.v, place.p, unknown, ways))
+        at = (place.t, place.q, place.v, place.p)
+        L = stacked(mechanism, mechanism.equations.slopes(*at, unknown, ways, FORCES))
         self.masses, L = L[:n, :n], L[:, n:]
         b, e, states = L[:n], L[n : n + k], L[n + k :]
         told = np.linalg.solve(e[:, m:], np.hstack([np.zeros((k, n)), np.eye(k)]))  # e_y⁻¹ e

@@ -10,6 +10,7 @@ taken along x → x · exp(u) of the configuration, and along changes of all oth
 expressions; nothing is perturbed.
 """
 
+from functools import cached_property
 from typing import NamedTuple
 
 import casadi as ca
@@ -22,6 +23,18 @@ from ..formulations.lagrangian import Lagrangian
 from ..formulations.outputs import Outputs
 from ..formulations.signal_values import SignalValues
 from .along import Along
+
+ALL = (
+    "balance",
+    "efforts",
+    "constraints",
+    "states",
+    "g",
+    "psi",
+)  # (1), (2), (3), (4), and what constraints say of q and v
+FORCES = ("balance", "efforts", "states")
+# arguments of which some change together; a derivative is made for the first of these that has all that change
+CHANGING = (("a", "lam", "y"), ("q", "p"), ("q", "v", "p"), ("q", "v", "p", "a", "lam", "y"))
 
 
 class Unknown(NamedTuple):
@@ -56,8 +69,7 @@ class Equations:
     def evaluated(self, name):
         """A function of NumPy columns: `balance`, `turns`, `bodies`, … made when first asked for."""
         if name not in self._known:
-            found = getattr(self, f"_{name}")()
-            self._known[name] = found if isinstance(found, Along) else Evaluated(found)
+            self._known[name] = Evaluated(getattr(self, f"_{name}")())
         return self._known[name]
 
     def __getitem__(self, name):
@@ -66,20 +78,23 @@ class Equations:
 
     def residuals(self, t, q, v, p, unknown):
         """(1), (2), (3) of all rows, and r of (4)."""
-        found = self._parted(self.evaluated("residuals")(t, q, v, p, *unknown))
+        found = self._parted(self.evaluated("residuals")(t, q, v, p, *unknown), ALL)
         found["efforts"] = unknown.y[:, None] - found["efforts"]  # (2)
         return found
 
-    def slopes(self, t, q, v, p, unknown, directions):
+    def slopes(self, t, q, v, p, unknown, directions, of=ALL):
         """Derivatives of the residuals, of g and of ψ in several directions at once, a column each.
 
         directions   by name: "q" along the group, "v", "p", "a", "lam", "y"; matrices with a column per direction
+        of           which of `ALL` are asked for
         """
-        found = self._parted(self._columns(self.evaluated("slopes"), t, q, v, p, unknown, directions))
-        efforts = np.where(
-            np.isfinite(found["efforts"]), found["efforts"], 0.0
-        )  # a size has no slope where it vanishes
-        found["efforts"] = directions.get("y", 0.0) - efforts  # (2)
+        changing = next(names for names in CHANGING if {*directions} <= {*names})
+        if (of, changing) not in self._known:
+            self._known[of, changing] = self._derivative("slopes", [self._stated[name] for name in of], changing)
+        along = self._known[of, changing]
+        found = self._parted(self._columns(along, t, q, v, p, unknown, directions, changing), of)
+        if "efforts" in found:  # a size has no slope where it vanishes
+            found["efforts"] = directions.get("y", 0.0) - np.where(np.isfinite(found["efforts"]), found["efforts"], 0.0)
         return found
 
     def outputs(self, column, t, q, v, p, unknown, directions=None):
@@ -87,25 +102,28 @@ class Equations:
         key = tuple(x.element_hash() for x in ca.vertsplit(column))
         if key not in self._outputs:
             told = self.f.in_state(self.values.of(column), self.a)
-            self._outputs[key] = column, Evaluated(self._function("signals", told)), self._derivative("along", [told])
+            along = self._derivative("along", [told], CHANGING[-1])
+            self._outputs[key] = column, Evaluated(self._function("signals", told)), along
         _, values, along = self._outputs[key]
         if directions is None:
             return values(t, q, v, p, *unknown).ravel()
-        return self._columns(along, t, q, v, p, unknown, directions)
+        return self._columns(along, t, q, v, p, unknown, directions, CHANGING[-1])
 
-    def _columns(self, f, t, q, v, p, unknown, directions):
+    def _columns(self, f, t, q, v, p, unknown, directions, changing):
         count = next(iter(directions.values())).shape[1]
-        sizes = {"q": self.sizes["v"], "v": self.sizes["v"], "p": self.sizes["p"], "a": self.sizes["v"]}
-        sizes |= {"lam": self.sizes["rows"], "y": self.sizes["efforts"]}
-        every = np.vstack([directions.get(name, np.zeros((size, count))) for name, size in sizes.items()])
-        return f((t, q, v, p, *unknown), every)
+        every = [directions.get(name, np.zeros((self._size(name), count))) for name in changing]
+        return f((t, q, v, p, *unknown), np.vstack(every))
 
-    def _parted(self, found):
+    def _size(self, name):
+        """Of a change of an argument."""
+        return self.sizes[{"q": "v", "a": "v", "lam": "rows", "y": "efforts"}.get(name, name)]
+
+    def _parted(self, found, names):
         """Results by name."""
-        n, m, k, z = (self.sizes[name] for name in ("v", "rows", "efforts", "states"))
-        names, sizes = ("balance", "efforts", "constraints", "states", "g", "psi"), (n, k, m, z, m, m)
+        rows = self.sizes["rows"]
+        sizes = {"balance": self.sizes["v"], "efforts": self.sizes["efforts"], "states": self.sizes["states"]}
         found = found if found.ndim == 2 else found[:, None]
-        return dict(zip(names, np.split(found, np.cumsum(sizes)[:-1])))
+        return dict(zip(names, np.split(found, np.cumsum([sizes.get(name, rows) for name in names])[:-1])))
 
     # graphs
 
@@ -116,6 +134,7 @@ class Equations:
     def _function(self, name, *results):
         return named(name, self._arguments(), ca.vertcat(*results))
 
+    @cached_property
     def _stated(self):
         """Left sides of (1) and (3), e of (2), r of (4), g and ψ."""
         f = self.f
@@ -125,22 +144,19 @@ class Equations:
         held = G @ self.a - f.stacked("gamma")  # (3)
         rates = ca.vertcat(*[state.rate for state in f.model.states], ca.SX(0, 1))
         states = f.in_state(self.values.of(rates), self.a)  # (4)
-        return [balance, efforts, held, states, f.stacked("g"), f.stacked("psi")]
+        return dict(zip(ALL, (balance, efforts, held, states, f.stacked("g"), f.stacked("psi"))))
 
     def _residuals(self):
-        return self._function("residuals", *self._stated())
+        return self._function("residuals", *self._stated.values())
 
-    def _slopes(self):
-        return self._derivative("slopes", self._stated())
-
-    def _derivative(self, name, results):
-        """The derivative of a column along a direction (u, v, p, v̇, λ, y), as a function."""
-        L = Lagrangian(self.f)
-        _, q, *others = self._arguments().values()
-        u, rest = ca.SX.sym("u", self.sizes["v"]), ca.SX.sym("others", sum(x.shape[0] for x in others))
-        total = ca.jtimes(ca.densify(ca.vertcat(*results)), ca.vertcat(q, *others), ca.vertcat(L.along @ u, rest))
-        direction = ca.vertcat(u, rest)
-        return Along(named(name, self._arguments() | {"direction": direction}, total))
+    def _derivative(self, name, results, changing):
+        """The derivative of a column along a change of some arguments, as a function."""
+        arguments, L = self._arguments(), Lagrangian(self.f)
+        changes = {x: ca.SX.sym(x, self._size(x)) for x in changing}
+        ways = ca.vertcat(*[L.along @ u if x == "q" else u for x, u in changes.items()])
+        varied = ca.vertcat(*[arguments[x] for x in changing])
+        total = ca.jtimes(ca.densify(ca.vertcat(*results)), varied, ways)
+        return Along(named(name, arguments | {"direction": ca.vertcat(*changes.values())}, total))
 
     def _turns(self):
         return counting(self.f)["turns"]

@@ -81,7 +81,7 @@ def linearised(mechanism, place, inputs=(), column=None, wanted=None):
     moves = mechanism.directions(place, rows.keep)
     follow = {name: moves[name] @ np.linalg.solve(J, -off) for name in moves}  # (2)
     total = {name: way @ basis for name, way in ways.items()} | follow
-    states = e.slopes(*at, w, total)["states"]
+    states = e.slopes(*at, w, total, ("states",))["states"]
     u, dv = (x @ basis for x in np.split(np.eye(2 * n, 2 * n + k + count), 2))
     first = dv + (Sdot @ S.T - S @ ad @ S.T) @ u  # (1), in axes that stay
     second = S @ follow["a"] + Sdot @ S.T @ dv

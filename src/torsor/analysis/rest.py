@@ -16,6 +16,7 @@ import numpy as np
 from ..forces.friction import DryFriction
 from ..joints.onesided import OneSided
 from .balance import stacked
+from .equations import FORCES
 from .pushing import Cone, pushed
 
 CLOSED = 1e-9  # gap over the size of the model below which it is closed
@@ -91,7 +92,7 @@ class Rest:
         ways = m.directions(place, active)["lam"][:, m.equations.sizes["v"] :][:, : len(active)]
         at = (place.t, place.q, place.v, place.p)
         without = balance.unknown._replace(lam=np.zeros_like(balance.unknown.lam))
-        L = stacked(m, m.equations.slopes(*at, without, {"lam": ways}))
+        L = stacked(m, m.equations.slopes(*at, without, {"lam": ways}, FORCES))
         alone = stacked(m, m.equations.residuals(*at, without))[:, 0]
         L, alone = balance.bearing.caused(L), balance.bearing.caused(alone)
         found = pushed(L, -alone, cones)
