@@ -19,11 +19,7 @@ from .backends.llvm import _engine
 
 ROOM = 1 << 20  # numbers that threads can tell each other at once
 LINE = 8  # numbers of a cache line: what threads write stands apart
-ARRIVED, OVER, TURNS = (
-    0,
-    1,
-    2,
-)  # lines: how many have come to any meeting, whether all is over, how often each exchanged
+ARRIVED, OVER, TURNS = 0, 1, 2  # lines: how many came to any meeting, whether all is over, how often each exchanged
 _numbers = counting()
 
 

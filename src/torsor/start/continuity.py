@@ -45,11 +45,7 @@ class Imposed(NamedTuple):
 
 def refuse_jumps(model, values, until):
     """Refuse imposed motions that jump, kink or are no rotations between 0 and `until`."""
-    if "imposed" not in model.derived:
-        every = [one for one in _imposed(model) if one.rotation is not None or one.switches.size1_out(0)]
-        occurring = [k for one in every for k in one.occurring]
-        model.derived["imposed"] = every, sorted(set(occurring)), {}
-    every, occurring, checked = model.derived["imposed"]
+    every, occurring, checked = _known(model)
     if not every:
         return
     p = np.array(model.input_values(values))
@@ -57,6 +53,20 @@ def refuse_jumps(model, values, until):
     if key not in checked:
         clear = [_examine(one, p, until) for one in every]
         checked.update({key: True} if all(clear) else {})  # what was told is told again
+
+
+def occurs(model, columns):
+    """Whether one of these inputs occurs in an imposed motion that is looked at."""
+    return not set(columns).isdisjoint(_known(model)[1])
+
+
+def _known(model):
+    """Imposed motions that could jump, places of the inputs in them, and for which values of these they do not."""
+    if "imposed" not in model.derived:
+        every = [one for one in _imposed(model) if one.rotation is not None or one.switches.size1_out(0)]
+        occurring = [k for one in every for k in one.occurring]
+        model.derived["imposed"] = every, sorted(set(occurring)), {}
+    return model.derived["imposed"]
 
 
 def _imposed(model):

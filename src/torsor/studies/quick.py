@@ -22,7 +22,7 @@ from ..run.prepare import prepare
 from ..run.repeated import Beginnings, Repeater
 from ..run.runner import Runner
 from ..run.task import refuse_endless
-from ..start.continuity import refuse_jumps
+from ..start.continuity import occurs, refuse_jumps
 from .ended import numbers
 
 MANY = 32  # runs for which kernels with lanes are worth compiling
@@ -50,7 +50,7 @@ class Quick:
                 self.together = Together(task.derived(), first.own, task.until, base, self.columns)
                 self.doubts = Doubts(task)
                 self.base = base
-                self.watched = _occurring(task.model, self.columns)
+                self.watched = occurs(task.model, self.columns)
         row = sum(size for _, size in self.system.layout) * len(order.times) * 8
         self.most = int(max(1, min(4096, ROOM // max(row, 1))))
 
@@ -165,8 +165,3 @@ def _bends(runner, columns):
     """Whether the instants at which steps end, since a table bends there, depend on a parameter that varies."""
     lines = [line for _, _, line in runner.bends.found] if runner.bends else []
     return any(set(line.jac_sparsity(k, 0).get_triplet()[1]) & set(columns) for line in lines for k in (0, 1))
-
-
-def _occurring(model, columns):
-    """Whether motions that are imposed depend on a parameter that varies."""
-    return bool(set(model.derived.get("imposed", ((), (), {}))[1]) & set(columns))

@@ -15,7 +15,7 @@ from ..run.doubts import Doubts
 from ..run.elsewhere import Starts
 from ..run.prepare import prepare
 from ..run.task import refuse_endless
-from ..start.continuity import refuse_jumps
+from ..start.continuity import occurs, refuse_jumps
 
 TAKEN = ("formulation", "reason", "method", "method_reason")  # what is found when a task is prepared
 
@@ -48,7 +48,7 @@ class Runners:
         self.base = np.array([*task.model.values(task.parameters).values()], float)
         self.together = Together(task.derived(), system, task.until, self.base, self.columns)
         self.doubts = Doubts(task)
-        self.watched = bool(set(task.model.derived.get("imposed", ((), (), {}))[1]) & set(self.columns))
+        self.watched = occurs(task.model, self.columns)
 
     def systems(self, values):
         """The system at the model's start for each row of values; None where it has to be prepared for itself."""
