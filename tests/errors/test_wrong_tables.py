@@ -60,6 +60,8 @@ FILES = {
     'time,note,torque\n0,"a\nb",1\n1,c,x\n': "line 4: torque must be a number, got 'x'",
     "time [s],torque [N m]\n0,1\n1,2\n": r"column 'time' is not there. Did you mean 'time \[s\]'\?",
     "time;torque\n0;1.000,5\n": "line 2: torque must be a number, got '1.000,5'",
+    "time torque\n0 1\n1\n": "line 3: there is no column 'torque', only 1 of them",
+    "time torque\n0 1\n1 2 3\n": "line 3: there are 3 columns, and names for 2",
     "time,torque\n": "needs at least 2 points, got 0",
     'time,torque\n0,1\n1,"2,5"\n': r"line 3: torque must be a number, got '2,5'",
     "": "is empty",
@@ -90,6 +92,8 @@ WRITTEN = {
     "old windows": b"time,angle [\xb0],torque\n0,7,1.5\n0.5,8,-25\n",
     "quotes": b'"time","torque","a, b"\n"0","1.5","x, y"\n"0.5","-25","z\nz"\n',
     "commas in names": b"time;torque;a,b,c,d\n0;1.5;2\n0.5;-25;3\n",
+    "blanks": b" time   torque  \n  0.0    1,5\n\t0.5   -25 \n",
+    "lines of separators": b"time,torque,\n,,\n0,1.5,\n0.5,-25,\n , ,\n,,\n",
     "comments and trailing separators": b"  # a\n\ntime,torque,\n 0 , 1.5,\n\n0.5,-25,,\n",
 }
 

@@ -14,6 +14,8 @@ from ..errors import ModelError
 from .table import Table, table
 
 SEPARATORS = ",;\t"
+BLANKS = " "  # any number of them
+EMPTY = f"{SEPARATORS} \r\n"  # what lines consist of that say nothing
 COMMA = "; decimal commas need columns that semicolons or tabs separate"
 
 
@@ -32,8 +34,8 @@ def read_table(
     y      name of the column of values
     name   in messages; None: that of the file
 
-    The first line names the columns, separated by commas, semicolons or tabs; where it is not commas, numbers may have decimal
-    commas. Empty lines, and lines that begin with #, are left out. `kind` and `outside` are those of `table`.
+    The first line names the columns, separated by commas, semicolons, tabs or blanks; where it is not commas, numbers may have
+    decimal commas. Empty lines, and lines that begin with #, are left out. `kind` and `outside` are those of `table`.
     """
     wanted = [x] if isinstance(x, str) else list(x) if isinstance(x, (tuple, list)) else []
     if not isinstance(path, (str, os.PathLike)) or not 1 <= len(wanted) <= 2:
@@ -74,10 +76,12 @@ def _text(path):
 def _columns(path, wanted=None):
     """The wanted columns of a file, None: all of them: their names, arrays, and the number of the line that each row is in."""
     text = _text(path).splitlines()
-    lines = [(k, line) for k, line in enumerate(text, 1) if line.strip() and not line.lstrip().startswith("#")]
+    lines = [(k, line) for k, line in enumerate(text, 1) if line.strip(EMPTY) and not line.lstrip().startswith("#")]
     if not lines:
         raise ModelError(f"{path}: is empty; its first line must name the columns")
     separator, header = _header(lines[0][1], wanted or ())
+    if separator == BLANKS:
+        lines, separator = [(k, "\t".join(line.split())) for k, line in lines], "\t"
     wanted = header if wanted is None else wanted
     for word in wanted:
         if header.count(word) != 1:
@@ -113,6 +117,8 @@ def _header(line, wanted):
         found.append((separator, header))
         if all(word in header for word in wanted):
             return separator, header
+    if all(word in line.split() for word in wanted):
+        return BLANKS, line.split()
     return found[0]
 
 
