@@ -69,6 +69,7 @@ def stiff():
         ({"outputs": True}, "number of intervals or an array of times, got True"),
         ({"outputs": []}, "number of intervals or an array of times"),
         ({"outputs": "all"}, "number of intervals or an array of times, got 'all'"),
+        ({"outputs": 0.01}, r"a whole number of intervals or an array of times, got 0.01; .*numpy.arange\(0, until, step\)"),
         ({"outputs": [0.0, 1.5]}, "time 1.5 lies beyond the end, until = 1"),
         ({"outputs": [-0.5, 1.0]}, "time -0.5 lies before the start"),
         ({"outputs": [0.0, 0.5, 0.5]}, "increase strictly"),

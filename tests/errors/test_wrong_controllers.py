@@ -37,7 +37,7 @@ WRONG = {
     "delay negative": ({"delay": -1}, "delay must be 0 or a positive number of seconds, got -1"),
     "phase negative": ({"phase": -0.1}, "phase must be 0 or a positive number of seconds, got -0.1"),
     "delay long": ({"delay": 11.0}, "delay must be at most 100 periods, 10 s, got 11 s"),
-    "unknown signal": ({"inputs": ["sped"]}, r"model 'cart' has no signal 'sped'. Did you mean 'speed'\? Known: speed"),
+    "unknown signal": ({"inputs": ["sped"]}, r"model 'cart' has no signal 'sped'. Did you mean 'speed'.*as in hinge.rate"),
     "input of another": ({"inputs": [ca.SX.sym("x")]}, "inputs contains 'x', which does not belong to model 'cart'"),
     "no outputs": ({"outputs": []}, r"outputs must be names such as \['torque'\]"),
     "outputs numbered": ({"outputs": [1, 2]}, r"outputs must be names such as .* got \[1, 2\]"),

@@ -164,7 +164,8 @@ class Controller(Rule):
             return given
         if given not in signals:
             where = f"model {self._home.name!r} has no signal {given!r}"
-            raise ModelError(f"{self.owner}: inputs: {where}.{known(given, signals)}")
+            others = "Signals of bodies and joints are given themselves, as in hinge.rate"
+            raise ModelError(f"{self.owner}: inputs: {where}.{known(given, signals)} {others}")
         return signals[given]
 
     def _traced(self, form, column):

@@ -40,11 +40,13 @@ def output_times(outputs, until):
             raise OptionError(f"outputs must be {allowed}, got {quantity.show(outputs)}")
         return Spaced(float(until), int(outputs))
     try:
-        times = np.atleast_1d(quantity.reals(outputs))
+        times = np.asarray(quantity.reals(outputs))
     except Exception:  # whatever a stranger's class raises when it is asked for numbers
         times = np.zeros(0)
     if times.ndim != 1 or not times.size:
-        raise OptionError(f"outputs must be a number of intervals or an array of times, got {quantity.show(outputs)}")
+        apart = "; an array of times a step apart: numpy.arange(0, until, step)" if times.ndim == 0 else ""
+        allowed = "a whole number of intervals or an array of times"
+        raise OptionError(f"outputs must be {allowed}, got {quantity.show(outputs)}{apart}")
     if not np.all(np.isfinite(times)) or np.any(np.diff(times) <= 0):
         raise OptionError("outputs: times must be finite and increase strictly")
     if times[0] < 0:
