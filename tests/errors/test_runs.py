@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from torsor.look.asked import asked
+from torsor.run.outcome import contradicted
 
 NAN = float("nan")
 
@@ -115,8 +117,42 @@ def test_drives_that_contradict_each_other_are_refused():
     t = ts.time
     with pytest.raises(ts.AssemblyError, match="drive1: coordinate 0 of hinge"):
         ts.simulate(pendulum(t, t + 1), 1.0)
-    with pytest.raises(ts.AssemblyError, match="contradictory.*drive0: coordinate 0 of hinge.*drive1"):
+    with pytest.raises(
+        ts.AssemblyError, match=r"contradictory.*drive1: coordinate 0 of hinge \(off by 1\).*against drive0\."
+    ):
         ts.simulate(pendulum(t, 2 * t), 1.0)
+
+
+def test_a_velocity_level_constraint_that_a_drive_contradicts_is_named():
+    """A body that a hinge and a drive move, and a knife edge along its way: the edge is named, and what it is against."""
+    model = pendulum(ts.time)
+    model.add(ts.Nonholonomic("edge", model["bob"].velocity[2]))
+    with pytest.raises(
+        ts.AssemblyError, match=r"contradictory[^;]*: edge: row 0 \(off by 1\), against hinge, drive0\."
+    ):
+        ts.simulate(model, 1.0)
+
+
+def test_outputs_off_the_constraints_are_no_contradiction():
+    """Near a singular position outputs within steps may be off all constraints of a loop; what is redundant does not disagree
+    there with what holds."""
+    model = ts.cases.load("four-bar", n=1)
+    task = asked(model, 0.1, None, "rkmk54", "absolute", "least-squares", 1e-6, "exp", None, None, None)
+    system, _ = task.prepared()
+    data = ts.simulate(model, 0.1, outputs=4, formulation="absolute")
+    assert contradicted(task, system, data) is None
+    data["position_drift"][2] = 1e-5 * system.length
+    data.position[2, 1, 1] += 1e-5 * system.length  # in the plane of the loop: its constraints in use do not hold
+    assert contradicted(task, system, data) is None
+
+
+def test_drives_that_contradict_each_other_later_stop_the_run():
+    t = ts.time
+    with pytest.raises(
+        ts.RunError, match="drive1: coordinate 0 of hinge were taken for redundant.* up to 0.0001 later"
+    ) as told:
+        ts.simulate(pendulum(t, t + 1e-4 * t**3), 1.0, tolerance=1e-3)
+    assert told.value.data.attrs["time_reached"] == 1.0
 
 
 def test_drives_that_agree_are_accepted():

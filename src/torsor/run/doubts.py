@@ -11,7 +11,7 @@ from ..describe.topology import spanning_tree
 from ..joints import Joint
 from ..kernels.deriving import DERIVING
 from ..start.impostors import ALIGNED, JUMPED
-from .task import lasts
+from .outcome import AGREES, lasts
 
 
 class Doubts:
@@ -39,7 +39,7 @@ class Doubts:
         """
         good = np.ones(len(length), bool)
         if self.projects and np.any(redundant):
-            good &= ~redundant | (variables["position_drift"][1].max(axis=1, initial=0.0) <= 1e-7 * length)
+            good &= ~redundant | (variables["position_drift"][1].max(axis=1, initial=0.0) <= AGREES * length)
         if not self.needed or not len(length):
             return good
         some = np.unique(np.linspace(0, len(times) - 1, 9).astype(int))

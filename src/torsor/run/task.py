@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from ..describe.model import Model
@@ -19,7 +18,7 @@ from ..methods.projections import Projection
 from ..registry import registered
 from ..start.bends import Bends
 from ..start.continuity import refuse_jumps
-from . import automatic, large, stiffness
+from . import automatic, outcome, stiffness
 from .derived import derived
 from .elsewhere import Starts
 from .interruption import never_lost
@@ -189,7 +188,7 @@ class Task:
                 f"`data` of this error.{kept}",
                 data,
             ) from (self.controllers and self.controllers.failure)
-        elif jumped := _jumped(self, system, data):
+        elif jumped := outcome.jumped(self, system, data):
             joint, when = jumped
             raise RunError(
                 f"{owner}: {joint.owner} came together the wrong way round before t = {when:.6g} s: its constraints hold, but "
@@ -197,12 +196,12 @@ class Task:
                 f"`data` of this error.{kept}",
                 data,
             )
-        elif self.projection.projects and system.redundant and data.attrs["position_drift_max"] > 1e-7 * system.length:
-            names = "; ".join(system.rows[k][1] for k in system.redundant[:5])
+        elif contradicted := outcome.contradicted(self, system, data):
+            names, off = contradicted
             raise RunError(
                 f"{owner}: contradictory constraints: {names} were taken for redundant at the start, but are violated by up to "
-                f"{data.attrs['position_drift_max']:.3g} later, although all other constraints hold; make the prescribed "
-                f"motions agree. The run is kept in `data` of this error.{kept}",
+                f"{off:.3g} later, although all other constraints hold; make the prescribed motions agree. The run is kept in "
+                f"`data` of this error.{kept}",
                 data,
             )
         return data
@@ -246,41 +245,3 @@ def refuse_endless(model, system, until, ranks=ALONE):
             f"model {model.name!r}: the start is too fast: in {until:g} s something would move by {rate * until:.1e} times the "
             f"model's size, or turn by as many radians; up to {FARTHEST:g} can be told from rounding"
         )
-
-
-def _jumped(task, system, data):
-    """The first joint of a loop, or other constraint, whose residual vanishes in a position that it does not mean, and when."""
-    from ..describe.topology import spanning_tree
-    from ..start.impostors import JUMPED, impostors, misaligned
-    from ..start.plain import departed
-
-    model = task.model
-    switched = {id(element) for element in model.switched}  # these may be anywhere while they are released
-    cut = {id(joint) for joint in spanning_tree(model).cut if id(joint) not in switched}
-    if not cut and all(isinstance(c, Joint) for c in model.constraints):
-        return None
-    some = np.unique(np.linspace(0, data.sizes["time"] - 1, 9).astype(int))  # what has jumped does not jump back
-    times, x, R = (data[what][some].values for what in ("time", "position", "rotation"))
-    bare, signals = large.fixed(model, dict(model.signals) | task.signals, task.values())
-    if (plain := large.system_of(bare, task.formulation, signals)) is not None:
-        return departed(plain, JUMPED, system.length, times, x, R)
-    absolute = task.derived().face().absolute
-    p = np.concatenate([system.p[: len(model.inputs)], np.zeros(len(absolute.turns))])
-    whole = np.concatenate([x, R.swapaxes(2, 3).reshape(*x.shape[:2], 9)], axis=2)
-    keep = np.concatenate([np.arange(12) < (3 if body.particle else 12) for body in model.bodies])
-    for t, q in zip(times, whole.reshape(len(some), -1)[:, keep]):
-        joints = [model.joints[k] for k in impostors(absolute, system.length, JUMPED, t, q, p)]
-        others = [c for c, _ in misaligned(absolute, t, q, p) if id(c) not in switched and lasts(model, c)]
-        found = [joint for joint in joints if id(joint) in cut] + others
-        if found:
-            return found[0], float(t)
-    return None
-
-
-def lasts(model, constraint):
-    """Whether a constraint means the same throughout a run: nothing that events remember occurs in its positions."""
-    if (position := constraint.equations().position) is None:
-        return True
-    own = {m.symbol.element_hash() for m in constraint.memories()}
-    changing = {m.symbol.element_hash() for m in model.memories} - own
-    return not any(s.element_hash() in changing for s in ca.symvar(position))

@@ -57,13 +57,7 @@ def consistent_velocities(formulation, examiner, t, q, p, keep=None):
     scale = examiner.speed(v)
     wrong = np.abs(residuals[0]) > CLOSED * scale
     if wrong.any():
-        off = examiner.psi(t, q, v, p)
-        rows = [(examiner.rows[k], -off[k]) for k in np.flatnonzero(wrong)[:5]]
-        what = "; ".join(f"{row} (off by {x:.3g}){row.between}" for row, x in rows)
-        raise AssemblyError(
-            f"model {model.name!r}: contradictory prescribed velocities: {what}. No velocities satisfy all constraints at "
-            "the start; remove one of them or make the prescribed motions agree."
-        )
+        _refuse_contradictions(examiner, np.flatnonzero(wrong), -examiner.psi(t, q, v, p), units * CLOSED * scale)
     lost = np.abs(residuals[1]) > 1e-9 * scale
     if lost.any():
         _refuse_slipping(formulation, examiner, A, told, (E, e / weight), names, lost, units)
@@ -77,6 +71,18 @@ def of_length_one(A, columns):
     size = np.linalg.norm(A, axis=1)
     size = np.where(size > 0, size, 1.0)
     return A / size[:, None], size
+
+
+def _refuse_contradictions(examiner, wrong, off, limit):
+    """Refuse rows that no velocities satisfy together: those that are left over where the others hold, then these others."""
+    over = [k for k in wrong if abs(off[k]) > limit[k]] or list(wrong)
+    told = [f"{examiner.rows[k]} (off by {off[k]:.3g}){examiner.rows[k].between}" for k in over[:5]]
+    others = dict.fromkeys(examiner.rows[k].constraint.name for k in wrong if k not in over)
+    against = f", against {', '.join(list(others)[:5])}" if others else ""
+    raise AssemblyError(
+        f"model {examiner.name!r}: contradictory prescribed velocities: {'; '.join(told)}{against}. No velocities satisfy all "
+        "constraints at the start; remove one of them or make the prescribed motions agree."
+    )
 
 
 def _refuse_slipping(formulation, examiner, A, g_t, given, names, lost, units):
