@@ -37,14 +37,21 @@ def aligned(pieces, rows=()):
                 f"study: reduce: labels of {dim!r} are others in other runs, {len(labels[dim])} in all: give the same in all of "
                 "them, or none (x.values)"
             )
-    moved = lambda found, own: {name: (dims, _moved(dims, x, own, labels, last)) for name, (dims, x) in found.items()}
-    return [(places, moved(found, own)) for places, found, own in pieces], labels
+    return [(places, _moved(found, own, labels, last)) for places, found, own in pieces], labels
 
 
-def _moved(dims, x, own, labels, last):
+def _moved(found, own, labels, last):
+    """Variables at other labels than their own; dimensions in `last` have this where they have no value."""
+    other = {dim for dim, x in own.items() if x is not labels[dim] and not np.array_equal(x, labels[dim])}
+    if not other:
+        return found
+    return {name: (dims, _placed(dims, x, own, labels, last, other)) for name, (dims, x) in found.items()}
+
+
+def _placed(dims, x, own, labels, last, other):
     """Values at other labels, and what is nothing at those that they do not have."""
     for axis, dim in enumerate(dims):
-        if dim not in own or np.array_equal(own[dim], labels[dim]):
+        if dim not in other:
             continue
         texts = labels[dim].dtype.kind == "U"
         mine = {str(label) if texts else label: k for k, label in enumerate(own[dim].tolist())}
@@ -67,6 +74,8 @@ def common(name, pieces):
 
     Where some runs give more dimensions, others have their values at the first places; where some give text, numbers are text.
     """
+    if len({(own, x.dtype.kind == "U") for _, own, x in pieces}) == 1:
+        return pieces[0][1], [(places, x) for places, _, x in pieces]
     numbered = lambda dims: sum(dim.startswith(f"{name}_") and dim[len(name) + 1 :].isdigit() for dim in dims)
     dims = max((own for _, own, _ in pieces), key=lambda own: (len(own), -numbered(own)))
     text = len({x.dtype.kind == "U" for _, _, x in pieces}) > 1

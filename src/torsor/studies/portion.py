@@ -108,7 +108,8 @@ def _filled(n, pieces, name, outputs):
     if not whole:
         array[...] = nothing(kind)
     for places, x in arrays:
-        array[(places, *[slice(size) for size in x.shape[1:]])] = x
+        rows = slice(places[0], places[-1] + 1) if places[-1] - places[0] == len(places) - 1 else places
+        array[(rows, *[slice(size) for size in x.shape[1:]])] = x
     return dims, array
 
 
