@@ -30,7 +30,7 @@ def dataset_of(whole, runs, times):
         taken = name in whole.variables or name in RESERVED or name in MEANING or name == "run" or name in used
         coordinates[f"parameter.{name}" if taken else name] = ("run", np.ascontiguousarray(column))
     variables = {name: (dims, x, _attributes(whole, name)) for name, (dims, x) in whole.variables.items()}
-    told = {**whole.counts, "message": np.array(whole.messages, dtype=np.str_)}
+    told = {**whole.counts, "message": np.array(whole.messages, dtype=object)}  # one is long, a million are empty
     for name, x in told.items():
         if name not in variables:
             variables[name] = ("run", x, {"long_name": MEANING[name]} | _unit(name))
