@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from torsor.cli import status_of
 
 ARM = """<mujoco model="arm"><compiler angle="radian"/><option timestep="0.0005" integrator="RK4"><flag contact="disable"/></option>
   <worldbody><body name="upper"><joint name="shoulder" axis="0 1 0" ref="0.3" damping="0.1"/>
@@ -63,3 +64,21 @@ def test_what_is_not_simulated_is_told(arm):
     assert told["actuator 'slow'"] == ("unsupported", "only actuators without a state of their own are simulated")
     assert told["actuator 'brake'"] == ("unsupported", "only motors and servos of position and velocity are simulated")
     assert "actuator 'servo'" not in told
+
+
+def test_they_are_set_and_studied_on_the_command_line(arm, tmp_path, capsys):
+    out, file = str(tmp_path / "study.nc"), str(arm())
+    asked = ["study", file, "--until", "0.1", "--set", "pusher=0,1,2", "--reduce", "last", "--keep", "coordinate"]
+    assert status_of([*asked, "--set", "actuators=true", "--out", out]) == 0
+    capsys.readouterr()
+    model = ts.read(arm(), actuators=True).model
+    for value, found in zip([0.0, 1.0, 2.0], ts.load(out).coordinate.values, strict=True):
+        alone = ts.simulate(model, 0.1, outputs=1, parameters={"pusher": value})
+        np.testing.assert_array_equal(found, alone.coordinate[-1])
+    for more, message in (
+        ([], "has no parameter 'pusher' that could vary"),
+        (["--set", "actuators=2"], "--set actuators=2: write actuators=true or actuators=false"),
+        (["--set", "servos=true"], "has nothing of that name to set. Known: merge_fixed, strict, actuators"),
+    ):
+        assert status_of([*asked, *more]) == 2
+        assert message in capsys.readouterr().err

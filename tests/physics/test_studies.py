@@ -231,6 +231,14 @@ def test_bad_input_is_refused(model, monkeypatch):
         ({"grid": 1}, "grid must be True or False"),
         ({"method": "euler-2"}, "euler-2"),
         (
+            {"step": [0.1, 0.2]},
+            r"step is an argument that all runs have in common.*got \[0.1, 0.2\]: make a study for each",
+        ),
+        (
+            {"parameters": {"tolerance": [1e-6]}},
+            "tolerance is an argument that all runs have in common and cannot vary",
+        ),
+        (
             {"inputs": {"force": [1.0]}},
             "model 'double' has no input 'force'. Known: none; declare one with model.input",
         ),

@@ -212,13 +212,24 @@ def command(folder, stored):
 
 
 def _described(path, settings):
-    """A file of a registered format; `notes` say what of it the model does not hold."""
-    from ..exchange import read
+    """A file of a registered format; `notes` say what of it the model does not hold. Settings go to the options of its reader that
+    are on or off, else to the model's parameters."""
+    from ..exchange.reader import read, switches
 
     digest = digest_of(path)
-    found = read(path)
-    _known(found.model, settings, {})
-    return Source(found.model, settings, notes=found.report, digest=digest)
+    options = switches(path)
+    ours, theirs = _split(settings, options)
+    found = read(path, **{name: _switched(name, value) for name, value in ours.items()})
+    _known(found.model, theirs, options)
+    return Source(found.model, theirs, notes=found.report, digest=digest)
+
+
+def _switched(name, value):
+    """What an option is set to that is on or off."""
+    known = {"true": True, "false": False}
+    if (word := str(value).lower()) not in known:
+        raise OptionError(f"--set {name}={value}: write {name}=true or {name}=false")
+    return known[word]
 
 
 def _file(path, settings):

@@ -80,7 +80,7 @@ def study(
                 raise
             complain(error)
             data = error.data
-    return _told(data, varied, wanted)
+    return _told(data, varied | _several(arguments.get("start")), wanted)
 
 
 def _listed_runs(path, given, grid):
@@ -117,6 +117,12 @@ def started(items):
     }
 
 
+def _several(start):
+    """Values of a start that are several, by name."""
+    given = start if isinstance(start, dict) else {}
+    return {f"start {name}": x for name, x in given.items() if np.ndim(x)}
+
+
 def _refuse_options(model, varied):
     """Refuse to vary what is not a parameter of the model."""
     for name in varied:
@@ -146,15 +152,18 @@ def _values(name, text, option="--set"):
             first, last, count, *pace = (part.strip() for part in text.split(":"))
             if pace not in ([], ["log"]):
                 raise ValueError
-            values = (np.geomspace if pace else np.linspace)(float(first), float(last), int(count))
+            ends = float(first), float(last)
+            values = (
+                (np.geomspace if pace else np.linspace)(*ends, int(count)) if np.isfinite(ends).all() else np.zeros(0)
+            )
         else:
             values = np.array([float(x) for x in text.split(",")])
     except ValueError:
         values = np.zeros(0)
-    if not values.size:
+    if not np.isfinite(values).all() or not values.size:
         raise OptionError(
             f"{option} {name}={text}: write FIRST:LAST:COUNT as in 1:10:50, FIRST:LAST:COUNT:log as in 1:100:5:log, or values as "
-            "in 0.5,1,2"
+            "in 0.5,1,2, all of them finite"
         )
     return values
 

@@ -16,15 +16,28 @@ def read(path: str | os.PathLike, **options: Any) -> Imported:
 
     The content decides: <robot> is URDF, <mujoco> is MJCF, whatever the file is called.
     """
-    content, formats = Content(path), registered("format")
-    found = next((known for known in formats.values() if known.recognises(content)), None)
-    if found is None:
-        root = document.parse(path)
-        known = ", ".join(f"{known.shows} ({key.upper()})" for key, known in formats.items())
-        raise ModelError(f"{root.where}: the root element is <{root.tag}>; known are {known}")
+    content = Content(path)
+    found = _format_of(path, content)
     allowed = list(signature(found.read).parameters)[1:]
     unknown = [name for name in options if name not in allowed]
     if unknown:
         message = f"unknown option {unknown[0]!r} for a {found.shows} file. Known: {', '.join(allowed)}."
         raise OptionError(f"{content.file}: {message}")
     return found.read(path, **options)
+
+
+def switches(path):
+    """Names of the options with which a file may be read that are on or off."""
+    given = signature(_format_of(path, Content(path)).read).parameters
+    return [name for name, option in given.items() if isinstance(option.default, bool)]
+
+
+def _format_of(path, content):
+    """The format of a file."""
+    formats = registered("format")
+    found = next((known for known in formats.values() if known.recognises(content)), None)
+    if found is None:
+        root = document.parse(path)
+        known = ", ".join(f"{known.shows} ({key.upper()})" for key, known in formats.items())
+        raise ModelError(f"{root.where}: the root element is <{root.tag}>; known are {known}")
+    return found

@@ -97,8 +97,22 @@ def _result(whole, runs, order):
     return dataset_of(whole, runs, order.times)
 
 
+def _refuse_several(model, arguments, parameters):
+    """Refuse to vary what is the same in all runs: how they are integrated, and how long."""
+    lists = [name for name, x in arguments.items() if isinstance(x, (list, tuple, np.ndarray)) and np.ndim(x)]
+    given = parameters if isinstance(parameters, Mapping) else {}
+    named = [name for name in arguments if name in given and name not in model.parameters]
+    for name in lists or named:
+        raise OptionError(
+            f"study: {name} is an argument that all runs have in common and cannot vary, got "
+            f"{quantity.show(arguments[name] if lists else given[name])}: make a study for each value, and put them together "
+            "with xarray.concat (docs/studies.md, convergence)"
+        )
+
+
 def _ordered(model, until, parameters, grid, start, inputs, outputs, signals, options, keep, reduce):
     """What is asked of every run; the values of parameters and starts, and those of inputs, run by run."""
+    _refuse_several(model, {"until": until} | options, parameters)
     pushed, end = pushes(model, inputs), seconds(until, "until")
     many = {f"input {name!r}": len(x) for name, x in pushed.items() if len(x) > 1}
     named = start if isinstance(start, Mapping) and not hasattr(start, "data_vars") else None
