@@ -28,6 +28,7 @@ from .equations import FORCES, Unknown
 from .repeated import readable
 
 NEUTRAL = 1e-12  # singular value of K̂ over the largest of its terms, from which on a direction meets resistance
+FIRM = 1e-7  # the same for steps that take away what is left at last
 SOFT = 1e-12  # negative stiffness over the largest one, from which on it is none that rounding makes
 LIGHT = 1e-14  # mass over the largest one that is taken for the least
 NOISE = 1e-4  # acceleration over the largest one, from which on it counts in (5)
@@ -141,12 +142,16 @@ class Balance:
         """The largest of the accelerations."""
         return float(np.abs(self.accelerations()).max(initial=0.0))
 
-    def step(self, damping=0.0):
-        """The least step of Newton's method, or with damping a part of the way down."""
+    def step(self, damping=0.0, firm=False):
+        """The least step of Newton's method, or with damping a part of the way down.
+
+        firm   only in directions whose resistance is more than what forces out of balance may make of none
+        """
         if damping:
             found = np.linalg.lstsq(self.stiffness + damping * self.inertia, -self.reduced, rcond=1e-13)[0]
         else:
-            U, s, Vt, r, _ = self._decomposed
+            U, s, Vt, r, most = self._decomposed
+            r = int((s > FIRM * most).sum()) if firm else r
             found = Vt[:r].T @ ((U[:, :r].T @ -self.reduced) / s[:r])
         return self._moves(found)
 

@@ -95,7 +95,8 @@ class Search:
         for _ in range(NEWTON):
             if not np.isfinite(now.off).all():
                 return now
-            step, small = now.step(), self.converged(now)
+            small = self.converged(now)
+            step = now.step(firm=small)
             part = self.part(step)
             if small and part < 1:  # rounding in a direction that is nearly neutral
                 return now
