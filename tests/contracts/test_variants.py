@@ -45,6 +45,18 @@ def test_a_start_that_is_not_a_number_fails_alone(model):
     assert data.message.values.tolist() == ["", "start 'ball': must be finite, got [0.0, nan, 0.0]"]
 
 
+def test_parameters_that_are_called_like_something_of_the_result_are_there():
+    model = ts.Model("odd")
+    body = model.body("body", mass=1.0, inertia=(1, 1, 1))
+    model.add(ts.Prismatic("rail", model.ground, body, axis=(1, 0, 0)))
+    names = ["energy", "steps", "body", "coordinate_unit", "free"]
+    for name in names:
+        model.parameter(name, 1.0)
+    data = ts.study(model, 0.1, {name: [2.0, 3.0] for name in names}, reduce="last")
+    for name in names:
+        assert data[name if name == "free" else f"parameter.{name}"].values.tolist() == [2.0, 3.0]
+
+
 def test_arrays_with_named_fields_are_tables(model):
     table = np.array([(1.0,), (3.0,)], dtype=[("m", float)])
     assert ts.study(model, 0.1, table, **KEPT).m.values.tolist() == [1.0, 3.0]

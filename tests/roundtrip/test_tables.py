@@ -1,6 +1,7 @@
 """Results as flat tables, and as files for other programs: the same numbers as in the dataset, under names with units."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -40,6 +41,15 @@ def test_every_number_over_time_has_a_column_of_its_own(result):
     same("energy [J]", result.energy)
     same("height-of-it", result["height-of-it"])
     assert table.attrs["model"] == "cart"
+
+
+def test_one_variable_is_a_table_and_no_column_hides_another(result):
+    table = ts.table_of(result.energy)
+    assert list(table) == ["time [s]", "energy [J]"]
+    np.testing.assert_array_equal(table["energy [J]"], result.energy)
+    both = ts.table_of(result.assign({"bob.position.z [m]": 2 * result.energy}))
+    np.testing.assert_array_equal(both["bob.position.z [m]"], result.position.sel(body="bob", axis="z"))
+    np.testing.assert_array_equal(both["bob.position.z [m] (2)"], 2 * result.energy)
 
 
 def test_events_have_a_table_of_their_own(result):
@@ -138,6 +148,9 @@ def test_the_command_line_writes_tables(tmp_path, capsys):
 def test_what_cannot_be_a_table_is_refused_and_a_package_that_is_missing_is_named(result, tmp_path, monkeypatch):
     with pytest.raises(ts.OptionError, match="give a result.*got a dict"):
         ts.table_of({})
+    for function in (ts.table_of, lambda data: ts.save(data, tmp_path / "x.csv")):
+        with pytest.raises(ts.OptionError, match="got a SimpleNamespace; its `data` is one"):
+            function(SimpleNamespace(data=result))
     with pytest.raises(ts.OptionError, match="unknown per='body'. Known: 'time', 'event'"):
         ts.table_of(result, per="body")
     with pytest.raises(ts.OptionError, match="nothing per event"):

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..describe.names import unstorable
-from ..errors import OptionError, ResultError
+from ..errors import ResultError
 from .formats import format_of
 from .journal import flush_folder
+from .table import refuse_other
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -40,10 +41,7 @@ def save(data: "xr.Dataset", path: str | os.PathLike) -> None:
     """Write a result: as a flat table to FILE.csv or FILE.parquet, as arrays to FILE.mat, else as NetCDF, which `load` reads.
 
     It goes to a temporary file first, so that no half-written file is left under its name."""
-    import xarray as xr
-
-    if not isinstance(data, xr.Dataset):
-        raise OptionError(f"save: give a result, an xarray.Dataset, got a {type(data).__name__}")
+    refuse_other(data, "save")
     refuse_unwritable(path)
     if (other := format_of(path)) is not None:
         handle, temporary = _new(path)

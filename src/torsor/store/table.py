@@ -25,8 +25,8 @@ NAMED = (
 )  # dimensions whose labels stand before the quantity
 
 
-def table_of(data: "xr.Dataset", per: str = "time") -> "pd.DataFrame":
-    """A result as a flat pandas table.
+def table_of(data: "xr.Dataset | xr.DataArray", per: str = "time") -> "pd.DataFrame":
+    """A result, or one variable of it, as a flat pandas table.
 
     per   "time": one row per time or place of a sweep, and of a study one per run and time; a single row where a result is at one
           time, or an equilibrium; "event": one row per event, and of a
@@ -38,8 +38,9 @@ def table_of(data: "xr.Dataset", per: str = "time") -> "pd.DataFrame":
     import pandas as pd
     import xarray as xr
 
-    if not isinstance(data, xr.Dataset):
-        raise OptionError(f"table_of: give a result, an xarray.Dataset, got a {type(data).__name__}")
+    if isinstance(data, xr.DataArray) and data.name is not None:
+        data = data.to_dataset()
+    refuse_other(data, "table_of")
     if per not in ROWS:
         raise OptionError(f"table_of: unknown per={per!r}. Known: {', '.join(map(repr, ROWS))}.")
     rows = [name for name in ROWS[per] if name in data.dims] or _numbered(data) * (per == "time")
@@ -53,12 +54,28 @@ def table_of(data: "xr.Dataset", per: str = "time") -> "pd.DataFrame":
     for name in [*always, *data.data_vars]:
         values = data[name] if name in data.variables else xr.DataArray(np.arange(size[name]), dims=name)
         if name in always or _belongs(values.dims, rows, per):
-            columns |= _columns(name, values, rows, size)
+            for column, x in _columns(name, values, rows, size).items():
+                columns[_free(column, columns)] = x
     table = pd.DataFrame(columns)
     if per == "event" and "run" in rows and (when := "event_time [s]") in table:  # runs have more events, and less
         table = table[table[when].notna()].reset_index(drop=True)
     table.attrs = dict(data.attrs)
     return table
+
+
+def refuse_other(data, who):
+    """Refuse what is not a result; where it has one, that is told."""
+    import xarray as xr
+
+    if not isinstance(data, xr.Dataset):
+        held = isinstance(getattr(data, "data", None), xr.Dataset)
+        more = "; its `data` is one" if held else ""
+        raise OptionError(f"{who}: give a result, an xarray.Dataset, got a {type(data).__name__}{more}")
+
+
+def _free(column, columns):
+    """A name that no column has, as where a signal is called like a column of a body."""
+    return column if column not in columns else _free(f"{column} (2)", columns)
 
 
 def _belongs(dims, rows, per):

@@ -27,7 +27,7 @@ def dataset_of(whole, runs, times):
     for name, column in zip(placed, runs.values.T[len(runs.names) :]):
         coordinates[f"start.{name}"] = ("run", np.ascontiguousarray(column))
     for name, column in zip(runs.names, runs.values.T):
-        taken = name in whole.variables or name in RESERVED or name in MEANING or name == "run" or name in used
+        taken = name in {*whole.variables, *RESERVED, *MEANING, "run", *used, *coordinates}
         coordinates[f"parameter.{name}" if taken else name] = ("run", np.ascontiguousarray(column))
     variables = {name: (dims, x, _attributes(whole, name)) for name, (dims, x) in whole.variables.items()}
     told = {**whole.counts, "message": np.array(whole.messages, dtype=object)}  # one is long, a million are empty
