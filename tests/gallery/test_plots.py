@@ -34,6 +34,19 @@ def changing():
     return ts.simulate(model, 1.5, outputs=60)
 
 
+def hinged():
+    model = ts.Model("door", gravity=(0, 0, -9.81))
+    leaf = model.body("leaf", mass=2.0, inertia=(0.1, 0.2, 0.2), at=(0.5, 0, 0))
+    model.add(ts.Revolute("hinge", model.ground, leaf, point=(0, 0, 0), axis="y"))
+    return model
+
+
+@pytest.fixture(scope="module")
+def driven():
+    """A prescribed motion."""
+    return ts.kinematics(hinged(), {"hinge": ts.time**2}, np.linspace(0, 1, 30))
+
+
 @pytest.fixture(scope="module")
 def many(loop):
     """The same with many joints."""
@@ -52,8 +65,8 @@ def lines(figure):
 
 
 @pytest.mark.parametrize("what", VIEWS)
-def test_every_axis_names_its_unit(loop, changing, what, tmp_path):
-    figure = ts.plot(changing if what == "events" else loop, what)
+def test_every_axis_names_its_unit(loop, changing, driven, what, tmp_path):
+    figure = ts.plot({"events": changing, "drives": driven}.get(what, loop), what)
     figure.savefig(tmp_path / "picture.png")
     bottom = [ax for ax in figure.axes if ax.get_subplotspec().is_last_row()]
     for label in [ax.get_ylabel() for ax in figure.axes] + [ax.get_xlabel() for ax in bottom]:
@@ -114,6 +127,29 @@ def test_what_a_result_does_not_hold_is_not_drawn(loop):
     assert available(loose) == ["energy", "drift", "paths"]
     with pytest.raises(ts.ResultError, match="holds no joints"):
         ts.plot(loose, "reactions")
+
+
+def test_sweeps_are_drawn_over_what_is_driven(driven, tmp_path):
+    """2 kg at 0.5 m are held by m g l cos q; a sweep that comes back, and big steps, leave no gaps."""
+    angles = np.array([0.0, 1.0, 2.0, 3.0, 1.5, 0.0])
+    swept = ts.kinematics(hinged(), {"hinge": angles})
+    assert available(swept) == available(driven) == ["drift", "coordinates", "reactions", "paths", "drives"]
+    top, low = ts.plot(swept, "drives").axes
+    assert low.get_xlabel() == "hinge [rad]" and low.get_xlim() == (0.0, 3.0)
+    (held,) = top.get_lines()
+    np.testing.assert_array_equal(held.get_xdata(), angles)
+    np.testing.assert_allclose(held.get_ydata(), -9.81 * np.cos(angles), atol=1e-12)
+    figure = ts.plot(swept, "coordinates")
+    np.testing.assert_array_equal(figure.axes[0].get_lines()[0].get_ydata(), angles)
+    ts.plot(swept, "paths").savefig(tmp_path / "picture.png")
+
+
+def test_of_a_study_one_run_is_drawn(loop):
+    study = loop.expand_dims(run=3)
+    assert available(study) == []
+    with pytest.raises(ts.OptionError, match=r"a study has 3 runs: give one of them, as data.isel\(run=0\)"):
+        ts.plot(study, "energy")
+    assert ts.plot(study.isel(run=1), "energy").axes
 
 
 def test_values_beyond_any_scale_are_left_out(loop, tmp_path):

@@ -53,6 +53,8 @@ def draw(data, folder):
         path = os.path.join(folder, f"{what}.png")
         written_to(plot(data, what), path)
         made.append(path)
+    if "run" in data.dims:
+        return f"nothing: a study has {data.sizes['run']} runs; ts.plot(data.isel(run=0), 'energy') draws one of them"
     return ", ".join(made) or "nothing: the result holds no output times"
 
 

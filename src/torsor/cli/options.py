@@ -90,7 +90,8 @@ CERTIFY = typer.Option("--certify", help="Measure the error of the result by a s
 THREADS = option("N", "Threads that run a large model together. Default: 1.")
 GRAPH = option("FILE.png", "Draw the graph of bodies and joints.", "--plot")
 PLOT = option(
-    "DIR", "Write energy.png, drift.png, coordinates.png, reactions.png, paths.png; events.png where there are any."
+    "DIR",
+    "Write energy.png, drift.png, coordinates.png, reactions.png, paths.png; events.png and drives.png where there are any.",
 )
 CHECKPOINT = option("DIR", "Keep the run in this folder, so that `torsor resume DIR` can go on with it.")
 EVERY = number("SECONDS", "Seconds on the clock between checkpoints. Default: 60.")

@@ -31,7 +31,7 @@ def grouped(figure, data, dimension, columns, unique=None, rounding=0.0):
                 note(ax, f"zero to rounding, at most {worst:.0e}")
         row[1].legend(loc="upper left", bbox_to_anchor=(1.02, 1.02), fontsize=8, frameon=False)
     for ax in panels[-1]:
-        time_axis(ax, t)
+        time_axis(ax, data)
     if len(shown) < len(names):
         note(panels[0, 0], f"the first {len(shown)} of {len(names)}; `only` chooses others")
 
@@ -63,6 +63,8 @@ def with_gaps(data):
     joint = [str(name).split("[")[0] for name in data["joint_coordinate"].values]
     for name in set(joint):
         k = [i for i, other in enumerate(joint) if other == name]
+        if len(k) < 3:  # no rotation vector: angles are counted over full turns
+            continue
         fastest = np.abs(data["rate"].values[:, k]).max(axis=1)
         jumps = np.abs(np.diff(q[:, k], axis=0)) > 0.5 + 5 * (dt * np.maximum(fastest[1:], fastest[:-1]))[:, None]
         q[1:, k] = np.where(jumps, np.nan, q[1:, k])
@@ -89,10 +91,12 @@ def log_line(ax, t, values, color):
         ax.set_ylim(low / 10, high * 10)
 
 
-def time_axis(ax, t):
-    ax.set_xlabel("time [s]")
-    if len(t) > 1:
-        ax.set_xlim(t[0], t[-1])
+def time_axis(ax, data):
+    """Name the time, or what is in its place, and draw from its first to its last."""
+    t = data["time"]
+    ax.set_xlabel(t.attrs.get("label", "time [s]"))
+    if np.ptp(t.values) > 0:
+        ax.set_xlim(t.values.min(), t.values.max())
 
 
 def note(ax, text):

@@ -1,4 +1,4 @@
-"""Figures of a result: energy, drift, coordinates, reactions, paths, events. Each takes a dataset and fills a figure.
+"""Figures of a result: energy, drift, coordinates, reactions, paths, events, drives. Each takes a dataset and fills a figure.
 
 Many joints are drawn in groups, one row of panels and one legend per group, so that every line can be told from its
 neighbours; beyond `ROWS` groups the rest is left out, and the figure says so. `only` chooses.
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
+SWEEP = "sweep"  # the dimension that a quasi-static motion has in the place of time
 BEYOND = 1e100  # values of a run that blew up, which no axis can show: left out
 PLANAR = 1e-6  # extent across a plane over the extent within it, below which a motion is drawn as planar
 
@@ -38,15 +39,18 @@ PLANAR = 1e-6  # extent across a plane over the extent within it, below which a 
 def plot(data: "xr.Dataset", what: str, only: Sequence[str] | None = None, figure: "Figure | None" = None) -> "Figure":
     """Draw one view of a result and return the Matplotlib figure; nothing is shown or saved.
 
-    data     result of `simulate` or `load`
-    what     "energy", "drift", "coordinates", "reactions", "paths" or "events"
-    only     names of the joint coordinates, joints, bodies or events to draw; None: all
+    data     result of `simulate`, `kinematics` or `load`; of a study one run, `data.isel(run=0)`
+    what     "energy", "drift", "coordinates", "reactions", "paths", "events" or "drives"
+    only     names of the joint coordinates, joints, bodies, events or drives to draw; None: all
     figure   a Matplotlib figure to draw into; None: a new one
     """
     if not isinstance(what, str) or what not in VIEWS:
         raise OptionError(f"unknown plot {quantity.show(what)}. Known: {', '.join(VIEWS)}.")
     if not hasattr(data, "data_vars") or "model_hash" not in data.attrs:
         raise OptionError(f"plot: give a result of `simulate` or `load`, got {quantity.show(data)}")
+    if "run" in data.dims:
+        raise OptionError(f"plot: a study has {data.sizes['run']} runs: give one of them, as data.isel(run=0)")
+    data = _over_time(data)
     if what not in available(data):
         why = "output times" if not data.sizes.get("time") else _what_is_drawn(what)
         raise ResultError(f"nothing to draw as {what!r}: the result holds no {why}")
@@ -64,9 +68,22 @@ def plot(data: "xr.Dataset", what: str, only: Sequence[str] | None = None, figur
     return figure
 
 
+def _over_time(data):
+    """A sweep, which has no time, over what is driven in its place, or over its places where several coordinates are."""
+    if SWEEP not in data.dims:
+        return data
+    names, units = data["drive"].values.tolist(), data["coordinate_unit"]
+    along, label = np.arange(data.sizes[SWEEP]), "place in the sweep [1]"
+    if len(names) == 1:
+        unit = str(units.sel(joint_coordinate=names[0]).values)
+        along, label = data["drive_value"].values[:, 0], f"{names[0]} [{unit}]"
+    return data.rename({SWEEP: "time"}).assign_coords(time=("time", along, {"label": label}))
+
+
 def available(data):
     """The views that the result has data for."""
-    if not data.sizes.get("time"):
+    data = _over_time(data)
+    if not data.sizes.get("time") or "run" in data.dims:
         return []
     drawn = [what for what in VIEWS if what not in DRAWN or data.sizes.get(DRAWN[what])]
     return [what for what in drawn if what != "energy" or "work" in data]  # kinematics tells no work
@@ -93,7 +110,7 @@ def energy(figure, data):
     legend(top)
     log_line(low, t, np.abs(E - E[0] - (W - W[0])), COLORS[1])
     low.set_ylabel("|ΔE − work − events| [J]" if happened else "|ΔE − work| [J]")
-    time_axis(low, t)
+    time_axis(low, data)
     if "energy_balance_error" in data.attrs:
         a = data.attrs
         note(low, f"largest {a['energy_balance_error']:.2e} J, relative {a['energy_balance_relative']:.2e}")
@@ -109,7 +126,7 @@ def drift(figure, data):
         log_line(ax, t, values, color)
         ax.set_ylabel(f"{level} residual\n[{unit}]")
         note(ax, f"largest {np.nanmax(values, initial=0.0):.2e}")
-    time_axis(panels[-1], t)
+    time_axis(panels[-1], data)
 
 
 def coordinates(figure, data):
@@ -184,19 +201,44 @@ def events(figure, data):
         ax.step([t[0], *times, max(t[-1], times[-1])], [*change, change[-1]], where="post", color=COLORS[1], lw=1.3)
         ax.set_ylabel("energy by events [J]")
         ax.grid(alpha=0.25)
-    time_axis((low or [top])[0], t)
+    time_axis((low or [top])[0], data)
+
+
+def drives(figure, data):
+    """Forces of the drives above; how far each position is from a singular one below."""
+    figure.set_size_inches(8, 6)
+    top, low = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+    t, names = data["time"].values, [str(name) for name in data["drive"].values]
+    for k, name in enumerate(names[:GROUP]):
+        line(top, t, data["drive_force"].values[:, k], name, shade(k))
+    top.set_ylabel("force of the drive [N or N m]")
+    legend(top)
+    if len(names) > GROUP:
+        note(top, f"the first {GROUP} of {len(names)}; `only` chooses others")
+    log_line(low, t, data["conditioning"].values, COLORS[1])
+    low.set_ylabel("conditioning [1]")
+    time_axis(low, data)
 
 
 VIEWS = {
     "energy": energy, "drift": drift, "coordinates": coordinates, "reactions": reactions, "paths": paths, "events": events,
+    "drives": drives,
 }  # fmt: skip
 # the dimension that a view needs
-DRAWN = {"coordinates": "joint_coordinate", "reactions": "joint", "paths": "body", "events": "event"}
+DRAWN = {
+    "coordinates": "joint_coordinate", "reactions": "joint", "paths": "body", "events": "event", "drives": "drive",
+}  # fmt: skip
 MARKED = ("energy", "drift", "coordinates", "reactions")  # views over time, in which events are thin lines
 
 
 def _what_is_drawn(what):
-    named = {"coordinates": "joint coordinates", "reactions": "joints", "paths": "bodies", "events": "events"}
+    named = {
+        "coordinates": "joint coordinates",
+        "reactions": "joints",
+        "paths": "bodies",
+        "events": "events",
+        "drives": "drives",
+    }
     return named.get(what, "output times")
 
 
