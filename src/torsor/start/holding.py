@@ -15,6 +15,7 @@ from ..describe.topology import spanning_tree
 from ..formulations.initial import holds, moving
 from ..formulations.outputs import coordinate_units
 from .examiner import CLOSED, ROUNDING, least
+from .impostors import ASSEMBLED, impostors, misaligned
 from .nearest import nearest
 
 THERE = 1e-12  # by which coordinates and constraints may be off that hold already, lengths over the size of the model
@@ -24,6 +25,7 @@ LITTLE, LEAST = 0.35, 0.1  # of that step, and rad, or the size of the model: wh
 ROUGHLY = 1e-6  # by which coordinates and constraints may be off on the way
 AGREEING = 1e-6  # by which equations of a change may fail, over it
 SHORTEST = 1e-3  # part of the way, below which it is not divided
+NEAR, TRIED = 0.3, 3  # rad, or the size of the model: how far places near the base are, and how many are tried
 
 
 class Holding:
@@ -65,24 +67,37 @@ class Holding:
                 continue
             places, values = [*held], np.array([*held.values()])
             found = None if base is None else self.led(t, base[0], base[1], places, values)
-            if found is None and (near := self.kept(t, q, p, places, values)) is not None:
+            if found is None and self._meant(t, near := self.kept(t, q, p, places, values), p):
                 found = near, p
             if found is not None:
                 return found
         return self._nearest(t, q, p, wanted, beside, base)
 
     def _nearest(self, t, q, p, wanted, beside, base):
-        """As near to the wanted coordinates as the constraints allow, others beside them as they are: from the base, or from where
-        the joints placed the bodies, whichever comes nearer."""
-        given = wanted | beside
+        """As near to the wanted coordinates as the constraints allow, others beside them as they are: from the base, from places
+        near it, since it may be an extreme itself, or from where the joints placed the bodies, whichever comes nearest."""
+        given, count, random = wanted | beside, len(self.f.model.inputs), np.random.default_rng(1)
         held = {place: x for place, x in given.items() if place in self.apart}
         asked = {place: x for place, x in wanted.items() if place not in self.apart}
-        turned = p.copy()
+        p = p.copy()
         for k, place in enumerate(self.counted):
-            turned[len(self.f.model.inputs) + k] = given.get(place, p[len(self.f.model.inputs) + k])
-        found = [nearest(self, t, x, turned, asked, held) for x in ([] if base is None else [base[0]]) + [q]]
-        found = [pair for pair in found if pair is not None]
-        return (min(found, key=lambda pair: pair[1])[0], turned) if found else (q, p)
+            p[count + k] = given.get(place, p[count + k])
+        near = [] if base is None else [self.examiner.wander(t, *base, random, NEAR) for _ in range(TRIED)]
+        best = q, np.inf
+        for first in [*([] if base is None else [base[0]]), *near, q]:
+            found = None if first is None else nearest(self, t, first, p, asked, held)
+            if found is not None and found[1] < (1 - CLOSED) * best[1] and self._meant(t, found[0], p):
+                best = found
+            if best[1] <= THERE:
+                break
+        return best[0], p
+
+    def _meant(self, t, q, p):
+        """Whether a configuration was found, and all constraints are in it as what they are."""
+        if q is None or misaligned(self.f, t, q, p):
+            return False
+        joints = [self.f.model.joints[k] for k in impostors(self.f, self.examiner.length, ASSEMBLED, t, q, p)]
+        return all(id(joint) in self.f.released for joint in joints)
 
     def coordinates(self, t, q, p):
         """Of all joints that move, in the order of the model."""

@@ -13,7 +13,8 @@ from .examiner import solved
 
 STEPS = 60
 DEPENDENT = 1e-9  # of rows of length 1
-FLAT = 1e-12  # slope of r, without units, at which it is least
+FLAT = 1e-14  # slope of r, without units, at which it is least
+LIGHTEST = 1e-9  # damping of what no coordinate sees
 LONGEST = 0.3  # rad, or the size of the model: longest step
 
 
@@ -40,7 +41,7 @@ def nearest(holding, t, q, p, asked, held):
         trial, _ = holding.corrected(t, examiner.move(q, step), p, *fixed)
         there = r if trial is None else holding.away(t, trial, p, *wish)
         if there @ there < r @ r:
-            q, r, damping = trial, there, damping / 10
+            q, r, damping = trial, there, max(damping / 10, LIGHTEST)
         else:
             damping *= 10
     return q, float(np.linalg.norm(r))
