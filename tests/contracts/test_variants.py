@@ -47,8 +47,8 @@ def test_a_start_that_is_not_a_number_fails_alone(model):
 
 def test_parameters_that_are_called_like_something_of_the_result_are_there():
     model = ts.Model("odd")
-    body = model.body("body", mass=1.0, inertia=(1, 1, 1))
-    model.add(ts.Prismatic("rail", model.ground, body, axis=(1, 0, 0)))
+    block = model.body("block", mass=1.0, inertia=(1, 1, 1))
+    model.add(ts.Prismatic("rail", model.ground, block, axis=(1, 0, 0)))
     names = ["energy", "steps", "body", "coordinate_unit", "free"]
     for name in names:
         model.parameter(name, 1.0)

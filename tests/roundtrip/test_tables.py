@@ -47,7 +47,7 @@ def test_one_variable_is_a_table_and_no_column_hides_another(result):
     table = ts.table_of(result.energy)
     assert list(table) == ["time [s]", "energy [J]"]
     np.testing.assert_array_equal(table["energy [J]"], result.energy)
-    both = ts.table_of(result.assign({"bob.position.z [m]": 2 * result.energy}))
+    both = ts.table_of(result.assign({"bob.position.z [m]": ("time", 2 * result.energy.values)}))
     np.testing.assert_array_equal(both["bob.position.z [m]"], result.position.sel(body="bob", axis="z"))
     np.testing.assert_array_equal(both["bob.position.z [m] (2)"], 2 * result.energy)
 
