@@ -99,6 +99,23 @@ def test_where_nothing_holds_the_forces_that_are_left_and_the_nearest_point_are_
         ts.equilibrium(arm(), inputs=["stiffness"])
 
 
+def test_velocities_that_nothing_imposes_are_refused():
+    """A start at rest may say so, and one that is driven may say how fast."""
+    model = arm()
+    with pytest.raises(
+        ts.OptionError, match=r"start: hinge\.rate cannot be 2\.0 where nothing imposes it.*torsor\.Drive"
+    ):
+        ts.equilibrium(model, start={"hinge": 0.1, "hinge.rate": 2.0})
+    with pytest.raises(ts.OptionError, match=r"start: rod\.velocity cannot be .*where nothing imposes it"):
+        ts.equilibrium(model, start={"rod.velocity": (0, 0, 1.0)})
+    assert ts.equilibrium(model, start={"hinge": 0.1, "hinge.rate": 0.0}).stable
+    driven = ts.Model("shaft")
+    body = driven.body("shaft", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    driven.add(ts.Drive("motor", driven.add(ts.Revolute("spin", driven.ground, body)), 5.0 * ts.time))
+    found = ts.equilibrium(driven, start={"spin.rate": 5.0}, formulation="relative")
+    assert float(found.data["rate"][0]) == pytest.approx(5.0)
+
+
 def test_the_nearest_point_is_not_where_the_search_was_carried_away_to():
     """A sled that nothing resists; the load that it carries finds its place."""
     model = ts.Model("sled", gravity=(0, 0, -9.81))

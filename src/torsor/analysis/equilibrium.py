@@ -13,6 +13,7 @@ from ..errors import OptionError
 from ..kernels.deriving import deriving
 from ..look.dataset import at_outputs, labelled
 from ..run.results import Trajectory
+from ..run.wanted import Names
 from .balance import Balance
 from .given import by_name, model_given
 from .linear_model import LinearModel
@@ -138,11 +139,31 @@ def equilibrium(
     rest = Rest(mechanism)
     search = Search(mechanism, rest)
     found = search.steady(search.found(place.moved(v=np.zeros_like(place.v)), bool(stable)))
+    if isinstance(start, Mapping):
+        _refuse_other_velocities(mechanism, start, found.place)
     size = max(found.size, found.pace)
     return Equilibrium(
         _dataset(found), found.residual / size if size else 0.0, _named(found), rest.told(found.place), mechanism.parameters,
         mechanism.formulation, found,
     )  # fmt: skip
+
+
+def _refuse_other_velocities(mechanism, start, place):
+    """Refuse velocities that were asked for by name and that nothing imposes."""
+    wanted, shown = Names(mechanism.model, mechanism.system).wanted(start), mechanism.shown(place)
+    rates = dict(zip(mechanism.system.joint_coordinates, shown["rate"]))
+    asked = {f"{name}.rate": (x, rates[name]) for name, x in wanted.rates.items()}
+    for (body, what), x in wanted.bodies.items():
+        if what.endswith("velocity"):
+            asked[f"{body}.{what}"] = x, shown[what].reshape(-1, 3)[mechanism.system.bodies.index(body)]
+    most = max((np.abs(has).max() for _, has in asked.values()), default=0.0)
+    for name, (x, has) in asked.items():
+        if not np.allclose(x, has, rtol=1e-6, atol=1e-9 * most):
+            raise OptionError(
+                f"equilibrium: start: {name} cannot be {quantity.show(x)} where nothing imposes it: what moves in an equilibrium "
+                "is driven or stands on what moves. Hold a joint at a speed by torsor.Drive(name, joint, speed * torsor.time); "
+                "torsor.linearise(model, at={…}) tells small motions about any motion"
+            )
 
 
 def _named(balance: Balance):
