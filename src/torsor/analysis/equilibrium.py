@@ -152,7 +152,7 @@ def _refuse_other_velocities(mechanism, start, place):
     """Refuse velocities that were asked for by name and that nothing imposes."""
     wanted, shown = Names(mechanism.model, mechanism.system).wanted(start), mechanism.shown(place)
     rates = dict(zip(mechanism.system.joint_coordinates, shown["rate"]))
-    asked = {f"{name}.rate": (x, rates[name]) for name, x in wanted.rates.items()}
+    asked: dict[str, Any] = {f"{name}.rate": (x, rates[name]) for name, x in wanted.rates.items()}
     for (body, what), x in wanted.bodies.items():
         if what.endswith("velocity"):
             asked[f"{body}.{what}"] = x, shown[what].reshape(-1, 3)[mechanism.system.bodies.index(body)]
