@@ -200,6 +200,8 @@ def test_events_of_runs_are_kept_and_not_reduced_by_words():
     np.testing.assert_allclose(data.event_time[:2, 0], np.sqrt(2 * heights[:2] / 9.81), rtol=1e-12)
     assert np.isnan(data.event_time[2]).all() and set(data.event_name.values[2]) == {""} and data.sizes["event"] > 1
     assert len(ts.table_of(data, per="event")) == int(data.event_time.notnull().sum())
+    with pytest.raises(ts.OptionError, match="nothing per event .*; a study keeps events that `keep` names"):
+        ts.table_of(data[["steps"]], per="event")
     with pytest.raises(ts.OptionError, match="'event_time' is not over time; a function of the run can reduce it"):
         ts.study(model, 0.6, {"h": heights}, keep="event_time", reduce="last")
 

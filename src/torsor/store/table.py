@@ -45,9 +45,9 @@ def table_of(data: "xr.Dataset | xr.DataArray", per: str = "time") -> "pd.DataFr
         raise OptionError(f"table_of: unknown per={per!r}. Known: {', '.join(map(repr, ROWS))}.")
     rows = [name for name in ROWS[per] if name in data.dims] or _numbered(data) * (per == "time")
     if per not in data.dims and per == "event":
-        raise OptionError(
-            f"table_of: there is nothing per event in this result; it has {', '.join(map(str, data.dims))}"
-        )
+        kept = '; a study keeps events that `keep` names, as "event_time"' if "run" in data.dims else ""
+        there = ", ".join(map(str, data.dims))
+        raise OptionError(f"table_of: there is nothing per event in this result; it has {there}{kept}")
     size = {name: data.sizes[name] for name in rows}
     columns: dict[str, np.ndarray] = {}
     always = [*rows, *_along(data, rows)]

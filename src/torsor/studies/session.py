@@ -123,7 +123,7 @@ class Session:
         for name, x in group.counts.items():
             portion.counts[name][group.places] = x
         keep, reduce, used = self.order.keep, self.order.reduce, {"constraint": np.array(group.used, dtype=str)}
-        if by_words(reduce) and (keep is None or set(keep) <= set(group.variables)):
+        if by_words(reduce) and (keep is None or all(_components(name, group.variables) for name in keep)):
             every = {name: (("run", *dims), x) for name, (dims, x) in self._chosen(group.variables).items()}
             whole = OneRun(every, group.times, {}, dict, None)
             keep_all = lambda: pieces.append((group.places, reduced(reduce, whole)[0], used))
@@ -194,16 +194,16 @@ class Session:
         if keep is None:
             plain = self.order.reduce is None or isinstance(self.order.reduce, (str, tuple))
             return {name: x for name, x in variables.items() if not plain or "time" in x[0]}
-        found = [label for name in keep for label in _labels(name, variables)]
-        return {label: variables[label] for label in found}
+        found = {name: _components(name, variables) for name in keep}
+        for name, components in found.items():
+            if not components:
+                raise OptionError(f"study: keep: there is no variable {name!r}. Known: {', '.join(variables)}.")
+        return {label: variables[label] for components in found.values() for label in components}
 
 
-def _labels(name, variables):
-    """The variable of this name, or those of the components of a vector; refused where there are none."""
-    found = [name] if name in variables else [label for label in variables if label.rpartition("[")[0] == name]
-    if not found:
-        raise OptionError(f"study: keep: there is no variable {name!r}. Known: {', '.join(variables)}.")
-    return found
+def _components(name, variables):
+    """The variable of this name, or those of the components of a vector."""
+    return [name] if name in variables else [label for label in variables if label.rpartition("[")[0] == name]
 
 
 def _piece(i, used, found, labels):
