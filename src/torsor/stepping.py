@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, MutableMapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -189,15 +190,16 @@ class Simulation:
         motion = {name: self._present.value(name, row) for name in Moment.MOTION}
         names = {"body": own.bodies, "joint_coordinate": own.joint_coordinates}
         values = {name: float(self._state.x[k - len(own.states)]) for k, (name, _) in enumerate(own.states)}
-        return Moment(self.time, own.fingerprint, self._kind(), facts, arrays, names, motion, values)
+        return Moment(self.time, own.fingerprint, self._kind, facts, arrays, names, motion, values)
 
     @state.setter
     def state(self, moment: Moment) -> None:
         if not isinstance(moment, Moment):
             raise OptionError(f"state: give a state of a Simulation, got {quantity.show(moment)}")
-        moment.refuse_other(self._prepared.own.fingerprint, self._kind(), self.model.name)
+        moment.refuse_other(self._prepared.own.fingerprint, self._kind, self.model.name)
         self._stepper.restore(moment.facts, moment.arrays)
 
+    @cached_property
     def _kind(self):
         """What a state can only be restored with, by name."""
         told = self._task.options()

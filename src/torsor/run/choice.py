@@ -2,6 +2,7 @@
 checkpoints."""
 
 from dataclasses import asdict, dataclass
+from functools import cached_property
 
 from ..formulations.scales import Scales
 
@@ -42,8 +43,9 @@ class Choice:
         """From plain data."""
         return cls(**{name: frozen(x) for name, x in facts.items()})
 
+    @cached_property
     def facts(self):
-        """As plain data."""
+        """As plain data; nobody changes it."""
         return asdict(self)
 
     @property

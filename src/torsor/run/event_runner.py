@@ -249,7 +249,7 @@ class EventRunner(Runner):
 
     def snapshot(self):
         facts, arrays = super().snapshot()
-        facts["structures"] = [[s.key, s.choice.facts(), s.watches] for s in self.structures.known]
+        facts["structures"] = [[s.key, s.choice.facts, s.watches] for s in self.structures.known]
         return facts | {"drained": self.drained}, arrays | self.controllers.snapshot()
 
     def _lasting(self):

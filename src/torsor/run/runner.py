@@ -233,7 +233,7 @@ class Runner(Departing):
 
     def snapshot(self):
         """Everything that the further run depends on, as plain facts and as arrays."""
-        chosen = {"choice": self.choice.facts(), "used": sorted(self.used)}
+        chosen = {"choice": self.choice.facts, "used": sorted(self.used)}
         facts = chosen | {"choices": self.choices, "wall": self.wall, "looked": self.looked}
         arrays = {f"{part}.{n}": x for part, record in self._lasting().items() for n, x in record.snapshot().items()}
         return facts, arrays | {f"kernels.{name}": self.run_.kernels[name].copy() for name in ("poor", "rich", "best")}
@@ -244,7 +244,8 @@ class Runner(Departing):
 
     def restore(self, facts, arrays):
         """Go on from a snapshot."""
-        choice = Choice.restored(facts["choice"])
+        same = facts["choice"] is self.choice.facts  # as where a simulation goes back and forth
+        choice = self.choice if same else Choice.restored(facts["choice"])
         if choice != self.choice:
             self._choose(choice, self.library(choice))
         self.used |= set(facts["used"])
@@ -252,10 +253,14 @@ class Runner(Departing):
         self._restore_records(arrays)
 
     def _restore_records(self, arrays):
+        parts: dict = {}
+        for name, x in arrays.items():
+            part, _, own = name.partition(".")
+            parts.setdefault(part, {})[own] = x
         for part, record in self._lasting().items():
-            record.restore({name: arrays[f"{part}.{name}"] for name in record.snapshot()})
-        for name in ("poor", "rich", "best"):
-            self.run_.kernels[name] = arrays[f"kernels.{name}"]
+            record.restore(parts[part])
+        for name, x in parts["kernels"].items():
+            self.run_.kernels[name] = x
 
 
 def sizes_of(built):
