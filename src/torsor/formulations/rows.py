@@ -139,7 +139,8 @@ class RowsInUse(ABC):
     def _not_acting(self, released):
         """Identities of these elements, and of the constraints that act in joints among them."""
         found = {id(element) for element in released}
-        return found | {id(c) for c in self.model.constraints if any(id(joint) in found for joint in c.within())}
+        among = self.model.constraints if found else ()
+        return found | {id(c) for c in among if any(id(joint) in found for joint in c.within())}
 
     @cached_property
     def places(self):

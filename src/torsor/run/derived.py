@@ -24,6 +24,7 @@ class Derived:
 
     mark    fingerprint of the model and of the signals
     facts   what results hold, as plain data
+    likely  rows that the last start had in use, in absolute coordinates and in its own: others probably have the same
     """
 
     def __init__(self, model, formulation, signals, mark, key):
@@ -32,6 +33,7 @@ class Derived:
         self.lock, self.libraries, self.known = DERIVING, {}, {}
         self.key, self._equations = key, None
         self._content: Any = None
+        self.likely: dict[str, list] = {}
 
     @property
     def facts(self):

@@ -107,8 +107,8 @@ class Start(NamedTuple):
     changes: list  # that were made to what was given, in words
 
 
-def _consistent(model, absolute, values, t):
-    """A start that satisfies the constraints; refused where there is none."""
+def _consistent(model, absolute, values, t, likely):
+    """A start that satisfies the constraints; refused where there is none. likely: rows that will probably be in use."""
     from ..start import diagnosis
     from ..start.examiner import Examiner
     from ..start.given import closed, lost
@@ -124,7 +124,7 @@ def _consistent(model, absolute, values, t):
     given = closed(absolute, examiner, t, given)
     p = given.p
     q, moved = assembled(absolute, examiner, t, given.q, p)
-    found = diagnosis.diagnose(examiner, t, q, p)
+    found = diagnosis.diagnose(examiner, t, q, p, likely=likely)
     apart, row = examiner.disagreement(t, q, p)
     q = examiner.assemble(t, q, p, found.keep)[0] if row is not None else q
     v, changes = consistent_velocities(absolute, examiner, t, q, p, found.keep)
@@ -147,18 +147,23 @@ def _ready(told, options, values, t, build):
 
 def _begun(told, options, values, t, build):
     """A system at the start that the model tells."""
-    return described(told, options, t, build, _consistent(told.model, told.face().absolute, values, t))
+    face, likely = told.face(), told.likely
+    start = _consistent(told.model, face.absolute, values, t, likely.get("absolute"))
+    system = described(told, options, t, build, start, likely.get("own"), face)
+    told.likely = {"absolute": start.found.keep, "own": system.keep}
+    return system
 
 
-def described(told, options, t, build, start, likely=None):
+def described(told, options, t, build, start, likely=None, face=None):
     """A system at a consistent start in absolute coordinates, and what is redundant there.
 
     likely   rows that will probably be in use, in the coordinates of the formulation
+    face     the numeric face with which the start was found; None: a new one
     """
     from ..start.diagnosis import diagnose
     from ..start.examiner import Examiner
 
-    model, f = told.model, told.face()
+    model, f = told.model, told.face() if face is None else face
     absolute = f.absolute
     given, q, v, found, changes = start
     scales, p = given.scales, given.p

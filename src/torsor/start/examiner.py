@@ -11,6 +11,7 @@ from ..errors import AssemblyError
 from ..formulations.scales import Scales
 
 ROUNDING = 1e-13  # (1) of an assembled start
+NEARLY = 1e-9  # (1) of a configuration that is only looked at
 CLOSED = 1e-7  # (1) by which constraints that depend on each other may disagree
 WELL = 0.1  # sine of the angle between a row and the rows before it, from which on rows stand well to each other
 NEGLIGIBLE = 1e-14  # damping of Newton's steps over the mean square of the rows
@@ -162,7 +163,7 @@ class Examiner:
         size = self.rate(r)
         if size < 1e-9:
             return None
-        found, _ = self.assemble(t, self.move(q, r * far / size), p)
+        found, _ = self.assemble(t, self.move(q, r * far / size), p, limit=NEARLY)
         return found
 
 

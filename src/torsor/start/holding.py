@@ -22,6 +22,7 @@ THERE = 1e-12  # by which coordinates and constraints may be off that hold alrea
 STRIDE = 0.7  # rad, or the size of the model: longest step
 FIRST = 0.3  # likewise, where its curvature is not known
 LITTLE, LEAST = 0.35, 0.1  # of that step, and rad, or the size of the model: what Newton's method may add to it
+SAFE = 0.5  # part of that, for which the next step is meant
 ROUGHLY = 1e-6  # by which coordinates and constraints may be off on the way
 AGREEING = 1e-6  # by which equations of a change may fail, over it
 SHORTEST = 1e-3  # part of the way, below which it is not divided
@@ -166,14 +167,16 @@ class Holding:
             while True:
                 step = min(longest, 1 - s, self._longest(along, before))
                 step = 1 - s if s + step > 1 - SHORTEST / 2 else step
-                found = self._stepped(t, q, p, places, first + (s + step) * way, step, along, before, s + step == 1)
-                if found is not None:
+                found, part = self._stepped(
+                    t, q, p, places, first + (s + step) * way, step, along, before, s + step == 1
+                )
+                longest = step * np.clip((SAFE / max(part, 1e-9)) ** (1 / 3), 0.3, 2.0)
+                if part <= 1:
                     break
-                longest = step / 2
                 if longest < SHORTEST:
                     return None
             before, q = (step, along), found
-            p, s, longest = self._counted(t, q, p), s + step, 2 * step
+            p, s = self._counted(t, q, p), s + step
         count = len(self.f.model.inputs)
         for k, place in enumerate(self.counted):
             p[count + k] += turns[places.index(place)] if place in places else 0.0
@@ -185,11 +188,13 @@ class Holding:
         return (FIRST if before is None else STRIDE) / size if size > 0 else 1.0
 
     def _stepped(self, t, q, p, places, values, step, along, before, last):
-        """One step of the way, its curvature from the step before; None where it is too long."""
+        """One step of the way, its curvature from the step before; and what Newton's method adds, over what it may."""
         bend = 0.0 if before is None else (along - before[1]) * step**2 / (2 * before[0])
         move = self.examiner.columns * (step * along + bend)
-        found, moved = self.corrected(t, self.examiner.move(q, move), p, places, values, ROUNDING if last else ROUGHLY)
-        return found if moved <= min(LITTLE * self.examiner.rate(move), LEAST) + CLOSED else None
+        limit = ROUNDING if last else ROUGHLY
+        found, moved = self.corrected(t, self.examiner.move(q, move), p, places, values, limit)
+        part = moved / (min(LITTLE * self.examiner.rate(move), LEAST) + CLOSED)
+        return found, np.inf if found is None else part
 
     def _tangent(self, t, q, p, places, values, change):
         """Equations A û = b of a change of the coordinates that the constraints permit."""
