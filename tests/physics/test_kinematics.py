@@ -245,7 +245,9 @@ def test_signals_are_recorded():
         ({"drives": {"shaft": 1.0}, "times": "now"}, "times must be finite numbers that increase"),
         ({"drives": {"shaft": 1.0}, "times": [0, 1], "rates": {"bore": [0, 0]}}, "rates: 'bore' is not driven"),
         ({"drives": {"shaft": ts.time}, "times": [0, 1], "rates": {"shaft": [0, 0]}}, "follow from the expression"),
-        ({"drives": {"shaft": lambda t: 1 / t}, "times": [0, 1]}, "is not a number at some time"),
+        ({"drives": {"shaft": lambda t: 1 / t}, "times": [0, 1]}, "is not a number at"),
+        ({"drives": {"shaft": ts.table([0, 1, 2], [0, 1, 0])(ts.time)}, "times": [0, 2]}, "take kind='cubic'"),
+        ({"drives": {"shaft": lambda t: ca.fabs(t - 3)}, "times": [2, 4]}, "rate of its motion jumps by 2 per second at t = 3 s"),
         ({"drives": {}, "times": [0, 1]}, "1 of its freedoms are not driven.*free to move: shaft"),
         ({"drives": {"shaft": 0.1, "bore": 0.1}, "times": [0, 1]}, "cannot be driven|out of reach"),
         ({"drives": 3, "times": [0, 1]}, "drives must be motions of coordinates by name"),
@@ -254,6 +256,15 @@ def test_signals_are_recorded():
 def test_bad_motions_are_refused(given, told):
     with pytest.raises((ts.OptionError, ts.AssemblyError), match=told):
         ts.kinematics(slider_crank(angle=0.4), **given)
+
+
+def test_drives_of_the_model_that_kink_are_refused():
+    model = ts.Model("cart")
+    rail = model.add(ts.Prismatic("rail", model.ground, model.body("cart", mass=1.0, inertia=(1, 1, 1)), axis="x"))
+    model.add(ts.Drive("ramp", rail, ca.fmax(ts.time - 1, 0)))
+    assert ts.kinematics(model, {}, [0.0, 0.5]).sizes["time"] == 2
+    with pytest.raises(ts.ModelError, match="drive 'ramp': the rate of its motion jumps by 1 per second at t = 1 s"):
+        ts.kinematics(model, {}, [0.0, 2.0])
 
 
 def test_what_is_driven_already_and_what_rolls_is_refused():

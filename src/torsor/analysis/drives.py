@@ -14,10 +14,12 @@ import casadi as ca
 import numpy as np
 
 from ..describe import quantity
+from ..describe.checks import smooth
 from ..describe.element import fill_in
 from ..describe.model import Model
 from ..errors import ModelError, OptionError
 from ..joints.imposed import Drive, of_time
+from ..start.continuity import refuse_jumps_of
 from .problem import Problem
 from .spline import Spline
 from .targets import coordinate_of, target
@@ -58,7 +60,7 @@ def _function(name, given, times, more):
     if callable(given) or isinstance(given, ca.SX):
         if any(x is not None for x in more):
             raise OptionError(f"drives: rates and accelerations of {name!r} follow from the expression that is given")
-        return _of_expression(name, given)
+        return _of_expression(name, given, times)
     values = _numbers(name, given, len(times), "values")
     if len(times) > 1 and not (np.diff(times) > 0).all():
         raise OptionError("times must increase")
@@ -76,10 +78,12 @@ def _function(name, given, times, more):
     return at
 
 
-def _of_expression(name, given):
-    """An expression of time with its derivatives."""
+def _of_expression(name, given, times):
+    """An expression of time with its derivatives; smooth from the first of the times to the last."""
+    owner = f"drive of {name!r}"
     try:
-        f = quantity.scalar(of_time(given, "motion", f"drive of {name!r}"), "motion", f"drive of {name!r}")
+        f = quantity.scalar(of_time(given, "motion", owner), "motion", owner)
+        smooth(owner, f, 2)
     except ModelError as error:
         raise OptionError(str(error)) from None
     other = [s.name() for s in ca.symvar(f) if s.element_hash() != quantity.time.element_hash()]
@@ -87,6 +91,10 @@ def _of_expression(name, given):
         raise OptionError(
             f"drives: the motion of {name!r} must be an expression of time alone, it has {', '.join(other[:3])}"
         )
+    try:
+        refuse_jumps_of(owner, f, *(float(times[k]) for k in (0, -1)))
+    except ModelError as error:
+        raise OptionError(str(error)) from None
     rate = ca.jacobian(f, quantity.time)
     all_three = ca.Function("motion", [quantity.time], [f, rate, ca.jacobian(rate, quantity.time)])
 

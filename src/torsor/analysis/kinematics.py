@@ -21,6 +21,7 @@ from ..formulations.fingerprint import fingerprint
 from ..kernels.deriving import deriving
 from ..look.dataset import at_outputs, labelled
 from ..look.recorded import recorded
+from ..start.continuity import refuse_jumps
 from . import singular
 from .assembly import assemble
 from .drives import driven, motions
@@ -83,7 +84,7 @@ def kinematics(
         asked, start, x = tracked(model, targets, given, actuators, named, start, parameters, formulation)
         signals = {name: x for name, x in named.items() if name not in targets}
     way = Way(model, asked, still, recorded(model, signals), parameters, formulation)
-    q, turns = way.begin(x[0], start)
+    q, turns = way.begin(x, start)
     twin, follower = way.twin, way.follower
     states, counted, reached = follower.all(q, turns, x)
     done = len(states)
@@ -135,7 +136,11 @@ class Way:
         return t, self.twin.inputs(t, f, *((0 * f1, 0 * f2) if self.still else (f1, f2)))
 
     def begin(self, x, start):
-        """The configuration at the first place and its counted angles: near the start of the model, or near one that is given."""
+        """The configuration at the first place and its counted angles: near the start of the model, or near one that is given.
+        Motions that the model imposes must not jump on the way."""
+        x, end = x[0], x[-1]
+        if not self.still and end > 0:
+            refuse_jumps(self.model, self.model.values(self.parameters), float(end))
         if start is None:
             self.twin = self._make()
             found = None if undetermined(self.model, self.twin) else self._from_start(x)

@@ -41,6 +41,7 @@ class Imposed(NamedTuple):
     switches: ca.Function
     rotation: int | None
     occurring: list  # places of the inputs in it
+    begin: float = 0.0  # the instant that is 0 in it [s]
 
 
 def refuse_jumps(model, values, until):
@@ -53,6 +54,13 @@ def refuse_jumps(model, values, until):
     if key not in checked:
         clear = [_examine(one, p, until) for one in every]
         checked.update({key: True} if all(clear) else {})  # what was told is told again
+
+
+def refuse_jumps_of(owner, f, begin, end):
+    """Refuse an expression of time, a position that is imposed, which jumps or kinks between two instants."""
+    one = _one(owner, 2, True, ca.substitute(f, time, time + begin), ca.SX(0, 1), ca.SX(0, 1), None)
+    if one.switches.size1_out(0) and end > begin:
+        _examine(one._replace(begin=begin), np.zeros(0), end - begin)
 
 
 def occurs(model, columns):
@@ -239,7 +247,9 @@ def _refuse_numbers(one, grid, f, rate):
     """Refuse what is no number, or no rotation."""
     bad = ~np.all(np.isfinite(np.vstack([f, rate] if one.level == 2 else [f])), axis=0)
     if bad.any() and one.lasting:
-        raise ModelError(f"{one.owner}: its motion, or the rate of it, is not a number at t = {grid[bad][0]:.9g} s")
+        raise ModelError(
+            f"{one.owner}: its motion, or the rate of it, is not a number at t = {one.begin + grid[bad][0]:.9g} s"
+        )
     if one.rotation is not None:
         R = f[one.rotation : one.rotation + 9].T.reshape(-1, 3, 3).swapaxes(1, 2)
         off = np.abs(R.swapaxes(1, 2) @ R - np.eye(3)).max(axis=(1, 2))
@@ -258,7 +268,7 @@ def _reported(one, what, t, jump, allowed, unit):
     if over.any():
         k = np.flatnonzero(over)[np.argmin(t[over])]
         size = f"{jump[:, k].max():.3g}{unit}" if np.all(np.isfinite(jump[:, k])) else "an unknown amount"
-        message = f"{one.owner}: {what}its motion jumps by {size} at t = {t[k]:.9g} s"
+        message = f"{one.owner}: {what}its motion jumps by {size} at t = {one.begin + t[k]:.9g} s"
         if one.lasting:
             raise ModelError(
                 f"{message}. An imposed motion must be continuous, and so must its rate where it gives positions, since nothing "
