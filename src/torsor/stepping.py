@@ -83,7 +83,8 @@ class Simulation:
         Where that fails a RunError tells why, and the simulation is at the last state that it could reach. An event with `ts.end`
         ends it before: `ended` tells which. What is refused changes nothing.
         """
-        stepper, placed = self._stepper, self._checked(inputs) if inputs else ()
+        stepper = self._free()
+        placed = self._checked(inputs) if inputs else ()
         if not isinstance(dt, float) or not quantity.SMALLEST <= dt <= quantity.LARGEST:
             dt = seconds(dt, "advance: dt")
         if stepper.ended:
@@ -97,6 +98,15 @@ class Simulation:
             if not stepper.ended:
                 told = f"model {self.model.name!r}: stopped at t = {self.time:.9g} s: {why}"
                 raise RunError(told) from stepper.raised()
+
+    def _free(self):
+        """What drives it, which nobody else is using."""
+        if self._stepper.running:
+            raise RunError(
+                f"model {self.model.name!r}: a call of advance goes on at t = {self.time:.9g} s, from another thread or around the "
+                "function of a controller, which may look at the simulation and set inputs; to try something take a copy"
+            )
+        return self._stepper
 
     def _checked(self, inputs):
         """Places and values of inputs that are to change."""
@@ -197,7 +207,7 @@ class Simulation:
         if not isinstance(moment, Moment):
             raise OptionError(f"state: give a state of a Simulation, got {quantity.show(moment)}")
         moment.refuse_other(self._prepared.own.fingerprint, self._kind, self.model.name)
-        self._stepper.restore(moment.facts, moment.arrays)
+        self._free().restore(moment.facts, moment.arrays)
 
     @cached_property
     def _kind(self):
@@ -211,17 +221,17 @@ class Simulation:
 
         time   [s]; None: 0
         """
-        placed = self._checked(inputs)
+        stepper, placed = self._free(), self._checked(inputs)
         if start is None and time is None:
-            self._stepper.reset()
+            stepper.reset()
         else:
             now = 0.0 if time is None else quantity.number(time)
             if now is None or not np.isfinite(now):
                 raise OptionError(f"reset: time must be a finite number, got {quantity.show(time)}")
             system, _ = self._task.starts.at(self._task.start if start is None else start, now)
-            self._stepper.reset(system=system)
+            stepper.reset(system=system)
         for place, value in placed:
-            self._stepper.put(place, value)
+            stepper.put(place, value)
 
     def copy(self) -> "Simulation":
         """Another one in the same state, which goes its own way."""

@@ -94,6 +94,7 @@ FAILING = {
         late(lambda u: [1.0, 2.0]),
         r"the function returned as outputs 'push': \[1.0, 2.0\], 2 numbers instead of 1",
     ),
+    "an expression": (late(lambda u: ts.time), r"the function returned the expression SX\(time\), and not a number"),
     "other names": (
         late(lambda u: {"pull": 1.0}),
         "the function returned as outputs 'push': {'pull': 1.0}, not a dictionary with 'push'",
@@ -172,6 +173,25 @@ def test_a_function_that_fails_leaves_its_state_as_it_was_and_is_called_again():
         sim.advance(until - sim.time)
         assert sim["pilot.push"] == twin["pilot.push"] == int(10 * until) + 1
         assert sim["rail.rate"] == pytest.approx(twin["rail.rate"], abs=1e-14)
+
+
+def test_a_function_may_look_at_the_simulation_that_asks_it_and_not_drive_it():
+    """Under a force of 1 N on 1 kg it is at t²/2, in the function and after the call."""
+    seen, asked = [], {}
+
+    def law(t, u):
+        seen.append((sim.coordinates["rail"], t**2 / 2) if t < 0.15 else asked["to"]())
+        return 1.0
+
+    sim = ts.Simulation(add(law))
+    start = sim.state
+    for asked["to"] in (lambda: sim.advance(0.1), sim.reset, lambda: setattr(sim, "state", start)):
+        sim.reset()
+        seen.clear()
+        with pytest.raises(ts.RunError, match="a call of advance goes on at t = 0.2 s"):
+            sim.advance(0.35)
+        np.testing.assert_allclose(*np.transpose(seen), atol=1e-14)
+        assert sim.coordinates["rail"] == pytest.approx(0.02) and sim.time == pytest.approx(0.2)
 
 
 def test_what_failed_earlier_is_not_the_cause_of_what_fails_later():

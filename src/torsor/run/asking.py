@@ -11,9 +11,10 @@ import time as clock
 import traceback
 import warnings
 
+import casadi as ca
 import numpy as np
 
-from ..describe.given import LARGEST
+from ..describe.given import LARGEST, show
 from ..errors import OptionError, TimingWarning
 from ..events.sampled import packed
 
@@ -100,6 +101,8 @@ class Asked:
         if c.state is not None:
             given.append(self.object if c.initial else c.remembers.opened(p[self.states]))
         found, after, rest = c.taken_apart(self.called(given))
+        if open_ := [x for x in found + after if isinstance(x, ca.SX) and not x.is_constant()]:
+            raise ValueError(f"the function returned the expression {show(open_[0])}, and not a number")
         if not all(abs(x) <= LARGEST for x in found + after):
             names = [*c.held, *c.states]
             bad = next(k for k, x in enumerate(found + after) if not abs(x) <= LARGEST)

@@ -28,10 +28,11 @@ class Stepper:
 
     ended    why the run is over, since an event has ended it; empty: it is not
     stale    whether outputs belong to an earlier state
+    running  whether a call goes on, in which a function of the user, or another thread, may ask for something
     """
 
     def __init__(self, prepared: Prepared):
-        self.prepared, self.runner = prepared, prepared.runner
+        self.prepared, self.runner, self.running = prepared, prepared.runner, False
         runner = self.runner
         self.state, self.out, self.eventful = runner.state, runner.out, hasattr(runner, "events")
         self.address, self.march = runner.run_.address, runner.march
@@ -82,10 +83,13 @@ class Stepper:
         end = self.base + self.count * dt
         if end > self.reach:
             self._look_ahead(end)
-        self.out.end, self.stale = end, True
-        status = self.march(self.address, self.budget)
-        if status != FINISHED:
-            self._go_on(status)
+        self.out.end, self.running = end, True
+        try:
+            status = self.march(self.address, self.budget)
+            if status != FINISHED:
+                self._go_on(status)
+        finally:
+            self.running, self.stale = False, True
         return True
 
     def _go_on(self, status):
@@ -93,6 +97,7 @@ class Stepper:
         began, then, done = clock.perf_counter(), self.state.time, self.state.steps
         try:
             while status != FINISHED:
+                self.stale = True  # since functions may look at it
                 if (taken := clock.perf_counter() - began) > PATIENCE:
                     left, passed = self.out.end - self.state.time, self.state.time - then
                     if told := endings.hopeless(left, taken, passed, self.state.steps - done):
