@@ -43,6 +43,14 @@ def kinematics(
     from .source import assignments, blamed, load
     from .starting import start_of
 
+    over_time = {"--until": until, "--outputs": outputs}
+    if sweep:
+        _refuse_idle(over_time, "not together with --sweep, which has no time; COUNT tells how many places it has")
+    elif range and not drive:
+        _refuse_idle(
+            over_time | {"--out": out, "--csv": csv, "--plot": plot},
+            "--range alone prints ranges; give --sweep or --drive",
+        )
     found, wanted = load(source, assignments(set)), written_as(out, csv)
     if plot is not None:
         folder_for(plot)
@@ -61,6 +69,12 @@ def kinematics(
             data, status, trouble = error.data, FAILED, str(error)
     _tell(data, wanted, plot)
     return status if trouble is None else complain(trouble, status)
+
+
+def _refuse_idle(options, why):
+    """Refuse options that would do nothing."""
+    if given := [name for name, value in options.items() if value is not None]:
+        raise OptionError(f"{', '.join(given)}: {why}")
 
 
 def _motions(source, sweep, drive, until, outputs):
@@ -91,6 +105,8 @@ def _parted(what):
 def _linear(name, text):
     try:
         first, last, count = text.split(":")
+        if int(count) < 1:
+            raise ValueError
         return np.linspace(float(first), float(last), int(count))
     except ValueError:
         raise OptionError(f"--sweep {name}={text}: write FIRST:LAST:COUNT, as in 0:6.28:100") from None
