@@ -1,10 +1,16 @@
 """`torsor study`: values on the command line, what is written, and what is refused."""
 
+import os
+import signal
+import time
+
 import numpy as np
 import pytest
 
 import torsor as ts
 from torsor.cli import status_of
+from torsor.studies import dispatch
+from torsor.studies.session import INTERRUPTED, Session
 
 FILE = """
 import torsor as ts
@@ -108,3 +114,31 @@ def test_runs_that_fail_give_status_3_and_bad_input_status_2(file, capsys):
     ):
         assert status_of(["study", file, *arguments]) == 2
         assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("done", [0, 2])
+def test_a_study_that_is_interrupted_writes_what_it_has(file, tmp_path, capsys, monkeypatch, number, status, done):
+    """The signal comes while a portion is carried out, which then takes its time to end."""
+    carry_out, count = Session.carry_out, []
+
+    def carried(self, first, values, pushes, stop):
+        count.append(first)
+        if len(count) > done:
+            os.kill(os.getpid(), number)
+            while not stop():
+                time.sleep(0.01)
+            time.sleep(0.6)
+        return carry_out(self, first, values, pushes, stop)
+
+    monkeypatch.setattr(Session, "carry_out", carried)
+    monkeypatch.setattr(dispatch, "GROWING", 1)
+    out = tmp_path / "study.nc"
+    asked = ["study", file, "--set", "m=1,2,3,4,5,6", "--reduce", "last", "--threads", "1", "--out", str(out)]
+    assert status_of(asked) == status
+    said = capsys.readouterr().err
+    assert said.count("torsor:") == 1 and ("interrupted" if done or status == 130 else "SIGTERM") in said
+    assert out.exists() == bool(done)
+    if done:
+        there = (ts.load(out).message != INTERRUPTED).values
+        assert there[: count[done]].all() and not there[count[done] :].any()

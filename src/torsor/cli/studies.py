@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 
 from ..errors import OptionError, RunError
-from . import DONE, FAILED, INTERRUPTED, complain
+from . import DONE, FAILED, INTERRUPTED, TERMINATED, complain
 from .drawing import tell, written_as
 from .options import (
     CSV,
@@ -186,5 +186,6 @@ def _told(data, varied, wanted):
     ]
     tell(f"{data.attrs.get('model', '')}: study", rows, data, wanted)
     if any(message == NOT_RUN for _, message in failed):
-        return complain("interrupted; runs that were not carried out are marked", INTERRUPTED)
+        ended = TERMINATED if data.attrs.get("interrupted_by") == "SIGTERM" else INTERRUPTED
+        return complain("interrupted; runs that were not carried out are marked", ended)
     return DONE if not failed else complain(f"{len(failed)} of {data.attrs['runs']} runs failed", FAILED)

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import signal
 import threading
 import warnings
 from concurrent import futures
@@ -9,7 +10,7 @@ from concurrent import futures
 import numpy as np
 
 from ..errors import OptionError, RunError
-from ..run.interruption import never_lost
+from ..run.interruption import abrupt, never_lost, noted
 from .executors import DEEP, workers
 from .order import unpacked, version
 from .portion import Portion, blank_counts, joined
@@ -32,14 +33,14 @@ class Dispatch:
     """The runs of a study on their way.
 
     left     ranges of runs that nobody has;   pending   futures of portions;   done   portions that are there
-    size     runs of the next portion
+    size     runs of the next portion;   signal   which ended the study, if any
     """
 
     def __init__(self, session, runs, pushed, folder):
         self.session, self.runs, self.pushed, self.folder = session, runs, pushed, folder
         self.done = [] if folder is None else folder.portions()
         self.left, self.pending, self.size = missing(len(runs), self.done), set(), 1
-        self.stop = Stop()
+        self.stop, self.signal = Stop(), None
 
     def carry_out(self, executor, bar):
         """All runs as one portion. Where somebody interrupts it, those that are not there are marked."""
@@ -53,18 +54,35 @@ class Dispatch:
                     self._hand_out(team, packed)
                 if not team.here:
                     import xarray  # noqa: F401  now, while others work
-                over, self.pending = futures.wait(self.pending, return_when=futures.FIRST_COMPLETED)
-                self._gather(over, team)
+                self._wait(team)
                 bar(sum(map(len, self.done)), [0])
         except KeyboardInterrupt:
-            self._interrupted(team)
+            with noted(keeps=False) as note:
+                note.signal = self.signal  # the second Ctrl-C is not waited for
+                self._interrupted(team)
+            self._warn_or_end()
         except RunError as error:
             self._mark(LOST)
             raise RunError(str(error), joined(self.done)) from error
         finally:
             self._end(team)
             bar.close()
-        return joined(self.done)
+        whole = joined(self.done)
+        whole.told |= {} if self.signal is None else {"interrupted_by": signal.Signals(self.signal).name}
+        return whole
+
+    def _wait(self, team):
+        """Keep the portions that come next. A signal ends the wait for them, but not what is done with them; processes that are
+        started for others in between do not inherit how it is handled."""
+        with noted(keeps=False) as note:
+            try:
+                with abrupt():
+                    over, self.pending = futures.wait(self.pending, return_when=futures.FIRST_COMPLETED)
+                self._gather(over, team)
+            finally:
+                self.signal = note.signal
+        if self.signal is not None:
+            raise KeyboardInterrupt
 
     def _hand_out(self, team, packed):
         """Submit the next portion."""
@@ -121,10 +139,17 @@ class Dispatch:
             if not future.cancelled() and future.exception() is None and not isinstance(future.result(), str):
                 self._take(future.result() if team.here else received(future), team.count)
         self._mark(INTERRUPTED)
+
+    def _warn_or_end(self):
+        """Tell what is returned. Where that is nothing, the signal goes on to whoever handles it."""
         count = sum(message == INTERRUPTED for portion in self.done for message in portion.messages)
         if count < len(self.runs):
             told = f"interrupted: {count} of {len(self.runs)} runs were not carried out; the others are returned"
             warnings.warn(told, stacklevel=4)
+            return
+        if self.signal is not None:
+            signal.raise_signal(self.signal)
+        raise KeyboardInterrupt
 
     def _end(self, team):
         """Nobody goes on; those who cannot be stopped are not waited for."""

@@ -19,7 +19,7 @@ from .dispatch import Dispatch
 from .keeping import Folder
 from .order import Order
 from .reductions import checked
-from .session import INTERRUPTED, Session
+from .session import Session
 from .variants import pushes, variants
 
 if TYPE_CHECKING:
@@ -132,11 +132,9 @@ def _times(outputs, until, intervals, reduce):
 
 
 def _told(model, data):
-    """The result, or an error where no run came to its end: Ctrl-C goes on where it left nothing to return."""
+    """The result, or an error where no run came to its end."""
     messages = [message for message in data["message"].values.tolist() if message]
     if len(messages) == data.sizes["run"]:
-        if set(messages) == {INTERRUPTED}:
-            raise KeyboardInterrupt
         raise RunError(
             f"model {model.name!r}: all {len(messages)} runs of the study failed; the first: {messages[0]}", data
         )
