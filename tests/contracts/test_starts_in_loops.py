@@ -64,3 +64,11 @@ def test_a_start_never_leads_the_wrong_way_round():
             sim.reset({joint: angle})
         assert sim["position_drift"] < 1e-12
         assert sim.coordinates[joint] == pytest.approx(-np.pi / 6, abs=1e-8)  # its dead point
+
+
+def test_runs_of_a_study_do_not_start_somewhere_else():
+    """What no assembly has fails its own run, with the nearest that there is; others are those of `simulate`."""
+    data = ts.study(four_bar(), 0.05, start={"D": [0.1, 2.0]}, outputs=1)
+    assert data.message.values[0] == "" and "D: 2 became 1.287" in data.message.values[1]
+    one = ts.simulate(four_bar(), 0.05, start={"D": 0.1}, outputs=1)
+    assert np.array_equal(data.position.values[0], one.position) and np.isnan(data.position.values[1]).all()

@@ -81,10 +81,12 @@ class Starts:
             system, built = self._wholly(float(t), q, v, p, found)
         else:
             system, built = self._simply(face, float(t), q, v, p)
-        worst, changes = self._off(wanted, system, built)
+        worst, missing, changes = self._off(wanted, system, built)
         if worst > LARGE:
             more = f" and {len(changes) - SHOWN} more" if len(changes) > SHOWN else ""
             told = f"the start that was asked for does not satisfy the constraints: {'; '.join(changes[:SHOWN])}{more}"
+            if self.task.exactly and missing > LARGE:
+                raise AssemblyError(f"model {self.model.name!r}: {told}")
             warnings.warn(f"model {self.model.name!r}: {told}", stacklevel=_outside())
         return replace(system, changes=changes), built
 
@@ -152,10 +154,10 @@ class Starts:
         return system, self.told.library(system.choice, run_kernels)
 
     def _off(self, wanted, system, built):
-        """How far a system is from what was asked for, and what has become of that, in words."""
+        """How far a system is from what was asked for, how far its coordinates are, and what has become of that, in words."""
         from ..start.given import unreachable
 
-        row, length, changes, worst = self._outputs(system, built), system.length, [], 0.0
+        row, length, changes, worst, missing = self._outputs(system, built), system.length, [], 0.0, 0.0
         units = [length if unit == "m" else 1.0 for unit in system.coordinate_units]
         speeds = [row["rate"] / units, row["velocity"] / length, row["angular_velocity"]]
         fastest = max(*(np.abs(x).max(initial=0.0) for x in speeds), system.scales["rate"], 1e-300)
@@ -168,7 +170,8 @@ class Starts:
             off = np.abs(away) / scale
             worst = max(worst, off.max(initial=0.0))
             if name == "coordinate" and off.max(initial=0.0) > TOLD:
-                changes.append(unreachable(np.linalg.norm(away)))
+                missing = np.linalg.norm(away)
+                changes.append(unreachable(missing))
             for label, value, far in zip(values, values.values(), off):
                 if far > TOLD:
                     here = row[name][self._places[label]]
@@ -181,7 +184,7 @@ class Starts:
             worst = max(worst, off)
             if off > TOLD:
                 changes.append(f"{body}.{what}: changed by up to {off * unit:.3g}")
-        return worst, changes
+        return worst, missing, changes
 
 
 def _outside():
