@@ -170,7 +170,7 @@ class Starts:
             off = np.abs(away) / scale
             worst = max(worst, off.max(initial=0.0))
             if name == "coordinate" and off.max(initial=0.0) > TOLD:
-                missing = np.linalg.norm(away)
+                missing = float(np.linalg.norm(away))
                 changes.append(unreachable(missing))
             for label, value, far in zip(values, values.values(), off):
                 if far > TOLD:
