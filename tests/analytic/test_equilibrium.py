@@ -150,6 +150,19 @@ def test_a_contact_closes_on_the_way_down_and_carries_the_weight():
     assert found.reactions["floor"][0][2] == pytest.approx(2 * G)
 
 
+@pytest.mark.parametrize("depth", [0.06, 0.04])
+def test_of_two_floors_that_a_rod_cannot_lie_on_at_once_it_meets_the_first(depth):
+    """A rod on a hinge falls on a floor under its end, at 0.1, or on one under its middle."""
+    model = hinged(0.0)
+    for name, x, z in (("end", 1.0, 0.1), ("middle", 0.5, depth)):
+        model.add(ts.Contact(name, model.ground, model["rod"], point=(x, 0, 0), plane=(0, 0, -z)))
+    found = ts.equilibrium(model)
+    first = "end" if depth > 0.05 else "middle"
+    assert [name for name, told in found.contacts.items() if told == "closed"] == [first]
+    assert found.coordinates["hinge"] == pytest.approx(np.arcsin(0.1 if first == "end" else 2 * depth))
+    assert found.reactions[first][0][2] == pytest.approx(2.0 * G / 2 if first == "end" else 2.0 * G)
+
+
 def test_a_contact_that_would_pull_opens():
     model = ts.Model("lifted", gravity=(0, 0, -G))
     body = model.body("ball", mass=2.0, inertia=(0.1, 0.1, 0.1))

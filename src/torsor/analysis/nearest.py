@@ -22,14 +22,14 @@ FARTHER = 0.5  # of what is left at the nearest point has to be left at a farthe
 
 def nearest(search):
     """The balance that (1) leads to from the origin of a search, or the best one of the search where much less is left."""
-    best, now = search.best, search.met(search.origin, None)
+    best, now = search.best, search.met(search.origin)
     damping = 1e-3 * now.pace
     for _ in range(STEPS):
         step = now.less(damping)
         if not np.isfinite(step[0]).all() or search.length(step) < SHORT:
             break
         there = None if search.part(step) < 1 else search.moved(now, step)
-        then = None if there is None else search.met(there, now)
+        then = None if there is None else search.met(there)
         gain = -np.inf if then is None else 1 - search.left(then) / search.left(now)
         now, damping = (then, damping / 5) if gain > -ROUNDING else (now, 4 * damping)
         if abs(gain) < LESS:

@@ -131,11 +131,11 @@ class Search:
                 damping *= 2
                 step = now.step(damping)
             there = self.moved(now, step)
-            if there is None:
+            then = None if there is None else self.met(there)
+            if then is None:
                 reach = min(reach, self.length(step)) / 2
                 continue
             reach = min(LONGEST, 2 * reach)
-            then = self.met(there, now)
             ratio = then.unrest / max(now.unrest, 1e-300)
             flat = flat + 1 if abs(ratio - 1) < FLAT and not self.rest.contacts else 0
             damping, now = damping * float(np.clip(ratio, 0.2, 2.0)), then
@@ -145,26 +145,28 @@ class Search:
         """Whether a place lies beyond a gap that is open."""
         return self.rest.closed(place)[1]
 
-    def met(self, place, before):
-        """The balance at a place, with gaps closed that a step went through, or the contact open that pulls most."""
+    def met(self, place):
+        """The balance at a place, with gaps closed that a step went through, or the contact open that pulls most; None where all
+        that it went through at once cannot be closed."""
         place, closes = self.rest.closed(place)
         if closes:
-            place = self._onto(self.rest.held(place), before.place)
+            place = self._onto(self.rest.held(place))
+            return None if place is None else self.balance(place)
         found = self.balance(place)
-        place, opens = (place, None) if closes else self.rest.opened(found)
+        place, opens = self.rest.opened(found)
         return self.balance(place) if opens else found
 
-    def _onto(self, place, before):
-        """A place on the constraints that have just closed, or the one before."""
+    def _onto(self, place):
+        """A place on the constraints that have just closed; None where they cannot be met nearby."""
         found, _ = self.mechanism.examiner(place).assemble(place.t, place.q, place.p)
-        return before if found is None else place.moved(q=found)
+        return None if found is None else place.moved(q=found)
 
     # all of it
 
     def found(self, place, stable=False):
         """The balance of an equilibrium near a place, with everything on its right side."""
         place = self.rest.began(place)
-        place = self.origin = self._onto(place, place)
+        place = self.origin = self._onto(place) or place
         now = None if stable else self.newton(place)
         if now is None or not self.converged(now):
             now = self._sought()
