@@ -94,7 +94,7 @@ def simulate(
     _certifiable(task, certify, checkpoint)
     if ranks is not False or count_of(threads, certify, checkpoint) > 1:
         return _by_several(task, times[:], ranks, threads, certify, checkpoint, progress)
-    if checkpoint is not None:
+    if checkpoint is not None or checkpoint_interval is not None:
         return _checkpointed(task, times, checkpoint, (checkpoint_every, checkpoint_interval), progress)
     system, data = _carried_out(task, times[:], model.name, progress)
     data = task.doubted(task.judged(system, data, data.sizes["time"]), 2)
@@ -233,6 +233,8 @@ def resume(
 
 def _checkpointed(task, times, checkpoint, intervals, progress):
     """A run in a folder, from its start."""
+    if checkpoint is None:
+        raise OptionError("checkpoint_interval: give the folder `checkpoint`, too")
     place = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
     for value, what in zip(intervals, ("checkpoint_every", "checkpoint_interval")):
         if value is not None and quantity.number(value) != 0:

@@ -97,6 +97,9 @@ def test_a_planar_arm_reaches_as_trigonometry_says():
     assert found.residual.shape == (2, 20) and found.residual.max() < 1e-12
     elbow = (radius**2 - 1.0 - 0.8**2) / (2 * 0.8)
     np.testing.assert_allclose(np.cos(found.coordinates["hinge1"]), elbow, atol=1e-10)
+    with pytest.raises(ts.AssemblyError, match="out of reach.*misses tip by 1.2") as error:
+        ts.assemble(model, {"tip": (3, 0, 0)}, modes=True)
+    np.testing.assert_allclose(error.value.nearest.poses["rod1"][:2, 3], [1.4, 0], atol=1e-6)
     both = ts.assemble(model, {"tip": tips[0, 0]}, modes=True)
     np.testing.assert_allclose(
         np.sort(both.coordinates["hinge1"]), np.array([-1, 1]) * np.arccos(elbow[0, 0]), atol=1e-10
@@ -303,6 +306,7 @@ def test_targets_are_met_at_a_time_and_with_parameters():
         ({"targets": {"hinge0": [1.0, 2.0], "hinge1": [1.0, 2.0, 3.0]}}, "do not fit together"),
         ({"targets": {"hinge0": [1.0, 2.0]}, "modes": True}, "ask for one configuration at a time"),
         ({"targets": {"hinge0": 1.0}, "modes": True}, "the targets leave 1 freedoms"),
+        ({"targets": {"hinge0": 1.0}, "modes": True, "least_squares": True}, "give one of them"),
         ({"targets": {"hinge0": 1.0}, "weights": {"hinge1": 1.0}}, "weights must be numbers by the names of targets"),
         ({"targets": {"hinge0": 1.0}, "weights": {"hinge0": -1.0}}, "weight of 'hinge0' must be positive"),
         ({"targets": {"hinge0": 1.0}, "limits": {"hinge0": (1.0, 0.0)}}, "the lower one first"),

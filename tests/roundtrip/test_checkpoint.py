@@ -257,6 +257,8 @@ def test_a_folder_of_others_is_left_alone(tmp_path):
         ts.simulate(pendulum(), 1.0, checkpoint=tmp_path / "thesis.tex")
     with pytest.raises(ts.ResultError, match="no such folder"):
         ts.resume(tmp_path / "nowhere", pendulum())
+    with pytest.raises(ts.OptionError, match="checkpoint_interval: give the folder `checkpoint`, too"):
+        ts.simulate(pendulum(), 1.0, checkpoint_interval=0.5)
     with pytest.raises(ts.OptionError, match="checkpoint_every must be a positive number"):
         ts.simulate(pendulum(), 1.0, checkpoint=tmp_path / "new", checkpoint_every=-1)
     assert os.listdir(tmp_path) == ["thesis.tex"]

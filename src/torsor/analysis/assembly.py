@@ -96,6 +96,10 @@ def assemble(
     """
     model_given(model, "assemble")
     modes, least_squares = flag(modes, "modes"), flag(least_squares, "least_squares")
+    if modes and least_squares:
+        raise OptionError(
+            "assemble: modes=True finds exact assemblies, least_squares=True one that is not: give one of them"
+        )
     wanted, numbers = targets_of(model, targets, by_name(signals, "signals", "expressions or frames"))
     limits, weights = by_name(limits, "limits", "pairs of numbers"), by_name(weights, "weights", "numbers")
     problem = problem_of(model, wanted, limits_of(model, limits), parameters, formulation)

@@ -108,4 +108,4 @@ def _alone(group, q, free):
 def _marks(problem, group, q):
     """Poses of all bodies, lengths over the size of the model."""
     H = problem.dynamics.poses(q, group.p, group.t[0])
-    return (H / np.array([[1, 1, 1, problem.length]] * 4)).reshape(len(q), -1)
+    return (H / np.array([[1, 1, 1, problem.length]] * 4)).reshape(len(q), H[:1].size if len(q) else 0)

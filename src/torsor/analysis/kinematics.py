@@ -74,11 +74,10 @@ def kinematics(
         by_name(x, what, "arrays") for x, what in ((rates, "rates"), (accelerations, "accelerations"))
     )
     still, named = times is None, by_name(signals, "signals", "expressions")
+    _refuse_mixed(targets, actuators, drives, rates, accelerations)
     if targets is None:
         x = _places(drives, times)
         asked = motions(model, drives, x, rates, accelerations)
-    elif drives or rates or accelerations:
-        raise OptionError("kinematics: give drives, with their rates and accelerations, or targets")
     else:
         given = None if still else _places({}, times)
         asked, start, x = tracked(model, targets, given, actuators, named, start, parameters, formulation)
@@ -96,6 +95,16 @@ def kinematics(
     if done < len(x):
         raise RunError(singular.stuck(model, twin, follower, asked, reached, still), data)
     return data
+
+
+def _refuse_mixed(targets, actuators, *driven):
+    """Refuse what would do nothing beside what else is given."""
+    if targets is not None and any(driven):
+        raise OptionError("kinematics: give drives, with their rates and accelerations, or targets")
+    if targets is None and actuators is not None:
+        raise OptionError(
+            "kinematics: actuators belong to targets; drives name the coordinates that are driven themselves"
+        )
 
 
 def _places(drives, times):
