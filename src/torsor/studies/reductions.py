@@ -117,7 +117,7 @@ def reduced(reduce, run, told=None):
                 returned.add(name, how, _called(how, run))
             else:
                 variable, word = how if isinstance(how, tuple) else (name, how)
-                returned.found.append((np.zeros(1, int), {name: _over_time(run, variable, word)}, {}))
+                returned.found[name] = _over_time(run, variable, word)
     return returned.together()
 
 
@@ -141,16 +141,19 @@ def _over_time(run, name, how):
 class Returned:
     """What functions return of a run: numbers, text, arrays, labelled arrays, or several of them by name.
 
-    found   pieces (`aligning.py`), a variable each
+    found    (dimensions, values) by name;   labels   of dimensions of some of them, by name
     """
 
     def __init__(self, run, told):
-        self.run, self.told, self.found = run, told, []
+        self.run, self.told, self.found, self.labels = run, told, {}, {}
 
     def together(self):
-        """All of it: (dimensions, values) by name, and labels."""
-        found, labels = aligned(self.found)
-        return {name: x for _, variables in found for name, x in variables.items()}, labels
+        """All of it: (dimensions, values) by name, and labels, which they have in common then (`aligning.py`)."""
+        if not self.labels:
+            return self.found, {}
+        one = np.zeros(1, int)
+        pieces, labels = aligned([(one, {name: x}, self.labels.get(name, {})) for name, x in self.found.items()])
+        return {name: x for _, variables in pieces for name, x in variables.items()}, labels
 
     def add(self, name, function, value):
         """Take what a function gave under this name, or under its own; in several by name None is nothing."""
@@ -164,15 +167,15 @@ class Returned:
             return
         refuse_name(called)
         if hasattr(value, "dims") and hasattr(value, "coords"):
-            array, (dims, labels) = np.asarray(value.values), self._labelled(called, value)
+            array, (dims, self.labels[called]) = np.asarray(value.values), self._labelled(called, value)
         else:
-            array, labels = _array(value), {}
+            array = _array(value)
             dims = tuple(f"{called}_{k}" for k in range(array.ndim))
         if array.dtype.kind not in "fciubU":
             raise RunError(
                 f"reduce: {called!r} must give numbers or text, got {quantity.show(value)}; nan where there is nothing to tell"
             )
-        self.found.append((np.zeros(1, int), {called: (dims, array)}, labels))
+        self.found[called] = dims, array
 
     def _labelled(self, called, value):
         """Dimensions of a labelled array, and labels of those that are its own. One that has other labels than the results of the
