@@ -203,9 +203,10 @@ def undetermined(model, twin):
     if not free:
         return None
     loose = singular.moving(problem, np.linalg.norm(Vt[problem.n - free :], axis=0))  # in any motion that is left
+    bodies = singular.moved(problem, t, q, p, Vt[problem.n - free :])
     return (
         f"model {model.name!r}: {free} of its freedoms are not driven: as many coordinates as there are freedoms are needed. "
-        f"Driven: {', '.join(twin.names) or 'none'}; free to move: {', '.join(loose)}"
+        f"Driven: {', '.join(twin.names) or 'none'}; free to move: {', '.join(loose)}, and with them {', '.join(bodies)}"
     )
 
 

@@ -5,6 +5,10 @@ import numpy as np
 from .following import conditioning
 
 SHARE = 0.15  # of the largest component, from which on something takes part
+SLIGHT, NOTICED = (
+    1e-5,
+    0.01,
+)  # rad, or the size of the model: a motion that shows what takes part in it, and which part of it counts
 SMALL = 0.5  # over its neighbours' mean: a dip that is looked into
 NOTHING = 1e-6  # least singular value that is none
 GOLDEN = (np.sqrt(5.0) - 1) / 2
@@ -14,6 +18,14 @@ def moving(problem, direction):
     """Names of the coordinates that take part in a direction of velocities."""
     size = np.abs(direction)
     return [name for name, x in zip(problem.dynamics.coordinates, size) if x > SHARE * size.max()]
+
+
+def moved(problem, t, q, p, directions):
+    """Names of the bodies that take part in some of these directions of velocities, at one configuration."""
+    ends = problem.move(np.repeat(q, len(directions), axis=0), SLIGHT * directions)
+    here, there = (problem.dynamics.poses(x, p, t[0]) for x in (q, ends))
+    far = np.abs((there - here) / np.array([1, 1, 1, problem.length])).max(axis=(0, 2, 3))
+    return [name for name, x in zip(problem.dynamics.system.bodies, far) if x > NOTICED * SLIGHT]
 
 
 def strained(problem, rows):
