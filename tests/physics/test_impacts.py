@@ -3,6 +3,7 @@
 import casadi as ca
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import torsor as ts
 
@@ -206,3 +207,27 @@ def test_impacts_that_friction_cannot_stop_are_the_same_at_any_size_and_in_any_c
     assert list(mine.event_name.values) == list(whole.event_name.values) == ["foot.touch"]
     np.testing.assert_allclose(mine.event_impulse[0, -3:] / size, whole.event_impulse[0, -3:], atol=1e-8)
     np.testing.assert_allclose(mine.position.values / size, whole.position.values, atol=1e-8)
+
+
+def test_a_loop_that_a_motor_sets_going_from_rest_strikes_a_stop():
+    """A parallelogram in a slanted plane, whose hinges are redundant, is brought to rest by its stop but for rounding; as a
+    rotor of inertia I under the torque Q it strikes at √(2 φ I/Q), then after 2 e ω I/Q, and so on."""
+    turned, up = Rotation.from_rotvec((0.4, -0.9, 0.3)).as_matrix(), 0.5 * np.sqrt(0.75)
+    model, r, torque, stop, e = ts.Model("slanted"), 0.5, 3.0, 0.4, 0.3
+    corners = [turned @ corner for corner in ((0, 0, 0), (r / 2, up, 0), (1 + r / 2, up, 0), (1, 0, 0))]
+    ends = [model.ground]
+    for k, (a, b) in enumerate(zip(corners, corners[1:])):
+        ends.append(model.body(f"bar{k}", mass=1.0 + k, inertia=(0.1, 0.1, 0.1), at=tuple((a + b) / 2)))
+    ends.append(model.ground)
+    pairs = enumerate(zip(ends, ends[1:], corners))
+    hinges = [
+        model.add(ts.Revolute(f"hinge{k}", a, b, point=tuple(c), axis=tuple(turned[:, 2]))) for k, (a, b, c) in pairs
+    ]
+    model.add(ts.JointForce("motor", hinges[0], torque))
+    model.add(ts.Limit("stop", hinges[0], upper=stop, restitution=e))
+    inertia = 2 * 0.1 + (1.0 + 3.0) * (r / 2) ** 2 + 2.0 * r**2
+    speed = np.sqrt(2 * stop * torque / inertia)
+    first = speed * inertia / torque
+    data = ts.simulate(model, first * (1 + 2 * e + 2 * e**2) + 0.05, outputs=3, formulation="relative")
+    expected = first + np.array([0, 2 * e, 2 * e + 2 * e**2]) * first
+    assert np.abs(data.event_time.values[:3] - expected).max() < 1e-9

@@ -163,5 +163,5 @@ class Structures:
         if off:
             names = "; ".join(f"{f.rows[k]} (off by {g:.3g})" for k, g in off[:5])
             raise AssemblyError(f"contradictory constraints would be engaged together: {names}")
-        v = examiner.onto(t, q, v, p, found.keep)
-        diagnosis.refuse_contradictions(examiner, found, t, q, v, p, f.rows)
+        held = examiner.onto(t, q, v, p, found.keep)
+        diagnosis.refuse_contradictions(examiner, found, t, q, held, p, f.rows, examiner.speed(v))

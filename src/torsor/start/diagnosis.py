@@ -185,8 +185,11 @@ def _shared(A, keep, redundant):
     return sorted(set(np.array(keep, int)[taking_part].tolist()) | set(redundant))
 
 
-def refuse_contradictions(examiner, diagnosis, t, q, v, p, rows):
-    """Refuse redundant rows that ask for another velocity or acceleration than the rows they depend on."""
+def refuse_contradictions(examiner, diagnosis, t, q, v, p, rows, speed=0.0):
+    """Refuse redundant rows that ask for another velocity or acceleration than the rows they depend on.
+
+    speed   that something had from which v was found: what stops altogether is left with its rounding
+    """
     if not diagnosis.redundant:
         return
     keep, redundant = diagnosis.keep, diagnosis.redundant
@@ -195,7 +198,7 @@ def refuse_contradictions(examiner, diagnosis, t, q, v, p, rows):
     a = least(examiner.matrix(t, q, p, keep), told)
     velocity = examiner.psi(t, q, v, p, redundant) / units
     acceleration = examiner.matrix(t, q, p, redundant) @ a - gamma
-    rate = examiner.speed(v)
+    rate = max(examiner.speed(v), speed)
     for off, what, scale in (
         (velocity, "velocity", rate),
         (acceleration, "acceleration", max(rate**2, *(np.abs(x).max(initial=0.0) for x in (a, told, gamma)))),
