@@ -125,6 +125,21 @@ def test_inputs_are_held_between_calls():
     assert (sim.time, sim["axle.rate"], sim.inputs["torque"], sim.events) == (0.0, 0.0, 0.0, [])
 
 
+@pytest.mark.parametrize("method", [key for key, cls in METHODS.items() if cls.order > 1])
+def test_inputs_that_change_do_the_work_that_the_energy_gains(method):
+    """Torques that are held for any time: φ += ω h + τ h²/(2 J), ω += τ h/J, W += τ Δφ = ΔE, with an event where τ passes 2."""
+    draw, inertia, turned, rate, work, before, strong = np.random.default_rng(2), 0.5, 0.0, 0.0, 0.0, 0.0, 0
+    sim = ts.Simulation(motor(), method=method, step=None if METHODS[method].adaptive() else 0.004)
+    for torque in draw.normal(scale=2, size=30).tolist():
+        h, strong, before = float(draw.uniform(0.001, 0.03)), strong + (torque >= 2.0 > before), torque
+        sim.advance(h, torque=torque)
+        gained = rate * h + torque * h**2 / (2 * inertia)
+        turned, rate, work = turned + gained, rate + torque * h / inertia, work + torque * gained
+    found = [sim["axle.coordinate"], sim["axle.rate"], sim["work"], sim["energy"]]
+    np.testing.assert_allclose(found, [turned, rate, work, work], rtol=0, atol=1e-12)
+    assert len(sim.events) == strong > 0
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_state_is_kept_and_restored(method, tmp_path):
     """In memory, in a file and in a copy; from there on the same bits, also with impacts behind and before."""
