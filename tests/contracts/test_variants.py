@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from torsor.studies.dispatch import Dispatch
+from torsor.studies.executors import Workers
 from torsor.studies.order import unpacked
 from torsor.studies.portion import Portion, blank_counts
 from torsor.studies.session import Session
@@ -113,3 +115,14 @@ def test_executors_that_cannot_work_are_told_and_what_was_done_is_kept(model):
     there = data.message.values == ""
     assert there[0] and not there[5] and data.one.values[there].tolist() == [1.0] * there.sum()
     assert set(data.message.values[~there]) == {"not run: the study ended before"}
+
+
+def test_portions_last_longer_the_more_workers_are_to_be_served():
+    """Of runs of a millisecond: half a second, and so long that one process can send them to all; less towards the end."""
+    sizes = {}
+    for count in (2, 400):
+        for runs in (10**7, 2000):
+            ours = Dispatch(None, np.zeros((runs, 1)), (), None)
+            ours._take(Portion(0, [""] * 100, blank_counts(100), seconds=0.1), Workers(None, count, False))
+            sizes[count, runs] = ours.size
+    assert sizes == {(2, 10**7): 500, (2, 2000): 500, (400, 10**7): 4000, (400, 2000): 2000}

@@ -160,8 +160,8 @@ def test_a_study_that_is_interrupted_returns_what_it_has(model, tmp_path, monkey
     whole = ts.study(model, 0.2, {"m": MASSES}, reduce="last")
     take = dispatch.Dispatch._take
 
-    def taken(self, portion, count):
-        take(self, portion, count)
+    def taken(self, portion, team):
+        take(self, portion, team)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(dispatch.Dispatch, "_take", taken)

@@ -107,20 +107,22 @@ class Dispatch:
             except (RunError, KeyboardInterrupt) as error:
                 troubles.append(error)
             else:
-                self._take(portion, team.count)
+                self._take(portion, team)
         if troubles:
             raise min(troubles, key=lambda one: isinstance(one, RunError))
 
-    def _take(self, portion, count):
+    def _take(self, portion, team):
         """Keep a portion; the next ones are as long as its pace suggests, and the last ones end together."""
+        count = team.count
         if not self.done:
             self._refuse_large(portion)
         self.done.append(portion)
         if self.folder is not None and INTERRUPTED not in portion.messages:
             self.folder.keep(portion)
         pace = max(portion.seconds / len(portion), 1e-6)
-        share = max(SHORTEST / pace, sum(last - first for first, last in self.left) / (2 * count))
-        self.size = int(max(1, min(LASTING / pace, GROWING * len(portion), share)))
+        busy = count * team.cost  # seconds in which this process can hand out a portion to each of them
+        share = max(max(SHORTEST, busy) / pace, sum(last - first for first, last in self.left) / (2 * count))
+        self.size = int(max(1, min(max(LASTING, 2 * busy) / pace, GROWING * len(portion), share)))
 
     def _refuse_large(self, portion):
         """Refuse a study whose results do not fit in memory."""
@@ -137,7 +139,7 @@ class Dispatch:
         over, self.pending = futures.wait(self.pending, timeout=PATIENCE)
         for future in over:
             if not future.cancelled() and future.exception() is None and not isinstance(future.result(), str):
-                self._take(future.result() if team.here else received(future), team.count)
+                self._take(future.result() if team.here else received(future), team)
         self._mark(INTERRUPTED)
 
     def _warn_or_end(self):
