@@ -76,6 +76,15 @@ def test_an_unknown_output_is_told():
         ts.Controller("pilot", 0.1, [], ["push", "pulls"], lambda t, u: (0, 0))["pull"]
 
 
+def test_an_output_of_a_controller_that_was_not_added_is_told():
+    model, rail = cart()
+    pilot = ts.Controller("pilot", 0.1, [], ["push"], lambda t, u: 0.0)
+    with pytest.raises(
+        ts.ModelError, match="contains 'pilot.push', which .* model 'cart'; 'pilot' is not added to it, or not yet"
+    ):
+        model.add(ts.JointForce("motor", rail, pilot["push"]))
+
+
 def late(bad):
     """A law that answers well before 0.25 s, and then as it is told."""
     return lambda t, u: bad(u) if t > 0.25 else 1.0

@@ -123,7 +123,11 @@ def contents(model, owner, what, expression, allowed):
     for s in [] if expression.is_constant() else ca.symvar(expression):
         kind = model._symbols.get(s.element_hash())
         if kind is None:
-            raise ModelError(f"{owner}: {what} contains {s.name()!r}, which does not belong to model {model.name!r}")
+            whose = s.name().rpartition(".")[0]
+            hint = f"; {whose!r} is not added to it, or not yet" if whose and whose not in model._names else ""
+            raise ModelError(
+                f"{owner}: {what} contains {s.name()!r}, which does not belong to model {model.name!r}{hint}"
+            )
         if kind == HOMELESS and kind not in allowed:
             raise ModelError(
                 f"{owner}: {what} contains {s.name()!r}, and a particle (inertia 0) has no orientation; give it an "
