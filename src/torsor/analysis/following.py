@@ -16,6 +16,7 @@ PIECE = 16  # places that are reached in one go
 NEWTON = 30  # steps: at a singular position each halves what is left
 STEADY = 0.4  # by which residuals must become less, where steps do not become short quickly
 SHRINK = 0.35  # by which every further step must be shorter
+SAME = 1e-4  # rad, or the size of the model: distance of assemblies that are one, also at a singular position
 MET = 1e-6  # gap of a stop that is met
 SHORTEST = 1e-12  # part of a way, below which it is not divided
 
@@ -57,7 +58,7 @@ class Follower:
             none = np.zeros((len(alive), 0)), np.zeros((len(alive), 0, problem.n))
             u = constrained(*none, g, G, d, B, np.zeros(len(alive)))[0]
             size = np.abs(u).max(axis=1, initial=0.0)
-            slow = size > (SHRINK if k else 1.0) * before[alive]
+            slow = size > SHRINK * before[alive]
             poor = ~(size <= STRIDE) | slow & ~((k > 0) & (off < STEADY * less[alive]))
             inside = d.min(axis=1, initial=0.0) >= -EXACT
             found[alive] = inside & ((off <= ROUNDING) | poor & (off <= NEARLY))
@@ -93,7 +94,8 @@ class Follower:
         else:
             before = len(x) - 1
         self._between(states, counted, x, knots, before)
-        for j in range(before + 1, len(x)):  # the piece in which it ends
+        before = self._agreeing(states, counted, x, knots, before)
+        for j in range(before + 1, len(x)):  # the piece in which it ends, or in which a long step led to another assembly
             last = self.go(states[j - 1], counted[j - 1], x[j - 1], x[j])
             if last[0] != x[j]:
                 return states[:j], counted[:j], last
@@ -113,6 +115,17 @@ class Follower:
             states[inner], counted[inner], fine = self.corrected(x[inner], states[inner - 1], counted[inner - 1], ahead)
             for j in inner[~fine]:
                 _, states[j], counted[j] = self.go(states[j - 1], counted[j - 1], x[j - 1], x[j])
+
+    def _agreeing(self, states, counted, x, knots, end):
+        """The knot up to which what lies between the knots leads to these: all of them, but where a step was so long that it led to
+        another assembly."""
+        for before, k in zip(knots, knots[1:]):
+            if k <= end and k - before > 1:
+                ahead = self.problem.local(states[k - 2 : k - 1], states[k - 1 : k])[0] / (x[k - 1] - x[k - 2])
+                at, q, _ = self.go(states[k - 1], counted[k - 1], x[k - 1], x[k], ahead)
+                if at != x[k] or np.abs(self.problem.local(q[None, :], states[k : k + 1])).max() > SAME:
+                    return before
+        return end
 
     def go(self, q, turns, begin, end, along=None):
         """From one place of the way to another: where it came, the configuration and the counted angles there.
