@@ -93,3 +93,45 @@ def test_a_universal_joint_turns_unevenly():
     data = ts.kinematics(model, {"first": 3 * ts.time}, times)
     ratio = np.cos(bend) / (1 - (np.sin(bend) * np.sin(3 * times)) ** 2)
     np.testing.assert_allclose(data.rate.sel(joint_coordinate="second[0]"), 3 * ratio, atol=1e-11)
+
+
+@pytest.mark.parametrize("crank, base", [(0.98, 2.0), (1.0, 2.02)])
+def test_a_linkage_that_is_nearly_a_parallelogram_stays_on_its_assembly(crank, base):
+    """Where it nearly lies flat both assemblies are close to each other, and the one that goes straight on is the other one."""
+    coupler, rocker, first = 2.0, 1.0, 1.0
+
+    def places(angle):
+        A = crank * np.array([np.cos(angle), np.sin(angle)])
+        far = np.array([base, 0.0]) - A
+        s = np.linalg.norm(far)
+        along = (coupler**2 - rocker**2 + s**2) / (2 * s)
+        return A, A + (along * far + np.sqrt(coupler**2 - along**2) * np.array([-far[1], far[0]])) / s
+
+    B, C = places(first)
+    points = {"A": (0, 0), "B": B, "C": C, "D": (base, 0)}
+    model, rods = planar("four-bar", points, ("AB", "BC", "CD"), "AD")
+    turns = crank < 1
+    end = np.inf if turns else np.arccos((crank**2 + base**2 - (coupler + rocker) ** 2) / (2 * crank * base))
+    found = ts.range_of_motion(model, "A0")
+    assert found.turns == turns and [found.lower, found.upper] == pytest.approx([-end - first, end - first], abs=1e-8)
+    sweep = np.linspace(0, 6.0, 7) if turns else np.linspace(0, -3.5, 5)
+    data = ts.kinematics(model, {"A0": sweep}, signals={"C": rods["CD"].point((*(C - points["D"]) / 2, 0))})
+    expected = np.array([places(first + angle)[1] for angle in sweep])
+    np.testing.assert_allclose(np.stack([data["C[0]"], data["C[1]"]], 1), expected, atol=1e-10)
+
+
+def test_a_range_may_be_longer_than_a_turn():
+    """Seven hinges in space: an angle that comes back to its value with other angles of the rest goes on to its own ends."""
+    random, model = np.random.default_rng(8), ts.Model("seven")
+    points, before = random.normal(size=(7, 3)), model.ground
+    for k in range(7):
+        last = k == 6
+        mass, at = (None, None) if last else (random.uniform(-2, 3), random.normal(size=3))
+        body = model.ground if last else model.body(f"rod{k}", mass=10**mass, inertia=(0.1, 0.12, 0.15), at=at)
+        model.add(ts.Revolute(f"hinge{k}", before, body, point=points[k], axis=random.normal(size=3)))
+        before = body
+    found = ts.range_of_motion(model, "hinge0")
+    assert not found.turns and found.upper - found.lower > 4 * np.pi
+    for end, way in ((found.lower, 1), (found.upper, -1)):  # each in small steps, and both singular
+        near = ts.kinematics(model, {"hinge0": np.linspace(0, end + way * 1e-7, 400)})
+        assert near.conditioning.values[-1] < 1e-3 < near.conditioning.values[:-20].min()

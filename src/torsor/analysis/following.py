@@ -17,6 +17,7 @@ NEWTON = 30  # steps: at a singular position each halves what is left
 STEADY = 0.4  # by which residuals must become less, where steps do not become short quickly
 SHRINK = 0.35  # by which every further step must be shorter
 SAME = 1e-4  # rad, or the size of the model: distance of assemblies that are one, also at a singular position
+PASSING = 1e-4  # likewise: length of a step that passes a singular position
 MET = 1e-6  # gap of a stop that is met
 SHORTEST = 1e-12  # part of a way, below which it is not divided
 
@@ -30,6 +31,7 @@ class Follower:
     def __init__(self, driven, inputs):
         self.problem, self.inputs, self._counted = driven.problem, inputs, driven.turns
         self._turns = self.problem.dynamics.kernels["turns"]
+        self.square = square(self.problem)
 
     def at(self, x, turns):
         """Instants and inputs at places of the way, or at one of them: a row for each."""
@@ -95,7 +97,9 @@ class Follower:
             before = len(x) - 1
         self._between(states, counted, x, knots, before)
         before = self._agreeing(states, counted, x, knots, before)
-        for j in range(before + 1, len(x)):  # the piece in which it ends, or in which a long step led to another assembly
+        for j in range(
+            before + 1, len(x)
+        ):  # the piece in which it ends, or in which a long step led to another assembly
             last = self.go(states[j - 1], counted[j - 1], x[j - 1], x[j])
             if last[0] != x[j]:
                 return states[:j], counted[:j], last
@@ -132,12 +136,14 @@ class Follower:
 
         along   û per unit of the way, where it came from
         """
-        x, step = begin, end - begin
+        x, step, side = begin, end - begin, self.side(begin, q, turns)
         while x != end and step:
             goal = end if abs(end - x) <= abs(step) * (1 + 1e-12) else x + step
             found = self.one(goal, q, turns, None if along is None else along * (goal - x))
-            if found is not None:
-                along = self.problem.local(q[None, :], found[0][None, :])[0] / (goal - x)
+            way = np.zeros(1) if found is None else self.problem.local(q[None, :], found[0][None, :])[0]
+            there = 0.0 if found is None else self.side(goal, *found)
+            if found is not None and (side * there >= 0 or np.abs(way).max() <= PASSING):
+                along, side = way / (goal - x), there or side
                 (q, turns), x, step = found, goal, 2 * step
             else:
                 step /= 2
@@ -145,11 +151,31 @@ class Follower:
                     break
         return x, q, turns
 
+    def side(self, x, q, turns):
+        """The sign of the determinant of the constraints, 0 where they are not as many as velocities.
+
+        It changes where a singular position is passed and nowhere else, and assemblies that are neighbours have different ones: a
+        step between which it differs has led to another assembly, or past a singular position, which a short step shows.
+        """
+        if self.square is None:
+            return 0.0
+        t, p = self.at(x, turns)
+        _, G = self.rows(np.atleast_1d(x), t, q[None, :], p)
+        return float(np.linalg.slogdet(G[0][self.square])[0])
+
     def met(self, x, q, turns):
         """Names of the stops that are met."""
         t, p = self.at(x, turns)
         d, _ = self.problem.gaps(t, q[None, :], p)
         return [name for (_, _, name), gap in zip(self.problem.stops, d[0]) if gap < MET]
+
+
+def square(problem, more=0):
+    """Places of the rows of constraints in use and of so many behind them, where these are as many as velocities; else None."""
+    keep = set(problem.dynamics.system.keep)
+    places = [k for k, row in enumerate(problem.rows) if row in keep]
+    places += range(len(problem.rows), len(problem.rows) + more)
+    return places if len(places) == problem.n else None
 
 
 def conditioning(problem, t, q, p, loose=0):

@@ -14,7 +14,7 @@ from ..errors import OptionError, RunError
 from ..lie import so3
 from .assembly import assemble, problem_of
 from .drives import Motions
-from .following import Follower
+from .following import Follower, square
 from .spline import Spline
 from .targets import targets_of
 
@@ -28,6 +28,7 @@ class Tracker(Follower):
     def __init__(self, problem, times, y):
         self.problem, self._times, self._y = problem, times, y
         self._turns = problem.dynamics.kernels["turns"]
+        self.square = square(problem, len(problem.units["wanted"]))
 
     def at(self, x, turns):
         x = np.atleast_1d(x)

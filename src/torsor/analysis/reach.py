@@ -12,7 +12,7 @@ from ..kernels.deriving import deriving
 from . import singular
 from .assembly import assemble
 from .drives import driven
-from .following import Follower
+from .following import SAME, Follower
 from .given import formulation_given, model_given
 from .kinematics import RANK
 from .problem import Problem
@@ -20,6 +20,7 @@ from .targets import ANGLE, coordinate_of
 
 FAR = 10.0  # sizes of a model, beyond which no end of a length is looked for
 NEAR = 0.02  # rad, or the size of the model: how far a start is left that is a singular position
+TURNS = 4  # of an angle that are followed where it does not come back to where it was
 ENDLESS = "turns fully"
 
 
@@ -64,20 +65,37 @@ def range_of_motion(
     formulation = formulation_given(formulation)
     one = coordinate_of(model, coordinate, "range_of_motion")
     twin, first = _placed(model, coordinate, start, parameters, formulation)
-    dynamics, angle = twin.problem.dynamics, one.units == (ANGLE,)
+    angle = one.units == (ANGLE,)
     far = 2 * np.pi if angle else FAR * twin.problem.length
     still = lambda x: (0 * x, twin.inputs(0 * x, x[:, None], *np.zeros((2, len(x), 1))))
     follower = Follower(twin, still)
     ends = []
     for way in (-far, far):
-        at, q, turns = follower.go(dynamics.q, dynamics.p[twin.turns], first, first + way)
-        free = at == first + way
+        at, free, q, turns = _followed(twin, follower, first, way, angle)
         reason = (ENDLESS if angle else "no end was found") if free else singular.ending(twin, follower, at, q, turns)
         ends.append((way / far * np.inf if free else float(at), reason))
     (lower, lower_end), (upper, upper_end) = ends
     if angle and (lower_end == ENDLESS or upper_end == ENDLESS) and "stop" not in lower_end + upper_end:
         lower, upper, lower_end, upper_end = -np.inf, np.inf, ENDLESS, ENDLESS
     return Range(coordinate, lower, upper, lower_end, upper_end, first)
+
+
+def _followed(twin, follower, first, way, angle):
+    """Where a coordinate comes in one direction, whether nothing ended it, and the configuration and counted angles there. An angle
+    turns fully where the mechanism is as before after a turn; it may end in a later one."""
+    dynamics, at = twin.problem.dynamics, first
+    q, turns = dynamics.q, dynamics.p[twin.turns]
+    here = dynamics.poses(q, dynamics.p)
+    for _ in range(TURNS if angle else 1):
+        goal = at + way
+        at, q, turns = follower.go(q, turns, at, goal)
+        if at != goal:
+            return at, False, q, turns
+        t, p = follower.at(at, turns)
+        off = (dynamics.poses(q, p[0], t[0, 0]) - here) / np.array([1, 1, 1, twin.problem.length])
+        if np.abs(off).max() < SAME:
+            break
+    return at, True, q, turns
 
 
 def _placed(model, coordinate, start, parameters, formulation):
