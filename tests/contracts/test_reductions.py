@@ -214,3 +214,26 @@ def test_the_name_of_a_vector_keeps_all_of_its_components(model):
     assert "position" not in data and "place[1]" not in asked(model, "last", keep=["place[0]"])
     with pytest.raises(ts.OptionError, match="keep: there is no variable 'plac'"):
         asked(model, "last", keep=["plac"])
+
+
+@pytest.mark.parametrize("outputs", [None, 7])
+def test_what_an_event_ends_is_reduced_up_to_there(outputs):
+    """Balls that fall from several heights onto a sensor, at √(2 h/g) with √(2 g h), and one that does not reach it."""
+    model = ts.Model("drop", gravity=(0, 0, -9.81))
+    ball = model.body("ball", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(0, 0, model.parameter("h", 1.0)))
+    model.add(ts.Prismatic("rail", model.ground, ball, axis=(0, 0, 1)))
+    model.signal("height", ball.position[2])
+    model.when(ts.falling(ball.position[2]), ts.end(), name="landed")
+    h, g = np.array([0.5, 1.0, 5.0]), 9.81
+    fallen = np.minimum(np.sqrt(2 * h / g), 0.7)
+    end = {"height": h - g * fallen**2 / 2, "speed": -g * fallen}
+    last = ts.study(model, 0.7, {"h": h}, outputs=outputs, reduce="last", executor=2)
+    np.testing.assert_allclose(last.time_reached, fallen, rtol=1e-12)
+    np.testing.assert_allclose(last.height, end["height"], atol=1e-12)
+    np.testing.assert_allclose(last.rate[:, 0], end["speed"], rtol=1e-12)
+    np.testing.assert_allclose(last.kinetic_energy, end["speed"] ** 2 / 2, rtol=1e-12)
+    mixed = {"low": ("height", "min"), "high": ("height", "max"), "v": lambda run: run.end["rate"][0]}
+    data = ts.study(model, 0.7, {"h": h}, outputs=outputs, reduce=mixed)
+    np.testing.assert_array_equal(data.low, last.height)
+    np.testing.assert_array_equal(data.high, h)
+    np.testing.assert_array_equal(data.v, last.rate[:, 0])

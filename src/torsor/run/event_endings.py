@@ -1,5 +1,7 @@
 """What is said of a run that came to its end by an event, or by a function that gave no answer."""
 
+import numpy as np
+
 from . import codes
 
 
@@ -45,3 +47,11 @@ def message(runner, status):
             "that stays engaged (ts.strike does that by itself)"
         ),
     }[status]  # fmt: skip
+
+
+def at_end(runner):
+    """Outputs, work, and what events have changed the energy by, at the state that a run has come to: one row of each."""
+    runner.begin(np.array([runner.state.time]))
+    runner.out.x[0], runner.out.p[0], runner.out.by_events[0] = runner.state.x, runner.state.p, runner.events.energy
+    runner._evaluate(np.arange(1))
+    return runner.outputs, runner._work(slice(1)), runner.out.by_events

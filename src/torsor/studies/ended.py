@@ -1,7 +1,7 @@
 """Runs that are over, and what is kept of them: arrays of many runs alike, and a dataset of one where somebody asks for it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +33,7 @@ class Group:
     times       of the outputs
     more, told, whole   of a run, by its place in the group: variables that are not over time, attributes, all of it as a dataset
     used        labels of the constraints in use
+    ends        values of variables at the ends of runs that events have ended, by name
     """
 
     places: np.ndarray
@@ -43,16 +44,22 @@ class Group:
     told: Callable
     whole: Callable
     used: list
+    ends: dict = field(default_factory=dict)
 
 
 @dataclass
 class Ended:
-    """One run that is over. place: in its portion."""
+    """One run that is over.
+
+    place   in its portion
+    end     outputs, work and energy by events where an event has ended it (`run/event_endings.py`), and these are asked for
+    """
 
     place: int
     task: Any
     system: Any
     trajectory: Any
+    end: tuple | None = None
 
     @cached_property
     def data(self):
@@ -75,7 +82,8 @@ def alike(ended):
     """Runs in groups whose outputs are arrays of the same shape."""
     groups: dict = {}
     for one in ended:
-        groups.setdefault((len(one.trajectory.times), tuple(one.trajectory.used)), []).append(one)
+        shape = len(one.trajectory.times), tuple(one.trajectory.used), one.end is None
+        groups.setdefault(shape, []).append(one)
     return list(groups.values())
 
 
@@ -89,9 +97,12 @@ def grouped(some):
     counted = lambda name: np.array([one.trajectory.counts[name] for one in some])
     counts = numbers(variables) | {name: counted(name) for name in ("steps", "rejections")}
     counts["time_reached"] = np.array([one.trajectory.reached for one in some])
-    places = np.array([one.place for one in some])
+    places, ends = np.array([one.place for one in some]), dict[str, np.ndarray]()
+    if first.end is not None:
+        outputs, work, changed = (np.concatenate(rows) for rows in zip(*[one.end for one in some]))
+        ends = {name: x for name, (_, x) in at_outputs(first.system, outputs, work, changed, first.trajectory).items()}
     return Group(
         places, variables, counts, first.trajectory.times,
         lambda k: some[k].aside(), lambda k: some[k].data.attrs, lambda k: some[k].data,
-        in_use(first.system, first.trajectory.used),
+        in_use(first.system, first.trajectory.used), ends,
     )  # fmt: skip

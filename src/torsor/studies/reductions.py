@@ -1,6 +1,7 @@
 """What a study keeps of its runs: everything, or what a reduction over time leaves of it, so that many runs fit in memory."""
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -33,15 +34,16 @@ class OneRun(Mapping):
     """One run as a function that reduces it sees it: arrays by name, run["energy"] or run.energy, time first.
 
     time         of the outputs that were reached [s]
+    end          values of variables at the last output, or where an event has ended the run, by name
     parameters   of this run, by name
     used_constraints   labels of those whose multipliers are told
     attrs        steps, events …
     dataset      all of it as `simulate` returns it
     """
 
-    def __init__(self, variables, time, parameters, attrs, whole, used=()):
+    def __init__(self, variables, time, parameters, attrs, whole, used=(), ends=MappingProxyType({})):
         self._variables, self._whole, self._attrs = variables, whole, attrs
-        self.time, self.parameters, self.used_constraints = time, parameters, used
+        self.time, self.parameters, self.used_constraints, self._ends = time, parameters, used, ends
 
     def __getitem__(self, name):
         return self.time if name == "time" else self._variables[name][1]
@@ -49,7 +51,7 @@ class OneRun(Mapping):
     def __getattr__(self, name):
         if name.startswith("_") or name not in self._variables:
             raise AttributeError(
-                f"a run has no {name!r}. Known: time, parameters, attrs, dataset, {', '.join(self._variables)}"
+                f"a run has no {name!r}. Known: time, end, parameters, attrs, dataset, {', '.join(self._variables)}"
             )
         return self[name]
 
@@ -61,6 +63,15 @@ class OneRun(Mapping):
 
     def dims(self, name):
         return self._variables[name][0]
+
+    def over_time(self, name):
+        """A variable with the time as last dimension. Where an event has ended the run, its end is the last output."""
+        values = np.moveaxis(self[name], self.dims(name).index("time"), -1)
+        return np.concatenate([values, self._ends[name][..., None]], axis=-1) if name in self._ends else values
+
+    @property
+    def end(self):
+        return {name: self.over_time(name)[..., -1] for name in self if "time" in self.dims(name)}
 
     @property
     def attrs(self):
@@ -132,10 +143,10 @@ def _called(function, run):
 def _over_time(run, name, how):
     if name not in run:
         raise OptionError(f"study: reduce: there is no variable {name!r}. Known: {', '.join(run)}.")
-    dims, values = run.dims(name), run[name]
+    dims = run.dims(name)
     if "time" not in dims:
         raise OptionError(f"study: reduce: {name!r} is not over time; a function of the run can reduce it")
-    return tuple(d for d in dims if d != "time"), OVER_TIME[how](np.moveaxis(values, dims.index("time"), -1))
+    return tuple(d for d in dims if d != "time"), OVER_TIME[how](run.over_time(name))
 
 
 class Returned:

@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import OptionError, TorsorError
 from ..kernels.deriving import DERIVING
 from ..look.dataset import attributes, labels, manifest
+from ..run.event_endings import at_end
 from ..run.held import run_held, run_through
 from .ended import Ended, Group, alike, grouped
 from .portion import Portion, assembled, blank_counts
@@ -125,7 +126,7 @@ class Session:
         keep, reduce, used = self.order.keep, self.order.reduce, {"constraint": np.array(group.used, dtype=str)}
         if by_words(reduce) and (keep is None or all(_components(name, group.variables) for name in keep)):
             every = {name: (("run", *dims), x) for name, (dims, x) in self._chosen(group.variables).items()}
-            whole = OneRun(every, group.times, {}, dict, None)
+            whole = OneRun(every, group.times, {}, dict, None, ends=group.ends)
             keep_all = lambda: pieces.append((group.places, reduced(reduce, whole)[0], used))
             self._tried(portion, group.places, keep_all)
             return
@@ -134,6 +135,7 @@ class Session:
             run = OneRun(
                 self._chosen(variables), group.times, self.order.parameters(values[i]),
                 lambda k=k: group.told(k), lambda k=k: group.whole(k), group.used,
+                {name: x[k] for name, x in group.ends.items()},
             )  # fmt: skip
             add = lambda i=i, run=run: pieces.append(_piece(i, used, *reduced(reduce, run, portion)))
             self._tried(portion, i, add, stop)
@@ -185,8 +187,10 @@ class Session:
             trajectory = run_through(runner, order.times, stop)
         else:
             trajectory = run_held(runner, order.times, held.some([i]), stop=stop)
+        early = order.reduce is not None and trajectory.status.startswith("ended")
+        end = at_end(runner) if early else None
         self.runners.give_back(runner, trajectory)
-        return Ended(i, task, started, trajectory)
+        return Ended(i, task, started, trajectory, end)
 
     def _chosen(self, variables):
         """The variables that are kept, or that a function of a run may look at."""
