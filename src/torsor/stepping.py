@@ -145,6 +145,7 @@ class Simulation:
     def __getitem__(self, name: str) -> Any:
         """A signal at the present state, by its name: what a result holds ("energy", "position", those of the model), "time", and
         anything of one body or joint, as "bob.position", "hinge.rate", "hinge.reaction_force"."""
+        name = name if isinstance(name, str) else quantity.show(name)
         if name == "time":
             return self.time
         if name == "work":
@@ -276,6 +277,7 @@ class Inputs(Known, MutableMapping):
         return float(self._simulation._p[self._simulation._places[name]])
 
     def __setitem__(self, name: str, value: float) -> None:
+        name = name if isinstance(name, str) else quantity.show(name)
         for place, checked in self._simulation._checked({name: value}):
             self._simulation._stepper.put(place, checked)
 

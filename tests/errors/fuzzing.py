@@ -12,6 +12,7 @@ import warnings
 
 import casadi as ca
 import numpy as np
+from everyday_calls import everyday
 
 import torsor as ts
 
@@ -208,17 +209,20 @@ def running(model, things):
     ]  # fmt: skip
 
 
-def call(seed, run_share=0.02):
+def call(seed, run_share=0.02, everyday_share=0.3):
     """One random call. Returns its name and what came of it: "fine", "refused", "argument" or "raw …"."""
     rng = np.random.default_rng(seed)
     model, things = workshop()
-    if rng.random() < run_share:
+    kind = rng.random()
+    if kind < run_share:
         things["model"] = model = plain_model()
         choices = running(model, things)
+    elif kind < run_share + everyday_share:
+        choices = everyday()
     else:
         choices = templates(model, things)
     name, function, args, named = choices[rng.integers(len(choices))]
-    args, named = list(args), dict(named)
+    args, named = list(args), {key: inside(rng, value, things) for key, value in named.items()}
     for _ in range(rng.integers(0, 3) + 1):
         place = rng.integers(len(args) + len(named) + 1)
         if place < len(args):
@@ -230,6 +234,11 @@ def call(seed, run_share=0.02):
         elif rng.random() < 0.3 and named:
             del named[list(named)[rng.integers(len(named))]]
     return name, args, named, outcome(function, args, named)
+
+
+def inside(rng, value, things, share=0.05):
+    """A dictionary with something odd in it, now and then; else the same."""
+    return {list(value)[0]: odd(rng, things)} if isinstance(value, dict) and value and rng.random() < share else value
 
 
 def plain_model():

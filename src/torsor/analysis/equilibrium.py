@@ -133,7 +133,7 @@ def equilibrium(
         if unknown := [name for name in pushed if name not in model.parameters]:
             known = ", ".join(model.declared_inputs) or "none; declare one with model.input(name)"
             raise OptionError(f"equilibrium: model {model.name!r} has no input {unknown[0]!r}. Known: {known}.")
-        given = {**(given or {}), **pushed}
+        given = by_name(given, "equilibrium: parameters", "numbers") | pushed
     mechanism = Mechanism(model, formulation, given, time, "equilibrium")
     place = place_of(mechanism, start, "start", loose=True)
     rest = Rest(mechanism)

@@ -122,9 +122,9 @@ def _actuators(model, problem, given):
     """Coordinates whose drives move the mechanism: those that are named, or all of a mechanism without loops."""
     labels = problem.dynamics.system.joint_coordinates
     if given is not None:
-        names = [given] if isinstance(given, str) else list(given)
+        names = [given] if isinstance(given, str) else [*given] if isinstance(given, (list, tuple)) else [given]
         for name in names:
-            if name not in labels:
+            if not isinstance(name, str) or name not in labels:
                 raise OptionError(f"actuators: unknown coordinate {quantity.show(name)}. Known: {', '.join(labels)}")
         return names
     if problem.rows or len(labels) != problem.n:

@@ -4,6 +4,7 @@ Numbers are kept as they are calculated with, a float or an array of float64, an
 expression of them gets one from `constant`.
 """
 
+import math
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -115,6 +116,14 @@ def matrix(value):
     return ca.SX(reals(value))
 
 
+def _float(x):
+    """A real number of any kind; infinite beyond the range of float64."""
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
+
+
 def reals(value):
     """Real numbers of any kind as an array of float64, the one kind that CasADi takes without harm; TypeError for what is
     none: text, dates, complex, missing and masked numbers, truth values."""
@@ -123,7 +132,7 @@ def reals(value):
     array = np.asarray(value)
     if array.dtype == object:
         known = all(isinstance(x, (Real, Decimal)) and not isinstance(x, (bool, np.timedelta64)) for x in array.flat)
-        array = np.array([float(x) for x in array.flat] if known else [None]).reshape(array.shape if known else 1)
+        array = np.array([_float(x) for x in array.flat] if known else [None]).reshape(array.shape if known else 1)
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{array.dtype} is no real number")
     with np.errstate(over="ignore"):  # beyond the range: infinite, and judged as such

@@ -69,7 +69,7 @@ class WithParameters:
         Otherwise it is a parameter, which `simulate(parameters=…)` and `include` give another value; in a component that is
         included it may become any signal of the model around it.
         """
-        if name in Input.REFUSED:
+        if isinstance(name, str) and name in Input.REFUSED:
             raise ModelError(
                 f"input {name!r}: Simulation.advance and Simulation.reset take something else by that name; choose another, not "
                 f"{', '.join(Input.REFUSED)}"

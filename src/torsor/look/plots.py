@@ -55,7 +55,7 @@ def plot(data: "xr.Dataset", what: str, only: Sequence[str] | None = None, figur
         why = "output times" if not data.sizes.get("time") else _what_is_drawn(what)
         raise ResultError(f"nothing to draw as {what!r}: the result holds no {why}")
     if only is not None:
-        data = _chosen(data, what, [only] if isinstance(only, str) else list(only))
+        data = _chosen(data, what, [only] if isinstance(only, str) else only)
     data = data.map(lambda x: x.where(np.abs(x) < BEYOND) if x.dtype.kind == "f" else x, keep_attrs=True)
     if figure is None:
         import matplotlib.pyplot as plt
@@ -245,6 +245,8 @@ def _what_is_drawn(what):
 def _chosen(data, what, names):
     if what not in DRAWN:
         raise OptionError(f"plot {what!r} draws the whole model: `only` does not apply")
+    if not isinstance(names, Sequence) or not names or not all(isinstance(name, str) for name in names):
+        raise OptionError(f"plot {what!r}: only must be a name, or a list of names, got {quantity.show(names)}")
     label = "event_name" if what == "events" else DRAWN[what]
     known = list(dict.fromkeys(data[label].values.tolist()))
     for name in names:

@@ -66,7 +66,7 @@ def prepared(model, formulation, map="exp", baumgarte=False, metric="mass", sign
     """What was chosen, and the system and the kernels of it: see `prepare`. Where a formulation that was chosen here does not take
     a model, or its start, absolute coordinates do."""
     rest = (map, baumgarte, metric, signals, parameters)
-    if formulation != AUTO:
+    if not isinstance(formulation, str) or formulation != AUTO:
         lookup("formulation", formulation, also=(AUTO,))
         return Chosen(formulation, ASKED), *prepare(model, formulation, *rest, **more)
     if not model.bodies:

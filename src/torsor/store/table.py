@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..describe import quantity
 from ..errors import OptionError
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ def table_of(data: "xr.Dataset | xr.DataArray", per: str = "time") -> "pd.DataFr
     if isinstance(data, xr.DataArray) and data.name is not None:
         data = data.to_dataset()
     refuse_other(data, "table_of")
-    if per not in ROWS:
-        raise OptionError(f"table_of: unknown per={per!r}. Known: {', '.join(map(repr, ROWS))}.")
+    if not isinstance(per, str) or per not in ROWS:
+        raise OptionError(f"table_of: unknown per={quantity.show(per)}. Known: {', '.join(map(repr, ROWS))}.")
     rows = [name for name in ROWS[per] if name in data.dims] or _numbered(data) * (per == "time")
     if per not in data.dims and per == "event":
         kept = '; a study keeps events that `keep` names, as "event_time"' if "run" in data.dims else ""

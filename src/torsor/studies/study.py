@@ -76,7 +76,7 @@ def study(
     options = {"step": step, "method": method, "formulation": formulation, "projection": projection}
     options |= {"tolerance": tolerance, "map": map}
     order, runs, rows = _ordered(
-        model, until, parameters, grid, start, inputs, outputs, signals or {}, options, _names(keep), checked(reduce)
+        model, until, parameters, grid, start, inputs, outputs, signals, options, _names(keep), checked(reduce)
     )
     session = Session(order)  # what is asked for is checked here, before anybody is asked to do it
     folder = None if store is None else Folder(store, order, runs, rows)
@@ -99,7 +99,8 @@ def _result(whole, runs, order):
 
 def _refuse_several(model, arguments, parameters):
     """Refuse to vary what is the same in all runs: how they are integrated, and how long."""
-    lists = [name for name, x in arguments.items() if isinstance(x, (list, tuple, np.ndarray)) and np.ndim(x)]
+    several = lambda x: isinstance(x, (list, tuple)) or isinstance(x, np.ndarray) and x.ndim > 0
+    lists = [name for name, x in arguments.items() if several(x)]
     given = parameters if isinstance(parameters, Mapping) else {}
     named = [name for name in arguments if name in given and name not in model.parameters]
     for name in lists or named:
@@ -120,6 +121,7 @@ def _ordered(model, until, parameters, grid, start, inputs, outputs, signals, op
     intervals = next((x.shape[1] for x in pushed.values()), 0)
     times, edges = _times(outputs, end, intervals, reduce), tuple(equal_edges(end, intervals).tolist())
     begin = (runs.starts, start if named is None else None, (tuple(pushed), edges))
+    signals = {} if signals is None else signals
     order = Order(model, end, times, runs.names, signals, options, *begin, keep, reduce, len(runs))
     return order, runs, [np.broadcast_to(x, (len(runs), intervals)) for x in pushed.values()]
 
