@@ -104,6 +104,10 @@ def test_numbers_without_labels_and_complex_ones_have_columns(tmp_path):
         "run": [0, 1], "k": [5.0, 6.0], "v[0]": [1.0, 3.0], "v[1]": [2.0, 4.0],
         "z.real [1/s]": [1.0, 3.0], "z.imag [1/s]": [2.0, -4.0],
     }  # fmt: skip
+    ts.save(data, tmp_path / "run.mat")
+    read = scipy.io.loadmat(tmp_path / "run.mat", simplify_cells=True)["z"]
+    assert read.dtype.kind == "c" and read.tolist() == [1 + 2j, 3 - 4j]
+    (tmp_path / "run.mat").unlink()
     grid = ts.table_of(data.swap_dims(run="k"))
     assert list(grid["k"]) == [5.0, 6.0] and list(grid["v[1]"]) == [2.0, 4.0]
     with pytest.raises(ts.ResultError, match="variable 'z' is complex.*write FILE.csv, FILE.parquet or FILE.mat"):

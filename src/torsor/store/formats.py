@@ -51,7 +51,7 @@ def _mat(data, path):
 def _cells(variable):
     """Numbers as an array, words as an array of cells."""
     values = variable.values
-    return values if values.dtype.kind in "fiub" else np.array(values, dtype=object)
+    return values if values.dtype.kind in "fciub" else np.array(values, dtype=object)
 
 
 def _plain(value):
