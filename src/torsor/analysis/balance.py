@@ -16,6 +16,13 @@ but accelerations, which a mechanism at rest does not have. With displacements o
     a = N r,          K̂ = Nᵀ K N                                                                        (3)
 
 in which a spring of K̂ = ω² is stiff or soft whatever hangs on it. The least residual is that of accelerations, too.
+
+Far from an equilibrium K̂ depends on the coordinates. What does not is the second derivative of the energy along motions without
+forces, M v̇ + c(q, v) = 0, the covariant one in the metric of the masses:
+
+    K̃ = K̂ − Nᵀ (½ ∂²(a·c)/∂v²) N                                                                       (4)
+
+The way down takes it for K̂: where coordinates bend, K̂ itself tells of instabilities that there are not.
 """
 
 from dataclasses import dataclass
@@ -31,7 +38,7 @@ NEUTRAL = 1e-12  # singular value of K̂ over the largest of its terms, from whi
 FIRM = 1e-7  # the same for steps that take away what is left at last
 SOFT = 1e-12  # negative stiffness over the largest one, from which on it is none that rounding makes
 LIGHT = 1e-14  # mass over the largest one that is taken for the least
-NOISE = 1e-4  # acceleration over the largest one, from which on it counts in (5)
+NOISE = 1e-4  # acceleration over the largest one, from which on it counts in (6)
 ITERATIONS = 12  # for efforts that depend on reactions
 
 
@@ -62,7 +69,7 @@ class Balance:
 
     @cached_property
     def borne(self):
-        """The size of what each multiplier is the sum of, beside which it may be rounding of zero: (5)."""
+        """The size of what each multiplier is the sum of, beside which it may be rounding of zero: (6)."""
         bearing, keep, found = self.bearing, self.rows.keep, np.zeros_like(self.unknown.lam)
         caused = np.abs(bearing.caused(self.applied[: bearing.answer.shape[1]]))
         caused = np.maximum(caused, NOISE * caused.max(initial=0.0))
@@ -96,6 +103,17 @@ class Balance:
     def stiffness(self):
         """Derivatives of what is not in balance along `free`: (2)."""
         return self.bearing.rest @ self._changes @ self.free
+
+    @cached_property
+    def bent(self):
+        """(2) along free motions, which bend where forces are not in balance: (4)."""
+        m, e, place, found = self.mechanism, self.mechanism.equations, self.place, np.array(self.stiffness)
+        ways, columns, n = self.bearing.ways, m.columns[:, None], e.sizes["v"]
+        count = ways.shape[1]
+        a = m.columns * (ways @ self.reduced[:count])
+        bending = e.bending(place.t, place.q, place.v, place.p, a, columns * self.free[:n, :count])
+        found[:count, :count] -= ways.T @ (columns * bending) / m.energy
+        return found
 
     @cached_property
     def inertia(self):
@@ -148,7 +166,7 @@ class Balance:
         firm   only in directions whose resistance is more than what forces out of balance may make of none
         """
         if damping:
-            found = np.linalg.lstsq(self.stiffness + damping * self.inertia, -self.reduced, rcond=1e-13)[0]
+            found = np.linalg.lstsq(self.bent + damping * self.inertia, -self.reduced, rcond=1e-13)[0]
         else:
             U, s, Vt, r, most = self._decomposed
             r = int((s > FIRM * most).sum()) if firm else r
@@ -172,7 +190,7 @@ class Balance:
     @cached_property
     def softest(self):
         """The lowest stiffness over inertia of any displacement, negative where forces push away; 0 for what is rounding of it."""
-        K, M = self.stiffness, self.inertia
+        K, M = self.bent, self.inertia
         if not K.size:
             return 0.0
         found = np.linalg.eigvals(np.linalg.lstsq(M, K, rcond=1e-13)[0])
@@ -211,11 +229,11 @@ def stacked(mechanism, found):
 class Bearing:
     """What multipliers λ of the rows in use and efforts y do to the balance of forces b, to the equations e of efforts and to ż:
 
-        b' = b − b_y e_y⁻¹ e,      λ: least b'ᵀ M⁻¹ b' of b' + b'_λ λ,      y = −e_y⁻¹ (e + e_λ λ)            (4)
+        b' = b − b_y e_y⁻¹ e,      λ: least b'ᵀ M⁻¹ b' of b' + b'_λ λ,      y = −e_y⁻¹ (e + e_λ λ)            (5)
 
     With M = L Lᵀ, forces as large as those applied ask multipliers for as much as
 
-        |λ| ≤ |λ_b L| |L⁻¹ b|                                                                               (5)
+        |λ| ≤ |λ_b L| |L⁻¹ b|                                                                               (6)
 
     answer   (b, e) → the multipliers and efforts that balance it, but for the sign
     asked    the same from forces over the roots of masses, L⁻¹ b
@@ -238,7 +256,7 @@ class Bearing:
         r = int((s > 1e-12 * s.max(initial=0.0)).sum())
         lam = Vt[:r].T @ (U[:, :r].T @ np.linalg.solve(root, left) / s[:r, None])
         follow = np.linalg.solve(e[:, m:], e[:, :m] @ lam)
-        self.answer = np.vstack([lam, told - follow])  # (4)
+        self.answer = np.vstack([lam, told - follow])  # (5)
         self.asked = np.hstack([self.answer[:, :n] @ root, self.answer[:, n:]])
         self.ways = np.linalg.solve(root.T, U[:, r:])
         z = len(states)

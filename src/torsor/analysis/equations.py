@@ -109,6 +109,12 @@ class Equations:
             return values(t, q, v, p, *unknown).ravel()
         return self._columns(along, t, q, v, p, unknown, directions, CHANGING[-1])
 
+    def bending(self, t, q, v, p, a, directions):
+        """Γ of `_bending` with accelerations a, times directions, a column each."""
+        if "bending" not in self._known:
+            self._known["bending"] = self._bending()
+        return self._known["bending"]((t, q, v, p, a), directions)
+
     def _columns(self, f, t, q, v, p, unknown, directions, changing):
         count = next(iter(directions.values())).shape[1]
         every = [directions.get(name, np.zeros((self._size(name), count))) for name in changing]
@@ -157,6 +163,21 @@ class Equations:
         varied = ca.vertcat(*[arguments[x] for x in changing])
         total = ca.jtimes(ca.densify(ca.vertcat(*results)), varied, ways)
         return Along(named(name, arguments | {"direction": ca.vertcat(*changes.values())}, total))
+
+    def _bending(self):
+        """How accelerations a meet the bending of free motions, as a function of a direction w of velocities:
+
+            ½ ∂²(a·c)/∂v² w,      c(q, v) = ∂π/∂q v − ad(v)ᵀ π − ∂T/∂q                                  (5)
+
+        where M v̇ + c = 0 is the motion without forces.
+        """
+        L, w = Lagrangian(self.f), ca.SX.sym("w", self.sizes["v"])
+        T, pi, a, v = L.kinetic_energy, L.momenta, self.a, L.v
+        carried = ca.jtimes(ca.dot(a, pi), L.q, L.along @ v) - ca.jtimes(T, L.q, L.along @ a)
+        bent = carried - ca.dot(L.manifold.ad(v) @ a, pi)
+        total = ca.jtimes(ca.densify(ca.gradient(bent, v)), v, w) / 2
+        arguments = {name: x for name, x in self._arguments().items() if name in ("t", "q", "v", "p", "a")}
+        return Along(named("bending", arguments | {"direction": w}, total))
 
     def _turns(self):
         return counting(self.f)["turns"]

@@ -1,0 +1,38 @@
+"""The search for an equilibrium: what its steps are made of."""
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor.analysis.balance import balanced
+from torsor.analysis.mechanism import Mechanism
+
+
+def arm(gravity):
+    """A sleeve that turns and slides on a bar, with a pendulum on it."""
+    model = ts.Model("arm", gravity=(0, 0, -gravity))
+    sleeve = model.body("sleeve", mass=1.0, inertia=(0.02, 0.03, 0.01), at=(0.4, 0, 0))
+    model.add(ts.Cylindrical("bar", model.ground, sleeve, point=(0, 0, 0), axis=(0, 1, 0.5), start=(0.3, 0.1)))
+    bob = model.body("bob", mass=0.7, inertia=(0.01, 0.02, 0.01), at=(0.8, 0.2, 0))
+    model.add(ts.Revolute("hinge", sleeve, bob, point=(0.5, 0, 0), axis=(1, 0, 1), start=0.4))
+    return model
+
+
+@pytest.mark.parametrize("formulation", ["relative", "absolute"])
+def test_the_stiffness_that_the_way_down_meets_is_that_of_the_energy_along_free_motions(formulation, short=0.02):
+    """U″ along a motion without forces, by differences of the heights of its bodies, far from any equilibrium."""
+    m = Mechanism(arm(9.81), formulation)
+    here = balanced(m, m.start.moved(v=0 * m.start.v))
+    way = np.random.default_rng(4).standard_normal(here.free.shape[1])
+    same = np.linalg.lstsq(here.bearing.ways, here.free @ way, rcond=None)[0]  # in the basis of the forces
+    rates = m.shown(here.place.moved(v=m.columns * (here.free @ way)))["rate"]
+    heights = []
+    for sign in (1, -1):
+        start = {"rates": dict(zip(m.system.joint_coordinates, sign * rates))}
+        data = ts.simulate(arm(0.0), short, start=start, tolerance=1e-12, outputs=[0.0, short / 2, short])
+        heights.append(data["position"].sel(axis="z").values @ np.array([1.0, 0.7]))
+    (rest, near, far), (_, behind, back) = heights
+    second = 9.81 * (16 * (near - 2 * rest + behind) - (far - 2 * rest + back)) / (3 * short**2)
+    assert same @ here.bent @ way * m.energy == pytest.approx(second, rel=1e-4)
+    if formulation == "relative":  # where free motions bend in the coordinates, plain derivatives tell something else
+        assert abs(same @ here.stiffness @ way * m.energy - second) > abs(second)
