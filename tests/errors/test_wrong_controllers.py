@@ -50,6 +50,8 @@ WRONG = {
     "both": ({"outputs": {"push": 1.0}}, "outputs are expressions, which need no function"),
     "state of code": ({"state": {"g": lambda: 0}, "function": lambda t, u, s: 0}, "state {.* cannot be copied and saved"),
     "state infinite": ({"state": {"sum": math.inf}, "function": lambda t, u, s: 0}, "state must be made of finite numbers"),
+    "state huge": ({"state": [0.0, -1e200], "function": lambda t, u, s: 0}, "state must be made of finite numbers"),
+    "state infinite within": ({"state": {"a": {"b": math.inf}}, "function": lambda t, u, s: 0}, "made of finite numbers"),
     "object compiled": ({"state": "idle", "compiled": True, "function": lambda t, u, s: 0}, "compiled, got 'idle'"),
     "state of signals": ({"state": ts.time, "function": lambda t, u, s: 0}, "state must be made of finite numbers"),
     "start too long": ({"start": [1, 2]}, r"start must be a number, or one for each of push, got \[1, 2\]"),

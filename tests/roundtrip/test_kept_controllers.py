@@ -93,6 +93,17 @@ def test_a_state_that_is_an_object_is_part_of_the_run(tmp_path):
     assert way(sim) == first
 
 
+def test_a_state_of_dictionaries_in_dictionaries_is_an_object():
+    """It counts samples, two by two."""
+
+    def law(t, u, s):
+        return s["count"]["twice"], {"count": {"twice": s["count"]["twice"] + 2.0}}
+
+    model = slide()
+    model.add(ts.Controller("nested", 1.0, [], ["y"], law, state={"count": {"twice": 0.0}}))
+    np.testing.assert_array_equal(ts.simulate(model, 3.0, outputs=3)["nested.y"], [0, 2, 4, 6])
+
+
 @pytest.mark.parametrize("compiled", [False, True])
 def test_states_and_inputs_that_are_matrices_stay_matrices(compiled):
     """Row by row in their names: a quarter turn of the rows in every sample."""

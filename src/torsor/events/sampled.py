@@ -75,9 +75,10 @@ def remembered(controller):
         numbers = [float(x) for x in scalars(column)] if column.is_constant() else []
     except ModelError:
         numbers = []
-    if numbers:
+    if numbers and max(map(abs, numbers)) <= quantity.LARGEST:
         return form, numbers, None
-    if controller.compiled or _calculates(given):
+    parts = list(_parts(given))
+    if controller.compiled or (parts and all(map(_calculates, parts)) and not all(map(_is_finite, parts))):
         raise ModelError(
             f"{controller.owner}: state must be made of finite numbers{' where it runs compiled' if controller.compiled else ''}, "
             f"got {quantity.show(given)}"
@@ -85,12 +86,22 @@ def remembered(controller):
     return NOTHING, [], packed(given, controller.owner)
 
 
-def _calculates(given):
-    """Whether there are only numbers, of whatever size, and expressions in a state, in dictionaries and lists; at least one."""
+def _parts(given):
+    """What a state consists of, in dictionaries and lists."""
     if isinstance(given, (Mapping, list, tuple)):
-        parts = list(given.values() if isinstance(given, Mapping) else given)
-        return bool(parts) and all(map(_calculates, parts))
-    return isinstance(given, ca.SX) or quantity.number(given) is not None
+        for part in given.values() if isinstance(given, Mapping) else given:
+            yield from _parts(part)
+    else:
+        yield given
+
+
+def _calculates(part):
+    """Whether it is a number, of whatever size, or an expression."""
+    return isinstance(part, ca.SX) or quantity.number(part) is not None
+
+
+def _is_finite(part):
+    return not isinstance(part, ca.SX) and abs(quantity.number(part)) <= quantity.LARGEST
 
 
 def packed(state, owner):
