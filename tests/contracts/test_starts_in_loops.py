@@ -72,3 +72,27 @@ def test_runs_of_a_study_do_not_start_somewhere_else():
     assert data.message.values[0] == "" and "D: 2 became 1.287" in data.message.values[1]
     one = ts.simulate(four_bar(), 0.05, start={"D": 0.1}, outputs=1)
     assert np.array_equal(data.position.values[0], one.position) and np.isnan(data.position.values[1]).all()
+
+
+@pytest.mark.parametrize("crank", [0.98, 0.999])
+def test_a_linkage_that_is_nearly_a_parallelogram_is_led_on_its_own_assembly(crank):
+    """Past the positions in which it nearly lies flat, and the other assembly is close: where two circles meet."""
+
+    def places(angle):
+        B = crank * np.array([np.cos(angle), np.sin(angle)])
+        far = np.array([2.0, 0.0]) - B
+        s = np.linalg.norm(far)
+        along = (3 + s**2) / (2 * s)
+        return B, B + (along * far + np.sqrt(4 - along**2) * np.array([-far[1], far[0]])) / s
+
+    model, points = ts.Model("flat"), [np.zeros(2), *places(1.0), np.array([2.0, 0.0])]
+    before = model.ground
+    for k, (a, b) in enumerate(zip(points, points[1:])):
+        rod = model.body(f"rod{k}", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(*(a + b) / 2, 0))
+        model.add(ts.Revolute(f"pin{k}", before, rod, point=(*a, 0), axis="z"))
+        before = rod
+    model.add(ts.Revolute("pin3", before, model.ground, point=(2, 0, 0), axis="z"))
+    sim = ts.Simulation(model)
+    for angle in (-5.0, -3.0, 3.0, 5.5):
+        sim.reset({"pin0": angle})
+        assert np.allclose(2 * sim["rod2.position"][:2] - (2, 0), places(1 + angle)[1], atol=1e-8), angle

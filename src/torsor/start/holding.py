@@ -14,6 +14,7 @@ import numpy as np
 from ..describe.topology import spanning_tree
 from ..formulations.initial import holds, moving
 from ..formulations.outputs import coordinate_units
+from .diagnosis import independent
 from .examiner import CLOSED, ROUNDING, least
 from .impostors import ASSEMBLED, impostors, misaligned
 from .nearest import nearest
@@ -26,6 +27,7 @@ SAFE = 0.5  # part of that, for which the next step is meant
 ROUGHLY = 1e-6  # by which coordinates and constraints may be off on the way
 AGREEING = 1e-6  # by which equations of a change may fail, over it
 SHORTEST = 1e-3  # part of the way, below which it is not divided
+PASSING = 1e-4  # rad, or the size of the model: length of a step that passes a singular position
 NEAR, TRIED = 0.3, 3  # rad, or the size of the model: how far places near the base are, and how many are tried
 
 
@@ -49,6 +51,7 @@ class Holding:
         self.turned = [[k, k + 1, k + 2] for k in first]  # rotation vectors
         alone = [j for j in joints if holds(j) and j.name not in in_loops]
         self.apart = [place for j in alone for place in self._places(j)]
+        self._likely: dict[tuple, list] = {}
 
     def _places(self, joint):
         at = self.places[joint.name]
@@ -159,24 +162,28 @@ class Holding:
         way = values - first
         turns = np.where(self.angular[places], 2 * np.pi * np.trunc(way / (2 * np.pi)), 0.0)
         way, s, longest, before = way - turns, 0.0, 1.0, None
+        A, b = self._tangent(t, q, p, places, values - turns, way)
+        square = self._square(A, places)
+        side = self._side(A, square)
         while s < 1:
-            A, b = self._tangent(t, q, p, places, values - turns, way)
             along = least(A, b)  # û per unit of the way
             if s == 0 and np.abs(A @ along - b).max(initial=0.0) > AGREEING * np.abs(b).max(initial=0.0):
                 return None  # they cannot move like that together
             while True:
                 step = min(longest, 1 - s, self._longest(along, before))
-                step = 1 - s if s + step > 1 - SHORTEST / 2 else step
-                found, part = self._stepped(
-                    t, q, p, places, first + (s + step) * way, step, along, before, s + step == 1
-                )
+                goal = 1.0 if step >= (1 - s) * (1 - CLOSED) else s + step
+                found, part = self._stepped(t, q, p, places, first + goal * way, step, along, before, goal == 1)
                 longest = step * np.clip((SAFE / max(part, 1e-9)) ** (1 / 3), 0.3, 2.0)
                 if part <= 1:
-                    break
-                if longest < SHORTEST:
+                    turned = self._counted(t, found, p)
+                    A, b = self._tangent(t, found, turned, places, values - turns, way)
+                    there = self._side(A, square)
+                    if side * there >= 0 or step * self._size(along) <= PASSING:
+                        break
+                    longest = step / 2
+                if part > 1 and longest < SHORTEST:
                     return None
-            before, q = (step, along), found
-            p, s = self._counted(t, q, p), s + step
+            before, q, p, s, side = (step, along), found, turned, goal, there or side
         count = len(self.f.model.inputs)
         for k, place in enumerate(self.counted):
             p[count + k] += turns[places.index(place)] if place in places else 0.0
@@ -184,8 +191,21 @@ class Holding:
 
     def _longest(self, along, before):
         """Part of the way that a step may be."""
-        size = self.examiner.rate(self.examiner.columns * along)
+        size = self._size(along)
         return (FIRST if before is None else STRIDE) / size if size > 0 else 1.0
+
+    def _size(self, along):
+        return self.examiner.rate(self.examiner.columns * along)
+
+    def _square(self, A, places):
+        """Rows that determine all velocities; None where there are not so many."""
+        keep, _ = independent(A, self._likely.get((len(A), *places)))
+        self._likely = {(len(A), *places): keep}
+        return keep if len(keep) == A.shape[1] else None
+
+    def _side(self, A, square):
+        """The sign of their determinant: it changes from an assembly to its neighbour, and where a singular position is passed."""
+        return 0.0 if square is None else float(np.linalg.slogdet(A[square])[0])
 
     def _stepped(self, t, q, p, places, values, step, along, before, last):
         """One step of the way, its curvature from the step before; and what Newton's method adds, over what it may."""
