@@ -79,6 +79,19 @@ def test_functions_are_called_once_at_every_sample_in_the_order_of_addition():
     assert data.attrs["steps"] == 9  # and none of the length of a rounding error
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_inputs_may_be_names_of_signals_and_of_vectors(compiled):
+    model, rail, _ = cart()
+    model.signal("speeds", [rail.rate[0], 2 * rail.rate[0]])
+    model.signal("place", rail.coordinate[0])
+    seen, law = {"both": "speeds", "x": "place"}, lambda t, u: u["both"] @ u["both"] + u["x"]
+    model.add(ts.Controller("look", 0.1, seen, ["sum"], law, compiled=compiled))
+    data = ts.simulate(model, 0.6, outputs=6)
+    np.testing.assert_allclose(
+        data["look.sum"], 5 * data.rate.values[:, 0] ** 2 + data.coordinate.values[:, 0], atol=1e-14
+    )
+
+
 def test_tasks_that_are_staggered_take_turns():
     """Three of the same period, a third of it apart, each told its exact instants; one whose phase is a period begins with the
     second sample of the first."""

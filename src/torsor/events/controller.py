@@ -162,6 +162,8 @@ class Controller(Rule):
     def _signal(self, given, signals):
         if not isinstance(given, str):
             return given
+        if parts := [x for name, x in signals.items() if name.rpartition("[")[0] == given]:
+            return ca.vertcat(*parts)  # a vector, which is known by its components
         if given not in signals:
             where = f"model {self._home.name!r} has no signal {given!r}"
             others = "Signals of bodies and joints are given themselves, as in hinge.rate"
