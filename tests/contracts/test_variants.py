@@ -3,6 +3,7 @@
 import concurrent.futures
 import os
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -92,6 +93,18 @@ def test_functions_of_the_main_program_travel_to_workers_that_have_another(model
     finally:
         del main.thrice, main.factor
     assert unpacked(packed).reduce(None) == 3.0
+
+
+@pytest.mark.parametrize(
+    "there, message",
+    [(True, "may not refer to .* locks and open files"), (False, "defined in a module, or cloudpickle be")],
+)
+def test_functions_that_cannot_travel_are_told(model, monkeypatch, there, message):
+    lock = threading.Lock()
+    if not there:
+        monkeypatch.setitem(sys.modules, "cloudpickle", None)
+    with concurrent.futures.ProcessPoolExecutor(1) as pool, pytest.raises(ts.OptionError, match=message):
+        ts.study(model, 0.1, executor=pool, reduce=lambda run: lock.locked())
 
 
 def ends(run):

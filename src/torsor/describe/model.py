@@ -201,7 +201,7 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
     def _checked(self, name, what):
         if not (isinstance(name, str) and NAME.match(name)):
             raise ModelError(
-                f"{what} {name!r}: a name is letters, digits, '_' and '-', and starts with a letter or '_' "
+                f"{what} {name!r}: a name is letters (a to z, A to Z), digits, '_' and '-', and starts with a letter or '_' "
                 "(dots separate the names of included models)"
             )
         if len(name) > LONGEST // 2:  # room for the names of elements' events and of models around

@@ -3,7 +3,7 @@
 import hashlib
 import pickle
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -81,8 +81,8 @@ class Order:
         does, is written out where that is possible: a worker has another main program, or none."""
         every = dict(self.model.signals) | self.signals
         whole = replace(self, model=_Packed(type(self.model), pickling.packed(self.model, signals=every)), signals={})
-        found = None
-        for dump in _dumps():
+        found, ways = None, _dumps()
+        for dump in ways:
             try:
                 found = dump(whole)
             except Exception as error:  # of a function that has no name elsewhere, or of anything that it refers to
@@ -92,10 +92,13 @@ class Order:
                 return found
         if found is not None:
             return found
-        raise OptionError(
-            f"study: what is asked for cannot be sent to other processes ({trouble}); functions must be defined in a module, or "
-            "cloudpickle be installed"
+        plain = "functions must be defined in a module, or cloudpickle be installed"
+        why = (
+            plain
+            if len(ways) == 1
+            else "functions may not refer to what no other process can have, as locks and open files"
         )
+        raise OptionError(f"study: what is asked for cannot be sent to other processes ({trouble}); {why}")
 
 
 @dataclass(frozen=True)
@@ -114,12 +117,12 @@ def unpacked(content):
 
 def _dumps():
     """Ways to write Python objects, the plain one first."""
-    yield lambda x: pickle.dumps(x, protocol=pickle.HIGHEST_PROTOCOL)
+    plain = partial(pickle.dumps, protocol=pickle.HIGHEST_PROTOCOL)
     try:
         import cloudpickle
     except ImportError:
-        return
-    yield cloudpickle.dumps
+        return [plain]
+    return [plain, cloudpickle.dumps]
 
 
 @cache
