@@ -178,6 +178,7 @@ def test_a_slider_moves_between_its_dead_centres_even_from_one_of_them():
         end = 0.2 * np.cos(angle) + np.sqrt(0.36 - (0.2 * np.sin(angle)) ** 2)
         found = ts.range_of_motion(model, "bore")
         assert [found.lower, found.upper] == pytest.approx([0.4 - end, 0.8 - end], abs=1e-8)
+        assert found.lower_end.endswith("strained by 'wrist', 'drive of bore'")
 
 
 def test_a_dead_point_is_named_by_its_loop_where_something_else_is_free():

@@ -2,13 +2,12 @@
 
 import numpy as np
 
+from ..joints.imposed import Drive
 from .following import conditioning
 
 SHARE = 0.15  # of the largest component, from which on something takes part
-SLIGHT, NOTICED = (
-    1e-5,
-    0.01,
-)  # rad, or the size of the model: a motion that shows what takes part in it, and which part of it counts
+SLIGHT = 1e-5  # rad, or the size of the model: a motion that shows what takes part in it
+NOTICED = 0.01  # of it: the part that counts
 SMALL = 0.5  # over its neighbours' mean: a dip that is looked into
 NOTHING = 1e-6  # least singular value that is none
 GOLDEN = (np.sqrt(5.0) - 1) / 2
@@ -31,8 +30,16 @@ def moved(problem, t, q, p, directions):
 def strained(problem, rows):
     """Names of the constraints that take part in a direction of rows."""
     size = np.abs(rows)
-    names = [problem.f.rows[k].constraint.name for k, x in zip(problem.rows, size) if x > SHARE * size.max()]
+    names = [_name(problem.f.rows[k].constraint) for k, x in zip(problem.rows, size) if x > SHARE * size.max()]
     return list(dict.fromkeys(names))
+
+
+def _name(constraint):
+    """Its name; of a drive, which a twin has of its own, the coordinate that it drives."""
+    if not isinstance(constraint, Drive):
+        return constraint.name
+    joint = constraint.joint
+    return f"drive of {joint.name}" + (f"[{constraint.index}]" if joint.dof > 1 else "")
 
 
 def loose(problem):
