@@ -24,14 +24,8 @@ from ..formulations.outputs import Outputs
 from ..formulations.signal_values import SignalValues
 from .along import Along
 
-ALL = (
-    "balance",
-    "efforts",
-    "constraints",
-    "states",
-    "g",
-    "psi",
-)  # (1), (2), (3), (4), and what constraints say of q and v
+# (1), (2), (3), (4), and what constraints say of q and v
+ALL = ("balance", "efforts", "constraints", "states", "g", "psi")
 FORCES = ("balance", "efforts", "states")
 # arguments of which some change together; a derivative is made for the first of these that has all that change
 CHANGING = (("a", "lam", "y"), ("q", "p"), ("q", "v", "p"), ("q", "v", "p", "a", "lam", "y"))

@@ -23,11 +23,8 @@ from ..formulations.outputs import coordinate_labels, coordinate_units
 from ..joints import Joint
 from ..lie import poses, se3, so3
 
-LENGTH, ANGLE, OWN = (
-    "m",
-    "rad",
-    "",
-)  # what a row is measured in: the size of the model, 1, or how much its target changes
+# what a row is measured in: the size of the model, 1, or how much its target changes
+LENGTH, ANGLE, OWN = "m", "rad", ""
 OF_BODIES = ("position", "point", "rotation", "pose")
 INDEXED = re.compile(r"(.+)\[(\d+)\]\Z")
 

@@ -19,21 +19,14 @@ from .base import Case, whole
 
 GRAVITY = 9.81
 BODY, FRAME, ARM, AXLE = 30e3, 2500.0, 80.0, 1650.0  # masses [kg]
-PITCH, PIVOTS, BASE = (
-    20.0,
-    7.5,
-    1.25,
-)  # from car to car; from the middle of a car to its bogies, of a bogie to its axles [m]
+# from car to car; from the middle of a car to its bogies, of a bogie to its axles [m]
+PITCH, PIVOTS, BASE = 20.0, 7.5, 1.25
 PRIMARY: dict = {"stiffness": 1.2e6, "damping": 1e4}  # over each axle
 SECONDARY: dict = {"stiffness": 9e5, "damping": 4e4}  # over each bogie
 COUPLING: dict = {"stiffness": 2e6, "damping": 5e4}
 PULL = 4e4  # P [N]
-WHEEL, PIN, SEAT, FLOOR = (
-    0.46,
-    0.7,
-    1.0,
-    1.5,
-)  # heights of axles, of frames, of the springs on them, and of the body's floor [m]
+# heights of axles, of frames, of the springs on them, and of the body's floor [m]
+WHEEL, PIN, SEAT, FLOOR = 0.46, 0.7, 1.0, 1.5
 Y = {"axis": (0, 1, 0)}
 
 

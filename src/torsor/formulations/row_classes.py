@@ -16,10 +16,8 @@ from .classes import folded, function
 from .lie_derivative import parts, rate, velocities
 
 MOTION = 18  # numbers of a motion
-FRAMES, AXES = (
-    24,
-    33,
-)  # where frames of a connection end, rotation and place each, and the axes in which its rows are taken
+# where frames of a connection end, rotation and place each, and the axes in which its rows are taken
+FRAMES, AXES = 24, 33
 
 
 class Moving:

@@ -17,13 +17,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 ROWS = {"time": ("run", "time", "sweep"), "event": ("run", "event")}  # dimensions along which the rows of a table run
-NAMED = (
-    "body",
-    "joint",
-    "joint_coordinate",
-    "constraint",
-    "drive",
-)  # dimensions whose labels stand before the quantity
+# dimensions whose labels stand before the quantity
+NAMED = ("body", "joint", "joint_coordinate", "constraint", "drive")
 
 
 def table_of(data: "xr.Dataset | xr.DataArray", per: str = "time") -> "pd.DataFrame":
