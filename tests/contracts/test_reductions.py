@@ -75,6 +75,9 @@ def test_a_run_of_which_a_function_tells_nothing_is_marked(model):
     data = asked(model, lambda run: None if run.parameters["k"] == 2 else 1.0)
     assert data["lambda"].values[[0, 2, 3]].tolist() == [1.0] * 3 and data.attrs["failed"] == 1
     assert data.message[1] == "reduce: 'lambda' must give numbers or text, got None; nan where there is nothing to tell"
+    data = asked(model, lambda run: xr.DataArray([1.0], {"w": [np.nan if run.parameters["k"] == 2 else 1.0]}, "w"))
+    assert data.message[1].item().startswith("reduce: labels of 'w' in 'lambda' must be numbers or text, got")
+    np.testing.assert_array_equal(data["lambda"][:, 0], [1.0, np.nan, 1.0, 1.0])
     with pytest.raises(
         ts.RunError, match="all 4 runs of the study failed; the first: reduce: 'lambda' must give numbers"
     ):
@@ -179,6 +182,7 @@ def test_a_folder_belongs_to_the_laws_of_controllers(tmp_path):
     [
         (lambda run: xr.DataArray([1.0], dims="ab"[run.parameters["k"] < 3]), r"dimensions \('a',\) in some runs and"),
         (lambda run: xr.DataArray(np.ones(501), {"w": np.arange(501) + 501 * run.parameters["k"]}, "w"), "2004 in all"),
+        (lambda run: xr.DataArray([1.0, 2.0], {"w": [run.parameters["k"]] * 2}, "w"), "a label of 'w' is there twice"),
         (lambda run: {"message": 1.0}, "cannot have a variable 'message': a study has something else of that name"),
         ({"a/b": lambda run: 1.0}, "cannot have a variable 'a/b': it contains a slash"),
         ({"x": ("energy", ["max"])}, r"reduce\['x'\] must be one of"),

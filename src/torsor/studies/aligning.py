@@ -16,14 +16,12 @@ def united(several, order=None):
     first = several[0]
     if all(len(x) == len(first) and np.array_equal(x, first) for x in several[1:]):
         return first
-    every = list(dict.fromkeys(label for labels in several for label in labels.tolist()))
+    every = dict.fromkeys(label for labels in several for label in labels.tolist())
     if order is not None:
-        every = [label for label in order if label in {*every}]
-    elif any(isinstance(label, str) for label in every):
-        every = list(dict.fromkeys(map(str, every)))
-    else:
-        every = sorted(every)
-    return np.array(every)
+        return np.array([label for label in order if label in every])
+    if any(isinstance(label, str) for label in every):
+        return np.array(list(dict.fromkeys(map(str, every))))
+    return np.array(sorted(every))
 
 
 def aligned(pieces, rows=()):
@@ -55,6 +53,10 @@ def _placed(dims, x, own, labels, last, other):
             continue
         texts = labels[dim].dtype.kind == "U"
         mine = {str(label) if texts else label: k for k, label in enumerate(own[dim].tolist())}
+        if len(mine) < len(own[dim]):
+            raise OptionError(
+                f"study: reduce: a label of {dim!r} is there twice, and other runs have others: make them differ"
+            )
         places = np.array([mine.get(label, -1) for label in labels[dim].tolist()], int)
         wide = np.moveaxis(np.take(x, np.maximum(places, 0), axis=axis), axis, -1)
         kind = np.result_type(x.dtype, float) if x.dtype.kind in "iub" else x.dtype

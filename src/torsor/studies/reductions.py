@@ -202,6 +202,10 @@ class Returned:
             dims.append(dim if same or (dim not in known and dim != "run") else f"{called}_{dim}")
             if labels is not None and not same:
                 text = labels.dtype.kind not in "fiub"
+                if not text and np.isnan(labels).any():
+                    raise RunError(
+                        f"reduce: labels of {dim!r} in {called!r} must be numbers or text, got {quantity.show(labels)}"
+                    )
                 own[dims[-1]] = np.array([*map(str, labels)]) if text else labels
         return tuple(dims), own
 

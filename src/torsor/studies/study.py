@@ -93,7 +93,8 @@ def study(
 def _result(whole, runs, order):
     """The dataset of a study. Where no run tells of all of them, the model is told."""
     every = dict(order.model.signals) | order.signals
-    whole.told = whole.told or {"model": order.model.name, "model_hash": fingerprint(order.model, every)}
+    if "model" not in whole.told:
+        whole.told |= {"model": order.model.name, "model_hash": fingerprint(order.model, every)}
     return dataset_of(whole, runs, order.times)
 
 
