@@ -263,14 +263,21 @@ class Joint(Connection):
         )
 
     def joint_rates(self) -> ca.SX:
-        """v with V = S v: Tᵀ S v = Tᵀ V, where T has the free motions, of those that turn the rotation alone.
+        """v with V = S v: Tᵀ S v = Tᵀ V, where T has the free motions, of one that turns the rotation alone; and v = q̇ where
+        several turn about axes that do not meet, whose rotations may be alike.
 
         What acts along a coordinate acts along T: on an angle it is a torque, in whatever unit lengths are.
         """
-        S, V = self.motion(self.coordinates(self.relative_pose())), self.relative_twist()
+        H, V = self.relative_pose(), self.relative_twist()
+        S = self.motion(self.coordinates(H))
         angular, linear = se3.split(S)
-        slides = ca.diag(ca.vertcat(*[angular[:, k].is_zero() for k in range(self.dof)]))
-        T = se3.twist(angular=angular, linear=linear @ slides)
+        turning = [k for k in range(self.dof) if not angular[:, k].is_zero()]
+        if len(turning) > 1 and not linear[:, turning].is_zero() and not self.quasi:
+            at = ca.SX.sym("H", 4, 4)
+            return ca.substitute(ca.jtimes(self.coordinates(at), at, H @ se3.hat(V)), at, H)
+        T = ca.SX(S)
+        if len(turning) == 1:
+            T[3:, turning] = 0
         return ca.solve(T.T @ S, T.T @ V) if not (T.T @ S).is_eye() else T.T @ V
 
     def first_axis(self, what: str = "axis") -> ca.SX:

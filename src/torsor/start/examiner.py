@@ -11,7 +11,6 @@ from ..errors import AssemblyError
 from ..formulations.scales import Scales
 
 ROUNDING = 1e-13  # (1) of an assembled start
-NEARLY = 1e-9  # (1) of a configuration that is only looked at
 CLOSED = 1e-7  # (1) by which constraints that depend on each other may disagree
 WELL = 0.1  # sine of the angle between a row and the rows before it, from which on rows stand well to each other
 NEGLIGIBLE = 1e-14  # damping of Newton's steps over the mean square of the rows
@@ -154,7 +153,11 @@ class Examiner:
         )
 
     def wander(self, t, q, p, random, far, A=None):
-        """A nearby assembled configuration in a random admissible direction, or None; A: Ĝ at q, where it is known."""
+        """A nearby assembled configuration in a random admissible direction, or None; A: Ĝ at q, where it is known.
+
+        Assembled to rounding: where constraints touch, a residual ε leaves something turned by √ε, and rows that depend on each
+        other no longer do.
+        """
         A = self.matrix(t, q, p) if A is None else A
         r = random.standard_normal(A.shape[1])
         if len(A):
@@ -163,7 +166,7 @@ class Examiner:
         size = self.rate(r)
         if size < 1e-9:
             return None
-        found, _ = self.assemble(t, self.move(q, r * far / size), p, limit=NEARLY)
+        found, _ = self.assemble(t, self.move(q, r * far / size), p)
         return found
 
 
