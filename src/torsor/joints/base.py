@@ -44,9 +44,7 @@ class Connection(Constraint):
     frames   instead of `point`: a frame of the first and a frame of the second body (`body.frame(...)`)
     """
 
-    anchored = (
-        False  # True: the first three rows are 0 = p, and are taken in world axes (`in_world`), where they are cheapest
-    )
+    anchored = False  # True: the first three rows are 0 = p, in world axes (`in_world`), where they are cheapest
 
     reaction_force = Signal("reaction", 3)
     reaction_torque = Signal("reaction", 3)
@@ -255,12 +253,8 @@ class Joint(Connection):
         """q of the present poses; an angle is continued from its last value `turn`, so that turns are counted."""
         q = self.coordinates(self.relative_pose())
         full = 2 * ca.pi
-        return ca.vertcat(
-            *[
-                q[k] + full * ca.floor((self.turn[k] - q[k]) / full + 0.5) if self.angular[k] else q[k]
-                for k in range(self.dof)
-            ]
-        )
+        counted = q + full * ca.floor((self.turn - q) / full + 0.5)
+        return ca.vertcat(*[counted[k] if self.angular[k] else q[k] for k in range(self.dof)])
 
     def joint_rates(self) -> ca.SX:
         """v with V = S v: Tᵀ S v = Tᵀ V, where T has the free motions, of one that turns the rotation alone; and v = q̇ where
@@ -269,15 +263,14 @@ class Joint(Connection):
         What acts along a coordinate acts along T: on an angle it is a torque, in whatever unit lengths are.
         """
         H, V = self.relative_pose(), self.relative_twist()
-        S = self.motion(self.coordinates(H))
-        angular, linear = se3.split(S)
+        angular, linear = se3.split(S := self.motion(self.coordinates(H)))
         turning = [k for k in range(self.dof) if not angular[:, k].is_zero()]
         if len(turning) > 1 and not linear[:, turning].is_zero() and not self.quasi:
             at = ca.SX.sym("H", 4, 4)
             return ca.substitute(ca.jtimes(self.coordinates(at), at, H @ se3.hat(V)), at, H)
-        T = ca.SX(S)
         if len(turning) == 1:
-            T[3:, turning] = 0
+            linear[:, turning] = 0
+        T = se3.twist(angular=angular, linear=linear)
         return ca.solve(T.T @ S, T.T @ V) if not (T.T @ S).is_eye() else T.T @ V
 
     def first_axis(self, what: str = "axis") -> ca.SX:
