@@ -19,7 +19,8 @@ class Loops(BuildHookInterface):
     def initialize(self, version, build_data):
         if version == "editable":
             return
-        environment = {**os.environ, "PYTHONPATH": os.path.join(self.root, "src")}
+        path = [os.path.join(self.root, "src"), os.environ.get("PYTHONPATH", "")]  # pip's has what the build requires
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))}
         subprocess.run([sys.executable, "-c", BUILD], check=True, env=environment, cwd=self.root)
         build_data["artifacts"].append("src/torsor/bitcode/*.xz")
         build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"

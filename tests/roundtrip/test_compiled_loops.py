@@ -1,7 +1,13 @@
 """Loops: code is made from the bitcode that belongs to the source, damaged files count as absent, and a clear error follows
 where there is none."""
 
+import os
 import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -80,3 +86,16 @@ def test_the_source_of_a_loop_is_all_that_it_imports():
     } <= found
     assert not any(name.startswith(("formulations", "describe", "start", "store", "look")) for name in found)
     assert "run/runner.py" not in found
+
+
+def test_a_wheel_is_built_with_what_its_builder_brings_along(monkeypatch):
+    """pip lays what a build requires on PYTHONPATH: the process that compiles the loops finds it there, behind the source."""
+    builder = SimpleNamespace(BuildHookInterface=object)
+    monkeypatch.setitem(sys.modules, "hatchling.builders.hooks.plugin.interface", builder)
+    monkeypatch.setenv("PYTHONPATH", "brought along")
+    found, root = {}, Path(__file__).parents[2]
+    hook = runpy.run_path(str(root / "hatch_build.py"))["Loops"]()
+    hook.root = str(root)
+    monkeypatch.setattr(subprocess, "run", lambda *given, env, **options: found.update(env))
+    hook.initialize("standard", {"artifacts": []})
+    assert found["PYTHONPATH"] == os.pathsep.join([str(root / "src"), "brought along"])
