@@ -224,6 +224,20 @@ def test_a_run_that_would_take_months_ends_and_says_why(monkeypatch):
     assert error.value.data.sizes["time"] == 1
 
 
+@pytest.mark.parametrize("driven", [False, True])
+def test_a_control_loop_that_grows_without_bounds_is_told(monkeypatch, driven):
+    """With a torque of −c ω over J held for a period T, ω grows by 1 − c T/J = −9 from sample to sample, and with it the steps."""
+    monkeypatch.setattr("torsor.run.stepper.PATIENCE" if driven else "torsor.run.runner.PATIENCE", 0.1)
+    model = ts.Model("unstable", gravity=(0, 0, -9.81))
+    arm = model.body("arm", mass=1.0, inertia=(1e-3, 1e-3, 1e-3), at=(0.1, 0, 0))
+    hinge = model.add(ts.Revolute("hinge", model.ground, arm, point=(0, 0, 0), axis="y"))
+    law = model.add(ts.Controller("law", 0.05, outputs={"torque": -2.2 * hinge.rate}))
+    model.add(ts.JointForce("motor", hinge, law["torque"]))
+    run = ts.Simulation(model).advance if driven else lambda until: ts.simulate(model, until)
+    with pytest.raises(ts.RunError, match="the motion runs away: at rates of .* unstable at its period"):
+        run(2.0)
+
+
 @pytest.mark.parametrize("method", ["variational", "generalized-alpha"])
 def test_methods_that_meet_constraints_by_themselves_take_no_projection(method):
     model = ts.cases.load("heavy-top")

@@ -6,6 +6,9 @@ from ..methods.codes import FINISHED, NOT_FINITE, NOT_PROJECTED, NOT_SOLVED, STE
 from .beside import motion_of
 
 DAYS = 30.0  # a run that would take longer at the pace it has had has no chance
+ENDLESS = (
+    1e12  # times its size that a slow run would move a model, or radians that it would turn it: the motion runs away
+)
 BOUNDLESS = 1e20  # times its size that a model would move in the run: no motion, but an unstable step
 STATUS = {
     NOT_FINITE: "the state is no longer finite",
@@ -46,9 +49,7 @@ def message(runner, status):
 def _blamed(runner):
     """Which element is not a number where the run came to its end, unless the motion itself grew beyond all bounds."""
     t, x, p = np.array([runner.state.time]), runner.state.x.copy(), runner.state.p
-    sizes = np.where(np.array(runner.system.linear, bool), runner.system.length, 1.0)
-    v = motion_of(runner.built, runner.system.state, float(t[0]), x, p)[1]
-    if np.abs(v / sizes).max(initial=0.0) * runner.until > BOUNDLESS:
+    if _fastest(runner) * runner.until > BOUNDLESS:
         return ": the motion grew beyond all bounds; the step is too long, or the motion unstable"
     none = [np.zeros(runner.system.state.algebra), np.zeros(runner.built["rate"].size_out(1))]
     flat, at, found = runner.built["outputs"](t, x, p, *none)[0], 0, {}
@@ -61,13 +62,27 @@ def _blamed(runner):
     return runner.blame(runner.until, float(t[0]), list(zip(*parts)), p[: runner.sizes["parameters"]])
 
 
-def hopeless(left, seconds, passed, steps):
-    """What to say of a run that would take for ever for what is left of it at the pace of its last seconds; None where it has
-    a chance."""
-    if passed * DAYS * 86400 >= left * seconds:
-        return None
-    pace = f"steps of {passed / max(steps, 1):.2g} s, {passed:.2g} s in the last {seconds:.0f} s"
-    return (
-        f"the run would take more than {DAYS:.0f} days at its present pace ({pace}, {left:.4g} s are left): the forces are "
-        "too stiff for these steps; soften them, or try method='radau5'"
-    )
+def _fastest(runner):
+    """The largest rate [1/s]: speeds over the size of the model, rates of turning as they are."""
+    x, p = runner.state.x.copy(), runner.state.p
+    sizes = np.where(np.array(runner.system.linear, bool), runner.system.length, 1.0)
+    v = motion_of(runner.built, runner.system.state, runner.state.time, x, p)[1]
+    return float(np.abs(v / sizes).max(initial=0.0))
+
+
+def hopeless(runner, left, seconds, passed, steps):
+    """What to say of a run that would take for ever for what is left of it at the pace of its last seconds, or whose motion
+    runs away; None where it has a chance."""
+    rate = runner._agreed(_fastest(runner))
+    if passed * DAYS * 86400 < left * seconds:
+        pace = f"steps of {passed / max(steps, 1):.2g} s, {passed:.2g} s in the last {seconds:.0f} s"
+        return (
+            f"the run would take more than {DAYS:.0f} days at its present pace ({pace}, {left:.4g} s are left): the forces are "
+            "too stiff for these steps; soften them, or try method='radau5'"
+        )
+    if rate * left > ENDLESS:
+        return (
+            f"the motion runs away: at rates of {rate:.2g} 1/s it would turn, or pass its own size, {rate * left:.1g} times in the "
+            f"{left:.4g} s that are left. Something gives it energy without end, as a control loop that is unstable at its period"
+        )
+    return None

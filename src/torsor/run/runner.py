@@ -206,7 +206,7 @@ class Runner(Departing):
                 looked = looked or (status == RUNNING and stiffness.looked_at(self, marched))
                 if status == RUNNING and marched > PATIENCE:
                     left = self.until - self.state.time
-                    message = endings.hopeless(left, marched, self.state.time - then, self.state.steps - done)
+                    message = endings.hopeless(self, left, marched, self.state.time - then, self.state.steps - done)
                     marched, then, done = 0.0, self.state.time, self.state.steps
                 if status == RUNNING and message is None and self._agreed(asked() if stop is None else stop()):
                     message = "interrupted" if stop is None else "paused"

@@ -100,7 +100,7 @@ class Stepper:
                 self.stale = True  # since functions may look at it
                 if (taken := clock.perf_counter() - began) > PATIENCE:
                     left, passed = self.out.end - self.state.time, self.state.time - then
-                    if told := endings.hopeless(left, taken, passed, self.state.steps - done):
+                    if told := endings.hopeless(self.runner, left, taken, passed, self.state.steps - done):
                         raise Stopped(told)
                     began, then, done = clock.perf_counter(), self.state.time, self.state.steps
                 if status == codes.ENDED:
