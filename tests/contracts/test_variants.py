@@ -43,6 +43,19 @@ def test_starts_of_several_numbers_are_those_of_simulate(model):
             np.testing.assert_array_equal(data.velocity[k], alone.velocity[-1])
 
 
+def test_starts_may_be_rotation_matrices(model):
+    """As they may in `simulate`: one, also beside three runs, or one for each run."""
+    about_z, about_x = [[0, -1, 0], [1, 0, 0], [0, 0, 1]], [[1, 0, 0], [0, 0, -1], [0, 1, 0]]
+    kept = {"keep": ["rotation"], "outputs": 1, "step": 0.01, "method": "rkmk4"}
+    one = ts.study(model, 0.1, {"m": [1.0, 2.0, 3.0]}, start={"free.rotation": about_z}, **kept)
+    several = ts.study(model, 0.1, start={"free.rotation": [about_z, about_x]}, **kept)
+    for data, expected in ((one, [about_z] * 3), (several, [about_z, about_x])):
+        assert data.rotation.sel(body="free").isel(time=0).values.tolist() == expected
+    assert several["start.free.rotation[1,2]"].values.tolist() == [0.0, -1.0]
+    with pytest.raises(ts.OptionError, match="a 3x3 matrix, a quaternion"):
+        ts.study(model, 0.1, start={"free.rotation": np.ones((3, 3))}, **kept)
+
+
 def test_a_start_that_is_not_a_number_fails_alone(model):
     data = ts.study(model, 0.1, start={"ball": [[0.0, 0.0, 0.0], [0.0, np.nan, 0.0]]}, **KEPT)
     assert data.message.values.tolist() == ["", "start 'ball': must be finite, got [0.0, nan, 0.0]"]

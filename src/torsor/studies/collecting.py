@@ -23,7 +23,9 @@ def dataset_of(whole, runs, times):
     coordinates: dict = {name: (dim, x) for name, (dim, x) in whole.labels.items() if dim in used}
     if "time" in used:
         coordinates["time"] = ("time", times, {"units": "s"})
-    placed = [f"{name}[{k}]" if n else name for name, n in runs.starts for k in range(n or 1)]
+    placed = [
+        f"{name}[{','.join(map(str, k))}]" if k else name for name, shape in runs.starts for k in np.ndindex(shape)
+    ]
     for name, column in zip(placed, runs.values.T[len(runs.names) :]):
         coordinates[f"start.{name}"] = ("run", np.ascontiguousarray(column))
     for name, column in zip(runs.names, runs.values.T):

@@ -1,6 +1,7 @@
 """What is asked of every run of a study: as one thing that travels to whoever carries runs out."""
 
 import hashlib
+import math
 import pickle
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -26,7 +27,7 @@ class Order:
 
     options   further arguments of `simulate`: step, method, formulation, projection, tolerance, map
     pushed    names of the inputs that are held over intervals, and the ends of these
-    starts    names of coordinates, rates and states whose values at the start vary, and how many numbers each has (0: a single one)
+    starts    names of coordinates, rates and states whose values at the start vary, and the shape of each (): a single number
     start     a start that is common to all runs
     keep      names of the variables that are kept; None: all of them
     """
@@ -62,8 +63,9 @@ class Order:
         """Where a run starts; None: where the model says."""
         if not self.starts:
             return self.start
-        values = iter(row[len(self.names) :].tolist())
-        found = {name: [next(values) for _ in range(n)] if n else next(values) for name, n in self.starts}
+        ends = len(self.names) + np.cumsum([math.prod(shape) for _, shape in self.starts])
+        parts = np.split(row, [len(self.names), *ends])[1:]
+        found = {name: x.reshape(shape).tolist() for (name, shape), x in zip(self.starts, parts)}
         for name, x in found.items():
             if not np.all(np.abs(x) <= quantity.LARGEST):
                 raise RunError(f"start {name!r}: must be finite, got {quantity.show(x)}")

@@ -18,8 +18,8 @@ class Variants:
     """Values of parameters, and of a start: one row per run.
 
     names    of parameters, one column each
-    starts   names of coordinates, rates and states at the start, whose columns are behind, and how many each of them has: 0 for
-             a single number
+    starts   names of coordinates, rates and states at the start, whose columns are behind, and the shape of each: () for a single
+             number
     """
 
     names: tuple
@@ -44,10 +44,10 @@ def variants(model, parameters, grid, several=(), pushed=(), start=None):
     columns = {name: _column(model, name, x) for name, x in _by_name(parameters).items()}
     if both := set(columns) & set(pushed):
         raise OptionError(f"study: {', '.join(sorted(both))} is given twice, as parameter and as input")
-    placed = {name: _several(f"start {name!r}", x, _wide(model, name)) for name, x in (start or {}).items()}
+    placed = {name: _several(f"start {name!r}", x, _form(model, name)) for name, x in (start or {}).items()}
     every = {f"parameter {name!r}": x for name, x in columns.items()}
     every |= {f"start {name!r}": x for name, x in placed.items()}
-    starts = tuple((name, x.rows.shape[1] if x.wide else 0) for name, x in placed.items())
+    starts = tuple((name, x.shape) for name, x in placed.items())
     if grid:
         count = _agreed({"the grid": _combinations(every)} | dict(several))
         parts, inner = [], count
@@ -124,12 +124,12 @@ class Column:
     """Values of one name.
 
     rows     one for each run, or one for all of them;   by_run   which of both
-    wide     whether a value is several numbers
+    shape    of a value
     """
 
     rows: np.ndarray
     by_run: bool
-    wide: bool
+    shape: tuple
 
 
 def _column(model, name, given):
@@ -141,29 +141,33 @@ def _column(model, name, given):
     return _several(f"parameter {name!r}", given)
 
 
-def _wide(model, name):
-    """Whether what a start names is several numbers: of a body, of a joint with several coordinates, or of all joints."""
+def _form(model, name):
+    """The form of what a start names: of a body, of a joint with several coordinates, of all joints, or a single number."""
     owner, _, what = str(name).rpartition(".")
     joint = owner if what in ("rate", "coordinate") else name
     bodies, joints = {body.name for body in model.bodies}, {c.name: getattr(c, "dof", 1) for c in model.constraints}
-    return name in ("coordinates", "rates") or (what in BODY and owner in bodies) or joints.get(joint, 1) > 1
+    if what in BODY and owner in bodies:
+        return BODY[what]
+    return (joints.get(joint, 1),) if name in ("coordinates", "rates") or joints.get(joint, 1) > 1 else ()
 
 
-def _several(what, given, wide=False):
-    """A value for all runs, or an array with one for each of them; wide: where a value is an array itself."""
+def _several(what, given, form=()):
+    """A value for all runs, or an array with one for each of them; form: of a value that is an array itself, or may be a vector,
+    as a rotation that is no matrix."""
     try:
         values = np.asarray(quantity.reals(given), float)
     except Exception:  # whatever a stranger's class raises when it is asked for numbers
         values = np.zeros(0)
-    wide = wide and values.ndim > 0
+    wide = 2 if len(form) == 2 and values.shape[-2:] == form else min(len(form), 1, values.ndim)
     if not values.size or values.ndim > 1 + wide:
         allowed = (
             "several numbers, or an array of them with a row for each run"
-            if wide
+            if form
             else "a number or an array of numbers"
         )
         raise OptionError(f"study: {what} must be {allowed}, got {quantity.show(given)}")
-    return Column(values.reshape(-1, values.shape[-1] if wide else 1), values.ndim > wide, wide)
+    shape = values.shape[values.ndim - wide :]
+    return Column(values.reshape(-1, math.prod(shape)), values.ndim > wide, shape)
 
 
 def _agreed(lengths):
