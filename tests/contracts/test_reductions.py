@@ -162,6 +162,26 @@ def test_a_folder_belongs_to_what_a_function_refers_to(model, tmp_path):
         asked(model, scaled, store=3)
 
 
+def test_a_folder_belongs_to_the_same_call_made_again(model, tmp_path):
+    """Whatever clocks tell of a result that it begins with or refers to, and in whatever order a set is walked."""
+    results = [ts.simulate(model, 0.1, outputs=2).isel(time=-1) for _ in range(2)]
+    assert results[0].attrs["wall_seconds"] != results[1].attrs["wall_seconds"]
+    within = lambda result: lambda run: run["energy"][-1] - result["energy"].item()
+    for place, (one, other) in enumerate(
+        [
+            [{"reduce": "last", "keep": "energy", "start": result} for result in results],
+            [{"reduce": within(result)} for result in results],
+            [{"reduce": eval(f"lambda run: float(len(run) in {order})")} for order in ("{0, 8}", "{8, 0}")],
+        ]
+    ):
+        first = ts.study(model, 0.1, {"k": [1.0, 2.0]}, store=tmp_path / str(place), **one)
+        again = ts.study(model, 0.1, {"k": [1.0, 2.0]}, store=tmp_path / str(place), **other)
+        xr.testing.assert_identical(first, again)
+    with pytest.raises(ts.ResultError, match="belongs to another study"):
+        results[0]["velocity"] = results[0]["velocity"] + 1.0
+        ts.study(model, 0.1, {"k": [1.0, 2.0]}, reduce="last", keep="energy", start=results[0], store=tmp_path / "0")
+
+
 def test_a_folder_belongs_to_the_laws_of_controllers(tmp_path):
     def steered(gain):
         model = ts.Model("steered")

@@ -95,14 +95,21 @@ def _digest(order, variants, more):
         {name: p.value for name, p in order.model.parameters.items()},
         _named([(rule.name, rule.function, rule.state) for rule in order.model.rules if getattr(rule, "function", None)]),
     ]  # fmt: skip
-    content = hashlib.sha256(repr(facts).encode() + pickle.dumps(order.start))
+    content = hashlib.sha256(repr([*facts, _begun(order.start)]).encode())
     for array in (variants.values, *more):
         content.update(np.ascontiguousarray(array).tobytes())
     return content.hexdigest()
 
 
+def _begun(start):
+    """What counts of a start that all runs have in common (`run/wanted.py`)."""
+    parts = ("data", "names", "motion", "states", "coordinates", "rates")
+    return _named(start if hasattr(start, "data_vars") else {part: getattr(start, part, None) for part in parts})
+
+
 def _named(thing, seen=()):
-    """A reduction as text that changes where it does: of a function its code, and the values and functions that it refers to."""
+    """A reduction as text that changes where it does: of a function its code, and the values and functions that it refers to; of a
+    result its numbers, not how long it took."""
     if isinstance(thing, dict):
         return sorted((str(name), _named(how, seen)) for name, how in thing.items())
     if isinstance(thing, (list, tuple)):
@@ -111,6 +118,8 @@ def _named(thing, seen=()):
         return sorted(map(repr, thing))
     if isinstance(thing, Model):
         return fingerprint(thing, dict(thing.signals))
+    if hasattr(thing, "data_vars"):
+        return [(str(name), x.dims, _value(x.values)) for name, x in thing.variables.items()]
     if isinstance(thing, partial):
         return [_named(part, seen) for part in (thing.func, thing.args, thing.keywords)]
     if inspect.ismethod(thing):
@@ -152,5 +161,5 @@ def _value(thing):
 
 def _code(code):
     """What a function does, without the addresses of anything."""
-    constants = [_code(x) if hasattr(x, "co_code") else repr(x) for x in code.co_consts]
+    constants = [_code(x) if hasattr(x, "co_code") else _named(x) for x in code.co_consts]
     return [code.co_code.hex(), constants, code.co_names]
