@@ -155,6 +155,21 @@ def test_a_killed_study_goes_on_with_what_is_missing(model, tmp_path, monkeypatc
         ts.study(*asked, store=tmp_path)
 
 
+def test_two_who_carry_out_the_same_study_in_one_folder_leave_a_whole_one(model, tmp_path, monkeypatch):
+    """As where a job is started again while the first one still works; each cuts the runs into portions of its own."""
+    asked, one, two = (model, 0.1, {"m": MASSES}), tmp_path / "one", tmp_path / "two"
+    one.mkdir()
+    (one / ".part-of-somebody-else").touch()
+    with monkeypatch.context() as patch:
+        patch.setattr(dispatch, "GROWING", 1)
+        whole = ts.study(*asked, reduce="last", store=one, executor=1)
+    ts.study(*asked, reduce="last", store=two, executor=1)
+    for path in two.glob("runs-*"):
+        path.replace(one / path.name)
+    assert sum(int(path.name[-9:]) - int(path.name[5:14]) + 1 for path in one.glob("runs-*")) > len(MASSES)
+    xr.testing.assert_identical(ts.study(*asked, reduce="last", store=one), whole)
+
+
 def test_a_study_that_is_interrupted_returns_what_it_has(model, tmp_path, monkeypatch):
     """Ctrl-C, as Python raises it while a study waits for its runs; it goes on where it was from its folder."""
     whole = ts.study(model, 0.2, {"m": MASSES}, reduce="last")

@@ -26,6 +26,7 @@ from .order import version
 from .portion import Portion
 
 RUNS = re.compile(r"runs-(\d+)-(\d+)")
+PART = ".part-"  # files that are being written, or were when somebody was killed
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
@@ -47,7 +48,7 @@ class Folder:
                         f"study: the folder {str(path)!r} belongs to another study: other parameters, options, model, functions "
                         "or version of torsor; give another folder, or delete it"
                     )
-            elif any(self.path.iterdir()):
+            elif any(not one.name.startswith(PART) for one in self.path.iterdir()):
                 raise ResultError(f"study: {str(path)!r} is not the folder of a study: it has other files in it")
             else:
                 self._write("study.json", json.dumps({"study": mark, "runs": len(variants)}).encode())
@@ -59,12 +60,14 @@ class Folder:
             ) from None
 
     def portions(self):
-        """What is there already. Files that are damaged do not count: their runs are carried out again."""
-        found = []
+        """What is there already, each run once, also where two have carried it out. Files that are damaged do not count: their runs
+        are carried out again."""
+        found, end = [], 0
         for name in sorted(os.listdir(self.path)):
-            if RUNS.fullmatch(name):
+            if (match := RUNS.fullmatch(name)) and int(match[1]) >= end:
                 with suppress(ResultError, OSError, ValueError, KeyError):
                     found.append(Portion.restored(*unpack((self.path / name).read_bytes(), name)))
+                    end = found[-1].first + len(found[-1])
         return found
 
     def keep(self, portion):
@@ -74,7 +77,7 @@ class Folder:
     def _write(self, name, content):
         temporary = None
         try:
-            handle, temporary = tempfile.mkstemp(dir=self.path, prefix=".part-")
+            handle, temporary = tempfile.mkstemp(dir=self.path, prefix=PART)
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
                 file.flush()
