@@ -99,6 +99,21 @@ def test_labels_units_and_times_of_what_a_function_returns_are_kept(model):
     assert list(every.position_axis.values) == ["z"] and every.time.identical(whole.time)
 
 
+def test_units_are_those_of_what_words_reduce_and_not_guessed_from_names(model):
+    """A ratio that a function calls energy_ratio has no unit; the largest energy has that of energies, whatever it is called."""
+    data = asked(
+        model, {"top": ("energy", "max"), "energy": "last", "energy_ratio": lambda run: 0.5, "rate": lambda run: 2.0}
+    )
+    assert [data[name].attrs.get("units") for name in ("top", "energy", "energy_ratio", "rate")] == [
+        "J",
+        "J",
+        None,
+        None,
+    ]
+    assert asked(model, lambda run: {"energy": 0.5}).energy.attrs == {}
+    assert asked(model, ["min", "max"]).energy_max.units == "J"
+
+
 def test_a_run_that_stops_keeps_what_it_reached(model):
     options = {"step": 0.01, "method": "rkmk4", "outputs": 5}
     data = ts.study(model, 0.2, {"k": [1.0, 1e30]}, **options)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..look.dataset import RESERVED
+from .reductions import source
 
 MEANING = {
     "message": "what went wrong in a run; empty: nothing did",
@@ -15,7 +16,7 @@ MEANING = {
 UNITS = {"time_reached": "s", "position_drift_max": "m or rad"}
 
 
-def dataset_of(whole, runs, times):
+def dataset_of(whole, runs, times, reduce):
     """All runs as one dataset; times: of the outputs."""
     import xarray as xr
 
@@ -31,7 +32,7 @@ def dataset_of(whole, runs, times):
     for name, column in zip(runs.names, runs.values.T):
         taken = name in {*whole.variables, *RESERVED, *MEANING, "run", *used, *coordinates}
         coordinates[f"parameter.{name}" if taken else name] = ("run", np.ascontiguousarray(column))
-    variables = {name: (dims, x, _attributes(whole, name)) for name, (dims, x) in whole.variables.items()}
+    variables = {name: (dims, x, _attributes(whole, reduce, name)) for name, (dims, x) in whole.variables.items()}
     told = {**whole.counts, "message": np.array(whole.messages, dtype=object)}  # one is long, a million are empty
     for name, x in told.items():
         if name not in variables:
@@ -44,7 +45,6 @@ def _unit(name):
     return {"units": UNITS[name]} if name in UNITS else {}
 
 
-def _attributes(whole, name):
-    """Units of a variable: those of the quantity that it was reduced from."""
-    known = whole.attributes
-    return known.get(name) or known.get(name.rpartition("_")[0]) or {}
+def _attributes(whole, reduce, name):
+    """Units of a variable: those that a function has given it, or of the quantity that words have reduced."""
+    return whole.returned.get(name) or whole.attributes.get(source(reduce, name), {})

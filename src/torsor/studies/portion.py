@@ -25,7 +25,8 @@ class Portion:
     counts       numbers of each run, by the names of COUNTS
     labels       coordinates of the other dimensions, by name: (dimension, values)
     rows         labels of all constraints of the model, in its order; labels have those that are in use
-    attributes   of variables by name: units, meaning
+    attributes   of the variables of a run by name: units, meaning
+    returned     attributes of what functions return, by name
     told         attributes of the study that are those of each run
     seconds      that it took
     """
@@ -37,6 +38,7 @@ class Portion:
     labels: dict = field(default_factory=dict)
     rows: list = field(default_factory=list)
     attributes: dict = field(default_factory=dict)
+    returned: dict = field(default_factory=dict)
     told: dict = field(default_factory=dict)
     seconds: float = 0.0
 
@@ -121,7 +123,8 @@ def joined(portions):
     whole = Portion(0, messages, counts, seconds=sum(one.seconds for one in portions))
     good = [one for one in portions if one.variables]
     for one in reversed(good):
-        whole.labels, whole.attributes = whole.labels | one.labels, whole.attributes | one.attributes
+        for part in ("labels", "attributes", "returned"):
+            setattr(whole, part, getattr(whole, part) | getattr(one, part))
         whole.told = one.told
         whole.rows = one.rows
     whole.variables = assembled(len(messages), whole.aligned([one.piece for one in good]))

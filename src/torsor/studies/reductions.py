@@ -110,9 +110,19 @@ def by_words(reduce):
     return not any(callable(x) for x in how)
 
 
+def source(reduce, name):
+    """The variable of a run that one of a study is, or that words reduce to it; None: a function gives it."""
+    if isinstance(reduce, tuple):
+        return name.rpartition("_")[0]
+    if isinstance(reduce, dict):
+        how = reduce.get(name)
+        return how[0] if isinstance(how, tuple) else name if isinstance(how, str) else None
+    return None if callable(reduce) else name
+
+
 def reduced(reduce, run, told=None):
     """What is kept of a run, or by words of many at once: (dimensions, values) by name, and labels of dimensions that a function
-    has given. Attributes of what it returns go to those that `told`, a portion, has."""
+    has given. Attributes of what it returns go to `told`, a portion."""
     if reduce is None:
         return {name: (run.dims(name), run[name]) for name in run}, {}
     if isinstance(reduce, str):
@@ -192,7 +202,7 @@ class Returned:
         """Dimensions of a labelled array, and labels of those that are its own. One that has other labels than the results of the
         run have is its own, too, under another name."""
         run, told = self.run, self.told
-        told.attributes[called] = {str(k): x for k, x in value.attrs.items() if isinstance(x, (str, int, float))}
+        told.returned[called] = {str(k): x for k, x in value.attrs.items() if isinstance(x, (str, int, float))}
         known = {dim: x for name, (dim, x) in told.labels.items() if name == dim}
         known |= {"time": run.time, "constraint": run.used_constraints}
         dims, own = list[str](), {}

@@ -95,7 +95,7 @@ def _result(whole, runs, order):
     every = dict(order.model.signals) | order.signals
     if "model" not in whole.told:
         whole.told |= {"model": order.model.name, "model_hash": fingerprint(order.model, every)}
-    return dataset_of(whole, runs, order.times)
+    return dataset_of(whole, runs, order.times, order.reduce)
 
 
 def _refuse_several(model, arguments, parameters):
