@@ -219,6 +219,12 @@ def test_a_folder_belongs_to_the_laws_of_controllers(tmp_path):
         (lambda run: xr.DataArray(np.ones(501), {"w": np.arange(501) + 501 * run.parameters["k"]}, "w"), "2004 in all"),
         (lambda run: xr.DataArray([1.0, 2.0], {"w": [run.parameters["k"]] * 2}, "w"), "a label of 'w' is there twice"),
         (lambda run: {"message": 1.0}, "cannot have a variable 'message': a study has something else of that name"),
+        (
+            {"axis": ("energy", "max"), "place": ("position", "last")},
+            "'axis' is a variable and a dimension of the result",
+        ),
+        (lambda run: {"x": [1.0, 2.0], "x_0": 3.0}, "'x_0' is a variable and a dimension of the result"),
+        (lambda run: {"w": xr.DataArray([1.0], {"w": [2.0]}, "w")}, "'w' is a variable and a dimension of the result"),
         ({"a/b": lambda run: 1.0}, "cannot have a variable 'a/b': it contains a slash"),
         ({"x": ("energy", ["max"])}, r"reduce\['x'\] must be one of"),
     ],

@@ -170,6 +170,10 @@ class Returned:
 
     def together(self):
         """All of it: (dimensions, values) by name, and labels, which they have in common then (`aligning.py`)."""
+        for name in {dim for dims, _ in self.found.values() for dim in dims} & {*self.found}:
+            raise OptionError(
+                f"study: reduce: {name!r} is a variable and a dimension of the result: choose another name"
+            )
         if not self.labels:
             return self.found, {}
         one = np.zeros(1, int)
