@@ -114,6 +114,19 @@ def test_units_are_those_of_what_words_reduce_and_not_guessed_from_names(model):
     assert asked(model, ["min", "max"]).energy_max.units == "J"
 
 
+@pytest.mark.parametrize("method", ["rkmk54", "auto"])  # many runs at once, and one by one
+def test_a_run_is_told_to_a_function_as_simulate_tells_it(model, method):
+    seen = []
+    asked(model, lambda run: seen.append((run.attrs, {*run}, run["reaction_unique"])) or 0.0, method=method, executor=1)
+    alone = ts.simulate(model, 0.1, outputs=4, method=method, parameters={"k": STIFF[0]})
+    attributes, names, unique = seen[0]
+    assert names == {*alone.data_vars} and unique.tolist() == alone.reaction_unique.values.tolist()
+    same = ("status", "events", "steps", "evaluations", "model_length", "energy_balance_error")
+    assert [attributes.get(name) for name in same] == [alone.attrs.get(name) for name in same]
+    kept = asked(model, None, keep=["reaction_unique"], method=method)
+    assert kept.reaction_unique.values.all() and kept.reaction_unique.dims == ("run", "joint")
+
+
 def test_a_run_that_stops_keeps_what_it_reached(model):
     options = {"step": 0.01, "method": "rkmk4", "outputs": 5}
     data = ts.study(model, 0.2, {"k": [1.0, 1e30]}, **options)

@@ -110,12 +110,17 @@ def at_events(system, log, used):
     }
 
 
+def unique(system):
+    """Which reactions are determined, by name: (dimensions, values)."""
+    found = [name not in system.shared for name in system.connections]
+    return {"reaction_unique": (("joint",), np.array(found, bool))}
+
+
 def labelled(system, times, used, variables):
     """Variables with labels and units, as a dataset."""
     import xarray as xr
 
-    unique = [name not in system.shared for name in system.connections]
-    variables = {**variables, "reaction_unique": (("joint",), np.array(unique, bool)), "time": (("time",), times)}
+    variables = {**variables, **unique(system), "time": (("time",), times)}
     made = {name: xr.Variable(x[0], x[1], attributes(name)) for name, x in variables.items()}
     return xr.Dataset(made, _indexed(*_names(system, used)))
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.deriving import DERIVING
-from ..look.dataset import at_events, at_outputs, dataset, in_use
+from ..look.dataset import at_events, at_outputs, dataset, in_use, unique
 
 
 def numbers(variables):
@@ -31,7 +31,7 @@ class Group:
     variables   (dimensions, values) by name, values with the run as first dimension, which is not among the dimensions
     counts      numbers of each run, by name
     times       of the outputs
-    more, told, whole   of a run, by its place in the group: variables that are not over time, attributes, all of it as a dataset
+    more, whole   of a run, by its place in the group: variables that are not over time, all of it as a dataset
     used        labels of the constraints in use
     ends        values of variables at the ends of runs that events have ended, by name
     """
@@ -41,7 +41,6 @@ class Group:
     counts: dict
     times: np.ndarray
     more: Callable
-    told: Callable
     whole: Callable
     used: list
     ends: dict = field(default_factory=dict)
@@ -73,9 +72,7 @@ class Ended:
 
     def aside(self):
         """Variables that are not over time."""
-        unique = [name not in self.system.shared for name in self.system.connections]
-        happened = at_events(self.system, self.trajectory.events, self.trajectory.used)
-        return happened | {"reaction_unique": (("joint",), np.array(unique, bool))}
+        return at_events(self.system, self.trajectory.events, self.trajectory.used) | unique(self.system)
 
 
 def alike(ended):
@@ -103,6 +100,6 @@ def grouped(some):
         ends = {name: x for name, (_, x) in at_outputs(first.system, outputs, work, changed, first.trajectory).items()}
     return Group(
         places, variables, counts, first.trajectory.times,
-        lambda k: some[k].aside(), lambda k: some[k].data.attrs, lambda k: some[k].data,
+        lambda k: some[k].aside(), lambda k: some[k].data,
         in_use(first.system, first.trajectory.used), ends,
     )  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import TorsorError
 from ..kernels.deriving import DERIVING
-from ..look.dataset import at_outputs, attributes, in_use, labels, manifest
+from ..look.dataset import at_outputs, attributes, in_use, labels, manifest, unique
 from ..run import large, stiffness
 from ..run.again import Prepared
 from ..run.beginnings import Together
@@ -85,7 +85,8 @@ class Quick:
         if self._described is None:
             none = self._variables(np.zeros((1, 0, sum(size for _, size in self.system.layout))), np.zeros((1, 0)))
             told = manifest(self.system, _Kept(self.system.keep), self.task.options())
-            self._described = labels(self.system, self.system.keep), {name: attributes(name) for name in none}, told
+            named = [*none, *unique(self.system)]
+            self._described = labels(self.system, self.system.keep), {name: attributes(name) for name in named}, told
         return self._described
 
     def _taken(self):

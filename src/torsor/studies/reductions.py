@@ -1,6 +1,7 @@
 """What a study keeps of its runs: everything, or what a reduction over time leaves of it, so that many runs fit in memory."""
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
@@ -41,8 +42,8 @@ class OneRun(Mapping):
     dataset      all of it as `simulate` returns it
     """
 
-    def __init__(self, variables, time, parameters, attrs, whole, used=(), ends=MappingProxyType({})):
-        self._variables, self._whole, self._attrs = variables, whole, attrs
+    def __init__(self, variables, time, parameters, whole, used=(), ends=MappingProxyType({})):
+        self._variables, self._whole = variables, whole
         self.time, self.parameters, self.used_constraints, self._ends = time, parameters, used, ends
 
     def __getitem__(self, name):
@@ -75,9 +76,9 @@ class OneRun(Mapping):
 
     @property
     def attrs(self):
-        return self._attrs()
+        return self.dataset.attrs
 
-    @property
+    @cached_property
     def dataset(self):
         return self._whole()
 

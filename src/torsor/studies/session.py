@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import OptionError, TorsorError
 from ..kernels.deriving import DERIVING
-from ..look.dataset import attributes, labels, manifest
+from ..look.dataset import attributes, labels, manifest, unique
 from ..run.event_endings import at_end
 from ..run.held import run_held, run_through
 from .ended import Ended, Group, alike, grouped
@@ -73,9 +73,9 @@ class Session:
         if len(which):
             if not portion.told:
                 self._describe(portion, quick.system, *quick.described())
-            told = lambda k: {name: x[k].item() for name, x in counts.items()}
             whole = lambda k: self._run(which[k], values, None, held).judged()
-            group = Group(which, variables, counts, self.order.times, lambda k: {}, told, whole, quick.used)
+            aside = unique(quick.system)
+            group = Group(which, variables, counts, self.order.times, lambda k: aside, whole, quick.used)
             self._kept(portion, pieces, group, values, stop)
         return places[~done]
 
@@ -126,7 +126,7 @@ class Session:
         keep, reduce, used = self.order.keep, self.order.reduce, {"constraint": np.array(group.used, dtype=str)}
         if by_words(reduce) and (keep is None or all(_components(name, group.variables) for name in keep)):
             every = {name: (("run", *dims), x) for name, (dims, x) in self._chosen(group.variables).items()}
-            whole = OneRun(every, group.times, {}, dict, None, ends=group.ends)
+            whole = OneRun(every, group.times, {}, None, ends=group.ends)
             keep_all = lambda: pieces.append((group.places, reduced(reduce, whole)[0], used))
             self._tried(portion, group.places, keep_all)
             return
@@ -134,7 +134,7 @@ class Session:
             variables = {name: (dims, x[k]) for name, (dims, x) in group.variables.items()} | group.more(k)
             run = OneRun(
                 self._chosen(variables), group.times, self.order.parameters(values[i]),
-                lambda k=k: group.told(k), lambda k=k: group.whole(k), group.used,
+                lambda k=k: group.whole(k), group.used,
                 {name: x[k] for name, x in group.ends.items()},
             )  # fmt: skip
             add = lambda i=i, run=run: pieces.append(_piece(i, used, *reduced(reduce, run, portion)))
