@@ -102,6 +102,10 @@ def test_runs_that_fail_give_status_3_and_bad_input_status_2(file, capsys):
         (["--set", "count=1,2"], "Options of a case or of build() take one value"),
         (["--set", "m=1,2", "--set", "m=3,4"], "--set m: it is given twice"),
         (["--set", "m=1:1e999:3"], "or values as in 0.5,1,2, all of them finite"),
+        (["--set", "m=0:1:10000000000000"], "and 1000000000 at most"),
+        (["--start", "hinge=0:1:3", "--start", "hinge=2"], "--start hinge: it is given twice, as 0:1:3 and as 2"),
+        (["--start", "bob.velocity=0:1:3"], "--start bob.velocity=0:1:3: bob.velocity is several numbers"),
+        (["--keep", ""], "there is no variable ''"),
         (["--set", "m=0:1:3:log"], "FIRST:LAST:COUNT:log as in 1:100:5:log"),
         (
             ["--set", "m=1,2", "--set", "l=1,2,3"],

@@ -13,20 +13,30 @@ def start_of(texts, option="--start"):
     if not texts:
         return None
     if all("=" in text and not os.path.exists(text) for text in texts):
-        return dict(_value(text, option) for text in texts)
+        return {name: _value(name, value, option) for name, value in named(texts, option).items()}
     if len(texts) > 1:
         raise OptionError(f"{option}: give one file, or values as in hinge=0.3, got {' '.join(texts)}")
     path, _, when = texts[0].rpartition("@") if not os.path.exists(texts[0]) else (texts[0], "", "")
     return _file(*((path, when) if path else (texts[0], "")), option)
 
 
-def _value(text, option):
-    name, _, value = text.partition("=")
+def named(texts, option):
+    """NAME=VALUE given several times: what is written of each, by name."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, _, value = (part.strip() for part in text.partition("="))
+        if name in found:
+            raise OptionError(f"{option} {name}: it is given twice, as {found[name]} and as {value}")
+        found[name] = value
+    return found
+
+
+def _value(name, value, option):
     try:
         numbers = [float(x) for x in value.split(",")]
     except ValueError:
-        raise OptionError(f"{option} {text}: {value!r} is no number, nor several with commas between") from None
-    return name, numbers[0] if len(numbers) == 1 else numbers
+        raise OptionError(f"{option} {name}={value}: {value!r} is no number, nor several with commas between") from None
+    return numbers[0] if len(numbers) == 1 else numbers
 
 
 def _file(path, when, option):

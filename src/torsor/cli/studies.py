@@ -65,7 +65,8 @@ def study(
     given = {
         "until": until, "outputs": None if outputs is None else outputs_of(outputs), "step": step, "method": method,
         "formulation": formulation, "projection": projection, "map": map, "tolerance": tolerance, "executor": threads,
-        "store": store, "reduce": words[0] if len(words) == 1 else words or None, "keep": names or None, "start": started(start),
+        "store": store, "reduce": words[0] if len(words) == 1 else words or None, "keep": names or None,
+        "start": started(start, found.model),
     }  # fmt: skip
     arguments = found.recommended | {name: value for name, value in given.items() if value is not None}
     arguments["until"] = found.until(until)
@@ -104,13 +105,20 @@ def _listed(items):
     return [word.strip() for item in items or [] for word in item.split(",")]
 
 
-def started(items):
+def started(items, model):
     """Where runs start: values by name, several of them for as many runs; or as `--start` of `run` takes it."""
-    from .starting import start_of
+    from ..studies.variants import form_of
+    from .starting import named, start_of
 
     if not any(":" in item.partition("=")[2] for item in items or []):
         return start_of(items)
-    found = {name: values for name, _, values in (item.partition("=") for item in items)}
+    found = named(items, "--start")
+    for name, x in found.items():
+        if ":" in x and form_of(model, name):
+            raise OptionError(
+                f"--start {name}={x}: {name} is several numbers, which all runs have in common here; a single one of a joint may "
+                "vary, as in ball[0]=0:1:3"
+            )
     return {
         name: _values(name, x, "--start") if {":", ","} & {*x} else start_of([f"{name}={x}"])[name]
         for name, x in found.items()
@@ -147,15 +155,17 @@ def assigned(items):
 
 def _values(name, text, option="--set"):
     """FIRST:LAST:COUNT, the same with :log, or values separated by commas."""
+    from ..studies.variants import MOST
+
     try:
         if ":" in text:
             first, last, count, *pace = (part.strip() for part in text.split(":"))
             if pace not in ([], ["log"]):
                 raise ValueError
-            ends = float(first), float(last)
-            values = (
-                (np.geomspace if pace else np.linspace)(*ends, int(count)) if np.isfinite(ends).all() else np.zeros(0)
-            )
+            ends, n = (float(first), float(last)), int(count)
+            if n > MOST or not np.isfinite(ends).all():
+                raise ValueError
+            values = (np.geomspace if pace else np.linspace)(*ends, n)
         else:
             values = np.array([float(x) for x in text.split(",")])
     except ValueError:
@@ -163,7 +173,7 @@ def _values(name, text, option="--set"):
     if not np.isfinite(values).all() or not values.size:
         raise OptionError(
             f"{option} {name}={text}: write FIRST:LAST:COUNT as in 1:10:50, FIRST:LAST:COUNT:log as in 1:100:5:log, or values as "
-            "in 0.5,1,2, all of them finite"
+            f"in 0.5,1,2, all of them finite, and {MOST} at most"
         )
     return values
 

@@ -207,7 +207,7 @@ class Session:
 
 def _components(name, variables):
     """The variable of this name, or those of the components of a vector."""
-    return [name] if name in variables else [label for label in variables if label.rpartition("[")[0] == name]
+    return [name] if name in variables else [label for label in variables if label.startswith(f"{name}[")]
 
 
 def _piece(i, used, found, labels):

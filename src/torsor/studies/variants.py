@@ -44,7 +44,7 @@ def variants(model, parameters, grid, several=(), pushed=(), start=None):
     columns = {name: _column(model, name, x) for name, x in _by_name(parameters).items()}
     if both := set(columns) & set(pushed):
         raise OptionError(f"study: {', '.join(sorted(both))} is given twice, as parameter and as input")
-    placed = {name: _several(f"start {name!r}", x, _form(model, name)) for name, x in (start or {}).items()}
+    placed = {name: _several(f"start {name!r}", x, form_of(model, name)) for name, x in (start or {}).items()}
     every = {f"parameter {name!r}": x for name, x in columns.items()}
     every |= {f"start {name!r}": x for name, x in placed.items()}
     starts = tuple((name, x.shape) for name, x in placed.items())
@@ -141,7 +141,7 @@ def _column(model, name, given):
     return _several(f"parameter {name!r}", given)
 
 
-def _form(model, name):
+def form_of(model, name):
     """The form of what a start names: of a body, of a joint with several coordinates, of all joints, or a single number."""
     owner, _, what = str(name).rpartition(".")
     joint = owner if what in ("rate", "coordinate") else name
