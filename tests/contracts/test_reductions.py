@@ -238,6 +238,8 @@ def test_a_folder_belongs_to_the_laws_of_controllers(tmp_path):
         ),
         (lambda run: {"x": [1.0, 2.0], "x_0": 3.0}, "'x_0' is a variable and a dimension of the result"),
         (lambda run: {"w": xr.DataArray([1.0], {"w": [2.0]}, "w")}, "'w' is a variable and a dimension of the result"),
+        ({"a": lambda run: {"top": 1.0}, "b": lambda run: {"top": 2.0}}, "several results are called 'top'"),
+        (lambda run: {"a": {"top": 1.0}, "b": {"top": 2.0}}, "several results are called 'top'"),
         ({"a/b": lambda run: 1.0}, "cannot have a variable 'a/b': it contains a slash"),
         ({"x": ("energy", ["max"])}, r"reduce\['x'\] must be one of"),
     ],

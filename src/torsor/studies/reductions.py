@@ -139,7 +139,7 @@ def reduced(reduce, run, told=None):
                 returned.add(name, how, _called(how, run))
             else:
                 variable, word = how if isinstance(how, tuple) else (name, how)
-                returned.found[name] = _over_time(run, variable, word)
+                returned.keep(name, *_over_time(run, variable, word))
     return returned.together()
 
 
@@ -201,7 +201,13 @@ class Returned:
             raise RunError(
                 f"reduce: {called!r} must give numbers or text, got {quantity.show(value)}; nan where there is nothing to tell"
             )
-        self.found[called] = dims, array
+        self.keep(called, dims, array)
+
+    def keep(self, name, dims, array):
+        """Keep a variable, but for one of a name that is there already: one of both would be lost."""
+        if name in self.found:
+            raise OptionError(f"study: reduce: several results are called {name!r}: give each a name of its own")
+        self.found[name] = dims, array
 
     def _labelled(self, called, value):
         """Dimensions of a labelled array, and labels of those that are its own. One that has other labels than the results of the
