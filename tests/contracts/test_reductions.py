@@ -249,6 +249,15 @@ def test_what_cannot_be_kept_is_refused(model, reduce, message):
         asked(model, reduce, executor=2)
 
 
+def test_signals_that_are_called_like_something_of_a_study_are_refused_and_may_be_reduced(model):
+    signals = {"message": model["hinge"].rate}
+    for reduce in (None, "last"):
+        with pytest.raises(ts.OptionError, match="cannot have a variable 'message': a study has something else"):
+            asked(model, reduce, signals=signals)
+    assert asked(model, {"fastest": ("message", "max")}, signals=signals).fastest.values.max() > 0
+    assert asked(model, None, signals=signals, keep="energy").message.values.tolist() == [""] * 4
+
+
 def test_events_of_runs_are_kept_and_not_reduced_by_words():
     """A ball that falls from several heights and strikes the floor at √(2 h/g), or not at all."""
     model = ts.Model("ball", gravity=(0, 0, -9.81))

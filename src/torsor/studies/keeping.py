@@ -37,13 +37,12 @@ class Folder:
         if not isinstance(path, (str, os.PathLike)):
             raise OptionError(f"study: store must be the path of a folder, got {quantity.show(path)}")
         self.path = Path(path)
-        mark = _digest(order, variants, more)
+        asked = {"study": _digest(order, variants, more), "runs": len(variants)}
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             told = self.path / "study.json"
             if told.exists():
-                known = json.loads(told.read_text())
-                if known.get("study") != mark:
+                if json.loads(told.read_text()) != asked:
                     raise ResultError(
                         f"study: the folder {str(path)!r} belongs to another study: other parameters, options, model, functions "
                         "or version of torsor; give another folder, or delete it"
@@ -51,7 +50,7 @@ class Folder:
             elif any(not one.name.startswith(PART) for one in self.path.iterdir()):
                 raise ResultError(f"study: {str(path)!r} is not the folder of a study: it has other files in it")
             else:
-                self._write("study.json", json.dumps({"study": mark, "runs": len(variants)}).encode())
+                self._write("study.json", json.dumps(asked).encode())
         except (OSError, ValueError) as error:
             if isinstance(error, ResultError):
                 raise

@@ -124,6 +124,9 @@ def source(reduce, name):
 def reduced(reduce, run, told=None):
     """What is kept of a run, or by words of many at once: (dimensions, values) by name, and labels of dimensions that a function
     has given. Attributes of what it returns go to `told`, a portion."""
+    if reduce is None or isinstance(reduce, str):
+        for name in OWN & {*run}:
+            refuse_name(name)
     if reduce is None:
         return {name: (run.dims(name), run[name]) for name in run}, {}
     if isinstance(reduce, str):
@@ -243,4 +246,4 @@ def refuse_name(name):
     """Refuse a name that no file can hold, or under which a study has something else."""
     why = unstorable(name) or (name in OWN and "a study has something else of that name")
     if why:
-        raise OptionError(f"study: reduce: a result cannot have a variable {name!r}: {why}; choose another name")
+        raise OptionError(f"study: a result cannot have a variable {name!r}: {why}; choose another name")
