@@ -44,6 +44,7 @@ def test_every_number_over_time_has_a_column_of_its_own(result):
 
 
 def test_one_variable_is_a_table_and_no_column_hides_another(result):
+    assert ts.table_of(result.time).to_dict("list") == {"time [s]": result.time.values.tolist()}
     table = ts.table_of(result.energy)
     assert list(table) == ["time [s]", "energy [J]"]
     np.testing.assert_array_equal(table["energy [J]"], result.energy)

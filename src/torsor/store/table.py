@@ -35,7 +35,7 @@ def table_of(data: "xr.Dataset | xr.DataArray", per: str = "time") -> "pd.DataFr
     import xarray as xr
 
     if isinstance(data, xr.DataArray) and data.name is not None:
-        data = data.to_dataset()
+        data = data.coords.to_dataset() if data.name in data.coords else data.to_dataset()
     refuse_other(data, "table_of")
     if not isinstance(per, str) or per not in ROWS:
         raise OptionError(f"table_of: unknown per={quantity.show(per)}. Known: {', '.join(map(repr, ROWS))}.")
