@@ -89,6 +89,21 @@ def test_runs_and_times_are_rows_with_the_parameters_of_their_run(result):
     assert len(last) == 2 and "bob.position.x [m]" in last
 
 
+def test_a_study_that_was_made_a_grid_has_the_rows_of_its_runs(result):
+    """The parameters become dimensions of their own, and columns as before; labels of a function's results stay beside names."""
+    runs = {"k": ("run", [1.0, 1.0, 11.0, 11.0]), "m": ("run", [1.0, 11.0, 1.0, 11.0])}
+    several = xr.concat([k * result[["energy", "event_time"]] for k in range(4)], "run").assign_coords(runs)
+    several["power"] = ("run", "hertz"), np.arange(8.0).reshape(4, 2)
+    several = several.assign_coords(hertz=[0.5, 1.5])
+    grid = several.set_index(run=["k", "m"]).unstack("run")
+    for per in ("time", "event"):
+        pd.testing.assert_frame_equal(
+            ts.table_of(grid, per), ts.table_of(several, per).drop(columns="run"), check_like=True
+        )
+    one = ts.table_of(several.isel(run=1).drop_dims(["time", "event"]).assign(top=3.0))
+    assert one.to_dict("list") == {"k": [1.0], "m": [11.0], "power.0.5": [2.0], "power.1.5": [3.0], "top": [3.0]}
+
+
 def test_a_result_at_one_time_is_one_row_and_none_is_an_empty_table(result):
     last, whole = ts.table_of(result.isel(time=-1)), ts.table_of(result)
     assert len(last) == 1 and set(whole) <= set(last) and "event_time [s]" not in last

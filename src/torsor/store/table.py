@@ -39,7 +39,7 @@ def table_of(data: "xr.Dataset | xr.DataArray", per: str = "time") -> "pd.DataFr
     refuse_other(data, "table_of")
     if not isinstance(per, str) or per not in ROWS:
         raise OptionError(f"table_of: unknown per={quantity.show(per)}. Known: {', '.join(map(repr, ROWS))}.")
-    rows = [name for name in ROWS[per] if name in data.dims] or _numbered(data) * (per == "time")
+    rows = _gridded(data) + [name for name in ROWS[per] if name in data.dims]
     if per not in data.dims and per == "event":
         kept = '; a study keeps events that `keep` names, as "event_time"' if "run" in data.dims else ""
         there = ", ".join(map(str, data.dims))
@@ -53,7 +53,7 @@ def table_of(data: "xr.Dataset | xr.DataArray", per: str = "time") -> "pd.DataFr
             for column, x in _columns(name, values, rows, size).items():
                 columns[_free(column, columns)] = x
     table = pd.DataFrame(columns)
-    if per == "event" and "run" in rows and (when := "event_time [s]") in table:  # runs have more events, and less
+    if per == "event" and len(rows) > 1 and (when := "event_time [s]") in table:  # runs have more events, and less
         table = table[table[when].notna()].reset_index(drop=True)
     table.attrs = dict(data.attrs)
     return table
@@ -78,12 +78,15 @@ def _belongs(dims, rows, per):
     """Whether a variable belongs to the rows of a table: what is told of events does where these are rows, or runs alone are."""
     if per == "event":
         return "event" in dims
-    return (bool(set(dims) & set(rows)) or not rows) and ("event" not in dims or rows == ["run"])
+    runs_alone = bool(rows) and "time" not in rows
+    return (bool(set(dims) & set(rows)) or not rows) and ("event" not in dims or runs_alone)
 
 
-def _numbered(data):
-    """Dimensions of a study that was made a grid: those that are numbered by values."""
-    return [str(dim) for dim in data.dims if dim in data.coords and data[dim].dtype.kind in "fiu"]
+def _gridded(data):
+    """Dimensions of runs in a study that was made a grid: those that are numbered by values, and that all variables have."""
+    shared = set(data.dims).intersection(*[x.dims for x in data.data_vars.values()])
+    numbered = [str(dim) for dim in data.dims if dim in data.coords and data[dim].dtype.kind in "fiu"]
+    return [dim for dim in numbered if dim in shared and dim not in ROWS["time"] and "run" not in data.dims]
 
 
 def _along(data, rows):
