@@ -171,6 +171,23 @@ def test_events_set_states_that_drives_follow():
     np.testing.assert_allclose(data.rate.values[-1, 0], 2.0, atol=1e-9)
 
 
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_a_start_with_other_states_has_what_follows_them_there(formulation):
+    """By name, alone and beside the joint, and at a former result: the joint is where its state is, and as fast."""
+    model = ts.Model("led", gravity=(0, 0, -9.81))
+    arm = model.body("arm", mass=1.0, inertia=(1, 1, 1), at=(0, 0, -1))
+    hinge = model.add(ts.Revolute("hinge", model.ground, arm, point=(0, 0, 0), axis="y"))
+    angle = model.state("angle", rate=model.state("speed", rate=lambda x: -x, start=2.0))
+    model.add(ts.Drive("lead", hinge, value=angle))
+    sim = ts.Simulation(model, formulation)
+    former = ts.simulate(model, 1.0, outputs=1, formulation=formulation).isel(time=-1)
+    there = 2 * (1 - np.exp(-1))
+    every = [({"angle": 0.5, "speed": 0.3}, 0.5, 0.3), ({"hinge": 5.0, "angle": 5.0}, 5, 2), (former, there, 2 - there)]
+    for start, at, speed in every:
+        sim.reset(start)
+        np.testing.assert_allclose([sim.coordinates["hinge"], sim.rates["hinge"]], [at, speed], atol=1e-9)
+
+
 @pytest.mark.parametrize(
     "make, words",
     [

@@ -59,8 +59,6 @@ def elsewhere(mechanism, at, what="at", like=None):
     t = float(at["time"]) if _is_result(at) else float(getattr(at, "time", mechanism.start.t))
     face, starts = _starts(mechanism, like)
     q, v, p, _ = starts.start(t, wanted)
-    places = dict(mechanism.system.states)
-    p[[places[name] for name in wanted.states]] = list(wanted.states.values())
     q, v, p = face.adopt(t, q, v, p)
     if face.turns:
         p[len(model.inputs) :] = mechanism.equations["turns"](t, q, p)[0]

@@ -13,6 +13,7 @@ from ..lie import poses
 from . import large
 from .beside import state_of
 from .prepare import Start, described, face_of, run_kernels
+from .program import in_constraints
 from .wanted import Names
 
 LARGE = 1e-3  # of the size of the model, or rad; of speeds, of the largest: changes of what was asked for that are warned of
@@ -74,7 +75,6 @@ class Starts:
         self._refuse_tables()
         face, elsewhere = self._elsewhere
         q, v, p, found = elsewhere.start(float(t), wanted)
-        self._put_states(p, wanted)
         if not (np.isfinite(q).all() and np.isfinite(v).all()):
             raise AssemblyError(f"model {self.model.name!r}: start: it is not made of finite numbers")
         if self.own.watches:
@@ -90,16 +90,14 @@ class Starts:
             warnings.warn(f"model {self.model.name!r}: {told}", stacklevel=_outside())
         return replace(system, changes=changes), built
 
-    def _put_states(self, p, wanted):
-        places = dict(self.own.states)
-        p[[places[name] for name in wanted.states]] = list(wanted.states.values())
-
     def _directly(self, wanted):
         """The system where only states are asked for, or where its configuration and velocities are the coordinates and rates of
-        joints without constraints; None where they are not."""
-        own = self.own
+        joints without constraints; None where they are not, or constraints follow the states."""
+        own, places = self.own, dict(self.own.states)
         q, v, p = (np.array(x) for x in (own.q, own.v, own.p))
-        self._put_states(p, wanted)
+        if any(name in wanted.states for name in self._followed):
+            return None
+        p[[places[name] for name in wanted.states]] = list(wanted.states.values())
         if not wanted.moves:
             return replace(own, p=p.tolist())
         if wanted.bodies or not self._joints_are_state:
@@ -107,6 +105,12 @@ class Starts:
         for target, values in ((q, wanted.coordinates), (v, wanted.rates)):
             target[[self._places[label] for label in values]] = list(values.values())
         return replace(own, q=q.tolist(), v=v.tolist(), p=p.tolist(), changes=[])
+
+    @cached_property
+    def _followed(self):
+        """Names of the states that constraints follow."""
+        found = in_constraints(self.model) if self.model.states else ()
+        return [state.name for state in self.model.states if state.symbol.element_hash() in found]
 
     @cached_property
     def _joints_are_state(self):

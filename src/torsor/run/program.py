@@ -82,7 +82,7 @@ def lowered(model, rows):
         f += [k for k, event in enumerate(model.events) if event.source is friction]  # where it sticks, where it slides
         f += [_slot(plan, *friction.pulled()), _slot(plan, *map(Rate, ca.vertsplit(friction.sliding())))]
     one_sided = [(places[id(c.active)], row[f"{c.name}[0]"]) for c in switched if hasattr(c, "gaps")]
-    held = _held(model)
+    held = in_constraints(model)
     slides = np.array([tuple(f) for f in lands], FRICTION)
     crawls = [places[id(f.crawl)] for f in frictions if len(f.direction) > 1]
     several = slides[slides["parts"] > 1]
@@ -137,7 +137,7 @@ def _meets(model, rows):
     return np.array([found.index(k) if k in found else -1 for k in range(len(rows))], np.int64)
 
 
-def _held(model):
+def in_constraints(model):
     """Identities of the symbols that constraints contain, and the rates of states that they follow."""
     found = {s.element_hash() for c in model.constraints if c.traced() is None for s in _symbols(c)}
     for _ in model.states:

@@ -58,12 +58,14 @@ class Elsewhere:
         self.f, self.model, self.examiner, self.own = f, f.model, examiner, own
         self.known = known or {}
         self.places = {label: k for k, label in enumerate(labels)}
+        inputs = [symbol.element_hash() for symbol in self.model.inputs]
+        self.states = {state.name: inputs.index(state.symbol.element_hash()) for state in self.model.states}
         self.joints = [j for j in self.model.joints if holds(j)]
         self.holding = Holding(f, examiner)
         self.at = self.holding.places
         self._relative: dict[str, Any] = {}
         self._grounds: dict[str, Any] = {}
-        self._bases: dict[float, Any] = {}
+        self._bases: dict[tuple, Any] = {}
         self.loose = self._loose()
 
     def _loose(self):
@@ -89,6 +91,7 @@ class Elsewhere:
     def start(self, t, wanted):
         """q, v and p of a start, in absolute coordinates, and what is redundant there."""
         coordinates, p = self.own.coordinates.copy(), self.own.p.copy()
+        p[[self.states[name] for name in wanted.states]] = [*wanted.states.values()]  # constraints may follow them
         for label, value in wanted.coordinates.items():
             coordinates[self.places[label]] = value
         for k, (joint, component) in enumerate(self.f.turns):
@@ -100,7 +103,7 @@ class Elsewhere:
         p = captured(self.f, t, q, p)
         if wanted.coordinates and not wanted.whole:
             values = {self.places[label]: x for label, x in wanted.coordinates.items()}
-            own, base = (None, None) if told else (self.own.coordinates, self._base(t))
+            own, base = (None, None) if told else (self.own.coordinates, self._base(t, p, wanted.states))
             q, p = self.holding.closed(t, q, p, values, own, base)
         elif told and not wanted.whole:
             q = self._kept(t, q, p, wanted.bodies)
@@ -111,14 +114,15 @@ class Elsewhere:
 
     # positions
 
-    def _base(self, t):
-        """The model's own start at a time, and its p; None where it does not satisfy the constraints of that time."""
-        if t not in self._bases:
-            self._bases = {t: self._assembled(t)}
-        return self._bases[t]
+    def _base(self, t, p, states):
+        """The model's own start at a time with these states, which are in p, and its p; None where it does not satisfy the
+        constraints of that time."""
+        key = (t, *states.items())
+        if key not in self._bases:
+            self._bases = {key: self._assembled(t, p.copy())}
+        return self._bases[key]
 
-    def _assembled(self, t):
-        p = self.own.p.copy()
+    def _assembled(self, t, p):
         p[len(self.model.inputs) :] = self.own.coordinates[self.holding.counted]
         q = self._configuration(self._placed(t, self.own.coordinates, (), {}))
         p = captured(self.f, t, q, p)
