@@ -62,6 +62,15 @@ def test_every_coordinate_and_rate_can_be_asked_for():
     assert np.allclose(data.coordinate, [0, 0, 0, 0.5, 0], atol=1e-14) and np.allclose(data.rate, rates, atol=1e-13)
 
 
+def test_a_state_that_is_a_vector_is_named_as_a_whole():
+    model = arm()
+    model.state("filter", rate=lambda x: -x, start=[1.0, 2.0])
+    for start in ({"filter": [3.0, 4.0]}, {"filter[0]": 3.0, "filter[1]": 4.0}):
+        assert np.array_equal(ts.Simulation(model, start=start)["filter"], [3.0, 4.0])
+    data = ts.study(model, 0.1, start={"filter": [[3.0, 4.0], [5.0, 6.0]]}, reduce="last")
+    np.testing.assert_allclose(data["filter[1]"], np.exp(-0.1) * np.array([4.0, 6.0]), rtol=1e-8)
+
+
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_loops_are_closed_with_what_is_asked_for(formulation):
     """The crank stands and turns as asked for; the rest follows: |BC| is as long as ever, and so for velocities."""

@@ -53,9 +53,7 @@ class Names:
     def __init__(self, model, system):
         self.model, self.system = model, system
         self.labels, self.states = system.joint_coordinates, [name for name, _ in system.states]
-        self.joints: dict[str, list[str]] = {}
-        for label in self.labels:
-            self.joints.setdefault(label.rpartition("[")[0] if label.endswith("]") else label, []).append(label)
+        self.joints, self.vectors = _wholes(self.labels), _wholes(self.states)
         self.bodies = {body.name: body for body in model.bodies}
 
     def wanted(self, start) -> Wanted:
@@ -89,8 +87,8 @@ class Names:
     def _one(self, found, name, value):
         """One value by its name."""
         owner, _, what = name.rpartition(".") if isinstance(name, str) else ("", "", "")
-        if name in self.states:
-            found.states[name] = self._numbers(name, value, ()).item()
+        if labels := [name] if name in self.states else self.vectors.get(name, []):
+            found.states |= zip(labels, self._numbers(name, value, (len(labels),)).tolist())
         elif owner in self.bodies and what in BODY:
             if self.bodies[owner].particle and what in ("rotation", "angular_velocity"):
                 raise OptionError(f"model {self.model.name!r}: start: {name!r}: a particle has no orientation")
@@ -131,7 +129,7 @@ class Names:
         return [name] if name in self.labels else self.joints.get(name, [])
 
     def _refuse(self, name):
-        known = [*self.joints, *(f"{j}.rate" for j in self.joints), *self.states]
+        known = [*self.joints, *(f"{j}.rate" for j in self.joints), *self.vectors]
         known += [f"{body}.{what}" for body in self.bodies for what in BODY]
         close = get_close_matches(name, known, n=1) if isinstance(name, str) else []
         hint = f" Did you mean {close[0]!r}?" if close else ""
@@ -158,7 +156,7 @@ class Names:
         if shape == (1,) and found.ndim == 0:
             found = found.reshape(1)
         if found.shape != shape or not (np.abs(found) <= quantity.LARGEST).all():
-            allowed = {(): "a finite number", (1,): "a finite number"}.get(shape, f"finite numbers of shape {shape}")
+            allowed = "a finite number" if shape == (1,) else f"finite numbers of shape {shape}"
             raise OptionError(f"model {self.model.name!r}: start: {name} must be {allowed}, got {quantity.show(value)}")
         return found
 
@@ -210,3 +208,11 @@ class Names:
         for target, what in ((found.coordinates, "coordinate"), (found.rates, "rate")):
             target |= zip(names["joint_coordinate"], np.asarray(parts[what]).tolist())
         return found
+
+
+def _wholes(labels):
+    """Labels of components by the name of what they belong to."""
+    found: dict[str, list[str]] = {}
+    for label in labels:
+        found.setdefault(label.rpartition("[")[0] if label.endswith("]") else label, []).append(label)
+    return found

@@ -142,13 +142,16 @@ def _column(model, name, given):
 
 
 def form_of(model, name):
-    """The form of what a start names: of a body, of a joint with several coordinates, of all joints, or a single number."""
+    """The form of what a start names: of a body, of a joint with several coordinates, of all joints, of a state that is a vector, or
+    a single number."""
     owner, _, what = str(name).rpartition(".")
     joint = owner if what in ("rate", "coordinate") else name
     bodies, joints = {body.name for body in model.bodies}, {c.name: getattr(c, "dof", 1) for c in model.constraints}
     if what in BODY and owner in bodies:
         return BODY[what]
-    return (joints.get(joint, 1),) if name in ("coordinates", "rates") or joints.get(joint, 1) > 1 else ()
+    vector = sum(state.name.rpartition("[")[0] == name for state in model.states)
+    count = vector or joints.get(joint, 1)
+    return (count,) if vector or count > 1 or name in ("coordinates", "rates") else ()
 
 
 def _several(what, given, form=()):
