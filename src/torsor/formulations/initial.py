@@ -118,10 +118,14 @@ def _propagate(model, joints, poses):
 
 def _first_turns(f):
     """Values near which the joint angles start: given ones, driven ones, else zero."""
-    drives = [c for c in f.model.constraints if isinstance(c, Drive) and holds(c)]
-    driven = {(c.joint.name, c.index): c.target() for c in drives}
+    driven = {(c.joint.name, c.index): c.target() for c in drives(f.model)}
     start = lambda joint, k: driven.get((joint.name, k), 0) if joint.start is None else joint.start[k]
     return ca.vertcat(*[start(joint, k) for joint, k in f.turns], ca.SX(0, 1))
+
+
+def drives(model):
+    """Those that act from the start."""
+    return [c for c in model.constraints if isinstance(c, Drive) and holds(c)]
 
 
 def moving(model):

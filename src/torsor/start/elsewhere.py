@@ -12,6 +12,7 @@ Velocities follow level by level, each without disturbing the one before:
     3   velocities of bodies that hang on nothing   as at the model's start
 """
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -19,7 +20,7 @@ import numpy as np
 
 from ..describe.quantity import time
 from ..formulations.evaluation import Evaluated
-from ..formulations.initial import holds, moving
+from ..formulations.initial import drives, holds, moving
 from ..formulations.tree import pose
 from ..lie import poses, se3, so3
 from .diagnosis import diagnose
@@ -103,10 +104,13 @@ class Elsewhere:
         p = captured(self.f, t, q, p)
         if wanted.coordinates and not wanted.whole:
             values = {self.places[label]: x for label, x in wanted.coordinates.items()}
-            own, base = (None, None) if told else (self.own.coordinates, self._base(t, p, wanted.states))
+            base = None if told else self._base(t, p, wanted.states)
+            own = None if told else self.own.coordinates if base is None else self.holding.coordinates(t, *base)
             q, p = self.holding.closed(t, q, p, values, own, base)
         elif told and not wanted.whole:
             q = self._kept(t, q, p, wanted.bodies)
+        elif not wanted.whole and (base := self._base(t, p, wanted.states)) is not None:
+            q, p = base[0], base[1].copy()
         q, _ = assembled(self.f, self.examiner, t, q, p)
         p = captured(self.f, t, q, p)
         found = diagnose(self.examiner, t, q, p, **self.known.get(t, {}))
@@ -115,8 +119,8 @@ class Elsewhere:
     # positions
 
     def _base(self, t, p, states):
-        """The model's own start at a time with these states, which are in p, and its p; None where it does not satisfy the
-        constraints of that time."""
+        """The model's own start at a time with these states, which are in p, and its p: led to where drives are then. None where
+        it does not satisfy the constraints."""
         key = (t, *states.items())
         if key not in self._bases:
             self._bases = {key: self._assembled(t, p.copy())}
@@ -126,8 +130,23 @@ class Elsewhere:
         p[len(self.model.inputs) :] = self.own.coordinates[self.holding.counted]
         q = self._configuration(self._placed(t, self.own.coordinates, (), {}))
         p = captured(self.f, t, q, p)
+        undriven, places, values = self._driven
+        if places:
+            driven = dict(zip(places, values(t, p[: len(self.model.inputs)]).ravel().tolist()))
+            near, _ = undriven.examiner.assemble(t, q, p)
+            q, p = undriven.closed(t, q, p, driven, self.own.coordinates, None if near is None else (near, p))
         q, _ = self.examiner.assemble(t, q, p)
         return None if q is None else (q, p)
+
+    @cached_property
+    def _driven(self):
+        """What is held without drives, places of the coordinates that these drive, and where to, of time and inputs."""
+        every, inputs = drives(self.model), ca.vertcat(*self.model.inputs, ca.SX(0, 1))
+        values = Evaluated(
+            ca.Function("driven", [time, inputs], [ca.vertcat(*[c.target() for c in every], ca.SX(0, 1))])
+        )
+        places = [self.at[c.joint.name].start + c.index for c in every]
+        return Holding(self.f, self.examiner.without(every)), places, values
 
     def _placed(self, t, coordinates, asked, told):
         """Poses of all bodies; those that nothing moves have theirs.

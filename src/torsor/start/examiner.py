@@ -5,6 +5,8 @@ Lengths and angles, and rows of any kind, are compared as `formulations/scales.p
     ĝ = g / unit,     Ĝ = G C / unit,     v = C v̂                                                     (1)
 """
 
+from copy import copy
+
 import numpy as np
 
 from ..errors import AssemblyError
@@ -35,6 +37,14 @@ class Examiner:
         self.plain = scales.plain(formulation)
         self._labels = [row.label for row in formulation.rows]
         self._known = (None, np.ones(0))  # units of the rows that hold, and what they follow from
+
+    def without(self, constraints):
+        """One that leaves out the rows of these."""
+        found, left = copy(self), {c.name for c in constraints}
+        kept = [k for k, row in enumerate(self.rows) if row.constraint.name not in left]
+        found.places, found.rows = [self.places[k] for k in kept], [self.rows[k] for k in kept]
+        found.holonomic, found._known = self.holonomic[kept], (None, np.ones(0))
+        return found
 
     def g(self, t, q, p, places=None):
         return self._f["g"](t, q, p).ravel()[self.places if places is None else places]
