@@ -249,6 +249,27 @@ def test_drives_lead_to_where_they_are_at_a_later_time(formulation):
         np.testing.assert_allclose(sim["link2.position"][[0, 2]], middle_of_the_rocker(1.3 * 1.2), atol=1e-9)
 
 
+@pytest.mark.parametrize("imposed", ["motion", "slide"])
+def test_what_hangs_on_an_imposed_motion_is_as_the_model_says_at_any_time(imposed):
+    model = ts.Model("carried", gravity=(0, 0, -9.81))
+    base = model.body("base", mass=1.0, inertia=(1, 1, 1))
+    bob = model.body("bob", mass=1.0, inertia=(1, 1, 1), at=(0, 0, -1))
+    ball = model.body("ball", mass=1.0, inertia=(1, 1, 1), at=(0, 0, -2))
+    if imposed == "motion":
+        model.add(ts.Motion("lead", base, at=(ca.sin(ts.time), 0, 0), rotation=ca.vertcat(0, 0.8 * ts.time, 0)))
+    else:
+        model.add(ts.Prismatic("slide", model.ground, base, axis="x"))
+        model.add(ts.Holonomic("lead", base.position[0] - ca.sin(ts.time)))
+    model.add(ts.Revolute("hinge", base, bob, point=(0, 0, -0.5), axis="y", start=0.3, start_rate=-0.4))
+    model.add(ts.Spherical("wrist", bob, ball, point=(0, 0, -1.5), start=(0.1, 0.2, 0.3)))
+    sim = ts.Simulation(model)
+    for t in (0.5, 2.0):
+        sim.reset(time=t)
+        np.testing.assert_allclose(sim["base.position"], [np.sin(t), 0, 0], atol=1e-9)
+        np.testing.assert_allclose(np.asarray(sim.coordinates)[-4:], [0.3, 0.1, 0.2, 0.3], atol=1e-9)
+        np.testing.assert_allclose(np.asarray(sim.rates)[-4:], [-0.4, 0, 0, 0], atol=1e-9)
+
+
 def test_what_stands_on_a_moving_ground_goes_with_it():
     model = ts.Model("belt")
     belt = model.add(ts.Ground("belt", at=(0.4 * ts.time, 0, 0)))

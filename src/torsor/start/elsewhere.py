@@ -19,6 +19,7 @@ import casadi as ca
 import numpy as np
 
 from ..describe.quantity import time
+from ..errors import AssemblyError
 from ..formulations.evaluation import Evaluated
 from ..formulations.initial import drives, holds, moving
 from ..formulations.tree import pose
@@ -28,6 +29,7 @@ from .examiner import shortened
 from .given import captured
 from .holding import Holding
 from .impostors import assembled
+from .nearest import nearest
 from .velocities import by_levels, of_length_one
 
 
@@ -123,20 +125,29 @@ class Elsewhere:
         it does not satisfy the constraints."""
         key = (t, *states.items())
         if key not in self._bases:
-            self._bases = {key: self._assembled(t, p.copy())}
+            try:
+                self._bases = {key: self._assembled(t, p.copy())}
+            except AssemblyError:
+                self._bases = {key: None}
         return self._bases[key]
 
     def _assembled(self, t, p):
         p[len(self.model.inputs) :] = self.own.coordinates[self.holding.counted]
         q = self._configuration(self._placed(t, self.own.coordinates, (), {}))
         p = captured(self.f, t, q, p)
+        if self.loose:  # what hangs on nothing may be moved by constraints, with all that hangs on it
+            there = self._poses(assembled(self.f, self.examiner, t, q, p)[0])
+            told = {body: there[body] for body, _ in self.loose}
+            q = self._configuration(self._placed(t, self.own.coordinates, (), told))
         undriven, places, values = self._driven
         if places:
             driven = dict(zip(places, values(t, p[: len(self.model.inputs)]).ravel().tolist()))
             near, _ = undriven.examiner.assemble(t, q, p)
             q, p = undriven.closed(t, q, p, driven, self.own.coordinates, None if near is None else (near, p))
-        q, _ = self.examiner.assemble(t, q, p)
-        return None if q is None else (q, p)
+        beside = {place: self.own.coordinates[place] for place in self.holding.apart if place not in places}
+        kept = self.holding.kept(t, q, p, [*beside], np.array([*beside.values()]))
+        found = nearest(self.holding, t, q, p, beside, {}) if kept is None else (kept, 0.0)
+        return None if found is None else (found[0], p)
 
     @cached_property
     def _driven(self):
@@ -228,6 +239,15 @@ class Elsewhere:
             R, x = poses.split(found[body.name])
             parts += [x] if body.particle else [x, R.ravel(order="F")]
         return np.concatenate(parts)
+
+    def _poses(self, q):
+        """Of bodies, by name."""
+        found, at = {}, 0
+        for body in self.model.bodies:
+            R = np.eye(3) if body.particle else q[at + 3 : at + 12].reshape(3, 3, order="F")
+            found[body.name] = poses.stacked(R, q[at : at + 3])
+            at += 3 if body.particle else 12
+        return found
 
     def _rates(self, t, q, p):
         """∂r/∂v of all joints, and r where nothing moves but the grounds."""
