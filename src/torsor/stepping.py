@@ -75,7 +75,6 @@ class Simulation:
         self._state, self._p = self._stepper.state, self._stepper.state.p
         self._places = {name: k for k, name in enumerate(self.model.parameters) if name in self.model.declared_inputs}
         self._shown: Present | None = None
-        self.inputs = Inputs(self)
 
     def advance(self, dt: float, **inputs: float) -> None:
         """Go on by dt seconds, with inputs that keep their values from now on.
@@ -119,6 +118,11 @@ class Simulation:
                 value = self.model.parameters[name].checked(value)
             found.append((place, value))
         return found
+
+    @property
+    def inputs(self) -> "Inputs":
+        """Inputs by name, to be set: `sim.inputs["torque"] = 1.5`."""
+        return Inputs(self)
 
     # what it shows
 
@@ -250,17 +254,13 @@ class Simulation:
     def __reduce__(self):  # to another process
         if self._given[-2]:
             raise OptionError(f"{self!r}: signals={{…}} cannot be pickled; declare them with `model.signal`")
-        return _arrived, (type(self), self.model, self._given, self.state)
+        return type(self), (self.model, *self._given), self.state
+
+    def __setstate__(self, state):
+        self.state = state
 
     def __repr__(self):
         return f"<Simulation of {self.model.name!r} at t = {self.time:.9g} s>"
-
-
-def _arrived(cls, model, given, state):
-    """A simulation from another process."""
-    found = cls(model, *given)
-    found.state = state
-    return found
 
 
 class Inputs(Known, MutableMapping):

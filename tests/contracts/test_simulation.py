@@ -314,6 +314,8 @@ def test_bad_input_is_refused():
         with pytest.raises(ts.OptionError):
             refused()
     assert sim.inputs["torque"] == motor().parameters["torque"].value and sim.time == 0.0  # nothing has changed
+    with pytest.raises(AttributeError, match="inputs"):
+        sim.inputs = {"torque": 1.0}  # they would be a dictionary that nobody reads
     with pytest.raises(ts.OptionError, match="unknown signal 'axle.rat'. Did you mean 'axle.rate'"):
         sim["axle.rat"]
     with pytest.raises(ts.OptionError, match="unknown coordinate 'hinge'. Known: axle"):
