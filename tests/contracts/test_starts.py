@@ -155,6 +155,7 @@ def test_a_state_of_a_simulation_starts_another_one(tmp_path):
     sim.state.save(tmp_path / "arm.state")
     other = ts.Simulation(arm(), formulation="absolute", start=ts.load_state(tmp_path / "arm.state"))
     assert other.time == 0.0 and np.allclose(other["position"], sim["position"], atol=1e-13)
+    assert ts.Simulation(arm(), start=sim)["heat"] == other["heat"] == sim["heat"]
     sim.advance(0.2)
     other.advance(0.2)
     assert np.allclose(other.coordinates, sim.coordinates, atol=1e-8) and other["heat"] == pytest.approx(sim["heat"])

@@ -3,7 +3,7 @@
 {"hinge": 0.3, "hinge.rate": 1.0}             coordinates and rates of joints, of one component too: "ball[1]"
 {"bob.position": (0, 0, 1), "heat": 2.0}      how bodies stand and move, states of the user
 {"coordinates": …, "rates": …}                all of them, as arrays, or some by name
-data.isel(time=-1), sim.state                 a result at one time; the state of a simulation
+data.isel(time=-1), sim.state, sim            a result at one time; the state of a simulation
 anything with such a result as its `data`     an equilibrium
 anything with `coordinates` by name           and with `rates`, or at rest: an assembly
 """
@@ -62,8 +62,9 @@ class Names:
             return self._of_result(start)
         if hasattr(getattr(start, "data", None), "data_vars"):
             return self._of_result(start.data)
-        if hasattr(start, "motion") and hasattr(start, "names"):
-            return self._of_moment(start)
+        moment = getattr(start, "state", start)  # of a simulation
+        if hasattr(moment, "motion") and hasattr(moment, "names"):
+            return self._of_moment(moment)
         if isinstance(start, Mapping):
             return self._of_values(start)
         if isinstance(getattr(start, "coordinates", None), Mapping):
