@@ -42,7 +42,8 @@ def pieces(x, y, kind, outside):
         breaks, inner, origins = np.concatenate([x[:1], 0.5 * (x[1:] + x[:-1]), x[-1:]]), [y], x
     else:
         inner, origins = _within(x, y, kind), x[:-1]
-    margin = MARGIN * np.ptp(x)  # the ends are inside, with the slopes that they have there
+    # the ends are inside, with the slopes that they have there
+    margin = max(MARGIN * np.ptp(x), np.spacing(np.abs(x).max()))
     breaks[-1] += margin
     breaks[0] -= margin if outside == "error" else 0.0
     last = origins[-1] if outside == "extrapolate" else x[-1]
