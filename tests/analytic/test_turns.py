@@ -35,6 +35,16 @@ def test_a_spring_on_an_angle_acts_over_many_turns(form, way, allowed):
 
 
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("wound", (3.5, -20.0))
+def test_springs_that_are_wound_up_come_to_rest_some_turns_away(form, wound):
+    m = ts.Model("springs")
+    first, second = wheel(m), ts.Revolute("second", m["wheel"], m.body("hand", mass=1, inertia=(1, 1, 1)), axis="z")
+    m.add(ts.TorsionSpring("one", first, stiffness=4.0, rest=wound))
+    m.add(ts.TorsionSpring("other", m.add(second), stiffness=1.0, rest=-2 * wound))
+    assert list(ts.equilibrium(m, formulation=form).coordinates.values()) == pytest.approx([wound, -2 * wound])
+
+
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("outputs", (1, 3, 40))
 def test_a_stop_after_many_turns_is_met(form, outputs):
     m = ts.Model("stop")

@@ -176,6 +176,14 @@ class Mechanism:
         moves = self.directions(place, keep)
         return Unknown(*(x + moves[name] @ step for x, name in zip(unknown, ("a", "lam", "y"))))
 
+    def counted(self, place):
+        """The place with its angles that are counted over full turns, less than half a turn from those of the place before."""
+        if not self.equations.f.turns:
+            return place
+        p = np.array(place.p)
+        p[len(self.model.inputs) :] = self.equations["turns"](place.t, place.q, p)[0]
+        return place.moved(p=p)
+
     def imposed(self, place, keep):
         """The least velocities that satisfy the rows in use: zero unless something is driven or stands on what moves."""
         return self.examiner(place).onto(place.t, place.q, np.zeros(len(self.columns)), place.p, keep)

@@ -49,7 +49,7 @@ def elsewhere(mechanism, at, what="at", like=None):
 
     like   a place in other coordinates, which tells what acts, where that is known
     """
-    like, model, names = like or mechanism.start, mechanism.model, Names(mechanism.model, mechanism.system)
+    like, names = like or mechanism.start, Names(mechanism.model, mechanism.system)
     try:
         wanted = names.wanted(at)
     except OptionError as error:
@@ -60,9 +60,7 @@ def elsewhere(mechanism, at, what="at", like=None):
     face, starts = _starts(mechanism, like)
     q, v, p, _ = starts.start(t, wanted)
     q, v, p = face.adopt(t, q, v, p)
-    if face.turns:
-        p[len(model.inputs) :] = mechanism.equations["turns"](t, q, p)[0]
-    place = Place(t, q, v, p, like.released)
+    place = mechanism.counted(Place(t, q, v, p, like.released))
     _warn(mechanism, place, {} if wanted.whole else wanted.coordinates, what)
     return place
 
@@ -114,6 +112,6 @@ def onto(mechanism, place):
     """A place moved onto the constraints."""
     examiner = mechanism.examiner(place)
     q, _ = examiner.assembled(place.t, place.q, place.p)
-    place = place.moved(q=q)
+    place = mechanism.counted(place.moved(q=q))
     v = examiner.onto(place.t, q, place.v, place.p, mechanism.rows(place).keep)
     return place.moved(v=v)

@@ -78,7 +78,8 @@ class Search:
         p[m.equations.states] += part * dz
         led = rolled(m, place, part * dq, balance.rows)
         q, bent = examiner.assemble(place.t, led, p, balance.rows.held)
-        return None if q is None or bent > max(BENT * part * self.length(step), CONVERGED) else place.moved(q=q, p=p)
+        lost = q is None or bent > max(BENT * part * self.length(step), CONVERGED)
+        return None if lost else m.counted(place.moved(q=q, p=p))
 
     def length(self, step):
         return max(self.mechanism.examiner(self.mechanism.start).rate(step[0]), 0.0)
@@ -159,7 +160,7 @@ class Search:
     def _onto(self, place):
         """A place on the constraints that have just closed; None where they cannot be met nearby."""
         found, _ = self.mechanism.examiner(place).assemble(place.t, place.q, place.p)
-        return None if found is None else place.moved(q=found)
+        return None if found is None else self.mechanism.counted(place.moved(q=found))
 
     # all of it
 
