@@ -36,3 +36,30 @@ def test_the_stiffness_that_the_way_down_meets_is_that_of_the_energy_along_free_
     assert same @ here.bent @ way * m.energy == pytest.approx(second, rel=1e-4)
     if formulation == "relative":  # where free motions bend in the coordinates, plain derivatives tell something else
         assert abs(same @ here.stiffness @ way * m.energy - second) > abs(second)
+
+
+def loaded():
+    """A cart on a spring and a damper, pushed by a force that was recorded."""
+    model = ts.Model("loaded")
+    rail = model.add(ts.Prismatic("rail", model.ground, model.body("cart", mass=1.0, inertia=(1, 1, 1)), axis="x"))
+    force = ts.table([0, 1, 2], [0.0, 5.0, -3.0])
+    model.add(ts.JointForce("push", rail, force(ts.time) - 10 * rail.coordinate[0] - rail.rate[0]))
+    return model, lambda t: force(t) / 10
+
+
+def test_an_equilibrium_is_that_of_the_time_asked_for_and_else_of_its_start():
+    model, rests = loaded()
+    found = ts.equilibrium(model)
+    for t in (0.5, 1.5):
+        for start in (found, found.data, {"rail": 0.3}):
+            assert ts.equilibrium(model, start, time=t).coordinates["rail"] == pytest.approx(rests(t))
+        there = ts.equilibrium(model, time=t)
+        assert ts.equilibrium(model, there).coordinates["rail"] == pytest.approx(rests(t))
+        assert ts.linearise(model, at=found, time=t).time == t and ts.linearise(model, at=there).time == t
+
+
+def test_the_search_sets_out_from_a_result_that_moves():
+    model, rests = loaded()
+    data = ts.simulate(model, 1.2, outputs=2)
+    assert ts.equilibrium(model, data.isel(time=-1)).coordinates["rail"] == pytest.approx(rests(1.2))
+    assert ts.equilibrium(model, data.isel(time=-1), time=2.0).coordinates["rail"] == pytest.approx(rests(2.0))

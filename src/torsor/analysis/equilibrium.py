@@ -19,7 +19,7 @@ from .given import by_name, model_given
 from .linear_model import LinearModel
 from .linearise import of_place
 from .mechanism import Mechanism
-from .places import elsewhere, parameters_of, place_of, renewed
+from .places import elsewhere, is_result, parameters_of, place_of, renewed
 from .rest import Rest
 from .statics import Search
 
@@ -109,7 +109,7 @@ def equilibrium(
     parameters: Mapping[str, float] | None = None,
     inputs: Mapping[str, float] | None = None,
     stable: bool = False,
-    time: float = 0.0,
+    time: float | None = None,
 ) -> Equilibrium:
     """An equilibrium of a model near a start; see docs/statics.md.
 
@@ -120,7 +120,7 @@ def equilibrium(
     inputs       values of inputs that differ from the model's
     stable       go downhill from the start, so that a stable equilibrium is found where there is one; else the one that
                  Newton's method leads to, stable or not
-    time         at which forces and motions that depend on time are taken
+    time         at which forces and motions that depend on time are taken; None: that of a start that has one, else 0
 
     Loops, contacts, stops and dry friction are held as they are at rest. Where grounds or drives move steadily, all other
     velocities are zero. ModelError where there is no equilibrium, with the forces that are left and the nearest point.
@@ -139,7 +139,7 @@ def equilibrium(
     rest = Rest(mechanism)
     search = Search(mechanism, rest)
     found = search.steady(search.found(place.moved(v=np.zeros_like(place.v)), bool(stable)))
-    if isinstance(start, Mapping):
+    if isinstance(start, Mapping) and not is_result(start):
         _refuse_other_velocities(mechanism, start, found.place)
     size = max(found.size, found.pace)
     return Equilibrium(

@@ -26,7 +26,7 @@ def linearise(
     at: Any = None,
     formulation: str = "auto",
     parameters: Mapping[str, float] | None = None,
-    time: float = 0.0,
+    time: float | None = None,
     coordinates: Sequence[str] | None = None,
 ) -> LinearModel:
     """Small motions of a model about a state, in independent coordinates; see docs/statics.md.
@@ -38,7 +38,7 @@ def linearise(
                  coordinates, rates and states by name as of `start=` of `torsor.simulate`
     formulation  whose coordinates are used: "relative" has joint coordinates, "absolute" those of the bodies
     parameters   values that differ from the model's
-    time         at which, for models that depend on it; a result brings its own
+    time         at which, for models that depend on it; None: that of a state that has one, else 0
     coordinates  names of the independent coordinates; None: those that suit the constraints best
     """
     mechanism = Mechanism(model, formulation, parameters_of(model, at, parameters), time, "linearise")

@@ -66,16 +66,18 @@ class Mechanism:
     system      the start and all names, as in a run
     equations   see `equations.py`
     start       the place at which the model starts
+    time        that was asked for; None: that of the state that an analysis is about
     """
 
-    def __init__(self, model, formulation="auto", parameters=None, time=0.0, asked="analysis"):
+    def __init__(self, model, formulation="auto", parameters=None, time=None, asked="analysis"):
         if not isinstance(model, Model):
             raise OptionError(f"{asked}: give a torsor.Model, got {quantity.show(model)}")
-        t = quantity.number(time)
+        t = quantity.number(0.0 if time is None else time)
         if t is None or not np.isfinite(t):
             raise OptionError(f"{asked}: time must be a finite number, got {quantity.show(time)}")
         model.seal()
         self.model, self.parameters = model, model.values(parameters)
+        self.time = None if time is None else float(t)
         chosen, self.system, self.equations = prepared(
             model, formulation, parameters=parameters, t=float(t), needs=("equations",), build=equations_of
         )

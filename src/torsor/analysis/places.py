@@ -20,7 +20,7 @@ FAR = 1e-3  # of the size of the model, or rad: changes of what was asked for th
 def parameters_of(model, at, given):
     """Values of parameters: those that the state was computed with, but for those given."""
     told = getattr(at, "parameters", None)
-    if _is_result(at):
+    if is_result(at):
         told = json.loads(at.attrs.get("options", "{}")).get("parameters")
     if not isinstance(told, Mapping) or not isinstance(model, Model) or not set(told) <= set(model.parameters):
         return given
@@ -28,10 +28,15 @@ def parameters_of(model, at, given):
 
 
 def place_of(mechanism, at, what="at", loose=False):
-    """The place that is meant.
+    """The place that is meant, at the time that was asked for.
 
     what    the name of the argument;  loose: whether it may be open which contacts are closed
     """
+    place = _place_of(mechanism, at, what, loose)
+    return place if mechanism.time in (None, place.t) else onto(mechanism, place.moved(t=mechanism.time))
+
+
+def _place_of(mechanism, at, what, loose):
     if at is None or isinstance(at, str) and at == "start":
         return mechanism.start
     if hasattr(at, "place_in"):
@@ -56,7 +61,7 @@ def elsewhere(mechanism, at, what="at", like=None):
         raise OptionError(
             str(error).replace("start must be", f"`{what}` must be").replace(": start: ", f": {what}: ")
         ) from None
-    t = float(at["time"]) if _is_result(at) else float(getattr(at, "time", mechanism.start.t))
+    t = float(at["time"]) if is_result(at) else float(getattr(at, "time", mechanism.start.t))
     face, starts = _starts(mechanism, like)
     q, v, p, _ = starts.start(t, wanted)
     q, v, p = face.adopt(t, q, v, p)
@@ -65,7 +70,7 @@ def elsewhere(mechanism, at, what="at", like=None):
     return place
 
 
-def _is_result(at):
+def is_result(at):
     return hasattr(at, "data_vars") and hasattr(at, "sizes")
 
 
