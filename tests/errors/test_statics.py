@@ -17,6 +17,7 @@ stiffness = model.parameter("stiffness", 30.0)
 rod = model.body("rod", mass=2.0, inertia=(0.1, 0.1, 0.1), at=(0.5, 0, 0))
 hinge = model.add(ts.Revolute("hinge", model.ground, rod, point=(0, 0, 0), axis=(0, 1, 0)))
 model.add(ts.TorsionSpring("spring", hinge, stiffness=stiffness, damping=1.0))
+model.signal("height", rod.position[2])
 until = 1.0
 """
 
@@ -52,6 +53,8 @@ def test_what_is_no_model_is_refused(ask):
         ({"inputs": 3}, "inputs must be names, got 3"),
         ({"outputs": ["hinge.angle"]}, "unknown output 'hinge.angle'.*Known: .*hinge.rate"),
         ({"outputs": ["rod.position[3]"]}, r"unknown output 'rod.position\[3\]'.*components as in 'bob.position\[2\]'"),
+        ({"outputs": [3]}, "unknown output 3"),
+        ({"outputs": [""]}, "unknown output ''"),
         ({"outputs": {"x": rock().bodies[0].position}}, "does not belong to model 'arm'"),
         ({"at": 7}, "`at` must be values by name.*an equilibrium, got 7"),
         ({"at": {"elbow": 1.0}}, "at: unknown 'elbow'"),

@@ -76,7 +76,7 @@ def _named_so(model, name):
     """Scalar expressions that a name means, by name; refused where it means nothing."""
     text = name if isinstance(name, str) else ""
     whole = text.rpartition("[")[0] if text.endswith("]") else text
-    signals = {label: x for label, x in model.signals.items() if whole in (label, label.rpartition("[")[0])}
+    signals = {label: x for label, x in model.signals.items() if whole and whole in (label, label.rpartition("[")[0])}
     parts = signals or _components(whole, _quantity(model, whole))
     if found := parts if text == whole else {label: x for label, x in parts.items() if label == text}:
         return found
