@@ -190,6 +190,25 @@ def test_linear_models_become_objects_of_other_packages():
     assert float(data.A.sel(rate_of="hinge", state="hinge.rate")) == 1.0
 
 
+def test_modes_that_are_asked_for_are_drawn_and_others_refused():
+    import matplotlib.pyplot as plt
+
+    linear = ts.linearise(arm(), [], [])
+    drawn = linear.plot([0] * 7)
+    assert len(drawn.axes) == 7 and linear != ts.linearise(arm(), [], []) and linear in {linear}
+    plt.close(drawn)
+    mode = linear.modes[0]
+    for ask, words in {
+        lambda: linear.plot(2): "only must be places among 1 modes, from 0 on, got 2",
+        lambda: linear.plot("first"): "only must be places",
+        lambda: linear.plot(amplitude="small"): "amplitude must be a finite number, got 'small'",
+        lambda: mode.motion(np.nan): "amplitude must be a finite number",
+        lambda: mode.motion(frames=-1): "frames must be a whole number that is not negative, got -1",
+    }.items():
+        with pytest.raises(ts.OptionError, match=words):
+            ask()
+
+
 @pytest.fixture
 def torsor(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -1,7 +1,7 @@
 """`torsor.equilibrium`: where a mechanism rests, what holds it there, and whether it stays."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Equilibrium:
     """An equilibrium of a model, and what is known about it.
 
@@ -48,7 +48,7 @@ class Equilibrium:
     contacts: dict[str, str]
     parameters: dict[str, float]
     formulation: str
-    _balance: Any = field(default=None, compare=False)
+    _balance: Any = None
 
     @property
     def coordinates(self) -> dict[str, float]:

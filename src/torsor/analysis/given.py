@@ -38,6 +38,14 @@ def formulation_given(name):
     return name
 
 
+def finite(value, what):
+    """A finite number."""
+    found = quantity.number(value)
+    if found is None or not np.isfinite(found):
+        raise OptionError(f"{what} must be a finite number, got {quantity.show(value)}")
+    return found
+
+
 def count(value, what):
     """A whole number that is not negative."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:

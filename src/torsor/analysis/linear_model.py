@@ -1,6 +1,6 @@
 """What `torsor.linearise` returns: matrices with names, eigenvalues, and modes."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class LinearModel:
     """Small motions about a state of a mechanism.
 
@@ -42,9 +42,9 @@ class LinearModel:
     steady: bool
     time: float
     formulation: str
-    _scales: Any = field(default=None, compare=False)  # units of the states, numbers of coordinates and velocities
-    _shapes: Any = field(default=None, compare=False)
-    _model: Any = field(default=None, compare=False)  # and values of its parameters
+    _scales: Any = None  # units of the states, numbers of coordinates and velocities
+    _shapes: Any = None
+    _model: Any = None  # and values of its parameters
 
     @cached_property
     def _decomposed(self):

@@ -21,6 +21,7 @@ from ..run.waist import layout_of
 from ..start.diagnosis import diagnose, independent, suffice
 from ..start.examiner import Examiner
 from .equations import Equations, Unknown
+from .given import finite
 
 STEPS = 30  # of Newton's method for efforts that depend on reactions
 ROUNDING = 1e-13  # (1) of what was solved for
@@ -72,19 +73,17 @@ class Mechanism:
     def __init__(self, model, formulation="auto", parameters=None, time=None, asked="analysis"):
         if not isinstance(model, Model):
             raise OptionError(f"{asked}: give a torsor.Model, got {quantity.show(model)}")
-        t = quantity.number(0.0 if time is None else time)
-        if t is None or not np.isfinite(t):
-            raise OptionError(f"{asked}: time must be a finite number, got {quantity.show(time)}")
+        t = finite(0.0 if time is None else time, f"{asked}: time")
         model.seal()
         self.model, self.parameters = model, model.values(parameters)
-        self.time = None if time is None else float(t)
+        self.time = None if time is None else t
         chosen, self.system, self.equations = prepared(
-            model, formulation, parameters=parameters, t=float(t), needs=("equations",), build=equations_of
+            model, formulation, parameters=parameters, t=t, needs=("equations",), build=equations_of
         )
         self.formulation = chosen.formulation
         self._told = derived(model, self.formulation, dict(model.signals))
         q, v, p = (np.array(x, float) for x in (self.system.q, self.system.v, self.system.p))
-        self.start = Place(float(t), q, v, p, tuple(self.system.choice.released))
+        self.start = Place(t, q, v, p, tuple(self.system.choice.released))
         self._examiners: dict = {}
         self._kept: dict = {}
 

@@ -3,12 +3,13 @@
 ξ(t) = Re(ξ₀ e^{st}),      x(t) = x₀ + Re(δx e^{st}),      R(t) = exp(Re(δθ e^{st})) R₀               (1)
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..lie import so3
+from .given import count, finite
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -36,7 +37,7 @@ class Shapes(NamedTuple):
     turned: np.ndarray
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Mode:
     """An eigenvalue s, and what moves.
 
@@ -54,7 +55,7 @@ class Mode:
     rotation: np.ndarray
     bodies: list
     neutral: bool = False
-    _shapes: Any = field(default=None, compare=False)
+    _shapes: Any = None
 
     @classmethod
     def of(cls, s, vector, neutral, shapes):
@@ -91,11 +92,13 @@ class Mode:
         """
         import xarray as xr
 
-        shapes, times = self._shapes, np.linspace(0, 1, frames)
-        turn = np.exp(2j * np.pi * times)[:, None, None] * amplitude
+        shapes, times = self._shapes, np.linspace(0, 1, count(frames, "motion: frames"))
+        turn = np.exp(2j * np.pi * times)[:, None, None] * finite(amplitude, "motion: amplitude")
         position = shapes.position + (turn * self.displacement).real
         small = (turn * self.rotation).real
-        rotation = np.array([[so3.exp(u) @ R for u, R in zip(frame, shapes.rotation)] for frame in small])
+        rotation = np.array([[so3.exp(u) @ R for u, R in zip(frame, shapes.rotation)] for frame in small]).reshape(
+            *small.shape, 3
+        )
         period = 1 / self.frequency if self.oscillates else 1.0
         variables = {
             "position": (("time", "body", "axis"), position),

@@ -1,5 +1,6 @@
 """Pictures of modes: every body as the lines between its joints, at rest and at the two ends of its motion."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -35,10 +36,7 @@ def mode_shapes(linear, model, parameters, only=None, amplitude=None) -> "Figure
     """A figure with one panel per mode; see `LinearModel.plot`."""
     import matplotlib.pyplot as plt
 
-    modes = [mode for mode in linear.modes if not mode.neutral]
-    if only is not None:
-        modes = [linear.modes[k] for k in ([only] if isinstance(only, int) else only)]
-    modes = modes[:SHOWN]
+    modes = _chosen(linear.modes, only)
     if not modes:
         raise OptionError("plot: there is no mode to draw: nothing moves, or all motions are neutral")
     columns = min(len(modes), 3)
@@ -48,6 +46,19 @@ def mode_shapes(linear, model, parameters, only=None, amplitude=None) -> "Figure
     for k, mode in enumerate(modes, 1):
         _panel(figure.add_subplot(rows, columns, k), mode, lines, amplitude)
     return figure
+
+
+def _chosen(modes, only):
+    """The modes that are drawn."""
+    if only is None:
+        return [mode for mode in modes if not mode.neutral][:SHOWN]
+    wanted = [only] if isinstance(only, (int, np.integer)) else only
+    places = range(-len(modes), len(modes))
+    if not isinstance(wanted, (Sequence, np.ndarray)) or not all(
+        isinstance(k, (int, np.integer)) and k in places for k in wanted
+    ):
+        raise OptionError(f"plot: only must be places among {len(modes)} modes, from 0 on, got {quantity.show(only)}")
+    return [modes[k] for k in wanted]
 
 
 def _panel(ax, mode, lines, amplitude):
