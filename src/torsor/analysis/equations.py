@@ -20,6 +20,7 @@ from ..describe.quantity import time
 from ..formulations.evaluation import Evaluated
 from ..formulations.graphs import counting, named
 from ..formulations.lagrangian import Lagrangian
+from ..formulations.lengths import sloped
 from ..formulations.outputs import Outputs
 from ..formulations.signal_values import SignalValues
 from .along import Along
@@ -95,7 +96,7 @@ class Equations:
         """Signals at a state; with directions, their derivatives as of the residuals."""
         key = tuple(x.element_hash() for x in ca.vertsplit(column))
         if key not in self._outputs:
-            told = self.f.in_state(self.values.of(column), self.a)
+            told = self.f.in_state(self.values.of(sloped(column)), self.a)
             along = self._derivative("along", [told], CHANGING[-1])
             self._outputs[key] = column, Evaluated(self._function("signals", told)), along
         _, values, along = self._outputs[key]
@@ -142,7 +143,7 @@ class Equations:
         balance = f.needed(self.a) - G.T @ self.lam  # (1)
         efforts = f.in_state(self.values.of(f.loads.definitions()), self.a)  # e of (2)
         held = G @ self.a - f.stacked("gamma")  # (3)
-        rates = ca.vertcat(*[state.rate for state in f.model.states], ca.SX(0, 1))
+        rates = sloped(ca.vertcat(*[state.rate for state in f.model.states], ca.SX(0, 1)))
         states = f.in_state(self.values.of(rates), self.a)  # (4)
         return dict(zip(ALL, (balance, efforts, held, states, f.stacked("g"), f.stacked("psi"))))
 

@@ -15,6 +15,7 @@ import casadi as ca
 from ..describe.quantity import time
 from ..errors import ModelError
 from .implicit import loaded_symbols
+from .lengths import sloped
 from .lie_derivative import gradient, velocities
 
 
@@ -55,7 +56,7 @@ class Loads:
         gates = [*force.within(), *([force] if force.gated else [])]
         gate = math.prod((x.active.symbol for x in gates if id(x) in self._switched), start=1)
         if U is not None:
-            U = gate * self.substitution.of(U)
+            U = gate * self.substitution.of(sloped(U))
             self.potential += U
             self.power += ca.jacobian(U, time)  # (2)
             for body in self.substitution.bodies(U):
@@ -63,7 +64,7 @@ class Loads:
             for link in self._links(U, "x"):
                 self.along[id(link)] -= ca.jacobian(U, link.x).T
         if D is not None:
-            D = gate * self.substitution.of(D)
+            D = gate * self.substitution.of(sloped(D))
             for body in self.substitution.bodies(D):
                 v = velocities(body)
                 push = -ca.jacobian(D, v).T
@@ -87,7 +88,7 @@ class Loads:
     def _effort(self, force, place, effort):
         """An effort in symbols of the bodies, or the unknown that stands for it."""
         if not any(s.element_hash() in self._loaded for s in ca.symvar(effort)):
-            return self.substitution.of(effort)
+            return self.substitution.of(sloped(effort))
         key = (id(force), place)
         if key not in self.unknowns:
             self.unknowns[key] = (ca.SX.sym(f"effort{len(self.unknowns)}", effort.shape[0]), ca.densify(effort))

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..describe.quantity import parted, time
 from ..formulations.graphs import shared
+from ..formulations.lengths import sloped
 from ..kernels.signatures import SIGNATURES, checked
 from . import solving
 from .beside import Velocities, beside
@@ -273,7 +274,7 @@ def kernels_of(f, map, baumgarte, signals, program=None, needs=()):
     layout = layout_of(f.model, f.q.shape[0], f.v.shape[0], f.p.shape[0])
     tables = {} if needs else f.schedules(layout)
     parts = {**f.functions(baumgarte, "rate" not in tables), **f.retractions(map), **solving.parts(f, map, needs)}
-    rates = f.watching("states", ca.vertcat(*[state.rate for state in f.model.states], ca.SX(0, 1)))
+    rates = f.watching("states", sloped(ca.vertcat(*[state.rate for state in f.model.states], ca.SX(0, 1))))
     waist = Waist(layout, parts, rates, tables, beside(f, parts))
     found = waist.functions(baumgarte, True, needs) | (waist.conversions() if f.conjugate else {})
     found["outputs"] = waist.signals("outputs", f.outputs(signals).function())

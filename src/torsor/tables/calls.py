@@ -98,11 +98,22 @@ def is_piece(operands):
     return len(operands) <= 3
 
 
-def walked(f, inputs, call):
+def lookup(number, u, width):
+    """What `piece` gives, as expressions."""
+    return [ca.SX(x) for x in piece(len(u), width)(number, *u)]
+
+
+def applied(op, operands):
+    """The result of an elementary operation."""
+    return (ca.SX.unary if len(operands) == 1 else ca.SX.binary)(op, *operands)
+
+
+def walked(f, inputs, call=lookup, apply=applied):
     """The graph of a function carried out again, with other inputs: nonzeros of every result.
 
     inputs   nonzeros of every argument
     call     call(number, arguments, width) gives what takes the place of a lookup: expressions
+    apply    apply(op, operands) what takes the place of an elementary operation
     """
     work: dict[int, ca.SX] = {}
     results: list[list] = [[None] * f.nnz_out(i) for i in range(f.n_out())]
@@ -115,7 +126,7 @@ def walked(f, inputs, call):
         elif op == ca.OP_OUTPUT:
             results[out[0]][out[1]] = work[ins[0]]
         elif op != ca.OP_CALL:
-            work[out[0]] = (ca.SX.unary if len(ins) == 1 else ca.SX.binary)(op, *[work[i] for i in ins])
+            work[out[0]] = apply(op, [work[i] for i in ins])
         elif is_piece(ins):
             number, *u = [work[i] for i in ins]
             work.update(zip(out, call(number, u, len(out))))
@@ -129,8 +140,7 @@ def resolved(f, renamed=None):
     inputs = [ca.SX.sym(f.name_in(i), f.sparsity_in(i)) for i in range(f.n_in())]
 
     def call(number, u, width):
-        found = piece(len(u), width)(number if renamed is None else renamed(float(number)), *u)
-        return [ca.SX(x) for x in found]
+        return lookup(number if renamed is None else renamed(float(number)), u, width)
 
     results = walked(f, [x.nonzeros() for x in inputs], call)
     columns = [ca.SX(f.sparsity_out(i), ca.vertcat(ca.SX(0, 1), *x)) for i, x in enumerate(results)]
@@ -143,7 +153,7 @@ def looked_up(f, inputs):
 
     def call(number, u, width):
         found.append((float(number), u))
-        return [ca.SX(x) for x in piece(len(u), width)(number, *u)]
+        return lookup(number, u, width)
 
     walked(f, inputs, call)
     return found
