@@ -102,6 +102,19 @@ def test_where_nothing_holds_the_forces_that_are_left_and_the_nearest_point_are_
         ts.equilibrium(arm(), inputs=["stiffness"])
 
 
+def test_forces_and_slopes_that_are_no_numbers_are_told_with_the_place():
+    """A root has no slope at zero, and a table that ends has no value beyond."""
+    model = arm()
+    hinge = model["hinge"].coordinate[0]
+    model.add(ts.JointForce("root", model["hinge"], np.sqrt(hinge)))
+    model.add(ts.JointForce("map", model["hinge"], ts.table([-1, 1], [0, 1], outside="error")(hinge)))
+    for ask in (ts.equilibrium, lambda model, at: ts.linearise(model, at=at)):
+        with pytest.raises(ts.ModelError, match=r"slopes.* are not numbers at this state \(hinge = 0\)"):
+            ask(model, {"hinge": 0.0})
+        with pytest.raises(ts.ModelError, match=r"are not numbers at this state \(hinge = 2\)"):
+            ask(model, {"hinge": 2.0})
+
+
 def test_velocities_that_nothing_imposes_are_refused():
     """A start at rest may say so, and one that is driven may say how fast."""
     model = arm()

@@ -137,6 +137,7 @@ class Balance:
     @cached_property
     def _decomposed(self):
         """Singular values and vectors of K̂, how many of them meet resistance, and the size of what K̂ is the sum of."""
+        self.mechanism.refuse_no_numbers(self.place, "forces, or their slopes,", self.stiffness)
         U, s, Vt = np.linalg.svd(self.stiffness)
         terms = np.abs(self.bearing.rest) @ np.abs(self._changes) @ np.abs(self.free)
         most = max(terms.max(initial=0.0), self.mechanism.system.scales["rate"] ** 2)

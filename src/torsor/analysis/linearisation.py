@@ -69,6 +69,7 @@ def linearised(mechanism, place, inputs=(), column=None, wanted=None):
     S, Sdot, ad = np.split(e.evaluated("axes")(place.q, place.v), 3, axis=1)
     ways = _deviations(e, S, inputs)
     slopes = e.slopes(*at, w, ways)
+    mechanism.refuse_no_numbers(place, "slopes of forces or constraints", *slopes.values())
     J = mechanism.matrix(place, rows.keep, w)
     masses = S @ e.slopes(*at, w, {"a": S.T})["balance"]
     tangent, coordinates, velocities = _tangent(mechanism, rows, slopes, np.linalg.inv(masses), wanted)
@@ -87,6 +88,7 @@ def linearised(mechanism, place, inputs=(), column=None, wanted=None):
     second = S @ follow["a"] + Sdot @ S.T @ dv
     whole = np.vstack([first[coordinates], second[velocities], states])
     C = np.zeros((0, d + count)) if column is None else e.outputs(column, *at, w, total)
+    mechanism.refuse_no_numbers(place, "slopes of rates or outputs", states, C)
     rates = np.concatenate([(S @ place.v)[coordinates], (S @ w.a)[velocities], e.residuals(*at, w)["states"][:, 0]])
     values = np.zeros(0) if column is None else e.outputs(column, *at, w)
     matrices = (whole[:, :d], whole[:, d:], C[:, :d], C[:, d:])

@@ -198,8 +198,7 @@ class Mechanism:
             unknown = self.changed(place, keep, unknown, step)
             if not e.sizes["efforts"] or np.abs(step).max(initial=0.0) <= ROUNDING * max(1.0, np.abs(off).max()):
                 break
-        if not all(np.isfinite(x).all() for x in unknown):
-            raise ModelError(f"model {self.model.name!r}: accelerations are not numbers at this state")
+        self.refuse_no_numbers(place, "accelerations", *unknown)
         return unknown
 
     # results
@@ -221,6 +220,12 @@ class Mechanism:
             return dict(zip(self.system.joint_coordinates, parts["coordinate"].tolist()))
         labels = [f"{body} {axis}" for body in self.system.bodies for axis in "xyz"]
         return dict(zip(labels, parts["position"].tolist()))
+
+    def refuse_no_numbers(self, place, what, *found):
+        """Refuse a place at which something is not a finite number."""
+        if not all(np.isfinite(x).all() for x in found):
+            where = ", ".join(f"{name} = {x:.6g}" for name, x in list(self.coordinates(place).items())[:6])
+            raise ModelError(f"model {self.model.name!r}: {what} are not numbers at this state ({where})")
 
     def refuse_in_constraints(self, rows, slopes, inputs, first):
         """Refuse inputs that constraints depend on: a linear model would need their derivatives, too."""
