@@ -383,8 +383,8 @@ def test_parameters_of_an_equilibrium_stay_unless_others_are_given(formulation):
     found = ts.equilibrium(model, parameters={"more": 5.0}, formulation="relative")
     phi, inertia = found.coordinates["hinge"], 2.0 / 3
     assert 35.0 * phi == pytest.approx(G * np.cos(phi))
-    for value in (0.5, 0.0):
-        linear = ts.linearise(model, [], [], found, formulation, {"damping": value})
+    for at, value in ((found, 0.5), (found.data, 0.0)):
+        linear = ts.linearise(model, [], [], at, formulation, {"damping": value})
         roots = np.roots([inertia, value, 35.0 + G * np.sin(phi)])
         np.testing.assert_allclose(np.sort_complex(linear.eigenvalues), np.sort_complex(roots), rtol=1e-9, atol=1e-9)
 

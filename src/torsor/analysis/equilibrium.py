@@ -1,5 +1,6 @@
 """`torsor.equilibrium`: where a mechanism rests, what holds it there, and whether it stays."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -186,6 +187,7 @@ def _dataset(balance: Balance):
     one = np.zeros(1)
     trajectory = Trajectory(np.array([place.t]), place.p[None], one, one, outputs, {}, "finished", place.t, 0.0, used)
     data = labelled(m.system, trajectory.times, used, at_outputs(m.system, outputs, one, one, trajectory))
+    told = {"options": json.dumps({"parameters": m.parameters})}  # as results have them
     return data.isel(time=0).assign_attrs(
-        model=m.model.name, model_hash=m.system.fingerprint, formulation=m.formulation
+        model=m.model.name, model_hash=m.system.fingerprint, formulation=m.formulation, **told
     )
