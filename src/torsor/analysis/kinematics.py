@@ -21,6 +21,7 @@ from ..formulations.fingerprint import fingerprint
 from ..kernels.deriving import deriving
 from ..look.dataset import at_outputs, labelled
 from ..look.recorded import recorded
+from ..run.task import warn_of_loads
 from ..start.continuity import refuse_jumps
 from . import singular
 from .assembly import assemble
@@ -28,6 +29,7 @@ from .drives import driven, motions
 from .following import Follower, conditioning
 from .given import by_name, formulation_given, model_given
 from .paths import tracked
+from .rubbing import slid
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -90,6 +92,8 @@ def kinematics(
     t, p = way.instants(x[:done])
     p[:, twin.turns] = counted
     data = _dataset(twin, t, states, p, x[:done], still)
+    if not still:
+        warn_of_loads(model, data, "the forces of the drives are", 4)
     data.attrs["model_hash"] = fingerprint(model, dict(model.signals) | recorded(model, signals))
     data = singular.told(data, twin, follower, x[:done], states, counted, still)
     if done < len(x):
@@ -227,6 +231,7 @@ def _dataset(twin, t, q, p, x, still):
     v = np.zeros(dynamics.v.size)
     for _ in range(2):  # the second time for what rounding has left
         v = kernels["velocities"].over(t, q, v, p, F)[0]  # (2)
+    p = slid(twin.problem, t, q, v, p)
     lam = kernels["accelerations"].over(t, q, v, p, F)[1]  # (3)
     a = twin.problem.accelerations(t, q, v, p)  # (2): forces that are large leave no rounding in them
     rows = kernels["outputs"].over(t, q, v, p, a, lam)[0]

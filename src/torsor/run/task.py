@@ -210,14 +210,7 @@ class Task:
     def doubted(self, data, level=3):
         """The data of a run, with a warning where it is wrong as its energy balance says, or may be."""
         a = data.attrs
-        if doubtful := _loads_not_unique(self.model, data):
-            warnings.warn(
-                f"model {self.model.name!r}: {', '.join(doubtful)}: its load is the reaction of a joint that is not unique, since "
-                "constraints are redundant, so that the motion is not either. Give its `normal`, or free the loop of redundant "
-                "constraints",
-                AccuracyWarning,
-                stacklevel=level + 1,
-            )
+        warn_of_loads(self.model, data, "the motion is", level + 2)
         if "energy_balance_lost" in a and a["status"] != "interrupted":
             what = "a smaller tolerance" if self.step is None else "a smaller step"
             warnings.warn(
@@ -230,11 +223,17 @@ class Task:
         return data
 
 
-def _loads_not_unique(model, data):
-    """Dry friction in joints, under reactions that are not unique."""
+def warn_of_loads(model, data, what, level):
+    """Warn of dry friction in joints, under reactions that are not unique; what: that is not unique with them."""
     rubbing = [c for c in model.constraints if isinstance(getattr(c, "on", None), Joint) and c.normal is None]
     unique = dict(zip(data["joint"].values.tolist(), data["reaction_unique"].values.tolist())) if rubbing else {}
-    return [c.owner for c in rubbing if not unique.get(c.on.name, True)]
+    if doubtful := [c.owner for c in rubbing if not unique.get(c.on.name, True)]:
+        warnings.warn(
+            f"model {model.name!r}: {', '.join(doubtful)}: its load is the reaction of a joint that is not unique, since "
+            f"constraints are redundant, so that {what} not either. Give its `normal`, or free the loop of redundant constraints",
+            AccuracyWarning,
+            stacklevel=level,
+        )
 
 
 def refuse_endless(model, system, until, ranks=ALONE):
