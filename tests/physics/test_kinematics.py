@@ -300,6 +300,21 @@ def test_what_is_driven_already_and_what_rolls_is_refused():
         ts.range_of_motion(model, "crank.position")
 
 
+def test_states_are_not_integrated_and_that_is_told():
+    def cart(follows):
+        model = ts.Model("cart")
+        rail = model.add(ts.Prismatic("rail", model.ground, model.body("cart", mass=1.0, inertia=(1, 1, 1)), axis="x"))
+        way = model.state("way", rate=2.0)
+        model.add(ts.Drive("lead", rail, way) if follows else ts.JointForce("pull", rail, -way))
+        return model
+
+    with pytest.raises(ts.OptionError, match="'lead' follows a state of the user, so that positions depend on the way"):
+        ts.kinematics(cart(True), {}, [0, 1])
+    with pytest.warns(ts.AccuracyWarning, match=r"states keep the values of their start.*\(way\)"):
+        ts.kinematics(cart(False), {"rail": ts.time}, [0, 1])
+    ts.kinematics(cart(False), {"rail": [0, 1]})
+
+
 def test_a_tool_follows_its_path_and_the_joints_take_the_forces():
     """A planar arm of two hinges whose tip runs along a line: closed forms of angles, torques as inverse dynamics has them."""
     model = ts.Model("arm", gravity=(0, -9.81, 0))

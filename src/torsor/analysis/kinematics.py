@@ -8,15 +8,17 @@ with the motions of the driven coordinates among the rows of g ([mueller2009], e
 """
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import casadi as ca
 import numpy as np
 
 from ..describe import quantity
 from ..describe.model import Model
-from ..errors import AssemblyError, OptionError, RunError
+from ..errors import AccuracyWarning, AssemblyError, OptionError, RunError
 from ..formulations.fingerprint import fingerprint
 from ..kernels.deriving import deriving
 from ..look.dataset import at_outputs, labelled
@@ -93,12 +95,24 @@ def kinematics(
     p[:, twin.turns] = counted
     data = _dataset(twin, t, states, p, x[:done], still)
     if not still:
-        warn_of_loads(model, data, "the forces of the drives are", 4)
+        _doubt(model, data)
     data.attrs["model_hash"] = fingerprint(model, dict(model.signals) | recorded(model, signals))
     data = singular.told(data, twin, follower, x[:done], states, counted, still)
     if done < len(x):
         raise RunError(singular.stuck(model, twin, follower, asked, reached, still), data)
     return data
+
+
+def _doubt(model, data):
+    """Warn of forces that depend on what is not known here."""
+    warn_of_loads(model, data, "the forces of the drives are", 5)
+    if model.states:
+        warnings.warn(
+            f"model {model.name!r}: nothing is integrated, so that states keep the values of their start, and with them forces and "
+            f"signals that depend on them ({', '.join(state.name for state in model.states)}): simulate it, with ts.Drive",
+            AccuracyWarning,
+            stacklevel=4,
+        )
 
 
 def _refuse_mixed(targets, actuators, *driven):
@@ -188,11 +202,11 @@ def undetermined(model, twin):
     problem = twin.problem
     f, dynamics = problem.f, problem.dynamics
     rolling = [f.rows[k].constraint.name for k in f.active_rows() if not f.rows[k].holonomic]
-    if rolling:
-        return (
-            f"model {model.name!r}: {rolling[0]!r} constrains velocities alone, so that positions depend on the way there: "
-            "simulate it, with ts.Drive"
-        )
+    states = ca.vertcat(*[state.symbol for state in problem.model.states], ca.SX(0, 1))
+    led = [f.rows[k].constraint.name for k in problem.rows if ca.depends_on(f.stacked("g")[k], states)]
+    if rolling or led:
+        why = f"{rolling[0]!r} constrains velocities alone" if rolling else f"{led[0]!r} follows a state of the user"
+        return f"model {model.name!r}: {why}, so that positions depend on the way there: simulate it, with ts.Drive"
     declared = [label for label, _ in dynamics.system.declared]
     idle = [name for name, row in zip(twin.names, twin.rows) if declared.index(row) in dynamics.system.left_out]
     if idle:
