@@ -75,6 +75,12 @@ def test_each_assembly_of_a_loop_is_where_it_is_begun_with():
         )
 
 
+def test_no_targets_have_no_assemblies():
+    loop = ts.cases.load("slider-crank")
+    found = ts.assemble(loop, {loop.joints[0].name: []})
+    assert found.residual.shape == (0,) and all(H.shape == (0, 4, 4) for H in found.poses.values())
+
+
 def test_both_assemblies_of_a_slider_crank_are_found():
     model, rods = linkage("slider-crank", [(0, 0, 0), (0.3, 0, 0), (1.2, 0, 0)])
     block = model.body("block", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(1.2, 0, 0))
@@ -310,6 +316,7 @@ def test_targets_are_met_at_a_time_and_with_parameters():
         ({"targets": {"hinge0": 1.0}, "weights": {"hinge1": 1.0}}, "weights must be numbers by the names of targets"),
         ({"targets": {"hinge0": 1.0}, "weights": {"hinge0": -1.0}}, "weight of 'hinge0' must be positive"),
         ({"targets": {"hinge0": 1.0}, "limits": {"hinge0": (1.0, 0.0)}}, "the lower one first"),
+        ({"targets": {"hinge0": 1.0}, "limits": {"hinge0": {"low": 0.0}}}, "two numbers, the lower one first"),
         ({"targets": {"hinge0": 1.0}, "limits": {"tip": (0.0, 1.0)}}, "'tip' is not the coordinate of a joint"),
         ({"targets": {"hinge0": 1.0}, "start": 3}, "start must be values by name"),
         ({"targets": {"hinge0": 1.0}, "start": {"tip": (1, 0, 0)}}, "start: unknown 'tip'"),

@@ -246,6 +246,8 @@ def test_signals_are_recorded():
     model = slider_crank()
     height = model["rod"].point((0.1, 0, 0))[2]
     data = ts.kinematics(model, {"shaft": np.linspace(0, 1, 5)}, signals={"height": height})
+    again = ts.kinematics(model, {"shaft": data.drive_value.sel(drive="shaft")})  # labelled arrays are arrays
+    assert again.drive_force.equals(data.drive_force)
     expected = (data.position.sel(body="rod") + 0.1 * data.rotation.sel(body="rod", column="x").rename(row="axis")).sel(
         axis="z"
     )
@@ -260,6 +262,8 @@ def test_signals_are_recorded():
         ({"drives": {"shaft": 1.0}}, "give `times`, or an array"),
         ({"drives": {"shaft": [0, 1, 2]}, "times": [0, 1]}, "values of 'shaft' must be 2 finite numbers"),
         ({"drives": {"shaft": [0, np.nan]}}, "values of 'shaft' must be 2 finite numbers"),
+        ({"drives": {"shaft": [[0], [1, 2]]}}, "give `times`, or an array"),
+        ({"targets": {"shaft": []}, "actuators": "shaft"}, "targets: give at least one"),
         ({"drives": {"shaft": 1.0}, "times": [1, 0]}, "times must be finite numbers that increase"),
         ({"drives": {"shaft": 1.0}, "times": "now"}, "times must be finite numbers that increase"),
         ({"drives": {"shaft": 1.0}, "times": [0, 1], "rates": {"bore": [0, 0]}}, "rates: 'bore' is not driven"),

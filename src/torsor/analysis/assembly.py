@@ -216,7 +216,6 @@ def _no_mode(one, begin, model, tries):
 def _told(one, found, free, shape):
     """What was found, with the leading dimensions of what was asked for."""
     problem, dynamics = one.problem, one.problem.dynamics
-    count = len(found.q)
     row = lambda x: x.reshape(*shape, *x.shape[1:]) if shape else x[0]
     plain = lambda x: row(x) if shape else float(x[0])
     flat = problem.coordinates(one.t, found.q, one.p)
@@ -230,7 +229,7 @@ def _told(one, found, free, shape):
         {w.name: row(part) for w, part in zip(problem.targets, parts)},
         plain(found.residual),
         row(free) if shape else int(free[0]),
-        row(found.q.reshape(count, -1)),
+        row(found.q),
         dynamics.formulation,
     )
 

@@ -128,19 +128,24 @@ def _refuse_mixed(targets, actuators, *driven):
 def _places(drives, times):
     """The times, or places 0, 1, 2 … of a sweep."""
     if times is None:
-        lengths = [len(x) for x in drives.values() if isinstance(x, (Sequence, np.ndarray)) and np.ndim(x) == 1]
-        if not lengths or not lengths[0]:
+        lengths = [len(x) for x in map(_numbers, drives.values()) if x.ndim and len(x)]
+        if not lengths:
             raise OptionError(
                 "kinematics: give `times`, or an array for at least one of the `drives`: a quasi-static sweep"
             )
         return np.arange(float(lengths[0]))
-    try:
-        x = np.asarray(times, float)
-    except (TypeError, ValueError):
-        x = np.zeros(0)
+    x = _numbers(times)
     if x.ndim != 1 or not x.size or not np.isfinite(x).all() or (np.diff(x) <= 0).any():
         raise OptionError(f"times must be finite numbers that increase, got {quantity.show(times)}")
     return x
+
+
+def _numbers(given):
+    """Real numbers as an array; nothing, where they are none."""
+    try:
+        return quantity.reals(given)
+    except Exception:  # whatever a stranger's class raises when it is asked for numbers
+        return np.zeros(0)
 
 
 class Way:

@@ -66,9 +66,10 @@ def tracked(model, targets, times, actuators, signals, start, parameters, formul
 
 
 def _count(numbers, times):
-    if not numbers:
-        raise OptionError("targets: give at least one")
-    return len(next(iter(numbers.values()))) if times is None else len(times)
+    count = len(next(iter(numbers.values()), ())) if times is None or not numbers else len(times)
+    if not count:
+        raise OptionError("targets: give at least one, and at least one place of it")
+    return count
 
 
 def _first(target, value):

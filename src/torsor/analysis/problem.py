@@ -160,8 +160,9 @@ class Problem:
         """Whether a constraint holds in a position that it does not mean, of each configuration: see `start/impostors.py`."""
         if not self.rows:
             return np.zeros(len(q), bool)
-        off = self._kernels["departures"].over(t, q, p)[0].reshape(len(q), 2, -1) / np.array([[1.0], [self.length]])
-        return (off > JUMPED).any(axis=(1, 2)) | (self._kernels["alignments"].over(t, q, p)[0] < ALIGNED).any(axis=1)
+        turned, away = np.split(self._kernels["departures"].over(t, q, p)[0], 2, axis=1)
+        off = np.concatenate([turned, away / self.length], axis=1)
+        return (off > JUMPED).any(axis=1) | (self._kernels["alignments"].over(t, q, p)[0] < ALIGNED).any(axis=1)
 
     def move(self, q, u):
         """q · exp(C û)."""

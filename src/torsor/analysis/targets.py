@@ -26,6 +26,7 @@ from ..lie import poses, se3, so3
 # what a row is measured in: the size of the model, 1, or how much its target changes
 LENGTH, ANGLE, OWN = "m", "rad", ""
 OF_BODIES = ("position", "point", "rotation", "pose")
+OF_FILES = {"lower", "upper", "effort", "velocity"}  # limits, as files of robots tell them
 INDEXED = re.compile(r"(.+)\[(\d+)\]\Z")
 
 
@@ -189,7 +190,7 @@ def weights_of(wanted, given):
     rows = []
     for w in wanted:
         try:
-            value = np.broadcast_to(np.asarray(given.get(w.name, 1.0), float), (len(w.units),))
+            value = np.broadcast_to(quantity.reals(given.get(w.name, 1.0)), (len(w.units),))
         except (TypeError, ValueError):
             value = np.array([np.nan])
         if not ((value > 0) & (value <= quantity.FARTHEST)).all():
@@ -222,7 +223,7 @@ def limits_of(model, given):
     found = []
     for name, pair in given.items():
         one = coordinate_of(model, name, "limits")
-        if isinstance(pair, Mapping):  # as files of robots tell them
+        if isinstance(pair, Mapping) and not {*pair} - OF_FILES:
             pair = pair.get("lower", -np.inf), pair.get("upper", np.inf)
         try:
             lower, upper = (float(x) for x in pair)
