@@ -95,6 +95,7 @@ def test_a_dead_point_ends_with_status_3_and_what_was_reached(torsor):
         (["--sweep", "shaft=0:1"], "write FIRST:LAST:COUNT"),
         (["--sweep", "shaft=0:1:0"], "write FIRST:LAST:COUNT"),
         (["--sweep", "shaft=0:1:3", "--until", "2"], "--until: not together with --sweep"),
+        (["--drive", "shaft=0,2", "--until", "0"], "until must be a positive number of seconds"),
         (["--range", "shaft", "--csv", "a.csv"], "--csv: --range alone prints ranges"),
         (["--drive", "shaft=1,2,3,4"], "one to three numbers"),
         (["--drive", "shaft=1", "--sweep", "shaft=0:1:3"], "give --sweep or --drive"),

@@ -61,7 +61,8 @@ def kinematics(
             print(_range(range_of_motion(found.model, name, **options)))
         if range and not sweep and not drive:
             return DONE
-        drives, times = _motions(source, sweep, drive, until or found.recommended.get("until"), outputs)
+        end = found.recommended.get("until") if until is None else until
+        drives, times = _motions(source, sweep, drive, end, outputs)
         status, trouble = DONE, None
         try:
             data = moved(found.model, drives, times, **options)
