@@ -75,10 +75,11 @@ def test_each_assembly_of_a_loop_is_where_it_is_begun_with():
         )
 
 
-def test_no_targets_have_no_assemblies():
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_there_are_as_many_assemblies_as_targets(count):
     loop = ts.cases.load("slider-crank")
-    found = ts.assemble(loop, {loop.joints[0].name: []})
-    assert found.residual.shape == (0,) and all(H.shape == (0, 4, 4) for H in found.poses.values())
+    found = ts.assemble(loop, {loop.joints[0].name: np.linspace(0.1, 0.2, count)})
+    assert found.residual.shape == (count,) and all(H.shape == (count, 4, 4) for H in found.poses.values())
 
 
 def test_both_assemblies_of_a_slider_crank_are_found():

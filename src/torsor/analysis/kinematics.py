@@ -58,7 +58,7 @@ def kinematics(
 
     drives         motions of joint coordinates, by name: an expression of `ts.time`, a function of it, an array with a value for
                    each time, or a number. There must be as many as the mechanism has freedoms; `ts.Drive` in the model counts
-    times          instants [s]; None: a quasi-static sweep through the arrays, in which nothing has velocity
+    times          instants [s]; None: a quasi-static sweep through the arrays, in which drives stand, and grounds move as at t = 0
     targets        in the place of drives: what tools do, as in `assemble`, an array with a value for each time or place
     actuators      coordinates that are driven so that the targets are met; None: all of a mechanism without loops
     rates, accelerations   of coordinates whose motion is an array, where they are known; else those of a cubic spline
@@ -80,11 +80,11 @@ def kinematics(
     still, named = times is None, by_name(signals, "signals", "expressions")
     _refuse_mixed(targets, actuators, drives, rates, accelerations)
     if targets is None:
-        x = _places(drives, times)
+        x, trouble = _places(drives, times), None
         asked = motions(model, drives, x, rates, accelerations)
     else:
         given = None if still else _places({}, times)
-        asked, start, x = tracked(model, targets, given, actuators, named, start, parameters, formulation)
+        asked, start, x, trouble = tracked(model, targets, given, actuators, named, start, parameters, formulation)
         signals = {name: x for name, x in named.items() if name not in targets}
     way = Way(model, asked, still, recorded(model, signals), parameters, formulation)
     q, turns = way.begin(x, start)
@@ -98,8 +98,8 @@ def kinematics(
         _doubt(model, data)
     data.attrs["model_hash"] = fingerprint(model, dict(model.signals) | recorded(model, signals))
     data = singular.told(data, twin, follower, x[:done], states, counted, still)
-    if done < len(x):
-        raise RunError(singular.stuck(model, twin, follower, asked, reached, still), data)
+    if trouble or done < len(x):
+        raise RunError(trouble or singular.stuck(model, twin, follower, asked, reached, still), data)
     return data
 
 

@@ -10,7 +10,7 @@ so that it stays on one assembly; freedoms that the targets leave move as little
 import numpy as np
 
 from ..describe import quantity
-from ..errors import OptionError, RunError
+from ..errors import OptionError
 from ..lie import so3
 from .assembly import assemble, problem_of
 from .drives import Motions
@@ -43,7 +43,8 @@ class Tracker(Follower):
 
 
 def tracked(model, targets, times, actuators, signals, start, parameters, formulation):
-    """Motions of the actuators along targets, and the first assembly: over the times or, where these are None, over places."""
+    """Motions of the actuators along targets, the first assembly, the times or, where these are None, places that were reached, and
+    why not all of them, in words, or None."""
     wanted, numbers = targets_of(model, targets, signals)
     count = _count(numbers, times)
     x = np.arange(float(count)) if times is None else times
@@ -59,10 +60,11 @@ def tracked(model, targets, times, actuators, signals, start, parameters, formul
     problem = problem_of(model, wanted, [], parameters, formulation)
     y = np.concatenate(list(numbers.values()), axis=1)
     tracker = Tracker(problem, (lambda x: 0 * x) if times is None else (lambda x: x), _between(wanted, x, y))
-    coordinates = _along(model, tracker, first.q, x)
+    coordinates, trouble = _along(model, tracker, first.q, x)
+    x = x[: len(coordinates)]
     names = _actuators(model, problem, actuators)
     labels = problem.dynamics.system.joint_coordinates
-    return Motions({name: Spline(x, coordinates[:, labels.index(name)]) for name in names}), first, x
+    return Motions({name: Spline(x, coordinates[:, labels.index(name)]) for name in names}), first, x, trouble
 
 
 def _count(numbers, times):
@@ -75,7 +77,7 @@ def _count(numbers, times):
 def _first(target, value):
     """The first of the values of a target, as it is given."""
     if target.rotation is None:
-        return value[0]
+        return value[0] if target.size > 1 else value[0, 0]
     R = value[0, value.shape[1] - 9 :].reshape(3, 3).T
     if target.column is None:
         return R
@@ -106,17 +108,19 @@ def _between(wanted, x, y):
 
 
 def _along(model, tracker, q, x):
-    """All joint coordinates at all places, counted over turns."""
+    """All joint coordinates at all places that are reached, counted over turns; and why not at all of them, or None."""
     turns = tracker.problem.dynamics.p[len(model.inputs) :]
     q, turns = tracker.one(x[0], q, turns) or (q, turns)
-    states, counted, (at, _, _) = tracker.all(q, turns, x)
+    states, counted, reached = tracker.all(q, turns, x)
+    met, trouble = tracker.met(*reached), None
     if len(states) < len(x):
-        raise RunError(
-            f"model {model.name!r}: the targets cannot be followed beyond place {at:.9g}, after {len(states)} that were met: out "
-            "of reach, or a singular position"
+        why = f"stop {', '.join(map(repr, met))}" if met else "out of reach, or a singular position"
+        trouble = (
+            f"model {model.name!r}: the targets cannot be followed beyond place {reached[0]:.9g}, after {len(states)} that were "
+            f"met: {why}. What was reached before is kept in `data` of this error"
         )
-    t, p = tracker.at(x, counted)
-    return tracker.problem.coordinates(t, states, p)
+    t, p = tracker.at(x[: len(states)], counted)
+    return tracker.problem.coordinates(t, states, p), trouble
 
 
 def _actuators(model, problem, given):

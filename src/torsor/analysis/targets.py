@@ -66,7 +66,7 @@ class Target:
         if self.rotation is None:
             array = _array(value, self.name)
             n = self.size
-            array = array[..., None] if n == 1 and (array.ndim == 0 or array.shape[-1] != 1) else array
+            array = array[..., None] if n == 1 and (array.ndim < 2 or array.shape[-1] != 1) else array
             if array.ndim == 0 or array.shape[-1] != n:
                 raise OptionError(
                     f"target {self.name!r}: {n} numbers are needed, in the last dimension of an array, got shape {array.shape}"
