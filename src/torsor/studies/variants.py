@@ -142,8 +142,8 @@ def _column(model, name, given):
 
 
 def form_of(model, name):
-    """The form of what a start names: of a body, of a joint with several coordinates, of all joints, of a state that is a vector, or
-    a single number."""
+    """The form of what a start names: of a body, of a joint with several coordinates, of all joints, of a vector of states, or of a
+    single number."""
     owner, _, what = str(name).rpartition(".")
     joint = owner if what in ("rate", "coordinate") else name
     bodies, joints = {body.name for body in model.bodies}, {c.name: getattr(c, "dof", 1) for c in model.constraints}
