@@ -56,6 +56,15 @@ def test_starts_may_be_rotation_matrices(model):
         ts.study(model, 0.1, start={"free.rotation": np.ones((3, 3))}, **kept)
 
 
+@pytest.mark.parametrize("what, off", [("position", (0, 0, 5)), ("velocity", (3, 0, 0))])
+def test_a_run_whose_start_the_constraints_do_not_allow_fails_and_does_not_start_elsewhere(model, what, off):
+    start = {f"hung.{what}": [{"position": (0, 0, -1), "velocity": (0, 0, -1)}[what], off]}
+    data = ts.study(model, 0.1, start=start, **KEPT)
+    assert data.message.values[0] == "" and f"hung.{what}: changed by up to" in data.message.values[1]
+    with pytest.warns(UserWarning, match=f"hung.{what}: changed by up to"):
+        ts.simulate(model, 0.1, start={f"hung.{what}": off})
+
+
 def test_a_start_that_is_not_a_number_fails_alone(model):
     data = ts.study(model, 0.1, start={"ball": [[0.0, 0.0, 0.0], [0.0, np.nan, 0.0]]}, **KEPT)
     assert data.message.values.tolist() == ["", "start 'ball': must be finite, got [0.0, nan, 0.0]"]

@@ -85,7 +85,7 @@ class Starts:
         if worst > LARGE:
             more = f" and {len(changes) - SHOWN} more" if len(changes) > SHOWN else ""
             told = f"the start that was asked for does not satisfy the constraints: {'; '.join(changes[:SHOWN])}{more}"
-            if self.task.exactly and missing > LARGE:
+            if self.task.exactly and (wanted.named or missing > LARGE):
                 raise AssemblyError(f"model {self.model.name!r}: {told}")
             warnings.warn(f"model {self.model.name!r}: {told}", stacklevel=_outside())
         return replace(system, changes=changes), built

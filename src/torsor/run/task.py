@@ -66,7 +66,7 @@ class Task:
     method_reason: str = ""
     controllers: Any = None  # whose functions the run asks
     start: Any = None  # where it starts, as users give it; None: as the model says
-    exactly: bool = False  # whether coordinates of the start that no assembly has are refused
+    exactly: bool = False  # whether coordinates of the start that no assembly has, and values by name, are refused
     starts: Any = field(default=None, compare=False, repr=False)
 
     def values(self):

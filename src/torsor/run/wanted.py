@@ -33,6 +33,7 @@ class Wanted:
     bodies               by body and quantity
     states               of the user, by name
     whole                whether all bodies are told, in position and motion
+    named                whether each value was asked for by its name
     """
 
     coordinates: dict[str, float] = field(default_factory=dict)
@@ -40,6 +41,7 @@ class Wanted:
     bodies: dict[tuple[str, str], np.ndarray] = field(default_factory=dict)
     states: dict[str, float] = field(default_factory=dict)
     whole: bool = False
+    named: bool = False
 
     @property
     def moves(self):
@@ -77,7 +79,7 @@ class Names:
         raise OptionError(f"model {self.model.name!r}: start must be {ALLOWED}, got {quantity.show(start)}")
 
     def _of_values(self, values):
-        found = Wanted()
+        found = Wanted(named=True)
         for name, value in values.items():
             if name in ("coordinates", "rates"):
                 self._vector(getattr(found, name), name, value)
