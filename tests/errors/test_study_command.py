@@ -50,6 +50,10 @@ def test_a_file_lists_runs(file, tmp_path, capsys):
     assert status_of([*asked, "--keep", "coordinate", "--out", out]) == 0
     data = ts.load(out)
     assert (data.m.values.tolist(), data.l.values.tolist()) == ([1.5, 3.0], [2.0, 0.5])
+    for separator in (",", " "):  # the names are a comment then
+        np.savetxt(runs, [[1.5, 2.0], [3.0, 0.5]], header=separator.join("ml"), delimiter=separator)
+        assert status_of([*asked, "--keep", "coordinate", "--out", out]) == 0
+        assert ts.load(out).identical(data)
     for arguments, content, message in (
         (["--grid"], "m,l\n1,2\n", "--runs: not together with --grid"),
         (["--set", "m=1"], "m,l\n1,2\n", "'m' is given twice, with --set and as a column"),
@@ -115,6 +119,7 @@ def test_runs_that_fail_give_status_3_and_bad_input_status_2(file, capsys):
         (["--out", "study.xlsx"], ".xlsx is not written here"),
         (["--reduce", "median"], "reduce must be 'last'"),
         (["--out", "/nowhere/x.nc"], "there is no folder"),
+        (["--out", "study/"], "cannot write 'study/': it is no name of a file"),
     ):
         assert status_of(["study", file, *arguments]) == 2
         assert message in capsys.readouterr().err

@@ -104,6 +104,8 @@ def refuse_unwritable(path):
         raise refuse("it is no name of a file") from None
     if not os.path.isdir(folder):
         raise refuse(f"there is no folder {folder!r}")
+    if not os.path.basename(path):
+        raise refuse("it is no name of a file")
     if there and not regular:
         raise refuse("it is not a regular file")
     if not os.access(folder, os.W_OK):

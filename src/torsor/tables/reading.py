@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
 from contextlib import suppress
@@ -35,7 +36,8 @@ def read_table(
     name   in messages; None: that of the file
 
     The first line names the columns, separated by commas, semicolons, tabs or blanks; where it is not commas, numbers may have
-    decimal commas. Empty lines, and lines that begin with #, are left out. `kind` and `outside` are those of `table`.
+    decimal commas. Empty lines, and lines that begin with #, are left out, but for names that stand in the last of these above
+    numbers, as `numpy.savetxt` writes them. `kind` and `outside` are those of `table`.
     """
     wanted = [x] if isinstance(x, str) else list(x) if isinstance(x, (tuple, list)) else []
     if not isinstance(path, (str, os.PathLike)) or not 1 <= len(wanted) <= 2:
@@ -76,7 +78,11 @@ def _text(path):
 def _columns(path, wanted=None):
     """The wanted columns of a file, None: all of them: their names, arrays, and the number of the line that each row is in."""
     text = _text(path).splitlines()
-    lines = [(k, line) for k, line in enumerate(text, 1) if line.strip(EMPTY) and not line.lstrip().startswith("#")]
+    said = [(k, line) for k, line in enumerate(text, 1) if line.strip(EMPTY)]
+    lines = [(k, line) for k, line in said if not line.lstrip().startswith("#")]
+    if lines and _numbers_alone(lines[0][1]):
+        above = [(k, line.lstrip("# ")) for k, line in said if k < lines[0][0]]
+        lines = above[-1:] + lines
     if not lines:
         raise ModelError(f"{path}: is empty; its first line must name the columns")
     separator, header = _header(lines[0][1], wanted or ())
@@ -109,8 +115,18 @@ def _columns(path, wanted=None):
     return wanted, columns, numbers
 
 
+def _numbers_alone(line):
+    """Whether a line has no names in it."""
+    try:
+        return bool([float(word) for word in re.split(r"[,;\s]+", line) if word])
+    except ValueError:
+        return False
+
+
 def _header(line, wanted):
     """The separator, and the names of the columns: such that what is wanted is there, if any does that."""
+    if not wanted and len(line.split()) > 1 and not {*SEPARATORS} & {*line}:
+        return BLANKS, line.split()
     found = []
     for separator in sorted(SEPARATORS, key=line.count, reverse=True):
         header = [word.strip() for word in next(csv.reader([line], delimiter=separator))]
