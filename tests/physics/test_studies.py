@@ -57,7 +57,7 @@ def test_the_same_bits_come_from_threads_processes_and_dask(model, result):
     from dask.distributed import Client
 
     asked = {"parameters": {"m": MASSES, "l": 0.6}, "outputs": 10}
-    further = {"signals": {"twice": 2 * model["b"].position[2]}}
+    further = {"signals": {"twice": 2 * model["b"].position, "one": 1.0}}
     beside = ts.study(model, 1.0, **asked, **further)
     spawned = concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
     with spawned, concurrent.futures.ThreadPoolExecutor(3) as threads:
@@ -70,7 +70,7 @@ def test_the_same_bits_come_from_threads_processes_and_dask(model, result):
         busy, lengths = machine(), {"L": np.linspace(0.8, 1.2, 4)}
         told = ts.study(busy, 0.4, lengths, outputs=4, reduce=seen)
         xr.testing.assert_identical(ts.study(busy, 0.4, lengths, outputs=4, reduce=seen, executor=spawned), told)
-    np.testing.assert_array_equal(beside.twice, 2 * result.height)
+    np.testing.assert_array_equal(beside["twice[2]"], 2 * result.height)
 
 
 def test_ray_is_asked_through_its_module(model, result):

@@ -79,9 +79,9 @@ class Order:
         return Held(places, np.array(edges, float), np.stack(values).transpose(1, 2, 0)) if names else None
 
     def packed(self):
-        """As bytes, for another process. Signals go along as signals of the model. What the main program defines, as a notebook
-        does, is written out where that is possible: a worker has another main program, or none."""
-        every = dict(self.model.signals) | self.signals
+        """As bytes, for another process. Signals go along as signals of the model, by their components. What the main program
+        defines, as a notebook does, is written out where that is possible: a worker has another main program, or none."""
+        every = self.model.signals | recorded(self.model, self.signals)
         whole = replace(self, model=_Packed(type(self.model), pickling.packed(self.model, signals=every)), signals={})
         found, ways = None, _dumps()
         for dump in ways:
