@@ -265,6 +265,10 @@ def test_bad_input_is_refused(model, monkeypatch):
     for given, message in (
         ({"inputs": {"u": np.zeros((2, 3)), "w": np.zeros((2, 4))}}, "inputs of unequal shape"),
         ({"inputs": {"u": np.zeros((2, 3))}, "parameters": {"m": [1, 2, 3]}}, "parameter 'm' has 3, input 'u' has 2"),
+        (
+            {"inputs": {"u": np.zeros((3, 3))}, "parameters": {"m": [1, 2]}, "grid": True},
+            "the grid has 2, .* not combined",
+        ),
         ({"inputs": {"u": [1.0, np.nan]}}, "input 'u' must be an array .* of finite numbers"),
         ({"inputs": {"u": [1.0]}, "parameters": {"u": 1.0}}, "u is given twice, as parameter and as input"),
         ({"inputs": {"m": [1.0]}}, "model 'arm' has no input 'm'. Known: u, w."),

@@ -49,13 +49,16 @@ def variants(model, parameters, grid, several=(), pushed=(), start=None):
     every |= {f"start {name!r}": x for name, x in placed.items()}
     starts = tuple((name, x.shape) for name, x in placed.items())
     if grid:
-        count = _agreed({"the grid": _combinations(every)} | dict(several))
+        count = _agreed(
+            {"the grid": _combinations(every)} | dict(several), "Inputs are not combined: give each run its own"
+        )
         parts, inner = [], count
         for x in every.values():
             inner //= len(x.rows)
             parts.append(x.rows[np.arange(count) // inner % len(x.rows)])
     else:
-        count = _agreed({what: len(x.rows) for what, x in every.items() if x.by_run} | dict(several))
+        advice = "Give each run a value of all of them, or take every combination with grid=True"
+        count = _agreed({what: len(x.rows) for what, x in every.items() if x.by_run} | dict(several), advice)
         parts = [np.broadcast_to(x.rows, (count, x.rows.shape[1])) for x in every.values()]
     return Variants(tuple(columns), starts, np.hstack([np.zeros((count, 0)), *parts]))
 
@@ -173,12 +176,9 @@ def _several(what, given, form=()):
     return Column(values.reshape(-1, math.prod(shape)), values.ndim > wide, shape)
 
 
-def _agreed(lengths):
+def _agreed(lengths, advice):
     """The number of runs, which everything that has one agrees on."""
     if len(set(lengths.values())) > 1:
         said = ", ".join(f"{what} has {n}" for what, n in lengths.items())
-        raise OptionError(
-            f"study: arrays of unequal length: {said}. Give each run a value of all of them, or take every combination with "
-            "grid=True"
-        )
+        raise OptionError(f"study: arrays of unequal length: {said}. {advice}")
     return next(iter(lengths.values()), 1)
