@@ -78,6 +78,8 @@ def test_a_run_of_which_a_function_tells_nothing_is_marked(model):
     data = asked(model, lambda run: xr.DataArray([1.0], {"w": [np.nan if run.parameters["k"] == 2 else 1.0]}, "w"))
     assert data.message[1].item().startswith("reduce: labels of 'w' in 'lambda' must be numbers or text, got")
     np.testing.assert_array_equal(data["lambda"][:, 0], [1.0, np.nan, 1.0, 1.0])
+    masked = asked(model, lambda run: np.ma.masked_greater([1, 9], 5))
+    np.testing.assert_array_equal(masked["lambda"], [[1.0, np.nan]] * 4)
     with pytest.raises(
         ts.RunError, match="all 4 runs of the study failed; the first: reduce: 'lambda' must give numbers"
     ):

@@ -235,9 +235,9 @@ class Returned:
 
 
 def _array(value):
-    """What a function returned, as an array."""
+    """What a function returned, as an array; what is masked is nothing."""
     try:
-        return np.asarray(value)
+        return np.ma.filled(value.astype(float), np.nan) if np.ma.isMaskedArray(value) else np.asarray(value)
     except Exception:  # whatever a stranger's class raises
         return np.asarray(None)
 
