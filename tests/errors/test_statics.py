@@ -102,6 +102,17 @@ def test_where_nothing_holds_the_forces_that_are_left_and_the_nearest_point_are_
         ts.equilibrium(arm(), inputs=["stiffness"])
 
 
+def test_a_result_does_not_tell_what_is_closed():
+    model = arm()
+    model.add(ts.Limit("stop", model["hinge"], upper=0.1))
+    rest = ts.equilibrium(model)
+    assert rest.contacts == {"stop": "closed"} and ts.linearise(model, at=rest).states == []
+    for at in (rest.data, ts.Simulation(model).state):
+        with pytest.raises(ts.OptionError, match="which contacts .* is not part of a result; give `at` an equilibrium"):
+            ts.linearise(model, at=at)
+    assert ts.linearise(model, at={"hinge": 0.05}).states == ["hinge", "hinge.rate"]
+
+
 def test_forces_and_slopes_that_are_no_numbers_are_told_with_the_place():
     """A root has no slope at zero, and a table that ends has no value beyond."""
     model = arm()

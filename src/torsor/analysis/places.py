@@ -41,10 +41,10 @@ def _place_of(mechanism, at, what, loose):
         return mechanism.start
     if hasattr(at, "place_in"):
         return at.place_in(mechanism)
-    if mechanism.model.switched and not loose and not isinstance(at, Mapping):
+    if mechanism.model.switched and not loose and (is_result(at) or not isinstance(at, Mapping)):
         raise OptionError(
             f"model {mechanism.model.name!r}: which contacts and switched elements act at a time is not part of a result; give "
-            f"`{what}` an equilibrium"
+            f"`{what}` an equilibrium, or values by name, with contacts open"
         )
     return elsewhere(mechanism, at, what)
 
