@@ -138,6 +138,19 @@ def test_an_imposed_motion_needs_a_cubic_table(kind):
             model.add(ts.AngularVelocity("w", model["arm"], (0, f, 0)))
 
 
+@pytest.mark.parametrize("kind", ["nearest", "linear", "akima"])
+def test_what_a_table_makes_of_a_parameter_imposes_no_motion(kind):
+    model, joint = hinge()
+    size, f = model.parameter("size", 1.2), ts.table(GOOD, [0.0, 0.3, 0.4, 0.6], kind)
+    with pytest.raises(ts.ModelError, match="drive 'd': follows"):
+        model.add(ts.Drive("d", joint, f(size * ts.time)))
+    model.add(ts.JointForce("push", joint, 1.0))
+    model.add(ts.Limit("stop", joint, upper=f(size)))
+    for value in (0.7, 1.2):
+        found = ts.equilibrium(model, parameters={"size": value})
+        assert found.coordinates["hinge"] == pytest.approx(f(value)) and found.contacts == {"stop": "closed"}
+
+
 def test_a_recorded_motion_is_followed_and_one_that_stops_dead_is_refused():
     t = np.linspace(0, 2, 41)
     model, joint = hinge()

@@ -70,7 +70,7 @@ def declaration(model, element):
     for what, expression, allowed in statements:
         contents(model, element.owner, what, expression, allowed)
         if allowed in (KEPT, SLIDING):
-            smooth(element.owner, expression, 2 if allowed == KEPT else 0)
+            smooth(element.owner, expression, 2 if allowed == KEPT else 0, model._symbols)
             _followed(model, element, expression, allowed == KEPT)
     element.found_sound()
 
@@ -141,16 +141,21 @@ def contents(model, owner, what, expression, allowed):
         raise ModelError(f"{owner}: {what} contains a number that is not finite")
 
 
-def smooth(owner, expression, least):
+def smooth(owner, expression, least, kinds=None):
     """Refuse tables in an equation of motion that is differentiated, which have fewer continuous derivatives than it needs: two
-    of a position, whose acceleration is to be continuous, and none of a velocity, but that must not jump."""
+    of a position, whose acceleration is to be continuous, and none of a velocity, but that must not jump. Tables of parameters
+    alone stay as they are while a model moves.
+
+    kinds   of symbols, by their hashes
+    """
     if not used() or expression.is_constant():
         return
     symbols = ca.symvar(expression)
     f = ca.Function("equation", symbols, [expression])
-    for number, _ in looked_up(f, [[s] for s in symbols]) if calls(f) else []:
-        table = stored(number).content
-        if table.smooth < least:
+    fixed = {s.element_hash() for s in symbols if (kinds or {}).get(s.element_hash()) == "parameter"}
+    for number, u in looked_up(f, [[s] for s in symbols]) if calls(f) else []:
+        table, moves = stored(number).content, ca.symvar(ca.vertcat(*u))
+        if table.smooth < least and any(s.element_hash() not in fixed for s in moves):
             needs = "two continuous derivatives: take kind='cubic'" if least else "a velocity that does not jump"
             raise ModelError(f"{owner}: follows {table!r}; what imposes a motion needs {needs}")
 

@@ -109,7 +109,7 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
         if isinstance(element, Ground):
             for expression in () if element.held else element.path:
                 checks.contents(self, element.owner, "its motion", expression, TIMED)
-                checks.smooth(element.owner, expression, 2)
+                checks.smooth(element.owner, expression, 2, self._symbols)
         else:
             element = self._sound(element, active)
         lists: dict[type, list] = {
