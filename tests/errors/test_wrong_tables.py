@@ -46,6 +46,10 @@ def test_arguments_are_refused_that_are_none():
         f(ca.SX.sym("x", 3))
     with pytest.raises(ts.ModelError, match="torque: its arguments must be signals or numbers, got 'now'"):
         f("now")
+    with pytest.raises(ts.ModelError, match="map: its arguments must be signals or numbers, got SX.time., 'now'"):
+        g(ts.time, "now")
+    with pytest.raises(ts.ModelError, match="map: axis must be one of its 2 arguments, from 0 on, got 2"):
+        g.bends(2)
 
 
 FILES = {

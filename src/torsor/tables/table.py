@@ -53,13 +53,14 @@ class Table:
                 f"{self.name}: takes {count} argument{'s' if count > 1 else ''}, got {len(arguments)}: "
                 f"{', '.join(map(show, arguments))}"
             )
-        if any(isinstance(u, ca.SX) for u in arguments):
-            return self._expression(arguments)
         try:
-            u = np.broadcast_arrays(*map(reals, arguments))
+            given = [x if isinstance(x, ca.SX) else reals(x) for x in arguments]
+            u = None if any(isinstance(x, ca.SX) for x in given) else np.broadcast_arrays(*given)
         except (TypeError, ValueError):
-            given = ", ".join(map(show, arguments))
-            raise ModelError(f"{self.name}: its arguments must be signals or numbers, got {given}") from None
+            told = ", ".join(map(show, arguments))
+            raise ModelError(f"{self.name}: its arguments must be signals or numbers, got {told}") from None
+        if u is None:
+            return self._expression(given)
         if u[0].size < MANY:
             return self._numbers(u)
         return self._compiled.over(*[x.reshape(-1, 1) for x in u])[0].reshape(u[0].shape)
@@ -96,6 +97,10 @@ class Table:
 
     def bends(self, axis: int = 0) -> np.ndarray:
         """Arguments at which it jumps, or is less smooth than a method of order 4 takes it to be."""
+        if axis not in range(len(self.points)):
+            raise ModelError(
+                f"{self.name}: axis must be one of its {len(self.points)} arguments, from 0 on, got {show(axis)}"
+            )
         x, hold = self.points[axis], self.outside == "hold"
         between = 0.5 * (x[1:] + x[:-1])
         if self.kind == "cubic":
