@@ -63,3 +63,17 @@ def test_the_search_sets_out_from_a_result_that_moves():
     data = ts.simulate(model, 1.2, outputs=2)
     assert ts.equilibrium(model, data.isel(time=-1)).coordinates["rail"] == pytest.approx(rests(1.2))
     assert ts.equilibrium(model, data.isel(time=-1), time=2.0).coordinates["rail"] == pytest.approx(rests(2.0))
+
+
+@pytest.mark.parametrize("kept", [{}, {"reduce": "last"}])
+def test_one_run_of_a_study_brings_its_parameters_and_its_time(kept):
+    model = ts.Model("stiff")
+    stiffness = model.parameter("stiffness", 30.0)
+    rail = model.add(ts.Prismatic("rail", model.ground, model.body("cart", mass=1.0, inertia=(1, 1, 1)), axis="x"))
+    model.add(ts.JointForce("push", rail, ts.time - stiffness * rail.coordinate[0]))
+    data = ts.study(model, 0.5, {"stiffness": [10.0, 20.0]}, outputs=1, **kept)
+    for run, value in enumerate((10.0, 20.0)):
+        at = data.isel(run=run) if kept else data.isel(run=run, time=-1)
+        found = ts.linearise(model, at=at)
+        assert found.time == 0.5 and found.A[1, 0] == -value
+        assert ts.equilibrium(model, at).coordinates["rail"] == pytest.approx(0.5 / value)

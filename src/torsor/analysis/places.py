@@ -19,10 +19,15 @@ FAR = 1e-3  # of the size of the model, or rad: changes of what was asked for th
 
 def parameters_of(model, at, given):
     """Values of parameters: those that the state was computed with, but for those given."""
+    if not isinstance(model, Model):
+        return given
     told = getattr(at, "parameters", None)
     if is_result(at):
-        told = json.loads(at.attrs.get("options", "{}")).get("parameters")
-    if not isinstance(told, Mapping) or not isinstance(model, Model) or not set(told) <= set(model.parameters):
+        told = json.loads(at.attrs.get("options", "{}")).get("parameters", {})
+        told |= {
+            x: float(at[x]) for x in model.parameters if x in at.coords and not at[x].ndim
+        }  # of one run of a study
+    if not isinstance(told, Mapping) or not set(told) <= set(model.parameters):
         return given
     return {**told, **(given or {})} if given is None or isinstance(given, Mapping) else given
 
@@ -61,7 +66,9 @@ def elsewhere(mechanism, at, what="at", like=None):
         raise OptionError(
             str(error).replace("start must be", f"`{what}` must be").replace(": start: ", f": {what}: ")
         ) from None
-    t = float(at["time"]) if is_result(at) else float(getattr(at, "time", mechanism.start.t))
+    t = mechanism.start.t
+    # of one run of a study there may be its end alone
+    t = float(at.get("time", at.get("time_reached", t)) if is_result(at) else getattr(at, "time", t))
     face, starts = _starts(mechanism, like)
     q, v, p, _ = starts.start(t, wanted)
     q, v, p = face.adopt(t, q, v, p)
