@@ -205,7 +205,8 @@ class Simulation:
         motion = {name: self._present.value(name, row) for name in Moment.MOTION}
         names = {"body": own.bodies, "joint_coordinate": own.joint_coordinates}
         values = {name: float(self._state.x[k - len(own.states)]) for k, (name, _) in enumerate(own.states)}
-        return Moment(self.time, own.fingerprint, self._kind, facts, arrays, names, motion, values)
+        given = dict(zip(self.model.parameters, self._p.tolist()))
+        return Moment(self.time, own.fingerprint, self._kind, facts, arrays, names, motion, values, given)
 
     @state.setter
     def state(self, moment: Moment) -> None:

@@ -65,15 +65,33 @@ def test_the_search_sets_out_from_a_result_that_moves():
     assert ts.equilibrium(model, data.isel(time=-1), time=2.0).coordinates["rail"] == pytest.approx(rests(2.0))
 
 
+def stiff():
+    """A cart between springs, pushed by a force that grows, and by an input."""
+    model = ts.Model("stiff")
+    stiffness, push = model.parameter("stiffness", 30.0), model.input("push", 0.0)
+    rail = model.add(ts.Prismatic("rail", model.ground, model.body("cart", mass=1.0, inertia=(1, 1, 1)), axis="x"))
+    model.add(ts.JointForce("load", rail, push + ts.time - stiffness * rail.coordinate[0]))
+    return model
+
+
 @pytest.mark.parametrize("kept", [{}, {"reduce": "last"}])
 def test_one_run_of_a_study_brings_its_parameters_and_its_time(kept):
-    model = ts.Model("stiff")
-    stiffness = model.parameter("stiffness", 30.0)
-    rail = model.add(ts.Prismatic("rail", model.ground, model.body("cart", mass=1.0, inertia=(1, 1, 1)), axis="x"))
-    model.add(ts.JointForce("push", rail, ts.time - stiffness * rail.coordinate[0]))
+    model = stiff()
     data = ts.study(model, 0.5, {"stiffness": [10.0, 20.0]}, outputs=1, **kept)
     for run, value in enumerate((10.0, 20.0)):
         at = data.isel(run=run) if kept else data.isel(run=run, time=-1)
         found = ts.linearise(model, at=at)
         assert found.time == 0.5 and found.A[1, 0] == -value
         assert ts.equilibrium(model, at).coordinates["rail"] == pytest.approx(0.5 / value)
+
+
+def test_states_assemblies_and_kinematics_bring_their_parameters(tmp_path):
+    model, given = stiff(), {"parameters": {"stiffness": 10.0}}
+    sim = ts.Simulation(model, **given)
+    sim.advance(0.5, push=2.0)
+    sim.state.save(tmp_path / "now")
+    moved = ts.kinematics(model, {"rail": 0.1 * ts.time}, times=[0.0, 0.5], **given).isel(time=1)
+    for at in (sim.state, ts.load_state(tmp_path / "now"), ts.assemble(model, {"rail": 0.1}, **given), moved):
+        assert ts.linearise(model, at=at).A[1, 0] == -10.0
+        assert ts.linearise(model, at=at, parameters={"stiffness": 20.0}).A[1, 0] == -20.0
+    assert ts.equilibrium(model, sim.state).coordinates["rail"] == pytest.approx((2.0 + 0.5) / 10.0)

@@ -31,6 +31,7 @@ class Assembly:
     residual      size of all of it, lengths over the size of the model
     freedom       how many freedoms the targets leave
     q             in the coordinates of `formulation`
+    parameters    values that they belong to
     """
 
     coordinates: dict[str, Any]
@@ -40,6 +41,7 @@ class Assembly:
     freedom: Any
     q: np.ndarray
     formulation: str
+    parameters: dict[str, float]
 
     def __getitem__(self, place) -> "Assembly":
         """One of an array of them, or some."""
@@ -49,7 +51,7 @@ class Assembly:
         of = lambda several: {name: pick(x) for name, x in several.items()}
         return Assembly(
             of(self.coordinates), of(self.poses), of(self.missing), pick(self.residual), pick(self.freedom), self.q[place],
-            self.formulation,
+            self.formulation, self.parameters,
         )  # fmt: skip
 
     def __repr__(self):
@@ -231,6 +233,7 @@ def _told(one, found, free, shape):
         row(free) if shape else int(free[0]),
         row(found.q),
         dynamics.formulation,
+        problem.model.values(problem.parameters),
     )
 
 

@@ -96,6 +96,7 @@ def kinematics(
     data = _dataset(twin, t, states, p, x[:done], still)
     if not still:
         _doubt(model, data)
+    data.attrs["options"] = json.dumps({"parameters": model.values(parameters)})
     data.attrs["model_hash"] = fingerprint(model, dict(model.signals) | recorded(model, signals))
     data = singular.told(data, twin, follower, x[:done], states, counted, still)
     if trouble or done < len(x):

@@ -1,7 +1,7 @@
 """The state of a simulation at one moment: to go on from, in this process, another one or a file; or to start another run at."""
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +20,7 @@ class Moment:
     model_hash   of the model; `options` that a simulation must share to go on from here
     facts, arrays   all that the further run depends on
     names, motion   of bodies and joint coordinates, and how they move, as in a result
-    states       of the user, by name
+    states       of the user, by name;  parameters: and inputs, as they are now
     """
 
     MOTION: ClassVar = ("position", "rotation", "velocity", "angular_velocity", "coordinate", "rate")
@@ -33,6 +33,7 @@ class Moment:
     names: dict[str, list[str]]
     motion: dict[str, np.ndarray]
     states: dict[str, float]
+    parameters: dict[str, float] = field(default_factory=dict)
 
     def __repr__(self):
         return f"<state at t = {self.time:.9g} s>"
