@@ -95,3 +95,9 @@ def test_states_assemblies_and_kinematics_bring_their_parameters(tmp_path):
         assert ts.linearise(model, at=at).A[1, 0] == -10.0
         assert ts.linearise(model, at=at, parameters={"stiffness": 20.0}).A[1, 0] == -20.0
     assert ts.equilibrium(model, sim.state).coordinates["rail"] == pytest.approx((2.0 + 0.5) / 10.0)
+
+
+def test_states_of_the_user_that_may_be_anything_are_named():
+    model = stiff()
+    model.state("way", rate=model["rail"].rate[0])
+    assert ts.equilibrium(model).neutral == ["way"]

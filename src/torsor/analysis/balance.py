@@ -199,13 +199,10 @@ class Balance:
         return low if low < -SOFT * np.abs(found).max() else 0.0
 
     def neutral(self):
-        """Displacements that meet no resistance, a column each, in all coordinates."""
+        """Displacements that meet no resistance, a column each: all coordinates, without units, and the user's states."""
         _, _, Vt, r, _ = self._decomposed
-        n = self.mechanism.equations.sizes["v"]
-        found = (self.free @ Vt[r:].T)[:n]
-        return self.mechanism.columns[:, None] * (
-            found if self.mechanism.equations.sizes["states"] else readable(found)
-        )
+        found = self.free @ Vt[r:].T
+        return found if self.mechanism.equations.sizes["states"] else readable(found)
 
 
 def _root(M):

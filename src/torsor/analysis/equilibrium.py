@@ -168,13 +168,12 @@ def _refuse_other_velocities(mechanism, start, place):
 
 
 def _named(balance: Balance):
-    """Neutral directions in words: the coordinates that move most in each."""
-    directions, m = balance.neutral(), balance.mechanism
-    found = []
-    for k in range(directions.shape[1]):
-        way = directions[:, k] / m.columns
+    """Neutral directions in words: the coordinates and states that change most in each."""
+    m, found = balance.mechanism, []
+    names = [*m.names, *m.states]
+    for way in balance.neutral().T:
         order = np.argsort(-np.abs(way))
-        large = [m.names[j] for j in order if abs(way[j]) > 0.3 * abs(way[order[0]])]
+        large = [names[j] for j in order if abs(way[j]) > 0.3 * abs(way[order[0]])]
         found.append(", ".join(large[:4]) + (" …" if len(large) > 4 else ""))
     return found
 
