@@ -97,6 +97,13 @@ def test_states_assemblies_and_kinematics_bring_their_parameters(tmp_path):
     assert ts.equilibrium(model, sim.state).coordinates["rail"] == pytest.approx((2.0 + 0.5) / 10.0)
 
 
+def test_what_has_no_coordinate_rests():
+    model = ts.Model("sign", gravity=(0, 0, -9.81))
+    model.add(ts.Fixed("post", model.ground, model.body("sign", mass=2.0, inertia=(1, 1, 1))))
+    found = ts.equilibrium(model, formulation="relative")
+    assert found.stable and found.neutral == [] and found.reactions["post"][0] == pytest.approx([0, 0, 19.62])
+
+
 def test_states_of_the_user_that_may_be_anything_are_named():
     model = stiff()
     model.state("way", rate=model["rail"].rate[0])

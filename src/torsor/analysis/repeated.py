@@ -23,7 +23,7 @@ def readable(Q):
         first = row.conj()[:, None] / np.linalg.norm(row)
         found.append(Q @ first[:, 0])
         Q = Q @ np.linalg.qr(first, mode="complete")[0][:, 1:]
-    return np.array(found).T.reshape(len(Q), -1)
+    return np.array(found).T.reshape(len(Q), len(found))
 
 
 def parted(values, X, moves, masses):
