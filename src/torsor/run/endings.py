@@ -5,6 +5,7 @@ import numpy as np
 from ..methods.codes import FINISHED, NOT_FINITE, NOT_PROJECTED, NOT_SOLVED, STEP_TOO_SMALL
 from .beside import motion_of
 
+AHEAD = 0.01  # of a run: how far behind its end it is looked for what is not a number
 DAYS = 30.0  # a run that would take longer at the pace it has had has no chance
 ENDLESS = (
     1e12  # times its size that a slow run would move a model, or radians that it would turn it: the motion runs away
@@ -26,6 +27,9 @@ def message(runner, status):
     if status == STEP_TOO_SMALL and not runner.needs:
         message += ", or is too stiff for an explicit method (then take method='radau5')"
     if status == NOT_SOLVED:
+        tried = 2 * runner.state.longest
+        if blamed := _blamed(runner, tried):
+            return message + blamed
         where = f"t = {runner.state.time:.9g} s, most of all in {runner.system.component(runner.state.worst)}"
         size = runner.state.unsolved
         left = (
@@ -33,9 +37,9 @@ def message(runner, status):
             if np.isfinite(size)
             else "its corrections have no bounds"
         )
-        tried = f"in a step of {2 * runner.state.longest:.3g} s"
-        return f"{message}: {left} {tried} at {where}" + ("; a smaller step may help" if runner.plan.step > 0 else "")
-    blamed = _blamed(runner)
+        more = "; a smaller step may help" if runner.plan.step > 0 else ""
+        return f"{message}: {left} in a step of {tried:.3g} s at {where}{more}"
+    blamed = _blamed(runner, AHEAD * runner.until)
     if blamed or status == NOT_FINITE:
         return message + (blamed or "; every element by itself is: accelerations or reactions have no solution here")
     if runner.state.least_pivot < 1e-9:
@@ -46,8 +50,9 @@ def message(runner, status):
     return message
 
 
-def _blamed(runner):
-    """Which element is not a number where the run came to its end, unless the motion itself grew beyond all bounds."""
+def _blamed(runner, reach):
+    """Which element is not a number where the run came to its end, or up to `reach` later, unless the motion itself grew beyond
+    all bounds."""
     t, x, p = np.array([runner.state.time]), runner.state.x.copy(), runner.state.p
     if _fastest(runner) * runner.until > BOUNDLESS:
         return ": the motion grew beyond all bounds; the step is too long, or the motion unstable"
@@ -59,7 +64,7 @@ def _blamed(runner):
         found[name].reshape(len(runner.system.bodies), -1)
         for name in ("position", "rotation", "velocity", "angular_velocity")
     ]
-    return runner.blame(runner.until, float(t[0]), list(zip(*parts)), p[: runner.sizes["parameters"]])
+    return runner.blame(reach, float(t[0]), list(zip(*parts)), p[: runner.sizes["parameters"]])
 
 
 def _fastest(runner):

@@ -158,12 +158,12 @@ class Task:
         runner = RankRunner(part, self.method, self.step, self.tolerance, self.projection, self.until)
         return part.shown, runner.bending(Bends(self.model))
 
-    def blame(self, until, t, bodies, p):
+    def blame(self, reach, t, bodies, p):
         """Which elements are not numbers at or just after a state, as the end of a message; empty where all are."""
         from ..start.undefined import undefined
 
         p = p if len(p) else self.model.input_values(self.values())  # a large model has numbers for its parameters
-        owners, when, left = undefined(self.model, until, t, bodies, p)
+        owners, when, left = undefined(self.model, reach, t, bodies, p)
         told = ": ".join([f"{', '.join(owners)} is not a number at t = {when:.9g} s", *dict.fromkeys(left)])
         return f": {told}" if owners else ""
 

@@ -12,7 +12,7 @@ from ..formulations.absolute import Absolute
 from ..tables.calls import calls, looked_up
 from ..tables.search import stored
 
-AHEAD = 10.0 ** np.arange(-14, -1)  # how far ahead it is looked, over the length of the run
+AHEAD = 10.0 ** np.arange(-12, 1)  # where it is looked, over how far ahead at most
 
 
 def declared(f):
@@ -30,10 +30,11 @@ def declared(f):
         yield block.constraint.owner, ca.vertcat(block.g, block.psi, block.gamma, *[ca.vec(G) for G in block.G])
 
 
-def undefined(model, until, t, bodies, p):
+def undefined(model, reach, t, bodies, p):
     """Owners of what is not a number first, the time, and tables that have nothing there, in words; none where everything is
     defined.
 
+    reach    how far ahead it is looked [s]
     bodies   position, rotation (9 numbers, column by column), velocity and angular velocity of each
     p        parameters and memories
     """
@@ -52,7 +53,7 @@ def undefined(model, until, t, bodies, p):
         ]  # reactions, accelerations: any number will do
         column = ca.substitute(column, ca.vertcat(*free), ca.SX.ones(len(free))) if free else column
         functions.append((owner, ca.Function("declared", inputs, [ca.densify(column)])))
-    for ahead in (0.0, *(AHEAD * until)):
+    for ahead in (0.0, *(AHEAD * reach)):
         at = (t + ahead, move(q, v * ahead), v, p)
         owners = [owner for owner, function in functions if not np.all(np.isfinite(function(*at).full()))]
         if owners:

@@ -123,6 +123,7 @@ def landed(run, k, t, h, x, x1, before, after):
     s.t[0] = t
     ask.leaving(k, s, s.h, x, state.p, s.lam, s.d, s.m)
     guessed(run, h, x, x1, before)
+    copy(before, after)  # what was there may be of a step that failed
     for _ in range(ITERATIONS):
         s.t[0] = t
         ask.landing(k, s, s.h, x, x1, state.p, s.lam, s.d, s.m, s.b)
