@@ -255,6 +255,23 @@ def test_controllers_are_asked_as_in_a_run():
         sim.state = state
 
 
+def test_what_a_function_tries_on_a_copy_takes_as_long_as_it_is_told():
+    """Amid a call: 0.1 s from the sample on, and not to the end of another call."""
+    model, tried = motor(), []
+
+    def ahead(t, u):
+        if not tried:  # a copy asks, too
+            tried.append(sim.copy())
+            tried[0].advance(0.1)
+        return 1.0
+
+    pilot = model.add(ts.Controller("pilot", 1.0, [model["axle"].rate], ["torque"], ahead, phase=0.03))
+    model.add(ts.JointForce("drive2", model["axle"], pilot["torque"]))
+    sim = ts.Simulation(model)
+    sim.advance(0.1)
+    assert (tried[0].time, tried[0]["axle.coordinate"]) == pytest.approx((0.13, 0.5 * 2.0 * 0.1**2), rel=1e-9)
+
+
 def test_memory_does_not_grow():
     sim = ts.Simulation(stopped(), method="rkmk4", step=DT)
     for _ in range(500):

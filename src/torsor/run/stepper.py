@@ -168,7 +168,10 @@ class Stepper:
         """Everything that the further run depends on, as plain facts and as arrays."""
         facts, arrays = self.runner.snapshot()
         time, event, energy = self.log()
-        facts |= {"grid": [self.base, self.dt, self.count], "ended": self.ended}
+        grid = (
+            [self.state.time, 0.0, 0] if self.running else [self.base, self.dt, self.count]
+        )  # amid a call: from here on
+        facts |= {"grid": grid, "ended": self.ended}
         return facts, arrays | {"log.time": time, "log.event": event, "log.energy": energy}
 
     def restore(self, facts, arrays):
