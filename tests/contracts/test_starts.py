@@ -184,6 +184,26 @@ def test_bodies_by_name_carry_what_hangs_on_them():
     assert np.allclose(first(model, {"base.velocity": (0, 0, 2)}).velocity[0], [0, 0, 2])
 
 
+@pytest.mark.parametrize("time", [0.0, 2.0])
+@pytest.mark.parametrize("named", ["rotation", "position"])
+def test_a_body_on_a_hinge_carries_what_hangs_on_it(named, time):
+    """Joints that hang on it have the coordinates that are asked for, or those of the model; also on a base that is driven."""
+    model = ts.Model("crane", gravity=(0, 0, -9.81))
+    base = model.body("base", mass=1.0, inertia=(1, 1, 1))
+    turn = model.add(ts.Revolute("turn", model.ground, base, axis="y"))
+    model.add(ts.Drive("drive", turn, 3.0 * ts.time))
+    bodies = [base, *[model.body(f"b{k}", mass=1.0, inertia=(1, 1, 1), at=(0, 0, -k)) for k in (1, 2, 3)]]
+    for k, start in enumerate((None, 0.3)):
+        model.add(ts.Revolute(f"h{k}", *bodies[k : k + 2], point=(0, 0, -k), axis="y", start=start))
+    model.add(ts.Spherical("wrist", *bodies[2:], point=(0, 0, -2), start=(0.1, 0.2, 0.3)))
+    sim, other = ts.Simulation(model), ts.Simulation(model)
+    for more in ({}, {"h1": -0.5}, {"wrist[0]": 0.4}):
+        other.reset({"h0": 0.7} | more, time=time)
+        sim.reset({f"b1.{named}": other[f"b1.{named}"]} | more, time=time)
+        np.testing.assert_allclose(sim.coordinates, other.coordinates, atol=1e-9)
+    np.testing.assert_allclose(sim.coordinates, [3 * time, 0.7, 0.3, 0.4, 0.2, 0.3], atol=1e-9)
+
+
 def test_bodies_of_a_loop_are_where_they_are_asked_to_be():
     """The coupler's place alone tells how the whole loop stands; a place that it cannot reach is changed, and told."""
     there = first(four_bar(), {"A": 0.7})

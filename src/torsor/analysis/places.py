@@ -10,8 +10,9 @@ from ..describe.model import Model
 from ..errors import OptionError
 from ..lie import poses
 from ..run.wanted import Names
-from ..start.elsewhere import Elsewhere, Motion
+from ..start.elsewhere import Elsewhere
 from ..start.examiner import Examiner
+from ..start.placing import Motion
 from .mechanism import Place
 
 FAR = 1e-3  # of the size of the model, or rad: changes of what was asked for that are warned of

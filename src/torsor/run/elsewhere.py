@@ -42,8 +42,9 @@ class Starts:
 
     @cached_property
     def _elsewhere(self):
-        from ..start.elsewhere import Elsewhere, Motion
+        from ..start.elsewhere import Elsewhere
         from ..start.examiner import Examiner
+        from ..start.placing import Motion
 
         face = face_of(self.told, self.own, self.own.choice.released)
         row, bodies = self._outputs(self.own, self.built), self.own.bodies

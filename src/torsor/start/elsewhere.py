@@ -13,7 +13,7 @@ Velocities follow level by level, each without disturbing the one before:
 """
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -22,31 +22,15 @@ from ..describe.quantity import time
 from ..errors import AssemblyError
 from ..formulations.evaluation import Evaluated
 from ..formulations.initial import drives, holds, moving
-from ..formulations.tree import pose
-from ..lie import poses, se3, so3
+from ..lie import poses, so3
 from .diagnosis import diagnose
 from .examiner import shortened
 from .given import captured
 from .holding import Holding
 from .impostors import assembled
 from .nearest import nearest
+from .placing import Motion, Placing
 from .velocities import by_levels, of_length_one
-
-
-class Motion(NamedTuple):
-    """How a model stands and moves.
-
-    poses               of bodies, by name
-    speeds              of bodies, velocities and angular velocities, by name
-    coordinates, rates  of all joints that move, in the order of the model
-    p                   parameters, memories and states, then turns of the absolute coordinates
-    """
-
-    poses: dict[str, np.ndarray]
-    speeds: dict[str, tuple[np.ndarray, np.ndarray]]
-    coordinates: np.ndarray
-    rates: np.ndarray
-    p: np.ndarray
 
 
 class Elsewhere:
@@ -63,11 +47,9 @@ class Elsewhere:
         self.places = {label: k for k, label in enumerate(labels)}
         inputs = [symbol.element_hash() for symbol in self.model.inputs]
         self.states = {state.name: inputs.index(state.symbol.element_hash()) for state in self.model.states}
-        self.joints = [j for j in self.model.joints if holds(j)]
         self.holding = Holding(f, examiner)
         self.at = self.holding.places
-        self._relative: dict[str, Any] = {}
-        self._grounds: dict[str, Any] = {}
+        self.placing = Placing(self.model, own, self.at)
         self._bases: dict[tuple, Any] = {}
         self.loose = self._loose()
 
@@ -75,8 +57,10 @@ class Elsewhere:
         """Velocities of bodies that no joint holds, and of the first ones of trees that hang on nothing, by body and quantity."""
         reached, names = {g.name for g in self.model.grounds}, []
         for body in self.model.bodies:
-            for _ in self.joints:
-                joint = next((j for j in self.joints if (j.first.name in reached) != (j.second.name in reached)), None)
+            for _ in self.placing.joints:
+                joint = next(
+                    (j for j in self.placing.joints if (j.first.name in reached) != (j.second.name in reached)), None
+                )
                 if joint is None:
                     break
                 reached |= {joint.first.name, joint.second.name}
@@ -93,26 +77,29 @@ class Elsewhere:
 
     def start(self, t, wanted):
         """q, v and p of a start, in absolute coordinates, and what is redundant there."""
-        coordinates, p = self.own.coordinates.copy(), self.own.p.copy()
+        p, placing = self.own.p.copy(), self.placing
         p[[self.states[name] for name in wanted.states]] = [*wanted.states.values()]  # constraints may follow them
+        base = None if wanted.whole else self._base(t, p, wanted.states)
+        own = self.own.coordinates if base is None else self.holding.coordinates(t, *base)
+        here, coordinates = None if base is None else placing.poses(base[0]), own.copy()
         for label, value in wanted.coordinates.items():
             coordinates[self.places[label]] = value
-        for k, (joint, component) in enumerate(self.f.turns):
-            p[len(self.model.inputs) + k] = coordinates[self.at[joint.name]][component]
-        told = {body: self._told(wanted, body) for body, what in wanted.bodies if what in ("position", "rotation")}
+        p[len(self.model.inputs) :] = coordinates[self.holding.counted]
+        told = {
+            body: self._told(wanted, body, here) for body, what in wanted.bodies if what in ("position", "rotation")
+        }
         asked = {label.rpartition("[")[0] or label for label in wanted.coordinates}
-        found = self.own.poses | told if wanted.whole else self._placed(t, coordinates, asked, told)
-        q = self._configuration(found)
+        q = placing.configuration(told if wanted.whole else placing.placed(t, coordinates, asked, told, here))
         p = captured(self.f, t, q, p)
-        if wanted.coordinates and not wanted.whole:
-            values = {self.places[label]: x for label, x in wanted.coordinates.items()}
-            base = None if told else self._base(t, p, wanted.states)
-            own = None if told else self.own.coordinates if base is None else self.holding.coordinates(t, *base)
-            q, p = self.holding.closed(t, q, p, values, own, base)
-        elif told and not wanted.whole:
-            q = self._kept(t, q, p, wanted.bodies)
-        elif not wanted.whole and (base := self._base(t, p, wanted.states)) is not None:
-            q, p = base[0], base[1].copy()
+        values = {} if wanted.whole else {self.places[label]: x for label, x in wanted.coordinates.items()}
+        if told and not wanted.whole:
+            q = self._kept(t, q, p, wanted.bodies, values)
+            there = placing.poses(q)
+            carried = placing.placed(t, coordinates, asked, {body: there[body] for body in told}, there)
+            carried = placing.configuration(carried)
+            q = carried if self.holding.assembled(t, carried, p) else q
+        if values:
+            q, p = self.holding.closed(t, q, p, values, *((None, None) if told else (own, base)))
         q, _ = assembled(self.f, self.examiner, t, q, p)
         p = captured(self.f, t, q, p)
         found = diagnose(self.examiner, t, q, p, **self.known.get(t, {}))
@@ -133,12 +120,12 @@ class Elsewhere:
 
     def _assembled(self, t, p):
         p[len(self.model.inputs) :] = self.own.coordinates[self.holding.counted]
-        q = self._configuration(self._placed(t, self.own.coordinates, (), {}))
+        q = self.placing.configuration(self.placing.placed(t, self.own.coordinates))
         p = captured(self.f, t, q, p)
         if self.loose:  # what hangs on nothing may be moved by constraints, with all that hangs on it
-            there = self._poses(assembled(self.f, self.examiner, t, q, p)[0])
+            there = self.placing.poses(assembled(self.f, self.examiner, t, q, p)[0])
             told = {body: there[body] for body, _ in self.loose}
-            q = self._configuration(self._placed(t, self.own.coordinates, (), told))
+            q = self.placing.configuration(self.placing.placed(t, self.own.coordinates, told=told))
         undriven, places, values = self._driven
         if places:
             driven = dict(zip(places, values(t, p[: len(self.model.inputs)]).ravel().tolist()))
@@ -159,41 +146,14 @@ class Elsewhere:
         places = [self.at[c.joint.name].start + c.index for c in every]
         return Holding(self.f, self.examiner.without(every)), places, values
 
-    def _placed(self, t, coordinates, asked, told):
-        """Poses of all bodies; those that nothing moves have theirs.
-
-        asked   joints whose coordinates are asked for;   told   poses of bodies, by name
-        """
-        found = self.own.poses | told
-        reached = {g.name: (self._ground(t, g), bool(g.moves) and t != 0.0) for g in self.model.grounds}
-        waiting = sorted(self.joints, key=lambda j: j.name not in asked)  # those that are asked for carry what follows
-        while waiting:
-            joint = next((j for j in waiting if (j.first.name in reached) != (j.second.name in reached)), None)
-            if joint is None:
-                loose = next((j for j in waiting if j.first.name not in reached and j.second.name not in reached), None)
-                if loose is None:
-                    break
-                reached[loose.first.name] = found[loose.first.name], loose.first.name in told
-                continue
-            waiting.remove(joint)
-            outward = joint.first.name in reached
-            known, new = (joint.first, joint.second) if outward else (joint.second, joint.first)
-            H, moved = reached[known.name]
-            if new.name in told:
-                moved = True
-            elif moved or joint.name in asked:
-                step = self._step(joint, coordinates)
-                found[new.name], moved = H @ (step if outward else poses.inverted(step)), True
-            reached[new.name] = found[new.name], moved
-        return found
-
-    def _told(self, wanted, body):
+    def _told(self, wanted, body, here):
         """The pose that is wanted of a body."""
-        R, x = poses.split(self.own.poses[body])
+        R, x = poses.split((self.own.poses if here is None else here)[body])
         return poses.stacked(wanted.bodies.get((body, "rotation"), R), wanted.bodies.get((body, "position"), x))
 
-    def _kept(self, t, q, p, bodies):
-        """A configuration on the constraints in which bodies are where they are wanted, placed so in q; q where none is found."""
+    def _kept(self, t, q, p, bodies, values):
+        """A configuration on the constraints in which bodies are where they are wanted, placed so in q, and coordinates have these
+        values, by place; q where none is found."""
         speeds = {"position": "velocity", "rotation": "angular_velocity"}
         asked = {(body, speeds[what]): x for (body, what), x in bodies.items() if what in speeds}
         rows = self._picked(dict.fromkeys(asked, np.zeros(3)))[0] * self.examiner.columns
@@ -201,7 +161,7 @@ class Elsewhere:
         places = {b.name: k for b, k in zip(self.model.bodies, first.tolist())}
 
         def off(q):
-            found = []
+            found = [self.holding.away(t, q, p, [*values], np.array([*values.values()]))]
             for (body, what), x in asked.items():
                 at = places[body]
                 if what == "velocity":
@@ -211,43 +171,9 @@ class Elsewhere:
             return np.concatenate(found)
 
         units = np.concatenate([np.full(3, self.examiner.length if what == "velocity" else 1.0) for _, what in asked])
-        found, _ = self.examiner.assemble(t, q, p, more=(off, lambda q: rows / units[:, None]))
+        held = lambda q: self.holding.rows(t, q, p, [*values], np.array([*values.values()]))
+        found, _ = self.examiner.assemble(t, q, p, more=(off, lambda q: np.vstack([held(q), rows / units[:, None]])))
         return q if found is None else found
-
-    def _ground(self, t, ground):
-        if ground.name not in self._grounds:
-            x, R = ground.reference if ground.held else ground.path
-            inputs = ca.vertcat(*self.model.inputs, ca.SX(0, 1))
-            parts = [ca.densify(ca.SX(y)) for y in (R, x)]
-            self._grounds[ground.name] = Evaluated(ca.Function("ground", [time, inputs], parts))
-        R, x = self._grounds[ground.name](t, self.own.p[: len(self.model.inputs)])
-        return poses.stacked(R, x.ravel())
-
-    def _step(self, joint, coordinates):
-        """The pose of the second body of a joint in the first."""
-        if joint.name not in self._relative:
-            inputs, x = ca.vertcat(*self.model.inputs, ca.SX(0, 1)), ca.SX.sym("x", joint.dof)
-            A, B = joint.placed
-            H = ca.densify(A @ pose(joint, x) @ se3.inverse(B))
-            self._relative[joint.name] = Evaluated(ca.Function("relative", [inputs, x], [H]))
-        own = coordinates[self.at[joint.name]] if joint.dof else np.zeros(0)
-        return self._relative[joint.name](self.own.p[: len(self.model.inputs)], own)
-
-    def _configuration(self, found):
-        parts = []
-        for body in self.model.bodies:
-            R, x = poses.split(found[body.name])
-            parts += [x] if body.particle else [x, R.ravel(order="F")]
-        return np.concatenate(parts)
-
-    def _poses(self, q):
-        """Of bodies, by name."""
-        found, at = {}, 0
-        for body in self.model.bodies:
-            R = np.eye(3) if body.particle else q[at + 3 : at + 12].reshape(3, 3, order="F")
-            found[body.name] = poses.stacked(R, q[at : at + 3])
-            at += 3 if body.particle else 12
-        return found
 
     def _rates(self, t, q, p):
         """∂r/∂v of all joints, and r where nothing moves but the grounds."""
