@@ -235,6 +235,8 @@ def test_large_trees_start_by_their_joints():
     model = ts.cases.load("chain", n=70)
     sim = ts.Simulation(model, start={"joint3": 0.5, "joint4.rate": -1.0})
     assert sim.coordinates["joint3"] == 0.5 and sim.rates["joint4"] == -1.0 and sim.coordinates["joint5"] != 0.0
+    sim.reset({"joint3": 0.7}, time=2.0)
+    assert sim.time == 2.0 and sim.coordinates["joint3"] == 0.7
     with pytest.raises(
         ts.OptionError, match="70 bodies run through tables of shared code, which start as the model says"
     ):

@@ -71,7 +71,7 @@ class Starts:
     def at(self, start, t=0.0):
         """The system at a start, and its kernels; what was changed of it is among its `changes`, and warned of where it is much."""
         wanted = self.names.wanted({} if start is None else start)
-        if t == self.own.t and (direct := self._directly(wanted)) is not None:
+        if (direct := self._directly(wanted, float(t))) is not None:
             return direct, self.built
         self._refuse_tables()
         face, elsewhere = self._elsewhere
@@ -91,21 +91,22 @@ class Starts:
             warnings.warn(f"model {self.model.name!r}: {told}", stacklevel=_outside())
         return replace(system, changes=changes), built
 
-    def _directly(self, wanted):
+    def _directly(self, wanted, t):
         """The system where only states are asked for, or where its configuration and velocities are the coordinates and rates of
-        joints without constraints; None where they are not, or constraints follow the states."""
+        joints without constraints; None where they are not, or constraints or grounds follow the time or the states."""
         own, places = self.own, dict(self.own.states)
         q, v, p = (np.array(x) for x in (own.q, own.v, own.p))
-        if any(name in wanted.states for name in self._followed):
+        moves = own.keep or any(ground.moves for ground in self.model.grounds)
+        if (t != own.t and moves) or any(name in wanted.states for name in self._followed):
             return None
         p[[places[name] for name in wanted.states]] = list(wanted.states.values())
         if not wanted.moves:
-            return replace(own, p=p.tolist())
+            return replace(own, t=t, p=p.tolist())
         if wanted.bodies or not self._joints_are_state:
             return None
         for target, values in ((q, wanted.coordinates), (v, wanted.rates)):
             target[[self._places[label] for label in values]] = list(values.values())
-        return replace(own, q=q.tolist(), v=v.tolist(), p=p.tolist(), changes=[])
+        return replace(own, t=t, q=q.tolist(), v=v.tolist(), p=p.tolist(), changes=[])
 
     @cached_property
     def _followed(self):
