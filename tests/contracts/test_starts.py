@@ -213,6 +213,19 @@ def test_bodies_of_a_loop_are_where_they_are_asked_to_be():
         first(four_bar(), {"link1.position": (0.0, 1.0, 0.0)})
 
 
+def test_what_hangs_on_a_loop_is_as_the_model_says_where_a_body_is_named():
+    """Of the loop, another one of it, or what hangs on it."""
+    model = four_bar()
+    for k in (1, 2):
+        bob = model.body(f"bob{k}", mass=0.3, inertia=(0.01, 0.01, 0.01), at=(0.7, 0, 0.2))
+        model.add(ts.Spherical(f"ball{k}", model[f"link{k}"], bob, point=(0.7, 0, 0.5), start=(0.1, 0.2, 0.3 * k)))
+    one, other = ts.Simulation(model), ts.Simulation(model)
+    one.reset({"A": 0.3})
+    for names in (["link1.position"], ["link2.rotation"], ["bob1.position", "bob1.rotation"]):
+        other.reset({name: one[name] for name in names})
+        np.testing.assert_allclose(other.coordinates, one.coordinates, atol=1e-9)
+
+
 def test_velocities_that_roll_are_kept_and_others_are_not():
     model = ts.Model("wheel", gravity=(0, 0, -9.81))
     disk = model.body("disk", mass=1.0, inertia=(0.25, 0.5, 0.25), at=(0, 0, 1))

@@ -93,11 +93,10 @@ class Elsewhere:
         p = captured(self.f, t, q, p)
         values = {} if wanted.whole else {self.places[label]: x for label, x in wanted.coordinates.items()}
         if told and not wanted.whole:
-            q = self._kept(t, q, p, wanted.bodies, values)
-            there = placing.poses(q)
-            carried = placing.placed(t, coordinates, asked, {body: there[body] for body in told}, there)
-            carried = placing.configuration(carried)
-            q = carried if self.holding.assembled(t, carried, p) else q
+            beside = {place: own[place] for place in self.holding.apart}
+            near = self._kept(t, q, p, wanted.bodies, beside | values)
+            near = self._kept(t, q, p, wanted.bodies, values) if near is None else near
+            q = self._carried(t, q if near is None else near, p, coordinates, asked, told)
         if values:
             q, p = self.holding.closed(t, q, p, values, *((None, None) if told else (own, base)))
         q, _ = assembled(self.f, self.examiner, t, q, p)
@@ -151,9 +150,19 @@ class Elsewhere:
         R, x = poses.split((self.own.poses if here is None else here)[body])
         return poses.stacked(wanted.bodies.get((body, "rotation"), R), wanted.bodies.get((body, "position"), x))
 
+    def _carried(self, t, q, p, coordinates, asked, told):
+        """A configuration in which what hangs on bodies that are told has these coordinates, loops as well where they can."""
+        there = self.placing.poses(q)
+        for loops in ((), self.holding.in_loops):
+            found = self.placing.placed(t, coordinates, asked, {body: there[body] for body in told}, there, loops)
+            carried = self.placing.configuration(found)
+            if self.holding.assembled(t, carried, p):
+                return carried
+        return q
+
     def _kept(self, t, q, p, bodies, values):
         """A configuration on the constraints in which bodies are where they are wanted, placed so in q, and coordinates have these
-        values, by place; q where none is found."""
+        values, by place; None where none is found."""
         speeds = {"position": "velocity", "rotation": "angular_velocity"}
         asked = {(body, speeds[what]): x for (body, what), x in bodies.items() if what in speeds}
         rows = self._picked(dict.fromkeys(asked, np.zeros(3)))[0] * self.examiner.columns
@@ -173,7 +182,7 @@ class Elsewhere:
         units = np.concatenate([np.full(3, self.examiner.length if what == "velocity" else 1.0) for _, what in asked])
         held = lambda q: self.holding.rows(t, q, p, [*values], np.array([*values.values()]))
         found, _ = self.examiner.assemble(t, q, p, more=(off, lambda q: np.vstack([held(q), rows / units[:, None]])))
-        return q if found is None else found
+        return found
 
     def _rates(self, t, q, p):
         """∂r/∂v of all joints, and r where nothing moves but the grounds."""

@@ -36,12 +36,13 @@ class Holding:
 
     f        the numeric face of absolute coordinates;   examiner   of these
     places   of coordinates, by joint: the first, and behind the last
-    apart    places of coordinates of joints that are in no loop
+    in_loops   joints that are;   apart   places of coordinates of joints that are in no loop
     """
 
     def __init__(self, f, examiner):
         self.f, self.examiner = f, examiner
-        joints, in_loops = moving(f.model), {joint.name for loop in spanning_tree(f.model).loops() for joint in loop}
+        joints = moving(f.model)
+        self.in_loops = {joint.name for loop in spanning_tree(f.model).loops() for joint in loop}
         ends = np.cumsum([0, *[j.dof for j in joints]]).tolist()
         self.places = {j.name: slice(a, b) for j, a, b in zip(joints, ends, ends[1:])}
         self.units = np.array([examiner.length if unit == "m" else 1.0 for j in joints for unit in coordinate_units(j)])
@@ -49,7 +50,7 @@ class Holding:
         self.counted = [self.places[joint.name].start + k for joint, k in f.turns]
         first = [self.places[j.name].start for j in joints if j.quasi]
         self.turned = [[k, k + 1, k + 2] for k in first]  # rotation vectors
-        alone = [j for j in joints if holds(j) and j.name not in in_loops]
+        alone = [j for j in joints if holds(j) and j.name not in self.in_loops]
         self.apart = [place for j in alone for place in self._places(j)]
         self._likely: dict[tuple, list] = {}
 

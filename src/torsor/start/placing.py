@@ -40,11 +40,11 @@ class Placing:
         self._relative: dict[str, Any] = {}
         self._grounds: dict[str, Any] = {}
 
-    def placed(self, t, coordinates, asked=(), told=None, here=None):
+    def placed(self, t, coordinates, asked=(), told=None, here=None, stay=()):
         """Poses of all bodies, from those that they have here: at the model's start, if nothing is told. What moves carries what
         hangs on it, with these coordinates of joints.
 
-        asked   joints whose coordinates are asked for;   told   poses of bodies, by name
+        asked   joints whose coordinates are asked for;   told   poses of bodies, by name;   stay   joints that carry nothing
         """
         told, moved = told or {}, here is None and t != 0.0
         found = (self.own.poses if here is None else here) | told
@@ -64,7 +64,7 @@ class Placing:
             H, moved = reached[known.name]
             if new.name in told:
                 moved = True
-            elif moved or joint.name in asked:
+            elif (moved and joint.name not in stay) or joint.name in asked:
                 step = self._step(joint, coordinates)
                 found[new.name], moved = H @ (step if outward else poses.inverted(step)), True
             reached[new.name] = found[new.name], moved
