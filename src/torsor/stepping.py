@@ -62,10 +62,11 @@ class Simulation:
         if not isinstance(model, Model):
             raise OptionError(f"Simulation: give a torsor.Model, got {quantity.show(model)}")
         until, self.model = seconds(horizon, "horizon"), model
-        self._given = (formulation, method, step, tolerance, projection, map, start, parameters, signals, horizon)
-        self._task = asked(
-            model, until, step, method, formulation, projection, tolerance, map, signals, parameters, start
-        )
+        start = start.state if isinstance(start, Simulation) else dict(start) if isinstance(start, dict) else start
+        how = step, method, formulation, projection, tolerance, map
+        self._task = asked(model, until, *how, signals, parameters, start)
+        values = self._task.parameters
+        self._given = (formulation, method, step, tolerance, projection, map, start, values, signals, horizon)
         self._open()
 
     def _open(self):

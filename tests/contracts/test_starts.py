@@ -1,5 +1,7 @@
 """Runs that start elsewhere: by name, at a former result, at a state of a simulation."""
 
+import pickle
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -161,6 +163,24 @@ def test_a_state_of_a_simulation_starts_another_one(tmp_path):
     assert np.allclose(other.coordinates, sim.coordinates, atol=1e-8) and other["heat"] == pytest.approx(sim["heat"])
     other.reset()
     assert other["heat"] == pytest.approx(2.0 - 1.5 * np.exp(-0.3), abs=1e-9)
+
+
+def test_a_start_is_what_it_was_when_it_was_given():
+    """For copies, too, and where a simulation begins again at another time; so are parameters, for what is pickled."""
+    given, other = {"knee": 0.3}, ts.Simulation(arm(), start={"knee": 0.3})
+    data = ts.simulate(arm(), 0.1, outputs=1, start=given).isel(time=0)
+    sims = [ts.Simulation(arm(), start=start) for start in (given, other, data)]
+    given["knee"] = 1.0
+    other.advance(0.1)
+    for sim in sims:
+        twin = sim.copy()
+        twin.reset()
+        sim.reset(time=1.0)
+        assert sim.coordinates["knee"] == pytest.approx(0.3) == twin.coordinates["knee"]
+    model, values = arm(), {"size": 2.0}
+    model.parameter("size", 1.0)
+    sim, values["size"] = ts.Simulation(model, parameters=values), 3.0
+    assert pickle.loads(pickle.dumps(sim)).time == 0.0  # it has a state of the same parameters
 
 
 def test_assemblies_and_equilibria_are_starts():
