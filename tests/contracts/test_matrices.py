@@ -76,6 +76,19 @@ def test_kernels_stay_below_their_instruction_counts():
         assert counts["accelerations"] <= limit
 
 
+def test_matrices_do_not_know_of_friction_that_joint_forces_would_change():
+    model = ts.Model("pendulum", gravity=(0, 0, -9.81))
+    bob = model.body("bob", mass=2.0, inertia=(0.1, 0.1, 0.1), at=(0.5, 0, 0))
+    pin = model.add(ts.Revolute("pin", model.ground, bob, point=(0, 0, 0), axis="y"))
+    model.add(ts.Friction("bearing", on=pin, coefficient=0.3, radius=0.1))
+    dynamics = ts.compile(model, formulation="relative")
+    np.testing.assert_allclose(dynamics.mass_matrix(), [[0.1 + 2.0 * 0.25]])
+    np.testing.assert_allclose(dynamics.gravity(), [-2.0 * 9.81 * 0.5])
+    np.testing.assert_allclose(dynamics.body_jacobian("bob").ravel(), [0, 0, -0.5, 0, 1, 0], atol=1e-15)
+    with pytest.raises(ts.OptionError, match="depend on reactions"):
+        dynamics.inverse_dynamics()
+
+
 def test_matrices_need_joint_coordinates():
     with pytest.raises(ts.OptionError, match="relative"):
         ts.compile(ts.cases.load("three-link"), "absolute").mass_matrix()

@@ -8,6 +8,8 @@ J maps v to (ẋ, ω) of a body. Ṁ − 2 C is skew-symmetric, since the gyrosc
 acceleration demand besides is in the inverse dynamics alone.
 """
 
+from typing import Any
+
 import casadi as ca
 
 from ..describe.quantity import time
@@ -21,26 +23,24 @@ from .lie_derivative import parts, together
 
 def functions(f):
     """All of them for a formulation in joint coordinates, by name."""
+    return {name: function(f, name) for name in QUANTITIES}
+
+
+def function(f, name):
+    """One of them."""
     if not hasattr(f, "motion"):
         raise OptionError(f"formulation {f.key!r} has no joint coordinates: use 'relative' or 'woronetz'")
-    if f.implicit:
+    inputs, quantity = QUANTITIES[name]
+    forces = not {"a", "tau"}.isdisjoint(inputs)
+    if f.implicit and forces:
         raise OptionError(
             f"model {f.model.name!r} has forces that depend on reactions or accelerations (dry friction): its forward and "
             "inverse dynamics with further joint forces are not available; use accelerations()"
         )
-    t, q, v, p = time, f.q, f.v, f.p
-    n = v.shape[0]
-    a, tau = ca.SX.sym("a", n), ca.SX.sym("tau", n)
-    need = ca.densify(f.needed(a))
-    results = {
-        "mass_matrix": ([q, p], ca.densify(f.mass_matrix())),
-        "coriolis": ([q, v, p], ca.densify(coriolis(f))),
-        "gravity": ([t, q, p], ca.densify(_weight(f))),
-        "inverse_dynamics": ([t, q, v, a, p], need),
-        "forward_dynamics": ([t, q, v, tau, p], ca.densify(_forward(f, tau))),
-        "body_jacobian": ([t, q, p], ca.densify(jacobian(f))),
-    }
-    return {name: shared(ca.Function(name, inputs, [result])) for name, (inputs, result) in results.items()}
+    more = ca.SX.sym("a or tau", f.v.shape[0])
+    symbols = {"t": time, "q": f.q, "v": f.v, "p": f.p, "a": more, "tau": more}
+    result = quantity(f, more) if forces else quantity(f)
+    return shared(ca.Function(name, [symbols[x] for x in inputs], [ca.densify(result)]))
 
 
 def jacobian(f):
@@ -130,3 +130,13 @@ def _forward(f, tau):
     G, solve, over_mass = factor.read(factor.vector())
     free = over_mass(tau - f.bias())
     return free + over_mass(G.T @ solve(f.stacked("gamma")[f.keep] - G @ free))
+
+
+QUANTITIES: dict[str, tuple[tuple[str, ...], Any]] = {  # by name: inputs, and what is written with them
+    "mass_matrix": (("q", "p"), lambda f: f.mass_matrix()),
+    "coriolis": (("q", "v", "p"), coriolis),
+    "gravity": (("t", "q", "p"), _weight),
+    "inverse_dynamics": (("t", "q", "v", "a", "p"), lambda f, a: f.needed(a)),
+    "forward_dynamics": (("t", "q", "v", "tau", "p"), _forward),
+    "body_jacobian": (("t", "q", "p"), jacobian),
+}

@@ -45,6 +45,7 @@ class Dynamics(JointDynamics):
         model.seal()
         chosen, self.system, self.kernels = prepared(model, formulation, map, parameters=parameters, build=mechanics)
         self.formulation, self.formulation_reason = chosen
+        self._matrices: dict = {}
         self._derivatives: dict = {}
         self._points: dict = {}
         self._given = parameters

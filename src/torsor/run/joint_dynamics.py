@@ -21,6 +21,7 @@ class JointDynamics:
     system: Any
     v: np.ndarray
     formulation_object: Any
+    _matrices: dict
     _derivatives: dict
     _points: dict
 
@@ -34,44 +35,47 @@ class JointDynamics:
 
         return matrices.functions(self.formulation_object)
 
-    @cached_property
-    def _matrices(self):
+    def _matrix(self, name):
+        """The kernel of one of them, built when it is first asked for: others may be much larger."""
         from .. import kernels
+        from ..formulations import matrices
 
-        return kernels.build(self.matrix_functions)
+        if name not in self._matrices:
+            self._matrices |= kernels.build({name: matrices.function(self.formulation_object, name)})
+        return self._matrices[name]
 
     def mass_matrix(self, q: Any = None, p: Any = None, t: Any = 0.0) -> np.ndarray:
         """M(q)."""
         batch = self._batch(q, None, t, p)
-        return batch.shaped(self._matrices["mass_matrix"].over(*batch["q p"])[0], self.v.size, self.v.size)
+        return batch.shaped(self._matrix("mass_matrix").over(*batch["q p"])[0], self.v.size, self.v.size)
 
     def coriolis(self, q: Any = None, v: Any = None, p: Any = None, t: Any = 0.0) -> np.ndarray:
         """C(q, v) with Ṁ − 2 C skew-symmetric."""
         batch = self._batch(q, v, t, p)
-        return batch.shaped(self._matrices["coriolis"].over(*batch["q v p"])[0], self.v.size, self.v.size)
+        return batch.shaped(self._matrix("coriolis").over(*batch["q v p"])[0], self.v.size, self.v.size)
 
     def gravity(self, q: Any = None, p: Any = None, t: Any = 0.0) -> np.ndarray:
         """g(q): joint forces that hold the tree at rest against gravity alone, on grounds that stand where they are at t."""
         batch = self._batch(q, None, t, p)
-        return batch.shaped(self._matrices["gravity"].over(*batch["t q p"])[0])
+        return batch.shaped(self._matrix("gravity").over(*batch["t q p"])[0])
 
     def inverse_dynamics(self, q: Any = None, v: Any = None, a: Any = None, t: Any = 0.0, p: Any = None) -> np.ndarray:
         """Joint forces, beyond the model's own, that produce accelerations a (recursive Newton–Euler; loops left open)."""
         batch = self._batch(q, v, t, p, a=a)
-        return batch.shaped(self._matrices["inverse_dynamics"].over(*batch["t q v a p"])[0])
+        return batch.shaped(self._matrix("inverse_dynamics").over(*batch["t q v a p"])[0])
 
     def forward_dynamics(
         self, q: Any = None, v: Any = None, tau: Any = None, t: Any = 0.0, p: Any = None
     ) -> np.ndarray:
         """v̇ under the model's forces and further joint forces tau, constraints included."""
         batch = self._batch(q, v, t, p, tau=tau)
-        return batch.shaped(self._matrices["forward_dynamics"].over(*batch["t q v tau p"])[0])
+        return batch.shaped(self._matrix("forward_dynamics").over(*batch["t q v tau p"])[0])
 
     def body_jacobian(self, name: str, q: Any = None, p: Any = None, t: Any = 0.0) -> np.ndarray:
         """J of one body: (ẋ, ω) = J v, in world and in body axes."""
         k, batch = self._place(name), self._batch(q, None, t, p)
         whole = batch.shaped(
-            self._matrices["body_jacobian"].over(*batch["t q p"])[0], 6 * len(self.system.bodies), self.v.size
+            self._matrix("body_jacobian").over(*batch["t q p"])[0], 6 * len(self.system.bodies), self.v.size
         )
         return whole[..., 6 * k : 6 * k + 6, :]
 
