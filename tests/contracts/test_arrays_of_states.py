@@ -99,6 +99,18 @@ def test_arrays_are_projected_as_single_states_are():
     np.testing.assert_array_equal(speeds[2], one[1])
 
 
+def test_what_cannot_be_projected_is_refused():
+    model = ts.Model("rod")
+    bob = model.body("bob", mass=1.0, inertia=(1, 1, 1), at=(1, 0, 0))
+    model.add(ts.Distance("rod", model.ground, bob, points=((0, 0, 0), (1, 0, 0))))
+    found = ts.compile(model, "absolute")
+    q = np.repeat(found.q[None, :], 3, axis=0)
+    q[:, 0] = 2.0, 0.5, 0.0  # the last on the centre, from which no way leads
+    np.testing.assert_allclose(found.projected(q[:2])[0][:, 0], 1.0, atol=1e-14)
+    with pytest.raises(ts.AssemblyError, match="from 1 of 3 states, the first of them number 2"):
+        found.projected(q)
+
+
 def test_no_states_give_no_results():
     found = compiled("manipulator", "relative")
     assert found.accelerations(np.zeros((0, 3))).shape == (0, 3)

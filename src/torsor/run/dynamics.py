@@ -9,7 +9,7 @@ import numpy as np
 
 from ..describe import quantity
 from ..describe.model import Model
-from ..errors import OptionError
+from ..errors import AssemblyError, OptionError
 from ..kernels.deriving import deriving
 from .automatic import prepared
 from .batches import Batch
@@ -17,6 +17,8 @@ from .joint_dynamics import JointDynamics
 from .prepare import mechanics
 
 PORTION = 4096  # states whose factors are kept at a time
+STEPS = 100  # of Newton's method onto the constraints
+ROUNDING, ASTRAY = 1e-14, 1e-9  # largest residual over the size of the model: nothing is left, and something is
 
 
 class Dynamics(JointDynamics):
@@ -93,12 +95,18 @@ class Dynamics(JointDynamics):
         batch = self._batch(q, v, t, p)
         t, q, v, p = batch["t q v p"]
         q = np.broadcast_to(q, (batch.count, q.shape[-1]))
-        for _ in range(20):
+        for _ in range(STEPS):
             moved, g = self.kernels["positions"].over(t, q, p, self._factor(t, q, p))
-            off = g[:, -1] > 1e-14 * self.system.length / self.system.unit
+            left = g[:, -1] * self.system.unit / self.system.length
+            off = ~(left <= ROUNDING)
             if not off.any():
                 break
             q = np.where(off[:, None], moved, q)
+        if len(far := np.flatnonzero(~(left <= ASTRAY))):
+            raise AssemblyError(
+                f"model {self.model.name!r}: Newton's method does not lead onto the constraints from {len(far)} of {batch.count} "
+                f"states, the first of them number {far[0]}; begin nearer to them, or find a configuration with ts.assemble"
+            )
         factor = self._factor(t, q, p)
         for _ in range(2):  # the second time takes away what rounding left of large changes
             v = self.kernels["velocities"].over(t, q, v, p, factor)[0]
