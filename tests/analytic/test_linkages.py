@@ -136,3 +136,27 @@ def test_a_range_may_be_longer_than_a_turn():
         2.159604379,
     ]  # by steps along the arc of products of exponentials, turning points by bisection
     assert not found.turns and [found.lower, found.upper] == pytest.approx(ends, abs=1e-8)
+
+
+@pytest.mark.parametrize("start", [None, 0.4])
+def test_parts_that_have_to_be_moved_to_fit_together_start_as_in_a_run(start):
+    """A four-bar whose parts are described by their own frames, in places where it is not assembled."""
+    model = ts.Model("four-bar")
+    at = {"crank": {}, "coupler": {"at": (0.25, 0.2, 0)}, "rocker": {"at": (0.9, 0, 0), "rotation": (0, 0, 2)}}
+    crank, coupler, rocker = (model.body(name, mass=1.0, inertia=(0.1, 0.1, 0.1), **x) for name, x in at.items())
+    of_ground = lambda x: model.ground.frame((x, 0, 0))
+    model.add(ts.Revolute("O", model.ground, crank, frames=(of_ground(0), crank.frame()), axis="z", start=start))
+    model.add(ts.Revolute("A", crank, coupler, frames=(crank.frame((0.3, 0, 0)), coupler.frame()), axis="z"))
+    model.add(
+        ts.Revolute("B", coupler, rocker, frames=(coupler.frame((0.8, 0, 0)), rocker.frame((0.6, 0, 0))), axis="z")
+    )
+    model.add(ts.Revolute("D", model.ground, rocker, frames=(of_ground(0.9), rocker.frame()), axis="z"))
+    begin = ts.simulate(model, 1e-3, outputs=1).coordinate.sel(joint_coordinate="D")[0].item()
+    found = ts.range_of_motion(model, "D")
+    assert found.start == pytest.approx(begin, abs=1e-9)
+    ends = sorted(
+        np.pi - np.arccos((0.81 + 0.36 - x**2) / (2 * 0.9 * 0.6)) for x in (0.5, 1.1)
+    )  # crank and coupler in line
+    side = np.sign(begin)
+    np.testing.assert_allclose(sorted([side * found.lower, side * found.upper]), ends, atol=1e-9)
+    assert ts.kinematics(model, {"D": [begin, begin + 0.01 * side]}).sizes["sweep"] == 2

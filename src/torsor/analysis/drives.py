@@ -17,12 +17,14 @@ from ..describe import quantity
 from ..describe.checks import smooth
 from ..describe.element import fill_in
 from ..describe.model import Model
-from ..errors import ModelError, OptionError
+from ..errors import AssemblyError, ModelError, OptionError
 from ..joints.imposed import Drive, of_time
 from ..start.continuity import refuse_jumps_of
 from .problem import Problem
 from .spline import Spline
 from .targets import coordinate_of, target
+
+ALIKE = 1e-9  # rad, or the size of the model: coordinates that are the same
 
 
 class Motions:
@@ -149,6 +151,12 @@ class Driven:
             p[:, self._places[what]] = values
         return p
 
+    def described(self, values):
+        """Whether it starts with the coordinates that its joints are described with."""
+        found = np.array([*self.problem.started().values()])
+        told = [_start(joint, k, values) for joint in self.model.joints for k in range(joint.dof)]
+        return bool((np.abs(found - told) <= ALIKE * min(1.0, self.problem.length)).all())
+
     @property
     def turns(self):
         """Where the angles stand in p that turns are counted of."""
@@ -162,11 +170,25 @@ def driven(model, names, signals=None, parameters=None, formulation=None, at=Non
     at        coordinates of joints at which it starts, by name; None: as the model does
     """
     if signals or at:
-        return _twin(model, names, signals, parameters, formulation, at)
+        return _begun(model, names, signals, parameters, formulation, at)
     known, key = model.derived.setdefault("driven", {}), (*names, *model.values(parameters).items(), formulation)
     if key not in known:
-        known[key] = _twin(model, names, signals, parameters, formulation, at)
+        known[key] = _begun(model, names, signals, parameters, formulation, at)
     return known[key]
+
+
+def _begun(model, names, signals, parameters, formulation, at):
+    """The twin where it shall start. A model whose parts have to be moved to fit together starts with other coordinates than they
+    are described with, of which its own assembly tells."""
+    if not at:
+        try:
+            twin = _twin(model, names, signals, parameters, formulation, None)
+            if twin.described(model.values(parameters)):
+                return twin
+        except AssemblyError:
+            pass  # with the driven coordinates as they are described, which need not be those of the start
+        at = Problem(model, [], (), parameters, formulation).started()
+    return _twin(model, names, signals, parameters, formulation, at)
 
 
 def _twin(model, names, signals, parameters, formulation, at):

@@ -176,6 +176,11 @@ class Problem:
         """All joint coordinates, in the order of results."""
         return self._kernels["coordinates"].over(t, q, p)[0]
 
+    def started(self):
+        """All joint coordinates at the start, by name."""
+        values = self.coordinates(np.zeros(1), self.dynamics.q[None, :], self.dynamics.p)[0]
+        return dict(zip(self.dynamics.system.joint_coordinates, values.tolist()))
+
     # angles
 
     def turned(self, p, y):

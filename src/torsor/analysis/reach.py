@@ -111,9 +111,7 @@ def _placed(model, coordinate, start, parameters, formulation):
         raise OptionError(
             f"model {model.name!r}: {coordinate!r} cannot move: the constraints and drives of the model determine it"
         )
-    dynamics = twin.problem.dynamics
-    every = twin.problem.coordinates(np.zeros(1), dynamics.q[None, :], dynamics.p)[0]
-    return twin, float(every[dynamics.system.joint_coordinates.index(coordinate)])
+    return twin, twin.problem.started()[coordinate]
 
 
 def _dependent(twin):
