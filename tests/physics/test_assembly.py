@@ -321,6 +321,7 @@ def test_targets_are_met_at_a_time_and_with_parameters():
         ({"targets": {"hinge0": 1.0}, "limits": {"tip": (0.0, 1.0)}}, "'tip' is not the coordinate of a joint"),
         ({"targets": {"hinge0": 1.0}, "start": 3}, "start must be values by name"),
         ({"targets": {"hinge0": 1.0}, "start": {"tip": (1, 0, 0)}}, "start: unknown 'tip'"),
+        ({"targets": {"hinge0": 1.0}, "time": [0.0, 1.0]}, "assemble: time must be a finite number"),
         ({"targets": {"hinge0": 1.0}, "starts": -1}, "starts must be a whole number"),
         ({"targets": {"speed": 1.0}, "signals": {"speed": None}}, "must be a signal of positions"),
     ],

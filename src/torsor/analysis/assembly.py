@@ -13,7 +13,7 @@ from ..kernels.deriving import deriving
 from ..run.batches import Batch
 from ..run.wanted import Names
 from . import branches, fitting
-from .given import by_name, count, flag, formulation_given, model_given
+from .given import by_name, count, finite, flag, formulation_given, model_given
 from .missing import unreachable, which
 from .problem import Problem
 from .targets import limits_of, targets_of, weights_of
@@ -120,7 +120,7 @@ def _asked(problem, wanted, numbers, weights, time):
     count = asked.count if asked.shape else 1
     rows = [np.broadcast_to(x, (count, x.shape[-1])) for x in asked.rows.values()]
     y = np.concatenate(rows or [np.zeros((1, 0))], axis=1)
-    t = Batch(t=(time, None))["t"][0].ravel()
+    t = np.array([finite(time, "assemble: time")])
     p = problem.turned(problem.dynamics.p, y)
     return fitting.Fitting(problem, t, p, y, weights_of(wanted, weights)), asked.shape
 

@@ -10,8 +10,6 @@ from functools import cached_property
 
 import numpy as np
 
-from ..describe import quantity
-from ..describe.model import Model
 from ..errors import ModelError, OptionError
 from ..registry import lookup
 from ..run.automatic import prepared
@@ -21,7 +19,7 @@ from ..run.waist import layout_of
 from ..start.diagnosis import diagnose, independent, suffice
 from ..start.examiner import Examiner
 from .equations import Equations, Unknown
-from .given import finite
+from .given import finite, model_given
 
 STEPS = 30  # of Newton's method for efforts that depend on reactions
 ROUNDING = 1e-13  # (1) of what was solved for
@@ -71,8 +69,7 @@ class Mechanism:
     """
 
     def __init__(self, model, formulation="auto", parameters=None, time=None, asked="analysis"):
-        if not isinstance(model, Model):
-            raise OptionError(f"{asked}: give a torsor.Model, got {quantity.show(model)}")
+        model_given(model, asked)
         t = finite(0.0 if time is None else time, f"{asked}: time")
         model.seal()
         self.model, self.parameters = model, model.values(parameters)
