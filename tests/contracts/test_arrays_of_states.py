@@ -56,6 +56,16 @@ def test_leading_dimensions_are_broadcast(case, formulation):
     assert still.shape == (2, 4, found.v.size)
 
 
+def test_times_are_broadcast_also_where_nothing_depends_on_them():
+    found = compiled("manipulator", "relative")
+    times = np.zeros((2, 3))
+    for name in (*OF_PLACES, "coriolis", "inverse_dynamics", "accelerations"):
+        one, many = (getattr(found, name)(t=t) for t in (0.0, times))
+        np.testing.assert_array_equal(many, np.broadcast_to(one, (2, 3, *one.shape)), err_msg=name)
+    assert [x.shape[:2] for x in found.jacobian_derivative(found.system.bodies[0], t=times)] == [(2, 3)] * 2
+    assert found.mass_matrix(t=[]).shape == (0, 3, 3)
+
+
 @pytest.mark.parametrize("case, formulation", MODELS)
 def test_a_jacobian_is_the_derivative_of_its_point(case, formulation):
     found = compiled(case, formulation)
@@ -133,6 +143,8 @@ def test_arrays_that_do_not_fit_are_refused(given, told):
 
 
 def test_unknown_bodies_and_points_are_refused():
+    with pytest.raises(ts.OptionError, match="unknown map"):
+        ts.compile(ts.cases.load("pendulum"), map=["exp"])
     found = compiled("manipulator", "relative")
     with pytest.raises(ts.OptionError, match="unknown body 'hand'. Known: "):
         found.point("hand")

@@ -38,7 +38,9 @@ class Batch:
         return [self.rows[name] for name in names.split()]
 
     def shaped(self, rows, *matrix):
-        """Rows with the leading dimensions, each as it is, or as a matrix that is stored column by column."""
+        """Rows with the leading dimensions, each as it is, or as a matrix that is stored column by column. One row, where nothing
+        that it depends on has leading dimensions, is that of all states."""
+        rows = rows if len(rows) == self.count else np.repeat(rows, self.count, axis=0)
         if not matrix:
             return rows.reshape(*self.shape, rows.shape[-1])
         order = range(len(self.shape)), range(len(self.shape) + len(matrix) - 1, len(self.shape) - 1, -1)

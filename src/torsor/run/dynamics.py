@@ -11,6 +11,7 @@ from ..describe import quantity
 from ..describe.model import Model
 from ..errors import AssemblyError, OptionError
 from ..kernels.deriving import deriving
+from ..lie.groups import MAPS
 from .automatic import prepared
 from .batches import Batch
 from .joint_dynamics import JointDynamics
@@ -43,6 +44,8 @@ class Dynamics(JointDynamics):
     ):
         if not isinstance(model, Model):
             raise OptionError(f"compile: give a torsor.Model, got {quantity.show(model)}")
+        if not isinstance(map, str) or map not in MAPS:
+            raise OptionError(f"compile: unknown map {quantity.show(map)}. Known: {', '.join(MAPS)}")
         self.model, self.map = model, map
         model.seal()
         chosen, self.system, self.kernels = prepared(model, formulation, map, parameters=parameters, build=mechanics)
