@@ -290,6 +290,14 @@ def test_orientations_and_balls(formulation):
     assert aimed.freedom == 1  # about its own axis
 
 
+@pytest.mark.parametrize("count", [1, 3, 4])
+def test_any_number_of_quaternions_are_rotations(count):
+    angles = np.linspace(0.1, 0.4, count)
+    turned = np.stack([np.cos(angles / 2), 0 * angles, 0 * angles, np.sin(angles / 2)], axis=1)
+    found = ts.assemble(arm(), {"rod0.rotation": turned, "hinge1": 0.2})
+    np.testing.assert_allclose(found.coordinates["hinge0"], angles, atol=1e-12)
+
+
 def test_targets_are_met_at_a_time_and_with_parameters():
     model = ts.Model("lift", gravity=None)
     size = model.parameter("size", 1.0)
@@ -309,7 +317,10 @@ def test_targets_are_met_at_a_time_and_with_parameters():
         ({"targets": {"hinge0": np.nan}}, "target 'hinge0': finite numbers are needed"),
         ({"targets": {"tip": (1, 2)}}, "target 'tip': 3 numbers are needed"),
         ({"targets": {"rod0.pose": np.eye(3)}}, "a pose is a 4x4 matrix"),
+        ({"targets": {"rod0.pose": np.eye(4) + np.eye(4, k=-1)}}, "the last row of a pose is 0, 0, 0, 1"),
         ({"targets": {"rod0.rotation": 2 * np.eye(3)}}, "not a rotation"),
+        ({"targets": {"rod0.rotation": np.zeros(4)}}, "not a rotation"),
+        ({"targets": {"rod0.rotation": np.eye(4)}}, "a rotation is a 3x3 matrix"),
         ({"targets": {"hinge0": [1.0, 2.0], "hinge1": [1.0, 2.0, 3.0]}}, "do not fit together"),
         ({"targets": {"hinge0": [1.0, 2.0]}, "modes": True}, "ask for one configuration at a time"),
         ({"targets": {"hinge0": 1.0}, "modes": True}, "the targets leave 1 freedoms"),

@@ -77,6 +77,8 @@ class Target:
         H = _array(value, self.name)
         if H.shape[-2:] != (4, 4):
             raise OptionError(f"target {self.name!r}: a pose is a 4x4 matrix, or an array of them, got shape {H.shape}")
+        if not _homogeneous(H):
+            raise OptionError(f"target {self.name!r}: the last row of a pose is 0, 0, 0, 1, got {quantity.show(value)}")
         R, x = poses.split(H)
         return np.concatenate([x, _flat(rotations(R, self.name))], axis=-1)
 
@@ -93,6 +95,11 @@ def _array(value, name):
     return array
 
 
+def _homogeneous(H):
+    """Whether 4x4 matrices are poses as far as their last rows tell."""
+    return bool((np.abs(H[..., 3, :] - (0, 0, 0, 1)) <= 1e-9).all())
+
+
 def _flat(R):
     """Matrices column by column."""
     return np.swapaxes(R, -1, -2).reshape(*R.shape[:-2], 9)
@@ -103,14 +110,15 @@ def rotations(value, name):
     R = _array(value, name)
     if R.shape == (3,):
         return np.array(so3.exp(R))
-    if R.ndim and R.shape[-1] == 4 and R.shape[-2:] != (4, 4):
+    if R.ndim and R.shape[-1] == 4 and not (R.shape[-2:] == (4, 4) and _homogeneous(R)):
         R = np.array([so3.from_quaternion(e) for e in R.reshape(-1, 4)]).reshape(*R.shape[:-1], 3, 3)
     if R.shape[-2:] != (3, 3):
         raise OptionError(
             f"target {name!r}: a rotation is a 3x3 matrix, a quaternion (4 numbers, scalar first), an array of them, or a "
             f"rotation vector, got shape {R.shape}"
         )
-    if np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(initial=0.0) > 1e-6 or (np.linalg.det(R) < 0).any():
+    off = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(initial=0.0)
+    if not off <= 1e-6 or (np.linalg.det(R) < 0).any():
         raise OptionError(f"target {name!r}: not a rotation (orthogonal, determinant +1): {quantity.show(value)}")
     return R
 
