@@ -88,6 +88,13 @@ def test_a_dead_point_ends_with_status_3_and_what_was_reached(torsor):
     assert 0 < ts.load("c.nc").sizes["sweep"] < 20
 
 
+def test_warnings_are_messages_of_one_line(torsor, tmp_path):
+    (tmp_path / "led.py").write_text(LINKAGE + "model.state('way', rate=1.0)\n")
+    status, out, err = torsor("led.py", "--drive", "shaft=0,1")
+    assert status == 0 and "drive forces" in out
+    assert err.startswith("torsor: warning: model 'linkage': nothing is integrated") and err.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     "arguments, told",
     [

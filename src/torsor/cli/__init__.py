@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 
 from ..errors import TorsorError
@@ -124,3 +125,14 @@ def complain(message, status=BAD_INPUT):
 def _by_mpi():
     """Whether MPI has started this process."""
     return any(name in os.environ for name in ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"))
+
+
+@contextmanager
+def warned():
+    """Warnings become messages on standard error, in words of the command line."""
+    with warnings.catch_warnings(record=True) as doubts:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for doubt in doubts:
+        complain(f"warning: {doubt.message}")

@@ -6,7 +6,7 @@ import numpy as np
 import typer
 
 from ..errors import OptionError
-from . import DONE
+from . import DONE, warned
 from .options import FORMULATION, SET, SOURCE, START, option
 
 TARGET = option(
@@ -37,7 +37,7 @@ def assemble(
     source_ = load(source, assignments(set))
     asked = {name: _value(name, values) for name, values in targets.items()}
     source_.tell()
-    with blamed(source_.file):
+    with blamed(source_.file), warned():
         found = found_by(
             source_.model, asked, start=start_of(start), modes=modes, least_squares=least_squares, parameters=source_.parameters,
             formulation=formulation,

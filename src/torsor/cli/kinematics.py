@@ -6,7 +6,7 @@ import numpy as np
 
 from ..describe import quantity
 from ..errors import OptionError, RunError
-from . import DONE, FAILED, complain
+from . import DONE, FAILED, complain, warned
 from .drawing import folder_for, tell, written_as
 from .options import CSV, FORMULATION, OUT, OUTPUTS, PLOT, SET, SOURCE, START, UNTIL, option
 
@@ -56,7 +56,7 @@ def kinematics(
         folder_for(plot)
     options = {"parameters": found.parameters, "formulation": formulation, "start": start_of(start)}
     found.tell()
-    with blamed(found.file):
+    with blamed(found.file), warned():
         for name in range or ():
             print(_range(range_of_motion(found.model, name, **options)))
         if range and not sweep and not drive:
