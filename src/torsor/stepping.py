@@ -272,11 +272,10 @@ class Inputs(Known, MutableMapping):
         self._simulation = simulation
 
     def __getitem__(self, name: str) -> float:
+        one = self._simulation
         if name not in self:
-            raise OptionError(
-                f"model {self._simulation.model.name!r}: {unknown('input', name, self._simulation._places)}"
-            )
-        return float(self._simulation._p[self._simulation._places[name]])
+            raise OptionError(f"model {one.model.name!r}: {unknown('input', name, one._places)}")
+        return float(one._p[one._places[name]])
 
     def __setitem__(self, name: str, value: float) -> None:
         name = name if isinstance(name, str) else quantity.show(name)

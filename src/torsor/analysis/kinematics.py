@@ -96,12 +96,17 @@ def kinematics(
     data = _dataset(twin, t, states, p, x[:done], still)
     if not still:
         _doubt(model, data)
-    data.attrs["options"] = json.dumps({"parameters": model.values(parameters)})
-    data.attrs["model_hash"] = fingerprint(model, dict(model.signals) | recorded(model, signals))
+    data.attrs |= _origin(model, parameters, signals)
     data = singular.told(data, twin, follower, x[:done], states, counted, still)
     if trouble or done < len(x):
         raise RunError(trouble or singular.stuck(model, twin, follower, asked, reached, still), data)
     return data
+
+
+def _origin(model, parameters, signals):
+    """What was asked for, as attributes of a result tell it."""
+    known = fingerprint(model, dict(model.signals) | recorded(model, signals))
+    return {"options": json.dumps({"parameters": model.values(parameters)}), "model_hash": known}
 
 
 def _doubt(model, data):

@@ -116,10 +116,8 @@ class Examiner:
         if more is not None:
             (own, own_rows), (also, also_rows) = (off, rows), more
             off, rows = lambda q: np.concatenate([own(q), also(q)]), lambda q: np.vstack([own_rows(q), also_rows(q)])
-        elif not len(places):
-            return q, moved
         here = off(q)
-        residual = np.abs(here).max()
+        residual = np.abs(here).max(initial=0.0)
         for _ in range(60):
             if not np.isfinite(residual):
                 return None, moved
