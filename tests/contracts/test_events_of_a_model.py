@@ -243,6 +243,15 @@ def test_the_end_of_a_run_by_an_event():
     assert np.all(np.isfinite(data.position.values))
 
 
+@pytest.mark.parametrize("end, times", [(0.5, [0, 0.25, 0.5]), (0.6, [0, 0.25, 0.5]), (0.0, [0])])
+def test_what_is_wanted_at_the_instant_at_which_a_run_ends_is_there(end, times):
+    model, x = runner()
+    model.when(ts.time >= end, ts.end())
+    data = ts.simulate(model, 1.0, outputs=4)
+    assert data.time.values.tolist() == times and data.attrs["time_reached"] == end
+    np.testing.assert_allclose(data.position.values[:, 0, 0], times, atol=1e-12)
+
+
 def test_forces_are_switched():
     """No force, a force from 0.2 to 0.6, and none again: x is a parabola in between."""
     model, _ = runner(speed=0.0)

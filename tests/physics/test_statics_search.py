@@ -108,3 +108,20 @@ def test_states_of_the_user_that_may_be_anything_are_named():
     model = stiff()
     model.state("way", rate=model["rail"].rate[0])
     assert ts.equilibrium(model).neutral == ["way"]
+
+
+@pytest.mark.parametrize(
+    "axis, speed, rests", [("z", 3.0, True), ("z", 0.0, True), ("y", 3.0, False), ("x", 3.0, False)]
+)
+def test_what_stands_on_a_ground_that_turns_rests_where_gravity_does_not_turn_with_it(axis, speed, rests):
+    """g tan φ = ω² (r + l sin φ) about the vertical; about another axis its weight turns round it, and nothing rests."""
+    model = ts.Model("table", gravity=(0, 0, -9.81))
+    table = model.add(ts.Ground("table", rotation=[speed * ts.time * (name == axis) for name in "xyz"]))
+    bob = model.body("bob", mass=1.0, inertia=(1e-9, 1e-9, 1e-9), at=(0.3, 0, -1))
+    model.add(ts.Revolute("hinge", table, bob, point=(0.3, 0, 0), axis="-y"))
+    if not rests:
+        with pytest.raises(ts.ModelError, match="does not move steadily"):
+            ts.equilibrium(model, formulation="relative", time=0.2)
+        return
+    phi = ts.equilibrium(model, formulation="relative", time=0.2).coordinates["hinge"]
+    assert 9.81 * np.tan(phi) == pytest.approx(speed**2 * (0.3 + np.sin(phi)), abs=1e-9)

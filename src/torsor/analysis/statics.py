@@ -196,21 +196,23 @@ class Search:
         """Refuse motions that are imposed and do not go on as they are."""
         m, place, keep = self.mechanism, now.place, now.rows.keep
         gamma = m.equations.residuals(place.t, place.q, place.v, place.p, m.nothing())["constraints"][keep, 0]
-        rate = m.examiner(place).rate(place.v)
+        shown, units = m.shown(place), {"velocity": m.system.length, "angular_velocity": 1.0}  # grounds carry bodies
+        rate = max(np.abs(shown[what]).max(initial=0.0) / unit for what, unit in units.items())
         off = np.abs(gamma / m.row_units(place, keep)).max(initial=0.0)
-        if off > 1e-9 * max(rate**2, now.pace) or rate and not self._goes_on(place, rate):
+        if off > 1e-9 * max(rate**2, now.pace) or rate and not self._goes_on(now, rate):
             raise ModelError(
                 f"model {m.model.name!r}: what is driven or stands on what moves does not move steadily in the coordinates of "
                 f"formulation {m.formulation!r}{'' if m.formulation == 'relative' else STEADILY}"
             )
         return now
 
-    def _goes_on(self, place, rate):
-        """Whether small motions about a place that moves are the same a little later."""
-        m, later = self.mechanism, 0.1 / rate
+    def _goes_on(self, now, rate):
+        """Whether forces balance at a place that moves, and small motions about it are the same, a little later."""
+        m, place, later = self.mechanism, now.place, 0.1 / rate
         there = place.moved(t=place.t + later, q=m.examiner(place).move(place.q, later * place.v))
         A, B = (linearised(m, x).A for x in (place, there))
-        return A.shape == B.shape and np.abs(A - B).max(initial=0.0) <= 1e-6 * np.abs(A).max(initial=0.0)
+        same = A.shape == B.shape and np.abs(A - B).max(initial=0.0) <= 1e-6 * np.abs(A).max(initial=0.0)
+        return same and balanced(m, there).unrest <= 1e-6 * now.pace
 
     def _held_again(self, now):
         """What friction was let go on the way holds again."""

@@ -7,7 +7,7 @@ from ..methods.extension import begins, ends_here
 from ..methods.vectors import copy, fastest
 from .attempt import attempt
 from .clocks import before, ring
-from .codes import NOT_A_NUMBER, UNSEEN
+from .codes import ENDED, NOT_A_NUMBER, UNSEEN
 from .dense import ends
 from .event_records import END, RATE, VALUE, EventRun
 from .impulses import place_of
@@ -172,19 +172,23 @@ def march_events(address, budget):
         status = settle(run)
         if status != RUNNING:
             return status
+    ended = False
     for _ in range(budget):
         if full(run):
             return FINISHED
         ring(run)
         if events.pending == 1:
             status = instant(run)
-            if status != RUNNING:
+            if status != RUNNING and status != ENDED:
                 return status
-            if events.pending == 1:
+            if status == RUNNING and events.pending == 1:
                 continue
+            ended = status == ENDED
         since = out.written
         goal = deliver(run)
         told(run, since)
+        if ended:
+            return ENDED
         if finished(run):
             return FINISHED
         since = out.written
