@@ -104,7 +104,7 @@ class Simulation:
         if self._stepper.running:
             raise RunError(
                 f"model {self.model.name!r}: a call of advance goes on at t = {self.time:.9g} s, from another thread or around the "
-                "function of a controller, which may look at the simulation and set inputs; to try something take a copy"
+                "function of a controller, which may look at it and set inputs; to try something take a simulation of its own"
             )
         return self._stepper
 

@@ -105,6 +105,7 @@ def test_warnings_are_messages_of_one_line(torsor, tmp_path):
         (["--drive", "shaft=0,2", "--until", "0"], "until must be a positive number of seconds"),
         (["--range", "shaft", "--csv", "a.csv"], "--csv: --range alone prints ranges"),
         (["--drive", "shaft=1,2,3,4"], "one to three numbers"),
+        (["--drive", "shaft=1", "--drive", "shaft=2"], "--drive shaft: it is given twice, as 1 and as 2"),
         (["--drive", "shaft=1", "--sweep", "shaft=0:1:3"], "give --sweep or --drive"),
         (["--range", "shft"], "Did you mean 'shaft'"),
         ([], "1 of its freedoms are not driven"),
@@ -131,6 +132,7 @@ def test_assemblies_are_told(torsor, capsys):
     assert "shaft     0.5" in capsys.readouterr().out
     for wrong, told in (
         ("shaft", "write NAME=VALUES"),
+        ("shaft=one", "--target shaft=one: write NAME=VALUES"),
         ("crank.pose=1,2", "a pose is 3 numbers"),
         ("shft=1", "Did you mean"),
     ):

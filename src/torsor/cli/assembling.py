@@ -31,9 +31,9 @@ def assemble(
     """Find the joint coordinates that bring a mechanism where it is asked to be: inverse kinematics."""
     from ..analysis.assembly import assemble as found_by
     from .source import assignments, blamed, load
-    from .starting import start_of
+    from .starting import named, start_of
 
-    targets = dict(_values("--target", item) for item in target or ())
+    targets = {name: _values(name, text) for name, text in named(target or (), "--target").items()}
     source_ = load(source, assignments(set))
     asked = {name: _value(name, values) for name, values in targets.items()}
     source_.tell()
@@ -46,16 +46,12 @@ def assemble(
     return DONE
 
 
-def _values(what, item):
-    """NAME=NUMBERS."""
-    name, equals, text = item.rpartition("=")
+def _values(name, text):
+    """Numbers of a target."""
     try:
-        values = [float(x) for x in text.split(",")]
+        return [float(x) for x in text.split(",")]
     except ValueError:
-        values = []
-    if not equals or not name or not values:
-        raise OptionError(f"{what} {item}: write NAME=VALUES, numbers with commas between them")
-    return name, values
+        raise OptionError(f"--target {name}={text}: write NAME=VALUES, numbers with commas between them") from None
 
 
 def _value(name, values):

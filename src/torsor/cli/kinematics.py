@@ -82,25 +82,16 @@ def _motions(source, sweep, drive, until, outputs):
     """Motions of coordinates, and times; None for a sweep."""
     from ..run.times import output_times, seconds
     from .source import outputs_of
+    from .starting import named
 
     if sweep and drive:
         raise OptionError("give --sweep or --drive: a sweep is quasi-static, and has no time")
     if sweep:
-        return {name: _linear(name, text) for name, text in map(_parted("--sweep"), sweep)}, None
-    drives = {name: _polynomial(name, text) for name, text in map(_parted("--drive"), drive or ())}
+        return {name: _linear(name, text) for name, text in named(sweep, "--sweep").items()}, None
+    drives = {name: _polynomial(name, text) for name, text in named(drive or (), "--drive").items()}
     if until is None:
         raise OptionError(f"{source}: give --sweep NAME=FIRST:LAST:COUNT, or --until SECONDS for motions over time")
     return drives, output_times(200 if outputs is None else outputs_of(outputs), seconds(until, "until"))[:]
-
-
-def _parted(what):
-    def parted(item):
-        name, equals, text = item.rpartition("=")
-        if not equals or not name:
-            raise OptionError(f"{what} {item}: write NAME=VALUES")
-        return name, text
-
-    return parted
 
 
 def _linear(name, text):

@@ -24,7 +24,9 @@ def named(texts, option):
     """NAME=VALUE given several times: what is written of each, by name."""
     found: dict[str, str] = {}
     for text in texts:
-        name, _, value = (part.strip() for part in text.partition("="))
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name:
+            raise OptionError(f"{option} {text}: write NAME=VALUES")
         if name in found:
             raise OptionError(f"{option} {name}: it is given twice, as {found[name]} and as {value}")
         found[name] = value

@@ -62,7 +62,7 @@ class Names:
         """The start that is meant."""
         if hasattr(start, "data_vars") and hasattr(start, "sizes"):
             return self._of_result(start)
-        if hasattr(getattr(start, "data", None), "data_vars"):
+        if not isinstance(start, np.ndarray) and hasattr(getattr(start, "data", None), "data_vars"):
             return self._of_result(start.data)
         moment = getattr(start, "state", start)  # of a simulation
         if hasattr(moment, "motion") and hasattr(moment, "names"):
