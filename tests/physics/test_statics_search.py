@@ -65,19 +65,19 @@ def test_the_search_sets_out_from_a_result_that_moves():
     assert ts.equilibrium(model, data.isel(time=-1), time=2.0).coordinates["rail"] == pytest.approx(rests(2.0))
 
 
-def stiff():
+def stiff(name="stiffness"):
     """A cart between springs, pushed by a force that grows, and by an input."""
     model = ts.Model("stiff")
-    stiffness, push = model.parameter("stiffness", 30.0), model.input("push", 0.0)
+    stiffness, push = model.parameter(name, 30.0), model.input("push", 0.0)
     rail = model.add(ts.Prismatic("rail", model.ground, model.body("cart", mass=1.0, inertia=(1, 1, 1)), axis="x"))
     model.add(ts.JointForce("load", rail, push + ts.time - stiffness * rail.coordinate[0]))
     return model
 
 
-@pytest.mark.parametrize("kept", [{}, {"reduce": "last"}])
-def test_one_run_of_a_study_brings_its_parameters_and_its_time(kept):
-    model = stiff()
-    data = ts.study(model, 0.5, {"stiffness": [10.0, 20.0]}, outputs=1, **kept)
+@pytest.mark.parametrize("kept, name", [({}, "stiffness"), ({"reduce": "last"}, "stiffness"), ({}, "energy")])
+def test_one_run_of_a_study_brings_its_parameters_and_its_time(kept, name):
+    model = stiff(name)
+    data = ts.study(model, 0.5, {name: [10.0, 20.0]}, outputs=1, **kept)
     for run, value in enumerate((10.0, 20.0)):
         at = data.isel(run=run) if kept else data.isel(run=run, time=-1)
         found = ts.linearise(model, at=at)

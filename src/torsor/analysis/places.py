@@ -25,9 +25,8 @@ def parameters_of(model, at, given):
     told = getattr(at, "parameters", None)
     if is_result(at):
         told = json.loads(at.attrs.get("options", "{}")).get("parameters", {})
-        told |= {
-            x: float(at[x]) for x in model.parameters if x in at.coords and not at[x].ndim
-        }  # of one run of a study
+        labels = {label: x for x in model.parameters for label in (x, f"parameter.{x}")}  # of one run of a study
+        told |= {x: float(at[label]) for label, x in labels.items() if label in at.coords and not at[label].ndim}
     if not isinstance(told, Mapping) or not set(told) <= set(model.parameters):
         return given
     return {**told, **(given or {})} if given is None or isinstance(given, Mapping) else given
