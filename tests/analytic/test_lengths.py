@@ -45,3 +45,14 @@ def test_numbers_stay_the_same():
         np.testing.assert_array_equal(*(found.full() for found in both(at)))
     slopes = ca.Function("f", [x], [ca.jacobian(sloped(written), x)])(0).full()
     assert np.isfinite(slopes[:2]).all() and np.isinf(slopes[2, 2])  # a root of a number falls steeply
+
+
+@pytest.mark.parametrize("rest", [0.0, "rest"])
+def test_a_spring_without_length_is_as_stiff_where_its_ends_meet(rest):
+    model, stiffness = ts.Model("spring"), 30.0
+    length = model.parameter(rest, 0.0) if rest else rest
+    rail = ts.Prismatic("rail", model.ground, model.body("cart", mass=2.0, inertia=(1, 1, 1)), axis="x")
+    model.add(rail)
+    model.add(ts.SpringDamper("spring", model.ground, rail.second, stiffness=stiffness, length=length))
+    for at in (0.0, 0.1):
+        assert ts.linearise(model, at={"rail": at}).A[1, 0] == pytest.approx(-stiffness / 2.0)

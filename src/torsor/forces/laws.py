@@ -210,8 +210,9 @@ class SpringDamper(Force):
         d, _ = self.vector()
         if length.is_constant() and float(length) == 0:
             return 0.5 * k * ca.sumsqr(d)
-        met = ca.sumsqr(d) == 0
-        return 0.5 * k * (ca.sqrt(ca.sumsqr(d) + met) - met - length) ** 2  # (1)
+        s = ca.sumsqr(d)
+        met = s == 0  # where l has no slope; l² has that of s
+        return 0.5 * k * ((ca.sqrt(s + met) - met - length) ** 2 + met * (length == 0) * s)  # (1)
 
     def dissipation(self) -> ca.SX | None:
         c = quantity.scalar(self.damping, "damping", self.owner)
