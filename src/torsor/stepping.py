@@ -62,10 +62,10 @@ class Simulation:
         if not isinstance(model, Model):
             raise OptionError(f"Simulation: give a torsor.Model, got {quantity.show(model)}")
         until, self.model = seconds(horizon, "horizon"), model
-        start = start.state if isinstance(start, Simulation) else dict(start) if isinstance(start, dict) else start
+        start = start.state if isinstance(start, Simulation) else start
         how = step, method, formulation, projection, tolerance, map
         self._task = asked(model, until, *how, signals, parameters, start)
-        values = self._task.parameters
+        values, start = self._task.parameters, self._task.start
         self._given = (formulation, method, step, tolerance, projection, map, start, values, signals, horizon)
         self._open()
 

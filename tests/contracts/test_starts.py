@@ -169,8 +169,9 @@ def test_a_start_is_what_it_was_when_it_was_given():
     """For copies, too, and where a simulation begins again at another time; so are parameters, for what is pickled."""
     given, other = {"knee": 0.3}, ts.Simulation(arm(), start={"knee": 0.3})
     data = ts.simulate(arm(), 0.1, outputs=1, start=given).isel(time=0)
-    sims = [ts.Simulation(arm(), start=start) for start in (given, other, data)]
-    given["knee"] = 1.0
+    every = {"coordinates": data.coordinate.values.copy()}
+    sims = [ts.Simulation(arm(), start=start) for start in (given, every, other, data)]
+    given["knee"], every["coordinates"][:] = 1.0, 1.0
     other.advance(0.1)
     for sim in sims:
         twin = sim.copy()
