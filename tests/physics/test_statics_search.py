@@ -1,5 +1,6 @@
 """The search for an equilibrium: what its steps are made of."""
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -125,3 +126,31 @@ def test_what_stands_on_a_ground_that_turns_rests_where_gravity_does_not_turn_wi
         return
     phi = ts.equilibrium(model, formulation="relative", time=0.2).coordinates["hinge"]
     assert 9.81 * np.tan(phi) == pytest.approx(speed**2 * (0.3 + np.sin(phi)), abs=1e-9)
+
+
+def test_what_rests_while_the_ground_that_holds_it_moves_on_is_no_equilibrium():
+    """A cart that hangs in a lift by a spring and a damper: in coordinates of the bodies it would stand still beside the lift. Nor
+    is it one where a ground that shakes turns round."""
+    lift = ts.Model("lift", gravity=(0, 0, -9.81))
+    cabin, cart = lift.add(ts.Ground("cabin", at=(0, 0, ts.time))), lift.body("cart", mass=1.0, inertia=(1, 1, 1))
+    rail = lift.add(ts.Prismatic("rail", cabin, cart, axis="z"))
+    lift.add(ts.SpringDamper("spring", cabin, cart, points=((0, 0, 1), (0, 0, 0)), stiffness=100.0, damping=1.0))
+    assert ts.equilibrium(lift, formulation="relative").coordinates[rail.name] == pytest.approx(-9.81 / 100)
+    shaken = ts.Model("shaken", gravity=(0, 0, -9.81))
+    table, bob = (
+        shaken.add(ts.Ground("table", at=(ca.cos(ts.time), 0, 0))),
+        shaken.body("bob", mass=1.0, inertia=(1, 1, 1), at=(0, 0, -1)),
+    )
+    shaken.add(ts.Revolute("hinge", table, bob, point=(0, 0, 0), axis="y"))
+    for model, formulation in ((lift, "absolute"), (shaken, "relative")):
+        with pytest.raises(ts.ModelError, match="does not move steadily"):
+            ts.equilibrium(model, formulation=formulation)
+
+
+@pytest.mark.parametrize("formulation", ["relative", "absolute"])
+def test_forces_of_time_are_taken_at_one_on_grounds_that_move_too(formulation):
+    model = ts.Model("belt")
+    belt, cart = model.add(ts.Ground("belt", at=(2 * ts.time, 0, 0))), model.body("cart", mass=1.0, inertia=(1, 1, 1))
+    rail = model.add(ts.Prismatic("rail", belt, cart, axis="y"))
+    model.add(ts.JointForce("push", rail, 10 * ts.time - 50 * rail.coordinate[0]))
+    assert ts.equilibrium(model, formulation=formulation, time=0.3).coordinates["rail"] == pytest.approx(3 / 50)

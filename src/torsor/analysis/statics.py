@@ -11,8 +11,10 @@ to an equilibrium, what is left is made as small as it becomes (`nearest.py`).
 from dataclasses import dataclass
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
+from ..describe.quantity import time
 from ..errors import ModelError
 from .balance import Balance, balanced
 from .linearisation import linearised
@@ -197,7 +199,7 @@ class Search:
         m, place, keep = self.mechanism, now.place, now.rows.keep
         gamma = m.equations.residuals(place.t, place.q, place.v, place.p, m.nothing())["constraints"][keep, 0]
         shown, units = m.shown(place), {"velocity": m.system.length, "angular_velocity": 1.0}  # grounds carry bodies
-        rate = max(np.abs(shown[what]).max(initial=0.0) / unit for what, unit in units.items())
+        rate = max(self._carried(place), *(np.abs(shown[x]).max(initial=0.0) / unit for x, unit in units.items()))
         off = np.abs(gamma / m.row_units(place, keep)).max(initial=0.0)
         if off > 1e-9 * max(rate**2, now.pace) or rate and not self._goes_on(now, rate):
             raise ModelError(
@@ -206,13 +208,30 @@ class Search:
             )
         return now
 
+    def _carried(self, place):
+        """How fast grounds move, or set out to, where they stand: √ of accelerations [1/s]."""
+        model, rates = self.mechanism.model, [ca.SX(0)]
+        for _, _, v, w in (ground.motion() for ground in model.grounds if ground.moves):
+            u = ca.vertcat(v / self.mechanism.system.length, w)
+            rates += [ca.fabs(u), ca.sqrt(ca.fabs(ca.jacobian(u, time)))]
+        fastest = ca.Function("fastest", [time, ca.vertcat(*model.inputs, ca.SX(0, 1))], [ca.mmax(ca.vertcat(*rates))])
+        return float(fastest(place.t, place.p[: len(model.inputs)]))
+
     def _goes_on(self, now, rate):
         """Whether forces balance at a place that moves, and small motions about it are the same, a little later."""
         m, place, later = self.mechanism, now.place, 0.1 / rate
         there = place.moved(t=place.t + later, q=m.examiner(place).move(place.q, later * place.v))
         A, B = (linearised(m, x).A for x in (place, there))
         same = A.shape == B.shape and np.abs(A - B).max(initial=0.0) <= 1e-6 * np.abs(A).max(initial=0.0)
-        return same and balanced(m, there).unrest <= 1e-6 * now.pace
+        return same and (self._timed() or balanced(m, there).unrest <= 1e-6 * now.pace)
+
+    def _timed(self):
+        """Whether forces follow the time: they are taken as they are at one, and need not balance later."""
+        forces = self.mechanism.model.all_forces
+        parts = [
+            x for f in forces for x in (f.potential(), f.dissipation(), *(e for _, e in f.efforts())) if x is not None
+        ]
+        return any(ca.depends_on(ca.SX(x), time) for x in parts)
 
     def _held_again(self, now):
         """What friction was let go on the way holds again."""
