@@ -100,6 +100,25 @@ def test_a_table_of_a_signal_conserves_energy():
     assert np.ptp(q) > 0.5 and energy == pytest.approx(2.25, abs=1e-8)
 
 
+@pytest.mark.parametrize("formulation", ["absolute", "relative", "woronetz", "hamiltonian", "hierarchical"])
+def test_a_cam_by_points_moves_its_follower_as_its_curve_does(formulation):
+    """A follower at the height z = 2 x³: ½ (m + n z'²) ẋ² + n g z stays, and z'' is in the force that moves the cam steadily."""
+    model, x = ts.Model("cam", gravity=(0, 0, -9.81)), np.linspace(-1, 1, 9)
+    cam, rod = (model.body(name, mass=m, inertia=(1, 1, 1)) for name, m in (("cam", 2.0), ("rod", 0.5)))
+    slide = model.add(ts.Prismatic("slide", model.ground, cam, axis="x", start=-0.5, start_rate=1.5))
+    lift = model.add(ts.Prismatic("lift", model.ground, rod, axis="z", start=-0.25))
+    curve = ts.table(x, 2 * x**3, "cubic", "extrapolate")  # a cubic spline is exact
+    model.add(ts.Holonomic("curve", lift.coordinate - curve(slide.coordinate[0])))
+    data = ts.simulate(model, 0.8, outputs=20, formulation=formulation)
+    (x, z), v = data.coordinate.values.T, data.rate.values[:, 0]
+    assert np.ptp(x) > 0.5 and z == pytest.approx(2 * x**3, abs=1e-12)
+    energy = (1 + 0.25 * (6 * x**2) ** 2) * v**2 + 0.5 * 9.81 * z
+    assert energy == pytest.approx(energy[0], abs=1e-7)
+    steady = ts.kinematics(model, {"slide": ts.time - 0.5}, np.linspace(0, 1, 5), formulation=formulation)
+    x = steady.coordinate.values[:, 0]
+    assert steady.drive_force.values[:, 0] == pytest.approx(0.5 * (12 * x + 9.81) * 6 * x**2, abs=1e-9)
+
+
 def test_tables_travel_with_their_models(monkeypatch, tmp_path):
     """By pickle and in the file of a component, to a process that does not have them, and one whose cache cannot be written."""
     before, model = end(arm(kind="akima"), formulation="relative"), arm(kind="akima")

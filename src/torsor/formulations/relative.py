@@ -18,6 +18,7 @@ from ..describe.topology import spanning_tree
 from ..errors import ModelError
 from ..lie import SE3, Product, Rn, Turning, se3, so3
 from ..registry import register
+from ..tables.calls import plain
 from . import recursions, tree_schedule
 from .absolute import Absolute
 from .adoption import adopting
@@ -132,7 +133,7 @@ class Relative(Transmission):
             return None
         first = self.placed(self.substitution.of(raw))
         psi = self.rate_of(first) if holonomic else first
-        G = ca.jacobian(psi, self.v)
+        G = plain(ca.jacobian(psi, self.v))
         g = first if holonomic else ca.SX.zeros(raw.shape[0])
         return Block(constraint, holonomic, [], stated.directions, g, psi, [G], self.rate_of)
 

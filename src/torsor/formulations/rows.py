@@ -17,6 +17,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import ModelError
+from ..tables.calls import plain
 from .lie_derivative import rate, velocities
 from .scales import Scales
 
@@ -85,7 +86,7 @@ def derive(constraint, substitution):
         raise ModelError(f"{constraint.owner}: no moving body occurs in it")
     rate_of = lambda x: rate(x, substitution.bodies(x), substitution.states(x))
     psi = rate_of(first) if holonomic else first  # (2)
-    G = [ca.jacobian(psi, velocities(body)) for body in bodies]
+    G = [plain(ca.jacobian(psi, velocities(body))) for body in bodies]
     speeds = ca.vertcat(*[velocities(body) for body in bodies])
     if ca.depends_on(ca.vertcat(*[ca.vec(J) for J in G]), speeds):
         level = "position" if holonomic else "velocity"

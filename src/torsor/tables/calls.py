@@ -147,6 +147,13 @@ def resolved(f, renamed=None):
     return ca.Function(f.name(), inputs, columns, f.name_in(), f.name_out())
 
 
+def plain(expression):
+    """The same expression without calls of derivatives, which hide what it depends on."""
+    symbols = ca.symvar(expression)
+    f = ca.Function("f", symbols, [expression])
+    return resolved(f)(*symbols) if calls(f) else expression
+
+
 def looked_up(f, inputs):
     """Number and arguments of every lookup in a function of these inputs."""
     found = []
