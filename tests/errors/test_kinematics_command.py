@@ -88,6 +88,11 @@ def test_a_dead_point_ends_with_status_3_and_what_was_reached(torsor):
     assert 0 < ts.load("c.nc").sizes["sweep"] < 20
 
 
+def test_forces_beside_a_singular_position_are_told(torsor):
+    status, out, err = torsor("linkage.py", "--sweep", "guide=-0.1:-0.4:5")
+    assert status == 0 and "singular" in out and "1 position" in out and "nan" not in out
+
+
 def test_warnings_are_messages_of_one_line(torsor, tmp_path):
     (tmp_path / "led.py").write_text(LINKAGE + "model.state('way', rate=1.0)\n")
     status, out, err = torsor("led.py", "--drive", "shaft=0,1")

@@ -129,7 +129,7 @@ def _tell(data, wanted, plot):
     along = "sweep" if "sweep" in data.dims else "time"
     forces = [
         f"{name} {float(x.min()):.6g} to {float(x.max()):.6g}"
-        for name, x in zip(data.drive.values, data.drive_force.values.T)
+        for name, x in zip(data.drive.values, data.drive_force.T)  # those of singular positions are left out
     ]
     values = [", ".join(f"{x:.6g}" for x in row) for row in data.singular_value.values]
     dips = [
