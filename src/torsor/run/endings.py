@@ -7,9 +7,7 @@ from .beside import motion_of
 
 AHEAD = 0.01  # of a run: how far behind its end it is looked for what is not a number
 DAYS = 30.0  # a run that would take longer at the pace it has had has no chance
-ENDLESS = (
-    1e12  # times its size that a slow run would move a model, or radians that it would turn it: the motion runs away
-)
+ENDLESS = 1e12  # times its size, or radians, that a slow run would still move a model: the motion runs away
 BOUNDLESS = 1e20  # times its size that a model would move in the run: no motion, but an unstable step
 STATUS = {
     NOT_FINITE: "the state is no longer finite",
