@@ -33,6 +33,7 @@ COMMON = (
     "frames",
     "start",
     "start_rate",
+    "cut",
     "targets",
 )  # arguments that need no mention
 HEAD = """# Reference

@@ -59,11 +59,14 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .joints.limit import Limit
     from .joints.lock import Lock
     from .joints.planar import Planar
+    from .joints.planar_translation import PlanarTranslation
     from .joints.prismatic import Prismatic
     from .joints.revolute import Revolute
     from .joints.rolling import DiskOnPlane, KnifeEdge, RollingDisk, RollingSphere, Wheel
+    from .joints.schoenflies import Schoenflies
     from .joints.screw import Screw
     from .joints.slot import Slot
+    from .joints.spatial_translation import SpatialTranslation
     from .joints.spherical import Spherical
     from .joints.universal import Universal
     from .joints.weld import Weld
