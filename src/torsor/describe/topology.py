@@ -4,6 +4,9 @@ A spanning tree carries the joint coordinates; the joints that are left close lo
 by level from the root, so that loops stay short, and within a level joints with few free motions come first, so that what
 is cut has few constraints. A body that no joint holds hangs on the root by a free joint. A joint that events engage or
 release carries no coordinates and is cut, so that the coordinates never change. Müller and Terze, sec. 2.1 [mueller2009].
+
+A user chooses with `cut` of a joint: True, it closes a loop; False, it is in the tree. What cannot be is refused: tree joints
+that form a loop, and cut joints without which nothing connects a body to the root.
 """
 
 from dataclasses import dataclass
@@ -12,6 +15,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from ..errors import ModelError
 from ..joints import Joint
 from ..joints.base import Connection
 from ..joints.free import Free
@@ -71,6 +75,7 @@ def _spanning_tree(model):
     number = {id(body): k for k, body in enumerate(bodies)}
     ends = [(number.get(id(j.first), ROOT), number.get(id(j.second), ROOT)) for j in joints]
     touching = _touching(model, ends)
+    pulled = _pulled(model, ends)
     few = np.argsort([joint.dof for joint in joints], kind="stable")  # joints with few free motions come first
     rank = np.empty(len(joints), int)
     rank[few] = np.arange(len(joints))
@@ -79,16 +84,35 @@ def _spanning_tree(model):
     used: set[int] = set()
     reached = {ROOT}
     loose = iter(sorted(range(len(bodies)), key=lambda k: -len(touching[k])))  # most joints first
+
+    def carry(j, here, far, backward):
+        branches.append(Branch(bodies[far], joints[j], None if here == ROOT else bodies[here], backward))
+        used.add(j)
+        reached.add(far)
+        grown.append(far)
+
+    def follow(start):
+        """Carry all bodies that joints of the tree by choice connect to one that is reached."""
+        left = [start]
+        while left and pulled:
+            here = left.pop()
+            for j in pulled.get(here, ()):
+                if j not in used:
+                    backward = ends[j][0] != here
+                    carry(j, here, ends[j][0 if backward else 1], backward)
+                    left.append(grown[-1])
+
+    grown: list[int] = []
+    follow(ROOT)
+    level += grown
     while level:
         grown, current = [], set(level)
         for j in sorted({j for at in level for j in touching[at]} - used, key=turn):
             first, second = ends[j]
             for here, far, backward in ((first, second, False), (second, first, True)):
                 if here in current and far not in reached:
-                    branches.append(Branch(bodies[far], joints[j], None if here == ROOT else bodies[here], backward))
-                    used.add(j)
-                    reached.add(far)
-                    grown.append(far)
+                    carry(j, here, far, backward)
+                    follow(far)
                     break
         level = grown
         if not level:
@@ -97,7 +121,8 @@ def _spanning_tree(model):
                 body = bodies[root]
                 branches.append(Branch(body, Free(f"{body.name}.free", model.ground, body).located(), None, False))
                 reached.add(root)
-                level = [root]
+                follow(root)
+                level = [root, *grown]
     return Topology(branches, [j for k, j in enumerate(joints) if k not in used and ends[k] != (ROOT, ROOT)])
 
 
@@ -106,9 +131,61 @@ def _touching(model, ends):
     switched = {id(element) for element in model.switched}
     found: list[list[int]] = [[] for _ in [*model.bodies, None]]
     for k, joint in enumerate(model.joints):
-        for at in set(ends[k]) if id(joint) not in switched else ():
+        for at in set(ends[k]) if id(joint) not in switched and not joint.cut else ():
             found[at].append(k)
     return found
+
+
+def _pulled(model, ends):
+    """Numbers of the joints that are in the tree by choice (`cut=False`) at each body and at the root; refuses choices of
+    which no spanning tree can be made."""
+    chosen = [k for k, joint in enumerate(model.joints) if joint.cut is not None]
+    if not chosen:
+        return {}
+    joints, switched = model.joints, {id(element) for element in model.switched}
+    found: dict[int, list[int]] = {}
+    parts = Parts(len(model.bodies))
+    for k in chosen:
+        if joints[k].cut:
+            continue
+        if id(joints[k]) in switched:
+            raise ModelError(f"{joints[k].owner}: cut=False, but events engage or release it: such joints are cut")
+        if not parts.join(*ends[k]):
+            raise ModelError(f"{joints[k].owner}: cut=False, but joints with cut=False form a loop: cut one of them")
+        for at in ends[k]:
+            found.setdefault(at, []).append(k)
+    for k, joint in enumerate(joints):
+        if not joint.cut and id(joint) not in switched:
+            parts.join(*ends[k])
+    for k in chosen:
+        if joints[k].cut and id(joints[k]) not in switched and parts.find(ends[k][0]) != parts.find(ends[k][1]):
+            raise ModelError(
+                f"{joints[k].owner}: cut=True, but no loop of joints is left that it closes: nothing else connects "
+                f"{joints[k].first.name!r} and {joints[k].second.name!r}. Leave it in the tree, or add a joint between "
+                "them, such as ts.Free"
+            )
+    return found
+
+
+class Parts:
+    """Bodies and the root in connected parts."""
+
+    def __init__(self, bodies):
+        self.leader = [*range(bodies), ROOT]
+
+    def find(self, k):
+        while self.leader[k] not in (k, ROOT):
+            k = self.leader[k]
+        return self.leader[k]
+
+    def join(self, one, two):
+        """Connect two parts; False where they are one already."""
+        one, two = self.find(one), self.find(two)
+        if one == two:
+            return False
+        one, two = (two, one) if one == ROOT else (one, two)
+        self.leader[one] = two
+        return True
 
 
 def outline(model):

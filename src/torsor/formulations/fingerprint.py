@@ -194,6 +194,7 @@ def _declared(model):
     told.add_alike(placed)
     for what in ("start", "start_rate"):
         told.add_alike([kept(j, what) for j in model.joints])
+    told.names += [f"{j.name} cut={bool(j.cut)}" for j in model.joints if j.cut is not None]
     told.add(model.gravity)
     texts: dict = {}
     for force in model.forces:

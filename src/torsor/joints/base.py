@@ -29,7 +29,7 @@ from ..lie import se3
 from .alignment import is_strict
 from .constraint import Constraint, Equations, Trace, in_world
 
-NOT_IN_EQUATIONS = {"name", "first", "second", "point", "frames", "placed", "start", "start_rate"}
+NOT_IN_EQUATIONS = {"name", "first", "second", "point", "frames", "placed", "start", "start_rate", "cut"}
 MOTIONS = (("position", (3, 1)), ("rotation", (3, 3)), ("velocity", (3, 1)), ("angular_velocity", (3, 1)))
 _TRACES: dict = {}
 _CONSTANTS: dict = {}
@@ -194,6 +194,7 @@ class Joint(Connection):
 
     start        joint coordinates at the start, where they differ from the reference configuration
     start_rate   joint velocities at the start
+    cut          for joint coordinates: True, it closes a loop; False, it is in the spanning tree; None, that is chosen
     """
 
     kind: ClassVar[str] = "joint"
@@ -209,9 +210,12 @@ class Joint(Connection):
 
     start: Number | Vector | None = _START()
     start_rate: Number | Vector | None = _START()
+    cut: bool | None = field(default=None, kw_only=True)
 
     def located(self) -> Self:
         super().located()
+        if self.cut is not None and not isinstance(self.cut, (bool, np.bool_)):
+            raise ModelError(f"{self.owner}: cut must be True, False or None, got {quantity.show(self.cut)}")
         for what in ("start", "start_rate"):
             given = kept(self, what)
             if given is not None:

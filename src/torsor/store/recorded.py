@@ -202,7 +202,7 @@ def recorded(element):
 def _common(element):
     """Fields that all connections have."""
     base = {attribute: name for name, attribute in initial(element)}
-    names = ("name", "first", "second", "point", "frames", "placed", "start", "start_rate")
+    names = ("name", "first", "second", "point", "frames", "placed", "start", "start_rate", "cut")
     return {name: getattr(element, attribute) for attribute, name in base.items() if name in names}
 
 
