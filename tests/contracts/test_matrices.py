@@ -160,3 +160,87 @@ def test_mass_and_coriolis_matrix_do_not_know_where_the_ground_is(motion):
         np.testing.assert_allclose(mine, other, atol=1e-13)
     a = found.forward_dynamics(q, v, [1.0, -2.0], t=0.7)
     np.testing.assert_allclose(found.inverse_dynamics(q, v, a, t=0.7), [1.0, -2.0], atol=1e-10)
+
+
+# Christoffel symbols
+
+CURVED = [
+    *TREES,
+    "chain",
+    "car",
+    "free-body",
+    "governor",
+    "satellite-1",
+]  # joints on SO(3), SE(3), drawn either way, loops open
+
+
+JOINTS = [j for j in ts.registered("joint").values() if j.__module__.startswith("torsor.") and j.dof]
+
+
+def joined(cls):
+    """A chain of this joint, a hinge and this joint again, drawn from the body to its parent."""
+    model = ts.Model("all", gravity=(0, 0, -9.81))
+    last = model.ground
+    for k, kind in enumerate((cls, ts.Revolute, cls)):
+        inertia = np.diag((0.3, 0.4, 0.5)) + 0.005 * k
+        body = model.body(f"b{k}", mass=1.0 + 0.1 * k, inertia=inertia, at=(k, 0.1 * k, 0.2))
+        ends = (body, last) if k == 2 else (last, body)
+        more = {"pitch": 0.2} if kind is ts.Screw else {}
+        model.add(kind(f"j{k}", *ends, point=(k - 0.4, 0.2, 0.1), **more))
+        last = body
+    return model
+
+
+@pytest.mark.parametrize("case", [*CURVED, *[pytest.param(j, id=j.key) for j in JOINTS]])
+def test_christoffel_symbols_are_those_of_the_metric(case):
+    """Γ_abc v_b + its transpose is Ṁ, by central differences; Γ_abc v_b v_c is C v of Newton and Euler's equations; and Binet's
+    tensors give the same symbols as the derivatives of M."""
+    if not isinstance(case, str):
+        found = ts.compile(joined(case), formulation="relative")
+        random = np.random.default_rng(4)
+        v = random.standard_normal(found.v.size)
+        q = found.kernels["retract"](found.q, 0.3 * random.standard_normal(found.v.size))[0]
+    else:
+        found, q, v, _, _ = dynamics(case)
+    metric, binet = (found.christoffel(q, form=form) for form in ("metric", "binet"))
+    size = np.abs(metric).max() + np.abs(found.mass_matrix(q)).max()
+    assert np.abs(metric - binet).max() < 1e-12 * size  # two routes, rounding only
+    C, h = np.einsum("abc,b->ac", metric, v), 1e-6
+    ahead, behind = (found.mass_matrix(found.kernels["retract"](q, s * h * v)[0]) for s in (1, -1))
+    # the central difference is good to h² and to rounding / h
+    assert np.abs((ahead - behind) / (2 * h) - C - C.T).max() < 1e-8 * size * (1 + np.abs(v).max())
+    rest = found.inverse_dynamics(q, np.zeros_like(v), np.zeros_like(v))
+    if not found.model.forces and case != "satellite-1":
+        moving = found.inverse_dynamics(q, v, np.zeros_like(v))
+        assert np.abs(C @ v - (moving - rest)).max() < 1e-11 * size * (1 + np.abs(v).max() ** 2)
+
+
+@pytest.mark.parametrize("case", ["platform", "chain", "panels"])
+def test_christoffel_symbols_of_coordinates_are_symmetric(case):
+    found, q, _, _, _ = dynamics(case)
+    for form in ("metric", "binet"):
+        gamma = found.christoffel(np.stack([q, found.q]), form=form)
+        assert gamma.shape == (2, *[found.v.size] * 3)
+        assert np.abs(gamma - gamma.swapaxes(2, 3)).max() < 1e-13 * np.abs(gamma).max()
+
+
+def test_christoffel_symbols_of_a_polar_arm_are_the_textbook_ones():
+    """T = ½ (J + m r²) φ̇² + ½ m ṙ²: Γ_rφφ = −m r, Γ_φrφ = m r, all others zero."""
+    model = ts.Model("polar")
+    arm = model.body("arm", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(0, 0, 0))
+    load = model.body("load", mass=2.0, inertia=(0.1, 0.1, 0.1), at=(1.5, 0, 0))
+    model.add(ts.Revolute("phi", model.ground, arm, point=(0, 0, 0), axis="z"))
+    model.add(ts.Prismatic("r", arm, load, axis="x"))
+    gamma = ts.compile(model, formulation="relative").christoffel([0.3, 0.2])
+    expected = np.zeros((2, 2, 2))
+    expected[1, 0, 0], expected[0, 0, 1], expected[0, 1, 0] = -2.0 * 1.7, 2.0 * 1.7, 2.0 * 1.7
+    np.testing.assert_allclose(gamma, expected, atol=1e-14)
+
+
+def test_christoffel_symbols_need_joint_coordinates_and_a_known_form():
+    with pytest.raises(ts.OptionError, match="relative"):
+        ts.compile(ts.cases.load("three-link"), "absolute").christoffel()
+    with pytest.raises(ts.OptionError, match="Known: metric, binet"):
+        ts.compile(ts.cases.load("platform"), "relative").christoffel(form="bishop")
+    with pytest.raises(ts.OptionError, match="product of exponentials"):
+        ts.compile(ts.cases.load("three-link"), "relative-first").christoffel(form="binet")

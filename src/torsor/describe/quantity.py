@@ -228,3 +228,9 @@ def numbers(value, at=None):
 def parted(column, *sizes):
     """A column in parts of these sizes, and the rest. Each is a column, as x[:0] of a single number is not."""
     return ca.vertsplit(column, np.cumsum([0, *sizes, column.shape[0] - sum(sizes)]).tolist())
+
+
+def refuse_no_choice(value, what, owner):
+    """Refuse what is neither True, False nor None."""
+    if value is not None and not isinstance(value, (bool, np.bool_)):
+        raise ModelError(f"{owner}: {what} must be True, False or None, got {show(value)}")

@@ -28,7 +28,11 @@ from ..lie import SE3, SO3, Rn, Turning, se3, so3
 from . import spatial
 from .tracing import traced
 
-SUBGROUPS = ("cylindrical", "planar")  # besides rotations and rigid motions: joints whose motions form a group
+SUBGROUPS = (
+    "cylindrical",
+    "planar",
+    "schoenflies",
+)  # besides rotations and rigid motions: joints whose motions form a group
 
 
 class Link:

@@ -214,8 +214,7 @@ class Joint(Connection):
 
     def located(self) -> Self:
         super().located()
-        if self.cut is not None and not isinstance(self.cut, (bool, np.bool_)):
-            raise ModelError(f"{self.owner}: cut must be True, False or None, got {quantity.show(self.cut)}")
+        quantity.refuse_no_choice(self.cut, "cut", self.owner)
         for what in ("start", "start_rate"):
             given = kept(self, what)
             if given is not None:
@@ -256,8 +255,7 @@ class Joint(Connection):
     def joint_coordinates(self) -> ca.SX:
         """q of the present poses; an angle is continued from its last value `turn`, so that turns are counted."""
         q = self.coordinates(self.relative_pose())
-        full = 2 * ca.pi
-        counted = q + full * ca.floor((self.turn - q) / full + 0.5)
+        counted = q + 2 * ca.pi * ca.floor((self.turn - q) / (2 * ca.pi) + 0.5)
         return ca.vertcat(*[counted[k] if self.angular[k] else q[k] for k in range(self.dof)])
 
     def joint_rates(self) -> ca.SX:

@@ -32,7 +32,7 @@ class Dynamics(JointDynamics):
     formulation    the one in use, and `formulation_reason`: why
 
     Also `poses`, `point` and `point_jacobian` of bodies and, in joint coordinates, `mass_matrix`, `coriolis`, `gravity`,
-    `forward_dynamics`, `inverse_dynamics`, `body_jacobian`. All of them take arrays of states with leading dimensions.
+    `christoffel`, `forward_dynamics`, `inverse_dynamics`, `body_jacobian`. All take arrays of states with leading dimensions.
     """
 
     def __init__(

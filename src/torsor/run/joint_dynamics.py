@@ -54,6 +54,22 @@ class JointDynamics:
         batch = self._batch(q, v, t, p)
         return batch.shaped(self._matrix("coriolis").over(*batch["q v p"])[0], self.v.size, self.v.size)
 
+    def christoffel(self, q: Any = None, p: Any = None, form: str = "metric") -> np.ndarray:
+        """Γ_abc, the Christoffel symbols of the first kind, shape (…, n, n, n): C_ac = Γ_abc v_b, and (C v)_a = Γ_abc v_b v_c.
+
+        form   "metric": by differentiation of M; "binet": from the bodies' twists and Binet's inertia tensors
+        """
+        from .. import kernels
+        from ..formulations import christoffel
+
+        name = f"christoffel {form}"
+        if name not in self._matrices:
+            graph = christoffel.function(self.formulation_object, form)
+            self._matrices[name] = kernels.build({"christoffel": graph})["christoffel"]
+        batch, n = self._batch(q, None, 0.0, p), self.v.size
+        flat = self._matrices[name].over(*batch["q p"])[0]
+        return flat.reshape(*batch.shape, n, n, n)
+
     def gravity(self, q: Any = None, p: Any = None, t: Any = 0.0) -> np.ndarray:
         """g(q): joint forces that hold the tree at rest against gravity alone, on grounds that stand where they are at t."""
         batch = self._batch(q, None, t, p)
