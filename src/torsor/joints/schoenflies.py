@@ -35,7 +35,7 @@ class Schoenflies(Joint):
     axis: Axis = (0, 0, 1)
 
     def pose(self, q: ca.SX) -> ca.SX:
-        return se3.pose(so3.rotation(self.first_axis(), q[3]), q[:3])  # (1)
+        return se3.pose(so3.rotation(self.first_axis(), q[3]), ca.vertcat(q[0], q[1], q[2]))  # (1)
 
     def motion(self, q: ca.SX) -> ca.SX:
         a = self.first_axis()
