@@ -223,7 +223,7 @@ def _stops(model, limits):
     """Gaps of all stops, each with the unit of its coordinate and a name: those of the model, and those that are given besides."""
     found = []
     for c in model.constraints:
-        if isinstance(c, Limit):
+        if isinstance(c, Limit) and c.starts_armed:
             unit = _unit(c.joint, c.index)
             found += [(unit, gap, c.name) for gap in c.gaps()]
     for (joint, k), (lower, upper) in limits:

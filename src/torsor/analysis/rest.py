@@ -43,6 +43,11 @@ class Rest:
     def acts(self, place, element):
         return self.switched.get(id(element)) not in place.released
 
+    def armed(self, place, element):
+        """True unless an element is disarmed at a place."""
+        here = self.places.get(id(element._armed))
+        return here is None or place.p[here] == 1.0
+
     def gaps(self, place):
         """The size of every gap over that of the model, in the order of `sides`."""
         if not self.contacts:
@@ -68,7 +73,7 @@ class Rest:
         """The place with every gap closed that is smaller, and whether there was one."""
         found = False
         for (contact, k), gap in zip(self.sides, self.gaps(place)):
-            if gap < far and not self.acts(place, contact):
+            if gap < far and not self.acts(place, contact) and self.armed(place, contact):
                 place, found = self.switch(place, contact, True, k), True
         return place, found
 
@@ -77,7 +82,7 @@ class Rest:
         for f in self.friction:
             hosts = [*f.within()] + ([] if f.host is None else [f.host])
             there = all(id(h) not in self.switched or self.acts(place, h) for h in hosts)
-            place = self.switch(place, f, there and id(f) not in self.let_go)
+            place = self.switch(place, f, there and self.armed(place, f) and id(f) not in self.let_go)
         return place
 
     def shared(self, balance):
@@ -159,4 +164,5 @@ class Rest:
     def told(self, place):
         """Whether each contact is closed, and each friction holds."""
         words = {c: ("closed", "open") for c in self.contacts} | {f: ("holds", "slides") for f in self.friction}
-        return {e.name: pair[0 if self.acts(place, e) else 1] for e, pair in words.items()}
+        told = lambda e, pair: pair[0 if self.acts(place, e) else 1] if self.armed(place, e) else "inactive"
+        return {e.name: told(e, pair) for e, pair in words.items()}

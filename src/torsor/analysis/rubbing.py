@@ -19,7 +19,8 @@ STANDS = 1e-9  # sliding velocity over the largest velocity on the way, both wit
 def slid(problem, t, q, v, p):
     """The inputs p of each instant with what slides there, and which way: (1). Contacts are open, and have no friction."""
     f, model = problem.f, problem.model
-    rubs = lambda c: isinstance(c, DryFriction) and c.host is None and all(x.acts is not False for x in c.within())
+    acts = lambda c: c.starts_armed and all(x.acts is not False for x in c.within())
+    rubs = lambda c: isinstance(c, DryFriction) and c.host is None and acts(c)
     rows = [k for k, row in enumerate(f.rows) if rubs(row.constraint)]
     if not rows:
         return p

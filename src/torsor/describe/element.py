@@ -118,7 +118,7 @@ def _element(model, name):
     return model[name]
 
 
-ASIDE = frozenset(("_home", "_active", "acts", "rows_kept"))  # what changes nothing of what an element says
+ASIDE = frozenset(("_home", "_active", "_armed", "acts", "starts_armed", "rows_kept"))  # what changes nothing of what an element says
 
 
 def fill_in(element, **values):
@@ -174,6 +174,9 @@ class Element(Owned):
     world      the ground of the model that the element was described in: what "world axes" and "world position" mean
     acts       whether it acts from the start; None: it belongs to no model
     starts_active   the same where nothing else is said
+    armable    True: the element watches the motion, and whether it acts follows from that (contacts, stops, dry friction,
+               rules). It is armed or disarmed: while it is disarmed it neither acts nor is watched
+    starts_armed    whether it is armed from the start; False for an armable element that was added with `active=False`
     """
 
     key: ClassVar[str] = "element"
@@ -181,7 +184,10 @@ class Element(Owned):
     world: ClassVar[Any] = None
     acts: ClassVar[bool | None] = None
     starts_active: ClassVar[bool] = True
+    armable: ClassVar[bool] = False
+    starts_armed: ClassVar[bool] = True
     _active: ClassVar[Any] = None
+    _armed: ClassVar[Any] = None
 
     name: str
 
@@ -191,6 +197,26 @@ class Element(Owned):
         switch the element. None: it belongs to no model."""
         known = self._active
         return self._home.activity(self) if known is None and self._home is not None else known
+
+    @property
+    def armed(self) -> Any:
+        """The memory that is 1 while an armable element is armed, made when it is first asked for; part of a model only where
+        events arm or disarm the element, or it starts disarmed. None: it belongs to no model."""
+        known = self._armed
+        return self._home.arming(self) if known is None and self._home is not None else known
+
+    @property
+    def inactive(self) -> bool:
+        """True if it was added with `active=False`."""
+        return not self.starts_armed if self.armable else self.acts is False
+
+    def captures(self) -> list[tuple[Any, ca.SX]]:
+        """Pairs (memory, expression) that are set at the instant when the element is engaged."""
+        return []
+
+    def resets(self) -> list[tuple[Any, ca.SX]]:
+        """Pairs (memory, expression) that are set at the instant when the element is released."""
+        return []
 
     def located(self) -> Self:
         """The element with its world-frame data turned into body-fixed data; called once, when it is added."""
@@ -241,3 +267,4 @@ class Rule(Element):
     """Base of elements that only watch: they bring events, and neither equations nor forces."""
 
     kind = key = "rule"
+    armable = True

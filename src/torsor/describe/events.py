@@ -163,9 +163,11 @@ class WithEvents:
         """Symbols of an element that is about to be added: whether it acts, what it remembers."""
         if active is not None and not isinstance(active, (bool, np.bool_)):
             raise ModelError(f"{element.owner}: active must be True or False, got {quantity.show(active)}")
-        if active is not None and not element.starts_active and active != element.starts_active:
-            raise ModelError(f"{element.owner}: whether it acts follows from the motion; `active` cannot be given")
-        fill_in(element, acts=element.starts_active if active is None else bool(active), _home=self)
+        on = active is None or bool(active)
+        if element.armable:
+            fill_in(element, acts=element.starts_active, starts_armed=on, _home=self)
+        else:
+            fill_in(element, acts=on, _home=self)
         self._note(element)
         for memory in element.memories():
             self._symbols[memory.symbol.element_hash()] = "memory"
@@ -193,10 +195,19 @@ class WithEvents:
         return list(self.derived["switched"])
 
     @property
+    def armable(self) -> list:
+        """Elements that events arm or disarm, or that are disarmed at the start, in the order of the model."""
+        if "armable" not in self.derived:
+            named = {id(target) for event in self.events for action in event.actions for target in action.arms()}
+            every = {id(e): e for e in [*self.constraints, *self.rules] if e.armable}
+            self.derived["armable"] = [e for e in every.values() if not e.starts_armed or id(e) in named]
+        return list(self.derived["armable"])
+
+    @property
     def memories(self) -> list[Memory]:
-        """Everything that a run remembers: what events name, and whether switched elements act."""
-        found = {id(m): m for m in [*self.memory.values(), *[e.active for e in self.switched]]}
-        return list(found.values())
+        """Everything that a run remembers: what events name, whether switched elements act, and whether armable ones are armed."""
+        switches = [*[e.active for e in self.switched], *[e.armed for e in self.armable]]
+        return list({id(m): m for m in [*self.memory.values(), *switches]}.values())
 
     @property
     def inputs(self) -> list:

@@ -49,7 +49,8 @@ def owners_in(model, expression):
 
 def _owners(model):
     """Whose every symbol of a model is, by its identity."""
-    memories = [e._active for e in model._names.values() if isinstance(e, Element) and e._active is not None]
+    elements = [thing for thing in model._names.values() if isinstance(thing, Element)]
+    memories = [m for e in elements for m in (e._active, e._armed) if m is not None]
     for thing in [*model.parameters.values(), *model.memory.values(), *memories]:
         yield thing.symbol.element_hash(), (thing, "symbol")
     for thing in model._names.values():
@@ -211,13 +212,15 @@ class Copying:
         moved = {name: self.counterpart(getattr(element, kept)) for name, kept in initial(element)}
         twin = type(element)(**{**moved, "name": self.name(element.name)})
         fill_in(twin, world=self.things[id(element.world)])
-        parent._prepare(twin, None if element.acts == element.starts_active else element.acts)
+        parent._prepare(twin, False if element.inactive else None)
         for old, new in zip(element.memories(), twin.memories()):
             if id(old) in self.things:  # others may know its symbol by now
                 fill_in(new, symbol=self.things[id(old)].symbol)
             self.things[id(old)] = new
         if element._active is not None:
             self.things[id(element._active)] = twin.active
+        if element._armed is not None:
+            self.things[id(element._armed)] = twin.armed
         self.things[id(element)] = twin
         parent._enter(twin.name, twin)
         if self.changed:

@@ -44,7 +44,7 @@ def _light(element):
     )  # its fields are what it is made of
     still = cls.memories is Element.memories and cls.events is Element.events
     own = getattr(cls, "__post_init__", None) not in INITS
-    same = element._active is None and element.acts == element.starts_active
+    same = element._active is None and element._armed is None and not element.inactive
     return ordinary and still and not own and same and not any(map(_symbolic, _fields(element).values()))
 
 

@@ -33,6 +33,15 @@ class WithSymbols:
                 fill_in(element, _active=memory)
         return element._active
 
+    def arming(self, element: Any) -> Memory:
+        """The memory that tells whether an armable element of the model is armed."""
+        with MAKING:
+            if element._armed is None:
+                memory = Memory(f"{element.name}.armed", float(element.starts_armed))
+                self._symbols[memory.symbol.element_hash()] = "memory"
+                fill_in(element, _armed=memory)
+        return element._armed
+
     def _note(self, thing):
         """Take note of the symbols of a thing that were made before it was added; it tells of others itself."""
         if isinstance(thing, Owned):
@@ -45,8 +54,9 @@ class WithSymbols:
         for known in symbols_of(thing) if isinstance(thing, Owned) else [thing.symbol.element_hash()]:
             self._symbols.pop(known, None)
         if isinstance(thing, Element) and thing.acts is not None:
-            for memory in [*thing.memories(), *([] if thing._active is None else [thing._active])]:
-                self._forget(memory)
+            for memory in [*thing.memories(), thing._active, thing._armed]:
+                if memory is not None:
+                    self._forget(memory)
 
     def _shorten(self, lengths):
         """Take back everything that was added to parts of the model, lists and dictionaries, since they had these lengths."""

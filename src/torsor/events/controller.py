@@ -21,7 +21,7 @@ from ..registry import register
 from .actions.asking import Ask
 from .actions.setting import Assign
 from .bundle import NAMED, NOTHING, Bundle, array, entries, scalars
-from .event import Clock, Event, Memory
+from .event import PAST, Clock, Event, Memory
 from .sampled import MOST, behind, known, refuse_function, remembered, seconds, starts
 
 
@@ -243,6 +243,17 @@ class Controller(Rule):
     def memories(self) -> list[Any]:
         waiting = [memory for place in self.waiting for memory in place]
         return [*self.held.values(), *self.states.values(), *self.answers, *waiting, *self.counts]
+
+    def captures(self) -> list[tuple[Any, ca.SX]]:
+        """Engaged, it samples from the next of its instants on; samples that have not taken effect before are dropped."""
+        clock, armed, sampled = self.samples, self.armed.symbol > 0.5, self.counts[0].symbol
+        missed = ca.ceil((quantity.time - clock.since) / clock.period - PAST)
+        begins = ca.fmax(sampled, missed)
+        return [(count, ca.if_else(armed, count.symbol, begins)) for count in self.counts]
+
+    def resets(self) -> list[tuple[Any, ca.SX]]:
+        """Released, its outputs are those of the start; its state is kept."""
+        return [(memory, ca.SX(memory.value)) for memory in self.held.values()]
 
     def told(self) -> dict[str, ca.SX]:
         return {memory.name: memory.symbol for memory in (*self.held.values(), *self.states.values())}

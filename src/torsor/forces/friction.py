@@ -39,6 +39,7 @@ class DryFriction(Constraint, Force):
     """
 
     starts_active = False
+    armable = True
     gated = False
     rank = 2
     slip: ClassVar[Memory]  # whether it slides, which way, and how slowly; each element has its own

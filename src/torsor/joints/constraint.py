@@ -75,10 +75,6 @@ class Constraint(Element):
         """The trace that this element shares with all of its kind, see `Connection`; None where it has none."""
         return None
 
-    def captures(self) -> list[tuple[Any, ca.SX]]:
-        """Pairs (memory, expression): what the constraint takes note of at the instant when it is engaged."""
-        return []
-
     def declared(self) -> list[Statement]:
         stated = self.equations()
         rows, allowed = (stated.velocity, SLIDING) if stated.position is None else (stated.position, KEPT)

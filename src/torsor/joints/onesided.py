@@ -19,7 +19,7 @@ from ..describe.element import CONSTANT, Statement, fill_in
 from ..describe.quantity import Number
 from ..errors import ModelError
 from ..events import Event, Memory, Watch
-from ..events.actions.holding import Release
+from ..events.actions.holding import Lift
 from ..events.actions.striking import Strike
 from .constraint import Constraint
 
@@ -32,6 +32,7 @@ class OneSided(Constraint):
     """
 
     starts_active = False
+    armable = True
     rank = 1
     sides: ClassVar[tuple[Memory, ...]]  # which gap is closed; each element has its own
     restitution: Number = field(default=0.0, kw_only=True)
@@ -74,7 +75,7 @@ class OneSided(Constraint):
             open = ((self.active, 0.0), *there)
             found.append(Event(f"{self.name}.{label}", Watch(gap, state=True), (strike,), open, settles=True))
         pulls = Watch(self.multiplier[0], state=True)
-        return [*found, Event(f"{self.name}.lift", pulls, (Release((self,)),), ((self.active, 1.0),), settles=True)]
+        return [*found, Event(f"{self.name}.lift", pulls, (Lift((self,)),), ((self.active, 1.0),), settles=True)]
 
 
 def positive(element, what):

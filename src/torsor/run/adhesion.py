@@ -50,11 +50,11 @@ def grip(run, t, e, jumped):
         speed, holds = trial.later[f.speed], trial.p[f.stick] == 1.0 and not jumped
         unit = run.program.units[f.row]
         slows = jumped or events.due[f.stops] == 1 or events.phi[RATE, f.stops] < 0.0
-        closed = f.host < 0 or trial.p[f.host] != 0.0
-        tries = closed and (holds or speed <= unit * (slow if slows else rounding))
+        closed, armed = f.host < 0 or trial.p[f.host] != 0.0, f.armed < 0 or trial.p[f.armed] == 1.0
+        tries = closed and armed and (holds or speed <= unit * (slow if slows else rounding))
         run.rub.tries[k] = STICKS if tries else APART
         if not tries:
-            trial.p[f.stick], trial.p[f.slip] = 0.0, 1.0
+            trial.p[f.stick], trial.p[f.slip] = 0.0, 1.0 if armed else 0.0
             for m in range(f.parts if speed > 0.0 else 0):
                 trial.p[f.heading + m] = trial.later[f.speed + 1 + m]
         some = some or tries

@@ -10,10 +10,21 @@ from .within import SAME
 
 
 @inlined
+def stopped(run, m):
+    """Whether the clock of event m does not run: its controller is disarmed."""
+    watch = run.program.events[m]
+    for k in range(watch.during, watch.during_end):
+        if run.state.p[run.program.during[k].place] != run.program.during[k].value:
+            return True
+    return False
+
+
+@inlined
 def rings(run, m, t):
     """Whether the clock of event m rings at or before a time."""
     watch = run.program.events[m]
-    return (run.state.p[watch.count] + watch.first) * watch.period + watch.rest <= t + SAME * abs(t)  # (1)
+    late = (run.state.p[watch.count] + watch.first) * watch.period + watch.rest <= t + SAME * abs(t)  # (1)
+    return late and not stopped(run, m)
 
 
 @compiled
@@ -31,6 +42,6 @@ def before(run, goal):
     for m in run.program.clocks:
         watch = run.program.events[m]
         next = (run.state.p[watch.count] + watch.first) * watch.period + watch.rest
-        if next + SAME * abs(next) < found:
+        if next + SAME * abs(next) < found and not stopped(run, m):
             found = next
     return found

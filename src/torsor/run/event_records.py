@@ -51,6 +51,7 @@ FRICTION = rows(
     speed=COUNT,  # slot of the sliding speed; the direction follows
     parts=COUNT,  # components of the direction
     host=COUNT,  # place of the contact that it acts in, −1: none
+    armed=COUNT,  # place of whether it is armed, −1: always
     row=COUNT,  # first of its rows
     sliding=COUNT,  # slots of the coefficients, −1: its load is no contact's
     static=COUNT,

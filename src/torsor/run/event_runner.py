@@ -151,7 +151,8 @@ class EventRunner(Runner):
         for f in self.program.frictions:
             speed, heading, parts = f["speed"], f["heading"], f["parts"]
             sticks = slots[speed] <= slow * self.program.units[f["row"]] and (f["host"] < 0 or p[f["host"]] == 1.0)
-            p[f["stick"]], p[f["slip"]] = (1.0, 0.0) if sticks else (0.0, 1.0)
+            armed = f["armed"] < 0 or p[f["armed"]] == 1.0
+            p[f["stick"]], p[f["slip"]] = float(sticks and armed), float(armed and not sticks)
             if slots[speed] > 0.0:
                 p[heading : heading + parts] = slots[speed + 1 : speed + 1 + parts]
 

@@ -50,5 +50,6 @@ def push(run, i):
 def loosen(run, p, contacts):
     """Dry friction slides, for the time being; in contacts that take part in an impact it takes part in it (`sliding.py`)."""
     for f in run.program.frictions:
-        takes_part = contacts and f.host >= 0 and f.sliding >= 0 and p[f.host] == 1.0
-        p[f.stick], p[f.slip] = (1.0, 0.0) if takes_part else (0.0, 1.0)
+        armed = f.armed < 0 or p[f.armed] == 1.0
+        takes_part = contacts and f.host >= 0 and f.sliding >= 0 and p[f.host] == 1.0 and armed
+        p[f.stick], p[f.slip] = (1.0, 0.0) if takes_part else (0.0, 1.0 if armed else 0.0)

@@ -72,6 +72,7 @@ def lowered(model, rows):
     watches = []
     for k, event in enumerate(model.events):
         needs = [(memory, value) for memory, value in event.during if id(memory) in places or memory.value != value]
+        needs += _acting(event.source, places)
         steps = [step for action in event.actions for step in action.steps(model)]
         own = [op for step in steps for op in _lower(step, k, plan, row, frictions)]
         ranges = (len(during), len(during) + len(needs), len(ops), len(ops) + len(own))
@@ -106,6 +107,15 @@ def lowered(model, rows):
         "clocks": np.array(list(clocks), np.int64),
     }
     return plan
+
+
+def _acting(source, places):
+    """Pairs (memory, value) that hold while the element that brought an event along is armed, or acts: only then is the event
+    looked at."""
+    if source is None:
+        return []
+    known = source._armed if source.armable else source._active
+    return [(known, 1.0)] if id(known) in places else []
 
 
 def _watch(model, event, places, ops):
@@ -164,7 +174,9 @@ def _lands(plan, row, frictions):
         slot, rough = _slot(plan, f.speed(), *heading), f.coefficients()
         hosts = f.within() if f.host is None else [f.host]
         host = next((plan.places[id(x.active)] for x in hosts if id(x.active) in plan.places), -1)
-        found.append([plan.places[id(m)] for m in (f.active, f.slip, f.direction[0])] + [slot, len(heading), host])
+        armed = plan.places.get(id(f._armed), -1)
+        found.append([plan.places[id(m)] for m in (f.active, f.slip, f.direction[0])])
+        found[-1] += [slot, len(heading), host, armed]
         found[-1] += [row[f"{f.name}[0]"], *([_slot(plan, x) for x in rough] if rough else (-1, -1))]
         found[-1] += [row[f"{f.host.name}[0]"] if f.host is not None else -1]
     return found

@@ -2,7 +2,7 @@
 
     set       a memory or a parameter takes the value of an expression, as it is just before the event
     engage    a constraint begins to hold: the velocities jump as momentum demands
-    release   a constraint ceases to hold; nothing jumps
+    release   a constraint ceases to hold, a contact opens; nothing jumps
     strike    a one-sided constraint is hit: rebound or contact
     land      dry friction decides between sticking and sliding
     record    the value of an expression is kept with the event
@@ -43,6 +43,10 @@ class Action:
 
     def switches(self) -> tuple:
         """Constraints and forces that it engages, releases or switches."""
+        return ()
+
+    def arms(self) -> tuple:
+        """Elements that it arms or disarms, where they can be."""
         return ()
 
     def steps(self, model: Any) -> list[Step]:

@@ -11,24 +11,29 @@ from ...errors import ModelError
 from ...registry import register
 from ..event import Memory, Mode
 from .base import Action, Step
+from .holding import engage_steps, release_steps
 
 
 @register("switch")
 @dataclass(frozen=True, eq=False)
 class Switch(Action):
-    """Forces are switched on or off."""
+    """Forces and rules are switched on or off: the same as to engage and to release them."""
 
-    acts_on = "forces"
+    acts_on = "forces, controllers or other rules"
     on: bool = True
 
     def accepts(self, model: Any, target: Any, owner: str) -> None:
-        self.one_of(model.forces, target, owner)
+        self.one_of([*model.forces, *model.rules], target, owner)
 
     def switches(self) -> tuple:
         return self.targets
 
+    def arms(self) -> tuple:
+        return self.targets
+
     def steps(self, model: Any) -> list[Step]:
-        return [Step("set", f.active, (ca.SX(float(self.on)),)) for f in self.targets]
+        steps = engage_steps if self.on else release_steps
+        return [step for element in self.targets for step in steps(element)]
 
 
 @register("assign")
@@ -78,7 +83,7 @@ class Enter(Action):
 
 
 def switch(*forces: Any, on: bool = True) -> Switch:
-    """Forces are switched on or off."""
+    """Forces and rules, such as controllers, are switched on or off."""
     return Switch(forces, on)
 
 

@@ -54,7 +54,9 @@ class Strike(Action):
         return (quantity.scalar(self.restitution, "restitution", "strike"),)
 
     def steps(self, model: Any) -> list[Step]:
-        prior = [Step("set", m, (ca.SX(value),)) for m, value in self.before]
+        armable = {id(element) for element in model.armable}
+        prior = [Step("set", c.armed, (ca.SX(1),)) for c in self.targets if id(c) in armable]
+        prior += [Step("set", m, (ca.SX(value),)) for m, value in self.before]
         return [*prior, *[Step("strike", c, self.expressions()) for c in self.targets]]
 
 
