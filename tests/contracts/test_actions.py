@@ -51,11 +51,14 @@ def scene():
     model, x = runner()
     lock = model.add(ts.Holonomic("lock", x - 3), active=False)
     push = model.add(ts.PointForce("push", model.bodies[0], force=(1, 0, 0)))
-    rub = model.add(ts.Friction("rub", model.add(ts.Contact("floor", model.ground, model.bodies[0])), coefficient=0.1))
+    floor = model.add(ts.Contact("floor", model.ground, model.bodies[0]))
+    rub = model.add(ts.Friction("rub", floor, coefficient=0.1))
     model.parameter("k", 1.0)
     mode = model.modes("machine", "on", "off")["off"]
     pilot = model.add(ts.Controller("pilot", period=1.0, outputs="u", function=lambda t, u: t))
     targets = {None: (), "constraints or joints": (lock,), "forces": (push,), "a controller": (pilot,)}
+    targets |= {"one-sided constraints": (floor,), "forces, controllers or other rules": (push, rub, pilot)}
+    targets |= {"joints, constraints, forces or rules": (lock, floor, rub, push, pilot)}
     return model, targets | {"assign": ("k",), "enter": (mode,), "land": (rub,)}
 
 
@@ -68,13 +71,14 @@ def test_an_action_consists_of_elementary_steps_on_what_it_says_it_acts_on(key):
     action.refers(model, "event 'e'")
     steps = action.steps(model)
     assert steps and {step.kind for step in steps} <= STEPS
-    assert cls.__doc__ and set(action.switches()) <= set(action.targets)
+    assert cls.__doc__ and set(action.switches()) <= set(action.targets) and set(action.arms()) <= set(action.targets)
 
 
 @pytest.mark.parametrize("key", [key for key, cls in ACTIONS.items() if cls.acts_on is not None])
 def test_an_action_refuses_what_it_does_not_act_on(key):
     model, targets = scene()
-    wrong = targets["constraints or joints" if ACTIONS[key].acts_on == "forces" else "forces"]
-    for given in ((), ("push",), (model.bodies[0],), wrong, (scene()[1][ACTIONS[key].acts_on][0],)):
+    own = targets[ACTIONS[key].acts_on]
+    wrong = [(x,) for x in (targets["forces"][0], targets["constraints or joints"][0]) if x not in own]
+    for given in ((), ("push",), (model.bodies[0],), *wrong, (scene()[1][ACTIONS[key].acts_on][0],)):
         with pytest.raises(ts.ModelError, match=f"event 'e': action '{key}'"):
             ACTIONS[key](given).refers(model, "event 'e'")

@@ -55,12 +55,20 @@ def test_actions_on_the_wrong_things_are_refused():
     machine = model.modes("machine", "a", "b")
     other, o = scene("other")
     foreign = other.modes("foreign", "a", "b")
-    now = ts.time >= 1
+    now, third = ts.time >= 1, ts.Model("third")
     when = lambda *actions, **options: lambda: model.when(now, *actions, name="e", **options)
     refused(when(), "event 'e'", "does nothing")
     refused(when("stop"), "event 'e'", "give actions", "'stop'")
     refused(when(ts.end), "event 'e'", "give actions")
-    refused(when(ts.release(s["push"])), "event 'e'", "release", "push")
+    refused(when(ts.engage(s["push"], snap=True)), "event 'e'", "engage", "snap=True", "push")
+    touch = third.add(ts.Contact("touch", third.ground, third.body("one", mass=1.0, inertia=(1, 1, 1))))
+    refused(
+        lambda: third.when(now, ts.engage(touch, snap=True), name="e"),
+        "event 'e'",
+        "engage",
+        "snap=True",
+        "contact 'touch'",
+    )
     refused(when(ts.release(s["first"])), "event 'e'", "release")
     refused(when(ts.release("joint")), "event 'e'", "release", "joint")
     refused(when(ts.engage(o["joint"])), "event 'e'", "engage", "'joint'", "does not belong to model 'scene'")
@@ -154,10 +162,12 @@ def test_elements_of_another_model_are_refused():
         refused(lambda make=make: model.add(make()), "'x'", "does not belong")
 
 
-def test_what_follows_from_the_motion_cannot_be_given():
+def test_whether_an_element_is_active_is_true_or_false():
     model, s = scene()
-    refused(lambda: model.add(ts.Contact("x", s["first"], s["second"]), active=True), "contact 'x'", "active")
-    refused(lambda: model.add(ts.Friction("y", s["slider"], coefficient=0.1), active=True), "friction 'y'", "active")
+    refused(
+        lambda: model.add(ts.Contact("x", s["first"], s["second"]), active=1), "contact 'x'", "active", "True or False"
+    )
+    refused(lambda: model.add(ts.Friction("y", s["slider"], coefficient=0.1), active="no"), "friction 'y'", "active")
 
 
 # runs
@@ -218,23 +228,59 @@ def test_engagements_that_contradict_each_other_are_named():
     stops(model, "event 'second'", "contradict", "two", events=["first"], kept=5)
 
 
-def test_a_contact_that_is_penetrated_at_the_start_is_an_error():
+def slider(**start):
+    """A body on a vertical guide, its centre at the origin of the world."""
     model = ts.Model("sunk", gravity=(0, 0, -9.81))
-    body = model.body("body", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(0, 0, -0.3))
-    model.add(ts.Contact("floor", model.ground, body, plane=(0, 0, 0)))
-    with pytest.raises(TorsorError) as caught:
-        ts.simulate(model, 1.0)
-    assert "'floor" in str(caught.value) and "-0.3" in str(caught.value)
+    body = model.body("body", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    rail = model.add(ts.Prismatic("rail", model.ground, body, axis="z", **start))
+    other = model.body("other", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    turn = model.add(ts.Revolute("turn", model.ground, other, axis="z", point=(0, 0, 0), start=0.5))
+    return model, body, rail, turn
 
 
-def test_a_limit_that_is_passed_at_the_start_is_an_error():
-    model = ts.Model("bent")
-    body = model.body("body", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(1, 0, 0))
-    hinge = model.add(ts.Revolute("hinge", model.ground, body, point=(0, 0, 0), start=0.5))
-    model.add(ts.Limit("stop", hinge, lower=-0.2, upper=0.3))
-    with pytest.raises(TorsorError) as caught:
-        ts.simulate(model, 1.0)
-    assert "'stop" in str(caught.value) and "-0.2" in str(caught.value)
+VIOLATED = {
+    "contact": (lambda m, b, j, k: ts.Contact("e", m.ground, b, plane=(0, 0, 2.0)), "body 'body'", "2 m below the plane of contact 'e'"),
+    "sphere": (
+        lambda m, b, j, k: ts.Contact("e", m.ground, b, radius=0.5, plane=(0, 0, 0)), "body 'body'", "0.5 m below the plane of contact 'e'",
+    ),
+    "lower": (lambda m, b, j, k: ts.Limit("e", j, lower=0.3), "prismatic 'rail'", "0.3 m beyond the lower limit of 'e'"),
+    "upper": (lambda m, b, j, k: ts.Limit("e", k, lower=-0.2, upper=0.3), "revolute 'turn'", "0.2 rad beyond the upper limit of 'e'"),
+    "slot": (
+        lambda m, b, j, k: ts.Slot("e", m.ground, b, frames=(m.ground.frame((0, 0, -1.0)), b.frame()), normal="z", clearance=0.5),
+        "body 'body'", "0.75 m beyond the upper plane of slot 'e'",
+    ),
+    "backlash": (
+        lambda m, b, j, k: ts.Backlash("e", k, j, play=0.2), "revolute 'turn'", "0.4 rad beyond the upper end of the play of backlash 'e'",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("key", VIOLATED)
+def test_a_one_sided_element_that_is_violated_says_by_how_much_and_where(key):
+    """At the start, and where it is engaged; inactive it says nothing."""
+    make, whose, where = VIOLATED[key]
+    model, *things = slider()
+    model.add(make(model, *things))
+    with pytest.raises(TorsorError, match=f"{whose} starts {where}.*active=False"):
+        ts.simulate(model, 0.1)
+    model, *things = slider()
+    element = model.add(make(model, *things), active=False)
+    model.when(ts.time >= 0.0, ts.engage(element), name="now")
+    with pytest.raises(TorsorError, match=f"{whose} is {where} at t = 0 s.*Engage it"):
+        ts.simulate(model, 0.1)
+    model, *things = slider()
+    model.add(make(model, *things), active=False)
+    ts.simulate(model, 0.1)
+
+
+def test_a_contact_that_others_make_redundant_is_found_violated_too():
+    """The fourth foot of a table stands 5 cm too deep: its row depends on those of the other three."""
+    model = ts.Model("table", gravity=(0, 0, -9.81))
+    top = model.body("top", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    for k, (x, y) in enumerate([(1, 1), (-1, 1), (-1, -1), (1, -1)]):
+        model.add(ts.Contact(f"foot{k}", model.ground, top, point=(x, y, 0), plane=(0, 0, 0.05 if k == 3 else 0)))
+    with pytest.raises(TorsorError, match="body 'top' starts 0.05 m below the plane of contact 'foot3'"):
+        ts.simulate(model, 0.1)
 
 
 def test_a_restitution_by_parameter_out_of_range_is_an_error():

@@ -118,7 +118,9 @@ def _element(model, name):
     return model[name]
 
 
-ASIDE = frozenset(("_home", "_active", "_armed", "acts", "starts_armed", "rows_kept"))  # what changes nothing of what an element says
+ASIDE = frozenset(
+    ("_home", "_active", "_armed", "acts", "starts_armed", "rows_kept")
+)  # what changes nothing of what an element says
 
 
 def fill_in(element, **values):

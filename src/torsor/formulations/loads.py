@@ -34,6 +34,7 @@ class Loads:
         self.potential, self.power = ca.SX(0), ca.SX(0)
         self.unknowns = {} if like is None else like.unknowns
         self._switched = {id(element) for element in model.switched}
+        self._armed = {id(element): element.armed.symbol for element in model.armable}
         self._loaded = loaded_symbols(model) if model.forces else set()
         for force in model.all_forces if weight else model.forces:
             self._add(force)
@@ -55,6 +56,7 @@ class Loads:
         U, D = force.potential(), force.dissipation()
         gates = [*force.within(), *([force] if force.gated else [])]
         gate = math.prod((x.active.symbol for x in gates if id(x) in self._switched), start=1)
+        gate *= self._armed.get(id(getattr(force, "host", None)), 1)  # friction in a contact that is disarmed
         if U is not None:
             U = gate * self.substitution.of(sloped(U))
             self.potential += U

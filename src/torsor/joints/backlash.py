@@ -48,5 +48,9 @@ class Backlash(OneSided):
         lag = self.joint.coordinate[self.index] - ratio * self.other.coordinate[self.other_index]
         return [half + lag, half - lag]
 
+    def violation(self, side: str, verb: str, depth: float) -> str:
+        unit = "rad" if self.joint.angular[self.index] else "m"
+        return f"{self.joint.owner} {verb} {depth:.3g} {unit} beyond the {side} end of the play of {self.owner}"
+
     def directions(self) -> list[str]:
         return [f"play between {self.joint.name} and {self.other.name}"]

@@ -64,6 +64,9 @@ class Contact(OneSided, Connection):
     def directions(self) -> list[str]:
         return [f"translation along {direction(quantity.unit(self.normal, 'normal', self.owner))}"]
 
+    def violation(self, side: str, verb: str, depth: float) -> str:
+        return f"{self.second.owner} {verb} {depth:.3g} m below the plane of {self.owner}"
+
     def sliding(self) -> ca.SX:
         """Velocity of the touching point along two directions of the plane."""
         (R1, p1), (_, p2) = self.ends()

@@ -49,5 +49,9 @@ class Limit(OneSided):
         below = [] if self.lower is None else [q - quantity.scalar(self.lower, "lower", self.owner)]
         return below + ([] if self.upper is None else [quantity.scalar(self.upper, "upper", self.owner) - q])
 
+    def violation(self, side: str, verb: str, depth: float) -> str:
+        unit = "rad" if self.joint.angular[self.index] else "m"
+        return f"{self.joint.owner} {verb} {depth:.3g} {unit} beyond the {side} limit of {self.name!r}"
+
     def directions(self) -> list[str]:
         return [f"stop of {self.joint.name}"]

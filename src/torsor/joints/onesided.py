@@ -58,6 +58,13 @@ class OneSided(Constraint):
         """The distances that must not become negative."""
         raise NotImplementedError
 
+    def violation(self, side: str, verb: str, depth: float) -> str:
+        """What is wrong where a gap is negative, in words.
+
+        side: label of the gap; verb: "starts" or "is"; depth: size of the gap
+        """
+        return f"{self.owner} {verb} violated by {depth:.3g} ({side})"
+
     def memories(self) -> list[Any]:
         return list(self.sides)
 

@@ -36,5 +36,8 @@ class Slot(OneSided, Connection):
         across = on_plane(self.relative_pose(), quantity.unit(self.normal, "normal", self.owner))
         return [half + across, half - across]
 
+    def violation(self, side: str, verb: str, depth: float) -> str:
+        return f"{self.second.owner} {verb} {depth:.3g} m beyond the {side} plane of {self.owner}"
+
     def directions(self) -> list[str]:
         return [f"translation along {direction(quantity.unit(self.normal, 'normal', self.owner))}"]

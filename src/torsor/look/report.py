@@ -60,7 +60,7 @@ def describe(
         events=[_event(e, model) for e in model.events if not e.half and not isinstance(e.watch, Clock)],
         controllers=[_controller(rule) for rule in model.rules if isinstance(rule, Controller)],
         modes=[{"name": name, "modes": list(machine.names)} for name, machine in model.machines.items()],
-        switched=[{"name": e.name, "type": e.key, "active": e.acts} for e in model.switched],
+        switched=[_switched(e) for e in {id(e): e for e in [*model.switched, *model.armable]}.values()],
         degrees_of_freedom={
             "gruebler": sum(3 if b.particle else 6 for b in model.bodies) - sum(n for c, n in declared if _acts(c)),
             "generic": system.freedom,
@@ -133,6 +133,12 @@ def loops(model):
 def _acts(element):
     """Whether an element acts at the start."""
     return element.acts is not False
+
+
+def _switched(element):
+    """Whether an element that events may switch acts at the start, and whether it was added with active=False."""
+    acts = bool(element.acts) and not element.inactive
+    return {"name": element.name, "type": element.key, "active": acts, "inactive": element.inactive}
 
 
 def _event(event, model):
@@ -274,7 +280,10 @@ def _changes(info, shown=40, width=100):
     if info["switched"]:
         state = {True: "acts at the start", False: "does not act at the start"}
         lines += ["", "switched by events"] + table(
-            [(e["name"], e["type"], state[e["active"]]) for e in info["switched"]]
+            [
+                (e["name"], e["type"], "inactive at the start" if e["inactive"] else state[e["active"]])
+                for e in info["switched"]
+            ]
         )
     return lines
 

@@ -13,6 +13,8 @@ def message(runner, status):
     if not w.WANTED <= status <= w.UNSEEN:
         return None
     name = runner.structures.program.names[runner.events.failed]
+    if status == w.PENETRATES and (violated := _violation(runner)):
+        return violated
     off = f"{runner.events.number:.3g}"
     if status == w.NOT_SATISFIED and runner.events.failed in runner.program.clocks:
         return (
@@ -47,6 +49,24 @@ def message(runner, status):
             "that stays engaged (ts.strike does that by itself)"
         ),
     }[status]  # fmt: skip
+
+
+def _violation(runner):
+    """The message for a one-sided element whose gap is negative where it begins to act; None for a strike of the user's own."""
+    events, t = runner.structures.told.model.events, runner.state.time
+    event = events[runner.events.failed]
+    if not hasattr(event.source, "violation"):
+        return None
+    element, side, depth = event.source, event.name.rpartition(".")[2], -runner.events.number
+    if element.starts_armed and t == runner.system.t:
+        return (
+            f"{element.violation(side, 'starts', depth)}. Start where the gap is not negative, or add the {element.key} with "
+            "active=False and engage it there (ts.engage)"
+        )
+    return (
+        f"{element.violation(side, 'is', depth)} at t = {t:.9g} s, where the {element.key} is to act. Engage it, or move it by "
+        "inputs, parameters and events, only where its gap is not negative"
+    )
 
 
 def at_end(runner):

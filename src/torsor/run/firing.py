@@ -72,6 +72,9 @@ def strike(run, e, op):
     if not 0.0 <= e_ <= 1.0:
         events.number = e_
         return RESTITUTION
+    if run.program.events[e].settles == 1 and events.phi[VALUE, e] < -FAR * run.program.units[op.row]:
+        events.number, events.failed = events.phi[VALUE, e], e
+        return PENETRATES
     hit = trial.struck[events.struck]
     hit.row, hit.place, hit.restitution, hit.slot = op.row, op.place, e_, op.slot + 1
     hit.stays, hit.takes_part = 0, 1

@@ -21,6 +21,7 @@ from ..describe.parameters import Input, Parameter
 from ..errors import ModelError
 from ..events import Clock, Event, Memory, Mode, Modes, State, Watch
 from ..events.actions import Action
+from ..events.actions.holding import Lift, Release
 from ..events.bundle import Bundle
 from ..registry import registered
 from ..tables.calls import numbers_in
@@ -224,7 +225,8 @@ class Reader:
         """What is made anew, and whether every element has what those of its class have in this version."""
         model = self.model
         for event in model.events:
-            vars(event).update(remember=model._remember, extend=model._extend)
+            actions = tuple(_own(action, event.source) for action in event.actions)
+            vars(event).update(remember=model._remember, extend=model._extend, actions=actions)
         for thing in self.things:
             if isinstance(thing, Element):
                 for name, attribute in initial(thing):
@@ -234,6 +236,12 @@ class Reader:
                         )
             if isinstance(thing, Owned) and not isinstance(vars(thing).get("name"), str):
                 raise ValueError("something has no name")
+
+
+def _own(action, source):
+    """The action of an element's own event. Earlier versions wrote the release of a contact that would pull in place of its lift."""
+    lifts = type(action) is Release and getattr(source, "armable", False) and source in action.targets
+    return Lift(action.targets) if lifts else action
 
 
 def _empty(known, name, owner):
