@@ -149,9 +149,14 @@ def test_what_is_breakable_breaks_only_while_that_is_watched():
 
 LAWS = {
     "expressions": lambda joint: {"outputs": {"f": 1.0 + 0 * joint.rate[0]}},
-    "compiled": lambda joint: {"outputs": ["f"], "inputs": [joint.rate[0]], "function": lambda t, u: 1.0 + 0 * u[0], "compiled": True},
+    "compiled": lambda joint: {
+        "outputs": ["f"],
+        "inputs": [joint.rate[0]],
+        "function": lambda t, u: 1.0 + 0 * u[0],
+        "compiled": True,
+    },
     "python": lambda joint: {"outputs": ["f"], "inputs": [joint.rate[0]], "function": lambda t, u: 1.0},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("delay", "phase"), [(0.0, 0.0), (0.13, 0.02)])

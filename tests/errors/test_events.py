@@ -239,20 +239,39 @@ def slider(**start):
 
 
 VIOLATED = {
-    "contact": (lambda m, b, j, k: ts.Contact("e", m.ground, b, plane=(0, 0, 2.0)), "body 'body'", "2 m below the plane of contact 'e'"),
-    "sphere": (
-        lambda m, b, j, k: ts.Contact("e", m.ground, b, radius=0.5, plane=(0, 0, 0)), "body 'body'", "0.5 m below the plane of contact 'e'",
+    "contact": (
+        lambda m, b, j, k: ts.Contact("e", m.ground, b, plane=(0, 0, 2.0)),
+        "body 'body'",
+        "2 m below the plane of contact 'e'",
     ),
-    "lower": (lambda m, b, j, k: ts.Limit("e", j, lower=0.3), "prismatic 'rail'", "0.3 m beyond the lower limit of 'e'"),
-    "upper": (lambda m, b, j, k: ts.Limit("e", k, lower=-0.2, upper=0.3), "revolute 'turn'", "0.2 rad beyond the upper limit of 'e'"),
+    "sphere": (
+        lambda m, b, j, k: ts.Contact("e", m.ground, b, radius=0.5, plane=(0, 0, 0)),
+        "body 'body'",
+        "0.5 m below the plane of contact 'e'",
+    ),
+    "lower": (
+        lambda m, b, j, k: ts.Limit("e", j, lower=0.3),
+        "prismatic 'rail'",
+        "0.3 m beyond the lower limit of 'e'",
+    ),
+    "upper": (
+        lambda m, b, j, k: ts.Limit("e", k, lower=-0.2, upper=0.3),
+        "revolute 'turn'",
+        "0.2 rad beyond the upper limit of 'e'",
+    ),
     "slot": (
-        lambda m, b, j, k: ts.Slot("e", m.ground, b, frames=(m.ground.frame((0, 0, -1.0)), b.frame()), normal="z", clearance=0.5),
-        "body 'body'", "0.75 m beyond the upper plane of slot 'e'",
+        lambda m, b, j, k: ts.Slot(
+            "e", m.ground, b, frames=(m.ground.frame((0, 0, -1.0)), b.frame()), normal="z", clearance=0.5
+        ),
+        "body 'body'",
+        "0.75 m beyond the upper plane of slot 'e'",
     ),
     "backlash": (
-        lambda m, b, j, k: ts.Backlash("e", k, j, play=0.2), "revolute 'turn'", "0.4 rad beyond the upper end of the play of backlash 'e'",
+        lambda m, b, j, k: ts.Backlash("e", k, j, play=0.2),
+        "revolute 'turn'",
+        "0.4 rad beyond the upper end of the play of backlash 'e'",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("key", VIOLATED)

@@ -100,6 +100,6 @@ def test_equilibria_and_ranges_of_motion_know_no_stop_that_is_inactive():
 
 def test_info_tells_what_is_inactive_at_the_start():
     info = ts.info(leg())
-    inactive = {element["name"] for element in info["switched"] if element["inactive"]}
+    inactive = {element["name"] for element in info["switched"] if element["start"] == "inactive"}
     assert inactive == {"floor", "ceiling", "rub", "pilot"} and "pilot" in str(info)
     assert str(info).count("inactive at the start") == 4

@@ -212,6 +212,12 @@ class Element(Owned):
         """True if it was added with `active=False`."""
         return not self.starts_armed if self.armable else self.acts is False
 
+    @property
+    def switching(self) -> dict[str, Any]:
+        """What is told of an element that events may switch: its state at the start."""
+        start = "inactive" if self.inactive else "acts" if self.acts else "does not act"
+        return {"name": self.name, "type": self.key, "active": start == "acts", "start": start}
+
     def captures(self) -> list[tuple[Any, ca.SX]]:
         """Pairs (memory, expression) that are set at the instant when the element is engaged."""
         return []

@@ -60,7 +60,7 @@ def describe(
         events=[_event(e, model) for e in model.events if not e.half and not isinstance(e.watch, Clock)],
         controllers=[_controller(rule) for rule in model.rules if isinstance(rule, Controller)],
         modes=[{"name": name, "modes": list(machine.names)} for name, machine in model.machines.items()],
-        switched=[_switched(e) for e in {id(e): e for e in [*model.switched, *model.armable]}.values()],
+        switched=[element.switching for element in {id(e): e for e in [*model.switched, *model.armable]}.values()],
         degrees_of_freedom={
             "gruebler": sum(3 if b.particle else 6 for b in model.bodies) - sum(n for c, n in declared if _acts(c)),
             "generic": system.freedom,
@@ -133,12 +133,6 @@ def loops(model):
 def _acts(element):
     """Whether an element acts at the start."""
     return element.acts is not False
-
-
-def _switched(element):
-    """Whether an element that events may switch acts at the start, and whether it was added with active=False."""
-    acts = bool(element.acts) and not element.inactive
-    return {"name": element.name, "type": element.key, "active": acts, "inactive": element.inactive}
 
 
 def _event(event, model):
@@ -278,13 +272,8 @@ def _changes(info, shown=40, width=100):
     if info["modes"]:
         lines += ["", "modes"] + table([(m["name"], ", ".join(m["modes"])) for m in info["modes"]])
     if info["switched"]:
-        state = {True: "acts at the start", False: "does not act at the start"}
-        lines += ["", "switched by events"] + table(
-            [
-                (e["name"], e["type"], "inactive at the start" if e["inactive"] else state[e["active"]])
-                for e in info["switched"]
-            ]
-        )
+        rows = [(e["name"], e["type"], f"{e['start']} at the start") for e in info["switched"]]
+        lines += ["", "switched by events"] + table(rows)
     return lines
 
 

@@ -239,7 +239,7 @@ class Reader:
 
 
 def _own(action, source):
-    """The action of an element's own event. Earlier versions wrote the release of a contact that would pull in place of its lift."""
+    """The action of an element's own event. Earlier versions wrote a release where a contact that would pull lifts."""
     lifts = type(action) is Release and getattr(source, "armable", False) and source in action.targets
     return Lift(action.targets) if lifts else action
 
