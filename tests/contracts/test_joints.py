@@ -140,7 +140,7 @@ def test_a_joint_between_bodies_starts_at_its_coordinates_and_rates(case, joint)
     state, turns = start.q, start.p
     np.testing.assert_allclose(examiner.g(0.0, state, turns), 0, atol=ROUNDING)
     speeds, changes = consistent_velocities(f, examiner, 0.0, state, turns)
-    assert changes == []
+    assert all("left open" in change for change in changes)  # the pair floats: its momentum is zero
     told = made.equations()
     inputs = [f.q, f.v, f.p]
     found = ca.Function("f", inputs, [f.substitution.of(told.coordinates), f.substitution.of(told.rates)])

@@ -70,7 +70,7 @@ def elsewhere(mechanism, at, what="at", like=None):
     # of one run of a study there may be its end alone
     t = float(at.get("time", at.get("time_reached", t)) if is_result(at) else getattr(at, "time", t))
     face, starts = _starts(mechanism, like)
-    q, v, p, _ = starts.start(t, wanted)
+    q, v, p, *_ = starts.start(t, wanted)
     q, v, p = face.adopt(t, q, v, p)
     place = mechanism.counted(Place(t, q, v, p, like.released))
     _warn(mechanism, place, {} if wanted.whole else wanted.coordinates, what)

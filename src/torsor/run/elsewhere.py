@@ -75,7 +75,7 @@ class Starts:
             return direct, self.built
         self._refuse_tables()
         face, elsewhere = self._elsewhere
-        q, v, p, found = elsewhere.start(float(t), wanted)
+        q, v, p, found, completed = elsewhere.start(float(t), wanted)
         if not (np.isfinite(q).all() and np.isfinite(v).all()):
             raise AssemblyError(f"model {self.model.name!r}: start: it is not made of finite numbers")
         if self.own.watches:
@@ -89,7 +89,7 @@ class Starts:
             if self.task.exactly and (wanted.named or missing > LARGE):
                 raise AssemblyError(f"model {self.model.name!r}: {told}")
             warnings.warn(f"model {self.model.name!r}: {told}", stacklevel=_outside())
-        return replace(system, changes=changes), built
+        return replace(system, changes=changes + completed), built
 
     def _directly(self, wanted, t):
         """The system where only states are asked for, or where its configuration and velocities are the coordinates and rates of

@@ -4,12 +4,9 @@ Positions: bodies are placed along the joints, outward from the grounds, each jo
 has at the model's start. Where that leaves loops open, the mechanism is led from the model's start to the wanted coordinates, those
 of joints in no loop as they are (`holding.py`); bodies that are wanted somewhere stay there. Where that cannot be, Newton's method
 closes loops with the least change.
-Velocities follow level by level, each without disturbing the one before:
-
-    0   the constraints                             G v = −g_t
-    1   what is wanted                              rates of joints, velocities of bodies
-    2   rates of all other joints                   as at the model's start
-    3   velocities of bodies that hang on nothing   as at the model's start
+Velocities follow level by level (`velocities.py`): the constraints, what is wanted, what the model gives, and the least change of
+kinetic energy. Rates that the model leaves open stay open; where velocities of bodies determine them there, they are as at the
+model's start.
 """
 
 from functools import cached_property
@@ -21,16 +18,15 @@ import numpy as np
 from ..describe.quantity import time
 from ..errors import AssemblyError
 from ..formulations.evaluation import Evaluated
-from ..formulations.initial import drives, holds, moving
+from ..formulations.initial import drives
 from ..lie import poses, so3
 from .diagnosis import diagnose
-from .examiner import shortened
 from .given import captured
 from .holding import Holding
 from .impostors import assembled
 from .nearest import nearest
 from .placing import Motion, Placing
-from .velocities import by_levels, of_length_one
+from .velocities import CHANGED, by_levels, completed, floating_trees, given_rows, open_rates
 
 
 class Elsewhere:
@@ -55,19 +51,8 @@ class Elsewhere:
 
     def _loose(self):
         """Velocities of bodies that no joint holds, and of the first ones of trees that hang on nothing, by body and quantity."""
-        reached, names = {g.name for g in self.model.grounds}, []
-        for body in self.model.bodies:
-            for _ in self.placing.joints:
-                joint = next(
-                    (j for j in self.placing.joints if (j.first.name in reached) != (j.second.name in reached)), None
-                )
-                if joint is None:
-                    break
-                reached |= {joint.first.name, joint.second.name}
-            if body.name not in reached:
-                reached.add(body.name)
-                names.append(body)
-        pairs = [(body, dict(zip(("velocity", "angular_velocity"), self.own.speeds[body.name]))) for body in names]
+        bodies = [tree[0] for tree in self._floating]
+        pairs = [(body, dict(zip(("velocity", "angular_velocity"), self.own.speeds[body.name]))) for body in bodies]
         return {
             (body.name, what): x
             for body, pair in pairs
@@ -75,8 +60,13 @@ class Elsewhere:
             if not (body.particle and what == "angular_velocity")
         }
 
+    @cached_property
+    def _floating(self):
+        """Bodies that no joint connects to a ground, in lists that joints connect."""
+        return floating_trees(self.model, self.placing.joints)
+
     def start(self, t, wanted):
-        """q, v and p of a start, in absolute coordinates, and what is redundant there."""
+        """q, v and p of a start, in absolute coordinates, what is redundant there, and velocities that were completed, in words."""
         p, placing = self.own.p.copy(), self.placing
         p[[self.states[name] for name in wanted.states]] = [*wanted.states.values()]  # constraints may follow them
         base = None if wanted.whole else self._base(t, p, wanted.states)
@@ -102,7 +92,8 @@ class Elsewhere:
         q, _ = assembled(self.f, self.examiner, t, q, p)
         p = captured(self.f, t, q, p)
         found = diagnose(self.examiner, t, q, p, **self.known.get(t, {}))
-        return q, self._velocities(t, q, p, wanted, found.keep), p, found
+        v, changes = self._velocities(t, q, p, wanted, found.keep)
+        return q, v, p, found, changes
 
     # positions
 
@@ -184,39 +175,52 @@ class Elsewhere:
         found, _ = self.examiner.assemble(t, q, p, more=(off, lambda q: np.vstack([held(q), rows / units[:, None]])))
         return found
 
-    def _rates(self, t, q, p):
-        """∂r/∂v of all joints, and r where nothing moves but the grounds."""
-        J, r = self.f.examined["rates"](t, q, np.zeros(len(self.examiner.columns)), p)
-        return J, r.ravel()
-
     # velocities
 
     def _velocities(self, t, q, p, wanted, keep):
-        """Velocities that satisfy the constraints, of which some rows are in use, and keep what is wanted."""
-        examiner = self.examiner
+        """Velocities that satisfy the constraints, and keep what is wanted; and what was completed, in words."""
+        examiner, n = self.examiner, len(self.examiner.columns)
         told = {(body, what): x for (body, what), x in wanted.bodies.items() if what.endswith("velocity")}
+        own = open_rates(self.f, t, q, p)
         if wanted.whole:
-            given = [self._pair(told, body) for body in self.model.bodies]
-            return examiner.onto(t, q, np.concatenate(given), p, keep)
-        n, columns = len(examiner.columns), examiner.columns
-        J, r = self._rates(t, q, p)
+            v = np.concatenate([self._pair(told, body) for body in self.model.bodies])
+            off = np.abs(examiner.psi(t, q, v, p) / examiner.units(t, q, p)).max(initial=0.0)
+            if off > CHANGED * examiner.speed(v):
+                v = by_levels(examiner, t, q, p, [(np.eye(n), v)], own).v
+            return examiner.onto(t, q, v, p, keep), []
         rates, named = self.own.rates.copy(), np.zeros(len(self.places), bool)
         for label, value in wanted.rates.items():
             rates[self.places[label]], named[self.places[label]] = value, True
-        held = np.array([holds(j) for j in moving(self.model) for _ in range(j.dof)], bool)
-        loose = {pair: x for pair, x in self.loose.items() if pair not in told}
-        some, values = self._picked(told)
-        level = lambda A, b: (lambda rows, size: (rows, b / size))(*of_length_one(A, columns))
-        g_t = examiner.psi(t, q, np.zeros(n), p) / examiner.units(t, q, p)
-        A, off = shortened(examiner.matrix(t, q, p), g_t)
+        given = own.acts & ~own.left_open & ~named  # by the model
+        bodies, values = self._picked(told)
+        others, speeds = self._picked({pair: x for pair, x in self._given_loose.items() if pair not in told})
         levels = [
-            (A, -off),
-            level(np.vstack([J[named], some]), np.concatenate([(rates - r)[named], values])),
-            level(J[~named & held], (rates - r)[~named & held]),
-            level(*self._picked(loose)),
+            (np.vstack([own.J[named], bodies]), np.concatenate([(rates - own.r0)[named], values])),
+            (np.vstack([own.J[given], others]), np.concatenate([(rates - own.r0)[given], speeds])),
         ]
-        v = by_levels(levels, n)[0] * columns
-        return examiner.onto(t, q, v, p, keep) if len(A) else v
+        open_ones = own.left_open & ~named
+        own = own._replace(left_open=open_ones, reference=np.where(self._chosen, 0.0, self.own.rates))
+        found = by_levels(examiner, t, q, p, levels, own)
+        v = examiner.onto(t, q, found.v, p, keep) if len(examiner.rows) else found.v
+        return v, completed(self.f, examiner, own, found, v)
+
+    @cached_property
+    def _chosen(self):
+        """Rates that follow from a least change at the model's own start: they are left open at other starts, too."""
+        t = next(iter(self.known), 0.0)
+        q = self.placing.configuration(self.own.poses)
+        rates = open_rates(self.f, t, q, self.own.p)
+        if not self.own.rates[rates.left_open].any():
+            return rates.left_open
+        E, r0, _ = given_rows(self.f, rates)
+        e = self.f.examined["speeds"](self.own.p[: len(self.model.inputs)]).ravel() - r0
+        return by_levels(self.examiner, t, q, self.own.p, [(E, e)], rates).chosen
+
+    @cached_property
+    def _given_loose(self):
+        """Velocities of the first bodies of trees that hang on nothing, where the model gives velocities to bodies of these."""
+        given = {t[0].name for t in self._floating if any(b.start_velocity is not None or _turns(b) for b in t)}
+        return {pair: x for pair, x in self.loose.items() if pair[0] in given}
 
     def _pair(self, told, body):
         """Velocity and angular velocity of a body."""
@@ -232,3 +236,8 @@ class Elsewhere:
             rows.append(np.eye(n)[first : first + len(x)])
             values.append(x)
         return np.vstack([np.zeros((0, n)), *rows]), np.concatenate([np.zeros(0), *values])
+
+
+def _turns(body):
+    """Whether a body is given an angular velocity."""
+    return not body.particle and body.start_angular_velocity is not None

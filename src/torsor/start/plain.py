@@ -75,8 +75,8 @@ def pushed(tree, velocities):
 
 
 def adopted(kernel, outputs, passes, x, p, velocities):
-    """The state x with velocities of the joints from those of the bodies; None where these do not tell the motion of everything,
-    or the joints do not allow it."""
+    """The state x with velocities of the joints from those of the bodies, where all others can rest, which is the least kinetic
+    energy; None where they cannot, the joints do not allow it, or rates of joints are given, too, and velocities of some bodies not."""
     tree, state = passes.tree, passes.layout
     t, x = np.zeros(1), x.copy()
     x[state.q : state.q + state.v] = kernel(t, x, np.nan_to_num(velocities).ravel())[0]
@@ -84,11 +84,12 @@ def adopted(kernel, outputs, passes, x, p, velocities):
     place = {id(b): k for k, b in enumerate(passes.system.shown.bodies)}
     own, n = np.array([place[id(b)] for b in tree.bodies]), tree.n
     after = np.stack([row[at : at + 3 * n].reshape(n, 3)[own] for at in (12 * n, 15 * n)], axis=1)
-    told = ~np.isnan(velocities)
-    off = np.abs(np.where(told, after - velocities, 0.0)).max()
+    off = np.abs(after - np.nan_to_num(velocities)).max()
     at = np.cumsum([0, *tree.sizes("dimension")])
     for k, joint in enumerate(tree.joints):
         if kept(joint, "start_rate") is not None:
+            if np.isnan(velocities).any():
+                return None
             rate = _numbers(joint, "start_rate", at[k + 1] - at[k])
             off = max(off, np.abs(x[state.q + at[k] : state.q + at[k + 1]] - rate).max(initial=0.0))
     return x if off <= CLOSED * (1 + np.abs(after).max()) else None
