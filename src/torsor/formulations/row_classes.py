@@ -40,7 +40,7 @@ def frames_of(connections):
     placed = [c.placed_numbers for c in connections]
     if any(x is None for x in placed):
         return None
-    flat = lambda A: A.transpose(0, 2, 1).reshape(len(connections), -1)
+    flat = lambda A: A.transpose(0, 2, 1).reshape(len(connections), 9)
     pairs = [poses.split(H) for H in np.array(placed).reshape(-1, 2, 4, 4).transpose(1, 0, 2, 3)]
     axes = np.eye(3)[None].repeat(len(connections), 0)
     for k, c in enumerate(connections):

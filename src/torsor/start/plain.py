@@ -76,7 +76,7 @@ def pushed(tree, velocities):
 
 def adopted(kernel, outputs, passes, x, p, velocities):
     """The state x with velocities of the joints from those of the bodies, where all others can rest, which is the least kinetic
-    energy; None where they cannot, the joints do not allow it, or rates of joints are given, too, and velocities of some bodies not."""
+    energy; None where they cannot, the joints do not allow it, or rates of joints are given, too, but not all velocities."""
     tree, state = passes.tree, passes.layout
     t, x = np.zeros(1), x.copy()
     x[state.q : state.q + state.v] = kernel(t, x, np.nan_to_num(velocities).ravel())[0]
