@@ -104,6 +104,8 @@ def grouped(keys, numbers):
 
     Returns the class of each row, and the rows of each class, in the order in which classes first occur.
     """
+    if not len(keys):
+        return np.zeros(0, int), []
     plain = sum((k + 1) * (np.abs(numbers - x) < TRACE) for k, x in enumerate(PLAIN)).astype(np.uint8)
     rows = np.column_stack([np.ascontiguousarray(keys, np.int64).view(np.uint8), plain])
     _, first, kinds = np.unique(whole_rows(rows), return_index=True, return_inverse=True)

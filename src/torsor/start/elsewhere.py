@@ -4,7 +4,7 @@ Positions: bodies are placed along the joints, outward from the grounds, each jo
 has at the model's start. Where that leaves loops open, the mechanism is led from the model's start to the wanted coordinates, those
 of joints in no loop as they are (`holding.py`); bodies that are wanted somewhere stay there. Where that cannot be, Newton's method
 closes loops with the least change.
-Velocities follow level by level (`velocities.py`): the constraints, what is wanted, what the model gives, and the least change of
+Velocities follow level by level (`least_change.py`): the constraints, what is wanted, what the model gives, and the least change of
 kinetic energy. Rates that the model leaves open stay open; where velocities of bodies determine them there, they are as at the
 model's start.
 """
@@ -24,9 +24,10 @@ from .diagnosis import diagnose
 from .given import captured
 from .holding import Holding
 from .impostors import assembled
+from .least_change import CHANGED, by_levels, open_rates
 from .nearest import nearest
 from .placing import Motion, Placing
-from .velocities import CHANGED, by_levels, completed, floating_trees, given_rows, open_rates
+from .velocities import completed, floating_trees, given_rows
 
 
 class Elsewhere:
