@@ -25,6 +25,8 @@ from ..joints.contact import Contact
 from ..registry import register
 from .base import Force
 
+NEVER = -1.0  # value that the memory `slip` does not take: such an event is not watched
+
 
 @dataclass(frozen=True, eq=False)
 class DryFriction(Constraint, Force):
@@ -89,8 +91,9 @@ class DryFriction(Constraint, Force):
         return ca.sqrt(ca.sumsqr(self.sliding()))
 
     def heading(self) -> ca.SX:
-        """u/|u|."""
-        return self.sliding() / self.speed()
+        """u/|u|, and 0 where u vanishes."""
+        u = self.sliding()
+        return u / ca.sqrt(ca.sumsqr(u) + (ca.sumsqr(u) == 0))
 
     def pulled(self) -> list[ca.SX]:
         """The way in which it gives way: that of the force that it cannot bear."""
@@ -108,6 +111,8 @@ class DryFriction(Constraint, Force):
         return [*Constraint.declared(self), *Force.declared(self)]
 
     def events(self) -> list[Any]:
+        """Sticking, sliding, and reversal: where u vanishes and friction cannot hold, so that it slides on in another direction.
+        The first and the last are found at the same zero: the instant decides which of them happens (`run/firing.py`)."""
         hosts = self.within() if self.host is None else [self.host]
         lam, there = self.multiplier, [(host.active, 1.0) for host in hosts]
         force = ca.sqrt(ca.sumsqr(lam))
@@ -118,6 +123,7 @@ class DryFriction(Constraint, Force):
                 f"{self.name}.slide", Watch(self.holding() - force, state=True),
                 (Land((self,)),), (*there, (self.active, 1.0)), settles=True,
             ),
+            Event(f"{self.name}.reverse", Watch(ca.SX(1)), (), ((self.slip, NEVER),)),
         ]  # fmt: skip
 
 

@@ -43,6 +43,7 @@ HEADING = rows(  # a direction of sliding, to be followed
     stop=COUNT,  # the event that stops it
     crawl=COUNT,  # place of the speed below which it is not followed
     row=COUNT,  # first of those that hold it
+    drift=COUNT,  # slot of the rate of the sliding velocity
 )
 FRICTION = rows(
     stick=COUNT,  # places in p: whether it sticks,
@@ -57,7 +58,8 @@ FRICTION = rows(
     static=COUNT,
     host_row=COUNT,
     stops=COUNT,  # events: it sticks,
-    starts=COUNT,  # it lets go
+    starts=COUNT,  # it lets go,
+    reverses=COUNT,  # it slides on in another direction
     pulled=COUNT,  # slots: direction of what pulls,
     drift=COUNT,  # rate of sliding
 )
@@ -126,6 +128,8 @@ class Events(Record):
     settled: REAL  # when the rebounds of a contact are over
     followed: REAL  # longest part of a step that functions can be followed in
     load: REAL  # largest multiplier, as a force [N]
+    largest_slip: VECTOR  # largest sliding speed since sliding began, at the events that stop sliding [m/s]
+    slip_step: REAL  # longest step that friction allows now [s]
     fall: REAL  # rate that what constraints hold would reach by itself: rates are not rounded finer [1/s]
 
 

@@ -83,8 +83,8 @@ class EventRunner(Runner):
         self.program = Program(**{**tables, "events": tables["events"].copy(), "units": some(rows)})
         room = max(LOGGED, 2 * n)  # all events may happen at one instant
         self.events = Events(
-            **{name: whole(n) for name in ("side", "due", "fired", "enabled", "disabled", "armed")}, **of(n, "scale", "speed"),
-            history=np.zeros(n, HISTORY), phi=some(3, n), wanted=some(len(tables["bits"])),
+            **{name: whole(n) for name in ("side", "due", "fired", "enabled", "disabled", "armed")}, phi=some(3, n),
+            **of(n, "scale", "speed", "largest_slip"), **of(len(tables["bits"]), "wanted"), history=np.zeros(n, HISTORY),
         )  # fmt: skip
         self.log = Log(
             **of(room, "time", "energy"), event=whole(room), impulse=some(room, rows), slots=some(room, slots)

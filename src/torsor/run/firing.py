@@ -33,7 +33,7 @@ from .jumps import jump, positions, velocities
 from .switches import FAR, LEANS, structure_of
 
 # what elementary steps ask for
-NOTHING, MOVED, LANDS, ENGAGED, SNAPS, ENDS = 0, 1, 2, 4, 8, 16
+NOTHING, MOVED, LANDS, ENGAGED, SNAPS, ENDS, STICKS_OR_SLIDES = 0, 1, 2, 4, 8, 16, 32
 
 
 @compiled
@@ -53,6 +53,19 @@ def together(run, other, e):
         return other == e
     strike, land = does(run, e, STRIKE), does(run, e, LAND)
     return (strike and does(run, other, STRIKE)) or (land and does(run, other, LAND))
+
+
+@compiled
+def happened(run, e):
+    """The event that has happened where event e was due: friction whose speed vanishes sticks or reverses. -1 for friction that
+    was to let go and holds."""
+    for f in run.program.frictions if does(run, e, LAND) else run.program.frictions[:0]:
+        sticks = run.trial.p[f.stick] == 1.0
+        if f.stops == e:
+            return e if sticks else f.reverses
+        if f.starts == e and sticks:
+            return -1
+    return e
 
 
 @compiled
@@ -108,7 +121,7 @@ def elementary(run, e, t):
             if status != RUNNING:
                 return status, asks
         elif op.code == LAND:
-            asks |= LANDS
+            asks |= STICKS_OR_SLIDES
         elif op.code == END:
             asks |= ENDS
     if watch.time >= 0:
@@ -158,7 +171,7 @@ def follow(run, t, e, asks):
         status = positions(run, t, False)
         if status == RUNNING:
             status = velocities(run, t)
-    if status == RUNNING and (asks & LANDS or hit or engaged):
+    if status == RUNNING and (asks & (LANDS | STICKS_OR_SLIDES) or hit or engaged):
         status = grip(run, t, e, hit or engaged)
     return status
 
@@ -172,17 +185,22 @@ def fire(run, e):
     energy = begin(run, t)
     if events.answered == 0 and does(run, e, ASK):
         return ASKED
+    events.settled = t
+    if does(run, e, LAND):  # what happens to friction is decided first
+        status = follow(run, t, e, STICKS_OR_SLIDES)
+        if status != RUNNING:
+            return status
     for other in range(events.due.size):
-        if together(run, other, e):
-            status, more = elementary(run, other, t)
+        m = happened(run, other) if together(run, other, e) else -1
+        if m >= 0:
+            status, more = elementary(run, m, t)
             if status != RUNNING:
                 return status
             asks |= more
     for m in range(run.program.states.size):
         run.trial.x[run.trial.x.size - run.program.states.size + m] = run.trial.p[run.program.states[m]]
     keep_velocities(run)
-    events.settled = t
-    status = follow(run, t, e, asks)
+    status = follow(run, t, e, asks & ~STICKS_OR_SLIDES)
     if status != RUNNING:
         return status
     i = structure_of(run, run.trial.p)
@@ -193,13 +211,21 @@ def fire(run, e):
 
 
 @compiled
+def add_to_log(run, e):
+    """Log the event that has happened where event e was due."""
+    m = happened(run, e)
+    if m >= 0:
+        run.log.event[run.log.count] = m
+        run.log.count += 1
+
+
+@compiled
 def take_over(run, i, e, change):
     """The trial state is the present one, in structure i. What happens together is logged together, energy and impulses with
     the first."""
     events, trial, state, log = run.events, run.trial, run.state, run.log
     first = log.count
-    log.event[first] = e
-    log.count += 1
+    add_to_log(run, e)
     for other in range(events.due.size - 1, -1, -1):
         if together(run, other, e):
             watch = run.program.events[other]
@@ -208,8 +234,7 @@ def take_over(run, i, e, change):
             events.fired[other], trial.at[other] = 1, events.phi[VALUE, other]
             if other != e:
                 events.due[other] = 0
-                log.event[log.count] = other
-                log.count += 1
+                add_to_log(run, other)
     events.due[e], events.answered = 0, 0
     copy(trial.x, state.xs[state.at])
     copy(trial.p, state.p)

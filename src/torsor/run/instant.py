@@ -16,6 +16,7 @@ from .codes import ACCUMULATES, CHATTERS, ENDED, NOT_A_NUMBER, RELEASE, STRIKE
 from .dense import watched
 from .event_records import RATE, VALUE
 from .firing import fire
+from .slip_steps import limit_step
 from .switches import CRAWL, LEAVES, NEAR, PASSES, enabled, load_of, measure, near, rounded_rate
 
 OPENED = 1e-8  # acceleration over the largest, above which a contact that was opened at this instant is closed again
@@ -242,6 +243,7 @@ def instant(run):
             chosen = resting(run, i)
         if chosen < 0:
             leave(run, t)
+            limit_step(run, i)
             return RUNNING
         events.failed = chosen
         status = half_fires(run, chosen, t) if run.program.events[chosen].half == 1 else fires(run, chosen, t)

@@ -13,6 +13,7 @@ from .event_records import END, RATE, VALUE, EventRun
 from .impulses import place_of
 from .instant import instant, settle
 from .locate import locate
+from .slip_steps import limit_step
 from .switches import AT_START, CRAWL, MANY, STILL, enabled, go_back, keep, measure, near, rounded_rate
 from .watching import first, quiet
 from .within import deliver, deliver_within, finished, full
@@ -69,10 +70,11 @@ def nothing_happens(run):
 def follow_headings(run, i):
     """The way in which something slides is followed, and what turns about zero is stopped."""
     events, state, s, later = run.events, run.state, run.scratch, run.trial.later
+    if run.program.headings.size > 0:
+        ask.slots(run.kernels[i], s, state.xs[state.at], state.p, s.xdot, s.lam, later)
     for heading in run.program.headings:
         unit = run.program.units[heading.row]
         crawl, still = CRAWL * unit * rounded_rate(run), STILL * unit * events.fastest
-        ask.slots(run.kernels[i], s, state.xs[state.at], state.p, s.xdot, s.lam, later)
         speed, stop = later[heading.slot - 1], heading.stop
         if speed > 0.0:
             for l in range(heading.parts if speed > crawl else 0):
@@ -114,6 +116,8 @@ def step(run, goal):
     i = events.structure
     if plan.adaptive == 1 and events.followed > 0.0 and state.step > MANY * events.followed:
         state.step = MANY * events.followed
+    if run.program.headings.size > 0:
+        state.longest = min(state.longest, events.slip_step)
     keep(run)
     begins(run, i)
     status = attempt(run, i, goal)
@@ -139,6 +143,7 @@ def step(run, goal):
         if friction >= 0:
             events.due[run.program.frictions[friction].starts], events.pending = 1, 1
         follow_headings(run, i)
+        limit_step(run, i)
         return RUNNING
     if found > 0:
         return happens(run, i)

@@ -80,7 +80,7 @@ def lowered(model, rows):
         during += [(places[id(memory)], value) for memory, value in needs]
         ops += own
     for friction, f in zip(frictions, lands):
-        f += [k for k, event in enumerate(model.events) if event.source is friction]  # where it sticks, where it slides
+        f += [k for k, event in enumerate(model.events) if event.source is friction]  # it sticks, slides, reverses
         f += [_slot(plan, *friction.pulled()), _slot(plan, *map(Rate, ca.vertsplit(friction.sliding())))]
     one_sided = [(places[id(c.active)], row[f"{c.name}[0]"]) for c in switched if hasattr(c, "gaps")]
     held = in_constraints(model)
@@ -96,7 +96,7 @@ def lowered(model, rows):
         "frictions": slides,
         "headings": np.array(
             [
-                (f["heading"], f["speed"] + 1, f["parts"], f["stops"], crawl, f["row"])
+                (f["heading"], f["speed"] + 1, f["parts"], f["stops"], crawl, f["row"], f["drift"])
                 for f, crawl in zip(several, crawls)
             ],
             HEADING,
