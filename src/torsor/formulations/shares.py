@@ -52,6 +52,8 @@ def shares(count, parents, joins, forces=(), owner="the system"):
     joins     in their order (`merging.Joins`)
     forces    of each the bodies that it acts on; numbers below zero for grounds
     """
+    if not joins.size:
+        raise OptionError(f"{owner} cannot be shared out among {count}: it has no joints or other constraints")
     tree = _Tree(len(parents), joins)
     best = None
     for pieces in _assignments(tree, count):

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import AssemblyError, OptionError
-from ..formulations.tree_schedule import LARGE as LARGE_TREE
+from ..formulations import tree_schedule
 from ..lie import poses
 from . import large
 from .beside import state_of
@@ -73,7 +73,8 @@ class Starts:
         wanted = self.names.wanted({} if start is None else start)
         if (direct := self._directly(wanted, float(t))) is not None:
             return direct, self.built
-        self._refuse_tables()
+        if (tables := self._tables) is not None:
+            return self._in_tables(tables, wanted, float(t)), self.built
         face, elsewhere = self._elsewhere
         q, v, p, found, completed = elsewhere.start(float(t), wanted)
         if not (np.isfinite(q).all() and np.isfinite(v).all()):
@@ -104,8 +105,9 @@ class Starts:
             return replace(own, t=t, p=p.tolist())
         if wanted.bodies or not self._joints_are_state:
             return None
+        places = {label: k for k, label in enumerate(own.coordinates)}
         for target, values in ((q, wanted.coordinates), (v, wanted.rates)):
-            target[[self._places[label] for label in values]] = list(values.values())
+            target[[places[label] for label in values]] = list(values.values())
         return replace(own, t=t, q=q.tolist(), v=v.tolist(), p=p.tolist(), changes=[])
 
     @cached_property
@@ -116,31 +118,61 @@ class Starts:
 
     @cached_property
     def _joints_are_state(self):
-        """Whether configuration and velocities are the coordinates and rates of joints, one by one, without constraints: seen at
+        """Whether configuration and velocities are the coordinates and rates of joints, in any order, without constraints: seen at
         another state than the start."""
         own = self.own
-        if own.keep or own.sizes["turns"] or own.coordinates != own.joint_coordinates or len(own.q) != len(own.v):
+        if own.keep or own.sizes["turns"] or len(own.q) != len(own.v):
+            return False
+        if sorted(own.coordinates) != sorted(own.joint_coordinates):
             return False
         q, v = np.array(own.q) + 0.1, np.array(own.v) - 0.2
         row = self._outputs(replace(own, q=q.tolist(), v=v.tolist()), self.built)
-        return np.allclose(row["coordinate"], q, rtol=TOLD, atol=TOLD) and np.allclose(
-            row["rate"], v, rtol=TOLD, atol=TOLD
+        order = [self._places[label] for label in own.coordinates]
+        return all(
+            np.allclose(row[name][order], x, rtol=TOLD, atol=TOLD) for name, x in (("coordinate", q), ("rate", v))
         )
 
     @cached_property
     def _places(self):
         return {label: k for k, label in enumerate(self.own.joint_coordinates)}
 
-    def _refuse_tables(self):
-        """Refuse what runs through tables, whose start is made otherwise."""
-        count, signals = len(self.model.bodies), dict(self.model.signals) | self.task.signals
-        if count > LARGE_TREE and self.options[2] == large.METRIC and not self.options[3]:
-            bare, seen = large.fixed(self.model, signals, self.task.values())
-            if large.system_of(bare, self.task.formulation, seen) is not None:
-                raise OptionError(
-                    f"model {self.model.name!r}: start: {count} bodies run through tables of shared code, which start as the "
-                    "model says or, in trees, by coordinates and rates of joints"
-                )
+    @cached_property
+    def _tables(self):
+        """The model in numbers, where it runs through tables of shared code; else None."""
+        signals = dict(self.model.signals) | self.task.signals
+        if len(self.model.bodies) <= tree_schedule.LARGE or self.options[2] != large.METRIC or self.options[3]:
+            return None
+        bare, seen = large.fixed(self.model, signals, self.task.values())
+        return large.system_of(bare, self.task.formulation, seen)
+
+    def _in_tables(self, plain, wanted, t):
+        """The system of a large tree or forest at a start, which is asked for by joints and by bodies that no joint holds."""
+        from ..start.plain import elsewhere
+
+        own, count = self.own, len(self.model.bodies)
+        where = f"model {self.model.name!r}: start: {count} bodies run through tables of shared code"
+        if own.keep:
+            raise OptionError(
+                f"{where}, which start as the model says where they have loops; formulation='absolute' takes any start"
+            )
+        row = self._outputs(own, self.built)
+        hung = {b.name for b, joint in zip(plain.tree.bodies, plain.tree.joints) if joint.name in self.model}
+        held = [body for body, _ in wanted.bodies if body in hung]
+        if held and not wanted.whole:
+            raise OptionError(
+                f"{where}, which take coordinates and rates of joints, and places and velocities of bodies that no joint "
+                f"holds; {held[0]!r} hangs on a joint"
+            )
+        coordinates, rates = row["coordinate"].copy(), row["rate"].copy()
+        for target, values in ((coordinates, wanted.coordinates), (rates, wanted.rates)):
+            target[[self._places[label] for label in values]] = list(values.values())
+        places: dict[str, list[int]] = {}
+        for label, place in self._places.items():
+            places.setdefault(label.rpartition("[")[0] or label, []).append(place)
+        named = {label.rpartition("[")[0] or label for label in [*wanted.coordinates, *wanted.rates]}
+        joints = {name: (coordinates[places[name]], rates[places[name]]) for name in named}
+        q, v = elsewhere(plain.tree, np.array(own.q), np.array(own.v), joints, wanted.bodies)
+        return replace(own, t=t, q=q.tolist(), v=v.tolist(), changes=[])
 
     def _simply(self, face, t, q, v, p):
         """Where nothing is chosen about kernels they serve every start."""

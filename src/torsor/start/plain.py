@@ -25,7 +25,9 @@ def given(tree):
     for k, (joint, kind) in enumerate(zip(tree.joints, tree.traces.tolist())):
         group = tree.groups[kind]
         if isinstance(group, SE3):
-            q[k], v[k] = _free(tree.bodies[k], group, poses.inverted(ends[0][k]) @ ends[1][k])
+            body, H = tree.bodies[k], poses.inverted(ends[0][k]) @ ends[1][k]
+            speed = quantity.numbers(body.start_rotation).T @ _numbers(body, "start_velocity", 3)
+            q[k], v[k] = _free(group, H, speed, _numbers(body, "start_angular_velocity", 3))
             continue
         if kept(joint, "start") is not None:
             at = _numbers(joint, "start", group.dimension)
@@ -37,10 +39,35 @@ def given(tree):
     return np.concatenate(q), np.concatenate(v)
 
 
-def _free(body, group, H):
+def elsewhere(tree, q, v, joints, bodies):
+    """q and v of the links at another start: those of links that are not named stay.
+
+    joints   coordinates and rates, by name
+    bodies   `position`, `rotation`, `velocity` and `angular_velocity`, by body and quantity, of those that no joint holds
+    """
+    q, v, outer = q.copy(), v.copy(), tree.ends()[0]
+    at, first = (np.cumsum([0, *tree.sizes(what)]) for what in ("size", "dimension"))
+    moved = {body for body, _ in bodies}
+    for k, (joint, body) in enumerate(zip(tree.joints, tree.bodies)):
+        group, place, rates = tree.groups[tree.traces[k]], slice(at[k], at[k + 1]), slice(first[k], first[k + 1])
+        if isinstance(group, SE3):
+            if body.name in moved:
+                H = outer[k] @ quantity.numbers(group.matrix(ca.SX(q[place])))
+                spin, speed = (x.ravel() for x in map(quantity.numbers, se3.split(ca.SX(v[rates]))))
+                R, x = poses.split(H)
+                of = lambda what, own, name=body.name: np.asarray(bodies.get((name, what), own))
+                new, speed = of("rotation", R), of("velocity", R @ speed)
+                H = poses.inverted(outer[k]) @ poses.stacked(new, of("position", x))
+                q[place], v[rates] = _free(group, H, new.T @ speed, of("angular_velocity", spin))
+        elif joint.name in joints:
+            coordinates, v[rates] = joints[joint.name]
+            q[place] = coordinates if isinstance(group, Rn) else np.array(group.exp(coordinates)).ravel()
+    return q, v
+
+
+def _free(group, H, speed, spin):
     """Pose and velocity of a body that nothing holds, in its own frame; H: its pose in that of the ground."""
-    speed = quantity.numbers(body.start_rotation).T @ _numbers(body, "start_velocity", 3)
-    twist = se3.twist(ca.SX(_numbers(body, "start_angular_velocity", 3)), ca.SX(speed))
+    twist = se3.twist(ca.SX(spin), ca.SX(speed))
     return np.array(group.from_matrix(H)).ravel(), quantity.numbers(twist).ravel()
 
 
