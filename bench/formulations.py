@@ -64,7 +64,7 @@ def evaluation(model, formulation):
     else:
         factor, rate = built["factor"], built["rate"]
         operations = factor.instructions + rate.instructions
-        F, gains, outs = full(factor.size_out(0)), np.zeros(2), [full(rate.size_out(k)) for k in range(2)]
+        F, gains, outs = full(factor.size_out(0)), np.zeros(4), [full(rate.size_out(k)) for k in range(2)]
         looped = lambda n: parts(factor.address, (t, x, p, F, work), rate.address, (t, x, p, F, gains, *outs, work), n)
     looped(2)
     start = time.process_time()

@@ -62,7 +62,7 @@ def evaluated(system, bodies):
     factor, rate = built["factor"], built["rate"]
     full = lambda size: np.zeros(max(1, size))
     x = np.concatenate([found.q, found.v, full(rate.size_in(1) - len(found.q) - len(found.v))])[: rate.size_in(1)]
-    t, p, F, gains = np.zeros(1), np.append(found.p, 0.0), full(factor.size_out(0)), np.zeros(2)
+    t, p, F, gains = np.zeros(1), np.append(found.p, 0.0), full(factor.size_out(0)), np.zeros(4)
     work = full(max(factor.work_size, rate.work_size))
     given = (t, x, p, F, work), (t, x, p, F, gains, full(rate.size_out(0)), full(rate.size_out(1)), work)
     addresses = factor.address if factor.size_out(0) > 1 else 0, rate.address

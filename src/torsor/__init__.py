@@ -73,7 +73,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .look.graph import plot_graph
     from .look.plots import plot
     from .look.report import describe as info
-    from .methods.projections import Baumgarte, LeastSquares, Partition, Post
+    from .methods.projections import Baumgarte, Independent, LeastSquares, Partition, Post
     from .run.dynamics import compile
     from .simulation import resume, simulate
     from .stepping import Simulation, load_state

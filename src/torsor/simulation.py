@@ -70,7 +70,8 @@ def simulate(
     method       key of an integrator, as in "generalized-alpha:rho=0.6", see `torsor.registered("integrator")`; "auto": "radau5"
                  where the model is stiff at its start, else "rkmk54"
     formulation  "absolute", "relative", "hierarchical" …, see `torsor.registered("formulation")`; "auto": the cheapest one
-    projection   "least-squares", "post", "partition", "baumgarte", "none", as in "baumgarte:alpha=20,beta=20", or a Projection
+    projection   "least-squares", "post", "partition", "independent", "baumgarte", "none", as in "baumgarte:alpha=20,beta=20" or
+                 "least-squares:threshold=1e-8", or a Projection
     tolerance    relative error per step of adaptive methods; None: 1e-9, and 1e-11 where events are to be located
     map          "exp" or "cayley": how a step in the algebra becomes one on the group
     signals      further expressions to record, by name

@@ -10,7 +10,7 @@ from torsor.run.prepare import prepare
 
 CASES = ["three-link", "four-bar", "satellite-1", "heavy-top"]
 METRICS = ["mass", "plain", "pseudoinverse"]
-PROJECTING = [key for key, cls in ts.registered("projection").items() if cls.projects]
+PROJECTING = [key for key, cls in ts.registered("projection").items() if cls.projects and cls.stages is None]
 
 
 def kernels(case, metric):
@@ -148,7 +148,7 @@ def test_baumgarte_terms_pull_at_the_given_rates():
     q[0], v = 0.1, np.array(system.v)
     v[0] = -0.3
     F = built["factor"](np.zeros(1), q, np.array(system.p))[0]
-    a = built["accelerations"](np.zeros(1), q, v, np.array(system.p), F, np.array([alpha, alpha]))[0]
+    a = built["accelerations"](np.zeros(1), q, v, np.array(system.p), F, np.array([alpha, alpha, 0, 0]))[0]
     assert a[0] == pytest.approx(-2 * alpha * v[0] - alpha**2 * q[0], abs=1e-14)
 
 
@@ -165,3 +165,87 @@ def test_baumgarte_terms_pull_at_the_given_rates():
 def test_unknown_options_are_refused_by_name(text, words):
     with pytest.raises(ts.OptionError, match=words):
         projection_of(text)
+
+
+# only above a threshold of violation
+
+
+def loose(case, form, projection):
+    given = {"method": "rkmk4", "step": 5e-3, "formulation": form, "projection": projection}
+    return ts.simulate(ts.cases.load(case), 0.4, outputs=80, **given)
+
+
+@pytest.mark.parametrize("key", ["least-squares", "post", "partition"])
+@pytest.mark.parametrize(
+    ("case", "form"), [("three-link", "absolute"), ("slider-crank", "relative"), ("slider-crank", "woronetz")]
+)
+def test_violations_below_the_threshold_are_left_and_those_above_are_corrected(case, form, key):
+    """Without a projection the drift grows past any threshold; with one it stays below, and above what rounding leaves."""
+    free = loose(case, form, "none")
+    limit = float(free.position_drift.max()) / 5
+    held = loose(case, form, f"{key}:threshold={limit},velocity_threshold=1e9")
+    worst = float(held.position_drift.max())
+    assert 1e-3 * limit < worst <= limit
+    never = loose(case, form, f"{key}:threshold=1e9")  # as if there were none
+    np.testing.assert_allclose(never.position_drift, free.position_drift, rtol=1e-6, atol=1e-12)
+    assert float(loose(case, form, key).position_drift.max()) < 1e-3 * worst
+
+
+def test_the_threshold_holds_for_velocities_apart():
+    given = "least-squares:threshold=1e9,velocity_threshold=1e-6"
+    data = loose("three-link", "absolute", given)
+    assert 1e-8 < float(data.velocity_drift.max()) <= 1e-6
+    assert float(data.position_drift.max()) > 1e-9
+
+
+def test_a_threshold_of_zero_is_the_projection_as_it_was():
+    first, second = (loose("three-link", "absolute", p) for p in ("least-squares", "least-squares:threshold=0"))
+    assert first.position.equals(second.position)
+
+
+@pytest.mark.parametrize("text", ["threshold=-1", "threshold=much", "velocity_threshold=nan", "threshold=inf"])
+def test_thresholds_that_are_none_are_refused(text):
+    with pytest.raises(ts.OptionError, match="must be a number >= 0"):
+        projection_of(f"least-squares:{text}")
+
+
+def test_a_threshold_where_nothing_is_projected_is_refused():
+    for text in ("least-squares:threshold=1e-6", "least-squares:metric=plain"):
+        with pytest.raises(ts.OptionError, match="meets the constraints by its own equations"):
+            ts.simulate(ts.cases.load("four-bar"), 0.1, step=0.01, method="variational", projection=text)
+
+
+# gains of Baumgarte for rows that stop rotations
+
+GAINS = (3.0, 5.0, 7.0, 11.0)
+
+
+@pytest.mark.parametrize("form", ["absolute", "relative", "woronetz", "hierarchical"])
+@pytest.mark.parametrize("case", ["satellite-1", "slider-crank", "four-bar"])
+def test_rows_that_stop_rotations_have_gains_of_their_own(case, form):
+    """G a − γ = −2α ψ − β² g row by row, with α and β by what the row stops, at a state off the constraints."""
+    model = ts.cases.load(case)
+    system, built = prepare(model, form, baumgarte=True)
+    blocks, t, q, v, p = Blocks(system, built), np.zeros(1), np.array(system.q), np.array(system.v), np.array(system.p)
+    q, v = disturbed(blocks, q, v, 1e-2)
+    F = blocks["factor"](t, q, p)[0]
+    stabilised, plain = (blocks["accelerations"](t, q, v, p, F, gains)[0] for gains in (GAINS, (0.0,) * 4))
+    f = ts.registered("formulation")[form](model)
+    f.keep = list(system.keep)
+    G = f.examined["G"](0.0, q, p)[f.keep]
+    g, psi = blocks["positions"](t, q, p, F)[1][:-1], blocks["velocities"](t, q, v, p, F)[1][:-1]
+    # the name of a row tells what it stops
+    turns = np.array([f.rows[k].direction.startswith(("rotation", "angular")) for k in f.keep])
+    alpha, beta = np.where(turns, GAINS[2], GAINS[0]), np.where(turns, GAINS[3], GAINS[1])
+    expected = -2 * alpha * psi - beta**2 * g
+    assert np.abs(G @ (stabilised - plain) - expected).max() < 1e-9 * (1 + np.abs(expected).max())
+    assert form != "absolute" or (turns.any() and not turns.all())
+
+
+def test_gains_of_rotations_are_those_of_the_others_where_none_are_given():
+    given = ts.Baumgarte(alpha=3, beta=4)
+    assert given.gains() == (3, 4, 3, 4)
+    assert ts.Baumgarte(alpha=3, beta=4, rotation_beta=0).gains() == (3, 4, 3, 0)
+    assert projection_of("baumgarte:rotation_alpha=2,rotation_beta=1").gains() == (10, 10, 2, 1)
+    with pytest.raises(ts.OptionError, match="rotation_alpha must be a number >= 0"):
+        ts.Baumgarte(rotation_alpha=-1)

@@ -31,6 +31,9 @@ HIGH = {  # likewise for order 8: motions of another length, in which its error 
     "heavy-top": (0.1, 1000, {8: (28, 32, 40)}),
     "pendulum": (0.3, 400, {8: (6, 7, 8)}),
 }
+ONE_AXIS = {
+    "rkmk4-printed": ("pendulum",)
+}  # problems in which a method is better than it claims: no axis of rotation moves
 STATE = ("position", "rotation", "velocity", "angular_velocity")
 METHODS = ts.registered("integrator")
 
@@ -61,11 +64,13 @@ def slope(case, method, map):
 
 @pytest.mark.parametrize(("method", "map"), [(key, map) for key, cls in METHODS.items() for map in cls.maps])
 def test_error_falls_with_the_claimed_order_of_the_step(method, map):
-    slopes = {case: slope(case, method, map) for case in PROBLEMS}
+    slopes = {case: slope(case, method, map) for case in PROBLEMS if case not in ONE_AXIS.get(method, ())}
     assert all(abs(found - METHODS[method].order) <= 0.15 for found in slopes.values()), slopes
 
 
-@pytest.mark.parametrize("projection", [key for key, cls in ts.registered("projection").items() if cls.projects])
+@pytest.mark.parametrize(
+    "projection", [key for key, cls in ts.registered("projection").items() if cls.projects and cls.stages is None]
+)
 @pytest.mark.parametrize("case", ["heavy-top", "pendulum"])
 def test_projections_keep_the_order_of_the_method(case, projection):
     """What a projection takes away is of the order of the step's error; what it adds must be, too."""
@@ -75,9 +80,8 @@ def test_projections_keep_the_order_of_the_method(case, projection):
     assert abs(-np.polyfit(np.log(counts[4]), np.log(errors), 1)[0] - 4) <= 0.15
 
 
-def test_printed_scheme_without_the_differential_would_lose_its_order():
-    """The thesis's last step drops dexp⁻¹. With it left out, the classical tableau is of order 2 on a turning body: this
-    test shows that the order test above would see it."""
+def test_the_printed_method_is_the_one_of_the_thesis():
+    """Steps 1 to 8 of sec. 3.3.3 by NumPy for a body without forces: the same rotations to rounding, and of order 2."""
     J, w0 = np.array([1.0, 2.0, 2.5]), np.array([0.2, 2.0, 0.1])
     f = lambda w: -np.cross(w, J * w) / J
 
@@ -99,6 +103,11 @@ def test_printed_scheme_without_the_differential_would_lose_its_order():
             R, w = R @ exp(h * mean), w + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
         return R
 
+    given = {"outputs": [0.0, 2.0], "method": "rkmk4-printed"}
     exact = ts.simulate(ts.cases.load("free-body"), 2.0, outputs=[0.0, 2.0], step=2 / 6000).rotation.values[-1, 0]
-    errors = [np.abs(run(n, 2.0 / n) - exact).max() for n in (160, 320)]
-    assert np.log2(errors[0] / errors[1]) < 2.5
+    errors = []
+    for n in (160, 320):
+        found = ts.simulate(ts.cases.load("free-body"), 2.0, step=2.0 / n, **given).rotation.values[-1, 0]
+        np.testing.assert_allclose(found, run(n, 2.0 / n), atol=1e-12)  # rounding of some hundred steps
+        errors.append(np.abs(found - exact).max())
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.05)

@@ -35,7 +35,7 @@ def library(system, ranks=ALONE):
 
 def evaluated(built, made, x, e):
     """All that kernels say at a state."""
-    t, p, gains = np.zeros(1), np.zeros(made.layout.p), np.array([2.0, 3.0])
+    t, p, gains = np.zeros(1), np.zeros(made.layout.p), np.array([2.0, 3.0, 4.0, 5.0])
     F = built["factor"](t, x, p)[0]
     xdot, lam = built["rate"](t, x, p, F, gains)
     return {

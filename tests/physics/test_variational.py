@@ -180,3 +180,19 @@ def test_a_state_that_does_not_settle_is_told_with_its_name(method):
     model.state("charge", rate=lambda x: -1e6 * ca.sign(x - 0.5), start=1.0)
     with pytest.raises(ts.RunError, match="Newton's method does not solve .* most of all in state 'charge'"):
         ts.simulate(model, 1.0, method=method, step=0.01)
+
+
+def trend(case, until, step, **way):
+    """Change of the energy over a run by its trend, in parts of the largest kinetic energy."""
+    data = ts.simulate(ts.cases.load(case), until, outputs=200, step=step, **way)
+    slope = np.polyfit(data.time, data.energy - data.work, 1)[0]
+    return abs(slope) * until / float(data.kinetic_energy.max())
+
+
+@pytest.mark.parametrize("form", ["relative", "hamiltonian"])
+def test_the_implicit_midpoint_rule_drifts_in_loops_and_not_in_trees(form):
+    """docs/choose.md says so: projected steps are not symplectic; variational ones contain the constraints."""
+    midpoint = {"method": "implicit-midpoint", "formulation": form}
+    assert trend("chain", 5.0, 5e-3, **midpoint) < 1e-4
+    assert trend("slider-crank", 10.0, 2e-3, **midpoint) > 5e-4
+    assert trend("slider-crank", 10.0, 2e-3, method="variational", formulation="relative") < 1e-5

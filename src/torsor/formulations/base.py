@@ -117,6 +117,14 @@ class Formulation(RowsInUse):
     def all_rows(self) -> "Formulation":
         """The formulation, itself or another, whose rows are those of every constraint, in the bodies' symbols."""
 
+    def turning(self) -> list[bool]:
+        """Whether each row in use stops rotations alone: no linear velocity of a body is in it."""
+        found = {}
+        for block in self.all_rows.blocks:
+            sizes = sum((ca.sum1(ca.fabs(parts(J.T)[0])).T for J in block.G), ca.SX.zeros(block.psi.shape[0]))
+            found[id(block.constraint)] = [x.is_zero() for x in ca.vertsplit(ca.densify(sizes))]
+        return [found[id(row.constraint)][row.index] for row in (self.rows[k] for k in self.keep)]
+
     def bias(self) -> ca.SX:
         """What has to be overcome at v̇ = 0, applied forces included: M v̇ + bias = Gᵀ λ. From the kinetic energy, where a
         formulation knows no shorter way."""

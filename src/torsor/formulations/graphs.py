@@ -20,7 +20,7 @@ def functions(f, baumgarte=False, accelerations=True):
     tangent        (p, F, e) → e               the part of an error that a projection leaves
     turns, spin    angles that are counted, and their rates
 
-    baumgarte: G v̇ = γ − 2α ψ − β² g, with (α, β) as a further argument of the accelerations.
+    baumgarte: G v̇ = γ − 2α ψ − β² g, with (α, β), and (α, β) of rows that stop rotations, as a further argument.
     accelerations: whether they are wanted; they take longest to derive
     """
     t, q, v, p, n = time, f.q, f.v, f.p, f.v.shape[0]
@@ -31,9 +31,10 @@ def functions(f, baumgarte=False, accelerations=True):
     F = ca.SX.sym("F", factor.shape[0])
     solvers, inputs = read(F), [t, q, v, p, F]
     if baumgarte:
-        gains = ca.SX.sym("alpha_beta", 2)
+        gains = ca.SX.sym("gains", 4)
         inputs.append(gains)
-        gamma = gamma - 2 * gains[0] * psi - gains[1] ** 2 * g
+        alpha, beta = (ca.vertcat(*[gains[k + 2 * turning] for turning in f.turning()], ca.SX(0, 1)) for k in range(2))
+        gamma = gamma - 2 * alpha * psi - beta**2 * g
     if accelerations:
         a, lam = solvers.accelerations(gamma)
         a, lam, power, efforts = closed(f, a, lam, f.power(lam, a))

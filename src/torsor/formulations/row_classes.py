@@ -84,8 +84,12 @@ class RowClass:
 
     def units(self, unit):
         """What its rows are measured in: lengths in a unit of length, angles as they are."""
+        return [1.0 if turning else unit for turning in self.turning()]
+
+    def turning(self):
+        """Whether each row stops rotations alone: no linear velocity is in it."""
         along = sum((ca.sum2(ca.fabs(parts(J.T)[0].T)) for J in self.G if J is not None), ca.SX.zeros(self.size))
-        return [1.0 if x.is_zero() else unit for x in ca.vertsplit(ca.densify(along))]
+        return [x.is_zero() for x in ca.vertsplit(ca.densify(along))]
 
     def of(self, name, what):
         """Some rows as a function of both motions and data."""

@@ -45,7 +45,7 @@ class Passes:
 
     def taking(self, *names):
         sizes = {
-            "t": 1, "x": self.layout.x, "p": self.layout.p, "F": self.F, "gains": 2, "e": self.layout.algebra,
+            "t": 1, "x": self.layout.x, "p": self.layout.p, "F": self.F, "gains": 4, "e": self.layout.algebra,
             "xdot": self.layout.algebra, "lam": self.loop_rows,
         }  # fmt: skip
         return {name: sizes[name] for name in names}

@@ -179,14 +179,20 @@ class _Right:
         self.what, self.gains = what, gains
 
     def __call__(self, rows):
-        more = ca.SX.sym("more", 2 if self.gains else 1)
+        more = ca.SX.sym("more", 4 if self.gains else 1)
         return function("right", [*(end.motion for end in rows.ends), rows.c, more], [self.what(rows, more)])
 
 
 GAMMA = _Right(lambda rows, _: rows.gamma)
-STABILISED = _Right(lambda rows, k: rows.gamma - 2 * k[0] * rows.psi - k[1] ** 2 * rows.g, True)
+STABILISED = _Right(lambda rows, k: _stabilised(rows, k), True)
 RESIDUAL = _Right(lambda rows, _: rows.g)
 SPEED = _Right(lambda rows, _: rows.psi)
+
+
+def _stabilised(rows, k):
+    """γ with the terms of Baumgarte."""
+    alpha, beta = (ca.vertcat(*[k[i + 2 * turning] for turning in rows.turning()]) for i in range(2))
+    return rows.gamma - 2 * alpha * rows.psi - beta**2 * rows.g
 
 
 def _squares(units):

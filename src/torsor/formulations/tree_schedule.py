@@ -36,7 +36,7 @@ class Recursion:
 
     def __init__(self, turned, layout, f=None, passes=None):
         self.turned, self.tree, self.layout, self.f, self.n = turned, turned.tree, layout, f, turned.tree.n
-        takes = {"t": 1, "x": layout.x, "p": layout.p, "F": 1, "gains": 2}
+        takes = {"t": 1, "x": layout.x, "p": layout.p, "F": 1, "gains": 4}
         gives, constants = {"xdot": layout.algebra, "lam": 0}, passes.constants if passes else Constants()
         self.schedule = s = Schedule("rate", takes, gives, constants)
         self._roots()

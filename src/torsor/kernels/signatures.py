@@ -8,7 +8,7 @@ k       ẋ as a stage of a method sums it up, dexp⁻¹(u) ẋ; of `tangent`, a
 F       factors of the equations at a configuration, last how well they are conditioned
 lam     multipliers of the rows in use, and implicit efforts
 g, psi  residuals of these rows at position and velocity level, last the length of the vector in units of the rows
-gains   α and β of Baumgarte
+gains   α and β of Baumgarte, and those of rows that stop rotations alone
 slope   ∂k/∂u of a stage: a sparse matrix, its entries column by column. What pushes one direction e alone, to ∂k/∂u · e, reads none
         of them: it tells where they are
 h       length of a step

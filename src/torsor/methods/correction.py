@@ -16,6 +16,7 @@ def correct_positions(run, k, x, y, p, most):
     often the vectors were swapped, −1 if it did not converge.
     """
     s, state, tolerance = run.scratch, run.state, run.plan.position_tolerance
+    limit = run.plan.position_threshold
     for swaps in range(20):
         ask.positions(k, s, x, p, s.F, y, s.g)
         residual = s.g[k.rows]
@@ -23,8 +24,9 @@ def correct_positions(run, k, x, y, p, most):
             return -1
         if swaps == 0:
             state.position_residual = max(state.position_residual, residual)
-        if residual <= tolerance:
+        if residual <= limit:
             return swaps
+        limit = tolerance
         if swaps > 4:  # slow: a factor of the present position
             ask.factor(k, s, x, p, s.F)
             ask.positions(k, s, x, p, s.F, y, s.g)
@@ -38,13 +40,15 @@ def correct_positions(run, k, x, y, p, most):
 def correct_velocities(run, k, x, y, p):
     """Least squares onto the velocity constraints, with the factor of the position. Returns how often vectors were swapped."""
     s, state, tolerance = run.scratch, run.state, run.plan.velocity_tolerance
+    limit = run.plan.velocity_threshold
     for swaps in range(3):
         ask.velocities(k, s, x, p, s.F, y, s.psi)
         residual = s.psi[k.rows]
         if swaps == 0:
             state.velocity_residual = max(state.velocity_residual, residual)
-        if residual <= tolerance:
+        if residual <= limit:
             return swaps
+        limit = tolerance
         x, y = y, x
         if residual <= 1e7 * tolerance or swaps + 1 == run.plan.corrections:
             return swaps + 1

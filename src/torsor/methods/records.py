@@ -32,6 +32,8 @@ class Plan(Record):
     tolerance: REAL
     position_tolerance: REAL  # to which constraints hold, in units of the rows
     velocity_tolerance: REAL
+    position_threshold: REAL  # above which they are corrected after a step: the tolerance, or what a projection says
+    velocity_threshold: REAL
     smallest_step: REAL
     longest_step: REAL  # of those that no output ends
     mass: REAL  # of all bodies
@@ -39,7 +41,7 @@ class Plan(Record):
     configuration: COUNT  # numbers of q in x
     velocities: COUNT  # numbers of v; x goes on after q as ẋ does after them
     linear: INDICES  # 1 for a velocity that is a length per time, 0 for an angular one
-    gains: VECTOR  # α and β of Baumgarte
+    gains: VECTOR  # α and β of Baumgarte, and those of rows that stop rotations alone
     bends: VECTOR  # times at which steps end, since something bends or jumps there,
     beyond: VECTOR  # and those at which the next ones begin
     agree: COUNT  # address of the function by which ranks agree on numbers, 0 where there is one

@@ -40,7 +40,7 @@ class Blocks(dict):
     def _factor(self, kernel, t, q, p):
         return kernel(t, self._still(q, p), p)
 
-    def _accelerations(self, kernel, t, q, v, p, F, gains=(0.0, 0.0)):
+    def _accelerations(self, kernel, t, q, v, p, F, gains=(0.0, 0.0, 0.0, 0.0)):
         n, (xdot, lam) = self.layout.v, kernel(t, self.layout.joined(q, v, p), p, F, np.array(gains))
         return xdot[n : 2 * n], lam, xdot[2 * n : 2 * n + 1]
 

@@ -77,6 +77,9 @@ class Departing(Results):
         size = system.length / system.unit  # residuals of kernels are in units of their rows
         plan.position_tolerance = EXACT * size
         plan.velocity_tolerance = 1e-14 * size * max(self._rate(), 1 / until)
+        at_positions, at_velocities = (x / system.unit for x in self.thresholds)
+        plan.position_threshold = max(plan.position_tolerance, at_positions)
+        plan.velocity_threshold = max(plan.velocity_tolerance, at_velocities)
         plan.smallest_step = 1e-13 * until
         plan.longest_step = until * longest(self.integrator, self.method, plan.tolerance)
         plan.mass, plan.inertia = system.mass, system.inertia

@@ -62,7 +62,7 @@ class Starts:
         """Outputs at the start of a system, by name."""
         t, p = np.array([system.t]), np.array(system.p)
         x = state_of(built, system.state, system.t, system.q, system.v, p)
-        xdot, lam = built["rate"](t, x, p, built["factor"](t, x, p)[0], np.zeros(2))
+        xdot, lam = built["rate"](t, x, p, built["factor"](t, x, p)[0], np.zeros(4))
         flat, at, found = built["outputs"](t, x, p, xdot, lam)[0], 0, {}
         for name, size in system.layout:
             found[name], at = flat[at : at + size], at + size

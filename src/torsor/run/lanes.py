@@ -94,7 +94,7 @@ class SideBySide:
             xs=np.zeros((rows, wide["x"])), ps=np.zeros((rows, wide["p"])), states=np.zeros((2, wide["x"])),
             now=np.zeros(wide["p"]), t=np.zeros(LANES), u=np.zeros(wide["u"]), K=np.zeros((method.b.size, wide["u"])),
             F=np.zeros(max(1, LANES * library["factor"].size_out(0))), lam=np.zeros(max(1, LANES * rate.size_out(1))),
-            gains=np.zeros(2 * LANES), work=np.zeros(work),
+            gains=np.zeros(4 * LANES), work=np.zeros(work),
         )  # fmt: skip
 
 

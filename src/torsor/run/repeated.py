@@ -103,6 +103,7 @@ class Repeater:
         return Repetition(
             x=beginnings.x, p=beginnings.p, turning=beginnings.turning, length=beginnings.length, mass=beginnings.mass,
             inertia=beginnings.inertia, rate=beginnings.rate, unit=system.unit, start=system.t, watches=system.watches,
+            position_threshold=runner.thresholds[0] / system.unit, velocity_threshold=runner.thresholds[1] / system.unit,
             cautious=0.0 if runner.fixed_step else 0.3 * runner.plan.tolerance**0.2, **before,
             places=held.places, inputs=held.values.reshape(n * len(held.edges), len(held.places)), edges=held.edges,
             outputs=np.zeros((n * m, runner.sizes["outputs"])), work=np.zeros(n * m),

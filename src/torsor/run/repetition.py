@@ -35,6 +35,8 @@ class Repetition(Record):
     inertia: VECTOR
     rate: VECTOR
     unit: REAL  # of lengths
+    position_threshold: REAL  # of violations that are corrected, in units of the rows
+    velocity_threshold: REAL
     start: REAL  # time
     watches: REAL  # part of its conditioning down to which what was chosen is kept
     cautious: REAL  # way of a first step, over the speed; 0: steps are fixed
@@ -119,6 +121,8 @@ def limited(run, r, i):
         fastest = max(fastest, max(abs(r.x[i, at] / extent), abs(y[at] / extent)))
     plan.position_tolerance = EXACT * size
     plan.velocity_tolerance = 1e-14 * size * max(fastest, 1 / abs(run.out.end))
+    plan.position_threshold = max(plan.position_tolerance, r.position_threshold)
+    plan.velocity_threshold = max(plan.velocity_tolerance, r.velocity_threshold)
     plan.mass, plan.inertia = r.mass[i], r.inertia[i]
 
 

@@ -4,6 +4,7 @@ import time as clock
 
 import numpy as np
 
+from ..errors import OptionError
 from ..kernels.loops import loops
 from ..kernels.record import VECTOR
 from ..kernels.signatures import SIGNATURES
@@ -20,6 +21,7 @@ from .departure import Departing
 from .interruption import abrupt, asked, never_lost
 
 SLICE = 0.1  # seconds for which compiled code runs without a look at what else happened
+SOON = 0.3  # part of its conditioning below which a choice of independent coordinates is looked at again
 PATIENCE = 20.0  # seconds after which it is asked whether a run has a chance
 
 
@@ -44,7 +46,10 @@ class Runner(Departing):
         self.until, self.fixed_step, self.blame, self.system = float(until), step, blame, system
         self.renew, self.library = renew, library
         integrator = integrator_of(method)
-        module, name = integrator.loop
+        module, name = self._refuse_rotations(projection, built).stages or integrator.loop
+        at_velocities = projection.threshold if projection.velocity_threshold is None else projection.velocity_threshold
+        self.thresholds = float(projection.threshold), float(at_velocities)
+        self.thorough = projection.stages is not None
         self.integrator, self.needs = integrator, integrator.needs
         self.sizes = {**system.sizes, "p": len(system.p), "outputs": sum(size for _, size in system.layout)}
         control = {"order": integrator.estimated or integrator.order, "gain": 1.0, "steady": 1.0, "growth": 5.0}
@@ -69,6 +74,15 @@ class Runner(Departing):
         self.cleared = Blank(*self._forgotten())
         self.restart(system, built)
 
+    def _refuse_rotations(self, projection, built):
+        """The projection; refused where it solves for dependent coordinates in stages and coordinates are no numbers."""
+        if projection.stages is not None and (self.system.state.q != self.system.state.v or "stored" in built):
+            raise OptionError(
+                f"projection {projection.key!r} integrates joint coordinates: use formulation='relative' or 'woronetz', and "
+                "joints without spherical or free motion; this model has rotations or momenta in its state"
+            )
+        return projection
+
     def _further(self):
         """What else the record of a run holds."""
         return {}
@@ -84,7 +98,7 @@ class Runner(Departing):
             projects=projection.projects and not self.integrator.meets, corrections=projection.corrections,
             step=step or 0.0, tolerance=tolerance,
             configuration=system.state.q, velocities=system.state.v, linear=np.array(system.linear, np.int64),
-            gains=np.array(projection.gains(step), float),
+            gains=np.array(projection.gains(), float),
         )  # fmt: skip
 
     def _scratch(self):
@@ -144,6 +158,8 @@ class Runner(Departing):
         pivot = built["factor"](self.scratch.t.copy(), x, self.state.p if p is None else p)[0][-1]
         k = self.run_.kernels[row]
         poor, rich, k["best"] = window(pivot, k["best"], watches)
+        if self.thorough:  # independent coordinates alone are integrated: they must be good ones
+            poor, rich = SOON * pivot, pivot / SOON**3
         again = self.looked == self.state.steps
         k["poor"], k["rich"] = (min(poor, k["poor"]), max(rich, k["rich"])) if again else (poor, rich)
         self.looked = self.state.steps

@@ -52,7 +52,7 @@ def rates(system, built, t, x, p):
 
 def _rate(built, t, x, p):
     t = np.array([t])
-    return built["rate"](t, x, p, built["factor"](t, x, p)[0], np.zeros(2))[0]
+    return built["rate"](t, x, p, built["factor"](t, x, p)[0], np.zeros(4))[0]
 
 
 def _slope(system, built, t, x, p, size, rate):

@@ -7,11 +7,12 @@ from ..errors import OptionError
 from ..events import Clock
 from ..lie import MAPS
 from ..methods.integrator import integrator_of
-from ..registry import registered
+from ..registry import lookup, registered
 from .stiffness import AUTO, EXPLICIT
 
 MOST = 10**12  # outputs
 USUAL = "least-squares"  # projection
+EVERY_TABLEAU = ("torsor.methods.explicit", "explicit")  # the step of all explicit Runge–Kutta methods
 TOLERANCE, LOCATING = 1e-9, 1e-11  # default tolerances; the time of an event is as exact as the motion that leads to it
 
 
@@ -87,10 +88,16 @@ def controlled(model, method, step, tolerance, map, projection):
         raise OptionError(f"tolerance must lie between 1e-14 and 0.1, got {quantity.show(tolerance)}")
     if map not in MAPS:
         raise OptionError(f"unknown map {map!r}. Known: {', '.join(MAPS)}.")
-    if integrator.meets and projection.key != USUAL:
+    if integrator.meets and projection != lookup("projection", USUAL)():
         raise OptionError(
             f"method {method!r} meets the constraints by its own equations and is not projected: leave `projection` out, "
             f"got {projection!r}"
+        )
+    if projection.stages is not None and (method == AUTO or integrator.loop != EVERY_TABLEAU):
+        tableaus = ", ".join(repr(k) for k, c in registered("integrator").items() if c.loop == EVERY_TABLEAU)
+        raise OptionError(
+            f"projection {projection.key!r} solves the constraints in every stage of an explicit Runge–Kutta method: "
+            f"use one of {tableaus}, got method {method!r}"
         )
     if map not in integrator.maps:
         raise OptionError(

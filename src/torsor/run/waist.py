@@ -75,7 +75,7 @@ class Waist:
         self.F = ca.SX.sym("F", parts["factor"].size_out(0)[0])
         multipliers = tables["rate"].gives["lam"] if "rate" in tables else parts["accelerations"].size_out(1)[0]
         self.lam = ca.SX.sym("lam", multipliers)
-        self.gains = ca.SX.sym("gains", 2)
+        self.gains = ca.SX.sym("gains", 4)
 
     # blocks of vectors
 
@@ -259,7 +259,9 @@ class Waist:
         """
         given = time, self.x, self.u, self.p
         moved = found["retract"](self.x, self.u)
-        rate, _ = found["rate"](time, moved, self.p, found["factor"](time, moved, self.p), ca.SX.zeros(2))
+        rate, _ = found["rate"](
+            time, moved, self.p, found["factor"](time, moved, self.p), ca.SX.zeros(self.gains.shape)
+        )
         return shared(self._function("stage", list(given), [found["differential"](self.u, rate)]))
 
 

@@ -1,29 +1,35 @@
 """What keeps a run on its constraints."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ...registry import configured
 
 
 @dataclass(frozen=True)
 class Projection:
-    """Base: `projects` after each step or not, with how many `corrections` (0: as many as it needs), `baumgarte` in the
-    equations or not, in which metric."""
+    """Base: `projects` after each step or not, with how many `corrections` (0: as many as it needs), above which `threshold` of
+    violation, `baumgarte` in the equations or not, in which metric.
+
+    stages     module and name of the step by which explicit methods project their stages, too; None: they do not
+    """
 
     kind = "projection"
     projects = False
     corrections = 0
+    stages: ClassVar[tuple[str, str] | None] = None
     baumgarte = False
+    threshold: ClassVar[float] = 0.0
+    velocity_threshold: ClassVar[float | None] = None
 
     @property
     def metric(self) -> Any:
         """In which the least change is taken: "mass" or "plain", by the "pseudoinverse", or dependent coordinates."""
         return "mass"
 
-    def gains(self, step: float | None) -> tuple[float, float]:
-        """α and β of Baumgarte's terms [1/s]."""
-        return (0.0, 0.0)
+    def gains(self) -> tuple[float, ...]:
+        """α and β of Baumgarte's terms [1/s], and the two of rows that stop rotations alone."""
+        return (0.0, 0.0, 0.0, 0.0)
 
 
 def projection_of(given):
