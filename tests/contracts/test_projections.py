@@ -244,8 +244,8 @@ def test_rows_that_stop_rotations_have_gains_of_their_own(case, form):
 
 def test_gains_of_rotations_are_those_of_the_others_where_none_are_given():
     given = ts.Baumgarte(alpha=3, beta=4)
-    assert given.gains() == (3, 4, 3, 4)
-    assert ts.Baumgarte(alpha=3, beta=4, rotation_beta=0).gains() == (3, 4, 3, 0)
-    assert projection_of("baumgarte:rotation_alpha=2,rotation_beta=1").gains() == (10, 10, 2, 1)
+    assert given.gains(None) == (3, 4, 3, 4)
+    assert ts.Baumgarte(alpha=3, beta=4, rotation_beta=0).gains(None) == (3, 4, 3, 0)
+    assert projection_of("baumgarte:rotation_alpha=2,rotation_beta=1").gains(None) == (10, 10, 2, 1)
     with pytest.raises(ts.OptionError, match="rotation_alpha must be a number >= 0"):
         ts.Baumgarte(rotation_alpha=-1)

@@ -98,7 +98,7 @@ class Runner(Departing):
             projects=projection.projects and not self.integrator.meets, corrections=projection.corrections,
             step=step or 0.0, tolerance=tolerance,
             configuration=system.state.q, velocities=system.state.v, linear=np.array(system.linear, np.int64),
-            gains=np.array(projection.gains(), float),
+            gains=np.array(projection.all_gains(step), float),
         )  # fmt: skip
 
     def _scratch(self):

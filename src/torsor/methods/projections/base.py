@@ -27,9 +27,14 @@ class Projection:
         """In which the least change is taken: "mass" or "plain", by the "pseudoinverse", or dependent coordinates."""
         return "mass"
 
-    def gains(self) -> tuple[float, ...]:
-        """α and β of Baumgarte's terms [1/s], and the two of rows that stop rotations alone."""
-        return (0.0, 0.0, 0.0, 0.0)
+    def gains(self, step: float | None) -> tuple[float, ...]:
+        """α and β of Baumgarte's terms [1/s]; where two more follow, they are those of rows that stop rotations alone."""
+        return (0.0, 0.0)
+
+    def all_gains(self, step: float | None) -> tuple[float, ...]:
+        """α and β, and those of rows that stop rotations alone."""
+        found = tuple(self.gains(step))
+        return found if len(found) == 4 else found * 2
 
 
 def projection_of(given):

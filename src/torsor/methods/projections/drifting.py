@@ -36,7 +36,7 @@ class Baumgarte(Projection):
             if not (isinstance(value, (int, float)) and 0 <= value < float("inf")):
                 raise OptionError(f"projection 'baumgarte': {name} must be a number >= 0, got {value!r}")
 
-    def gains(self) -> tuple[float, ...]:
+    def gains(self, step: float | None) -> tuple[float, ...]:
         turning = (self.rotation_alpha, self.rotation_beta)
         along = (self.alpha, self.beta)
         return (*map(float, along), *(float(a if b is None else b) for a, b in zip(along, turning)))
