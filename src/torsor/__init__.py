@@ -48,6 +48,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .exchange import read
     from .forces.friction import Breakable, Clutch, Friction
     from .forces.laws import CosineTorque, EnergyForce, JointForce, PointForce, SpringDamper, Torque, TorsionSpring
+    from .forces.onesided import OneSided
     from .joints.backlash import Backlash
     from .joints.conserved import ConservedMomentum
     from .joints.contact import Contact

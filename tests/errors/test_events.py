@@ -162,6 +162,53 @@ def test_elements_of_another_model_are_refused():
         refused(lambda make=make: model.add(make()), "'x'", "does not belong")
 
 
+WRONG_EXPRESSIONS = {
+    "nothing": (lambda b: {"expression": None}, "must be one signal"),
+    "several": (lambda b: {"expression": [b.position[0], b.position[1]]}, "several surfaces are several elements"),
+    "a vector": (lambda b: {"expression": b.position}, "must be one signal"),
+    "a constant": (lambda b: {"expression": ca.SX(3.0)}, "must contain a body's motion"),
+    "velocities": (lambda b: {"expression": b.velocity[0]}, "its equation contains 'body.velocity_0'"),
+    "an equality": (lambda b: {"expression": b.position[0] == 1}, "one comparison with >= or <="),
+    "restitution": (lambda b: {"expression": b.position[0], "restitution": 2}, "restitution must lie between 0 and 1"),
+    "coefficient": (
+        lambda b: {"expression": b.position[0], "friction": -0.1},
+        "coefficient must not be negative, got -0.1",
+    ),
+    "static": (lambda b: {"expression": b.position[0], "friction": 0.3, "static": 0.1}, "static must not be below"),
+    "static alone": (lambda b: {"expression": b.position[0], "static": 0.1}, "`static` is given without `friction`"),
+    "a point": (lambda b: {"expression": b.point((1, 0, 0))[2], "friction": 0.1}, "friction needs `sliding`"),
+    "a dome": (lambda b: {"expression": ca.norm_2(b.position) - 1, "friction": 0.1}, "friction needs `sliding`"),
+    "three": (lambda b: {"expression": b.position[0], "friction": 0.1, "sliding": b.velocity}, "one or two velocities"),
+    "a position": (
+        lambda b: {"expression": b.position[0], "friction": 0.1, "sliding": b.position[1]},
+        "linear in velocities",
+    ),
+    "a square": (
+        lambda b: {"expression": b.position[0], "friction": 0.1, "sliding": b.velocity[1] ** 2},
+        "linear in velocities",
+    ),
+}
+
+
+@pytest.mark.parametrize("key", WRONG_EXPRESSIONS)
+def test_a_one_sided_expression_that_makes_no_sense_is_refused_and_nothing_of_it_stays(key):
+    given, why = WRONG_EXPRESSIONS[key]
+    model = ts.Model("scene")
+    body = model.body("body", mass=1.0, inertia=(1, 1, 1))
+    refused(lambda: model.add(ts.OneSided("wall", **given(body))), "'wall", why)
+    assert list(model._names) == ["ground", "body"] and not model.constraints and not model.events
+    model.add(ts.OneSided("wall", body.position[0] + 1, friction=0.2))
+    assert [c.name for c in model.constraints] == ["wall", "wall.friction"]
+
+
+def test_friction_acts_on_one_sided_elements_with_a_surface_only():
+    model, s = scene()
+    stop = model.add(ts.Limit("stop", s["slider"], lower=-1.0))
+    refused(
+        lambda: model.add(ts.Friction("rub", stop, coefficient=0.1)), "friction 'rub'", "on must be a joint, a contact"
+    )
+
+
 def test_whether_an_element_is_active_is_true_or_false():
     model, s = scene()
     refused(
@@ -266,6 +313,7 @@ VIOLATED = {
         "body 'body'",
         "0.75 m beyond the upper plane of slot 'e'",
     ),
+    "expression": (lambda m, b, j, k: ts.OneSided("e", b.position[2] >= 0.25), "one-sided 'e'", "0.25 below zero"),
     "backlash": (
         lambda m, b, j, k: ts.Backlash("e", k, j, play=0.2),
         "revolute 'turn'",

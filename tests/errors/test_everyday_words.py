@@ -76,7 +76,7 @@ CALLS = {
     ),
     "an action on a name": (
         lambda: arm().when(ts.time >= 1, ts.release("hinge0"), name="let_go"),
-        "event 'let_go': action 'release': give constraints or joints, got 'hinge0'",
+        "event 'let_go': action 'release': give joints, constraints, forces or rules, got 'hinge0'",
     ),
     "a table with a number for a name": (
         lambda: ts.table([0, 1], [0, 1], name=3),

@@ -89,7 +89,7 @@ def test_every_word_of_the_event_language_is_explained():
     )
     for word in words:
         assert re.search(rf"\b{word}\b", PAGES["events.md"]), word
-    for name in ("Contact", "Slot", "Limit", "Backlash", "Lock", "Weld", "Friction", "Clutch", "Breakable"):
+    for name in ("Contact", "Slot", "Limit", "Backlash", "OneSided", "Lock", "Weld", "Friction", "Clutch", "Breakable"):
         assert f"`ts.{name}" in PAGES["events.md"], name
 
 

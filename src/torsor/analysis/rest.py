@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from ..forces.friction import DryFriction
-from ..joints.onesided import OneSided
+from ..joints.unilateral import Unilateral
 from .balance import stacked
 from .equations import FORCES
 from .pushing import Cone, pushed
@@ -29,7 +29,7 @@ class Rest:
     def __init__(self, mechanism):
         self.mechanism, model = mechanism, mechanism.model
         self.switched = {id(element): k for k, element in enumerate(model.switched)}
-        self.contacts = [c for c in model.constraints if isinstance(c, OneSided) and id(c) in self.switched]
+        self.contacts = [c for c in model.constraints if isinstance(c, Unilateral) and id(c) in self.switched]
         self.friction = [c for c in model.constraints if isinstance(c, DryFriction) and id(c) in self.switched]
         self.places = {id(m): len(model.parameters) + k for k, m in enumerate(model.memories)}
         self.sides = [(c, k) for c in self.contacts for k in range(len(c.labels()))]

@@ -108,9 +108,13 @@ class WithInstances:
                 f"instance {name!r}: unknown parameter {sorted(unknown)[0]!r} of {other.name!r}. Known: {known}."
             )
 
+    def _lengths(self):
+        """How much there is in each part of the model, for `_shorten`."""
+        return {part: len(getattr(self, part)) for part in PARTS}
+
     def _included(self, places, other):
         """Instances at places: tuples of a name, where it sits, and parameters. All of them, or none."""
-        before = {part: len(getattr(self, part)) for part in PARTS}
+        before = self._lengths()
         found = []
         try:
             for name, at, rotation, parameters in places:

@@ -218,6 +218,10 @@ class Element(Owned):
         start = "inactive" if self.inactive else "acts" if self.acts else "does not act"
         return {"name": self.name, "type": self.key, "active": start == "acts", "start": start}
 
+    def companions(self) -> list[Any]:
+        """Elements that are added to a model together with this one."""
+        return []
+
     def captures(self) -> list[tuple[Any, ca.SX]]:
         """Pairs (memory, expression) that are set at the instant when the element is engaged."""
         return []

@@ -106,6 +106,19 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
                 f"model {self.name!r}: cannot add {given}; give a joint, a constraint, a force, a rule or a Ground"
             )
         self._free(element.name, getattr(element, "key", "ground"))
+        before = self._lengths()
+        added = self._joined(element, active)
+        try:
+            for companion in () if isinstance(added, Ground) else added.companions():
+                self._joined(companion)
+        except ModelError:  # nothing of it stays
+            self._shorten(before)
+            fill_in(element, _home=None, acts=None)
+            raise
+        return added
+
+    def _joined(self, element, active=None):
+        """An element, checked and in the lists of the model."""
         if isinstance(element, Ground):
             for expression in () if element.held else element.path:
                 checks.contents(self, element.owner, "its motion", expression, TIMED)

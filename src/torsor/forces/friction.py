@@ -21,7 +21,7 @@ from ..events.actions.holding import Release
 from ..events.actions.striking import Land
 from ..joints import Constraint
 from ..joints.base import Connection, Joint, existing_coordinate
-from ..joints.contact import Contact
+from ..joints.unilateral import Unilateral
 from ..registry import register
 from .base import Force
 
@@ -144,7 +144,7 @@ def _not_below(element, small, large):
 @register("friction")
 @dataclass(frozen=True, eq=False)
 class Friction(DryFriction):
-    """Coulomb friction in a joint or in a contact.
+    """Coulomb friction in a joint, in a contact, or in a one-sided element with `sliding`.
 
         c = μ N r,     c_s = μ_s N r                                   (1)
 
@@ -169,11 +169,11 @@ class Friction(DryFriction):
 
     @property
     def parts(self) -> int:
-        return 2 if isinstance(self.on, Contact) else 1
+        return self.on.sliding_parts if isinstance(self.on, Unilateral) else 1
 
     @property
     def host(self) -> Any:
-        return self.on if isinstance(self.on, Contact) else None
+        return self.on if isinstance(self.on, Unilateral) else None
 
     def located(self) -> Self:
         if isinstance(self.on, Joint):
@@ -181,8 +181,9 @@ class Friction(DryFriction):
             turns = self.on.angular[self.index]
             if turns and self.radius is None:
                 raise ModelError(f"{self.owner}: joint {self.on.name!r} turns; give the `radius` of its bearing")
-        elif not isinstance(self.on, Contact):
-            raise ModelError(f"{self.owner}: on must be a joint or a contact, got {quantity.show(self.on)}")
+        elif self.host is None or self.parts == 0:
+            allowed = "a joint, a contact, or a one-sided element with `sliding`"
+            raise ModelError(f"{self.owner}: on must be {allowed}, got {quantity.show(self.on)}")
         _coefficient(self, "coefficient", self.coefficient)
         if self.static is not None:
             _coefficient(self, "static", self.static)
@@ -193,22 +194,24 @@ class Friction(DryFriction):
         return self
 
     def sliding(self) -> ca.SX:
-        return self.on.sliding() if self.host is not None else self.on.rate[self.index]
+        return self.on.sliding_velocity() if self.host is not None else self.on.rate[self.index]
 
     def load(self) -> ca.SX:
         """N r."""
         if self.normal is not None:
             N = quantity.scalar(self.normal, "normal", self.owner)
+        elif self.host is not None:
+            N = self.on.load()
         else:
-            F = self.on.reaction_force
-            N = self.on.load() if self.host is not None else ca.sqrt(ca.sumsqr(F))
+            N = ca.sqrt(ca.sumsqr(self.on.reaction_force))
         return N if self.radius is None else N * quantity.scalar(self.radius, "radius", self.owner)
 
     def coefficients(self) -> tuple:
         if self.host is None or self.normal is not None:
             return ()
         static = self.coefficient if self.static is None else self.static
-        return tuple(quantity.scalar(x, "coefficient", self.owner) for x in (self.coefficient, static))
+        scale = self.host.normal_scale()
+        return tuple(scale * quantity.scalar(x, "coefficient", self.owner) for x in (self.coefficient, static))
 
     def kinetic(self) -> ca.SX:
         return quantity.scalar(self.coefficient, "coefficient", self.owner) * self.load()  # (1)

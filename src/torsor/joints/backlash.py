@@ -10,12 +10,12 @@ from ..describe.element import REQUIRED
 from ..describe.quantity import Number
 from ..registry import register
 from .base import Joint, existing_coordinate
-from .onesided import OneSided, positive
+from .unilateral import Unilateral, positive
 
 
 @register("backlash")
 @dataclass(frozen=True, eq=False)
-class Backlash(OneSided):
+class Backlash(Unilateral):
     """A transmission with play between two joints: gears, couplings, worn hinges.
 
         |q_k − i q'_l| ≤ play/2                                        (1)

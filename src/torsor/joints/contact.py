@@ -15,12 +15,12 @@ from .base import Connection
 from .constraint import Trace
 from .directions import direction
 from .elementary import on_plane
-from .onesided import OneSided
+from .unilateral import Unilateral
 
 
 @register("contact")
 @dataclass(frozen=True, eq=False)
-class Contact(OneSided, Connection):
+class Contact(Unilateral, Connection):
     """A point of the second body, or a sphere about it, stays on one side of a plane of the first.
 
         0 ≤ n·p − r,       reaction on the second body: λ n, λ ≥ 0     (1)
@@ -78,6 +78,9 @@ class Contact(OneSided, Connection):
         along = normals(quantity.unit(self.normal, "normal", self.owner))
         return ca.vertcat(*[ca.dot(tangent, R1.T @ relative) for tangent in along])
 
-    def load(self) -> ca.SX:
-        """Force between the two."""
-        return self.multiplier[0]
+    @property
+    def sliding_parts(self) -> int:
+        return 2
+
+    def sliding_velocity(self) -> ca.SX:
+        return self.sliding()

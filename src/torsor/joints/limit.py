@@ -11,12 +11,12 @@ from ..describe.quantity import Number
 from ..errors import ModelError
 from ..registry import register
 from .base import Joint, existing_coordinate
-from .onesided import OneSided
+from .unilateral import Unilateral
 
 
 @register("limit")
 @dataclass(frozen=True, eq=False)
-class Limit(OneSided):
+class Limit(Unilateral):
     """Stops of a joint coordinate.
 
         lower ≤ q_k ≤ upper                                            (1)

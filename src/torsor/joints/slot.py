@@ -10,12 +10,12 @@ from ..registry import register
 from .base import Connection
 from .directions import direction
 from .elementary import on_plane
-from .onesided import OneSided, positive
+from .unilateral import Unilateral, positive
 
 
 @register("slot")
 @dataclass(frozen=True, eq=False)
-class Slot(OneSided, Connection):
+class Slot(Unilateral, Connection):
     """A point of the second body moves between two parallel planes of the first: a pin in a slot with clearance.
 
         |n·p| ≤ c/2                                                    (1)

@@ -1,4 +1,4 @@
-"""Constraints that push and cannot pull: contacts, stops, slots, backlash.
+"""Constraints that push and cannot pull: contacts, stops, slots, backlash, expressions of the user.
 
 A one-sided constraint declares gaps, each of which must not become negative:
 
@@ -25,7 +25,7 @@ from .constraint import Constraint
 
 
 @dataclass(frozen=True, eq=False)
-class OneSided(Constraint):
+class Unilateral(Constraint):
     """Base of constraints with one or two gaps, of which at most one is closed at a time.
 
     restitution   speed after an impact over the speed before it, 0 to 1; a number or an expression of parameters
@@ -57,6 +57,23 @@ class OneSided(Constraint):
     def gaps(self) -> list[ca.SX]:
         """The distances that must not become negative."""
         raise NotImplementedError
+
+    @property
+    def sliding_parts(self) -> int:
+        """How many directions something slides in where the gap is closed: 0 where there is no surface, else 1 or 2."""
+        return 0
+
+    def sliding_velocity(self) -> ca.SX:
+        """The velocity of sliding, a column with `sliding_parts` entries, where friction can act."""
+        return ca.SX(0, 1)
+
+    def normal_scale(self) -> ca.SX:
+        """Normal force over the multiplier."""
+        return ca.SX(1)
+
+    def load(self) -> ca.SX:
+        """The normal force."""
+        return self.multiplier[0]
 
     def violation(self, side: str, verb: str, depth: float) -> str:
         """What is wrong where a gap is negative, in words.
