@@ -54,6 +54,11 @@ class Posed(Protocol):
     start_rotation: ca.SX
 
     @property
+    def owner(self) -> str:
+        """What it is and its name, for messages."""
+        ...
+
+    @property
     def reference(self) -> tuple[Any, Any]:
         """The last two, as numbers where they are made of them."""
         ...

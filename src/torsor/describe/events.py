@@ -12,7 +12,7 @@ from ..events.actions.base import Action
 from ..forces import Force
 from ..joints import Constraint
 from . import checks, quantity
-from .element import ANYTHING, fill_in
+from .element import ANYTHING, Rule, fill_in
 
 
 class WithEvents:
@@ -21,6 +21,7 @@ class WithEvents:
     name: str
     constraints: list[Constraint]
     forces: list[Force]
+    rules: list[Rule]
     parameters: dict
     signals: dict[str, ca.SX]
     memory: dict[str, Memory]

@@ -7,7 +7,7 @@ import casadi as ca
 
 from ..describe import quantity
 from ..describe.element import CONSTANT, REQUIRED, SLIDING, Statement, fill_in
-from ..describe.quantity import Number, Vector
+from ..describe.quantity import Number
 from ..errors import ModelError
 from ..joints.alignment import normals
 from ..joints.unilateral import Unilateral
@@ -46,7 +46,7 @@ class OneSided(Unilateral):
         },
     )
     expression: Any = REQUIRED
-    sliding: Vector | ca.SX | None = field(default=None, kw_only=True)
+    sliding: Any = field(default=None, kw_only=True)
     friction: Number | None = field(default=None, kw_only=True)
     static: Number | None = field(default=None, kw_only=True)
     scale: Any = field(default=None, kw_only=True, repr=False)  # normal force over the multiplier, once it is added

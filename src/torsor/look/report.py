@@ -272,8 +272,8 @@ def _changes(info, shown=40, width=100):
     if info["modes"]:
         lines += ["", "modes"] + table([(m["name"], ", ".join(m["modes"])) for m in info["modes"]])
     if info["switched"]:
-        rows = [(e["name"], e["type"], f"{e['start']} at the start") for e in info["switched"]]
-        lines += ["", "switched by events"] + table(rows)
+        switches = [(e["name"], e["type"], f"{e['start']} at the start") for e in info["switched"]]
+        lines += ["", "switched by events"] + table(switches)
     return lines
 
 
