@@ -6,6 +6,7 @@ model = ts.Model("pendulum", gravity=(0, 0, -9.81))
 data = ts.simulate(model, until=10)
 """
 
+import os as _os
 import typing as _typing
 
 from .describe import inertia, quantity
@@ -140,3 +141,14 @@ def __getattr__(name: str) -> _typing.Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY, *_registered()})
+
+
+def _watch_exit() -> None:
+    """Tell other ranks when this process ends, where MPI has started it."""
+    if {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"} & _os.environ.keys():
+        from .run.processes import watch_exit
+
+        watch_exit()
+
+
+_watch_exit()

@@ -12,10 +12,9 @@ import numpy as np
 from .describe import quantity
 from .describe.model import Model
 from .errors import OptionError, ResultError, RunError
-from .events.actions.telling import Record
 from .formulations.fingerprint import fingerprint
 from .look import certificate
-from .look.asked import asked
+from .look.asked import checked_run, refuse_certificate
 from .look.assemble import assemble
 from .look.dataset import dataset
 from .look.progress import Progress
@@ -23,13 +22,14 @@ from .look.recorded import recorded
 from .methods.integrator import integrator_of
 from .methods.projections import Projection
 from .registry import lookup
+from .run.facts import facts_of_run
 from .run.interruption import never_lost, noted
 from .run.prepare import changes_structure
-from .run.ranks import Ranks, ranks_of
+from .run.ranks import Ranks, ranks_of, refuse_with_ranks
 from .run.system import System
 from .run.task import Task
 from .run.threads import count_of, run_together
-from .run.times import Spaced, output_times, seconds
+from .run.times import Spaced, seconds
 from .store.checkpoint import Checkpoint
 from .store.circumstances import refuse_other_circumstances, refuse_other_model, static_facts
 from .store.files import checked, opened
@@ -88,30 +88,18 @@ def simulate(
 
     A run that fails raises RunError, whose `data` holds what was computed; one that is interrupted returns it.
     """
-    if not isinstance(model, Model):
-        raise OptionError(f"simulate: give a torsor.Model, got {quantity.show(model)}")
-    times = output_times(outputs, seconds(until, "until"))
-    task = asked(model, until, step, method, formulation, projection, tolerance, map, signals, parameters, start)
-    _certifiable(task, certify, checkpoint)
-    if ranks is not False or count_of(threads, certify, checkpoint) > 1:
-        return _by_several(task, times[:], ranks, threads, certify, checkpoint, progress)
+    given = (step, method, formulation, projection, tolerance, map, signals, parameters, start)
+    if ranks is not False:
+        return _by_ranks(ranks_of(ranks), (model, until, outputs, *given), (threads, certify, checkpoint), progress)
+    task, times = checked_run(model, until, outputs, *given)
+    refuse_certificate(task, certify, checkpoint)
+    if count_of(threads, certify, checkpoint) > 1:
+        return run_together(threads, lambda one: _together(replace(task, ranks=one), times[:], progress))
     if checkpoint is not None or checkpoint_interval is not None:
         return _checkpointed(task, times, checkpoint, (checkpoint_every, checkpoint_interval), progress)
     system, data = _carried_out(task, times[:], model.name, progress)
     data = task.doubted(task.judged(system, data, data.sizes["time"]), 2)
     return _certified(task, times[:], system, data, progress) if certify else data
-
-
-def _certifiable(task, certify, checkpoint):
-    """Refuse a certificate that cannot be had."""
-    if not isinstance(certify, (bool, np.bool_)):
-        raise OptionError(f"certify must be True or False, got {quantity.show(certify)}")
-    if certify:
-        noted_down = [a.label for event in task.model.events for a in event.actions if isinstance(a, Record)]
-        certificate.refuse_names([*task.model.signals, *task.signals, *noted_down])
-        if checkpoint is not None:
-            second = "compare with a second run at a tenth of the tolerance"
-            raise OptionError(f"certify: not together with a checkpoint; {second}")
 
 
 def _carried_out(task, times, title, progress):
@@ -139,20 +127,25 @@ def _carried_out(task, times, title, progress):
     return system, data
 
 
-def _by_several(task, times, ranks, threads, certify, checkpoint, progress):
-    """The result of a run by ranks or threads."""
-    if ranks is False:
-        return run_together(threads, lambda one: _together(replace(task, ranks=one), times, progress))
-    if threads != 1:
-        raise OptionError("threads: not together with ranks; give ranks as many processes as there are processors")
-    return _together(replace(task, ranks=ranks_of(ranks, certify, checkpoint)), times, progress)
+def _by_ranks(ranks, given, others, progress):
+    """The result of a run by ranks of MPI, on rank 0; None on all others. What fails on one rank, or was given to it otherwise than
+    to rank 0, fails on all of them."""
+    with ranks.together():
+        (task, times), (threads, certify, checkpoint) = checked_run(*given), others
+        refuse_with_ranks(threads, certify, checkpoint)
+        ranks.refuse_different(facts_of_run(task, times[:]))
+        return _carried_out_together(replace(task, ranks=ranks), times[:], progress)
 
 
 def _together(task, times, progress):
-    """The result of a run by several ranks, on rank 0; None on all others. What fails on one rank fails on all of them."""
+    """The result of a run by threads, on the first; None on all others. What fails on one fails on all of them."""
     with task.ranks.together():
-        system, data = _carried_out(task, times, task.model.name, progress if task.ranks.rank == 0 else False)
-        return None if data is None else task.doubted(task.judged(system, data, data.sizes["time"]), 3)
+        return _carried_out_together(task, times, progress)
+
+
+def _carried_out_together(task, times, progress):
+    system, data = _carried_out(task, times, task.model.name, progress if task.ranks.rank == 0 else False)
+    return None if data is None else task.doubted(task.judged(system, data, data.sizes["time"]), 4)
 
 
 def _certified(task, times, system, data, progress):

@@ -1,7 +1,7 @@
 """A simulation that is driven from Python, call by call: control loops, games, learning, other programs."""
 
 import os
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -11,9 +11,11 @@ from .describe import quantity
 from .describe.model import Model
 from .errors import OptionError, RunError
 from .look.asked import asked
-from .look.present import Known, Named, Present, unknown
+from .look.inputs import Inputs
+from .look.present import Named, Present, unknown
 from .methods.projections import Projection
 from .run.again import Prepared
+from .run.laws import digest_of_laws
 from .run.stepper import Stepper, Stopped
 from .run.times import seconds
 from .store.moment import Moment
@@ -75,6 +77,7 @@ class Simulation:
         self._stepper = Stepper(self._prepared)
         self._state, self._p = self._stepper.state, self._stepper.state.p
         self._places = {name: k for k, name in enumerate(self.model.parameters) if name in self.model.declared_inputs}
+        self._laws = digest_of_laws(self.model)
         self._shown: Present | None = None
 
     def advance(self, dt: float, **inputs: float) -> None:
@@ -121,7 +124,7 @@ class Simulation:
         return found
 
     @property
-    def inputs(self) -> "Inputs":
+    def inputs(self) -> Inputs:
         """Inputs by name, to be set: `sim.inputs["torque"] = 1.5`."""
         return Inputs(self)
 
@@ -207,13 +210,13 @@ class Simulation:
         names = {"body": own.bodies, "joint_coordinate": own.joint_coordinates}
         values = {name: float(self._state.x[k - len(own.states)]) for k, (name, _) in enumerate(own.states)}
         given = dict(zip(self.model.parameters, self._p.tolist()))
-        return Moment(self.time, own.fingerprint, self._kind, facts, arrays, names, motion, values, given)
+        return Moment(self.time, own.fingerprint, self._kind, facts, arrays, names, motion, values, given, self._laws)
 
     @state.setter
     def state(self, moment: Moment) -> None:
         if not isinstance(moment, Moment):
             raise OptionError(f"state: give a state of a Simulation, got {quantity.show(moment)}")
-        moment.refuse_other(self._prepared.own.fingerprint, self._kind, self.model.name)
+        moment.refuse_other(self._prepared.own.fingerprint, self._laws, self._kind, self.model.name)
         self._free().restore(moment.facts, moment.arrays)
 
     @cached_property
@@ -263,36 +266,6 @@ class Simulation:
 
     def __repr__(self):
         return f"<Simulation of {self.model.name!r} at t = {self.time:.9g} s>"
-
-
-class Inputs(Known, MutableMapping):
-    """The inputs of a simulation by name: `sim.inputs["torque"] = 1.5`."""
-
-    def __init__(self, simulation: Simulation):
-        self._simulation = simulation
-
-    def __getitem__(self, name: str) -> float:
-        one = self._simulation
-        if name not in self:
-            raise OptionError(f"model {one.model.name!r}: {unknown('input', name, one._places)}")
-        return float(one._p[one._places[name]])
-
-    def __setitem__(self, name: str, value: float) -> None:
-        name = name if isinstance(name, str) else quantity.show(name)
-        for place, checked in self._simulation._checked({name: value}):
-            self._simulation._stepper.put(place, checked)
-
-    def __delitem__(self, name: str) -> None:
-        raise OptionError(f"input {name!r} belongs to the model and cannot be deleted")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._simulation._places)
-
-    def __len__(self):
-        return len(self._simulation._places)
-
-    def __repr__(self):
-        return repr(dict(self))
 
 
 def load_state(path: str | os.PathLike) -> Moment:

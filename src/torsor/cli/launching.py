@@ -15,7 +15,8 @@ from pathlib import Path
 
 from ..errors import OptionError
 from ..run.interruption import Terminated
-from ..run.mpi import INSTALL, rank_of_environment, started, world
+from ..run.mpi import INSTALL, world
+from ..run.processes import rank_of_environment, started
 from . import FAILED, complain
 
 FOLDER, STREAMS = "TORSOR_RANKS_FOLDER", "TORSOR_RANKS_STREAMS"

@@ -2,9 +2,14 @@
 
 import numpy as np
 
+from ..describe import quantity
+from ..describe.model import Model
+from ..errors import OptionError
+from ..events.actions.telling import Record
 from ..methods.projections import projection_of
 from ..run.task import Task
-from ..run.times import controlled
+from ..run.times import controlled, output_times, seconds
+from . import certificate
 from .recorded import recorded
 
 
@@ -19,3 +24,23 @@ def asked(model, until, step, method, formulation, projection, tolerance, map, s
     return Task(
         model, float(until), length, method, formulation, chosen, allowed, map, recorded(model, signals), given, start=start
     )  # fmt: skip
+
+
+def checked_run(model, until, outputs, *given):
+    """The task that is given to `simulate`, and its output times."""
+    if not isinstance(model, Model):
+        raise OptionError(f"simulate: give a torsor.Model, got {quantity.show(model)}")
+    times = output_times(outputs, seconds(until, "until"))
+    return asked(model, until, *given), times
+
+
+def refuse_certificate(task, certify, checkpoint):
+    """Refuse a certificate that cannot be had."""
+    if not isinstance(certify, (bool, np.bool_)):
+        raise OptionError(f"certify must be True or False, got {quantity.show(certify)}")
+    if certify:
+        noted_down = [a.label for event in task.model.events for a in event.actions if isinstance(a, Record)]
+        certificate.refuse_names([*task.model.signals, *task.signals, *noted_down])
+        if checkpoint is not None:
+            second = "compare with a second run at a tenth of the tolerance"
+            raise OptionError(f"certify: not together with a checkpoint; {second}")

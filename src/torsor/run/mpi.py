@@ -12,49 +12,44 @@ import signal
 import sys
 import time
 from functools import cache
+from itertools import accumulate
+from typing import Any
 
 import numpy as np
 
-from ..errors import OptionError
+from ..errors import OptionError, RunError
 from ..methods.agreement import LARGEST
-from .lifeline import Lifeline, in_time
-from .ranks import Lost, Ranks
+from .lifeline import LEFT, LOST, Lifeline, Notice, in_time
+from .processes import OVER, job, rank_of_environment
+from .ranks import Lost, Ranks, said
 
 EAGER = 200  # looks at an operation before others may have the processor
 LISTEN = 0.005  # seconds between two looks at the lifelines
 START = 120.0  # seconds in which all ranks have to start
 NOTICE = 1.0  # seconds in which it is heard why ranks are being ended
+LEAVE = 0.002  # seconds after which ranks that have no results look whether rank 0 has finished
+FIRST = 1024  # bytes of what rank 0 says first
 REST = 5e-5  # seconds to sleep between looks once an operation has taken longer than that
-STARTED = (
-    ("PMI_RANK", "PMI_SIZE"),
-    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
-    ("PMIX_RANK", "SLURM_STEP_NUM_TASKS"),
-)
 INSTALL = "install it with `pip install torsor[mpi]`, or mpi4py for the MPI of a cluster"
-
-
-def started():
-    """How many processes MPI has started beside each other here, as its environment says; 1 where it has not."""
-    sizes = [os.environ.get(size, "") for rank, size in STARTED if rank in os.environ]
-    return max([int(text) for text in sizes if text.isdigit()], default=1)
-
-
-def rank_of_environment():
-    """Which of these processes this is."""
-    ranks = [os.environ[rank] for rank, _ in STARTED if os.environ.get(rank, "").isdigit()]
-    return int(ranks[0]) if ranks else 0
 
 
 @cache
 def world():
     """The ranks of MPI that this process belongs to."""
     late = f"rank {rank_of_environment()}: not all ranks have started within {START:.0f} s: one has ended before, or has no torsor"
-    with in_time(START, late):
-        return MPI()
+    with in_time(START, late, lambda: f"rank {rank_of_environment()}: {why}" if (why := job().ended()) else ""):
+        try:
+            return MPI()
+        except (Lost, OSError) as error:  # the system's own errors: ranks that do not connect
+            raise RunError(f"rank {rank_of_environment()}: the ranks cannot be connected: {error}") from None
 
 
 class MPI(Ranks):
-    """A rank of MPI."""
+    """A rank of MPI.
+
+    world   is used to connect the ranks and to make a communicator for each run: operations of a run that failed are abandoned
+    run     number of the present run
+    """
 
     def __init__(self):
         self.mpi, alone = (
@@ -69,21 +64,58 @@ class MPI(Ranks):
         agree = ctypes.CFUNCTYPE(None, pointer, ctypes.c_int64, ctypes.c_int64)(self._agreed)
         super().__init__(self.world.rank, self.world.size, exchange, agree)
         self.parent = os.getppid()
-        self.lifeline = Lifeline(self.rank, self.count, lambda thing: self.world.bcast(thing))
+        self.run, self.comm, self.abandoned = 0, self.world, list[Any]()
+        self.lifeline = Lifeline(self.rank, self.count, self._from_first, self._refuse_ended)
+        job().joined = True
         if hasattr(signal, "SIGUSR1") and signal.getsignal(signal.SIGUSR1) == signal.SIG_DFL:
             signal.signal(signal.SIGUSR1, signal.SIG_IGN)  # by which MPICH says that a process has ended
         atexit.register(self._leave)
 
+    def _refuse_ended(self):
+        """Raise Lost where a rank has ended before it was connected."""
+        if why := job().ended():
+            raise Lost(why)
+
+    def _from_first(self, thing):
+        """What rank 0 gives, on all ranks, before they are connected."""
+        content = np.zeros(FIRST, np.uint8)
+        own = np.frombuffer(pickle.dumps(thing), np.uint8)
+        content[: own.size] = own if self.rank == 0 else 0
+        request, heard = self.world.Ibcast([content, self.mpi.BYTE]), time.perf_counter()
+        while not request.Test():
+            if time.perf_counter() - heard > NOTICE:
+                self._refuse_ended()
+                heard = time.perf_counter()
+            time.sleep(REST)
+        return pickle.loads(content.tobytes())
+
     def _leave(self):
         """MPI ends in an orderly way, where all ranks do; else it might wait for those that are gone."""
-        if self.trouble is None and self.lifeline.listen() is None and not self.mpi.Is_finalized():
+        self.lifeline.listen(self.run)
+        self.lifeline.tell(0, Notice(self.rank, LEFT, job().failure or OVER))
+        if not self.lifeline.lost and not self.mpi.Is_finalized():
             self.mpi.Finalize()
+
+    def begin(self):
+        """A communicator of its own for the next run: what the last one left undone does not reach it."""
+        super().begin()
+        self.run, self.shares = self.run + 1, []
+        self.comm, request = self.world.Idup()
+        self._wait(request)
+
+    def leave(self):
+        self.check()
+        request = self.comm.Ibarrier()
+        if self.rank:
+            time.sleep(LEAVE)  # rank 0 has results to look at, and gets the processor
+        self._wait(request)
+        self.comm.Free()
 
     def share(self, numbers, counts):
         """Fill in the numbers of all ranks, those of one behind those of the other; my own are there already."""
         kind = self.mpi.DOUBLE if numbers.dtype == float else self.mpi.BYTE
-        places = np.cumsum([0, *counts])[:-1].tolist()
-        self._wait(self.world.Iallgatherv(self.mpi.IN_PLACE, [numbers, counts, places, kind]))
+        places = [0, *accumulate(counts)][:-1]
+        self._wait(self.comm.Iallgatherv(self.mpi.IN_PLACE, [numbers, counts, places, kind]), numbers)
 
     def gathered(self, thing):
         own, ends = self._packed(thing)
@@ -95,12 +127,12 @@ class MPI(Ranks):
     def to_first(self, thing):
         own, ends = self._packed(thing)
         if self.rank:
-            self._wait(self.world.Isend([own, self.mpi.BYTE], 0))
+            self._wait(self.comm.Isend([own, self.mpi.BYTE], 0), own)
             return None
         found = [thing]
         for rank in range(1, self.count):
             told = np.zeros(ends[rank + 1] - ends[rank], np.uint8)
-            self._wait(self.world.Irecv([told, self.mpi.BYTE], rank))
+            self._wait(self.comm.Irecv([told, self.mpi.BYTE], rank), told)
             found.append(pickle.loads(told.tobytes()))
         return found
 
@@ -111,66 +143,74 @@ class MPI(Ranks):
         self.share(sizes, [1] * self.count)
         return own, np.cumsum([0, *sizes.astype(int)])
 
-    def _wait(self, request):
+    def _wait(self, request, *buffers):
         """Wait for an operation, as long as all ranks live."""
         for _ in range(EAGER):
             if request.Test():
                 return
         begun = heard = time.perf_counter()
-        while not request.Test():
-            now = time.perf_counter()
-            if now - heard > LISTEN:
-                self._listen()
-                heard = now
-            time.sleep(0 if now - begun < LISTEN else REST)
+        try:
+            while not request.Test():
+                now = time.perf_counter()
+                if now - heard > LISTEN:
+                    self._listen()
+                    heard = now
+                time.sleep(0 if now - begun < LISTEN else REST)
+        except BaseException:
+            self.abandoned.append((request, buffers))  # MPI may still write there
+            raise
 
     def _listen(self):
-        """Raise Lost where a rank has ended, or what started the ranks."""
-        found, orphaned = self.lifeline.listen(), os.getppid() != self.parent
+        """Raise Lost where a rank has ended this run, or its program, or what started the ranks has ended."""
+        notice, orphaned = self.lifeline.listen(self.run), os.getppid() != self.parent
         limit = time.perf_counter() + NOTICE
-        while found is None and orphaned and time.perf_counter() < limit:  # for a reason that is about to be heard
+        while notice is None and orphaned and time.perf_counter() < limit:  # for a reason that is about to be heard
             time.sleep(LISTEN)
-            found = self.lifeline.listen()
-        if found is not None:
-            rank, text = found
-            raise Lost(
-                f"{self.named(rank)} {'was lost: its process has ended' if text is None else f'has ended: {text}'}"
-            )
+            notice = self.lifeline.listen(self.run)
+        if notice is not None:
+            why = "was lost: its process has ended" if notice.kind == LOST else f"has ended: {notice.text}"
+            raise Lost(f"{self.named(notice.rank)} {why}", notice.kind)
         if orphaned:
             raise Lost("what started the ranks has ended")
 
     # for compiled code
 
     def _exchanged(self, address, counts):
-        counts = [counts[k] for k in range(self.count)]
-        numbers = np.ctypeslib.as_array(address, (sum(counts),))
-        self._or_nan(lambda: self.share(numbers, counts), numbers)
+        counts = counts[: self.count]
+        self._or_nan(lambda every: self.share(every, counts), _array(address, sum(counts)))
 
     def _agreed(self, address, count, what):
-        numbers, every = np.ctypeslib.as_array(address, (count,)), np.empty((self.count, count))
-
-        def told():
+        def told(own):
             if what == LARGEST:
-                every[self.rank] = numbers
+                every = np.empty((self.count, count))
+                every[self.rank] = own
                 self.share(every.ravel(), [count] * self.count)
-                numbers[:] = every.max(axis=0)
+                own[:] = every.max(axis=0)
             else:
-                self.share(numbers, [count] + [0] * (self.count - 1))
+                self.share(own, [count] + [0] * (self.count - 1))
 
-        self._or_nan(told, numbers)
+        self._or_nan(told, _array(address, count))
 
     def _or_nan(self, action, numbers):
+        """Let an action change numbers of compiled code, by way of a copy: MPI may write to it after a run was abandoned."""
         if self.trouble is None:
             try:
-                action()
+                own = numbers.copy()
+                action(own)
+                numbers[:] = own
             except BaseException as error:  # nothing may be raised through compiled code
                 self.trouble = error
         if self.trouble is not None:
             numbers[:] = np.nan
 
     def ended(self, error):
-        self.trouble = self.trouble or Lost(str(error))
-        self.lifeline.tell(self.rank, error)
+        self.trouble = self.trouble or Lost(said(error))
+        self.lifeline.tell(self.run, Notice(self.rank, type(error).__name__, said(error)))
+
+
+def _array(address, count):
+    """Numbers that a pointer of compiled code points to."""
+    return np.frombuffer((ctypes.c_double * count).from_address(ctypes.addressof(address.contents)))
 
 
 def _loaded():

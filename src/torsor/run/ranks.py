@@ -15,11 +15,32 @@ from contextlib import contextmanager, nullcontext
 
 import numpy as np
 
-from ..errors import OptionError, RunError
+from .. import errors
+from ..errors import OptionError, RunError, TorsorError
 
 
 class Lost(Exception):
-    """Another rank has ended, or said nothing for too long; the text says which, and why."""
+    """Another rank has ended, or said nothing for too long; the text says which, and why.
+
+    kind   name of the class of the error that it ended with, where that is known
+    """
+
+    def __init__(self, text, kind=""):
+        super().__init__(text)
+        self.kind = kind
+
+    def error(self):
+        """As an error of this rank: of the same kind where the other rank has refused something."""
+        kind = getattr(errors, self.kind, RunError)
+        refusal = isinstance(kind, type) and issubclass(kind, TorsorError)
+        return kind(str(self)) if refusal else RunError(str(self))
+
+
+def said(error):
+    """What ends a rank, in words."""
+    if isinstance(error, SystemExit):
+        return f"sys.exit({error.code!r})"
+    return str(error) or type(error).__name__
 
 
 class Ranks(ABC):
@@ -43,15 +64,24 @@ class Ranks(ABC):
     def ended(self, error):
         """Tell the others that this rank ends with an error."""
 
+    def begin(self):
+        """Begin a run; called before anything can be refused."""
+        self.trouble = None
+
+    def leave(self):
+        """End a run that this rank has finished: wait for the others."""
+        self.check()
+        self.gathered(None)
+
     @contextmanager
     def together(self):
-        """What fails in here is told to the others, and what failed elsewhere is an error here, too; all leave together."""
+        """One run: what fails in here is told to the others, what failed elsewhere is an error here, too. All leave together."""
         try:
+            self.begin()
             yield
-            self.check()
-            self.gathered(None)
+            self.leave()
         except Lost as lost:
-            raise RunError(f"{lost}") from None
+            raise lost.error() from None
         except BaseException as error:
             self.ended(error)
             raise
@@ -74,6 +104,17 @@ class Ranks(ABC):
     def named(self, rank):
         """A rank, and what it has."""
         return f"{self.word} {rank} ({self.shares[rank]})" if self.shares else f"{self.word} {rank}"
+
+    def refuse_different(self, facts):
+        """An error on all ranks where one has other facts, texts by name, than rank 0."""
+        every = self.gathered(facts)
+        for rank, other in enumerate(every):
+            for name, value in every[0].items():
+                if other[name] != value:
+                    raise OptionError(
+                        f"{self.word}s must be given the same: {name} is {other[name]} on {self.word} {rank} and {value} on "
+                        f"{self.word} 0"
+                    )
 
     def largest(self, *numbers):
         """The largest of each number over all ranks; not a number if any is not."""
@@ -109,10 +150,8 @@ class Alone:
 ALONE = Alone()
 
 
-def ranks_of(given, certify, checkpoint):
+def ranks_of(given):
     """The ranks that are meant by what `simulate` is given: True for those of MPI."""
-    if certify or checkpoint is not None:
-        raise OptionError("ranks: not together with certify or a checkpoint")
     if isinstance(given, Ranks):
         return given
     if given is not True:
@@ -120,3 +159,11 @@ def ranks_of(given, certify, checkpoint):
     from .mpi import world  # late: MPI is started there
 
     return world()
+
+
+def refuse_with_ranks(threads, certify, checkpoint):
+    """Refuse options of `simulate` that a run by ranks does not have."""
+    if certify or checkpoint is not None:
+        raise OptionError("ranks: not together with certify or a checkpoint")
+    if threads != 1:
+        raise OptionError("threads: not together with ranks; give ranks as many processes as there are processors")

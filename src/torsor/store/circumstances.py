@@ -7,6 +7,12 @@ from dataclasses import asdict
 import numpy as np
 
 from ..errors import ResultError
+from ..run.laws import digest_of_laws
+
+OTHER_LAW = (
+    "the function of a controller differs, or something that it refers to: its code, default values, enclosed variables, "
+    "global functions and constants, or the object that it is a method of"
+)
 
 
 def static_facts(model, system, options, values, given, program):
@@ -16,7 +22,7 @@ def static_facts(model, system, options, values, given, program):
         events = {"names": program.names, "records": program.records, "slots": max(len(program.slots), 1)}
     return {
         "model": model.name, "constraints": [c.name for c in model.constraints], "system": asdict(system), "values": values,
-        "given": given, "options": options, "events": events, "circumstances": circumstances(),
+        "given": given, "options": options, "events": events, "laws": digest_of_laws(model), "circumstances": circumstances(),
     }  # fmt: skip
 
 
@@ -82,3 +88,5 @@ def refuse_other_model(folder, stored, model, signals, fingerprint, given):
             f"{folder!r} is the checkpoint of another model: names agree with {model.name!r}, but equations, start or "
             f"signals differ (stored {system['fingerprint'][:12]}, given {fingerprint[:12]})"
         )
+    if digest_of_laws(model) != stored.get("laws", ""):
+        raise ResultError(f"{folder!r} is the checkpoint of another model: {OTHER_LAW}")

@@ -10,6 +10,7 @@ A journal is flushed to the disk before the state that counts its rows, so that 
 
 import hashlib
 import json
+import math
 import os
 import zlib
 from contextlib import suppress
@@ -20,6 +21,7 @@ import numpy as np
 from ..errors import ResultError
 
 FORMAT = 2
+KINDS = "biufcU"  # of numbers and text that arrays may have
 _MAGIC = b"torsor checkpoint "
 
 
@@ -46,16 +48,23 @@ def unpack(content, path):
     check, body = rest[:32], rest[32:]
     if hashlib.sha256(body).digest() != check:
         raise ResultError(f"{path}: the checkpoint is damaged (its checksum is wrong); nothing was changed")
-    return _unpacked(body)
+    try:
+        return _unpacked(body)
+    except Exception:  # whatever somebody else has written there
+        raise ResultError(f"{path}: not a checkpoint of torsor, or a damaged one") from None
 
 
 def _unpacked(body):
     start = 8 + int.from_bytes(body[:8], "little")
     head, arrays = json.loads(body[8:start]), {}
     for name, kind, shape in head["arrays"]:
-        count = int(np.prod(shape))
-        arrays[name] = np.frombuffer(body, kind, count, start).reshape(shape).copy()
+        kind = np.dtype(kind)
+        if not isinstance(name, str) or kind.kind not in KINDS or any(type(n) is not int or n < 0 for n in shape):
+            raise ValueError(name)
+        arrays[name] = np.frombuffer(body, kind, math.prod(shape), start).reshape(shape).copy()
         start += arrays[name].nbytes
+    if start != len(body) or not isinstance(head["facts"], dict):
+        raise ValueError("facts")
     return head["facts"], arrays
 
 

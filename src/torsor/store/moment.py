@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import OptionError, ResultError
+from .circumstances import OTHER_LAW
 from .journal import pack, replace, unpack
 
 KIND = "state of a simulation"
@@ -21,6 +22,7 @@ class Moment:
     facts, arrays   all that the further run depends on
     names, motion   of bodies and joint coordinates, and how they move, as in a result
     states       of the user, by name;  parameters: and inputs, as they are now
+    laws         digest of the Python functions of the model; empty: it has none
     """
 
     MOTION: ClassVar = ("position", "rotation", "velocity", "angular_velocity", "coordinate", "rate")
@@ -34,14 +36,18 @@ class Moment:
     motion: dict[str, np.ndarray]
     states: dict[str, float]
     parameters: dict[str, float] = field(default_factory=dict)
+    laws: str = ""
 
     def __repr__(self):
         return f"<state at t = {self.time:.9g} s>"
 
-    def refuse_other(self, model_hash, options, name):
-        """Refuse to go on with another model, method or tolerance."""
+    def refuse_other(self, model_hash, laws, options, name):
+        """Refuse to go on with another model, Python function, method or tolerance."""
+        begin = "give it as `start` to begin there"
         if model_hash != self.model_hash:
-            raise OptionError(f"model {name!r}: the state is that of another model; give it as `start` to begin there")
+            raise OptionError(f"model {name!r}: the state is that of another model; {begin}")
+        if laws != self.laws:
+            raise OptionError(f"model {name!r}: the state is that of another model: {OTHER_LAW}; {begin}")
         for what, value in options.items():
             if self.options.get(what) != value:
                 raise OptionError(
