@@ -15,7 +15,8 @@ ORDER = [
     {"errors", "registry"},
     {"lie"},
     {
-        f"describe.{name}" for name in ("names", "given", "quantity", "lazy", "placing", "inertia", "element")
+        f"describe.{name}"
+        for name in ("names", "given", "quantity", "assignments", "lazy", "placing", "inertia", "element")
     },  # what elements are made of
     {"tables"},
     {"events"},

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .describe import quantity
+from .describe.assignments import assign_only
 from .describe.model import Model
 from .errors import OptionError, RunError
 from .look.asked import asked
@@ -71,6 +72,8 @@ class Simulation:
         self._given = (formulation, method, step, tolerance, projection, map, start, values, signals, horizon)
         self._open()
 
+    __setattr__ = assign_only("model", "state", instead="Set sim.state, sim.inputs[…], or make another Simulation.")
+
     def _open(self):
         """Records and kernels of its own."""
         self._prepared = Prepared(self._task)
@@ -99,8 +102,8 @@ class Simulation:
                 raise OptionError(f"advance: {dt:g} s are less than the rounding of the time {self.time:.17g} s")
         except Stopped as why:
             if not stepper.ended:
-                told = f"model {self.model.name!r}: stopped at t = {self.time:.9g} s: {why}"
-                raise RunError(told) from stepper.raised()
+                message = f"model {self.model.name!r}: stopped at t = {self.time:.9g} s: {why}"
+                raise RunError(message) from stepper.raised()
 
     def _free(self):
         """What drives it, which nobody else is using."""
@@ -127,8 +130,6 @@ class Simulation:
     def inputs(self) -> Inputs:
         """Inputs by name, to be set: `sim.inputs["torque"] = 1.5`."""
         return Inputs(self)
-
-    # what it shows
 
     @property
     def time(self) -> float:
@@ -198,8 +199,6 @@ class Simulation:
     def _named(self, what):
         shown = self._present
         return Named(shown.coordinates, shown.part(what, self._stepper.outputs()), shown.system.joint_coordinates)
-
-    # where it is
 
     @property
     def state(self) -> Moment:

@@ -9,13 +9,14 @@ import torsor as ts
 METHODS, FORMULATIONS = ts.registered("integrator"), ts.registered("formulation")
 
 
-def cart(period=0.1, law=lambda t, u: 2.0 - u[0], **options):
-    """A cart of 1 kg that a held force pushes. Returns the model, its rail and the controller."""
+def cart(period=0.1, law=lambda t, u: 2.0 - u[0], pushed=True, **options):
+    """A cart of 1 kg that a held force pushes, or not. Returns the model, its rail and the controller."""
     model = ts.Model("cart")
     body = model.body("body", mass=1.0, inertia=(1, 1, 1))
     rail = model.add(ts.Prismatic("rail", model.ground, body, axis="x"))
     pilot = model.add(ts.Controller("pilot", period, [rail.coordinate], ["push"], law, **options))
-    model.add(ts.JointForce("motor", rail, pilot["push"]))
+    if pushed:
+        model.add(ts.JointForce("motor", rail, pilot["push"]))
     return model, rail, pilot
 
 
@@ -150,8 +151,7 @@ def test_friction_and_contacts_let_go_at_the_sample_that_is_too_much_for_them():
 
 def test_a_held_output_drives_a_speed_and_a_state():
     """A drive that follows a state whose rate is held; energy comes through the drive, and the balance holds."""
-    model, rail, pilot = cart(period=0.5, law=lambda t, u: 1.0 + t)
-    model.forces.clear()
+    model, rail, pilot = cart(period=0.5, law=lambda t, u: 1.0 + t, pushed=False)
     model.add(ts.Drive("drive", rail, model.state("way", rate=pilot["push"])))
     data = ts.simulate(model, 1.5, outputs=3)
     np.testing.assert_allclose(data.coordinate.values[:, 0], [0, 0.5, 1.25, 2.25], atol=1e-12)

@@ -199,7 +199,7 @@ def _twin(model, names, signals, parameters, formulation, at):
         if name in known:
             raise OptionError(f"drives: {name!r} is driven by {known[name]!r} of the model already")
     twin = deepcopy(model)
-    twin.signals |= signals or {}
+    dict.update(twin.signals, signals or {})
     values = model.values(parameters)
     for joint in twin.joints if at else ():
         if joint.dof:

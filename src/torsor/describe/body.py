@@ -1,5 +1,7 @@
 """Bodies and grounds: what has a pose."""
 
+from functools import partial
+from inspect import signature
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -9,6 +11,7 @@ from ..errors import ModelError
 from ..lie import so3
 from . import inertia as shapes
 from . import quantity
+from .assignments import refuse_any
 from .element import HOMELESS, Owned
 from .lazy import Quantity, Signal
 from .placing import EYE, ZERO, diagonal, pose, product, total
@@ -78,6 +81,9 @@ class Placed(Owned):
     def _arm(self, local):
         return quantity.vector(local, "point", self.name) - self.center
 
+    def _arguments(self):
+        return list(signature(type(self)).parameters)
+
     def __repr__(self):
         return f"<{type(self).__name__} {self.name!r}>"
 
@@ -90,7 +96,10 @@ class Frame:
     _expressions: dict | None = None
 
     def __init__(self, body, pose):
-        self.body, self.pose = body, pose
+        object.__setattr__(self, "body", body)
+        object.__setattr__(self, "pose", pose)
+
+    __setattr__ = __delattr__ = refuse_any("make another one with body.frame(at=…, rotation=…)")
 
     def __repr__(self):
         return f"<Frame of {self.body.name!r}>"
@@ -177,28 +186,29 @@ class Body(Placed):
         angular_velocity: Vector | None = None,
         shape: Any = None,
     ):
-        super().__init__(name)
+        put = partial(object.__setattr__, self)  # it belongs to no model yet
+        put("name", name)
         owner = self.owner
-        self.shape = shape
+        put("shape", shape)
         if isinstance(inertia, shapes.Inertia):
             self._agree(mass, inertia)
-            mass, self.center, inertia = inertia.mass, inertia.center, inertia.tensor
+            put("center", inertia.center)
+            mass, inertia = inertia.mass, inertia.tensor
         if mass is None or inertia is None:
             missing = "mass" if mass is None else "inertia"
             raise ModelError(
                 f"{owner}: {missing} is missing: give mass and inertia (3 principal moments, a 3x3 matrix, 0 for a "
                 "particle), or an inertia of ts.inertia, which carries its mass"
             )
-        self.mass = quantity.given(mass, 1, 1, "mass", owner)
-        self.inertia = self._tensor(inertia, owner)
+        put("mass", quantity.given(mass, 1, 1, "mass", owner))
+        put("inertia", self._tensor(inertia, owner))
         self.check()
         R = EYE if rotation is None else quantity.orientation(rotation, "rotation", owner)
-        self.start_rotation = R
-        self.start_position = total(quantity.given(at, 3, 1, "at", owner), product(R, self.center))
-        self.start_velocity = None if velocity is None else quantity.given(velocity, 3, 1, "velocity", owner)
-        self.start_angular_velocity = (
-            None if angular_velocity is None else quantity.given(angular_velocity, 3, 1, "angular_velocity", owner)
-        )
+        put("start_rotation", R)
+        put("start_position", total(quantity.given(at, 3, 1, "at", owner), product(R, self.center)))
+        v, w = velocity, angular_velocity
+        put("start_velocity", None if v is None else quantity.given(v, 3, 1, "velocity", owner))
+        put("start_angular_velocity", None if w is None else quantity.given(w, 3, 1, "angular_velocity", owner))
         if self.particle and angular_velocity is not None:
             raise ModelError(f"{owner}: a particle (inertia 0) has no angular velocity, got {angular_velocity!r}")
 

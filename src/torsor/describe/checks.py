@@ -31,7 +31,9 @@ def members(model, element):
     owner = element.owner
     for name, attribute in initial(element):
         value = getattr(element, attribute)
-        if value is not None and (simple := quantity.plain(value)) is not value:
+        if value is None or isinstance(value, (str, Owned)):
+            continue
+        if (simple := quantity.unchanging(quantity.plain(value))) is not value:
             fill_in(element, **{name: simple})
     for name in ("first", "second", "body"):
         body = getattr(element, name, None)

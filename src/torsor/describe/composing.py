@@ -38,7 +38,7 @@ class WithInstances:
                 f"model {self.name!r}: port {port!r}: every instance has something of that name; choose another"
             )
         checks.port(self, port, thing)
-        self.ports[port] = thing
+        dict.__setitem__(self.ports, port, thing)
         self.derived.clear()
 
     @overload

@@ -5,7 +5,7 @@ occur in it. `Model.add` asks for them once and refuses what does not fit, so th
 """
 
 from copy import deepcopy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import casadi as ca
@@ -13,7 +13,8 @@ import numpy as np
 
 from ..errors import ModelError
 from . import quantity
-from .lazy import kept, kept_as
+from .assignments import refuse
+from .lazy import Signal, kept, kept_as
 
 # what may occur in an expression, each including the one before
 CONSTANT = ("parameter",)
@@ -65,12 +66,36 @@ class Posed(Protocol):
 
 
 class Owned:
-    """Something with a name that belongs to a model. Where it is pickled or copied beside its model, it stays the model's."""
+    """Something with a name that belongs to a model. Where it is pickled or copied beside its model, it stays the model's.
+    Nothing can be assigned to it from then on."""
 
     name: str
     _home: Any = None
+    _frozen: ClassVar[bool] = False  # True: nothing can be assigned to it before either
     _signals: tuple[str, ...] = ()  # its symbols that were asked for, see `lazy.py`
     _expressions: dict | None = None  # and expressions of its numbers
+
+    def __setattr__(self, name, value):
+        if self._home is not None or self._frozen:
+            self._refuse(name)
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name):
+        self._refuse(name)
+
+    def _refuse(self, name):
+        """Refuse an assignment."""
+        cls = type(self)
+        refuse(self, name, self._arguments(), [x for x in dir(cls) if isinstance(getattr(cls, x), Signal)])
+
+    def _arguments(self):
+        """Names of the arguments that it is made with."""
+        return [f.name for f in fields(self) if f.init] if is_dataclass(self) else []
+
+    @property
+    def owner(self) -> str:
+        """Kind and name, as messages give them."""
+        return f"{type(self).__name__.lower()} {self.name!r}"
 
     def __reduce_ex__(self, protocol):
         if not self._owned():
@@ -189,6 +214,7 @@ class Element(Owned):
     key: ClassVar[str] = "element"
     variants: ClassVar[tuple[Any, ...]] = ({},)
     world: ClassVar[Any] = None
+    _frozen: ClassVar[bool] = True
     acts: ClassVar[bool | None] = None
     starts_active: ClassVar[bool] = True
     armable: ClassVar[bool] = False

@@ -12,6 +12,7 @@ from ..events.actions.base import Action
 from ..forces import Force
 from ..joints import Constraint
 from . import checks, quantity
+from .assignments import part
 from .element import ANYTHING, Rule, fill_in
 
 
@@ -118,13 +119,13 @@ class WithEvents:
             raise
         for own, symbol, first, speed in zip(names, symbols, ca.vertsplit(begin), ca.vertsplit(value)):
             self._remember(State(own, float(first), symbol, speed))
-            self.signals[own] = symbol
+            dict.__setitem__(self.signals, own, symbol)
         return self._enter(name, whole)
 
     @property
     def states(self) -> list[State]:
         """The states that follow rates of their own, in the order of `memories`."""
-        return [memory for memory in self.memories if isinstance(memory, State)]
+        return part("memory", [memory for memory in self.memories if isinstance(memory, State)])
 
     def modes(self, name: str, *modes: str) -> Modes:
         """A machine with named modes, in the first of them at the start: `machine["name"]` is one of them."""
@@ -135,7 +136,7 @@ class WithEvents:
         """The same under any name, such as that of an included model's machine."""
         machine = Modes(name, modes)
         self._remember(machine.memory)
-        self.machines[name] = machine
+        dict.__setitem__(self.machines, name, machine)
         return self._enter(name, machine)
 
     def _during(self, given, owner):
@@ -149,14 +150,14 @@ class WithEvents:
 
     def _occasion(self, event):
         fill_in(event, remember=self._remember, extend=self._extend)
-        self.events.append(event)
+        list.append(self.events, event)
         return self._enter(event.name, event)
 
     def _remember(self, memory: Memory) -> Memory:
         if self._compiled:
             raise ModelError(f"model {self.name!r} has been compiled and cannot change; {memory.name!r} was not added")
         self.derived.clear()
-        self.memory[memory.name] = memory
+        dict.__setitem__(self.memory, memory.name, memory)
         self._symbols[memory.symbol.element_hash()] = "state" if isinstance(memory, State) else "memory"
         return memory
 
@@ -184,7 +185,7 @@ class WithEvents:
             self._remember(memory)
         for event in element.events():
             self._occasion(fill_in(event, source=element))
-        self.signals.update(element.told())
+        dict.update(self.signals, element.told())
 
     @property
     def switched(self) -> list:

@@ -161,10 +161,20 @@ def plain(value, depth=3):
     if isinstance(value, (np.ndarray, np.generic)):
         value = short(value)
         return [plain(x, depth) for x in value] if value.dtype == object and value.ndim == 1 else value
-    if type(value) in (list, tuple) and depth and not all(type(x) in PLAIN for x in value):
+    if type(value) in (list, tuple) and depth and not PLAIN.issuperset(map(type, value)):
         parts = [plain(x, depth - 1) for x in value]
         return value if all(a is b for a, b in zip(parts, value)) else type(value)(parts)
     return value
+
+
+def unchanging(value):
+    """The same as it cannot be changed in place: tuples for lists, and for arrays of numbers in rows and columns."""
+    kind = type(value)
+    if kind is tuple and PLAIN.issuperset(map(type, value)):
+        return value
+    if kind is np.ndarray and value.dtype == float and value.ndim in (1, 2):
+        return unchanging(value.tolist())
+    return tuple(map(unchanging, value)) if kind is list or kind is tuple else value
 
 
 def finite(value):

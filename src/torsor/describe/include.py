@@ -137,7 +137,7 @@ class Copying:
                     replace(parameter, name=self.name(name)).checked(float(value))
             else:
                 entry = replace(parameter, name=self.name(name), symbol=ca.SX.sym(self.name(name)))
-                self.parent.parameters[entry.name] = self.parent._enter(entry.name, entry)
+                dict.__setitem__(self.parent.parameters, entry.name, self.parent._enter(entry.name, entry))
                 value, self.things[id(parameter)] = entry.symbol, entry
             self.stand_ins[id(parameter), "symbol"] = value
 
@@ -150,7 +150,7 @@ class Copying:
             if numbers and id(original) in known:
                 twin = known[id(original)].placed(parent, self.name(original.name), shift, R)
                 self.things[id(original)] = parent._names[twin.name] = twin
-                where.append(twin)
+                list.append(where, twin)
                 continue
             twin = self.things[id(original)] = original.renamed(self.name(original.name))
             if isinstance(twin, Ground):
@@ -158,7 +158,7 @@ class Copying:
                 twin.path = (total(shift, product(R, x)), product(R, turn))
             else:
                 self._body(twin, original, shift, R)
-            where.append(twin)
+            list.append(where, twin)
             parent._enter(twin.name, twin)
 
     def _body(self, twin, original, shift, R):
@@ -195,13 +195,13 @@ class Copying:
             else:
                 twin = self._element(element)
             for where in _lists(type(twin)):
-                getattr(parent, where).append(twin)
+                list.append(getattr(parent, where), twin)
             if mark not in known:
                 parent._events_of(twin)
         for state in other.states:
             fill_in(self.things[id(state)], rate=self.moved(state.rate))
         for name, expression in other.signals.items():
-            parent.signals[self.name(name)] = self.moved(expression)
+            dict.__setitem__(parent.signals, self.name(name), self.moved(expression))
         for name, thing in other._names.items():
             if isinstance(thing, ca.SX):
                 parent._enter(self.name(name), self.moved(thing))

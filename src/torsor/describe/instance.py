@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from ..errors import ModelError
 from . import quantity
+from .assignments import AssignmentError
 from .body import Frame
 from .element import Owned
 
@@ -48,15 +49,29 @@ class Instance(Owned):
         thing = self._home._names[f"{self.name}.{found.path}"]
         return thing if found.pose is None else self._frames.setdefault(port, Frame(thing, found.pose))
 
-    def __setattr__(self, name, value):
-        raise ModelError(f"{self.owner}: what it has is that of its model, and cannot be set; {name!r} was given")
+    def __setattr__(self, name, value=None):
+        known = ", ".join(self._ports) or "none"
+        raise AssignmentError(
+            f"{self.owner}: {name} cannot be assigned. Its parameters are given to model.include({self.name!r}, …, NAME=VALUE), or "
+            f"as parameters={{'{self.name}.NAME': …}} of a run. Ports: {known}."
+        )
+
+    __delattr__ = __setattr__
 
     def __getitem__(self, path):
         full = f"{self.name}.{path}" if isinstance(path, str) and path in self._paths else None
         if full in self._home._names:
             return self._home._names[full]
+        if isinstance(path, str) and f"{self.name}.{path}" in self._home:
+            return self._home[f"{self.name}.{path}"]
         known = ", ".join(x for x in self._paths if f"{self.name}.{x}" in self._home._names)
-        raise ModelError(f"{self.owner} has nothing called {quantity.show(path)}. Known: {known}.")
+        ports = ", ".join(self._ports) or "none"
+        raise ModelError(f"{self.owner} has nothing called {quantity.show(path)}. Ports: {ports}. Elements: {known}.")
+
+    def __contains__(self, path):
+        if not isinstance(path, str):
+            return False
+        return path in self._ports or f"{self.name}.{path}" in self._home
 
     def __dir__(self):
         return [*super().__dir__(), *self._ports]

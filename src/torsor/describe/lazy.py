@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from . import quantity
+from .assignments import fixed
 
 MAKING = RLock()  # of what is made on demand: once, whoever asks
 
@@ -48,7 +49,7 @@ class Signal:
                 shape = [size(thing) if callable(size) else size for size in self.shape]
                 if None in shape:
                     return None
-                self.__set__(thing, quantity.symbol(f"{thing.name}.{self.name}", *shape))
+                self.__set__(thing, fixed(quantity.symbol(f"{thing.name}.{self.name}", *shape)))
         return getattr(thing, self.kept)
 
     def kinds(self, thing, symbol):
@@ -90,7 +91,10 @@ class Quantity:
 
     def simplified(self, value):
         """An SX without symbols as numbers."""
-        return quantity.numbers_or(value) if isinstance(value, ca.SX) else value
+        if not isinstance(value, ca.SX):
+            return value
+        found = quantity.numbers_or(value)
+        return fixed(ca.SX(found)) if isinstance(found, ca.SX) else found
 
     def __repr__(self):
         return "None"  # what it stands for as the default of a field
@@ -99,7 +103,7 @@ class Quantity:
         return isinstance(value, (float, np.ndarray))
 
     def expression(self, value):
-        return quantity.constant(value)
+        return fixed(ca.SX(value))
 
 
 class Frames(Quantity):
@@ -113,7 +117,7 @@ class Frames(Quantity):
         return np.array([quantity.numbers_or(H) for H in value]) if plain and len(value) == 2 else value
 
     def expression(self, value):
-        return tuple(quantity.constant(H) for H in value)
+        return tuple(fixed(ca.SX(H)) for H in value)
 
 
 class Start(Quantity):

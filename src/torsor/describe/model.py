@@ -13,16 +13,19 @@ from ..forces import Force
 from ..forces.laws import Gravity
 from ..joints import Constraint, Joint
 from . import checks, pickling, quantity
+from .assignments import explain_assignments, fixed, part, refuse
 from .body import Body, Ground
 from .composing import WithInstances
 from .element import CONSTANT, HELD, TIMED, Owned, Rule, fill_in
 from .events import WithEvents
+from .instance import Instance
 from .names import LONGEST, unstorable
 from .nesting import Lineage
 from .parameters import Parameter, WithParameters
 from .quantity import Number, Rotation, Vector
 from .symbols import WithSymbols
 
+INSTEAD = "add with model.body, model.add, model.include …, assign model.gravity before the first run, or build the model again"
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 
 Added = TypeVar("Added", bound=Owned)
@@ -37,20 +40,27 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
     >>> hinge = model.add(ts.Revolute("hinge", model.ground, bob, point=(0, 0, 0), axis=(0, 1, 0)))
     """
 
+    name: str
+    ground: Ground
+    grounds: list[Ground]
+    bodies: list[Body]
+    constraints: list[Constraint]
+    forces: list[Force]
+    rules: list[Rule]
+    parameters: dict[str, Parameter]
+    signals: dict[str, ca.SX]
+    memory: dict[str, Memory]
+    events: list[Event]
+    machines: dict[str, Modes]
+    ports: dict[str, object]
+
     def __init__(self, name: str, gravity: Vector | None = (0.0, 0.0, 0.0)):
-        self.name = self._checked(name, "model")
-        self.ground = Ground("ground")
-        self.grounds = [self.ground]
-        self.bodies: list[Body] = []
-        self.constraints: list[Constraint] = []
-        self.forces: list[Force] = []
-        self.rules: list[Rule] = []
-        self.parameters: dict[str, Parameter] = {}
-        self.signals: dict[str, ca.SX] = {}
-        self.memory: dict[str, Memory] = {}
-        self.events: list[Event] = []
-        self.machines: dict[str, Modes] = {}
-        self.ports: dict[str, object] = {}
+        ground = Ground("ground")
+        lists = {what: part(what) for what in ("bodies", "constraints", "forces", "rules", "events")}
+        named = {what: part(what, {}) for what in ("parameters", "signals", "memory", "machines", "ports")}
+        vars(self).update(
+            name=self._checked(name, "model"), ground=ground, grounds=part("grounds", [ground]), **lists, **named
+        )
         self._names: dict[str, object] = {}
         self._symbols: dict[int, str] = {quantity.time.element_hash(): "time"}  # identity of a symbol -> its kind
         self._lineage = Lineage()
@@ -71,10 +81,13 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
     def gravity(self, given):
         owner = f"model {self.name!r}"
         if self._compiled:
-            raise ModelError(f"{owner} has been compiled and cannot change; gravity stays as it was")
+            raise ModelError(
+                f"{owner} has been compiled and cannot change; gravity stays as it was. Write "
+                "gravity=(0, 0, -model.parameter('g', 9.81)) and parameters={'g': …} for a run, or build the model again"
+            )
         value = quantity.vector((0, 0, 0) if given is None else given, "gravity", owner)
         checks.contents(self, owner, "gravity", value, HELD)
-        self._gravity = value
+        self._gravity = fixed(ca.SX(value))
         self.derived.clear()
 
     def body(
@@ -93,7 +106,7 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
         body = Body(name, mass, inertia, at, rotation, velocity, angular_velocity, shape)
         for what, expression in body.expressions.items():
             checks.contents(self, body.owner, what, expression, CONSTANT)
-        self.bodies.append(body)
+        list.append(self.bodies, body)
         return self._enter(name, body)
 
     def add(self, element: Added, active: bool | None = None) -> Added:
@@ -130,7 +143,7 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
         }  # fmt: skip
         for cls, where in lists.items():
             if isinstance(element, cls):
-                where.append(element)
+                list.append(where, element)
         self._enter(element.name, element)
         if not isinstance(element, Ground):
             self._events_of(element)
@@ -138,6 +151,7 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
 
     def _sound(self, element, active):
         """The element, at home here and with its equations checked; where they are wrong it is as before."""
+        explain_assignments(type(element))
         checks.members(self, element)
         before = {"_home": element._home, "acts": element.acts}
         self._note(element)
@@ -159,7 +173,7 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
         value = quantity.column(expression, "expression", f"signal {name!r}")
         checks.contents(self, f"signal {name!r}", "expression", value, tuple(self._symbols.values()))
         for k in range(value.shape[0]):
-            self.signals[name if value.is_scalar() else f"{name}[{k}]"] = value[k]
+            dict.__setitem__(self.signals, name if value.is_scalar() else f"{name}[{k}]", value[k])
         return self._enter(name, value)
 
     # look up
@@ -172,7 +186,7 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
     def joints(self) -> list[Joint]:
         if "joints" not in self.derived:
             self.derived["joints"] = [c for c in self.constraints if isinstance(c, Joint)]
-        return list(self.derived["joints"])
+        return part("constraints", self.derived["joints"])
 
     @property
     def all_forces(self) -> list[Force]:
@@ -181,16 +195,44 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
         return ([Gravity("gravity", self.gravity, tuple(self.bodies))] if heavy else []) + self.forces
 
     def __getitem__(self, path: str) -> Any:
-        if path in self:
+        if isinstance(path, str) and path in self._names:
             return self._names[path]
-        close = get_close_matches(path, self._names, n=1) if isinstance(path, str) else []
+        owner, port = self._port(path)
+        if port:
+            return owner.ports[port] if owner is self else getattr(owner, port)
+        ports = [] if owner is self else [f"{owner.name}.{port}" for port in owner._ports]
+        close = get_close_matches(path, [*self._names, *ports], n=1) if isinstance(path, str) else []
         hint = f" Did you mean {close[0]!r}?" if close else ""
+        hint += f" Ports: {', '.join(ports)}." if ports else ""
         raise ModelError(
             f"model {self.name!r} has nothing called {quantity.show(path)}.{hint} Known: {', '.join(self._names)}."
         )
 
+    def _port(self, path):
+        """The instance that a path begins with, or the model itself, and its port; the port is empty where there is none."""
+        whole, _, port = path.rpartition(".") if isinstance(path, str) else ("", "", "")
+        owner: Any = self._names.get(whole, self)
+        if not isinstance(owner, Instance):
+            return self, path if isinstance(path, str) and path in self.ports else ""
+        return owner, port if port in owner._ports else ""
+
     def __contains__(self, path) -> bool:
-        return isinstance(path, str) and path in self._names
+        return isinstance(path, str) and (path in self._names or bool(self._port(path)[1]))
+
+    @property
+    def owner(self) -> str:
+        """Kind and name, as messages give them."""
+        return f"model {self.name!r}"
+
+    def __setattr__(self, name, value):
+        if not name.startswith("_") and name not in ("gravity", "derived"):
+            own = type(self) is not Model and name not in vars(self) and not hasattr(Model, name)
+            if not own:  # else an attribute of its author, whose class is derived from this one
+                refuse(self, name, self.__annotations__, hint=INSTEAD)
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name):
+        refuse(self, name, self.__annotations__, hint=INSTEAD)
 
     def __repr__(self):
         counts = f"{len(self.bodies)} bodies, {len(self.constraints)} constraints, {len(self.forces)} forces"

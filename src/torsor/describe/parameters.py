@@ -9,10 +9,29 @@ import numpy as np
 
 from ..errors import ModelError
 from . import quantity
+from .assignments import explain_assignments, refuse
+
+
+class Value:
+    """Base of parameters: nothing can be assigned to them."""
+
+    name: str
+    kind: ClassVar[str]
+
+    @property
+    def owner(self) -> str:
+        """Kind and name, as messages give them."""
+        return f"{self.kind} {self.name!r}"
+
+    def __setattr__(self, name, value):
+        refuse(self, name, ("name", "positive", "symbol"), hint=f"give parameters={{{self.name!r}: …}} to ts.simulate")
+
+    def __delattr__(self, name):
+        self.__setattr__(name, None)
 
 
 @dataclass(frozen=True, eq=False)
-class Parameter:
+class Parameter(Value):
     """A named number that stays a run-time input of the compiled model."""
 
     kind: ClassVar[str] = "parameter"
@@ -42,6 +61,9 @@ class Input(Parameter):
         "time",
         "self",
     )  # names of what `advance` and `reset` of a simulation take besides inputs
+
+
+explain_assignments(Input)
 
 
 class WithParameters:
@@ -78,9 +100,9 @@ class WithParameters:
         return self._declared(Input(name, 0.0, ca.SX.sym(name)), value)
 
     def _declared(self, entry, value):
-        self.parameters[entry.name] = replace(entry, value=entry.checked(value))
-        self._enter(entry.name, self.parameters[entry.name])
-        return self.parameters[entry.name].symbol
+        entry = replace(entry, value=entry.checked(value))
+        dict.__setitem__(self.parameters, entry.name, entry)
+        return self._enter(entry.name, entry).symbol
 
     @property
     def declared_inputs(self) -> dict[str, Input]:

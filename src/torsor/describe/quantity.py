@@ -21,6 +21,7 @@ from .given import SMALLEST as SMALLEST
 from .given import number as number
 from .given import plain as plain
 from .given import reals as reals
+from .given import unchanging as unchanging
 
 Number: TypeAlias = float | ca.SX  # or an expression
 Vector: TypeAlias = Sequence[Number] | np.ndarray | ca.SX

@@ -112,10 +112,11 @@ class Place:
         twin = object.__new__(type(original))
         held = vars(twin)
         held.update(self.shared)
-        held["name"], held["_home"] = name, model
+        held["name"] = name
         x, turn = original.reference
         held["_start_position"] = total(shift, product(R, x))
         if R is EYE:
+            held["_home"] = model
             return twin
         held["_start_rotation"] = product(R, turn)
         if isinstance(twin, Body):
@@ -123,4 +124,5 @@ class Place:
             held["_start_velocity"] = None if velocity is None else product(R, velocity)
         else:
             twin.path = twin.reference
+        held["_home"] = model
         return twin

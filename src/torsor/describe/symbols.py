@@ -63,10 +63,10 @@ class WithSymbols:
         for part, length in lengths.items():
             held = getattr(self, part)
             if isinstance(held, list):
-                del held[length:]
+                list.__delitem__(held, slice(length, None))
                 continue
             while len(held) > length:
-                _, thing = held.popitem()
+                _, thing = dict.popitem(held)
                 if isinstance(thing, (Owned, Parameter, Memory)):
                     self._forget(thing)
         self.derived.clear()

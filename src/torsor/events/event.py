@@ -21,6 +21,7 @@ from typing import Any
 import casadi as ca
 
 from ..describe import quantity
+from ..describe.assignments import explain_assignments
 from ..describe.element import Owned
 from ..describe.names import unstorable
 from ..errors import ModelError
@@ -192,6 +193,7 @@ class Event(Owned):
     extend: Any = field(default=None, repr=False)
 
     kind = key = "event"
+    _frozen = True
 
     @property
     def owner(self) -> str:
@@ -225,6 +227,9 @@ class Event(Owned):
     def count(self) -> ca.SX:
         """Signal: how often the event has fired."""
         return self._memory("count")
+
+
+explain_assignments(Event)
 
 
 class Modes(Owned):

@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 
 from ..describe import expressions, quantity
+from ..describe.assignments import ADDED, part, plain
 from ..describe.body import Body, Frame, Ground
 from ..describe.element import Element, Owned, initial
 from ..describe.instance import Instance, Port
@@ -72,7 +73,7 @@ class Writer:
         self.things, self.places, self.kept = [], {}, []
         self.expressions, self.arrays, self.known = [], [], {}
         self.exact = True  # whether every element is of a class that readers have
-        content = {name: x for name, x in vars(model).items() if name not in MADE_ANEW}
+        content = {name: plain(x) for name, x in vars(model).items() if name not in MADE_ANEW}
         self.content = {name: self.value(x, f"model {model.name!r}", name) for name, x in content.items()}
 
     def value(self, x, owner, what):
@@ -203,6 +204,9 @@ class Reader:
             else:
                 vars(thing).update({k: self.value(v) for k, v in held.items()})
         content = {name: self.value(x) for name, x in data["content"].items()}
+        content = {
+            name: part(name, x) if name in ADDED and isinstance(x, (list, dict)) else x for name, x in content.items()
+        }
         kinds = {s.element_hash(): kind for s, (_, kind) in zip(symbols, data["symbols"]) if kind is not None}
         vars(self.model).update(content, derived={}, _compiled=False, _symbols=kinds, _lineage=Lineage())
         self._complete()
