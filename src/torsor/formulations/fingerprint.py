@@ -153,6 +153,28 @@ def fingerprint(model, signals):
     return told.digest()
 
 
+def time_dependent(model):
+    """Expressions of the equations of motion that contain time."""
+    known = model.derived
+    if "declared expressions" not in known:
+        _declared(model)
+    if "time_dependent" not in known:
+        traces = {id(c.traced()): c for c in model.constraints}
+        timed = {mark for mark, c in traces.items() if c.traced() is not None and not timeless(c.traced())}
+        stated = [c.equations() for c in model.constraints if id(c.traced()) in timed] if timed else []
+        rows = [x for x in (s.velocity if s.position is None else s.position for s in stated) if x is not None]
+        every = [*known.pop("declared expressions"), *rows, *[state.rate for state in model.states]]
+        known["declared expressions"] = []
+        at_all = ca.depends_on(ca.vertcat(ca.SX(0, 1), *[ca.vec(ca.densify(x)) for x in every]), quantity.time)
+        known["time_dependent"] = [x for x in every if ca.depends_on(x, quantity.time)] if at_all else []
+    return known["time_dependent"]
+
+
+def timeless(trace):
+    """True if equations that a connection shares with all of its kind do not contain time."""
+    return not trace.function.jac_sparsity(0, trace.function.n_in() - 1).nnz()
+
+
 def looked_up_in(model):
     """Numbers of the tables that a model looks up, and the arguments: expressions of its symbols."""
     if "looked_up" not in model.derived:
@@ -165,6 +187,16 @@ def _declared(model):
     """The declared equations, the start as given, and the names."""
     told = _Contents(model, sources(), ca.CasadiMeta.version(), model.name)
     told.names += ["inputs", *model.parameters, *[m.name for m in model.memories]]
+    _declare_equations(model, told)
+    model.derived["declared expressions"] = list(told.expressions)
+    for what, values in _changes(model):
+        told.names += what
+        told.add(*[quantity.constant(x) for x in values])
+    return told
+
+
+def _declare_equations(model, told):
+    """The same without what changes while a model runs."""
     for ground in model.grounds:
         told.names.append(ground.name)
         if not ground.held:
@@ -206,7 +238,3 @@ def _declared(model):
             if id(shared) not in texts:
                 texts[id(shared)] = f"{shared.key!r} {np.array(shared.numbers, float).tobytes().hex()}"
             told.names += [texts[id(shared)], force.world.name, *[getattr(force, end).name for end in shared.ends]]
-    for what, values in _changes(model):
-        told.names += what
-        told.add(*[quantity.constant(x) for x in values])
-    return told

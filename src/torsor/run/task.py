@@ -16,7 +16,7 @@ from ..kernels.deriving import DERIVING, deriving
 from ..methods.integrator import integrator_of
 from ..methods.projections import Projection
 from ..registry import registered
-from ..start.bends import Bends
+from ..start.bends import bends_of
 from ..start.continuity import refuse_jumps
 from . import automatic, outcome, stiffness
 from .derived import derived
@@ -124,12 +124,12 @@ class Task:
             from .structures import Structures
 
             structures = Structures(self.derived(), system, built, (*ways, needs))
-            runner = EventRunner(structures, system, built, *manner, self.blame).bending(Bends(model))
+            runner = EventRunner(structures, system, built, *manner, self.blame).bending(bends_of(model))
             self.controllers = runner.controllers
             return system, runner
         renew = lambda choice, *at: chosen_anew(self.derived(), system, choice, (*ways, needs), *at)
         library = lambda choice: self.derived().library(choice, run_kernels)
-        return system, Runner(system, built, *manner, renew, library, self.blame).bending(Bends(model))
+        return system, Runner(system, built, *manner, renew, library, self.blame).bending(bends_of(model))
 
     def needs(self):
         """Kernels that the method needs."""
@@ -156,7 +156,7 @@ class Task:
         self.formulation, self.reason = "hierarchical", f"{self.ranks.word}s run it"
         refuse_endless(self.model, part.system, self.until, self.ranks)
         runner = RankRunner(part, self.method, self.step, self.tolerance, self.projection, self.until)
-        return part.shown, runner.bending(Bends(self.model))
+        return part.shown, runner.bending(bends_of(self.model))
 
     def blame(self, reach, t, bodies, p):
         """Which elements are not numbers at or just after a state, as the end of a message; empty where all are."""

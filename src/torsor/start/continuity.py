@@ -19,6 +19,7 @@ import numpy as np
 
 from ..describe.quantity import time
 from ..errors import AccuracyWarning, ModelError
+from ..formulations.fingerprint import timeless
 from ..joints.imposed import Motion
 from ..tables.calls import is_piece, piece
 from ..tables.search import stored
@@ -90,7 +91,7 @@ def _imposed(model):
     for c in model.constraints:
         trace = c.traced()
         if id(trace) not in known:
-            known[id(trace)] = _timeless(trace)
+            known[id(trace)] = trace is not None and timeless(trace)
         if known[id(trace)]:
             continue
         stated = c.equations()
@@ -100,11 +101,6 @@ def _imposed(model):
             R = c.targets()[1] if isinstance(c, Motion) else None
             if R is not None and ca.depends_on(R, time):
                 yield _one(c.owner, 2, id(c) not in switched, ca.vec(R), inputs, changing, 0)
-
-
-def _timeless(trace):
-    """Whether equations that a connection shares with all of its kind are known not to contain time."""
-    return trace is not None and not trace.function.jac_sparsity(0, trace.function.n_in() - 1).nnz()
 
 
 def _one(owner, level, lasting, f, inputs, changing, rotation):

@@ -163,6 +163,5 @@ class _Kept:
 
 
 def _bends(runner, columns):
-    """Whether the instants at which steps end, since a table bends there, depend on a parameter that varies."""
-    lines = [line for _, _, line in runner.bends.found] if runner.bends else []
-    return any(set(line.jac_sparsity(k, 0).get_triplet()[1]) & set(columns) for line in lines for k in (0, 1))
+    """True if the instants at which steps end depend on a parameter that varies."""
+    return runner.bends is not None and runner.bends.depends_on(columns)
