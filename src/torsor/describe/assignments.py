@@ -46,8 +46,11 @@ def refuse(thing: Any, name: str, arguments: Any = (), signals: Any = (), hint: 
     owner = thing.owner
     public = [x for x in dir(thing) if not x.startswith("_")]
     if name not in arguments and name not in public:
-        close = get_close_matches(name, [*arguments, *public], n=1)
-        meant = f" Did you mean {close[0]!r}?" if close else element_argument(name)
+        own = [*arguments, *public]
+        close = get_close_matches(name, [*own, *element_arguments()], n=1)
+        meant = "" if not close else f" Did you mean {close[0]!r}?"
+        if close and close[0] not in own:
+            meant = f" {close[0]!r} is an argument of {', '.join(element_arguments()[close[0]])}."
         raise AssignmentError(f"{owner} has no attribute {name!r}.{meant} Attributes cannot be added to it.")
     instead = hint
     if name == "active":
@@ -84,14 +87,16 @@ def assign_only(*names: str, instead: str) -> Any:
     return assign
 
 
-def element_argument(name):
-    """A sentence that names the elements which have an argument of this name, or of a similar one; empty where there is none."""
-    elements: dict[str, list[str]] = {}
-    for cls in [cls for kind in ("joint", "constraint", "force", "rule") for cls in registered(kind).values()]:
+def element_arguments() -> dict[str, list[str]]:
+    """Names of the elements that have an argument, by the name of the argument."""
+    found: dict[str, list[str]] = {}
+    every = {
+        cls.__name__: cls for kind in ("joint", "constraint", "force", "rule") for cls in registered(kind).values()
+    }
+    for name, cls in sorted(every.items()):
         for argument in signature(cls).parameters:
-            elements.setdefault(argument, []).append(cls.__name__)
-    close = get_close_matches(name, elements, n=1)
-    return f" {close[0]!r} is an argument of {', '.join(sorted(set(elements[close[0]])))}." if close else ""
+            found.setdefault(argument, []).append(name)
+    return found
 
 
 def count_numbers(value):
