@@ -16,7 +16,7 @@ ORDER = [
     {"lie"},
     {
         f"describe.{name}"
-        for name in ("names", "given", "quantity", "assignments", "lazy", "placing", "inertia", "element")
+        for name in ("names", "given", "quantity", "assignments", "lazy", "placing", "inertia", "owned", "element")
     },  # what elements are made of
     {"tables"},
     {"events"},
