@@ -47,8 +47,10 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .analysis.reach import range_of_motion
     from .events.controller import Controller
     from .exchange import read
+    from .forces.cosine_torque import CosineTorque
+    from .forces.cutoff_spring import CutoffSpring
     from .forces.friction import Breakable, Clutch, Friction
-    from .forces.laws import CosineTorque, EnergyForce, JointForce, PointForce, SpringDamper, Torque, TorsionSpring
+    from .forces.laws import EnergyForce, JointForce, PointForce, SpringDamper, Torque, TorsionSpring
     from .forces.onesided import OneSided
     from .joints.backlash import Backlash
     from .joints.conserved import ConservedMomentum

@@ -75,7 +75,8 @@ def added(case):
 BY_EFFORT = [case for case in CASES if added(*case.values).efforts()]
 BY_ENERGY = [case for case in CASES if not added(*case.values).efforts()]
 DISSIPATING = [case for case in CASES if added(*case.values).dissipation() is not None]
-BETWEEN = [case for case in CASES if case.values[0][0].key in INTERNAL]
+on_one_body = lambda case: getattr(added(*case.values), "body", None) is not None
+BETWEEN = [case for case in CASES if case.values[0][0].key in INTERNAL and not on_one_body(case)]
 
 
 def test_every_internal_force_is_there():
@@ -259,3 +260,70 @@ def test_forces_on_a_joint_coordinate_choose_by_index():
     data = ts.simulate(model, 1.0, outputs=2)
     np.testing.assert_allclose(data["coordinate_acceleration"], [[2.0, 1.5]] * 3, atol=1e-12)
     np.testing.assert_allclose(data["coordinate"][-1], [1.0, 0.75], atol=1e-8)
+
+
+# torques on one body, springs that let go
+
+
+def test_a_cosine_torque_on_one_body_turns_it_as_the_closed_form_says():
+    """J ω̇ = C cos(2π k t) about a principal axis: ω = C sin(2π k t)/(2π k J), and the other body feels nothing."""
+    model = ts.Model("alone")
+    rotor = model.body("rotor", mass=1.0, inertia=(0.2, 0.3, 0.4), rotation=(0.3, -0.2, 0.5))
+    model.add(ts.CosineTorque("motor", body=rotor, axis=(0, 2, 0), amplitude=1.5, frequency=2.0))
+    data = ts.simulate(model, 1.0, outputs=20)
+    w = 1.5 * np.sin(4 * np.pi * data.time.values) / (4 * np.pi * 0.3)
+    np.testing.assert_allclose(data.angular_velocity.values[:, 0], np.outer(w, (0, 1, 0)), atol=1e-8)
+
+
+def test_two_torques_on_bodies_are_one_along_the_joint():
+    """As the motor of the manipulator in the thesis: forward on the rotor, backward on the housing."""
+    runs = []
+    for split in (True, False):
+        model = ts.Model("motor")
+        parts = [model.body(name, mass=1.0, inertia=(0.2, 0.3, 0.4), at=(x, 0, 0)) for name, x in (("a", 0), ("b", 1))]
+        joint = model.add(ts.Revolute("shaft", *parts, point=(0, 0, 0), axis="y"))
+        law = {"amplitude": 3.0, "frequency": 0.5, "phase": 0.2}
+        if split:
+            model.add(ts.CosineTorque("forward", body=parts[1], axis="y", **law))
+            model.add(ts.CosineTorque("backward", body=parts[0], axis="-y", **law))
+        else:
+            model.add(ts.CosineTorque("motor", joint, **law))
+        runs.append(ts.simulate(model, 1.0, outputs=5).position.values)
+    np.testing.assert_allclose(*runs, atol=1e-8)  # both to the default tolerance
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, "give a `joint`, or a `body`"),
+        ({"joint": 1, "body": 1, "axis": "x"}, "give a `joint`, or a `body`"),
+        ({"body": 1}, "needs an `axis`"),
+        ({"joint": 1, "axis": "x"}, "belongs to a torque on a `body`"),
+        ({"body": 1, "axis": "x", "index": 1}, "`index` belongs"),
+    ],
+)
+def test_a_cosine_torque_needs_a_joint_or_a_body(given, words):
+    model = ts.Model("m")
+    body = model.body("b", mass=1.0, inertia=(1, 1, 1))
+    things = {"joint": model.add(ts.Revolute("j", model.ground, body)), "body": body}
+    with pytest.raises(ts.ModelError, match=words):
+        model.add(ts.CosineTorque("t", **{k: things.get(k, v) for k, v in given.items()}))
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.5])
+def test_a_spring_exerts_no_force_below_its_cutoff(delta):
+    """A mass on a line is drawn towards the origin with k (l − l₀); within δ of it, it goes on at constant speed."""
+    model = ts.Model("line")
+    ball = model.body("ball", mass=2.0, inertia=(1, 1, 1), at=(1.5, 0, 0))
+    model.add(
+        ts.CutoffSpring("s", model.ground, ball, points=((0, 0, 0), (1.5, 0, 0)), stiffness=8, length=0, cutoff=delta)
+    )
+    dynamics = ts.compile(model, formulation="absolute")
+    for x in (1.5, 0.6, 0.4, 0.1, -0.3, -0.7):
+        q = dynamics.q.copy()
+        q[0] = x
+        assert dynamics.accelerations(q)[0] == pytest.approx(-4 * x if abs(x) >= delta else 0.0, abs=1e-14)
+    with pytest.raises(ts.ModelError, match="cutoff must not be negative"):
+        model = ts.Model("line")
+        ball = model.body("ball", mass=2.0, inertia=(1, 1, 1), at=(1.5, 0, 0))
+        model.add(ts.CutoffSpring("s", model.ground, ball, stiffness=8, cutoff=-1))

@@ -37,14 +37,14 @@ def members(model, element):
             fill_in(element, **{name: simple})
     for name in ("first", "second", "body"):
         body = getattr(element, name, None)
-        if not hasattr(element, name):
+        if not hasattr(element, name) or (body is None and name in element.optional):
             continue
         if not isinstance(body, Placed):
             raise ModelError(f"{owner}: {name} must be a body of model {model.name!r}, got {quantity.show(body)}")
         _belongs(model, owner, "body", body)
     for name, cls in (("joint", Joint), ("other", Joint), ("on", Constraint), ("connection", Connection)):
         given = getattr(element, name, None)
-        if hasattr(element, name):
+        if hasattr(element, name) and not (given is None and name in element.optional):
             kind = {Joint: "joint", Constraint: "joint or contact", Connection: "joint or connection"}[cls]
             if not isinstance(given, cls):
                 raise ModelError(

@@ -120,6 +120,7 @@ class Element(Owned):
     world      the ground of the model that the element was described in: what "world axes" and "world position" mean
     acts       whether it acts from the start; None: it belongs to no model
     starts_active   the same where nothing else is said
+    optional   names of its bodies and joints that may be None
     armable    True: the element watches the motion, and whether it acts follows from that (contacts, stops, dry friction,
                rules). It is armed or disarmed: while it is disarmed it neither acts nor is watched
     starts_armed    whether it is armed from the start; False for an armable element that was added with `active=False`
@@ -131,6 +132,7 @@ class Element(Owned):
     _frozen: ClassVar[bool] = True
     acts: ClassVar[bool | None] = None
     starts_active: ClassVar[bool] = True
+    optional: ClassVar[tuple[str, ...]] = ()
     armable: ClassVar[bool] = False
     starts_armed: ClassVar[bool] = True
     _active: ClassVar[Any] = None

@@ -121,32 +121,6 @@ class JointForce(Force):
         return [(self.joint.rate[self.index], quantity.scalar(self.value, "value", self.owner))]
 
 
-@register("cosine-torque")
-@dataclass(frozen=True, eq=False)
-class CosineTorque(Force):
-    """τ = amplitude cos(2π frequency t + phase) along a joint coordinate, with its reaction.
-
-    Vlasenko, ch. 8 [vlasenko2006]: the motor of the manipulator.
-    """
-
-    variants = ({}, {"amplitude": 2.0, "frequency": 0.3, "phase": 0.5})
-    joint: Joint = REQUIRED
-    amplitude: Number = 1.0
-    frequency: Number = 1.0
-    phase: Number = 0.0
-    index: int = 0
-
-    def located(self) -> Self:
-        existing_coordinate(self)
-        return self
-
-    def efforts(self) -> list[tuple[ca.SX, ca.SX]]:
-        amplitude, frequency, phase = (
-            quantity.scalar(getattr(self, what), what, self.owner) for what in ("amplitude", "frequency", "phase")
-        )
-        return [(self.joint.rate[self.index], amplitude * ca.cos(2 * ca.pi * frequency * quantity.time + phase))]
-
-
 @register("spring-damper")
 @dataclass(frozen=True, eq=False)
 class SpringDamper(Force):
