@@ -5,11 +5,14 @@ import numpy as np
 
 from ..describe.topology import spanning_tree
 from ..joints import Joint
+from ..start.examiner import Examiner
 from ..start.impostors import JUMPED, impostors, misaligned
 from ..start.plain import departed
+from ..start.singular import singular_elements
 from . import large
 
 AGREES = 1e-7  # of the size of the model: how far constraints that say the same may disagree
+SHOWN = 8  # elements of a singular position that are named
 LOOKED_AT = 9  # outputs: what has jumped does not jump back
 
 
@@ -54,6 +57,35 @@ def contradicted(task, system, data):
         others, own = off[held].max(initial=0.0), off[doubled].max(initial=0.0)
         worst = max(worst, own if own > limit and own > others else 0.0)
     return (names, worst) if worst > 0 else None
+
+
+def singular_start(task, data):
+    """What to say of a run that started in a singular position; empty: it did not."""
+    x, R = (data[what].values[0] for what in ("position", "rotation"))
+    p = task.model.input_values(task.values())
+    return singular(task, float(data["time"].values[0]), x, R.swapaxes(1, 2).reshape(len(x), 9), p)
+
+
+def singular(task, t, x, R, p):
+    """What to say of a position that is singular; empty: it is regular, or of a large model.
+
+    x, R   positions and rotations of the bodies, column by column;   p   parameters and memories
+    """
+    model = task.model
+    if _plain(task) is not None or not (np.isfinite(x).all() and np.isfinite(R).all()):
+        return ""
+    absolute = task.derived().face().absolute
+    q = np.concatenate([a if body.particle else np.r_[a, b] for body, a, b in zip(model.bodies, x, R)])
+    p = np.concatenate([p, np.zeros(len(absolute.turns))])
+    length = np.linalg.norm(np.ptp(x, axis=0)) or 1.0
+    if not (names := singular_elements(Examiner(absolute, length), t, q, p)):
+        return ""
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    at = "the start" if t == 0.0 else f"the position at t = {t:.6g} s"
+    return (
+        f"{at} is singular: {', '.join(names[:SHOWN])}{more} permit motions here to first order that they forbid to second order, "
+        "as bars do that are taut or lie in one plane. Start in another position, or leave one of these constraints out"
+    )
 
 
 def lasts(model, constraint):

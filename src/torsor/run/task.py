@@ -165,7 +165,10 @@ class Task:
         p = p if len(p) else self.model.input_values(self.values())  # a large model has numbers for its parameters
         owners, when, left = undefined(self.model, reach, t, bodies, p)
         told = ": ".join([f"{', '.join(owners)} is not a number at t = {when:.9g} s", *dict.fromkeys(left)])
-        return f": {told}" if owners else ""
+        if owners:
+            return f": {told}"
+        x, R = (np.array(parts) for parts in [*zip(*bodies)][:2])
+        return f": {found}" if (found := outcome.singular(self, t, x, R, p)) else ""
 
     def derived(self):
         return derived(self.model, self.formulation, dict(self.model.signals) | self.signals)
@@ -183,7 +186,8 @@ class Task:
         if "interrupted_by" in data.attrs:  # too late to stop it
             warnings.warn("interrupted when the run was over; its result is returned", stacklevel=4)
         if status != "finished" and not status.startswith("ended"):
-            steps = data.attrs["steps"]
+            steps, found = data.attrs["steps"], "" if "singular" in status else outcome.singular_start(self, data)
+            status += f". {found}" if found else ""
             raise RunError(
                 f"{owner}: stopped at t = {reached:.6g} s of {self.until:g} s: {status}. {steps} steps, {count} outputs kept in "
                 f"`data` of this error.{kept}",
@@ -199,6 +203,12 @@ class Task:
             )
         elif contradicted := outcome.contradicted(self, system, data):
             names, off = contradicted
+            if found := outcome.singular_start(self, data):
+                raise RunError(
+                    f"{owner}: {found}. {names} are violated by up to {off:.3g} later. The run is kept in `data` of this "
+                    f"error.{kept}",
+                    data,
+                )
             raise RunError(
                 f"{owner}: contradictory constraints: {names} were taken for redundant at the start, but are violated by up to "
                 f"{off:.3g} later, although all other constraints hold; make the prescribed motions agree. The run is kept in "
@@ -213,10 +223,11 @@ class Task:
         warn_of_loads(self.model, data, "the motion is", level + 2)
         if "energy_balance_lost" in a and a["status"] != "interrupted":
             what = "a smaller tolerance" if self.step is None else "a smaller step"
+            advice = outcome.singular_start(self, data) or f"take {what}, and measure the error with certify=True"
             warnings.warn(
                 f"model {self.model.name!r}: the energy balance is lost from t = {a['energy_balance_lost']:.6g} s on: it is off by "
                 f"up to {a['energy_balance_error']:.3g} J, {a['energy_balance_relative']:.2g} of the energy turned over. The "
-                f"result is not to be trusted from there on: take {what}, and measure the error with certify=True",
+                f"result is not to be trusted from there on: {advice}",
                 AccuracyWarning,
                 stacklevel=level + 1,
             )
