@@ -25,11 +25,12 @@ HORIZON = 10.0  # seconds
 
 
 class Happened(NamedTuple):
-    """One event of the log: when, which, and what it changed the energy by [J]."""
+    """One event of the log: when, which, what it changed the energy by [J], and values that `ts.record` noted, by name."""
 
     time: float
     name: str
     energy: float
+    recorded: dict[str, float]
 
 
 class Simulation:
@@ -182,8 +183,11 @@ class Simulation:
         """What has happened since the start, the latest last; of very many events the last ten thousand or so."""
         if not self._stepper.eventful:
             return []
-        names = self._prepared.runner.structures.program.names
-        return [Happened(float(t), names[k], float(energy)) for t, k, energy in zip(*self._stepper.log())]
+        program, found = self._prepared.runner.structures.program, list[Happened]()
+        for t, k, energy, slots in zip(*self._stepper.log()):
+            recorded = {label: float(slots[slot]) for label, event, slot in program.records if event == k}
+            found.append(Happened(float(t), program.names[k], float(energy), recorded))
+        return found
 
     @property
     def ended(self) -> str:

@@ -59,10 +59,55 @@ class Balance:
 
     def lost(self, counts, tolerance, step, still=0.0):
         """When the balance was first off by more than (1) or (2) explains, None if it never was; still: an energy that is none."""
-        explained = COARSE if step is not None else min(WORST, SLACK * counts["steps"] * tolerance)
-        rounding = 1e-4 if step is not None else SLACK * tolerance
-        allowed = explained * max(self.turnover, counts["energy"]) + rounding * float(self.magnitude)
+        allowed = float(
+            _allowed(self.turnover, float(self.magnitude), counts["steps"], counts["energy"], tolerance, step)
+        )
         if not float(self.worst) > max(allowed, still) > 0.0:
             return None
         beyond = [t for level, t in self.reached.items() if 2.0 ** ((level + 1) / LEVELS) > allowed]
         return min(beyond, default=None)
+
+
+def _allowed(turnover, magnitude, steps, energy, tolerance, step):
+    """By how much the balance may be off: (1) or (2)."""
+    explained = np.minimum(WORST, SLACK * steps * tolerance) if step is None else COARSE
+    rounding = SLACK * tolerance if step is None else 1e-4
+    return explained * np.maximum(turnover, energy) + rounding * magnitude
+
+
+def energy_of_rest(mass, length, rate, turnover, until, tolerance, step):
+    """An energy that is none: what a mechanism at rest to six digits has; where nothing moves to ten digits, what forces that
+    hold each other would do on a way as long as the tolerance."""
+    size = mass * length**2
+    still = 1e-12 * size / until**2
+    held = np.maximum(still, 10 * tolerance * size * rate**2)
+    return np.where((step is None) & (turnover < 1e-20 * size * rate**2), held, still)
+
+
+def losses(times, variables, steps, energy, sizes, options):
+    """When the balance of each of many runs was first off by more than (1) or (2) explains, NaN if it never was: as `Balance.lost`
+    of each of them.
+
+    times, variables   of the outputs; (run, time) by name
+    steps, energy      of each run: its steps, and a bound of the energies that step control has met
+    sizes              mass, length and rate of each run;   options   until, tolerance and step
+    """
+    E, W, T, U = (variables[name][1] for name in ("energy", "work", "kinetic_energy", "potential_energy"))
+    changed = variables["energy_by_events"][1] if "energy_by_events" in variables else np.zeros_like(W)
+    found = np.full(len(E), np.nan)
+    if not E.size:
+        return found
+    until, tolerance, step = options
+    with np.errstate(invalid="ignore", over="ignore"):  # of runs that grew beyond all bounds
+        off = np.abs(E - E[:, :1] - ((W + changed) - (W[:, :1] + changed[:, :1]))).max(axis=1)
+        turnover = np.maximum(T.max(axis=1), np.ptp(U, axis=1))
+        magnitude = np.max([np.abs(x).max(axis=1) for x in (E, W, changed, U)], axis=0)
+        still = energy_of_rest(*sizes, turnover, until, tolerance, step)
+        allowed = _allowed(turnover, magnitude, steps, energy, tolerance, step)
+        suspected = off > (1 - 1e-9) * np.maximum(allowed, still)
+    for k in np.flatnonzero(suspected):
+        balance = Balance()
+        balance.add(times, E[k], W[k], changed[k], T[k], U[k])
+        lost = balance.lost({"steps": steps[k], "energy": energy[k]}, tolerance, step, still[k])
+        found[k] = np.nan if lost is None else lost
+    return found

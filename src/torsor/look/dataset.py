@@ -10,7 +10,7 @@ from importlib import metadata
 
 import numpy as np
 
-from .balance import Balance
+from .balance import Balance, energy_of_rest
 
 UNITS = {
     "position": "m", "velocity": "m/s", "acceleration": "m/s2", "rotation": "1", "angular_velocity": "rad/s",
@@ -198,7 +198,9 @@ class Accuracy:
         balance = self.balance
         error, turnover = float(balance.worst), balance.turnover
         events = {} if self.events is None else {"events": self.events, "energy_of_events": self.by_events}
-        lost = balance.lost(counts, options["tolerance"], options["step"], _of_rest(system, options, turnover))
+        sizes, manner = (system.mass, system.length, system.scales["rate"]), (options["tolerance"], options["step"])
+        still = float(energy_of_rest(*sizes, turnover, options["until"], *manner))
+        lost = balance.lost(counts, *manner, still)
         return {
             "position_drift_max": float(self.worst["position_drift"]),
             "velocity_drift_max": float(self.worst["velocity_drift"]),
@@ -257,12 +259,3 @@ def _dependent(system):
     """Names of the dependent coordinates at the start, where a projection by partition chose them."""
     part = system.partition
     return {what: [part["names"][k] for k in part[what]] for what in ("positions", "velocities")} if part else {}
-
-
-def _of_rest(system, options, turnover):
-    """An energy that is none: what a mechanism at rest to six digits has; where nothing moves to ten digits, what forces that
-    hold each other would do on a way as long as the tolerance."""
-    size, rate = system.mass * system.length**2, system.scales["rate"]
-    still = 1e-12 * size / options["until"] ** 2
-    held = options["step"] is None and turnover < 1e-20 * size * rate**2
-    return max(still, 10 * options["tolerance"] * size * rate**2) if held else still

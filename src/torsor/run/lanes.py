@@ -76,7 +76,7 @@ class SideBySide:
         over = np.full(n, status == FINISHED) & np.isfinite(x).reshape(n, -1).all(axis=1)
         work = x[:, system.state.q + system.state.v].reshape(n, m)
         steps, end = np.full(n, r.steps), np.full(n, self.runner.until)
-        return Repeated(over, outputs.reshape(n, m, -1), work, end, steps, np.zeros(n, np.int64))
+        return Repeated(over, outputs.reshape(n, m, -1), work, end, steps, np.zeros(n, np.int64), np.zeros(n))
 
     def _record(self, times, beginnings, held):
         runner, library = self.runner, self.library

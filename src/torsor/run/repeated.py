@@ -53,7 +53,10 @@ class Beginnings:
 
 @dataclass
 class Repeated:
-    """What many runs left. Only those that are `over` have outputs: (run, output, number)."""
+    """What many runs left. Only those that are `over` have outputs: (run, output, number).
+
+    energy   bound of the energies that step control has met, also between outputs; 0: it has looked at none
+    """
 
     over: np.ndarray
     outputs: np.ndarray
@@ -61,6 +64,7 @@ class Repeated:
     time: np.ndarray
     steps: np.ndarray
     rejections: np.ndarray
+    energy: np.ndarray
 
 
 class Repeater:
@@ -93,7 +97,7 @@ class Repeater:
         over[r.run :] = False
         over[list(left)] = False
         shape = (n, m, runner.sizes["outputs"])
-        return Repeated(over, r.outputs.reshape(shape), r.work.reshape(n, m), r.time, r.steps, r.rejections)
+        return Repeated(over, r.outputs.reshape(shape), r.work.reshape(n, m), r.time, r.steps, r.rejections, r.energy)
 
     def _record(self, beginnings, n, m, held):
         runner, system = self.runner, self.runner.system
@@ -108,5 +112,5 @@ class Repeater:
             places=held.places, inputs=held.values.reshape(n * len(held.edges), len(held.places)), edges=held.edges,
             outputs=np.zeros((n * m, runner.sizes["outputs"])), work=np.zeros(n * m),
             status=np.zeros(n, np.int64), written=np.zeros(n, np.int64), time=np.zeros(n),
-            steps=np.zeros(n, np.int64), rejections=np.zeros(n, np.int64),
+            steps=np.zeros(n, np.int64), rejections=np.zeros(n, np.int64), energy=np.zeros(n),
         )  # fmt: skip

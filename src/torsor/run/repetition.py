@@ -60,6 +60,7 @@ class Repetition(Record):
     time: VECTOR  # reached
     steps: INDICES
     rejections: INDICES
+    energy: VECTOR  # bound of the energies that step control has met
 
 
 @inlined
@@ -167,6 +168,8 @@ def leave(run, r, status):
     i, k, s, out, m = r.run, run.kernels[0], run.scratch, run.out, run.out.times.size
     r.status[i], r.written[i], r.time[i] = status, out.written, run.state.time
     r.steps[i], r.rejections[i] = run.state.steps, run.state.rejections
+    fastest = run.scales.speed + run.scales.length * run.scales.spin
+    r.energy[i] = max(run.scales.energy, r.mass[i] * fastest**2)
     if status == FINISHED:
         for j in range(out.written):
             row = i * m + j

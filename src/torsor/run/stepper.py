@@ -15,6 +15,7 @@ from . import codes, endings
 from .again import Prepared
 from .runner import PATIENCE
 
+LOG = ("time", "event", "energy", "slots")  # columns of the log of events
 LOGGED = 16  # parts of the log of events that are kept, of some thousand events each
 KEPT = 16384  # events that are kept where somebody looks at them
 
@@ -151,28 +152,30 @@ class Stepper:
         return float(self.state.x[self.runner.plan.configuration + self.runner.plan.velocities])
 
     def log(self):
-        """What has happened: times, places in the program, changes of the energy; the last ones, where it is much."""
+        """What has happened: times, places in the program, changes of the energy, values in slots; the last ones, where it is
+        much."""
         if not self.eventful:
-            return np.zeros(0), np.zeros(0, np.int64), np.zeros(0)
+            return np.zeros(0), np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 0))
         runner = self.runner
         runner._empty_log()
-        time, event, energy, *_ = (np.concatenate(column) for column in zip(*runner.logged))
-        self._keep_log(time[-KEPT:], event[-KEPT:], energy[-KEPT:])
-        return runner.logged[0][:3]
+        time, event, energy, _, slots = (np.concatenate(column) for column in zip(*runner.logged))
+        self._keep_log(time[-KEPT:], event[-KEPT:], energy[-KEPT:], slots[-KEPT:])
+        time, event, energy, _, slots = runner.logged[0]
+        return time, event, energy, slots
 
-    def _keep_log(self, *told):
-        """A log as one part, without impulses and recorded values, which nobody asks a simulation for."""
-        self.runner.logged = [(*told, self.runner.log.impulse[:0], self.runner.log.slots[:0])]
+    def _keep_log(self, time, event, energy, slots):
+        """A log as one part, without impulses, which nobody asks a simulation for."""
+        self.runner.logged = [(time, event, energy, self.runner.log.impulse[:0], slots)]
 
     def snapshot(self):
         """Everything that the further run depends on, as plain facts and as arrays."""
         facts, arrays = self.runner.snapshot()
-        time, event, energy = self.log()
+        log = dict(zip(LOG, self.log()))
         grid = (
             [self.state.time, 0.0, 0] if self.running else [self.base, self.dt, self.count]
         )  # amid a call: from here on
         facts |= {"grid": grid, "ended": self.ended}
-        return facts, arrays | {"log.time": time, "log.event": event, "log.energy": energy}
+        return facts, arrays | {f"log.{what}": x for what, x in log.items()}
 
     def restore(self, facts, arrays):
         """Go on from a snapshot."""
@@ -186,4 +189,4 @@ class Stepper:
             self._look_ahead(abs(self.reach))
         if self.eventful:
             runner.log.count = 0
-            self._keep_log(*(arrays[f"log.{what}"] for what in ("time", "event", "energy")))
+            self._keep_log(*(arrays[f"log.{what}"] for what in LOG))

@@ -236,15 +236,19 @@ class Task:
 
 def warn_of_loads(model, data, what, level):
     """Warn of dry friction in joints, under reactions that are not unique; what: that is not unique with them."""
+    unique = data["reaction_unique"].values
+    if text := doubt_of_loads(model, data["joint"].values[~unique].tolist(), what):
+        warnings.warn(text, AccuracyWarning, stacklevel=level)
+
+
+def doubt_of_loads(model, shared, what="the motion is"):
+    """What is doubtful about dry friction in joints of which some have reactions that are not unique, in words; empty: nothing."""
     rubbing = [c for c in model.constraints if isinstance(getattr(c, "on", None), Joint) and c.normal is None]
-    unique = dict(zip(data["joint"].values.tolist(), data["reaction_unique"].values.tolist())) if rubbing else {}
-    if doubtful := [c.owner for c in rubbing if not unique.get(c.on.name, True)]:
-        warnings.warn(
-            f"model {model.name!r}: {', '.join(doubtful)}: its load is the reaction of a joint that is not unique, since "
-            f"constraints are redundant, so that {what} not either. Give its `normal`, or free the loop of redundant constraints",
-            AccuracyWarning,
-            stacklevel=level,
-        )
+    doubtful = [c.owner for c in rubbing if c.on.name in shared]
+    return doubtful and (
+        f"model {model.name!r}: {', '.join(doubtful)}: its load is the reaction of a joint that is not unique, since "
+        f"constraints are redundant, so that {what} not either. Give its `normal`, or free the loop of redundant constraints"
+    )
 
 
 def refuse_endless(model, system, until, ranks=ALONE):

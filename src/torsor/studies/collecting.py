@@ -11,9 +11,10 @@ MEANING = {
     "rejections": "repeated steps",
     "time_reached": "by each run",
     "energy_balance_relative": "largest error of the energy balance over the energy turned over",
+    "energy_balance_lost": "from when on the energy balance is lost, and the run is not to be trusted; NaN: it holds",
     "position_drift_max": "largest residual of a position constraint",
 }
-UNITS = {"time_reached": "s", "position_drift_max": "m or rad"}
+UNITS = {"time_reached": "s", "energy_balance_lost": "s", "position_drift_max": "m or rad"}
 
 
 def dataset_of(whole, runs, times, reduce):

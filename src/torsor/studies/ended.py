@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..kernels.deriving import DERIVING
+from ..look.balance import losses
 from ..look.dataset import at_events, at_outputs, dataset, in_use, unique
+from .portion import LOST
 
 
 def numbers(variables):
@@ -94,6 +96,10 @@ def grouped(some):
     counted = lambda name: np.array([one.trajectory.counts[name] for one in some])
     counts = numbers(variables) | {name: counted(name) for name in ("steps", "rejections")}
     counts["time_reached"] = np.array([one.trajectory.reached for one in some])
+    sizes = [np.array([getattr(one.system, name) for one in some]) for name in ("mass", "length")]
+    sizes.append(np.array([one.system.scales["rate"] for one in some]))
+    manner = (first.task.until, first.task.tolerance, first.task.step)
+    counts[LOST] = losses(first.trajectory.times, variables, counts["steps"], counted("energy"), sizes, manner)
     places, ends = np.array([one.place for one in some]), dict[str, np.ndarray]()
     if first.end is not None:
         outputs, work, changed = (np.concatenate(rows) for rows in zip(*[one.end for one in some]))

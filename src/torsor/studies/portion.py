@@ -12,8 +12,10 @@ COUNTS = {  # what is told of every run besides its results: zero where it faile
     "rejections": np.int64,
     "time_reached": float,
     "energy_balance_relative": float,
+    "energy_balance_lost": float,
     "position_drift_max": float,
 }
+LOST = "energy_balance_lost"  # NaN: it holds
 
 
 @dataclass
@@ -28,6 +30,7 @@ class Portion:
     attributes   of the variables of a run by name: units, meaning
     returned     attributes of what functions return, by name
     told         attributes of the study that are those of each run
+    warned       what `simulate` would warn of, each text once
     seconds      that it took
     """
 
@@ -40,6 +43,7 @@ class Portion:
     attributes: dict = field(default_factory=dict)
     returned: dict = field(default_factory=dict)
     told: dict = field(default_factory=dict)
+    warned: list = field(default_factory=list)
     seconds: float = 0.0
 
     def __len__(self):
@@ -78,7 +82,7 @@ class Portion:
 
 def blank_counts(n):
     """Numbers of runs that have none yet."""
-    return {name: np.zeros(n, kind) for name, kind in COUNTS.items()}
+    return {name: np.full(n, np.nan if name == LOST else 0, kind) for name, kind in COUNTS.items()}
 
 
 def assembled(n, pieces, outputs=None):
@@ -121,6 +125,7 @@ def joined(portions):
     messages = [message for one in portions for message in one.messages]
     counts = {name: np.concatenate([one.counts[name] for one in portions]) for name in COUNTS}
     whole = Portion(0, messages, counts, seconds=sum(one.seconds for one in portions))
+    whole.warned = list(dict.fromkeys(text for one in portions for text in one.warned))
     good = [one for one in portions if one.variables]
     for one in reversed(good):
         for part in ("labels", "attributes", "returned"):

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import TorsorError
 from ..kernels.deriving import DERIVING
+from ..look.balance import losses
 from ..look.dataset import at_outputs, attributes, in_use, labels, manifest, unique
 from ..run import large, stiffness
 from ..run.again import Prepared
@@ -24,6 +25,7 @@ from ..run.runner import Runner
 from ..run.task import refuse_endless
 from ..start.continuity import occurs, refuse_jumps
 from .ended import numbers
+from .portion import LOST
 
 MANY = 32  # runs for which kernels with lanes are worth compiling
 ROOM = 2**26  # bytes of outputs that are computed at once
@@ -72,6 +74,8 @@ class Quick:
         )
         done[which] = good
         counts = numbers(variables) | {"steps": found.steps, "rejections": found.rejections, "time_reached": found.time}
+        sizes, manner = (began.mass, began.length, began.rate), (self.task.until, self.task.tolerance, self.task.step)
+        counts[LOST] = losses(self.order.times, variables, found.steps, found.energy, sizes, manner)
         pick = lambda x: x if good.all() else x[good]
         return done, {n: (dims, pick(x)) for n, (dims, x) in variables.items()}, {n: pick(x) for n, x in counts.items()}
 

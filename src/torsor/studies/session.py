@@ -15,8 +15,9 @@ from ..kernels.deriving import DERIVING
 from ..look.dataset import attributes, labels, manifest, unique
 from ..run.event_endings import at_end
 from ..run.held import run_held, run_through
+from ..run.task import doubt_of_loads
 from .ended import Ended, Group, alike, grouped
-from .portion import Portion, assembled, blank_counts
+from .portion import LOST, Portion, assembled, blank_counts
 from .quick import Quick
 from .reductions import OneRun, by_words, reduced
 from .runners import Runners
@@ -50,6 +51,7 @@ class Session:
             if len(left):
                 self._in_turn(portion, pieces, left, values, held, stop)
         portion.variables = assembled(n, portion.aligned(pieces), len(self.order.times))
+        portion.counts[LOST][[message != "" for message in portion.messages]] = np.nan  # which tells what is wrong
         portion.seconds = clock.perf_counter() - began
         return portion
 
@@ -71,6 +73,7 @@ class Session:
         done, variables, counts = quick.carry_out(values[places], held and held.some(places), stop)
         which = places[done]
         if len(which):
+            self._warned(portion, quick.system)
             if not portion.told:
                 self._describe(portion, quick.system, *quick.described())
             whole = lambda k: self._run(which[k], values, None, held).judged()
@@ -95,8 +98,16 @@ class Session:
             kept = self._right(portion, group, some) | self._stopped(portion, group, some)
             if kept.any():
                 some = [one for one, well in zip(some, kept) if well]
+                for one in some:
+                    self._warned(portion, one.system)
                 self._described(portion, some[0])
                 self._kept(portion, pieces, group if kept.all() else grouped(some), values, stop)
+
+    def _warned(self, portion, system):
+        """Note what `simulate` would warn of at the start of a run."""
+        text = system.shared and doubt_of_loads(self.order.model, system.shared)
+        if text and text not in portion.warned:
+            portion.warned.append(text)
 
     def _stopped(self, portion, group, some):
         """Which runs of a group stopped, and leave the outputs that they reached where these are asked for. All are counted."""

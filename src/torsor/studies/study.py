@@ -1,6 +1,7 @@
 """`study`: many runs of one model, as one dataset."""
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from ..describe import quantity
 from ..describe.model import Model
-from ..errors import OptionError, RunError
+from ..errors import AccuracyWarning, OptionError, RunError
 from ..formulations.fingerprint import fingerprint
 from ..look.progress import Progress
 from ..methods.projections import Projection
@@ -18,6 +19,7 @@ from .collecting import dataset_of
 from .dispatch import Dispatch
 from .keeping import Folder
 from .order import Order
+from .portion import LOST
 from .reductions import checked
 from .session import Session
 from .variants import pushes, variants
@@ -69,7 +71,8 @@ def study(
     progress     show a bar after a second; None: if standard error is a terminal
 
     All other arguments are those of `simulate`. A run that fails does not stop the others: `message` of the result tells for each
-    run what went wrong, "" where nothing did. Numbers do not depend on who carries the runs out. See docs/studies.md.
+    run what went wrong, "" where nothing did. Runs are judged as by `simulate`: `energy_balance_lost` tells from when on the energy
+    balance of a run is lost. Numbers do not depend on who carries the runs out. See docs/studies.md.
     """
     if not isinstance(model, Model):
         raise OptionError(f"study: give a torsor.Model, got {quantity.show(model)}")
@@ -81,13 +84,12 @@ def study(
     session = Session(order)  # what is asked for is checked here, before anybody is asked to do it
     folder = None if store is None else Folder(store, order, runs, rows)
     bar = Progress(0, len(runs), f"study of {model.name}", progress, lambda done, _: f"{done} of {len(runs)} runs")
-    if executor is None and any(getattr(rule, "answers", ()) for rule in model.rules):
-        executor = 1
+    asks = executor is None and any(getattr(rule, "answers", ()) for rule in model.rules)
     try:
-        whole = Dispatch(session, runs, rows, folder).carry_out(executor, bar)
+        whole = Dispatch(session, runs, rows, folder).carry_out(1 if asks else executor, bar)
     except RunError as error:
         raise RunError(str(error), _result(error.data, runs, order)) from error.__cause__
-    return _told(model, _result(whole, runs, order))
+    return _warn(_told(model, _result(whole, runs, order)), whole.warned, session.task)
 
 
 def _result(whole, runs, order):
@@ -140,6 +142,24 @@ def _told(model, data):
     if len(messages) == data.sizes["run"]:
         raise RunError(
             f"model {model.name!r}: all {len(messages)} runs of the study failed; the first: {messages[0]}", data
+        )
+    return data
+
+
+def _warn(data, texts, task):
+    """The result, with a warning as `simulate` gives it of each run, once for all of them."""
+    for text in texts:
+        warnings.warn(text, AccuracyWarning, stacklevel=3)
+    lost = data[LOST].values
+    which = np.flatnonzero(np.isfinite(lost))
+    if len(which):
+        relative = data["energy_balance_relative"].values[which].max()
+        warnings.warn(
+            f"model {task.model.name!r}: the energy balance is lost in {len(which)} of {len(lost)} runs, as in run {which[0]} from "
+            f"t = {lost[which[0]]:.6g} s on: by up to {relative:.2g} of the energy turned over. They are not to be trusted from "
+            f"the times on that `{LOST}` tells: take a smaller {'tolerance' if task.step is None else 'step'}",
+            AccuracyWarning,
+            stacklevel=3,
         )
     return data
 
