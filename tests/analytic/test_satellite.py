@@ -126,3 +126,21 @@ def test_hull_stays_on_its_fixed_point_and_the_chain_together(run):
     assert np.abs(x.sel(body="hull").values).max() < 1e-12
     assert np.abs(end("hull", L1 / 2) - end("base_rod", -L2 / 2)).max() < 1e-12
     assert np.abs(end("base_rod", L2 / 2) - end("slider_rod", -L3 / 2)).max() < 1e-12
+
+
+def test_figures_of_the_thesis_that_are_visibly_wrong_are_those_of_a_method_of_first_order():
+    """Figures 4.15 and 4.17 show motion 1 at h = 0.1 s: visibly off, and far off without stabilisation. Here only Euler's method
+    is; that of order 4 is right to 1e-8 m without stabilisation, as printed too, and 4.18 is the error of Euler's (1e-3)."""
+
+    def run(**way):
+        model = ts.cases.load("satellite", motion=1)
+        data = ts.simulate(model, 60.0, outputs=60, formulation="absolute", **way)
+        return data.position.sel(body="slider_rod").values
+
+    exact = run(tolerance=1e-11)
+    error = lambda **way: np.linalg.norm(run(step=0.1, **way) - exact, axis=1).max()
+    for method in ("rkmk4", "rkmk4-printed"):
+        assert error(method=method, projection="none") < 1e-8
+    with pytest.warns(ts.AccuracyWarning):
+        assert error(method="lie-euler", projection="none") > 0.2  # of 2.2 m
+    assert 5e-4 < error(method="lie-euler") < 5e-3

@@ -6,6 +6,7 @@ import pytest
 
 import torsor as ts
 from torsor.look.plots import GROUP, ROWS, VIEWS, available
+from torsor.look.rotations import euler_angles
 
 matplotlib.use("Agg")
 
@@ -68,8 +69,9 @@ def lines(figure):
 def test_every_axis_names_its_unit(loop, changing, driven, what, tmp_path):
     figure = ts.plot({"events": changing, "drives": driven}.get(what, loop), what)
     figure.savefig(tmp_path / "picture.png")
-    bottom = [ax for ax in figure.axes if ax.get_subplotspec().is_last_row()]
-    for label in [ax.get_ylabel() for ax in figure.axes] + [ax.get_xlabel() for ax in bottom]:
+    bottom = [ax for ax in figure.axes if ax.axison and ax.get_subplotspec().is_last_row()]
+    shown = [ax for ax in figure.axes if ax.axison]
+    for label in [ax.get_ylabel() for ax in shown] + [ax.get_xlabel() for ax in bottom]:
         assert "[" in label and "]" in label, label
 
 
@@ -124,7 +126,7 @@ def test_what_a_result_does_not_hold_is_not_drawn(loop):
     with pytest.raises(ts.ResultError, match="no output times"):
         ts.plot(nothing, "energy")
     loose = loop.isel(joint=[], joint_coordinate=[])
-    assert available(loose) == ["energy", "drift", "paths"]
+    assert available(loose) == ["energy", "drift", "paths", "rotation", "euler", "determinant"]
     with pytest.raises(ts.ResultError, match="holds no joints"):
         ts.plot(loose, "reactions")
 
@@ -133,7 +135,11 @@ def test_sweeps_are_drawn_over_what_is_driven(driven, tmp_path):
     """2 kg at 0.5 m are held by m g l cos q; a sweep that comes back, and big steps, leave no gaps."""
     angles = np.array([0.0, 1.0, 2.0, 3.0, 1.5, 0.0])
     swept = ts.kinematics(hinged(), {"hinge": angles})
-    assert available(swept) == available(driven) == ["drift", "coordinates", "reactions", "paths", "drives"]
+    assert (
+        available(swept)
+        == available(driven)
+        == ["drift", "coordinates", "reactions", "paths", "drives", "rotation", "euler", "determinant"]
+    )
     top, low = ts.plot(swept, "drives").axes
     assert low.get_xlabel() == "hinge [rad]" and low.get_xlim() == (0.0, 3.0)
     (held,) = top.get_lines()
@@ -202,3 +208,36 @@ def test_a_result_without_events_has_no_picture_of_them(loop, changing):
     assert len(ts.plot(changing, "events").axes) == 2
     with pytest.raises(ts.OptionError, match="nothing called 'bang'. Known: floor.touch"):
         ts.plot(changing, "events", only="bang")
+
+
+# rotations
+
+
+def test_euler_angles_give_the_rotations_they_are_taken_from():
+    """R_z(ψ) R_x(θ) R_z(φ) by SciPy's quaternions, also where θ is 0 or π."""
+    Rotation = pytest.importorskip("scipy.spatial.transform").Rotation
+    R = Rotation.random(200, random_state=4).as_matrix()
+    R[0], R[1], R[2] = np.eye(3), np.diag((1.0, -1.0, -1.0)), Rotation.from_euler("Z", 0.7).as_matrix()
+    found = euler_angles(R)
+    np.testing.assert_allclose(Rotation.from_euler("ZXZ", found).as_matrix(), R, atol=1e-7)
+    assert np.all((found[:, 1] >= 0) & (found[:, 1] <= np.pi))
+
+
+def test_rotations_are_drawn_body_by_body(tmp_path):
+    data = ts.simulate(ts.cases.load("satellite", motion=3), 6.0, outputs=60, formulation="absolute")
+    figure = ts.plot(data, "rotation")
+    figure.savefig(tmp_path / "picture.png")
+    assert [ax.get_title() for ax in figure.axes] == list(data.body.values)
+    np.testing.assert_array_equal(figure.axes[2].get_lines()[5].get_ydata(), data.rotation.values[:, 2, 1, 2])
+    angles = ts.plot(data, "euler", only=["hull"]).axes[0].get_lines()[1].get_ydata()
+    np.testing.assert_allclose(angles, np.arccos(data.rotation.values[:, 0, 2, 2]), atol=1e-7)
+    off = ts.plot(data, "determinant").axes[0].get_lines()[0].get_ydata()
+    assert np.nanmax(off) < 1e-14  # exponentials, not sums: they stay rotations
+
+
+def test_many_bodies_are_drawn_in_part_and_particles_not_at_all():
+    many = ts.simulate(ts.cases.load("chain", n=10), 0.1, outputs=2)
+    assert len(ts.plot(many, "euler").axes) == GROUP
+    assert "first 8 of 10" in ts.plot(many, "rotation").axes[0].get_title(loc="right")
+    particle = ts.simulate(ts.cases.load("pendulum"), 0.1, outputs=2)
+    assert ("rotation" in available(particle)) == bool(np.isfinite(particle.rotation.values).all())

@@ -26,11 +26,13 @@ from .panels import (
     time_axis,
     with_gaps,
 )
+from .rotations import determinant, euler, rotation
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
+ROTATIONS = ("rotation", "euler", "determinant")  # views of rotation matrices
 SWEEP = "sweep"  # the dimension that a quasi-static motion has in the place of time
 BEYOND = 1e100  # values of a run that blew up, which no axis can show: left out
 PLANAR = 1e-6  # extent across a plane over the extent within it, below which a motion is drawn as planar
@@ -40,7 +42,7 @@ def plot(data: "xr.Dataset", what: str, only: Sequence[str] | None = None, figur
     """Draw one view of a result and return the Matplotlib figure; nothing is shown or saved.
 
     data     result of `simulate`, `kinematics` or `load`; of a study one run, `data.isel(run=0)`
-    what     "energy", "drift", "coordinates", "reactions", "paths", "events" or "drives"
+    what     "energy", "drift", "coordinates", "reactions", "paths", "events", "drives", "rotation", "euler" or "determinant"
     only     names of the joint coordinates, joints, bodies, events or drives to draw; None: all
     figure   a Matplotlib figure to draw into; None: a new one
     """
@@ -86,6 +88,8 @@ def available(data):
     if not data.sizes.get("time") or "run" in data.dims:
         return []
     drawn = [what for what in VIEWS if what not in DRAWN or data.sizes.get(DRAWN[what])]
+    turned = "rotation" in data and np.isfinite(data["rotation"].values).all()  # a particle has no rotation
+    drawn = [what for what in drawn if what not in ROTATIONS or turned]
     return [what for what in drawn if what != "energy" or "work" in data]  # kinematics tells no work
 
 
@@ -222,13 +226,22 @@ def drives(figure, data):
 
 VIEWS = {
     "energy": energy, "drift": drift, "coordinates": coordinates, "reactions": reactions, "paths": paths, "events": events,
-    "drives": drives,
+    "drives": drives, "rotation": rotation, "euler": euler, "determinant": determinant,
 }  # fmt: skip
 # the dimension that a view needs
 DRAWN = {
     "coordinates": "joint_coordinate", "reactions": "joint", "paths": "body", "events": "event", "drives": "drive",
+    "rotation": "body", "euler": "body", "determinant": "body",
 }  # fmt: skip
-MARKED = ("energy", "drift", "coordinates", "reactions")  # views over time, in which events are thin lines
+MARKED = (
+    "energy",
+    "drift",
+    "coordinates",
+    "reactions",
+    "rotation",
+    "euler",
+    "determinant",
+)  # views over time, in which events are thin lines
 
 
 def _what_is_drawn(what):
@@ -238,7 +251,7 @@ def _what_is_drawn(what):
         "paths": "bodies",
         "events": "events",
         "drives": "drives",
-    }
+    } | dict.fromkeys(ROTATIONS, "rotations of bodies")
     return named.get(what, "output times")
 
 
