@@ -32,6 +32,7 @@ from .run.threads import count_of, run_together
 from .run.times import Spaced, seconds
 from .store.checkpoint import Checkpoint
 from .store.circumstances import refuse_other_circumstances, refuse_other_model, static_facts
+from .store.extension import extend
 from .store.files import checked, opened
 from .store.portions import drive
 
@@ -178,19 +179,28 @@ def _certified(task, times, system, data, progress):
 
 
 def resume(
-    folder: str | os.PathLike | Checkpoint, model: Model, signals: dict | None = None, progress: bool | None = None
+    folder: str | os.PathLike | Checkpoint,
+    model: Model,
+    signals: dict | None = None,
+    progress: bool | None = None,
+    until: float | None = None,
+    outputs: int | Sequence[float] | np.ndarray | None = None,
 ) -> "xr.Dataset":
     """Go on with a run that `simulate` keeps in the folder `checkpoint`, and return the result as `simulate` does.
 
     model, signals   as they were given to `simulate`; everything else is stored in the folder
+    until            a later end of the run [s], also of one that is complete: it goes on from there; None: as it was
+    outputs          of what is added by `until`: times, or a number of equal intervals; None: as far apart as before
 
-    The result is bit for bit that of a run which was never stopped. A run that is complete returns its result again. A
-    checkpoint of another model, another version of torsor or another processor is refused, and stays as it is.
+    The result is bit for bit that of a run which was never stopped. A run that is complete returns its result again, or goes on to
+    `until`. A checkpoint of another model, another version of torsor or another processor is refused, and stays as it is.
     """
     if not isinstance(model, Model):
         raise OptionError(f"resume: give the torsor.Model of the run, got {quantity.show(model)}")
     place = folder if isinstance(folder, Checkpoint) else Checkpoint(folder)
     place.read()
+    if outputs is not None and until is None:
+        raise OptionError("outputs: of what is added to a run; give the time `until` which it goes on, too")
     static, o = place.static, place.static["options"]
     named = recorded(model, signals)
     values = model.values({name: value for name, value in static["given"].items() if name in model.parameters})
@@ -206,8 +216,11 @@ def resume(
         facts, arrays = place.read()  # nobody else changes it from now on
         system = System.restored(static["system"])
         place.times, outcome, ended_by, prepared = place.output_times(), facts["outcome"], None, 0.0
-        if outcome["status"] == "running":
+        if outcome["status"] == "running" or until is not None:
             refuse_other_circumstances(place.folder, static["circumstances"])
+        longer = until is not None and extend(place, facts, system, until, outputs)
+        if outcome["status"] == "running" or longer:
+            task = replace(task, until=place.static["options"]["until"])
             place.verify()
             place.tidy()
             bar, began = Progress(0.0, task.until, model.name, progress), clock.perf_counter()

@@ -34,6 +34,7 @@ from .options import (
     FORMULATION,
     GRAPH,
     INTERVAL,
+    LATER,
     MAP,
     METHOD,
     OUT,
@@ -118,11 +119,12 @@ def resume(
     folder: Annotated[str, CHECKPOINTED],
     source: Annotated[str | None, AGAIN] = None,
     set: Annotated[list[str] | None, SET] = None,
+    until: Annotated[float | None, LATER] = None,
     out: Annotated[str | None, OUT] = None,
     csv: Annotated[str | None, CSV] = None,
     plot: Annotated[str | None, PLOT] = None,
 ):
-    """Go on with a run that was started with `torsor run CASE|FILE --checkpoint DIR`."""
+    """Go on with a run that was started with `torsor run CASE|FILE --checkpoint DIR`, also beyond its end."""
     from ..simulation import resume as go_on
     from ..store.checkpoint import Checkpoint
     from .source import assignments, resumed
@@ -134,7 +136,7 @@ def resume(
         folder_for(plot)
     found = resumed(folder, place.source, source, assignments(set))
     found.tell()
-    return _reported(lambda: go_on(place, found.model), found, folder, outs, plot)
+    return _reported(lambda: go_on(place, found.model, until=until), found, folder, outs, plot)
 
 
 def _kept(folder, every, interval, found):

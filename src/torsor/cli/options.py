@@ -40,6 +40,7 @@ SOURCE = typer.Argument(
 )
 SET = option("NAME=VALUE", "A parameter of the model, or an option of the case or of `build()`. Repeatable.", "--set")
 UNTIL = number("SECONDS", "End time. Default: what the case or the file says.")
+LATER = number("SECONDS", "A later end of the run, also of one that is complete. Default: as it was.")
 START = option(
     "FILE.nc[@TIME]|NAME=VALUE",
     "Where it starts: a result at its last or another time, a saved state, or values of joints, bodies and states, as in hinge=0.3 "

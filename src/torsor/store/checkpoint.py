@@ -143,8 +143,14 @@ class Checkpoint:
     def output_times(self):
         """The output times of a stored run: a rule or an array."""
         options = self.static["options"]
+        if further := options.get("further"):  # of a run that was extended
+            return np.concatenate([self._first_times(options, options["spaced_until"])[:], further])
+        return self._first_times(options, options["until"])
+
+    def _first_times(self, options, until):
+        """Output times that were asked for when the run began."""
         if options["outputs"] is not None:
-            return Spaced(options["until"], options["outputs"])
+            return Spaced(until, options["outputs"])
         try:
             content = pathlib.Path(self.path("times")).read_bytes()
         except OSError as error:
