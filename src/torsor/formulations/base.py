@@ -209,11 +209,11 @@ class Formulation(RowsInUse):
     def kept_multipliers(self, constraint, lam):
         """λ of a constraint's rows, zero where a row is not in use; None for a constraint without rows here.
 
-        lam   of the rows in use, or of these and of the friction beside them
+        lam   of the rows in use, or of these, of closed contacts and of the friction beside them
         """
         if id(constraint) not in self.places:
             return None
-        kept = {row: k for k, row in zip(range(lam.shape[0]), [*self.keep, *self.beside()])}
+        kept = {row: k for k, row in zip(range(lam.shape[0]), [*self.keep, *self.loose_contacts(), *self.beside()])}
         return ca.vertcat(*[lam[kept[k]] if k in kept else 0 for k in self.places[id(constraint)]])
 
     def multiplier_of(self, constraint, lam, a):

@@ -160,6 +160,11 @@ class RowsInUse(ABC):
         kept = set(self.keep)
         return any(self.rows[k].constraint.rank > 0 for k in self.active_rows() if k not in kept)
 
+    def loose_contacts(self):
+        """Rows of closed contacts that are not in the equations, since rows that are hold the same."""
+        kept = set(self.keep)
+        return [k for k in self.active_rows() if self.rows[k].constraint.rank == 1 and k not in kept]
+
     def beside(self):
         """Rows of dry friction that sticks and is not in the equations, since rows that are hold the same."""
         sticks = lambda k: self.rows[k].constraint.rank == 2

@@ -4,7 +4,7 @@ from functools import cached_property
 
 import casadi as ca
 
-from .sharing import shared_out
+from .sharing import shared_out, spread_over_contacts
 
 REACTIONS = ("reaction_force", "reaction_torque", "multiplier")
 
@@ -12,18 +12,20 @@ REACTIONS = ("reaction_force", "reaction_torque", "multiplier")
 class SignalValues:
     """Signals for given accelerations v̇ and multipliers λ of the rows in use.
 
-    shared   whether friction that sticks besides others holds its share; else λ is taken as it is
+    shared   whether friction that sticks besides others holds its share; else only contacts share their load, which is linear in λ
     """
 
     def __init__(self, formulation, a, lam, shared=True):
         self.f, self.a, self._given, self._shared = formulation, a, lam, shared
         self._values = {}
+        contacts = self.f.loose_contacts() if lam.shape[0] == len(self.f.keep) else []
+        self._spread = spread_over_contacts(self.f)(lam) if contacts else None
 
     @cached_property
     def lam(self):
-        """λ of the rows in use, and of the friction beside them."""
+        """λ of the rows in use, of closed contacts and of the friction beside them."""
         if not self._shared or not self.f.beside():
-            return self._given
+            return self._given if self._spread is None else self._spread
         holding = lambda friction, lam: SignalValues(self.f, self.a, lam, shared=False).of(friction.holding())
         return shared_out(self.f, self._given, holding)
 

@@ -35,12 +35,14 @@ class Unilateral(Constraint):
     armable = True
     rank = 1
     sides: ClassVar[tuple[Memory, ...]]  # which gap is closed; each element has its own
+    loaded: ClassVar[Memory]  # 1 where it takes a share of a load that redundant contacts hold together, else 0
     restitution: Number = field(default=0.0, kw_only=True)
 
     def __post_init__(self):
         super().__post_init__()
         count = len(self.labels())
         fill_in(self, sides=tuple(Memory(f"{self.name}.side{k}") for k in range(count)) if count > 1 else ())
+        fill_in(self, loaded=Memory(f"{self.name}.loaded", 1.0))
 
     def labels(self) -> tuple[str, ...]:
         """What the event of each gap is called."""
@@ -83,7 +85,7 @@ class Unilateral(Constraint):
         return f"{self.owner} {verb} violated by {depth:.3g} ({side})"
 
     def memories(self) -> list[Any]:
-        return list(self.sides)
+        return [*self.sides, self.loaded]
 
     def position(self) -> ca.SX:
         gaps = self.gaps()

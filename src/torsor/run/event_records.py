@@ -10,6 +10,7 @@ from ..kernels.record import COUNT, INDICES, MATRIX, REAL, VECTOR, Array, Record
 from ..methods.records import Run
 
 VALUE, RATE, PACE = 0, 1, 2  # rows of what is known about watched functions
+REACTION = 3  # what a watched function is like
 END = 6  # place among the samples of a step that belongs to its end; the first belongs to its start
 
 WATCH = rows(
@@ -35,7 +36,12 @@ WATCH = rows(
 )
 DURING = rows(place=COUNT, value=REAL)  # what p must be
 OP = rows(code=COUNT, place=COUNT, slot=COUNT, friction=COUNT, row=COUNT)
-ONESIDED = rows(place=COUNT, row=COUNT)  # a constraint that only pushes
+ONESIDED = rows(  # a constraint that only pushes
+    place=COUNT,
+    row=COUNT,
+    lift=COUNT,  # the event that opens it
+    loaded=COUNT,  # place in p of whether it takes a share of what redundant contacts hold
+)
 HEADING = rows(  # a direction of sliding, to be followed
     place=COUNT,
     slot=COUNT,  # of its components, after the speed
@@ -89,6 +95,7 @@ class Program(Record):
     frictions: Array(FRICTION)
     states: INDICES  # places in p that stand for the states of the user
     units: VECTOR  # of all rows
+    rounded: VECTOR  # the same, as kernels have them
     meets: INDICES  # place of every row among those of contacts and friction, −1: none
     moving: INDICES  # 1 for places in p that are part of constraints
     clocks: INDICES  # events that happen by the clock
@@ -115,6 +122,7 @@ class Events(Record):
     scale: VECTOR  # largest value that each has had
     speed: VECTOR  # largest rate
     wanted: VECTOR  # p at the bits of a structure whose kernels are wanted
+    opening: COUNT  # 1 where all lifts that are due happen together
     structure: COUNT
     pending: COUNT  # 1 inside an instant
     passes: COUNT  # through it
@@ -242,6 +250,10 @@ class Meeting(Record):
     lam: VECTOR
     lam1: VECTOR
     bounce: VECTOR
+    state: INDICES  # of rows, as in `contact_forces`
+    order: INDICES  # rows of the active set
+    soft: VECTOR  # compliance of rows
+    M: MATRIX  # their equations
 
 
 class EventRun(Run):

@@ -5,6 +5,7 @@ import time as clock
 import numpy as np
 
 from ..errors import TorsorError
+from ..formulations.scales import rounded
 from ..methods.codes import ILL_CHOSEN, RUNNING
 from . import codes, event_endings
 from .adhesion import SLOW
@@ -80,7 +81,9 @@ class EventRunner(Runner):
         sliding = max(2 * len(tables["frictions"]), 1)
         some, whole = lambda *sizes: np.zeros(sizes), lambda size: np.zeros(size, np.int64)
         of = lambda size, *names: {name: np.zeros(size) for name in names}
-        self.program = Program(**{**tables, "events": tables["events"].copy(), "units": some(rows)})
+        self.program = Program(
+            **{**tables, "events": tables["events"].copy(), "units": some(rows), "rounded": some(rows)}
+        )
         room = max(LOGGED, 2 * n)  # all events may happen at one instant
         self.events = Events(
             **{name: whole(n) for name in ("side", "due", "fired", "enabled", "disabled", "armed")}, phi=some(3, n),
@@ -115,7 +118,7 @@ class EventRunner(Runner):
         """The units of the program at the start."""
         built, rows = self.structures.known[0].built, row_units(self.system, self.program.frictions)
         x, p, multipliers = self.state.x, self.state.p, built["rate"].size_out(1)
-        self.program.units[:] = rows
+        self.program.units[:], self.program.rounded[:] = rows, [rounded(unit) for unit in rows]
         self.program.events["unit"] = function_units(
             self.structures.program, self.system, rows, built["guards"], x, p, multipliers, rate
         )
@@ -130,9 +133,11 @@ class EventRunner(Runner):
             return
         meeting = int(self.program.meets.max(initial=-1)) + 1
         if self.met.after.size < meeting and any("meeting" in s.built for s in known):
-            for name in ("before", "after", "after1", "lam", "lam1", "bounce"):
+            for name in ("before", "after", "after1", "lam", "lam1", "bounce", "soft"):
                 setattr(self.met, name, np.zeros(meeting))
             self.met.A, self.met.B = np.zeros(meeting**2), np.zeros(meeting * self.plan.velocities)
+            self.met.state, self.met.order = np.zeros(meeting, np.int64), np.zeros(meeting, np.int64)
+            self.met.M = np.zeros((meeting, meeting + 1))
             self.cleared = Blank(*self._forgotten())
         self.table.keys = np.array([s.key for s in known], float).reshape(len(known), len(self.structures.bits))
         self.table.rows = np.array([[*s.keep, *[-1] * (rows - len(s.keep))] for s in known], np.int64)

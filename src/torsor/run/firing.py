@@ -52,6 +52,8 @@ def together(run, other, e):
     if other == e or run.events.due[other] == 0:
         return other == e
     strike, land = does(run, e, STRIKE), does(run, e, LAND)
+    if run.events.opening == 1 and does(run, e, RELEASE) and does(run, other, RELEASE):
+        return True
     return (strike and does(run, other, STRIKE)) or (land and does(run, other, LAND))
 
 
@@ -235,7 +237,7 @@ def take_over(run, i, e, change):
             if other != e:
                 events.due[other] = 0
                 add_to_log(run, other)
-    events.due[e], events.answered = 0, 0
+    events.due[e], events.answered, events.opening = 0, 0, 0
     copy(trial.x, state.xs[state.at])
     copy(trial.p, state.p)
     events.structure = i

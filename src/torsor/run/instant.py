@@ -8,16 +8,17 @@ constraints are independent.
 import numpy as np
 
 from ..kernels import ask
-from ..kernels.compiled import compiled
+from ..kernels.compiled import compiled, inlined
 from ..methods.codes import RUNNING
 from ..methods.vectors import copy, fastest, without_length
 from .clocks import rings
-from .codes import ACCUMULATES, CHATTERS, ENDED, NOT_A_NUMBER, RELEASE, STRIKE
+from .codes import ACCUMULATES, CHATTERS, ENDED, NOT_A_NUMBER, RELEASE, SHARED_ANEW, STRIKE
+from .contact_forces import decide_redundant, redundant_contacts
 from .dense import watched
 from .event_records import RATE, VALUE
 from .firing import fire
 from .slip_steps import limit_step
-from .switches import CRAWL, LEAVES, NEAR, PASSES, enabled, load_of, measure, near, rounded_rate
+from .switches import CRAWL, LEAVES, NEAR, PASSES, REBOUND, enabled, load_of, measure, near, rounded_rate
 
 OPENED = 1e-8  # acceleration over the largest, above which a contact that was opened at this instant is closed again
 
@@ -54,6 +55,8 @@ def decide(run, m, x, close, jumped):
     elif x > close and watch.both == 0 and events.side[m] == -1:
         events.side[m] = 1
     elif events.side[m] == 1 and (x < -close or (x <= close and before > 10 * close and watch.strict == 0)):
+        events.due[m] = 1
+    elif events.side[m] == 0 and watch.settles == 1 and watch.condition == 1 and x < -close:
         events.due[m] = 1
     elif watch.both == 1 and events.side[m] == -1 and x > close:
         events.due[m] = 1
@@ -106,7 +109,9 @@ def resting(run, i):
         if watch.approach >= 0 and watch.settles == 1 and events.enabled[m] == 1 and events.side[m] == 0 and at_zero:
             still = NEAR * watch.unit * rounded_rate(run)
             least = pull * (OPENED / NEAR if let_go(run, m) else 1.0) * watch.unit
-            if rate < -still or (rate < still and trial.later[watch.approach] < -least):
+            pulled = trial.later[watch.approach] < -least
+            low = 0.5 * rate**2 < -trial.later[watch.approach] * REBOUND * watch.unit  # it comes back at once
+            if rate < -still or (pulled and (rate < still or low)):
                 events.due[m] = 1
                 found = m if found < 0 else found
     return found
@@ -177,6 +182,24 @@ def due(run, t):
 
 
 @compiled
+def first_due(run):
+    """The first event that is due, -1 if none."""
+    for m in range(run.events.due.size):
+        if run.events.due[m] == 1:
+            return m
+    return -1
+
+
+@compiled
+def lifts(run, m):
+    """True if event m opens a contact that would pull."""
+    for contact in run.program.onesided:
+        if contact.lift == m:
+            return True
+    return False
+
+
+@compiled
 def half_fires(run, m, t):
     """Half of a condition is only to be looked at here. Returns a status."""
     events = run.events
@@ -184,6 +207,12 @@ def half_fires(run, m, t):
     events.fired[m], run.trial.at[m] = 1, events.phi[VALUE, m]
     events.passes += 1
     return CHATTERS if accumulation(run, m, t) == CHATTERS else RUNNING
+
+
+@inlined
+def too_many(run):
+    """True if so much has happened at this instant that it will not come to an end."""
+    return run.events.passes > 50 + 10 * run.events.due.size
 
 
 @compiled
@@ -195,7 +224,7 @@ def fires(run, m, t):
         return status
     events.passes += 1
     status = accumulation(run, m, t)
-    if events.passes > 50 + 10 * events.due.size:
+    if too_many(run):
         status = CHATTERS
     if status == RUNNING or answer == 0:
         return status
@@ -239,6 +268,15 @@ def instant(run):
         chosen = due(run, t)
         if chosen == -2:
             return NOT_A_NUMBER
+        if redundant_contacts(run, i, state.p):
+            if chosen < 0 or lifts(run, chosen):
+                status = decide_redundant(run, i, state.xs[state.at], state.p, run.trial.phi)
+                if status == SHARED_ANEW:
+                    events.passes += 1
+                    if too_many(run):
+                        return CHATTERS
+                    continue
+                chosen = first_due(run)
         if chosen < 0:
             chosen = resting(run, i)
         if chosen < 0:

@@ -88,7 +88,7 @@ def _work(met):
 
 
 @compiled
-def _without_units(run):
+def without_units(run):
     """ψ, A and the velocities that impulses bring about, in units of the rows."""
     met, meets, units, nv = run.meeting, run.program.meets, run.program.units, run.plan.velocities
     n = met.after.size
@@ -178,7 +178,7 @@ def meet(run, i, tiny):
     """
     met, trial, first, nv = run.meeting, run.trial, run.plan.configuration, run.plan.velocities
     ask.meeting(run.kernels[i], run.scratch, trial.before, trial.p, met.A, met.B, met.before)
-    _without_units(run)
+    without_units(run)
     _prepare(run, tiny)
     _solve(run, 1.0)
     if _slides(run, tiny):

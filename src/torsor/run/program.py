@@ -82,7 +82,12 @@ def lowered(model, rows):
     for friction, f in zip(frictions, lands):
         f += [k for k, event in enumerate(model.events) if event.source is friction]  # it sticks, slides, reverses
         f += [_slot(plan, *friction.pulled()), _slot(plan, *map(Rate, ca.vertsplit(friction.sliding())))]
-    one_sided = [(places[id(c.active)], row[f"{c.name}[0]"]) for c in switched if hasattr(c, "gaps")]
+    lifts = {id(event.source): k for k, event in enumerate(model.events)}  # the last event of a contact opens it
+    one_sided = [
+        (places[id(c.active)], row[f"{c.name}[0]"], lifts[id(c)], places[id(c.loaded)])
+        for c in switched
+        if hasattr(c, "gaps")
+    ]
     held = in_constraints(model)
     slides = np.array([tuple(f) for f in lands], FRICTION)
     crawls = [places[id(f.crawl)] for f in frictions if len(f.direction) > 1]
