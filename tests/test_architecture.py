@@ -81,9 +81,9 @@ def test_imports_point_one_way(path):
 
 @pytest.mark.parametrize("path", FILES, ids=str)
 def test_files_and_functions_stay_small(path):
-    """A file has at most 300 lines, a function fits a screen."""
+    """A file has at most 400 lines, a function fits a screen."""
     text = path.read_text()
-    assert len(text.splitlines()) <= 300
+    assert len(text.splitlines()) <= 400
     functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
     assert [f"{f.name}: {f.end_lineno - f.lineno + 1}" for f in functions if f.end_lineno - f.lineno >= 60] == []
 
