@@ -34,34 +34,34 @@ COLORS = ("#0072b2", "#d55e00")
 # the equations
 
 
-def turn(k, angle):
-    """exp(angle êₖ) for the axis of joint k, which is one of x, y, z."""
-    e = ca.skew(ca.DM(AXES[k]))
+def turn(axis, angle):
+    """exp(angle ê) for an axis, which is one of x, y, z."""
+    e = ca.skew(ca.DM(axis))
     return ca.SX.eye(3) + ca.sin(angle) * e + (1 - ca.cos(angle)) * (e @ e)
 
 
-def energies(R, w):
+def energies(R, w, axes):
     """T and U of the three tables, from the rotation matrices and rates of their joints."""
     A, turning, o, speed, T, U = ca.SX.eye(3), ca.SX.zeros(3), ca.SX.zeros(3), ca.SX.zeros(3), 0, 0
     for k in range(3):
         arm, center = ca.DM(ARM[k]), ca.DM(CENTER[k])
         o, speed = o + A @ arm, speed + A @ ca.cross(turning, arm)
-        A, turning = A @ R[k], R[k].T @ turning + ca.DM(AXES[k]) * w[k]
+        A, turning = A @ R[k], R[k].T @ turning + ca.DM(axes[k]) * w[k]
         v = speed + A @ ca.cross(turning, center)
         T += 0.5 * MASS[k] * ca.sumsqr(v) + 0.5 * ca.dot(turning, ca.DM(INERTIA[k]) * turning)
         U += 9.81 * MASS[k] * (o + A @ center)[2]
     return T, U
 
 
-def equations():
+def equations(axes=AXES):
     """(1) as functions of x = (π, R) and x = (π, θ), the matrices of angles, and momenta and energy at given angles and rates."""
     R, w, pi, theta = [ca.SX.sym("R", 3, 3) for _ in range(3)], *(ca.SX.sym(name, 3) for name in ("w", "pi", "theta"))
-    T, U = energies(R, w)
+    T, U = energies(R, w, axes)
     numbers, momenta = ca.vertcat(*map(ca.vec, R)), ca.gradient(T, w)
-    along = ca.diagcat(*[ca.vec(R[k] @ ca.skew(ca.DM(AXES[k]))) for k in range(3)])  # R ê
+    along = ca.diagcat(*[ca.vec(R[k] @ ca.skew(ca.DM(axes[k]))) for k in range(3)])  # R ê
     rates = ca.solve(ca.jacobian(momenta, w), pi)
     forces = ca.substitute(along.T @ ca.gradient(T - U, numbers), w, rates)
-    turned = ca.vertcat(*[ca.vec(turn(k, theta[k])) for k in range(3)])
+    turned = ca.vertcat(*[ca.vec(turn(axes[k], theta[k])) for k in range(3)])
     in_angles = lambda x: ca.substitute(x, numbers, turned)
     function = lambda name, given, found: ca.Function(name, given, ca.cse([ca.densify(x) for x in found]))
     return {
@@ -183,6 +183,17 @@ def described(equations, tolerance):
     return {"matrices": (matrices[:, :3], matrices[:, 3:]), "angles": (angles[:, :3], turned)}
 
 
+def planar(axis, until=100.0, tolerance=SHOWN):
+    """The counterpart in a plane, all three axes alike: when the two descriptions are apart, and by how much they are at most."""
+    found, times, start = equations((axis,) * 3), np.linspace(0, until, 2001), np.array(START)
+    pi, R = (found[k](*x).full().ravel() for k, x in (("momenta", (start, start)), ("turned", (start,))))
+    f = {k: in_precision(found[k], float) for k in ("matrices", "angles", "turned")}
+    matrices = dormand_prince(f["matrices"], np.concatenate([pi, R]), times, tolerance)[:, 3:]
+    angles = dormand_prince(f["angles"], np.concatenate([pi, start]), times, tolerance)[:, 3:]
+    error = np.abs(matrices - np.array([f["turned"](x) for x in angles])).max(axis=1)
+    return times[np.argmax(error > APART)] if (error > APART).any() else np.inf, error.max()
+
+
 def off(one, two):
     """Largest difference of an element at every time, and when it is too large."""
     error = np.abs(one - two).max(axis=1)
@@ -264,6 +275,9 @@ def main(folder="."):
         errors[f"torsor, {formulation}"] = error, {"color": color, "lw": 1.5, "ls": ":"}
         print(f"torsor, {formulation}: right up to {until:g} s; the momentum about z changes by {np.ptp(pi[:, 0]):.0e}")
     errors["extended precision"] = exact[2], {"color": "black", "lw": 1}
+    for axis, until in (((0, 0, 1), 100.0), ((0, 1, 0), 20.0), ((1, 0, 0), 20.0)):
+        parting, most = planar(axis, until)
+        print(f"planar, axes {axis}, {until:g} s: apart at {parting:g} s; at most {most:.0e}")
     pictures(pathlib.Path(folder), shown, exact, errors)
 
 

@@ -3,6 +3,9 @@
 The document's letters: S(a) x = a × x, rows of Q belong to the tables, l the arms, ρ the centres; eq. 17 to 42 there.
 """
 
+import importlib.util
+import pathlib
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -135,3 +138,16 @@ def test_the_absolute_form_is_that_of_ball_joints(at_random):
     accelerations = dynamics.body_accelerations(q, v).reshape(3, 6)[:, 3:]
     both = ca.Function("both", [*R, *w, *a], [left, right])(*rotations, *own, *accelerations)
     np.testing.assert_allclose(*[x.full() for x in both], atol=1e-11)
+
+
+def test_planar_counterparts_part_where_they_are_chaotic():
+    """All axes parallel: gravity in the plane makes a triple pendulum, which parts sooner than the platform in space (2.6 s at this
+    tolerance); gravity across it a regular motion, in which the two descriptions stay together."""
+    path = pathlib.Path(__file__).parents[2] / "examples" / "platform_descriptions.py"
+    spec = importlib.util.spec_from_file_location("platform_example", path)
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    parting, _ = example.planar((0, 1, 0), 4.0, 1e-6)
+    assert 1.5 < parting < 3.5
+    parting, most = example.planar((0, 0, 1), 20.0, 1e-6)
+    assert parting == np.inf and most < 5e-3

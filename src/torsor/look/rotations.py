@@ -23,6 +23,9 @@ def euler(figure, data):
     """Euler angles of each body, sequence 313, within a turn; a gap where one jumps by a turn, or where they are not defined."""
     for ax, R, t in _panels(figure, data, "Euler angle [rad]"):
         angles = euler_angles(R)
+        locked = np.hypot(R[:, 0, 2], R[:, 1, 2]) < LOCKED
+        if 2 * locked.sum() < len(t):  # in passing: a motion about z alone is locked all the time, and ψ tells it
+            angles[np.ix_(locked, (0, 2))] = np.nan
         for k, name in enumerate(ANGLES):
             line(ax, t, _with_gaps(angles[:, k]), name, COLORS[k])
     _one_legend(figure, 3)
