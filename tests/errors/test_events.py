@@ -74,6 +74,8 @@ def test_actions_on_the_wrong_things_are_refused():
     refused(when(ts.engage(o["joint"])), "event 'e'", "engage", "'joint'", "does not belong to model 'scene'")
     refused(when(ts.switch(s["joint"])), "event 'e'", "switch", "joint")
     refused(when(ts.switch(o["push"])), "event 'e'", "does not belong")
+    refused(when(ts.switch(s["push"], on=s["first"].position)), "event 'e'", "switch", "on must be True or False")
+    refused(when(ts.engage(s["joint"], snap=1)), "event 'e'", "engage", "snap must be True or False", "1")
     refused(when(ts.strike(s["joint"], restitution=2)), "event 'e'", "restitution", "between 0 and 1", "2")
     refused(when(ts.strike(s["joint"], restitution=-0.1)), "event 'e'", "restitution")
     refused(when(ts.assign("q", 1.0)), "event 'e'", "unknown parameter 'q'", "Known: p")

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import casadi as ca
+import numpy as np
 
 from ...describe import quantity
 from ...errors import ModelError
@@ -76,6 +77,11 @@ class Action:
         """Refuse a target that is none of the known elements."""
         if not any(target is one for one in known):
             raise ModelError(f"{owner}: action {self.key!r}: give {self.acts_on}, got {quantity.show(target)}")
+
+    def flag(self, what: str, owner: str) -> None:
+        """Refuse an option that is neither True nor False."""
+        if not isinstance(given := getattr(self, what), (bool, np.bool_)):
+            raise ModelError(f"{owner}: action {self.key!r}: {what} must be True or False, got {quantity.show(given)}")
 
     def bounded(self) -> tuple:
         """Expressions that have to lie between two numbers, as (what, expression, least, most)."""

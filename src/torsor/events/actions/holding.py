@@ -79,6 +79,7 @@ class Engage(Action):
 
     def accepts(self, model: Any, target: Any, owner: str) -> None:
         self.one_of(elements(model), target, owner)
+        self.flag("snap", owner)
         if self.snap and (target.armable or target.kind == "force"):
             raise ModelError(
                 f"{owner}: action 'engage': snap=True moves bodies onto a joint or a constraint; it is not supported for "

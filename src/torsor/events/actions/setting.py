@@ -24,6 +24,7 @@ class Switch(Action):
 
     def accepts(self, model: Any, target: Any, owner: str) -> None:
         self.one_of([*model.forces, *model.rules], target, owner)
+        self.flag("on", owner)
 
     def switches(self) -> tuple:
         return self.targets
