@@ -54,6 +54,8 @@ class OneSided(Unilateral):
     def __post_init__(self):
         super().__post_init__()
         fill_in(self, expression=self._gap())
+        if self.scale is not None and not isinstance(self.scale, ca.SX):
+            raise ModelError(f"{self.owner}: scale is worked out when it is added; leave it out")
         if self.sliding is not None:
             u = quantity.column(self.sliding, "sliding", self.owner)
             if u.shape[0] > 2:
