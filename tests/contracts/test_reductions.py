@@ -126,7 +126,7 @@ def test_a_run_is_told_to_a_function_as_simulate_tells_it(model, method):
     same = ("status", "events", "steps", "evaluations", "model_length", "energy_balance_error")
     assert [attributes.get(name) for name in same] == [alone.attrs.get(name) for name in same]
     kept = asked(model, None, keep=["reaction_unique"], method=method)
-    assert kept.reaction_unique.values.all() and kept.reaction_unique.dims == ("run", "joint")
+    assert kept.reaction_unique.values.all() and kept.reaction_unique.dims == ("run", "joint", "axis")
 
 
 def test_a_run_that_stops_keeps_what_it_reached(model):

@@ -9,6 +9,7 @@ import torsor as ts
 from torsor.formulations import tree_schedule
 from torsor.formulations.relative import Relative
 from torsor.kernels.tables import Tables
+from torsor.look.dataset import UNIQUE
 from torsor.run import large
 from torsor.run.waist import layout_of
 
@@ -94,7 +95,7 @@ def test_results_of_trees_in_numbers_are_those_of_absolute_coordinates(kinds):
         set(table.data_vars) == set(other.data_vars)
         and table.attrs["degrees_of_freedom"] == other.attrs["degrees_of_freedom"]
     )
-    for what in set(table.data_vars) - {"multiplier", "position_drift", "velocity_drift", "reaction_unique"}:
+    for what in set(table.data_vars) - {"multiplier", "position_drift", "velocity_drift", *UNIQUE}:
         one, two = table[what].values, other[what].values
         np.testing.assert_allclose(one, two, atol=1e-7 * (1 + np.abs(two).max(initial=0.0)), err_msg=what)
 

@@ -10,6 +10,7 @@ from together import bush, in_threads
 import torsor as ts
 from torsor.errors import ModelError, OptionError, RunError
 from torsor.formulations import tree_schedule
+from torsor.look.dataset import UNIQUE
 
 SHORT = {"until": 0.2, "outputs": 3, "formulation": "hierarchical"}
 
@@ -53,8 +54,9 @@ def test_ranks_give_what_one_process_gives(model, count, options):
     ):
         assert data.attrs[what] == alone.attrs[what], what
     assert data.attrs["threads"] == count and len(json.loads(data.attrs["thread_shares"])) == count + 1
-    assert (data["reaction_unique"].values == alone["reaction_unique"].values).all()
-    for name in set(alone.data_vars) - {"reaction_unique"}:
+    for name in UNIQUE:
+        assert (data[name].values == alone[name].values).all()
+    for name in set(alone.data_vars) - set(UNIQUE):
         one, two = data[name].values, alone[name].values
         np.testing.assert_allclose(one, two, rtol=0, atol=1e-12 * (1 + np.abs(two).max(initial=0.0)), err_msg=name)
 

@@ -47,6 +47,8 @@ def test_every_quantity_with_a_dimension_has_a_unit(result):
     without = {
         "coordinate_unit",
         "reaction_unique",
+        "reaction_torque_unique",
+        "multiplier_unique",
         "height",
         "body",
         "axis",

@@ -20,6 +20,7 @@ import casadi as ca
 import numpy as np
 
 from ..describe import quantity
+from ..joints.base import Connection
 from ..lie import SO3, Product, Rn
 from ..registry import register
 from .base import Formulation, Solvers
@@ -151,8 +152,18 @@ class Absolute(Formulation):
             "Minv": lambda: ca.Function("Minv", [self.q, self.p], [self.inverse_mass()]),
             "departures": lambda: departures(self),
             "alignments": lambda: alignments(self),
+            "exerted": self._exerted_by_rows,
             **initial_functions(self),
         }
+
+    def _exerted_by_rows(self):
+        """(t, q, p, multipliers of all rows) → force and torque of each connection on its second body, one after the other."""
+        lam, kept = ca.SX.sym("lam", len(self.rows)), self.keep
+        self.keep = list(range(len(self.rows)))
+        found = [x for c in self.model.constraints if isinstance(c, Connection) for x in self.exerted(c, lam)]
+        self.keep = kept
+        column = ca.densify(ca.vertcat(*found, ca.SX(0, 1)))
+        return ca.Function("exerted", [quantity.time, self.q, self.p, lam], [column])
 
     # what results are made of
 

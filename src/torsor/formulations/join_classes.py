@@ -7,7 +7,11 @@ one constraint is eq. (2) to (4) there, with E for the bodies that stay in the b
     up      λ₀ = S⁻¹ (γ − G r̂),     r = E r̂ + X λ₀                                                    (2)
     down    λ = λ₀ − S⁻¹ Xᵀ τ,      τ̂ = Gᵀ λ + Eᵀ τ                                                   (3)
 
-A pivot that vanishes against what it would be if the bodies were free is not divided through: Δ⁻¹ is zero there.
+A pivot that vanishes against what it would be if the bodies were free is not divided through: Δ⁻¹ is zero there. Where some rows
+of a join are known to depend on others in all configurations (`start/loops.py`), S has a generalised inverse, with as many rows as
+are independent, those with the largest pivots. The multipliers of the others are zero:
+
+    S⁻ = (rows K × K: S_KK⁻¹; else 0),      |K| = rows − dropped                                       (4)
 """
 
 import casadi as ca
@@ -17,6 +21,7 @@ from .factor import SINGULAR
 from .lie_derivative import together
 
 SIX = 6
+PREFERENCE = 0.05  # by how much of its pivot a row counts less than the row before it
 BODY = 7  # numbers of M⁻¹ of a body: 1/m, and the upper half of J⁻¹
 
 
@@ -47,15 +52,15 @@ def over_mass(column):
 
 
 class JoinClass:
-    """Functions of joins with rows of one class and of one form (`merging.Form`).
+    """Functions of joins with rows of one class, of one form (`merging.Form`) and with as many rows that depend on others.
 
     reduce   (motions, data, D̂ of the parts, M⁻¹ of the ends) → D, what is stored
     up       (stored, data, γ, r̂ of the parts) → r, λ₀
     down     (stored, data, λ₀, τ) → λ, τ̂ of the parts
     """
 
-    def __init__(self, rows, form):
-        self.rows, self.size = rows, rows.size
+    def __init__(self, rows, form, dropped=0):
+        self.rows, self.size, self.dropped = rows, rows.size, dropped
         alone, counts = form.alone, [SIX * size for size in form.sizes]
         starts = [0, counts[0]] if len(counts) > 1 else [0]
         place = lambda at: [starts[at[0]] + SIX * at[1] + k for k in range(SIX)]
@@ -72,30 +77,32 @@ class JoinClass:
         G = ca.sparsify(G)
         motions = [end.motion for end in rows.ends]
         self._factored(G, D, free)
-        kept, self.rebuilt = stored([G, self.L, self.pivots, self.X], ca.vertcat(*motions, *packed, *masses))
+        kept, self.rebuilt = stored([G, *self.inverse, self.X], ca.vertcat(*motions, *packed, *masses))
         self.stored, self.border = kept.shape[0], len(self.kept)
         self.reduce = function("reduce", [*motions, rows.c, *packed, *masses], [upper(self.D), kept, self.ratio])
         self.counts = [*counts, 0][:2]
         self._solving(starts)
 
     def _factored(self, G, D, free):
-        """L, Δ⁻¹, X and D of (1), and the smallest pivot against free bodies."""
+        """What S⁻¹ is made of (L and Δ⁻¹, or S⁻), X and D of (1), and the smallest pivot against free bodies."""
         GD = ca.sparsify(G @ D)
         self.X = ca.sparsify(GD[:, self.kept].T)
-        self.L, self.pivots, pivots = _guarded(ca.densify(GD @ G.T), free)
-        self.ratio = ca.mmin(ca.if_else(self.pivots > 0, pivots / free, 1))
-        Y = ca.solve(ca.densify(self.L) + ca.SX.eye(self.size), ca.densify(self.X.T))
-        self.D = ca.densify(D[self.kept, self.kept]) - Y.T @ (ca.repmat(self.pivots, 1, Y.shape[1]) * Y)
+        S = ca.densify(GD @ G.T)
+        if self.dropped:
+            inverse, self.ratio = generalised_inverse(S, free, self.size - self.dropped)
+            self.inverse = [inverse]
+            self.D = ca.densify(D[self.kept, self.kept]) - self.X @ (inverse @ self.X.T)
+            return
+        L, inverse, pivots = _guarded(S, free)
+        self.inverse = [L, inverse]
+        self.ratio = ca.mmin(ca.if_else(inverse > 0, pivots / free, 1))
+        Y = ca.solve(ca.densify(L) + ca.SX.eye(self.size), ca.densify(self.X.T))
+        self.D = ca.densify(D[self.kept, self.kept]) - Y.T @ (ca.repmat(inverse, 1, Y.shape[1]) * Y)
 
     def _solving(self, starts):
         known, c = ca.SX.sym("stored", self.stored), self.rows.c
-        G, L, pivots, X = self.rebuilt(known)
-        unit = ca.densify(L) + ca.SX.eye(self.size)
-        solve = lambda b: ca.solve(unit.T, pivots * ca.solve(unit, ca.densify(b)))
-        self.pivoting = function("pivots", [known, c], [pivots])
-        self.alone = function(
-            "alone", [known, c], [ca.solve(unit.T, ca.SX.eye(self.size))]
-        )  # S e = 0 where a pivot is zero
+        G, *inverse, X = self.rebuilt(known)
+        solve = self._solver(*inverse)
         gamma, rest = ca.SX.sym("gamma", self.size), [ca.SX.sym("r", n) for n in self.counts]
         every = ca.vertcat(*rest)
         first = solve(gamma - G @ every)
@@ -107,6 +114,47 @@ class JoinClass:
         forces = G.T @ lam + outside  # (3)
         parts = [forces[: self.counts[0]], forces[self.counts[0] :]]
         self.down = function("down", [known, c, first, tau], [lam, *parts])
+
+    def _solver(self, *inverse):
+        """S⁻¹ of a column."""
+        if self.dropped:
+            (whole,) = inverse
+            return lambda b: whole @ ca.densify(b)
+        L, pivots = inverse
+        unit = ca.densify(L) + ca.SX.eye(self.size)
+        return lambda b: ca.solve(unit.T, pivots * ca.solve(unit, ca.densify(b)))
+
+
+def generalised_inverse(S, free, rank):
+    """S⁻ of (4) with `rank` rows K, and the smallest pivot among them; pivots are measured against `free`.
+
+    Rows are swept one after the other, each time the one with the largest pivot, in units in which free bodies have pivots of 1:
+
+        A ← A − u uᵀ / p − 2 e eᵀ,     u = A e − e,    p = eᵀ A e,       S⁻ = −A on K × K
+
+    where e selects the row. Of rows with nearly the same pivot the first is taken, so that rounding does not decide.
+    """
+    n = S.shape[0]
+    scale = ca.if_else(free > 0, 1 / ca.sqrt(free), 0)
+    A = S * (scale @ scale.T)
+    used, least = [ca.SX(0)] * n, ca.SX(1)
+    for _ in range(rank):
+        scores = [(1 - used[k]) * A[k, k] * (1 - PREFERENCE * k) for k in range(n)]
+        best, free_yet, chosen = ca.mmax(ca.vertcat(*scores)), ca.SX(1), []
+        for score in scores:
+            chosen.append(free_yet * (score >= best))
+            free_yet = free_yet - chosen[-1]
+        e = ca.vertcat(*chosen)
+        column = A @ e
+        p = ca.dot(e, column)
+        fine = p > SINGULAR
+        least = ca.fmin(least, ca.if_else(fine, p, 1))
+        e = e * fine
+        u = column - e
+        A = A - (u @ u.T) * ca.if_else(fine, 1 / p, 0) - 2 * ca.diag(e)
+        used = [a + b for a, b in zip(used, ca.vertsplit(e))]
+    mask = ca.vertcat(*used)
+    return -A * (mask @ mask.T) * (scale @ scale.T), least
 
 
 def _guarded(S, free):

@@ -28,12 +28,10 @@ class Joining(Passes):
         of = lambda what: np.array([what(c) for c in self.classes], int)[self.own]
         self.borders, stored = of(lambda c: c.border), of(lambda c: c.stored)
         self.at_stored, self.F = starts(stored), int(stored.sum()) + 1
-        self.constraint, count = self.found.constraint, self.found.size
+        self.constraint = self.found.constraint
         self.cut, self.massive, self.first_of_trunk = system.cut, np.arange(self.n), 0
-        self.told_of = np.ones(count, bool)  # joins that no other rank has, or that this one tells of
         if self.cut:
             self.massive, self.first_of_trunk = self.cut.massive, self.cut.joins
-            self.told_of[self.first_of_trunk :] = self.cut.rank == 0
             self.reduced = self.cut.message([triangle(SIX * len(border)) for border in self.cut.borders])
             self.at_told, self.F = self.F - 1, self.F + self.reduced.size
 

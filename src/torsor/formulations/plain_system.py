@@ -53,9 +53,12 @@ class PlainSystem:
     shown         what results hold, in their order: bodies, joints, constraints
     cut           where other ranks have further parts of the system (`part_system.py`); None: nowhere
     whole         the system that this is a part of: itself
+    dropped       how many rows of each constraint depend on others where it is joined (`start/loops.py`); None: none does
     """
 
     cut: Any = None
+    dropped: Any = None
+    redundancy: Any = None  # all that is known of it
 
     def __init__(self, model):
         self.model, self.tree, self.whole = model, PlainTree(model), self
@@ -276,9 +279,10 @@ class PlainSystem:
         """Joins in their order, their classes, and the class of each."""
         found = self.merged
         classes, kinds = self.rows
-        both = np.column_stack([kinds[found.constraint], found.kinds])
-        own, members = grouped(both, np.zeros((found.size, 0)))
-        made = [JoinClass(classes[both[m[0], 0]], found.forms[both[m[0], 1]]) for m in members]
+        dropped = np.zeros(len(kinds), int) if self.dropped is None else self.dropped
+        key = np.column_stack([kinds[found.constraint], found.kinds, dropped[found.constraint]])
+        own, members = grouped(key, np.zeros((found.size, 0)))
+        made = [JoinClass(classes[key[m[0], 0]], found.forms[key[m[0], 1]], int(key[m[0], 2])) for m in members]
         return found, made, own
 
 

@@ -33,6 +33,9 @@ MEANING = {
     "reaction_force": "on the second body, world axes",
     "reaction_torque": "on the second body, at the joint's point, world axes",
     "multiplier": "Lagrange multipliers of the constraint rows in use",
+    "reaction_unique": "False where redundant constraints leave a component of the force undetermined, world axes",
+    "reaction_torque_unique": "False where redundant constraints leave a component of the torque undetermined, world axes",
+    "multiplier_unique": "False where redundant constraints leave a multiplier undetermined",
     "energy": "kinetic and potential",
     "work": "of all forces without potential and of imposed motions, since the start",
     "position_drift": "largest residual of all position constraints, redundant ones included",
@@ -44,7 +47,8 @@ MEANING = {
 }
 ATTRIBUTES = {"units": UNITS | {"time": "s"}, "long_name": MEANING}  # of variables, by name
 DIMENSIONS = ("time", "body", "axis", "row", "column", "joint_coordinate", "joint", "constraint", "event")
-RESERVED = {*UNITS, *DIMENSIONS, "reaction_unique", "event_name"}  # names that a user's signal cannot have
+UNIQUE = ("reaction_unique", "reaction_torque_unique", "multiplier_unique")
+RESERVED = {*UNITS, *DIMENSIONS, *UNIQUE, "event_name"}  # names that a user's signal cannot have
 
 
 MOTION = ("position", "velocity", "angular_velocity", "acceleration", "angular_acceleration")
@@ -110,17 +114,29 @@ def at_events(system, log, used):
     }
 
 
-def unique(system):
-    """Which reactions are determined, by name: (dimensions, values)."""
-    found = [name not in system.shared for name in system.connections]
-    return {"reaction_unique": (("joint",), np.array(found, bool))}
+def unique(system, used):
+    """Which components of reactions and which multipliers are determined, by name: (dimensions, values)."""
+    loose, rows = system.undetermined["reactions"], set(system.undetermined["rows"])
+    none = np.zeros((2, 3), bool)
+    found = ~np.array([loose.get(name, none) for name in system.connections], bool).reshape(-1, 2, 3)
+    return {
+        "reaction_unique": (("joint", "axis"), found[:, 0]),
+        "reaction_torque_unique": (("joint", "axis"), found[:, 1]),
+        "multiplier_unique": (("constraint",), np.array([row not in rows for row in in_use(system, used)], bool)),
+    }
+
+
+def unique_joints(data):
+    """Which joints have reactions of which every component is unique; results of earlier versions tell this alone."""
+    every = [data[name] for name in ("reaction_unique", "reaction_torque_unique") if name in data]
+    return np.logical_and.reduce([x.all("axis").values if "axis" in x.dims else x.values for x in every])
 
 
 def labelled(system, times, used, variables):
     """Variables with labels and units, as a dataset."""
     import xarray as xr
 
-    variables = {**variables, **unique(system), "time": (("time",), times)}
+    variables = {**variables, **unique(system, used), "time": (("time",), times)}
     made = {name: xr.Variable(x[0], x[1], attributes(name)) for name, x in variables.items()}
     return xr.Dataset(made, _indexed(*_names(system, used)))
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..describe import quantity
 from ..errors import OptionError, ResultError
+from .dataset import unique_joints
 from .panels import (
     COLORS,
     GROUP,
@@ -143,7 +144,7 @@ def reactions(figure, data):
     """Magnitudes of the reaction forces on the left, torques on the right; dashed where they are not unique."""
     size = lambda name: np.linalg.norm(data[name].values, axis=2)
     forces, torques = size("reaction_force"), size("reaction_torque")
-    unique = data["reaction_unique"].values
+    unique = unique_joints(data)
     largest = max(np.nanmax(forces, initial=0.0) * data.attrs.get("model_length", 1.0), np.nanmax(torques, initial=0.0))
     columns = [(forces, "force [N]"), (torques, "torque [N m]")]
     grouped(figure, data, "joint", columns, unique, rounding=1e-12 * largest)

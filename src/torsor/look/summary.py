@@ -3,6 +3,7 @@
 import json
 
 from . import certificate
+from .dataset import unique_joints
 from .words import listed, many, seconds, table, wrapped
 
 
@@ -32,7 +33,7 @@ def summary(data):
     if "events" in a:
         rows += _happened(data)
     changes, redundant = json.loads(a["start_changes"]), json.loads(a["redundant_constraints"])
-    shared = data["joint"].values[~data["reaction_unique"].values].tolist()
+    shared = data["joint"].values[~unique_joints(data)].tolist()
     rows += listed("start", changes, "change to make it consistent", "changes to make it consistent")
     rows += listed("redundant", redundant, "constraint left out", "constraints left out")
     if shared:

@@ -131,6 +131,7 @@ def prepared(plain, formulation, map, baumgarte, t, signals, ranks=ALONE):
     sizes = scales(model, *plain.whole.tree.measured())
     state = Layout(len(at[0]), len(at[1]), 0)
     whole = formulation == "hierarchical"
+    redundancy = _redundancy(plain, sizes, map, ranks) if whole else None
     passes = (SystemKernels if whole else Passes)(plain, state, sizes.unit)
     state = passes.layout = Layout(state.q, state.v, len(passes.turns))
     parts = layout(plain.shown, passes.loop_rows, signals)
@@ -151,15 +152,52 @@ def prepared(plain, formulation, map, baumgarte, t, signals, ranks=ALONE):
         x = start.assembled(system, built, t, x, p)
         if x is None:
             return None
-        found = start.Redundancy(passes, built["factor"](np.array([t]), x, p)[0])
-        system.redundant, system.shared = sorted(found.rows), list(found.shared)
-        system.left_out = system.redundant
-        system.freedom = system.start_freedom = 6 * plain.whole.tree.n - sum(ranks.gathered(found.rank))
+        tell_redundancy(system, plain, redundancy)
         if passes.turns:
             p = built["turns"](np.array([t]), x, p)[0]
     q, v = state.parted(x)
     system.q, system.v, system.p = q.tolist(), v.tolist(), p.tolist()
     return system, built
+
+
+def _redundancy(plain, sizes, map, ranks):
+    """What is redundant in the whole system at its start, and elsewhere; the kernels of this part are told which rows that are.
+
+    Rank 0 finds it out for all."""
+    from ..start import loops
+    from ..start import plain as start  # late: most models need none
+
+    if not plain.whole.loops:
+        return None
+    found = None
+    if not plain.cut or plain.cut.rank == 0:
+        whole = plain.whole
+        q, v = start.given(whole.tree)
+        passes = Passes(whole, Layout(len(q), len(v), 0), sizes.unit)
+        passes.layout = Layout(len(q), len(v), len(passes.turns))
+        found = loops.examine(whole, passes, sizes, passes.layout.joined(q, v, []), map)
+    found = ranks.gathered(found)[0]
+    here = plain.rows_of_whole if plain.cut else np.arange(len(plain.constraints))
+    plain.redundancy, plain.dropped = found, found[1].dropped[here]
+    vars(plain).pop("joins", None)
+    return found
+
+
+def tell_redundancy(system, plain, redundancy):
+    """Redundant rows, reactions that are not unique and degrees of freedom, in a description of a system or of a part of it."""
+    if redundancy is None:
+        return
+    at_start, found = redundancy
+    whole = plain.whole
+    here = plain.rows_of_whole if plain.cut else np.arange(len(plain.constraints))
+    rows = plain.rows_of_loops() if plain.cut else np.arange(whole.loop_rows)
+    system.redundant = np.flatnonzero(np.isin(rows, found.redundant)).tolist()
+    system.left_out = system.redundant
+    free = {c.name: found.free[k].tolist() for c, k in zip(plain.constraints, here) if found.free[k].any()}
+    system.undetermined = {"reactions": free, "rows": [system.declared[k][0] for k in np.flatnonzero(found.rows[rows])]}
+    system.shared = list(free)
+    freedom = int(whole.tree.sizes("dimension").sum())
+    system.freedom, system.start_freedom = freedom - found.rank, freedom - at_start.rank
 
 
 def _all(passes):
@@ -217,6 +255,7 @@ def described(passes, sizes, parts, choice, t, signals):
         redundant=[],
         left_out=[],
         shared=[],
+        undetermined={"reactions": {}, "rows": []},
         freedom=passes.layout.v,
         start_freedom=passes.layout.v,
         partition={},

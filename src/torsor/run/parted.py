@@ -80,12 +80,7 @@ class Part:
         passes = SimpleNamespace(system=whole, tree=whole.tree, layout=Layout(*sizes, 0), turns=[])
         choice = replace(own.choice, keep=tuple(range(rows)))
         system = large.described(passes, Scales(**own.scales), layout(whole.shown, rows, []), choice, own.t, {})
-        here = self.own.rows_of_loops()
-        told = self.ranks.gathered(([int(here[k]) for k in own.redundant], own.shared))
-        system.redundant = sorted({k for rows, _ in told for k in rows})
-        system.left_out = system.redundant
-        system.shared = list(dict.fromkeys(name for _, names in told for name in names))
-        system.freedom, system.start_freedom = own.freedom, own.start_freedom
+        large.tell_redundancy(system, whole, self.own.redundancy)
         return system
 
     def _told(self, rank):

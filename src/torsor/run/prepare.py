@@ -162,6 +162,7 @@ def described(told, options, t, build, start, likely=None, face=None):
     """
     from ..start.diagnosis import diagnose
     from ..start.examiner import Examiner
+    from ..start.uniqueness import undetermined
 
     model, f = told.model, told.face() if face is None else face
     absolute = f.absolute
@@ -169,6 +170,7 @@ def described(told, options, t, build, start, likely=None, face=None):
     scales, p = given.scales, given.p
     left_out = list(found.redundant)
     shared = list(dict.fromkeys(absolute.rows[k].constraint.name for k in found.shared))  # in whatever coordinates
+    loose = undetermined(Examiner(absolute, scales), absolute, found, t, q, p, told.facts["connections"])
     examiner = Examiner(f, scales)
     if f is not absolute:
         q, v, p = f.adopt(t, q, v, p)
@@ -199,6 +201,7 @@ def described(told, options, t, build, start, likely=None, face=None):
         redundant=found.redundant,
         left_out=left_out,
         shared=shared,
+        undetermined=loose,
         freedom=found.freedom,
         start_freedom=found.start_freedom,
         partition=partition,

@@ -28,6 +28,7 @@ class System:
     redundant: list  # places in rows
     left_out: list  # what is redundant as results tell it: places in declared
     shared: list  # names of constraints whose reactions are not unique
+    undetermined: dict  # what is not unique of them: `start/uniqueness.py`
     freedom: int
     start_freedom: int
     partition: dict  # dependent coordinates and their measures, where a run asks for them

@@ -236,7 +236,7 @@ class Task:
 
 def warn_of_loads(model, data, what, level):
     """Warn of dry friction in joints, under reactions that are not unique; what: that is not unique with them."""
-    unique = data["reaction_unique"].values
+    unique = (data["reaction_unique"] & data["reaction_torque_unique"]).all("axis").values
     if text := doubt_of_loads(model, data["joint"].values[~unique].tolist(), what):
         warnings.warn(text, AccuracyWarning, stacklevel=level)
 

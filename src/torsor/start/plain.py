@@ -6,14 +6,12 @@ import numpy as np
 from ..describe import quantity
 from ..describe.lazy import kept
 from ..formulations.departures import departure
-from ..formulations.merging import Sort
 from ..joints import Joint
 from ..lie import SE3, Rn, poses, se3
 
 CLOSED = 1e-12  # poses of joints in the reference configuration that count as the same
 ROUNDING = 1e-13  # of residuals over the size of the model, at an assembled start
 NEARLY = 1e-9  # of residuals over the size of the model, at a start that was meant to be assembled
-NOTHING = 1e-9  # share of a reaction that is none
 
 
 def given(tree):
@@ -175,53 +173,3 @@ def _in_a_row(H):
 def _pose(ground):
     place, turn = ground.reference
     return turn, place
-
-
-class Redundancy:
-    """What depends on other rows at a start: places of rows among those of the loops, constraints whose reactions are not unique,
-    and how many rows are independent."""
-
-    def __init__(self, kernels, F):
-        self.kernels, self.F = kernels, F
-        self.rows, self.shared, self.rank = [], {}, 0
-        joins, frames = kernels.constraint, kernels.system.frames
-        for kind, c in enumerate(kernels.classes):
-            own = np.flatnonzero(kernels.own == kind)
-            stored = F[kernels.at_stored[own][:, None] + np.arange(c.stored)].T
-            data = frames[joins[own]][:, c.rows.data].T
-            pivots = np.array(c.pivoting.map(len(own))(stored, data)).reshape(c.size, len(own))
-            self.rank += int(np.count_nonzero(pivots[:, kernels.told_of[own]]))
-            for row, k in zip(*np.nonzero(pivots == 0)):
-                self._dropped(int(own[k]), int(row))
-
-    def _dropped(self, join, row):
-        """A row that others say already: with it the reactions of all that hold the same are not unique."""
-        kernels, place = self.kernels, self.kernels.constraint[join]
-        first = kernels.system.first_loop
-        if place >= first:
-            self.rows.append(int(kernels.row[place - first]) + row)
-        c = kernels.classes[kernels.own[join]]
-        given = self._given(join)
-        lam = np.array(c.alone(*given)[:, row]).ravel()
-        self._walk(join, lam, np.zeros(c.border), np.abs(lam).max())
-
-    def _given(self, join):
-        kernels = self.kernels
-        c, at = kernels.classes[kernels.own[join]], kernels.at_stored[join]
-        return self.F[at : at + c.stored], kernels.system.frames[kernels.constraint[join]][c.rows.data]
-
-    def _walk(self, join, lam, tau, size):
-        """Go down with a force that moves nothing, and note what it passes through."""
-        waiting = [(join, lam, tau)]
-        while waiting:
-            join, lam, tau = waiting.pop()
-            c = self.kernels.classes[self.kernels.own[join]]
-            lam, *pulls = (np.array(x).ravel() for x in c.down(*self._given(join), lam, tau))
-            if np.abs(lam).max() > NOTHING * size:
-                constraint = self.kernels.system.constraints[self.kernels.constraint[join]]
-                self.shared[constraint.name] = True
-            for sort, own, pull in zip(self.kernels.found.sorts[join], self.kernels.found.parts[join], pulls):
-                if sort == Sort.SHARE:  # others go down those that are theirs
-                    sort, own = Sort.JOIN if self.kernels.cut.roots[own] >= 0 else sort, self.kernels.cut.roots[own]
-                if sort == Sort.JOIN and np.abs(pull).max(initial=0.0) > NOTHING * size:
-                    waiting.append((own, np.zeros(self.kernels.classes[self.kernels.own[own]].size), pull))

@@ -59,9 +59,10 @@ def _placed(dims, x, own, labels, last, other):
             )
         places = np.array([mine.get(label, -1) for label in labels[dim].tolist()], int)
         wide = np.moveaxis(np.take(x, np.maximum(places, 0), axis=axis), axis, -1)
-        kind = np.result_type(x.dtype, float) if x.dtype.kind in "iub" else x.dtype
+        flag = x.dtype.kind == "b" and dim in last  # a multiplier that is zero, since its row is not in use, is unique
+        kind = np.result_type(x.dtype, float) if x.dtype.kind in "iub" and not flag else x.dtype
         wide = wide.astype(kind)
-        wide[..., places < 0] = last.get(dim, nothing(kind))
+        wide[..., places < 0] = True if flag else last.get(dim, nothing(kind))
         x = np.moveaxis(wide, -1, axis)
     return x
 

@@ -74,7 +74,9 @@ class Ended:
 
     def aside(self):
         """Variables that are not over time."""
-        return at_events(self.system, self.trajectory.events, self.trajectory.used) | unique(self.system)
+        return at_events(self.system, self.trajectory.events, self.trajectory.used) | unique(
+            self.system, self.trajectory.used
+        )
 
 
 def alike(ended):

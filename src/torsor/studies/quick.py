@@ -89,7 +89,7 @@ class Quick:
         if self._described is None:
             none = self._variables(np.zeros((1, 0, sum(size for _, size in self.system.layout))), np.zeros((1, 0)))
             told = manifest(self.system, _Kept(self.system.keep), self.task.options())
-            named = [*none, *unique(self.system)]
+            named = [*none, *unique(self.system, self.system.keep)]
             self._described = labels(self.system, self.system.keep), {name: attributes(name) for name in named}, told
         return self._described
 
