@@ -8,10 +8,10 @@ one constraint is eq. (2) to (4) there, with E for the bodies that stay in the b
     down    λ = λ₀ − S⁻¹ Xᵀ τ,      τ̂ = Gᵀ λ + Eᵀ τ                                                   (3)
 
 A pivot that vanishes against what it would be if the bodies were free is not divided through: Δ⁻¹ is zero there. Where some rows
-of a join are known to depend on others in all configurations (`start/loops.py`), S has a generalised inverse, with as many rows as
-are independent, those with the largest pivots. The multipliers of the others are zero:
+of a join are known to depend on others in all configurations (`start/loops.py`), S has a generalised inverse of as many rows as are
+independent, those with the largest pivots. The multipliers of the others are zero:
 
-    S⁻ = (rows K × K: S_KK⁻¹; else 0),      |K| = rows − dropped                                       (4)
+    S⁻ = Q Δ⁻¹ Qᵀ,     Qᵀ S Q = Δ,      Q has rows − dropped columns                                    (4)
 """
 
 import casadi as ca
@@ -84,14 +84,15 @@ class JoinClass:
         self._solving(starts)
 
     def _factored(self, G, D, free):
-        """What S⁻¹ is made of (L and Δ⁻¹, or S⁻), X and D of (1), and the smallest pivot against free bodies."""
+        """What S⁻¹ is made of (L or Q, and Δ⁻¹), X and D of (1), and the smallest pivot against free bodies."""
         GD = ca.sparsify(G @ D)
         self.X = ca.sparsify(GD[:, self.kept].T)
         S = ca.densify(GD @ G.T)
         if self.dropped:
-            inverse, self.ratio = generalised_inverse(S, free, self.size - self.dropped)
-            self.inverse = [inverse]
-            self.D = ca.densify(D[self.kept, self.kept]) - self.X @ (inverse @ self.X.T)
+            Q, inverse, self.ratio = conjugate_directions(S, free, self.size - self.dropped)
+            self.inverse = [Q, inverse]
+            Y = ca.densify(Q.T @ self.X.T)
+            self.D = ca.densify(D[self.kept, self.kept]) - Y.T @ (ca.repmat(inverse, 1, Y.shape[1]) * Y)
             return
         L, inverse, pivots = _guarded(S, free)
         self.inverse = [L, inverse]
@@ -115,46 +116,51 @@ class JoinClass:
         parts = [forces[: self.counts[0]], forces[self.counts[0] :]]
         self.down = function("down", [known, c, first, tau], [lam, *parts])
 
-    def _solver(self, *inverse):
+    def _solver(self, L, pivots):
         """S⁻¹ of a column."""
         if self.dropped:
-            (whole,) = inverse
-            return lambda b: whole @ ca.densify(b)
-        L, pivots = inverse
+            return lambda b: ca.densify(L @ (pivots * (L.T @ ca.densify(b))))
         unit = ca.densify(L) + ca.SX.eye(self.size)
         return lambda b: ca.solve(unit.T, pivots * ca.solve(unit, ca.densify(b)))
 
 
-def generalised_inverse(S, free, rank):
-    """S⁻ of (4) with `rank` rows K, and the smallest pivot among them; pivots are measured against `free`.
+def conjugate_directions(S, free, rank):
+    """Q and Δ⁻¹ of (4), with `rank` columns, and the smallest pivot against `free`.
 
-    Rows are swept one after the other, each time the one with the largest pivot, in units in which free bodies have pivots of 1:
+    Each time the row e with the largest pivot is taken, what it says beyond the rows before it:
 
-        A ← A − u uᵀ / p − 2 e eᵀ,     u = A e − e,    p = eᵀ A e,       S⁻ = −A on K × K
+        c = S e − Σ c_j (c_j·e) / p_j,     q = e − Σ q_j (c_j·e) / p_j,     p = c·e
 
-    where e selects the row. Of rows with nearly the same pivot the first is taken, so that rounding does not decide.
+    Of rows with nearly the same pivot the first is taken, so that rounding does not decide.
     """
     n = S.shape[0]
-    scale = ca.if_else(free > 0, 1 / ca.sqrt(free), 0)
-    A = S * (scale @ scale.T)
-    used, least = [ca.SX(0)] * n, ca.SX(1)
+    S = ca.triu2symm(ca.triu(S))
+    left, used, least = ca.diag(S), ca.SX.zeros(n), ca.SX(1)
+    preference = 1 - PREFERENCE * ca.DM(range(n))
+    found: list = []
     for _ in range(rank):
-        scores = [(1 - used[k]) * A[k, k] * (1 - PREFERENCE * k) for k in range(n)]
-        best, free_yet, chosen = ca.mmax(ca.vertcat(*scores)), ca.SX(1), []
-        for score in scores:
-            chosen.append(free_yet * (score >= best))
-            free_yet = free_yet - chosen[-1]
-        e = ca.vertcat(*chosen)
-        column = A @ e
-        p = ca.dot(e, column)
-        fine = p > SINGULAR
-        least = ca.fmin(least, ca.if_else(fine, p, 1))
-        e = e * fine
-        u = column - e
-        A = A - (u @ u.T) * ca.if_else(fine, 1 / p, 0) - 2 * ca.diag(e)
-        used = [a + b for a, b in zip(used, ca.vertsplit(e))]
-    mask = ca.vertcat(*used)
-    return -A * (mask @ mask.T) * (scale @ scale.T), least
+        ratios = ca.if_else(free > 0, left / free, 0)
+        e = _largest(ca.if_else(used > 0, -1, ratios * preference))
+        c, q = S @ e, e
+        for other, direction, inverse in found:
+            share = ca.dot(other, e) * inverse
+            c, q = c - other * share, q - direction * share
+        ratio = ca.dot(e, ratios)
+        inverse = ca.if_else(ratio > SINGULAR, 1 / ca.dot(c, e), 0)
+        least = ca.fmin(least, ca.if_else(ratio > SINGULAR, ratio, 1))
+        found.append((c, q, inverse))
+        left, used = left - c * c * inverse, used + e
+    columns = [q for _, q, _ in found]
+    return ca.horzcat(ca.SX(n, 0), *columns), ca.vertcat(ca.SX(0, 1), *[inverse for _, _, inverse in found]), least
+
+
+def _largest(scores):
+    """1 at the first of the largest numbers of a column, else 0."""
+    best, left, chosen = ca.mmax(scores), ca.SX(1), []
+    for score in ca.vertsplit(scores):
+        chosen.append(left * (score >= best))
+        left = left - chosen[-1]
+    return ca.vertcat(*chosen)
 
 
 def _guarded(S, free):

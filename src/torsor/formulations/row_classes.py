@@ -34,6 +34,12 @@ class Moving:
             at += size
 
 
+def parts_of(motion):
+    """Position, rotation, velocity and angular velocity of rows of motions in numbers."""
+    x, R, velocity, spin = np.split(motion, np.cumsum([3, 9, 3]), axis=-1)
+    return x, R.reshape(*R.shape[:-1], 3, 3).swapaxes(-1, -2), velocity, spin
+
+
 def frames_of(connections):
     """The two frames of every connection as numbers, and the axes in which its first three rows are taken, row by row; None where
     one has parameters in it."""

@@ -175,7 +175,9 @@ def _redundancy(plain, sizes, map, ranks):
         q, v = start.given(whole.tree)
         passes = Passes(whole, Layout(len(q), len(v), 0), sizes.unit)
         passes.layout = Layout(len(q), len(v), len(passes.turns))
-        found = loops.examine(whole, passes, sizes, passes.layout.joined(q, v, []), map)
+        numbers = loops.Loops(whole, passes, sizes)
+        numbers.built = kernels.build(numbers.schedules(map))
+        found = loops.examine(numbers, passes.layout.joined(q, v, []))
     found = ranks.gathered(found)[0]
     here = plain.rows_of_whole if plain.cut else np.arange(len(plain.constraints))
     plain.redundancy, plain.dropped = found, found[1].dropped[here]

@@ -162,15 +162,11 @@ def described(told, options, t, build, start, likely=None, face=None):
     """
     from ..start.diagnosis import diagnose
     from ..start.examiner import Examiner
-    from ..start.uniqueness import undetermined
 
     model, f = told.model, told.face() if face is None else face
     absolute = f.absolute
     given, q, v, found, changes = start
     scales, p = given.scales, given.p
-    left_out = list(found.redundant)
-    shared = list(dict.fromkeys(absolute.rows[k].constraint.name for k in found.shared))  # in whatever coordinates
-    loose = undetermined(Examiner(absolute, scales), absolute, found, t, q, p, told.facts["connections"])
     examiner = Examiner(f, scales)
     if f is not absolute:
         q, v, p = f.adopt(t, q, v, p)
@@ -199,9 +195,7 @@ def described(told, options, t, build, start, likely=None, face=None):
         choice=choice,
         watches=watched(f, bool(partition), found.redundant),
         redundant=found.redundant,
-        left_out=left_out,
-        shared=shared,
-        undetermined=loose,
+        **_shared_loads(told, absolute, start, t),
         freedom=found.freedom,
         start_freedom=found.start_freedom,
         partition=partition,
@@ -217,6 +211,20 @@ def described(told, options, t, build, start, likely=None, face=None):
         changes=changes,
         fingerprint=told.mark,
     )
+
+
+def _shared_loads(told, absolute, start, t):
+    """What is redundant at a start, and which reactions are not unique, in whatever coordinates."""
+    from ..start.examiner import Examiner
+    from ..start.uniqueness import undetermined
+
+    found, given = start.found, start.given
+    examiner, names = Examiner(absolute, given.scales), told.facts["connections"]
+    return {
+        "left_out": list(found.redundant),
+        "shared": list(dict.fromkeys(absolute.rows[k].constraint.name for k in found.shared)),
+        "undetermined": undetermined(examiner, absolute, found, t, start.q, given.p, names),
+    }
 
 
 def shut(model, p):
