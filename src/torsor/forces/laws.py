@@ -17,6 +17,7 @@ from ..registry import register
 from .base import Force, local_point
 
 AXES = ("world", "body")
+MET = 1e-14  # distance of two points over that from the origin, to which they coincide
 
 
 def _axes(element, given):
@@ -131,7 +132,10 @@ class SpringDamper(Force):
     points   one world point of each body in the reference configuration, or `frames` of the two bodies
     length   l₀, by default the distance in the reference configuration   [m]
 
-    Where the two points meet, l = 0, the line between them has no direction and no force acts.
+    Where the two points coincide, l = 0, the damper acts along the direction in which they part, as it does just before and
+    after, and the spring has no direction in which it could act:
+
+        D = ½ c |ṗ₂ − ṗ₁|²                                             (2)
     """
 
     variants = (
@@ -169,30 +173,35 @@ class SpringDamper(Force):
         return self
 
     def vector(self) -> tuple[ca.SX, ca.SX]:
-        """From the first point to the second, and its rate."""
+        """From the first point to the second, and whether they coincide but for rounding."""
         (a, b), (ra, rb) = (self.first, self.second), self.arms
-        d = b.position + b.rotation @ rb - a.position - a.rotation @ ra
-        rate = (
+        p1, p2 = a.position + a.rotation @ ra, b.position + b.rotation @ rb
+        d = p2 - p1
+        return d, ca.sumsqr(d) <= MET**2 * (ca.sumsqr(p1) + ca.sumsqr(p2))
+
+    def rate(self) -> ca.SX:
+        """Velocity of the second point relative to the first."""
+        (a, b), (ra, rb) = (self.first, self.second), self.arms
+        return (
             b.velocity + b.rotation @ ca.cross(b.angular_velocity, rb)
             - a.velocity - a.rotation @ ca.cross(a.angular_velocity, ra)
         )  # fmt: skip
-        return d, rate
 
     def potential(self) -> ca.SX | None:
         k = quantity.scalar(self.stiffness, "stiffness", self.owner)
         length = quantity.scalar(self.length, "length", self.owner)
-        d, _ = self.vector()
-        if length.is_constant() and float(length) == 0:
-            return 0.5 * k * ca.sumsqr(d)
+        d, met = self.vector()  # where they meet l has no slope; l² has that of s
         s = ca.sumsqr(d)
-        met = s == 0  # where l has no slope; l² has that of s
+        if length.is_constant() and float(length) == 0:
+            return 0.5 * k * s
         return 0.5 * k * ((ca.sqrt(s + met) - met - length) ** 2 + met * (length == 0) * s)  # (1)
 
     def dissipation(self) -> ca.SX | None:
         c = quantity.scalar(self.damping, "damping", self.owner)
-        d, rate = self.vector()
-        met = ca.sumsqr(d) == 0
-        return None if c.is_zero() else 0.5 * c * ca.dot(d, rate) ** 2 / (ca.sumsqr(d) + met)  # (1)
+        if c.is_zero():
+            return None
+        (d, met), rate = self.vector(), self.rate()
+        return 0.5 * c * (ca.dot(d, rate) ** 2 + met * ca.sumsqr(rate)) / (ca.sumsqr(d) + met)  # (1), (2)
 
 
 @register("torsion-spring")
