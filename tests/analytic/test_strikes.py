@@ -3,6 +3,7 @@
 import casadi as ca
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import torsor as ts
 
@@ -143,3 +144,58 @@ def test_a_strike_where_the_constraint_does_not_hold_is_refused():
     model.when(body.position[2] <= 0.1, ts.strike(floor, restitution=0.5), name="hit")
     with pytest.raises(ts.RunError, match="'hit' strikes a constraint that is broken by 0.1"):
         ts.simulate(model, 3.0, outputs=3)
+
+
+SPRING, MASS, LIFT, REST = 500.0, 0.2, 0.005, 0.02  # of a follower on a cam [N/m, kg, m, m]
+
+
+def follower(speed, watch, active):
+    """A follower that a spring presses on a cam, with a strike and a release of one's own: events after the start, least gap."""
+    model = ts.Model("cam", gravity=(0, 0, -G))
+    cam, body = model.body("cam", mass=1.0, inertia=(1, 1, 1)), model.body("follower", mass=MASS, inertia=(1, 1, 1))
+    shaft = model.add(ts.Revolute("shaft", model.ground, cam, axis="y"))
+    stem = model.add(ts.Prismatic("stem", model.ground, body, axis="z"))
+    model.add(ts.TorsionSpring("spring", stem, stiffness=SPRING, rest=-REST))
+    model.add(ts.Drive("motor", shaft, speed * ts.time))
+    gap = stem.coordinate[0] - LIFT * (1 - ca.cos(shaft.coordinate[0]))
+    touch = model.add(ts.Holonomic("touch", gap), active=active)
+    model.when(watch(gap), ts.strike(touch), name="hit")
+    model.when(touch.multiplier[0] <= 0, ts.release(touch), name="lift")
+    model.signal("gap", gap)
+    data = ts.simulate(model, 0.2, outputs=40)
+    late = data.event_time.values > 0
+    return list(zip(data.event_name.values[late], data.event_time.values[late])), float(data.gap.min())
+
+
+def flights(speed):
+    """When a follower leaves the cam and comes back, with the force N = m (g + z̈) + k (z + z₀)."""
+    z = lambda t: LIFT * (1 - np.cos(speed * t))
+    N = lambda t: MASS * (G + LIFT * speed**2 * np.cos(speed * t)) + SPRING * (z(t) + REST)
+    w, mean = np.sqrt(SPRING / MASS), -REST - MASS * G / SPRING
+    found, t = [], 0.0
+    while True:
+        times = np.linspace(t, 0.2, 20001)[1:]
+        if not (N(times) < 0).any():
+            return found
+        k = np.argmax(N(times) < 0)
+        t = brentq(N, times[k - 1], times[k], xtol=1e-14)
+        found.append(("lift", t))
+        a, b = z(t) - mean, LIFT * speed * np.sin(speed * t) / w
+        gap = lambda s, t=t, a=a, b=b: mean + a * np.cos(w * (s - t)) + b * np.sin(w * (s - t)) - z(s)
+        times = np.linspace(t + 1e-4, 0.2, 20001)
+        if not (gap(times) < 0).any():
+            return found
+        k = np.argmax(gap(times) < 0)
+        t = brentq(gap, times[k - 1], times[k], xtol=1e-14)
+        found.append(("hit", t))
+
+
+@pytest.mark.parametrize("watch", [ts.falling, ts.crossing, lambda gap: gap <= 0, lambda gap: ts.rising(-gap)])
+@pytest.mark.parametrize("speed", [20.0, 80.0, 110.0, 150.0])
+def test_a_gap_that_is_held_at_zero_is_not_struck_by_rounding(speed, watch):
+    expected = flights(speed)
+    assert bool(expected) == (speed == 150.0)
+    for active in (True, False):
+        found, least = follower(speed, watch, active)
+        assert [name for name, _ in found] == [name for name, _ in expected] and least > -1e-12
+        np.testing.assert_allclose([t for _, t in found], [t for _, t in expected], atol=1e-9)

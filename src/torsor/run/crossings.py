@@ -75,6 +75,8 @@ def start_side(run, m, weak, x):
 def crossing(run, m, a, b):
     """How an event fires between two samples, 0 where it does not."""
     step, watch, t = run.step, run.program.events[m], run.kept.time
+    if run.events.parting[m] == 1:
+        return 0
     x, side = step.samples[b, VALUE, m], step.sides[m]
     start, rate, weak = step.samples[0, VALUE, m], step.samples[0, RATE, m], held(run, m)
     at_zero = abs(start) / near(run, m, t, rate)

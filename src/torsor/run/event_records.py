@@ -116,6 +116,8 @@ class Events(Record):
     fired: INDICES  # 1 where it has happened at this instant
     enabled: INDICES
     disabled: INDICES
+    idle: INDICES  # 1 where an event strikes a constraint that holds, and watches its gap
+    parting: INDICES  # 1 where a contact opens so slowly that its gap may be a little negative
     armed: INDICES  # 1 where something has slid fast enough to be stopped when it turns about zero
     history: Array(HISTORY)
     phi: MATRIX  # values, rates and paces of the functions at the present state

@@ -86,7 +86,7 @@ class EventRunner(Runner):
         )
         room = max(LOGGED, 2 * n)  # all events may happen at one instant
         self.events = Events(
-            **{name: whole(n) for name in ("side", "due", "fired", "enabled", "disabled", "armed")}, phi=some(3, n),
+            **{name: whole(n) for name in "side due fired enabled disabled idle parting armed".split()}, phi=some(3, n),
             **of(n, "scale", "speed", "largest_slip"), **of(len(tables["bits"]), "wanted"), history=np.zeros(n, HISTORY),
         )  # fmt: skip
         self.log = Log(

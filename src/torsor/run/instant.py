@@ -17,6 +17,8 @@ from .contact_forces import decide_redundant, redundant_contacts
 from .dense import watched
 from .event_records import RATE, VALUE
 from .firing import fire
+from .idle_strikes import mark_idle_strikes
+from .parting import mark_parting
 from .slip_steps import limit_step
 from .switches import CRAWL, LEAVES, NEAR, PASSES, REBOUND, enabled, load_of, measure, near, rounded_rate
 
@@ -244,6 +246,7 @@ def settle(run):
         i = events.structure
         watched(run, i, t, state.xs[state.at], state.p, run.scratch.xdot, run.trial.phi)
         loads(run, i)
+        mark_idle_strikes(run, i)
         chosen = resting(run, i) if due(run, t) > -2 else -1
         if chosen < 0:
             break
@@ -265,6 +268,7 @@ def instant(run):
         i = events.structure
         watched(run, i, t, state.xs[state.at], state.p, run.scratch.xdot, run.trial.phi)
         loads(run, i)
+        mark_idle_strikes(run, i)
         chosen = due(run, t)
         if chosen == -2:
             return NOT_A_NUMBER
@@ -280,6 +284,7 @@ def instant(run):
         if chosen < 0:
             chosen = resting(run, i)
         if chosen < 0:
+            mark_parting(run)
             leave(run, t)
             limit_step(run, i)
             return RUNNING

@@ -13,6 +13,7 @@ from .event_records import END, RATE, VALUE, EventRun
 from .impulses import place_of
 from .instant import instant, settle
 from .locate import locate
+from .parting import follow_parting, too_deep
 from .slip_steps import limit_step
 from .switches import AT_START, CRAWL, MANY, STILL, enabled, go_back, keep, measure, near, rounded_rate
 from .watching import first, quiet
@@ -133,13 +134,14 @@ def step(run, goal):
     found = 0 if quiet(run, state.p) else first(run, i, state.p)
     if found == 0:
         friction, share = slips(run, i)
-        if share > SLIDES:  # it began within the step: that is to be found
+        if share > SLIDES or too_deep(run):  # it began within the step: that is to be found
             h = state.time - run.kept.time
             go_back(run)
             state.longest = 0.3 * h
             return RUNNING
         deliver_within(run)
         nothing_happens(run)
+        follow_parting(run)
         if friction >= 0:
             events.due[run.program.frictions[friction].starts], events.pending = 1, 1
         follow_headings(run, i)

@@ -50,7 +50,7 @@ def structure_of(run, p):
 def enabled(run, m, p):
     """Whether an event is looked at; those of clocks happen without."""
     watch = run.program.events[m]
-    if run.events.disabled[m] == 1 or watch.period > 0.0:
+    if run.events.disabled[m] == 1 or run.events.idle[m] == 1 or watch.period > 0.0:
         return False
     for k in range(watch.during, watch.during_end):
         if p[run.program.during[k].place] != run.program.during[k].value:
