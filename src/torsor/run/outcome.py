@@ -60,7 +60,9 @@ def contradicted(task, system, data):
 
 
 def singular_start(task, data):
-    """What to say of a run that started in a singular position; empty: it did not."""
+    """What to say of a run that started in a singular position; empty: it did not, or came to no output."""
+    if data.sizes["time"] == 0:
+        return ""
     x, R = (data[what].values[0] for what in ("position", "rotation"))
     p = task.model.input_values(task.values())
     return singular(task, float(data["time"].values[0]), x, R.swapaxes(1, 2).reshape(len(x), 9), p)
