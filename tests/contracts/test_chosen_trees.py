@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from torsor.cases.car import SIDES, suspension, wheel
 from torsor.describe.topology import spanning_tree
 
 NAMES = "ABCD"
@@ -126,3 +127,25 @@ def test_the_choice_is_kept_in_files_and_in_components(tmp_path):
     outer = ts.Model("outer", gravity=(0, 0, -9.81))
     outer.include("one", ts.load_component(tmp_path / "loop.tsc"))
     assert [j.name for j in spanning_tree(outer).cut] == ["one.D"]
+
+
+def test_the_sequence_of_dependencies_of_the_car_is_the_tree_that_leaves_its_cut_joints():
+    """Vlasenko, sec. 7.6, figure 7.7: guide, pivots, feet, slides and axles in the tree, Revolute 1 and 4, the heads of the
+    dampers, close the loops. The car moves as with the tree that is chosen by itself."""
+    model = ts.Model("car", gravity=(0, 0, -9.8))
+    body = model.body("car_body", mass=585.0, inertia=(12.675, 450.9375, 439.2375), at=(0, 0, 0.95))
+    model.add(ts.Cylindrical("guide", model.ground, body, point=(0, 0, 0.95), axis="z"))
+    for name, side in SIDES.items():
+        arm = model.include(name, suspension(side), at=(side * 0.5, 0, 0.35))
+        tyre = model.include(f"{name}_wheel", wheel(), at=(side * 1.0, 0, 0.35))
+        head = {"point": (side * 0.1, 0, 0.95), "axis": "y", "cut": True}
+        model.add(ts.Revolute(f"{name}_pivot", body, arm.beam, point=(0, 0, 0.35), axis="y"))
+        model.add(ts.Revolute(f"{name}_head", body, arm.cylinder, **head))
+        model.add(ts.Revolute(f"{name}_axle", arm.beam, tyre.ring, point=(side * 1.0, 0, 0.35), axis="x"))
+    tree = spanning_tree(model)
+    assert {j.name for j in tree.cut} == {"left_head", "right_head"}
+    parts = ("_pivot", ".foot", ".damper.slide", "_axle")
+    assert {b.joint.name for b in tree.branches} == {"guide", *[side + part for side in SIDES for part in parts]}
+    assert sum(b.joint.dof for b in tree.branches) == 12  # generalised coordinates, sec. 7.7
+    moved = [ts.simulate(m, 0.3, outputs=3, formulation="relative").position for m in (model, ts.cases.load("car"))]
+    assert np.abs(moved[0] - moved[1].sel(body=moved[0].body)).max() < 1e-7
