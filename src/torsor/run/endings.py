@@ -25,7 +25,7 @@ def message(runner, status):
     if status == STEP_TOO_SMALL and not runner.needs:
         message += ", or is too stiff for an explicit method (then take method='radau5')"
     if status == NOT_SOLVED:
-        tried = 2 * runner.state.longest
+        tried = step_tried(runner)
         if blamed := _blamed(runner, tried):
             return message + blamed
         where = f"t = {runner.state.time:.9g} s, most of all in {runner.system.component(runner.state.worst)}"
@@ -46,6 +46,14 @@ def message(runner, status):
             "mechanism passes a singular position; a larger tolerance steps over it)"
         )
     return message
+
+
+def step_tried(runner):
+    """Length of the step that was tried last [s]. Where the run has gone back to the start of a step it is not known any more: then
+    that of the step before."""
+    known = 2 * runner.state.longest
+    usual = runner.plan.step if runner.plan.step > 0 else runner.state.step
+    return float(min(known, usual if 0 < usual < np.inf else AHEAD * runner.until))
 
 
 def _blamed(runner, reach):
