@@ -129,7 +129,7 @@ class Assembly:
         self.joints[motion.name] = ImportedJoint(joint, q, v, motion.limits)
         if not (motion.stiffness or motion.damping):
             return
-        if q is None or motion.kind in ("free", "planar"):
+        if q is None or motion.kind == "planar":
             message = f"stiffness {motion.stiffness:g} and damping {motion.damping:g} are not simulated"
             self.tree.note("ignored", f"joint {motion.name!r}", message, motion.where)
             return

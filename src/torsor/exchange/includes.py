@@ -18,7 +18,7 @@ class Places:
 
     def __init__(self, root):
         self.root, self.folder = root, Path(root.file).resolve().parent
-        self.named, self.children = {}, {}
+        self.named, self.children, self.every = {}, {}, []
         self._walk(root, None, None, [str(Path(root.file).resolve())])
 
     def _walk(self, element, section, body, opened):
@@ -29,6 +29,7 @@ class Places:
                     raise child.error(f"{str(file)!r} includes itself")
                 self._walk(document.parse(file), section, body, [*opened, str(file)])
                 continue
+            self.every.append((section, child))
             kind = section or {"freejoint": "joint"}.get(child.tag, child.tag)
             name = child.attributes.get("name")
             if name:
@@ -37,6 +38,11 @@ class Places:
                 self.children.setdefault((kind, body), []).append(child)
             inner = name if child.tag == "body" else body
             self._walk(child, child.tag if child.tag in SECTIONS else section, inner, opened)
+
+    def option(self, attribute, tag="option"):
+        """file:line of the last element that gives an option, or of the file."""
+        given = [element for _, element in self.every if element.tag == tag and attribute in element.attributes]
+        return given[-1].where if given else self.root.file
 
     def _found(self, include, beside):
         name = include.text("file")

@@ -12,10 +12,11 @@ import numpy as np
 from ..errors import ModelError
 from ..registry import register
 from . import document
-from .actuators import actuated
+from .actuators import actuated, told_of_actuators
 from .assemble import assemble
 from .format import Format
 from .includes import Places
+from .mjcf_schema import unknown_attributes
 from .shapes import Shapes
 from .tree import Coupling, Link, Motion, Part, Tie, Tree
 
@@ -144,9 +145,17 @@ class Reader:
         self.data = mujoco.MjData(compiled)
         mujoco.mj_kinematics(compiled, self.data)
         self.out = Tree(spec.modelname or "model", self.file)
-        self.off = lambda flag: bool(compiled.opt.disableflags & int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}")))
         self.bodies = ["world"] + [self._name("body", k) for k in range(1, compiled.nbody)]
         self.joints = [self._name("joint", k) for k in range(compiled.njnt)]
+
+    def off(self, flag):
+        """Whether the file disables something by a flag of its options; flags that this version of MuJoCo does not have are set."""
+        bit = getattr(self.mj.mjtDisableBit, f"mjDSBL_{flag}", None)
+        return bit is not None and bool(self.m.opt.disableflags & int(bit))
+
+    def constrained(self, flag):
+        """Whether constraints of a kind act."""
+        return not (self.off("CONSTRAINT") or self.off(flag))
 
     @property
     def gravity(self):
@@ -188,6 +197,8 @@ class Reader:
         if m.body_gravcomp[k]:
             message = f"gravcomp {m.body_gravcomp[k]:g} is not simulated"
             self.out.note("ignored", f"gravcomp of body {name!r}", message, where)
+        if hasattr(m, "body_plugin") and m.body_plugin[k] >= 0:
+            self.out.note("ignored", f"plugin of body {name!r}", "its forces are not simulated", where)
         if m.body_mocapid[k] >= 0:
             self.out.note("approximated", f"body {name!r}", "mocap: held where the file shows it", where)
         return link
@@ -203,8 +214,8 @@ class Reader:
         m, name, where = self.m, self.joints[j], self._where(self.spec.joints, j)
         kind, dof, at = KINDS[m.jnt_type[j]], m.jnt_dofadr[j], m.jnt_qposadr[j]
         motion = Motion(name, kind, self.data.xaxis[j].copy(), self.data.xanchor[j].copy(), where)
-        motion.stiffness = 0.0 if self.off("SPRING") else float(m.jnt_stiffness[j])
-        motion.damping = 0.0 if self.off("DAMPER") else float(m.dof_damping[dof])
+        motion.stiffness = 0.0 if self.off("SPRING") or self.off("PASSIVE") else float(m.jnt_stiffness[j])
+        motion.damping = 0.0 if self.off("DAMPER") or self.off("PASSIVE") else float(m.dof_damping[dof])
         finite(f"{where}: joint {name!r}", motion.axis, motion.point, motion.stiffness, motion.damping)
         said = lambda kind, what, message: self.out.note(kind, f"{what} of joint {name!r}", message, where)
         if motion.dof == 1:
@@ -217,12 +228,12 @@ class Reader:
                 motion.limits = dict(zip(("lower", "upper"), (m.jnt_range[j] - ref).tolist()))
         elif m.jnt_limited[j]:
             motion.limits = dict(zip(("lower", "upper"), m.jnt_range[j].tolist()))
-        if motion.limits:
+        if motion.limits and self.constrained("LIMIT"):
             said("ignored", "range", "kept in `limits`, not simulated")
         if m.jnt_actfrclimited[j]:
             motion.limits["effort"] = float(np.abs(m.jnt_actfrcrange[j]).max())
         for what, value in (("armature", m.dof_armature[dof]), ("frictionloss", m.dof_frictionloss[dof])):
-            if value:
+            if value and (what == "armature" or self.constrained("FRICTIONLOSS")):
                 said("ignored", what, f"{what} {value:g} is not simulated")
         curved = [getattr(m, a)[k] for a, k in (("jnt_stiffnesspoly", j), ("dof_dampingpoly", dof)) if hasattr(m, a)]
         if any(np.any(x) for x in curved):
@@ -239,7 +250,7 @@ class Reader:
         name = m.equality(k).name or f"equality_{k}"
         finite(f"{where}: equality {name!r}", data)
         element, first, second = f"equality {name!r}", m.eq_obj1id[k], m.eq_obj2id[k]
-        if not m.eq_active0[k] or self.off("EQUALITY"):
+        if not m.eq_active0[k] or not self.constrained("EQUALITY"):
             self.out.note("ignored", element, "it is not active", where)
             return
         connect, weld, joint = (int(getattr(mj.mjtEq, f"mjEQ_{what}")) for what in ("CONNECT", "WELD", "JOINT"))
@@ -278,4 +289,12 @@ class Reader:
         option = self.m.opt
         for what, given in (("density", option.density), ("viscosity", option.viscosity), ("wind", option.wind)):
             if np.any(given):
-                self.out.note("ignored", f"option {what}", "forces of the medium are not simulated", self.file)
+                message = "forces of the medium are not simulated"
+                self.out.note("ignored", f"option {what}", message, self.places.option(what))
+        sleeping = getattr(self.mj.mjtEnableBit, "mjENBL_SLEEP", None)
+        if sleeping is not None and option.enableflags & int(sleeping):
+            self.out.note("ignored", "option flag sleep", "nothing sleeps here", self.places.option("sleep", "flag"))
+        told_of_actuators(self)
+        for element, attribute in unknown_attributes(self.places):
+            message = f"attribute {attribute!r} is not known to this version of torsor: it may change the motion"
+            self.out.note("questionable", element.label, message, element.where)

@@ -58,6 +58,15 @@ def read_urdf(
     return assemble(tree, gravity, merge_fixed, strict)
 
 
+OWNING = ("link", "joint", "inertial")  # elements whose children belong to the mechanism
+KNOWN = {
+    "link": {"name", "type"}, "joint": {"name", "type"}, "inertial": set(), "origin": {"xyz", "rpy"}, "mass": {"value"},
+    "inertia": {"ixx", "iyy", "izz", "ixy", "ixz", "iyz"}, "parent": {"link"}, "child": {"link"}, "axis": {"xyz"},
+    "limit": {"lower", "upper", "effort", "velocity"}, "dynamics": {"damping", "friction"},
+    "mimic": {"joint", "multiplier", "offset"},
+}  # fmt: skip
+
+
 @register("urdf")
 class URDF(Format):
     """Files with the root element `<robot>`: robots as ROS describes them."""
@@ -83,8 +92,20 @@ class Reader:
             raise ModelError(f"{root.where}: {root.label}: has no links")
         self.visuals = Visuals(root, packages, self.out)
         for element in root.children:
-            if element.tag not in ("link", "joint", "material"):
+            if element.tag in ("link", "joint"):
+                self._note_unknown(element)
+            elif element.tag != "material":
                 self.out.note("ignored", element.label, "not a part of the mechanism", element.where)
+
+    def _note_unknown(self, element, owner=None):
+        """Note attributes of the mechanism that are no part of URDF, or of a newer version: they may change the motion."""
+        known = KNOWN.get(element.tag)
+        for attribute in element.attributes if known is not None else ():
+            if attribute not in known and not attribute.startswith("xmlns"):
+                message = f"attribute of <{element.tag}> that is not a part of URDF as it is known here: it is not used"
+                self.out.note("ignored", f"{attribute} of {(owner or element).label}", message, element.where)
+        for child in element.children if element.tag in OWNING else ():
+            self._note_unknown(child, element if owner is None or element.tag in ("link", "joint") else owner)
 
     def _refuse_macros(self):
         for element in [self.root, *self.root.children]:
@@ -222,8 +243,10 @@ class Reader:
             if dynamics.number("friction", 0.0, owner=element):
                 message = f"friction {dynamics.attributes['friction']} is not simulated"
                 self.out.note("ignored", f"friction of {element.label}", message, dynamics.where)
-            for other in set(dynamics.attributes) - {"damping", "friction"}:
-                self.out.note("ignored", f"{other} of {element.label}", "not a part of URDF", dynamics.where)
+            if motion.kind == "free" and motion.damping:
+                message = f"damping {motion.damping:g} of a floating joint is not simulated"
+                self.out.note("ignored", f"damping of {element.label}", message, dynamics.where)
+                motion.damping = 0.0
         link.motions = [motion]
 
     def _axis(self, joint, kind):
