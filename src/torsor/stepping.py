@@ -238,8 +238,8 @@ class Simulation:
         if start is None and time is None:
             stepper.reset()
         else:
-            now = 0.0 if time is None else quantity.number(time)
-            if now is None or not np.isfinite(now):
+            now = None if time is None else quantity.number(time)
+            if time is not None and (now is None or not np.isfinite(now)):
                 raise OptionError(f"reset: time must be a finite number, got {quantity.show(time)}")
             system, _ = self._task.starts.at(self._task.start if start is None else start, now)
             stepper.reset(system=system)

@@ -5,10 +5,14 @@ import warnings
 from dataclasses import replace
 from functools import cached_property
 
+import casadi as ca
 import numpy as np
 
+from ..describe.quantity import time
 from ..errors import AssemblyError, OptionError
+from ..events import Clock
 from ..formulations import tree_schedule
+from ..formulations.fingerprint import time_dependent
 from ..lie import poses
 from . import large
 from .beside import state_of
@@ -68,9 +72,15 @@ class Starts:
             found[name], at = flat[at : at + size], at + size
         return found
 
-    def at(self, start, t=0.0):
-        """The system at a start, and its kernels; what was changed of it is among its `changes`, and warned of where it is much."""
+    def at(self, start, t=None):
+        """The system at a start, and its kernels; what was changed of it is among its `changes`, and warned of where it is much.
+
+        t   when it begins [s]; None: at 0
+        """
         wanted = self.names.wanted({} if start is None else start)
+        if t is None:
+            t = 0.0
+            self._warn_of_time(wanted.time)
         if (direct := self._directly(wanted, float(t))) is not None:
             return direct, self.built
         if (tables := self._tables) is not None:
@@ -91,6 +101,16 @@ class Starts:
                 raise AssemblyError(f"model {self.model.name!r}: {told}")
             warnings.warn(f"model {self.model.name!r}: {told}", stacklevel=_outside())
         return replace(system, changes=changes + completed), built
+
+    def _warn_of_time(self, when):
+        """Warn where a start was at another time than 0, and the model depends on time."""
+        if when and (time_dependent(self.model) or any(_timed(event) for event in self.model.events)):
+            warnings.warn(
+                f"model {self.model.name!r}: the start was at t = {when:.6g} s, and the run begins at t = 0, although forces, "
+                "imposed motions or events of the model depend on time. To go on at that time, use sim.reset(start, "
+                f"time={when:.6g}) of a Simulation, or torsor.resume(folder, model, until=…) of a run with a checkpoint",
+                stacklevel=_outside(),
+            )
 
     def _directly(self, wanted, t):
         """The system where only states are asked for, or where its configuration and velocities are the coordinates and rates of
@@ -223,6 +243,11 @@ class Starts:
             if off > TOLD:
                 changes.append(f"{body}.{what}: changed by up to {off * unit:.3g}")
         return worst, missing, changes
+
+
+def _timed(event):
+    """Whether an event happens by the clock, or its condition contains time."""
+    return isinstance(event.watch, Clock) or bool(ca.depends_on(ca.SX(event.watch.phi), time))
 
 
 def _outside():

@@ -34,6 +34,7 @@ class Wanted:
     states               of the user, by name
     whole                whether all bodies are told, in position and motion
     named                whether each value was asked for by its name
+    time                 at which a former result or a state of a simulation is [s]; None: it has none
     """
 
     coordinates: dict[str, float] = field(default_factory=dict)
@@ -42,6 +43,7 @@ class Wanted:
     states: dict[str, float] = field(default_factory=dict)
     whole: bool = False
     named: bool = False
+    time: float | None = None
 
     @property
     def moves(self):
@@ -179,10 +181,15 @@ class Names:
             raise OptionError(f"model {self.model.name!r}: start: not a result of a run at one time ({what})")
         parts = {name: data[name].values for name in needed}
         names = {"body": data["body"].values.tolist(), "joint_coordinate": data["joint_coordinate"].values.tolist()}
-        return self._whole(names, parts, {name: float(data[name]) for name in self.states if name in data})
+        found = self._whole(names, parts, {name: float(data[name]) for name in self.states if name in data})
+        when = data.get("time", data.get("time_reached"))  # of one run of a study there may be its end alone
+        found.time = None if when is None else float(when)
+        return found
 
     def _of_moment(self, moment):
-        return self._whole(moment.names, moment.motion, {k: x for k, x in moment.states.items() if k in self.states})
+        found = self._whole(moment.names, moment.motion, {k: x for k, x in moment.states.items() if k in self.states})
+        found.time = float(moment.time)
+        return found
 
     def _orthogonal(self, body, R):
         """The nearest rotation: what lies between two outputs of a result is a mean of matrices, and not quite one."""
