@@ -78,8 +78,9 @@ def _refuse_slipping(formulation, examiner, place, given, names, lost):
     if held.all():
         return
     A, g_t, units = constraint_rows(examiner, t, q, p)
-    E, e = of_length_one(*given, examiner.columns)
-    w, _ = Spread(examiner, q, p).nearest(*solutions(A[held], -g_t[held]), E, e)
+    E, e = of_length_one(given[0], given[1], examiner.columns)
+    x, N = solutions(A[held], -g_t[held])
+    w, _ = Spread(examiner, q, p).nearest(x, N, E, e)
     scale = max(examiner.scales.rate, np.abs(w).max(initial=0.0))
     if np.abs(e - E @ w).max(initial=0.0) > CHANGED * scale:
         return  # they contradict each other or the joints anyway: the least change is made and reported
