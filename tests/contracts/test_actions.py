@@ -42,7 +42,7 @@ def test_a_strike_of_ones_own_rebounds_whatever_its_condition_is():
     np.testing.assert_allclose(data.position.values[-1, 0, 0] - data.position.values[2, 0, 0], -0.2, atol=1e-9)
 
 
-STEPS = {"ask", "set", "engage", "release", "strike", "land", "record", "end"}
+STEPS = {"ask", "decide", "set", "engage", "release", "strike", "land", "record", "end"}
 ACTIONS = {**ts.registered("action"), **documented("action")}
 
 

@@ -14,6 +14,7 @@ from .adhesion import grip
 from .codes import (
     ASK,
     ASKED,
+    DECIDE,
     END,
     ENDED,
     ENGAGE,
@@ -124,6 +125,8 @@ def elementary(run, e, t):
                 return status, asks
         elif op.code == LAND:
             asks |= STICKS_OR_SLIDES
+        elif op.code == DECIDE:
+            asks |= LANDS
         elif op.code == END:
             asks |= ENDS
     if watch.time >= 0:

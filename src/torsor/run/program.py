@@ -208,6 +208,8 @@ def _lower(step, event, plan, row, frictions):
         return [[codes.STRIKE, place, slot, 0, row[f"{step.target.name}[0]"]]]
     if step.kind == "land":
         return [[codes.LAND, 0, 0, frictions.index(step.target), 0]]
+    if step.kind == "decide":
+        return [[codes.DECIDE, 0, 0, 0, 0]]
     if step.kind == "ask":
         plan.asked[event] = (step.target, _slot(plan, *step.values))
         return [[codes.ASK, 0, 0, 0, 0]]

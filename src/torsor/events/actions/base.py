@@ -5,6 +5,7 @@
     release   a constraint ceases to hold, a contact opens; nothing jumps
     strike    a one-sided constraint is hit: rebound or contact
     land      dry friction decides between sticking and sliding
+    decide    likewise, after the other steps of the event: dry friction was engaged
     record    the value of an expression is kept with the event
     end       the run ends here
 

@@ -24,7 +24,7 @@ def engage_steps(element: Any, snap: bool = False) -> list[Step]:
     """The elementary steps with which an element begins to act."""
     captured = [Step("set", memory, (value,)) for memory, value in element.captures()]
     if element.armable:
-        decides = [Step("land", element)] if hasattr(element, "heading") else []
+        decides = [Step("decide", element)] if hasattr(element, "heading") else []
         return [*captured, Step("set", element.armed, (ca.SX(1),)), *decides]
     if element.kind == "force":
         return [*captured, Step("set", element.active, (ca.SX(1),))]
