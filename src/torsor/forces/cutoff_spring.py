@@ -1,7 +1,7 @@
 """A spring that lets go where it is short."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import casadi as ca
 
@@ -26,7 +26,9 @@ class CutoffSpring(SpringDamper):
     and nothing damps; `ts.SpringDamper` needs no δ.
     """
 
-    variants = ({"stiffness": 40.0, "damping": 2.0, "cutoff": 0.1, "points": ((0, 0, 0), (1, 1, 1))},)
+    variants: ClassVar[tuple[Any, ...]] = (
+        {"stiffness": 40.0, "damping": 2.0, "cutoff": 0.1, "points": ((0, 0, 0), (1, 1, 1))},
+    )
     cutoff: Number = 1e-13
 
     def located(self) -> Self:
@@ -42,7 +44,8 @@ class CutoffSpring(SpringDamper):
     def potential(self) -> ca.SX | None:
         k, length = (quantity.scalar(getattr(self, what), what, self.owner) for what in ("stiffness", "length"))
         delta, acts = self._acts()
-        return ca.if_else(acts, super().potential(), 0.5 * k * (delta - length) ** 2)  # (1), (2)
+        stored: Any = super().potential()
+        return ca.if_else(acts, stored, 0.5 * k * (delta - length) ** 2)  # (1), (2)
 
     def dissipation(self) -> ca.SX | None:
         lost = super().dissipation()

@@ -97,7 +97,8 @@ def from_binet(f):
 def _order(f):
     """Whether b turns what c moves: it comes before c. Inside one joint on SO(3) each turns the other, or is turned by it where
     the joint is drawn from the body to its parent."""
-    place, within = {}, {}
+    place: dict = {}
+    within: dict = {}
     for k, link in enumerate(f.links):
         backward = link.branch.reversed and not isinstance(link.group, SE3)
         for i in range(link.v.shape[0]):

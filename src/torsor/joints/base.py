@@ -210,7 +210,7 @@ class Joint(Connection):
 
     start: Number | Vector | None = _START()
     start_rate: Number | Vector | None = _START()
-    cut: bool | None = field(default=None, kw_only=True)
+    cut: Any = field(default=None, kw_only=True)
 
     def located(self) -> Self:
         super().located()

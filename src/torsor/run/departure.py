@@ -28,6 +28,7 @@ class Departing(Results):
     choice: Choice
     library: Any
     fixed_step: float | None
+    thresholds: tuple[float, float]  # of violations of positions and velocities that are corrected
     looked: int
     cleared: Any  # sets what a run leaves in its records to zero
     moving: float  # how fast the system moves at the start

@@ -5,6 +5,8 @@ from typing import Any, ClassVar
 
 from ...registry import configured
 
+AS_POSITIONS: Any = None  # a threshold of velocities that is not given
+
 
 @dataclass(frozen=True)
 class Projection:
@@ -15,12 +17,13 @@ class Projection:
     """
 
     kind = "projection"
+    key: ClassVar[str] = "projection"
     projects = False
     corrections = 0
     stages: ClassVar[tuple[str, str] | None] = None
     baumgarte = False
-    threshold: ClassVar[float] = 0.0
-    velocity_threshold: ClassVar[float | None] = None
+    threshold = 0.0
+    velocity_threshold = AS_POSITIONS
 
     @property
     def metric(self) -> Any:
