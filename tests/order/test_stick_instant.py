@@ -139,3 +139,25 @@ def test_a_reversal_is_no_sticking(on):
         assert data.attrs["status"] == "finished" and not sticking(data).size
         np.testing.assert_allclose(data.event_time.values[own], [end], rtol=1e-12)
         np.testing.assert_allclose(data.height.values[own], [end / 2], rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::torsor.errors.AccuracyWarning")  # half a radian per step
+@pytest.mark.parametrize("formulation", ["absolute", "relative"])
+@pytest.mark.parametrize(
+    "method", ["radau5", "bdf", "implicit-midpoint", "generalized-alpha", "generalized-alpha-2", "variational"]
+)
+def test_a_ball_that_slips_begins_to_roll_with_implicit_methods_of_any_step(method, formulation):
+    """The sliding velocity u keeps its direction and falls at 7/2 μ g; then v stays as it is."""
+    r, mu, v, w = 0.1, 0.3, np.array([2.0, 0.5, 0]), np.array([6.0, -10.0, 3.0])
+    u = v + np.cross(w, (0, 0, -r))
+    end = 2 * np.linalg.norm(u) / (7 * mu * G)
+    model = ts.Model("ball", gravity=(0, 0, -G))
+    ball = model.body("ball", inertia=ts.inertia.sphere(2.0, r), at=(0, 0, r), velocity=v, angular_velocity=w)
+    floor = model.add(ts.Contact("floor", model.ground, ball, radius=r, plane=(0, 0, 0)))
+    model.add(ts.Friction("rub", floor, coefficient=mu))
+    for steps in (25, 33, 40, 100):
+        data = ts.simulate(model, 0.8, outputs=1, method=method, step=1 / steps, formulation=formulation)
+        (when,) = sticking(data)
+        assert abs(when - end) < 40 / steps**2 * end
+        rolling = v - mu * G * end * u / np.linalg.norm(u)
+        np.testing.assert_allclose(data.velocity.values[-1, 0], rolling, atol=200 / steps**2)

@@ -14,8 +14,15 @@ def parts(f, map, needs):
     if "leap" in needs:
         found |= discrete.functions(f, map)
     if "alpha" in needs:
-        found |= generalized_alpha.functions(f, map, "stabilised" in needs)
+        found |= generalized_alpha.functions(f, map, "stabilised" in needs or mixed(f))
     return found
+
+
+def mixed(f):
+    """True if rows at position level are in use in a model that has rows at velocity level, too: rolling, dry friction. With
+    equations at position level alone (index 3) the velocities of the former oscillate against the latter, more and more where
+    bodies turn and where steps become short, as they do before friction sticks."""
+    return bool(f.held()) and any(not row.holonomic for row in f.rows)
 
 
 def kernel(waist, name):

@@ -8,7 +8,7 @@ oscillations shrink in each step, α_m = (2ρ − 1)/(ρ + 1), α_f = ρ/(ρ + 1
 affine in w = v̇₁, which Newton's method finds together with the multipliers (`formulations/generalized_alpha.py`).
 
 A run begins, and begins again after a jump, with a₀ = v̇₀. Where a step is not as long as the one before, a₀ − v̇₀, which is of the
-order of the step, is taken in proportion. Work and the user's states follow by trapezoids.
+order of the step, is taken in proportion; where it is much longer, a₀ = v̇₀ again. Work and the user's states follow by trapezoids.
 """
 
 from dataclasses import dataclass
@@ -34,6 +34,7 @@ ENOUGH = 1e-9  # way of one that is rounding of large terms where iterations do 
 SHRINKS = 0.3  # factor by which corrections shrink, at least, before rounding stops them
 ITERATIONS = 30
 SAME = 1e-9  # difference of times over the step, below which they are the same
+GROWN = 3.0  # step over the one before, from which a₀ = v̇₀ as after a jump: in proportion rounding would grow without bounds
 INSTANTS = 2  # that are remembered; two rows each: ẋ, and a beside v̇
 
 
@@ -86,8 +87,9 @@ def remembered(run, k, t, h):
             copy(past.rates[row + 2], past.rates[row])
         past.kept -= 2
     if past.kept > 0 and abs(past.times[0] - t) <= SAME * h:
+        share = h / past.times[1] if h < GROWN * past.times[1] else 0.0
         for m in range(n):
-            past.rates[1, m] = past.rates[1, n + m] + h / past.times[1] * (past.rates[1, m] - past.rates[1, n + m])
+            past.rates[1, m] = past.rates[1, n + m] + share * (past.rates[1, m] - past.rates[1, n + m])
     else:
         x = state.xs[state.at]
         rate(run, k, t, x, state.p, past.rates[0])
