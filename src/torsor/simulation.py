@@ -12,7 +12,6 @@ import numpy as np
 from .describe import quantity
 from .describe.model import Model
 from .errors import OptionError, ResultError, RunError
-from .formulations.fingerprint import fingerprint
 from .look import certificate
 from .look.asked import checked_run, refuse_certificate
 from .look.assemble import assemble
@@ -27,11 +26,10 @@ from .run.interruption import never_lost, noted
 from .run.prepare import changes_structure
 from .run.ranks import Ranks, ranks_of, refuse_with_ranks
 from .run.system import System
-from .run.task import Task
 from .run.threads import count_of, run_together
 from .run.times import Spaced, seconds
-from .store.checkpoint import Checkpoint
-from .store.circumstances import refuse_other_circumstances, refuse_other_model, static_facts
+from .store.checkpoint import Checkpoint, readable
+from .store.circumstances import refuse_other_circumstances, static_facts, stored_task
 from .store.extension import extend
 from .store.files import checked, opened
 from .store.portions import drive
@@ -201,33 +199,30 @@ def resume(
     place.read()
     if outputs is not None and until is None:
         raise OptionError("outputs: of what is added to a run; give the time `until` which it goes on, too")
-    static, o = place.static, place.static["options"]
-    named = recorded(model, signals)
-    values = model.values({name: value for name, value in static["given"].items() if name in model.parameters})
-    every = dict(model.signals) | named
-    refuse_other_model(place.folder, static, model, every, fingerprint(model, every), values)
-    cls = lookup("projection", o["projection"][0])
-    task = Task(
-        model, o["until"], o["step"], o["method"], o["formulation"], cls(**o["projection"][1]), o["tolerance"], o["map"], named,
-        static["given"], o["formulation_reason"], method_reason=o["method_reason"], start=o.get("start"),
-    )  # fmt: skip
+    with readable(place.folder):
+        static, o = place.static, place.static["options"]
+        task = stored_task(place.folder, static, model, recorded(model, signals))
     place.lock()
     try:
         facts, arrays = place.read()  # nobody else changes it from now on
-        system = System.restored(static["system"])
-        place.times, outcome, ended_by, prepared = place.output_times(), facts["outcome"], None, 0.0
-        if outcome["status"] == "running" or until is not None:
-            refuse_other_circumstances(place.folder, static["circumstances"])
-        longer = until is not None and extend(place, facts, system, until, outputs)
-        if outcome["status"] == "running" or longer:
+        with readable(place.folder):
+            system, outcome = System.restored(static["system"]), facts["outcome"]
+            place.times, ended_by, prepared = place.output_times(), None, 0.0
+            running = outcome["status"] == "running"
+            if running or until is not None:
+                refuse_other_circumstances(place.folder, static["circumstances"])
+            longer = until is not None and extend(place, facts, system, until, outputs)
+        if running or longer:
             task = replace(task, until=place.static["options"]["until"])
             place.verify()
             place.tidy()
             bar, began = Progress(0.0, task.until, model.name, progress), clock.perf_counter()
             bar.waiting(PREPARING)
             try:
-                _, runner = task.prepared(system)
-                runner.restore(facts["runner"], arrays)
+                with readable(place.folder):
+                    _, runner = task.prepared(system)
+                    runner.restore(facts["runner"], arrays)
+                    place.refuse_other_width(3 + runner.sizes["outputs"])
                 prepared = clock.perf_counter() - began
                 with noted() as note:
                     outcome, ended_by = drive(runner, place, bar, note, *o["checkpoints"])
@@ -284,7 +279,8 @@ def _concluded(task, system, place, outcome, ended_by, prepared):
         if not complete:
             outcome, extra["interrupted_by"] = outcome | {"status": "interrupted"}, signal.Signals(ended_by or 2).name
         try:
-            assemble(path, system, outcome, task.options(), place, extra)
+            with readable(place.folder):
+                assemble(path, system, outcome, task.options(), place, extra)
         except ResultError as error:
             raise ResultError(f"{error}. The checkpoint is whole: resume to write the result again") from None
         if complete:

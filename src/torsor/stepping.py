@@ -213,14 +213,16 @@ class Simulation:
         names = {"body": own.bodies, "joint_coordinate": own.joint_coordinates}
         values = {name: float(self._state.x[k - len(own.states)]) for k, (name, _) in enumerate(own.states)}
         given = dict(zip(self.model.parameters, self._p.tolist()))
-        return Moment(self.time, own.fingerprint, self._kind, facts, arrays, names, motion, values, given, self._laws)
+        return Moment(
+            self.time, own.fingerprint, self._kind, facts, arrays, names, motion, values, given, self._laws, True
+        )
 
     @state.setter
     def state(self, moment: Moment) -> None:
         if not isinstance(moment, Moment):
             raise OptionError(f"state: give a state of a Simulation, got {quantity.show(moment)}")
         moment.refuse_other(self._prepared.own.fingerprint, self._laws, self._kind, self.model.name)
-        self._free().restore(moment.facts, moment.arrays)
+        self._free().restore(moment.facts, moment.arrays, moment.trusted)
 
     @cached_property
     def _kind(self):

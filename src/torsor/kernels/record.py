@@ -77,7 +77,7 @@ class Record:
     def snapshot(self):
         """Copies of all numbers and arrays, by name."""
         numbers = {n: np.array([getattr(self, n)]) for n, kind in self.fields.items() if kind in (REAL, COUNT)}
-        return numbers | {n: _plain(x).copy() for n, x in self._held.items() if isinstance(x, np.ndarray)}
+        return numbers | {n: plain(x).copy() for n, x in self._held.items() if isinstance(x, np.ndarray)}
 
     def clear(self):
         """Zero everywhere; arrays keep their places, and records stay."""
@@ -85,7 +85,7 @@ class Record:
             if kind in (REAL, COUNT):
                 setattr(self._memory, name, 0)
             elif isinstance(kind, Array):
-                _plain(self._held[name])[...] = 0
+                plain(self._held[name])[...] = 0
 
     def restore(self, arrays):
         """Back to a snapshot; arrays keep their places."""
@@ -93,10 +93,10 @@ class Record:
             if kind in (REAL, COUNT):
                 setattr(self, name, arrays[name][0].item())
             elif isinstance(kind, Array):
-                _plain(getattr(self, name))[...] = arrays[name]
+                plain(getattr(self, name))[...] = arrays[name]
 
 
-def _plain(x):
+def plain(x):
     """An array of numbers with the same memory."""
     return x if x.dtype.names is None else x.view(np.int64)
 

@@ -2,6 +2,7 @@
 the memory. It is the file that `save` would have written for the same run.
 """
 
+import uuid
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -21,7 +22,7 @@ def assemble(path, system, outcome, options, checkpoint, extra):
     log = lambda rows: _log(rows, program, len(system.rows)) if program else {}
     shape = _over_time(system, empty, run) | at_events(system, log(np.zeros((0, events.width))), run.used)
     template = labelled(system, np.zeros(0), run.used, shape)
-    accuracy, temporary = Accuracy(), f"{path}.part"
+    accuracy, temporary = Accuracy(), f"{path}-{uuid.uuid4().hex}.part"
     sizes = {"time": outputs.count, "event": events.count}
     with written(temporary, path), LOCK, _created(temporary, template, sizes) as file:
         at = 0

@@ -31,6 +31,7 @@ from .event_records import (
 from .event_units import function_units, row_units
 from .interruption import abrupt, never_lost
 from .prepare import run_kernels
+from .restoring import refuse_unfit_facts
 from .runner import SLICE, Runner
 from .switches import CRAWL
 
@@ -261,14 +262,15 @@ class EventRunner(Runner):
     def _lasting(self):
         return super()._lasting() | {"events": self.events}
 
-    def _restore_records(self, arrays):
+    def _restore_records(self, arrays, trusted):
         self._tabulate()
-        super()._restore_records(arrays)
+        super()._restore_records(arrays, trusted)
 
-    def restore(self, facts, arrays):
+    def restore(self, facts, arrays, trusted=False):
+        refuse_unfit_facts(self, facts, trusted)
         self.controllers.restore(arrays)
         self.structures.restored(facts["structures"])
-        super().restore(facts, arrays)
+        super().restore(facts, arrays, trusted)
         self.drained = facts["drained"]
 
     def _evaluate(self, which):
@@ -282,8 +284,7 @@ class EventRunner(Runner):
         """Take note of a recorded value that is not a number."""
         bad = np.flatnonzero((event == k) & ~np.isfinite(values))
         if self.undefined is None and bad.size:
-            name = self.structures.program.names[k]
-            self.undefined = (f"record {label!r} of event {name!r}", float(time[bad[0]]))
+            self.undefined = (f"record {label!r} of event {self.structures.program.names[k]!r}", float(time[bad[0]]))
 
     def _rows_used(self):
         """Rows that were in use, and all rows of constraints that events switch."""
@@ -295,8 +296,7 @@ class EventRunner(Runner):
         """Everything in the log, with names and recorded values."""
         self._empty_log()
         time, event, energy, impulse, slots = (np.concatenate(parts) for parts in zip(*self.logged))
-        program = self.structures.program
-        recorded = {}
+        program, recorded = self.structures.program, dict[str, np.ndarray]()
         for label, k, slot in program.records:
             values = recorded.setdefault(label, np.full(len(time), np.nan))
             values[event == k] = slots[event == k, slot]

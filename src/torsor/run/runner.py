@@ -19,6 +19,7 @@ from .blank import Blank
 from .choice import Choice
 from .departure import Departing
 from .interruption import abrupt, asked, never_lost
+from .restoring import refuse_unfit_facts, refuse_unfit_records
 
 SLICE = 0.1  # seconds for which compiled code runs without a look at what else happened
 SOON = 0.3  # part of its conditioning below which a choice of independent coordinates is looked at again
@@ -258,17 +259,19 @@ class Runner(Departing):
         """Records that a further run depends on."""
         return {"state": self.state, "past": self.past, "scales": self.scales, "span": self.span}
 
-    def restore(self, facts, arrays):
-        """Go on from a snapshot."""
+    def restore(self, facts, arrays, trusted=False):
+        """Go on from a snapshot; trusted: one of this process, which no file has held."""
+        refuse_unfit_facts(self, facts, trusted)
         same = facts["choice"] is self.choice.facts  # as where a simulation goes back and forth
         choice = self.choice if same else Choice.restored(facts["choice"])
         if choice != self.choice:
             self._choose(choice, self.library(choice))
         self.used |= set(facts["used"])
         self.choices, self.wall, self.looked = facts["choices"], facts["wall"], facts["looked"]
-        self._restore_records(arrays)
+        self._restore_records(arrays, trusted)
 
-    def _restore_records(self, arrays):
+    def _restore_records(self, arrays, trusted):
+        refuse_unfit_records(self, arrays, trusted)
         parts: dict = {}
         for name, x in arrays.items():
             part, _, own = name.partition(".")

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ResultError, TorsorError
 from ..methods.codes import FINISHED, RUNNING
 from ..methods.records import Evaluation
 from . import codes, endings
 from .again import Prepared
+from .restoring import refuse, refuse_unfit_log
 from .runner import PATIENCE
 
 LOG = ("time", "event", "energy", "slots")  # columns of the log of events
@@ -177,10 +179,31 @@ class Stepper:
         facts |= {"grid": grid, "ended": self.ended}
         return facts, arrays | {f"log.{what}": x for what, x in log.items()}
 
-    def restore(self, facts, arrays):
-        """Go on from a snapshot."""
+    def restore(self, facts, arrays, trusted=False):
+        """Go on from a snapshot. One that is not trusted, since a file has held it, is checked; where it is refused all stays."""
+        if trusted:
+            self._restore(facts, arrays)
+            return
+        before = self.snapshot()
+        try:
+            self._refuse_unfit(facts, arrays)
+            self._restore(facts, arrays, trusted)
+        except BaseException as error:
+            self._restore(*before)
+            if isinstance(error, TorsorError) or not isinstance(error, Exception):
+                raise
+            raise ResultError("the stored state is damaged, or was changed; nothing was changed") from None
+
+    def _refuse_unfit(self, facts, arrays):
+        grid, ended = facts.get("grid"), facts.get("ended")
+        numbers = isinstance(grid, (list, tuple)) and len(grid) == 3 and all(type(x) in (int, float) for x in grid)
+        if not numbers or not np.isfinite(grid).all() or grid[1] < 0 or grid[2] < 0 or not isinstance(ended, str):
+            refuse("its facts are not whole")
+        refuse_unfit_log(self.runner, arrays, LOG)
+
+    def _restore(self, facts, arrays, trusted=True):
         runner = self.runner
-        runner.restore(facts, arrays)
+        runner.restore(facts, arrays, trusted)
         runner.equations.known = runner.equations.settled = 0  # factors that belong to another state
         self.begin()
         (self.base, self.dt, self.count), self.ended = facts["grid"], facts["ended"]

@@ -24,6 +24,7 @@ from .elsewhere import Starts
 from .interruption import never_lost
 from .prepare import changes_structure, chosen_anew, run_kernels
 from .ranks import ALONE
+from .restoring import refuse_other_system
 from .runner import Runner
 
 FARTHEST = 1e13  # way of the start over the size of the model
@@ -111,6 +112,7 @@ class Task:
                 raise ResultError(
                     f"model {model.name!r}: its equations are derived differently here; nothing was changed"
                 )
+            refuse_other_system(stored, system, begun)
             built = self.derived().library(stored.choice, run_kernels) if begun else built
             system = stored
         else:

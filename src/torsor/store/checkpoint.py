@@ -20,11 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import OptionError, ResultError
+from ..errors import OptionError, ResultError, TorsorError
 from ..run.times import Spaced
 from .journal import Journal, pack, replace, unpack
 
-OWN = {"lock", "state", "outputs", "events", "times", "state.part", "times.part", "result.nc.part", "partial.nc.part"}
+OWN = {"lock", "state", "outputs", "events", "times"}
+PART = ".part"  # end of the names of files that are being written, or were when somebody was killed
 
 
 class Checkpoint:
@@ -58,7 +59,8 @@ class Checkpoint:
                 f"{self.folder!r} holds a checkpoint already: resume it (torsor.resume, `torsor resume`), or choose another "
                 "folder; nothing was changed"
             )
-        others = sorted(set(os.listdir(self.folder)) - OWN) if os.path.isdir(self.folder) else []
+        found = os.listdir(self.folder) if os.path.isdir(self.folder) else []
+        others = sorted(name for name in found if name not in OWN and not name.endswith(PART))
         if others:
             raise ResultError(
                 f"checkpoint {self.folder!r}: there are other files in it ({others[0]}); choose an empty folder"
@@ -116,6 +118,8 @@ class Checkpoint:
     def read(self):
         """What was asked for and how far it got: facts and arrays. Changes nothing."""
         try:
+            if not os.path.isfile(self.path("state")) and os.path.exists(self.path("state")):
+                raise ResultError(f"{self.path('state')!r} is not a regular file")
             content = pathlib.Path(self.path("state")).read_bytes()
         except FileNotFoundError:
             there = os.path.isdir(self.folder)
@@ -124,13 +128,19 @@ class Checkpoint:
             )
             raise ResultError(f"{self.folder!r} holds no checkpoint: {why}") from None
         except (OSError, ValueError) as error:
+            if isinstance(error, ResultError):
+                raise
             why = getattr(error, "strerror", None) or str(error)
             raise ResultError(f"cannot read the checkpoint in {self.folder!r}: {why}") from None
         try:
             facts, arrays = unpack(content, self.path("state"))
             self.static, self.source = facts["static"], facts["static"]["source"]
+            for journal in (facts["outputs"], facts["events"]):
+                if len(journal) != 3 or not all(type(x) is int and 0 <= x < 2**53 for x in journal):
+                    raise ValueError("journal")
+            _refuse_unfit_outcome(facts["outcome"])
             self._journals(facts["outputs"], facts["events"])
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, AttributeError):
             raise ResultError(f"{self.path('state')}: not a checkpoint of torsor, or a damaged one") from None
         self.result, self.times, self._last = facts.get("result"), None, (facts, arrays)
         return facts, arrays
@@ -139,6 +149,13 @@ class Checkpoint:
         """An error where results are missing or damaged that the state counts."""
         self.outputs.verify()
         self.events.verify()
+
+    def refuse_other_width(self, outputs):
+        """An error where the rows of journals do not fit the system."""
+        events, rows = self.static["events"], len(self.static["system"]["rows"])
+        happened = 3 + rows + events["slots"] if events else 0
+        if (self.outputs.width, self.events.width) != (outputs, happened):
+            raise ResultError(f"{self.folder!r}: the checkpoint is damaged: its journals do not fit the model")
 
     def output_times(self):
         """The output times of a stored run: a rule or an array."""
@@ -161,7 +178,7 @@ class Checkpoint:
 
     def tidy(self):
         """Remove what a killed process left behind."""
-        for name in OWN - {"lock", "state", "outputs", "events", "times"} | {"partial.nc"}:
+        for name in ["partial.nc", *(name for name in os.listdir(self.folder) if name.endswith(PART))]:
             with suppress(FileNotFoundError):
                 os.unlink(self.path(name))
 
@@ -192,12 +209,40 @@ class Checkpoint:
         self.result = digest
 
 
+@contextmanager
+def readable(folder):
+    """Whatever goes wrong with what a file holds, as one kind of error: a folder may come from anybody."""
+    try:
+        yield
+    except (
+        AttributeError,
+        ArithmeticError,
+        AssertionError,
+        LookupError,
+        MemoryError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ) as error:
+        if isinstance(error, TorsorError):
+            raise
+        raise ResultError(f"{folder!r}: the checkpoint is damaged, or was changed; nothing was changed") from error
+
+
 def outcome(runner, status):
     """How far a run got, for its result."""
     return {
         "status": runner.verdict(status), "reached": runner.state.time, "wall": runner.wall, "counts": runner.counts(),
         "used": runner._rows_used(),
     }  # fmt: skip
+
+
+def _refuse_unfit_outcome(found):
+    """A ValueError where a file tells something else than how far a run got."""
+    numbers = [found["reached"], found["wall"], *found["counts"].values()]
+    places = all(type(k) is int and k >= 0 for k in found["used"])
+    if type(found["status"]) is not str or not places or not all(type(x) in (int, float) for x in numbers):
+        raise ValueError("outcome")
 
 
 def _hold(file):

@@ -6,8 +6,12 @@ from dataclasses import asdict
 
 import numpy as np
 
+from ..describe.quantity import LARGEST
 from ..errors import ResultError
+from ..formulations.fingerprint import fingerprint
+from ..registry import lookup
 from ..run.laws import digest_of_laws
+from ..run.task import Task
 
 OTHER_LAW = (
     "the function of a controller differs, or something that it refers to: its code, default values, enclosed variables, "
@@ -53,6 +57,36 @@ def _numba():
         return version("numba")
     except PackageNotFoundError:
         return "none"
+
+
+def stored_task(folder, static, model, signals):
+    """The task of a stored run, for a model that is the one that it belongs to; signals: further ones that it records."""
+    o, every = static["options"], dict(model.signals) | signals
+    refuse_unfit_options(folder, o)
+    values = model.values({name: value for name, value in static["given"].items() if name in model.parameters})
+    refuse_other_model(folder, static, model, every, fingerprint(model, every), values)
+    cls = lookup("projection", o["projection"][0])
+    return Task(
+        model, o["until"], o["step"], o["method"], o["formulation"], cls(**o["projection"][1]), o["tolerance"], o["map"], signals,
+        static["given"], o["formulation_reason"], method_reason=o["method_reason"], start=o.get("start"),
+    )  # fmt: skip
+
+
+def refuse_unfit_options(folder, options):
+    """An error where stored options are none that `simulate` takes."""
+    number = lambda x: type(x) in (int, float) and 0 <= x <= LARGEST
+    fits = {
+        "until": number(options["until"]) and options["until"] > 0,
+        "outputs": options["outputs"] is None or (type(options["outputs"]) is int and 0 < options["outputs"] < 2**53),
+        "step": options["step"] is None or (number(options["step"]) and options["step"] > 0),
+        "tolerance": options["tolerance"] is None or number(options["tolerance"]),
+        "checkpoints": len(options["checkpoints"]) == 2 and all(x is None or number(x) for x in options["checkpoints"]),
+        "start": options.get("start") in (None, "given"),
+    }
+    fits |= {name: isinstance(options[name], str) for name in ("method", "formulation", "map", "method_reason")}
+    for name, well in fits.items():
+        if not well:
+            raise ResultError(f"{folder!r}: the checkpoint is damaged, or was changed: its option {name!r} is none")
 
 
 def refuse_other_circumstances(folder, stored):

@@ -12,12 +12,14 @@ import hashlib
 import json
 import math
 import os
+import tempfile
 import zlib
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from ..describe import quantity
 from ..errors import ResultError
 
 FORMAT = 2
@@ -68,14 +70,39 @@ def _unpacked(body):
     return head["facts"], arrays
 
 
+def read_bytes(path, what):
+    """The content of a regular file; what: it is, for messages."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise ResultError(f"{what} cannot be read: give the path of a file, got {quantity.show(path)}")
+    try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise ResultError(f"{what} cannot be read: {os.fspath(path)!r} is not a regular file")
+        with open(path, "rb") as file:
+            return file.read()
+    except (OSError, ValueError) as error:
+        if isinstance(error, ResultError):
+            raise
+        why = getattr(error, "strerror", None) or error
+        raise ResultError(f"{what} cannot be read: {os.fspath(path)!r}: {why}") from None
+
+
 def replace(path, content):
     """Put `content` in the place of a file: all of it or nothing."""
-    temporary = f"{path}.part"
-    with open(temporary, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
+    path = os.path.abspath(path)
+    handle, temporary = tempfile.mkstemp(
+        suffix=".part", prefix=f".{os.path.basename(path)}-", dir=os.path.dirname(path)
+    )
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:  # also when interrupted
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
     flush_folder(os.path.dirname(path))
 
 
