@@ -229,6 +229,7 @@ class Accuracy:
             "steps": counts["steps"],
             "rejections": counts["rejections"],
             "evaluations": counts["evaluations"],
+            "cut_steps": counts.get("cut_steps", 0),
             "choices": counts["choices"],
             "structures": counts["structures"],
             **events,

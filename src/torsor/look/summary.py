@@ -23,7 +23,7 @@ def summary(data):
         *[("", f"  {line}") for line in why],
         ("formulation", first),
         *[("", f"  {line}") for line in rest],
-        ("steps", f"{a['steps']}, {a['rejections']} rejected, {a['evaluations']} evaluations"),
+        ("steps", f"{a['steps']}, {a['rejections']} rejected, {a['evaluations']} evaluations{_cut(a)}"),
         *[("accuracy" if k == 0 else "", line) for k, line in enumerate(certificate.words(data))],
         ("energy balance", _balance(a)),
         ("drift", f"position {a['position_drift_max']:.2e}, velocity {a['velocity_drift_max']:.2e}"),
@@ -42,6 +42,10 @@ def summary(data):
         rows += [("reactions", first), *[("", f"  {line}") for line in rest]]
         rows += [("", f"  and {len(shared) - 24} more")] if len(shared) > 24 else []
     return "\n".join([f"{a['model']}: {a['status']}", *table(rows)])
+
+
+def _cut(a):
+    return f"; {a['cut_steps']} cut into parts, as Newton's method asked for" if a.get("cut_steps") else ""
 
 
 def _balance(a):

@@ -16,6 +16,10 @@ STILL = 1e-16  # of its size: what moves by less in a run does not move
 SUDDEN = 1e4  # smallest steps, 1e-9 of a run: nothing but a force that jumps makes steps from rest so short
 RUN = 1e13  # smallest steps
 KNOWN = 4.0  # how often the measured rounding of accelerations is put up with
+ROUNDED_COORDINATE = 4e-16  # of the size of the model: rounding of a coordinate
+ROUNDED_RATE = 1e-14  # relative change by which rates of the user's states are measured where steps are fixed
+MOST_PAUSE = 25  # steps and rejections after which the scales of states may be measured again, at most,
+SERVES = 100  # and for which they serve: the model may be elsewhere then
 
 
 class Largest(NamedTuple):
@@ -87,8 +91,24 @@ def of_all_ranks(run, along, about):
 
 
 @inlined
-def of_states(run, h, x, e):
-    """Largest error of a user's state, each over the largest value that it has had, or gains in a short time."""
+def state_size(run, h, x, way, m):
+    """What errors of a user's state are measured against: the largest value that it has had, or gains in a short time, and what it
+    changes by in a step where all that its rate depends on changes by its own scale (`measure_states`). Rates of something stiff do
+    not last: where steps may be longer than they do, the mean rate of the step counts."""
+    scales, first, n = run.scales, run.plan.configuration + run.plan.velocities + 1, 2 * run.plan.velocities + 1
+    fast, stages = abs(way[n + m]) / h, run.method.stages
+    for j in range(stages if run.method.implicit == 0 else 0):
+        fast = max(fast, abs(run.scratch.K[j, n + m]))
+    gained = h * abs(run.scratch.K[0, n + m]) if run.method.implicit == 0 else abs(way[n + m])
+    size = max(scales.states[m], abs(x[first + m]), gained, BRIEF * run.plan.smallest_step * fast)
+    if run.state.steps + run.state.rejections > scales.states_measured + SERVES:
+        return size
+    return max(size, h * scales.state_rates[m] / (1.0 + h * scales.state_damping[m]))
+
+
+@inlined
+def of_states(run, h, x, way, e):
+    """Largest error of a user's state, each over its size."""
     most, first, n, worst = (
         run.scales.states,
         run.plan.configuration + run.plan.velocities + 1,
@@ -96,10 +116,7 @@ def of_states(run, h, x, e):
         0.0,
     )
     for m in range(most.size):
-        fast = 0.0
-        for j in range(run.method.stages):
-            fast = max(fast, abs(run.scratch.K[j, n + m]))
-        size = max(most[m], abs(x[first + m]), h * abs(run.scratch.K[0, n + m]), BRIEF * run.plan.smallest_step * fast)
+        size = state_size(run, h, x, way, m)
         most[m] = max(most[m], abs(x[first + m]))
         if size > 0.0:
             worst = max(worst, abs(e[n + m]) / size)
@@ -161,7 +178,7 @@ def relative(run, h, x, e, along, about, sizes):
     worst = max(worst, along.faster / sizes.speed if sizes.speed > 0.0 else 0.0)
     worst = max(worst, about.faster / sizes.spin if sizes.spin > 0.0 else 0.0)
     worst = max(worst, abs(e[2 * run.plan.velocities]) / sizes.energy if sizes.energy > 0.0 else 0.0)
-    return max(worst, of_states(run, h, x, e))
+    return max(worst, of_states(run, h, x, run.scratch.u, e))
 
 
 @inlined
@@ -225,6 +242,7 @@ def resolution(run, k, t, h, x, x1):
     """How well accelerations are known at a state, now and when a step from it ends: forces that vanish at its start, and their
     rounding with them, may be there at its end. Kept in the scales."""
     s, scales = run.scratch, run.scales
+    rate(run, k, t, x, run.state.p, s.K[0])
     first = rounding(run, k, t, x, x1, s.K[0])
     rate(run, k, t + h, x, run.state.p, s.K[1])
     last = rounding(run, k, t + h, x, x1, s.K[1])
@@ -257,6 +275,75 @@ def rounding(run, k, t, x, x1, known):
         least = (min(least[0], here[0]), min(least[1], here[1]))
         most = (max(most[0], here[0]), max(most[1], here[1]))
     return max(least[0], min(most[0], slow * scales.length)), max(least[1], min(most[1], slow))
+
+
+@compiled
+def shifted_rates(run, k, t, h, x, x1, relative, pattern, state):
+    """Write to xdot the rate at x where all coordinates and velocities are shifted by this part of their scales, with signs that a
+    pattern gives, or where one of the user's states alone is shifted (state ≥ 0). Returns by how much that state was."""
+    plan, s, scales, n = run.plan, run.scratch, run.scales, run.plan.velocities
+    along, about = either(s.K[0], plan.linear, 0)
+    faster, turning = either(s.K[0], plan.linear, n)
+    speed = max(scales.speed, along + min(h * faster, scales.length / h))
+    spin = max(scales.spin, about + min(h * turning, 1.0 / h))
+    elapsed, amount = abs(run.state.time) + h, 0.0
+    for m in range(s.u.size):
+        s.u[m] = 0.0
+    for m in range(n if state < 0 else 0):
+        side = 1.0 if (pattern >> (m % 3)) & 1 == 1 else -1.0
+        length, fast = (scales.length, speed) if plan.linear[m] == 1 else (1.0, spin)
+        s.u[m] = side * max(relative * min(length, fast * elapsed), ROUNDED_COORDINATE * length)
+        s.u[n + m] = side * (1.0 + 0.25 * (m % 3)) * relative * fast
+    if state >= 0:
+        value = max(scales.states[state], abs(x[plan.configuration + n + 1 + state]))
+        amount = max(ROUNDED_RATE * value, h * relative * scales.state_rates[state])
+        s.u[2 * n + 1 + state] = amount
+    ask.retract(k, s, x, s.u, x1)
+    rate(run, k, t, x1, run.state.p, s.xdot)
+    run.state.evaluations += 1
+    return amount
+
+
+@compiled
+def measure_states(run, k, t, h, x, x1):
+    """How much rates of the user's states change where what they depend on changes by its scale, and how fast each state decays by
+    itself. A state is not known better than what its rate depends on, and rounding of its rate is no error.
+
+        ε_z = h σ/(1 + h d),     σ = max |ż(x + ε s) − ż(x)|/ε,     d = |∂ż/∂z|                               (1)
+
+    ε   the tolerance, or rounding where steps are fixed
+    s   scales of coordinates, velocities and other states
+    """
+    scales, s, first = run.scales, run.scratch, 2 * run.plan.velocities + 1
+    relative = run.plan.tolerance if run.plan.adaptive == 1 else ROUNDED_RATE
+    rate(run, k, t, x, run.state.p, s.K[0])
+    run.state.evaluations += 1
+    for m in range(scales.states.size):
+        scales.state_rates[m], scales.state_damping[m] = 0.0, 0.0
+    for pattern in range(4):
+        shifted_rates(run, k, t, h, x, x1, relative, 2 * pattern + 1, -1)
+        for m in range(scales.states.size):
+            change = abs(s.xdot[first + m] - s.K[0, first + m]) / relative
+            scales.state_rates[m] = max(scales.state_rates[m], change if change < np.inf else 0.0)
+    for j in range(scales.states.size):
+        amount = shifted_rates(run, k, t, h, x, x1, relative, 0, j)
+        for m in range(scales.states.size if amount > 0.0 else 0):
+            change = abs(s.xdot[first + m] - s.K[0, first + m])
+            if m == j:
+                scales.state_damping[m] = change / amount if change < np.inf else 0.0
+            elif change < np.inf:
+                scales.state_rates[m] = max(scales.state_rates[m], change / relative)
+
+
+@compiled
+def relearn_states(run, k, t, h, x, x1):
+    """Measure the scales of the user's states where one of them has stopped a step, less and less often. K[0] is ẋ at x."""
+    state, scales = run.state, run.scales
+    tried = state.steps + state.rejections
+    if scales.states.size == 0 or (scales.states_pause > 0 and tried < scales.states_measured + scales.states_pause):
+        return
+    measure_states(run, k, t, h, x, x1)
+    scales.states_measured, scales.states_pause = tried, min(2 * scales.states_pause + 1, MOST_PAUSE)
 
 
 @inlined

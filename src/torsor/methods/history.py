@@ -7,9 +7,12 @@ CLOSE = 1e-3  # distance of two states over the step, below which older ones are
 
 
 @compiled
-def remember(run, k, t, h):
+def remember(run, k, t, h, nearly=False):
     """The present state and its rate are the newest ones; what is later than them, since the run has gone back, is forgotten.
-    The rate is left in the first row of K. Returns whether the state was not known before."""
+    The rate is left in the first row of K. Returns whether the state was not known before.
+
+    nearly   the rate may be that with which the last step ended (second row of rates), which saves its evaluation
+    """
     past, state, K = run.past, run.state, run.scratch.K
     while past.kept > 0 and past.times[0] > t:
         shift(past, 0, 1)
@@ -19,7 +22,13 @@ def remember(run, k, t, h):
         return False
     if past.kept > 0 and t - past.times[0] < CLOSE * h:
         past.kept = 0
-    first_rate(run, k, t)
+    known = nearly and state.rated == 0 and past.kept > 0 and past.ended == t
+    if known:
+        copy(past.rates[1], K[0])
+    else:
+        state.evaluations += 1 - state.rated if nearly else 0
+        first_rate(run, k, t)
+    past.exact = 0 if known else 1
     shift(past, 1, 0)
     past.times[0] = t
     copy(state.xs[state.at], past.xs[0])

@@ -9,17 +9,20 @@ import numpy as np
 
 from ..kernels import ask
 from ..kernels.compiled import compiled, inlined
-from .control import of_each_kind, sizes_of, speeds_met
+from .control import of_each_kind, relearn_states, sizes_of, speeds_met, state_size
 from .newton import factored, solve
 from .vectors import copy, stage
 
 SAME = 0.02  # relative difference of shifts up to which factors of one serve for the other
-SLOW = 0.03  # contraction of corrections, above which the slope is evaluated anew for the next step
+SLOW = 0.01  # contraction of corrections, above which the slope is evaluated anew for the next step
 BEGINS = 0.1  # what is taken for it where none was seen yet,
 UNSEEN = 0.01  # and at least, where it was seen in earlier steps
-CLOSELY = 0.001  # part of the tolerance to which equations are solved,
+CLOSELY = 0.003  # part of the tolerance to which equations are solved, at most; else its root,
 EXACTLY = 1e-15  # and of the size of the model, where a step is fixed
 ROUNDING = 1e-9  # corrections below this that no longer shrink are rounding of large terms
+NOISE = 1e-14  # likewise of corrections over the size of the model, as ways in a step, and over values of states
+STAGNATES = 0.3  # ratio of successive corrections above which they no longer shrink
+DIVERGES = 0.99  # mean ratio of successive corrections from which they do not converge
 ROUNDED, RESTING = 1e-15, 1e-9  # of its size: how far a model moves in a step by rounding, and at most where it rests
 ITERATIONS, FEW = 30, 10  # that are tried with a fixed step, and where a shorter one may be cheaper
 GOES_ON, SOLVED, FAILS = 0, 1, 2
@@ -30,7 +33,7 @@ def forget_after_jump(run):
     """What belongs to the motion before a jump serves no more."""
     past = run.past
     if past.kept == 0:
-        past.sloped, past.span = 0, 0.0
+        past.sloped, past.span, past.ended = 0, 0.0, -np.inf
 
 
 @compiled
@@ -92,63 +95,105 @@ def units(run, h, x, way, change):
 
 
 @compiled
-def size_of(run, speed, spin, way, change):
-    """How large a correction of the way of a step is, over the size of the model and its speeds, and its largest component."""
-    plan, scales, n, worst, place = run.plan, run.scales, run.plan.velocities, 0.0, 0
+def size_of(run, h, x, speed, spin, way, change):
+    """The largest component of a correction of the way of a step over the size of the model, its speeds and states; which
+    component that is; and the largest over the rounding of sizes and states."""
+    plan, scales, n, worst, place, noise = run.plan, run.scales, run.plan.velocities, 0.0, 0, 0.0
     for m in range(2 * n):
         if plan.linear[m % n] == 1:
-            unit = scales.length if m < n else speed
+            unit, size = (scales.length, scales.length) if m < n else (speed, scales.length / h)
         else:
-            unit = 1.0 if m < n else spin
-        size = abs(change[m]) / unit
-        if not size <= worst:
-            worst, place = size, m
-    for m in range(2 * n + 1, change.size):
-        size = abs(change[m]) / max(abs(way[m]), scales.states[m - 2 * n - 1], 1e-300)
-        if not size <= worst:
-            worst, place = size, m
-    return worst, place
+            unit, size = (1.0, 1.0) if m < n else (spin, 1.0 / h)
+        part = abs(change[m]) / unit
+        if not part <= worst:
+            worst, place = part, m
+        noise = max(noise, abs(change[m]) / size)
+    for m in range(run.scales.states.size):
+        unit = state_size(run, h, x, way, m)
+        part = abs(change[2 * n + 1 + m]) / unit if unit > 0.0 else 0.0
+        if not part <= worst:
+            worst, place = part, 2 * n + 1 + m
+        noise = max(noise, part)
+    return worst, place, noise
 
 
 @compiled
-def verdict(run, h, x, way, change, last, turn):
-    """Whether a correction is the last that is needed, or no hope is left; and its size.
+def remaining(run, size, turn):
+    """The error that is left after a correction of this size, and the mean ratio of successive corrections.
 
-    last   size of the correction before;  turn: how many there were
+    turn   number of corrections before this one
+
+    The ratio of two corrections is that of the two before them: where a stiff direction turns within a step, corrections
+    along it and across it alternate, and every second one may grow. With ratios a, b, a, b … what is left is
+
+        size · b (1 + a)/(1 − a b),      mean ratio √(a b)                                                   (1)
+    """
+    eq, past = run.equations, run.past
+    if turn == 0:
+        eq.last, eq.ratio = size, 0.0
+        left = max(past.contraction, UNSEEN)
+        return left / (1.0 - left) * size if left < 1.0 else np.inf, past.contraction
+    a = size / eq.last if eq.last > 0.0 else 0.0
+    b = eq.ratio if turn > 1 else a
+    eq.last, eq.ratio = size, a
+    if a * b >= DIVERGES**2:
+        return np.inf, np.sqrt(a * b)
+    return size * b * (1.0 + a) / (1.0 - a * b), np.sqrt(a * b)  # (1)
+
+
+@compiled
+def verdict(run, h, x, way, change, turn):
+    """GOES_ON, SOLVED or FAILS after a correction: SOLVED where the error that is left is small against the tolerance, or where
+    corrections are rounding; FAILS where they do not shrink, or too slowly. One correction may grow.
+
+    turn   number of corrections before this one
 
     Nothing depends on the work, which follows the motion by an iteration: it may ask for one more.
     """
     plan, state, past, eq, n = run.plan, run.state, run.past, run.equations, run.plan.velocities
     speed, spin, energy = units(run, h, x, way, change)
-    size, state.worst = size_of(run, speed, spin, way, change)
+    size, state.worst, noise = size_of(run, h, x, speed, spin, way, change)
     state.unsolved = size
     goal, rounding, most = EXACTLY, ROUNDING, ITERATIONS
     if plan.adaptive == 1:
-        goal, rounding, most = CLOSELY * plan.tolerance, min(ROUNDING, 0.1 * plan.tolerance), FEW
+        goal = min(CLOSELY, np.sqrt(plan.tolerance)) * plan.tolerance
+        rounding, most = min(ROUNDING, 0.1 * plan.tolerance), FEW
     if not size < np.inf:
-        return FAILS, size
-    ratio = size / last if turn > 0 and last > 0.0 else 0.0
-    rounded = turn > 0 and size <= rounding and ratio > 0.3
+        return FAILS
+    left, mean = remaining(run, size, turn)
+    rounded = turn > 0 and (size <= rounding or noise <= NOISE) and eq.ratio > STAGNATES
     if turn > 0 and not rounded:
-        past.contraction = ratio
-    left = min(past.contraction, 0.99) if turn > 0 else max(past.contraction, UNSEEN)
-    if rounded or size == 0.0 or left / (1.0 - left) * size <= goal:
+        past.contraction = min(mean, 1.0)
+    if rounded or size == 0.0 or left <= goal:
         settled, eq.settled = eq.settled == 1, 1
         worked = abs(change[2 * n]) <= 100.0 * goal * max(energy, abs(way[2 * n]))
-        return (SOLVED if worked or settled else GOES_ON), size
-    hopeless = past.contraction >= 0.99 or size * left ** (most - turn) > goal
-    return (FAILS if turn > 0 and size > rounding and hopeless else GOES_ON), size
+        return SOLVED if worked or settled else GOES_ON
+    if turn < 2 or size <= rounding:
+        return GOES_ON
+    hopeless = mean >= DIVERGES or (plan.adaptive == 1 and size * mean ** (most - 1 - turn) / (1.0 - mean) > goal)
+    return FAILS if hopeless else GOES_ON
+
+
+@inlined
+def shrinks_slowly(run, turn):
+    """True where a slope at the present iterate is worth its evaluation: steps are fixed, and corrections hardly shrink."""
+    return run.plan.adaptive == 0 and turn > 0 and run.equations.ratio > STAGNATES
 
 
 @compiled
-def iterated(run, structure, t, h, x, x1, within, b, g):
-    """Newton's method for u = b + g k(within · u) from the u in the scratch, with the factors that there are. Returns whether it
-    converged; k of the last iteration is left in the last row of K."""
-    k, s, eq, n, last = run.kernels[structure], run.scratch, run.equations, run.scratch.u.size, np.inf
-    K, shift, eq.settled = s.K[run.method.stages - 1], 1.0 / (within * g), 0
+def iterated(run, structure, t, h, x, x1, within, b, g, renew):
+    """Newton's method for u = b + g k(within · u) from the u in the scratch, with the factors that there are; renew: with a slope
+    at the present u where corrections hardly shrink. Returns whether it converged; k of the last iteration is left in the last
+    row of K."""
+    k, s, eq, n = run.kernels[structure], run.scratch, run.equations, run.scratch.u.size
+    K, shift, eq.settled, found = s.K[run.method.stages - 1], 1.0 / (within * g), 0, GOES_ON
     for turn in range(ITERATIONS):
         for m in range(n):
             s.left[m] = within * s.u[m]
+        if renew and shrinks_slowly(run, turn):
+            evaluate_slope(run, k, t, x, s.left)
+            if not factors_for(run, structure, shift, 0.0):
+                return False
         stage(run, k, t, x, s.left, x1, K)
         run.state.evaluations += 1
         for m in range(n):
@@ -156,30 +201,29 @@ def iterated(run, structure, t, h, x, x1, within, b, g):
         solve(run, structure, eq.factors, eq.b, eq.y)
         for m in range(n):
             s.u[m] += eq.b[m]
-        found, last = verdict(run, h, x, s.u, eq.b, last, turn)
-        if found != GOES_ON:
-            return found == SOLVED
-    return False
+        found = verdict(run, h, x, s.u, eq.b, turn)
+        if found == SOLVED or (found == FAILS and not (renew and run.state.unsolved < np.inf)):
+            break
+    return found == SOLVED
 
 
 @compiled
 def solved_stage(run, structure, t, h, x, x1, within, b, g):
-    """u = b + g k(within · u) at time t, from the u in the scratch on; first with the slope that is kept, then with a fresh one.
-    Returns whether it was solved."""
+    """u = b + g k(within · u) at time t, from the u in the scratch on; first with the slope that is kept, then with a fresh one,
+    then, where steps are fixed, with one of every iterate. Returns whether it was solved."""
     k, s, eq, past = run.kernels[structure], run.scratch, run.equations, run.past
     copy(s.u, eq.guess)
-    for _ in range(2):
-        fresh = past.sloped == 0
-        if fresh:
+    for trial in range(0 if past.sloped == 1 else 1, 3 if run.plan.adaptive == 0 else 2):
+        if trial > 0:
             for m in range(s.u.size):
                 s.left[m] = within * s.u[m]
             evaluate_slope(run, k, t, x, s.left)
-        if factors_for(run, structure, 1.0 / (within * g), 0.0) and iterated(run, structure, t, h, x, x1, within, b, g):
+        good = factors_for(run, structure, 1.0 / (within * g), 0.0)
+        if good and iterated(run, structure, t, h, x, x1, within, b, g, trial == 2):
             if past.contraction > SLOW:
                 past.sloped = 0
             return True
         past.sloped = 0
-        if fresh:
-            return False
+        relearn_states(run, k, t, h, x, x1)
         copy(eq.guess, s.u)
     return False

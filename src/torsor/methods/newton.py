@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels.compiled import compiled, inlined
 
-CANCELLED = 1e-10  # what is left of a pivot over all that was added up in it, below which it is refused
+CANCELLED = 1e-13  # what is left of a pivot over all that was added up in it, below which it is refused
 
 
 @compiled

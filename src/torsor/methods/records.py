@@ -58,6 +58,7 @@ class Method(Record):
     gain: REAL  # by which the next step may be longer than that, since the method changes
     steady: REAL  # a step that could be longer by less than this factor stays as long as it is,
     growth: REAL  # and none grows by more
+    hold: REAL  # factor by which the step after one that is accepted may be shorter, at most
     stages: COUNT
     A: MATRIX
     b: VECTOR
@@ -83,7 +84,15 @@ class Past(Record):
     order: COUNT  # of a method that changes it,
     next: COUNT  # that it takes where the last step is accepted,
     held: COUNT  # and steps for which order and length have been the same
-    ways: MATRIX  # to the stages of the last step that was tried, by which the next are guessed:
+    helping: COUNT  # steps of a one-step method to be taken before several states are used again,
+    pause: COUNT  # how many they were the last time,
+    attempts: COUNT  # attempts of steps since then,
+    failures: COUNT  # and those that were refused
+    exact: (
+        COUNT  # whether the first row of rates is that of the state, and not that of the equations of the step before
+    )
+    ended: REAL  # time at the end of the last step that was solved
+    ways: MATRIX  # to the stages of the last step that was solved, by which the next are guessed:
     began: REAL  # when that began,
     span: REAL  # and how long it was
     slope: VECTOR  # ∂k/∂u that is in use, as long as Newton's method converges well with it,
@@ -111,6 +120,8 @@ class State(Record):
     projections: COUNT
     dodged: COUNT  # times in a row that a singular position was stepped around
     rejected: COUNT  # rejections in a row
+    cuts: COUNT  # fixed steps that were cut, since the equations of an implicit method were not solved
+    uncut: REAL  # time up to which the step that was cut last is counted
     at: COUNT  # place of the present x
     fresh: COUNT  # whether F in the scratch belongs to x
     rated: COUNT  # whether ẋ in the scratch does
@@ -131,6 +142,10 @@ class Scales(Record):
     spin: REAL
     energy: REAL  # most work
     states: VECTOR  # largest values of the user's states
+    state_rates: VECTOR  # change of their rates where all else changes by its own scale,
+    state_damping: VECTOR  # and -∂ż/∂z of each [1/s]
+    states_measured: COUNT  # steps and rejections after which both were measured last
+    states_pause: COUNT  # further ones before they are measured again
     linear_rounding: REAL  # of accelerations
     angular_rounding: REAL
 
@@ -148,6 +163,7 @@ class Scratch(Record):
     lam: VECTOR
     K: MATRIX  # stages of a step: the first belongs to its start
     points: MATRIX  # states that a method keeps, as ways from the present one
+    ways: MATRIX  # to the stages of an implicit step, while they are solved for
     g: VECTOR
     psi: VECTOR
     turn: VECTOR
@@ -187,6 +203,8 @@ class Equations(Record):
     z: COMPLEX
     guess: VECTOR  # where Newton's method began
     settled: COUNT  # whether it has found the motion
+    last: REAL  # size of its last correction,
+    ratio: REAL  # over that of the one before
 
 
 class Span(Record):

@@ -9,12 +9,13 @@ from ..kernels import ask
 from ..kernels.compiled import call_step, compiled, inlined
 from ..methods.agreement import alone, overall, same_trunk
 from ..methods.codes import ACCEPTED, ILL_CHOSEN, NOT_FINITE, NOT_PROJECTED, NOT_SOLVED, REJECTED, STEP_TOO_SMALL
-from ..methods.control import error_of, finite, proposed, resolution
+from ..methods.control import error_of, finite, proposed, relearn_states, resolution
 from ..methods.correction import correct_positions, correct_velocities, dips, ill_chosen
 from ..methods.vectors import copy, largest
 
 # to count full turns: angle that a step may turn a joint by at the rate of its start, and beyond which it is repeated [rad]
 TURNING, TURNED = 1.5, 2.5
+SHORTER = 0.9  # factor by which a step is shorter than one that was refused, at least
 MOST_PARTS = 1000  # into which a fixed step may be cut where the equations of an implicit method are not solved
 
 
@@ -61,6 +62,9 @@ def judged(run, k, h, last, x1, usable, projecting):
     if not error <= 1.0:
         if usable and state.rejected == 1:  # an error that does not shrink with the step may be rounding
             resolution(run, k, state.time, h, x, x1)
+        if usable:
+            relearn_states(run, k, state.time, h, x, x1)
+        proposal = min(proposal, SHORTER * h)
         state.step = proposal
         state.rejected += 1
         if proposal < plan.smallest_step:
@@ -68,7 +72,7 @@ def judged(run, k, h, last, x1, usable, projecting):
         return REJECTED
     # a step that was cut short to meet an output says little about how much longer it could have been
     cut = h < 0.99 * state.step and factor >= run.method.growth
-    state.step = max(state.step, proposal) if cut else proposal
+    state.step = max(state.step, proposal) if cut else max(proposal, run.method.hold * h)
     return ACCEPTED
 
 
@@ -122,6 +126,9 @@ def refused(run):
 def shorter(run, h):
     """The equations of an implicit step were not solved: a shorter one is tried, up to a limit."""
     plan, state = run.plan, run.state
+    if plan.adaptive == 0 and state.time >= state.uncut:  # once for all parts of a step that was asked for
+        state.cuts += 1
+        state.uncut = state.time + (1.0 - 1e-9) * h
     state.longest = 0.5 * h
     state.step = min(state.step, 0.5 * h)
     return refused(run) if 0.5 * h > max(plan.smallest_step, plan.step / MOST_PARTS) else NOT_SOLVED

@@ -129,7 +129,7 @@ class Results:
     def counts(self):
         state, unit = self.state, self.system.unit
         return {
-            "steps": state.steps, "rejections": state.rejections, "evaluations": state.evaluations,
+            "steps": state.steps, "rejections": state.rejections, "evaluations": state.evaluations, "cut_steps": state.cuts,
             "projections": state.projections, "choices": self.choices, "structures": 1, "smallest_pivot": state.least_pivot,
             "corrected_position": state.position_residual * unit, "corrected_velocity": state.velocity_residual * unit,
             "energy": self._energy(),

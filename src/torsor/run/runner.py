@@ -62,7 +62,8 @@ class Runner(Departing):
             ways=np.zeros((3 if "slope" in self.needs else 0, system.state.algebra)),
         )  # fmt: skip
         self.plan = self._planned(step, tolerance, projection)
-        self.scales = Scales(states=np.zeros(len(system.state.states)))
+        own = {name: np.zeros(len(system.state.states)) for name in ("states", "state_rates", "state_damping")}
+        self.scales = Scales(**own)
         self.state = State(p=np.zeros(len(system.p)), xs=np.zeros((3, system.state.x)))
         self.scratch, self.equations = self._scratch(), Equations()
         self.span, self.out = span_of(self.method, self.scratch, system.state, self.state.p), Outputs()
@@ -109,6 +110,7 @@ class Runner(Departing):
         return Scratch(
             t=np.zeros(1), K=np.zeros((stages, layout.algebra)), tried=np.zeros(layout.x), turn=np.zeros(turns),
             spin=np.zeros(turns), points=np.zeros((self.past.times.size, layout.algebra)), **vectors,
+            ways=np.zeros(self.past.ways.shape),
         )  # fmt: skip
 
     def _take(self, chosen):

@@ -223,6 +223,14 @@ class Task:
         """The data of a run, with a warning where it is wrong as its energy balance says, or may be."""
         a = data.attrs
         warn_of_loads(self.model, data, "the motion is", level + 2)
+        if a.get("cut_steps"):
+            warnings.warn(
+                f"model {self.model.name!r}: {a['cut_steps']} of the steps of {self.step:g} s were cut into shorter ones, since "
+                f"Newton's method did not solve the equations of method {a['method']!r} in them. The result has other steps than "
+                "were asked for: take a smaller step",
+                AccuracyWarning,
+                stacklevel=level + 1,
+            )
         if "energy_balance_lost" in a and a["status"] != "interrupted":
             what = "a smaller tolerance" if self.step is None else "a smaller step"
             advice = outcome.singular_start(self, data) or f"take {what}, and measure the error with certify=True"

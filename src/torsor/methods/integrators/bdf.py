@@ -46,6 +46,14 @@ ALIKE = (
     5.0  # how many times smaller than the tolerance errors are kept, since those of many steps are alike, and add up
 )
 BETTER = 1.1  # factor by which another order must allow a longer step
+EQUAL = 1e-3  # relative difference of steps that are as long as each other
+GROWTH = 3.0  # factor by which a step may be longer than equal ones before
+FAILURES, REFUSED = (
+    4,
+    0.2,
+)  # steps of several states that are refused, at least, and their share, from which Radau's are taken:
+HELPS, MOST_HELPS = 6, 96  # so many, at first and at most
+LASTS = 60  # attempts after which refused ones are counted anew
 CLOCK = 1e-15  # of the time: how well it is known how far earlier states lie back, and what errors (2) make of that
 
 
@@ -149,24 +157,41 @@ def longer(run, q, h, x, e):
 
 
 @compiled
+def equal_steps(run, q, t, h):
+    """True if the last q steps had the order and the length of this one."""
+    past = run.past
+    if past.held < q or past.kept <= q:
+        return False
+    for j in range(q):
+        if abs(past.times[j] - past.times[j + 1] - h) > EQUAL * h:
+            return False
+    return True
+
+
+@compiled
 def choose_order(run, q, t, h, x):
-    """The order of the next step, one more or less where that allows a longer one, and by how much."""
+    """The order of the next step, one more or less where that allows a longer one, and by how much. Order and length change
+    after as many equal steps as the order has, or where the error is too large: what a change excites has to settle first."""
     past, method, s = run.past, run.method, run.scratch
-    same = longer(run, q, h, x, s.e)
+    same, equal = longer(run, q, h, x, s.e), equal_steps(run, q, t, h)
     past.next, best = q, BETTER * same
-    if q > 1:
+    if q > 1 and (equal or same < 1.0):
         error_with(run, q - 1, t, h, s.left)
         less = longer(run, q - 1, h, x, s.left)
         if less > best:
             past.next, best = q - 1, less
-    if q < HIGHEST and past.held > q and past.kept > q + 1:
+    if q < HIGHEST and equal and past.kept > q + 1:
         error_with(run, q + 1, t, h, s.left)
         more = longer(run, q + 1, h, x, s.left)
         if more > best:
             past.next, best = q + 1, more
     method.gain = best / same if past.next != q else 1.0
-    even = t - past.times[q] >= 0.9 * q * h  # steps have not grown of late
-    method.order, method.steady, method.growth = q + 1.0, 1.2, 2.0 if even else 1.0
+    method.order, method.steady, method.growth, method.hold = (
+        q + 1.0,
+        1.2,
+        GROWTH if equal else 1.0,
+        0.0 if equal else 1.0,
+    )
 
 
 @compiled
@@ -198,21 +223,41 @@ def blurred(run, t, h, x):
     return measured(run, h, x, s.left) > tolerance
 
 
+@compiled
+def struggles(run, advanced):
+    """Whether Radau's step is to be taken, since too many steps of several states were refused of late. It is taken for a number
+    of steps, which is doubled each time that they are soon refused again."""
+    past = run.past
+    if past.helping > 0:
+        past.helping -= 1 if advanced else 0
+        return past.helping > 0
+    past.attempts += 1
+    past.failures += 0 if advanced else 1
+    if past.failures < FAILURES or past.failures < REFUSED * past.attempts:
+        if past.attempts > LASTS:
+            past.attempts, past.failures, past.pause = 0, 0, 0
+        return False
+    past.pause = min(max(2 * past.pause, HELPS), MOST_HELPS)
+    past.helping, past.attempts, past.failures = past.pause, 0, 0
+    return True
+
+
 @inlined
 def order_of(run, advanced, t, h, x):
     """The order of this step, as it was chosen after the last; 0: Radau's, where there are too few states, or too close ones, or
-    where they tell so little of what comes that two steps were rejected."""
+    where too many steps were refused."""
     past = run.past
     if run.plan.adaptive == 0:
         return FIXED if past.kept >= FIXED else 0
     if past.kept < START or blurred(run, t, h, x):
         past.order, past.next, past.held = 0, START - 1, 0
         return 0
+    if struggles(run, advanced):
+        past.order, past.next, past.held = 0, START, 0
+        return 0
     if advanced:
         past.held = past.held + 1 if past.next == past.order else 0
         past.order = past.next
-    elif run.state.rejected > 1:
-        return 0
     elif past.next < past.order:
         past.order, past.held = past.next, 0
     past.order = min(past.order, past.kept - 1)
@@ -235,20 +280,34 @@ def differentiated(run, structure, q, t, h):
     return True
 
 
+@inlined
+def end_at(run, t):
+    """Keep the rate with which a step ends, as its equations have it."""
+    copy(run.scratch.K[PARTS + 1], run.past.rates[1])
+    run.past.ended = t
+
+
 @entry("int64", "int64", "float64", "float64")
 def bdf(address, structure, t, h):
     """A step of length h from the present state: as `explicit` leaves it."""
     run = at(address)
     k, s, method, state = run.kernels[structure], run.scratch, run.method, run.state
     forget_after_jump(run)
-    advanced = remember(run, k, t, h)
+    advanced = remember(run, k, t, h, True)
     points(run, k, state.xs[state.at])
     q = order_of(run, advanced, t, h, state.xs[state.at])
     if q > 0:
-        return ACCEPTED if differentiated(run, structure, q, t, h) else NOT_SOLVED
+        if not differentiated(run, structure, q, t, h):
+            return NOT_SOLVED
+        end_at(run, t + h)
+        return ACCEPTED
     copy(s.K[0], s.xdot)
-    state.rated = 1
-    method.order, method.gain, method.steady, method.growth = ESTIMATED, 1.0, 1.2, 5.0
+    state.rated = run.past.exact
+    helps = (
+        run.past.kept + 1 >= START and run.past.helping <= 1
+    )  # the next step uses several states, with a larger error
+    method.order, method.gain, method.steady, method.hold = ESTIMATED, 1.0, 1.2, 0.0
+    method.growth = 1.0 if helps or state.rejected > 0 else 5.0
     if not radau(run, structure, t, h):
         return NOT_SOLVED
     copy(s.K[3], s.K[PARTS + 1])
@@ -256,4 +315,5 @@ def bdf(address, structure, t, h):
         a, b, c = weights(part / PARTS)
         for m in range(s.u.size):
             s.K[part, m] = (a * run.past.ways[0, m] + b * run.past.ways[1, m] + c * run.past.ways[2, m]) / h
+    end_at(run, t + h)
     return ACCEPTED

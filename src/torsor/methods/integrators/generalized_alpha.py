@@ -31,6 +31,7 @@ at = reference(Run)
 SOLVED = 1e-15  # way of a correction over the size of the model
 SMALL = 1e-12  # way of one from which the next is foretold, or that is rounding where it no longer shrinks
 ENOUGH = 1e-9  # way of one that is rounding of large terms where iterations do not help any more
+TERMS = 4e-15  # of the largest term of a way: its rounding, where large accelerations nearly cancel
 SHRINKS = 0.3  # factor by which corrections shrink, at least, before rounding stops them
 ITERATIONS = 30
 SAME = 1e-9  # difference of times over the step, below which they are the same
@@ -130,6 +131,16 @@ def corrected(run, h):
 
 
 @compiled
+def rounding_of_terms(run, h):
+    """Rounding of the way h Δ over the size of the model: Δ̄ and b w may be much larger than their sum, Δ."""
+    s, plan, worst = run.scratch, run.plan, 0.0
+    for m in range(plan.velocities):
+        term = h * max(abs(s.affine[2 + m]), abs(s.affine[0] * s.d[m]))
+        worst = max(worst, term / (run.scales.length if plan.linear[m] == 1 else 1.0))
+    return TERMS * worst
+
+
+@compiled
 def solved(run, k, t, h, x, x1):
     """w and multipliers in d, by Newton's method with the slope at its first guess; x1 has the user's states, the scratch efforts,
     at the end. Returns whether it converged."""
@@ -143,12 +154,15 @@ def solved(run, k, t, h, x, x1):
         state.unsolved = size
         if not size < np.inf:
             return False
-        if size <= SOLVED or (size <= SMALL and (size > SHRINKS * last or size * (size / last) <= SOLVED)):
+        terms = rounding_of_terms(run, h)
+        if size <= max(SOLVED, terms):
+            return True
+        if size <= max(SMALL, 100.0 * terms) and (size > SHRINKS * last or size * (size / last) <= SOLVED):
             return True
         if size > SHRINKS * last:
             ask.alpha_factor(k, s, s.h, x, x1, state.p, s.lam, s.affine, s.d, s.L)
         last = size
-    return last <= ENOUGH
+    return last <= max(ENOUGH, 100.0 * rounding_of_terms(run, h))
 
 
 @compiled
@@ -202,7 +216,9 @@ def generalized_alpha(address, structure, t, h):
         if not solved(run, k, t, h, x, x1):
             return NOT_SOLVED
         size = arrived(run, k, t, h, x, x1, spare)
-        if not coupled(run, k, x) or size <= SOLVED or (size <= ENOUGH and size > SHRINKS * last):
+        terms = rounding_of_terms(run, h)
+        enough = size <= max(ENOUGH, 100.0 * terms) and size > SHRINKS * last
+        if not coupled(run, k, x) or size <= max(SOLVED, terms) or enough:
             remember(run, t, h)
             for m in range(s.e.size):
                 s.e[m] = 0.0

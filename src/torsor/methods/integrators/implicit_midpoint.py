@@ -46,8 +46,8 @@ def implicit_midpoint(address, structure, t, h):
     k, s, state = run.kernels[structure], run.scratch, run.state
     x, x1 = state.xs[state.at], state.xs[(state.at + 1) % 3]
     forget_after_jump(run)
+    state.evaluations += 1 - state.rated
     first_rate(run, k, t)
-    state.evaluations += 1
     for m in range(s.u.size):
         s.u[m], s.e[m] = h * s.K[0, m], 0.0
     if not solved_stage(run, structure, t + 0.5 * h, h, x, x1, 0.5, s.e, h):

@@ -23,11 +23,24 @@ from ...kernels import ask
 from ...kernels.compiled import compiled, entry, inlined, reference
 from ...registry import register
 from ..codes import ACCEPTED, NOT_SOLVED
-from ..implicit import FEW, GOES_ON, ITERATIONS, SLOW, SOLVED, evaluate_slope, factors_for, forget_after_jump, verdict
+from ..control import relearn_states
+from ..implicit import (
+    FAILS,
+    FEW,
+    GOES_ON,
+    ITERATIONS,
+    SLOW,
+    SOLVED,
+    evaluate_slope,
+    factors_for,
+    forget_after_jump,
+    shrinks_slowly,
+    verdict,
+)
 from ..integrator import Integrator
 from ..newton import solve
 from ..records import Run
-from ..vectors import first_rate, stage
+from ..vectors import copy, first_rate, stage
 
 at = reference(Run)
 ROOT = np.sqrt(6.0)
@@ -101,7 +114,7 @@ def weights(theta):
 @compiled
 def guess(run, t, h):
     """Stages from where the polynomial through those of the last step leads; a step that is tried again begins like itself."""
-    past = run.past
+    past, ways = run.past, run.scratch.ways
     since = (t - past.began) / past.span if past.span > 0.0 else -1.0
     follows = abs(since - 1.0) < 1e-9
     known = follows or since == 0.0
@@ -110,14 +123,13 @@ def guess(run, t, h):
     for m in range(run.scratch.u.size):
         u0, u1, u2 = past.ways[0, m], past.ways[1, m], past.ways[2, m]
         for i, w in enumerate((first, second, third)):
-            past.ways[i, m] = w[0] * u0 + w[1] * u1 + w[2] * u2 - start * u2 if known else 0.0
-    past.began, past.span = t, h
+            ways[i, m] = w[0] * u0 + w[1] * u1 + w[2] * u2 - start * u2 if known else 0.0
 
 
 @compiled
 def correction(run, structure, h):
     """Correct the stages by (2) with the factors that there are; the largest change of each component is left in the scratch."""
-    K, s, eq, u = run.scratch.K, run.scratch, run.equations, run.past.ways
+    K, s, eq, u = run.scratch.K, run.scratch, run.equations, run.scratch.ways
     (p0, p1, p2), (q0, q1, q2), (r0, r1, r2) = T_INVERSE
     real, turned = GAMMA / h, TURNED / h
     for m in range(s.u.size):
@@ -136,35 +148,42 @@ def correction(run, structure, h):
 
 
 @compiled
-def iterated(run, structure, t, h, x, x1):
-    """Newton's method from the stages that are guessed, with the factors that there are. Returns whether it converged."""
-    k, s, past, last = run.kernels[structure], run.scratch, run.past, np.inf
+def iterated(run, structure, t, h, x, x1, renew):
+    """Newton's method from the stages that are guessed, with the factors that there are; renew: with a slope at the present stages
+    where corrections hardly shrink. Returns whether it converged."""
+    k, s, found = run.kernels[structure], run.scratch, GOES_ON
     run.equations.settled = 0
     for turn in range(ITERATIONS if run.plan.adaptive == 0 else FEW):
+        if renew and shrinks_slowly(run, turn):
+            evaluate_slope(run, k, t + C[1] * h, x, s.ways[1])
+            if not factors_for(run, structure, GAMMA / h, RATIO):
+                return False
         for i in range(3):
-            stage(run, k, t + C[i] * h, x, past.ways[i], x1, s.K[i + 1])
+            stage(run, k, t + C[i] * h, x, s.ways[i], x1, s.K[i + 1])
         run.state.evaluations += 3
         correction(run, structure, h)
-        found, last = verdict(run, h, x, past.ways[2], s.left, last, turn)
-        if found != GOES_ON:
-            return found == SOLVED
-    return False
+        found = verdict(run, h, x, s.ways[2], s.left, turn)
+        if found == SOLVED or (found == FAILS and not (renew and run.state.unsolved < np.inf)):
+            break
+    return found == SOLVED
 
 
 @compiled
 def solved(run, structure, t, h, x, x1):
-    """The stages of (1), first with the slope that is kept, then with a fresh one. Returns whether they were found."""
-    past = run.past
-    for _ in range(2):
-        fresh = past.sloped == 0
-        if fresh:  # in the midst of the step as it is guessed
-            evaluate_slope(run, run.kernels[structure], t + C[1] * h, x, past.ways[1])
-        if factors_for(run, structure, GAMMA / h, RATIO) and iterated(run, structure, t, h, x, x1):
-            return True
-        past.sloped, past.span = 0, 0.0
-        if fresh:
-            return False
+    """The stages of (1), first with the slope that is kept, then with a fresh one, then, where steps are fixed, with one of every
+    iterate. Returns whether they were found."""
+    past, s = run.past, run.scratch
+    for trial in range(0 if past.sloped == 1 else 1, 3 if run.plan.adaptive == 0 else 2):
         guess(run, t, h)
+        if trial > 0:  # in the midst of the step as it is guessed
+            evaluate_slope(run, run.kernels[structure], t + C[1] * h, x, s.ways[1])
+        if factors_for(run, structure, GAMMA / h, RATIO) and iterated(run, structure, t, h, x, x1, trial == 2):
+            past.began, past.span = t, h
+            for i in range(3):
+                copy(s.ways[i], past.ways[i])
+            return True
+        past.sloped = 0
+        relearn_states(run, run.kernels[structure], t, h, x, x1)
     return False
 
 
@@ -190,10 +209,9 @@ def radau(run, structure, t, h):
     k, s, state, past = run.kernels[structure], run.scratch, run.state, run.past
     x, x1 = state.xs[state.at], state.xs[(state.at + 1) % 3]
     forget_after_jump(run)
+    state.evaluations += 1 - state.rated
     first_rate(run, k, t)
-    state.evaluations += 1
     first = past.span == 0.0
-    guess(run, t, h)
     if not solved(run, structure, t, h, x, x1):
         return False
     if run.plan.adaptive == 1:
@@ -213,4 +231,8 @@ def radau(run, structure, t, h):
 @entry("int64", "int64", "float64", "float64")
 def radau5(address, structure, t, h):
     """A step of length h from the present state: as `explicit` leaves it."""
-    return ACCEPTED if radau(at(address), structure, t, h) else NOT_SOLVED
+    run = at(address)
+    run.method.growth = (
+        1.0 if run.state.rejected > 0 else 5.0
+    )  # after a refused step the estimate is filtered, and small
+    return ACCEPTED if radau(run, structure, t, h) else NOT_SOLVED
