@@ -60,6 +60,7 @@ def simulate(
     ranks: bool | Ranks = False,
     threads: int = 1,
     start: Any = None,
+    reactions: str = "solved",
 ) -> "xr.Dataset":
     """Simulate a model from time 0 and return an xarray.Dataset.
 
@@ -84,10 +85,12 @@ def simulate(
     threads      how many threads run a large model together, each a part of it
     start        where it starts: values by name as {"hinge": 0.3, "hinge.rate": 1.0}, a former result at one time, the state of a
                  Simulation …; see docs/stepping.md. None: as the model says
+    reactions    of redundant constraints: "solved", those that are left out carry nothing; "share", all carry a share, with the
+                 least sum of squared forces and torques; see docs/theory.md
 
     A run that fails raises RunError, whose `data` holds what was computed; one that is interrupted returns it.
     """
-    given = (step, method, formulation, projection, tolerance, map, signals, parameters, start)
+    given = (step, method, formulation, projection, tolerance, map, signals, parameters, start, reactions)
     if ranks is not False:
         return _by_ranks(ranks_of(ranks), (model, until, outputs, *given), (threads, certify, checkpoint), progress)
     task, times = checked_run(model, until, outputs, *given)

@@ -40,7 +40,7 @@ class Simulation:
         while sim.time < 5.0:
             sim.advance(0.01, torque=-2.0 * sim.rates["hinge"])
 
-    formulation, method, step, tolerance, projection, map, signals, parameters   as in `simulate`
+    formulation, method, step, tolerance, projection, map, signals, parameters, reactions   as in `simulate`
     start      where it starts: see `start=` of `simulate`; None: as the model says
     horizon    time [s] in which something happens, as `until` of `simulate`: how short steps may become follows from it
 
@@ -62,15 +62,28 @@ class Simulation:
         parameters: dict | None = None,
         signals: dict | None = None,
         horizon: float = HORIZON,
+        reactions: str = "solved",
     ):
         if not isinstance(model, Model):
             raise OptionError(f"Simulation: give a torsor.Model, got {quantity.show(model)}")
         until, self.model = seconds(horizon, "horizon"), model
         start = start.state if isinstance(start, Simulation) else start
         how = step, method, formulation, projection, tolerance, map
-        self._task = asked(model, until, *how, signals, parameters, start)
+        self._task = asked(model, until, *how, signals, parameters, start, reactions)
         values, start = self._task.parameters, self._task.start
-        self._given = (formulation, method, step, tolerance, projection, map, start, values, signals, horizon)
+        self._given = (
+            formulation,
+            method,
+            step,
+            tolerance,
+            projection,
+            map,
+            start,
+            values,
+            signals,
+            horizon,
+            reactions,
+        )
         self._open()
 
     __setattr__ = assign_only("model", "state", instead="Set sim.state, sim.inputs[…], or make another Simulation.")
@@ -262,7 +275,7 @@ class Simulation:
         return self.copy()
 
     def __reduce__(self):  # to another process
-        if self._given[-2]:
+        if self._given[-3]:
             raise OptionError(f"{self!r}: signals={{…}} cannot be pickled; declare them with `model.signal`")
         return type(self), (self.model, *self._given), self.state
 

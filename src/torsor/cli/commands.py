@@ -42,6 +42,7 @@ from .options import (
     PLOT,
     PROJECTION,
     RANKS,
+    REACTIONS,
     RESULT,
     SET,
     SOURCE,
@@ -86,6 +87,7 @@ def run(
     checkpoint_interval: Annotated[float | None, INTERVAL] = None,
     ranks: Annotated[int | None, RANKS] = None,
     start: Annotated[list[str] | None, START] = None,
+    reactions: Annotated[str | None, REACTIONS] = None,
 ):
     """Simulate a case or a model file, and report how accurate the result is."""
     from .. import simulate
@@ -99,6 +101,7 @@ def run(
         "until": until, "outputs": None if outputs is None else outputs_of(outputs), "step": step, "method": method,
         "formulation": formulation, "projection": projection, "map": map, "tolerance": tolerance,
         "certify": certify or None, "threads": threads, "start": start_of(start),
+        "reactions": reactions,
     }  # fmt: skip
     found = load(source, assignments(set))
     arguments = found.recommended | {k: v for k, v in given.items() if v is not None} | of_ranks(given)

@@ -60,6 +60,7 @@ METHOD = option(
 FORMULATION = option("NAME", f"auto (default: the cheapest), {_keys('formulation')}.")
 PROJECTION = option("NAME", f"{_keys('projection')}; options as in baumgarte:alpha=20,beta=20. Default: least-squares.")
 MAP = option("NAME", "exp (default) or cayley.")
+REACTIONS = option("NAME", "Of redundant constraints: solved (default), or share, with the least norm.")
 TOLERANCE = number("NUMBER", "Relative error per step of adaptive methods. Default: 1e-9; 1e-11 with events.")
 OUT = option("FILE.nc", "Write the result as NetCDF; to FILE.csv, FILE.parquet or FILE.mat for other programs.")
 CSV = option("FILE.csv", "Write the result as a flat table, one row per time.")

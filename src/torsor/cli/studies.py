@@ -18,6 +18,7 @@ from .options import (
     OUT,
     OUTPUTS,
     PROJECTION,
+    REACTIONS,
     REDUCE,
     RUNS,
     SOURCE,
@@ -46,6 +47,7 @@ def study(
     projection: Annotated[str | None, PROJECTION] = None,
     map: Annotated[str | None, MAP] = None,
     tolerance: Annotated[float | None, TOLERANCE] = None,
+    reactions: Annotated[str | None, REACTIONS] = None,
     threads: Annotated[int | None, WORKERS] = None,
     start: Annotated[list[str] | None, STARTS] = None,
     store: Annotated[str | None, STORE] = None,
@@ -66,7 +68,7 @@ def study(
         "until": until, "outputs": None if outputs is None else outputs_of(outputs), "step": step, "method": method,
         "formulation": formulation, "projection": projection, "map": map, "tolerance": tolerance, "executor": threads,
         "store": store, "reduce": words[0] if len(words) == 1 else words or None, "keep": names or None,
-        "start": started(start, found.model),
+        "start": started(start, found.model), "reactions": reactions,
     }  # fmt: skip
     arguments = found.recommended | {name: value for name, value in given.items() if value is not None}
     arguments["until"] = found.until(until)

@@ -99,8 +99,8 @@ class Reader:
 
     def _note_unknown(self, element, owner=None):
         """Note attributes of the mechanism that are no part of URDF, or of a newer version: they may change the motion."""
-        known = KNOWN.get(element.tag)
-        for attribute in element.attributes if known is not None else ():
+        known = KNOWN.get(element.tag, set())
+        for attribute in element.attributes if element.tag in KNOWN else ():
             if attribute not in known and not attribute.startswith("xmlns"):
                 message = f"attribute of <{element.tag}> that is not a part of URDF as it is known here: it is not used"
                 self.out.note("ignored", f"{attribute} of {(owner or element).label}", message, element.where)

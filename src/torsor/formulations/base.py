@@ -213,7 +213,8 @@ class Formulation(RowsInUse):
         """
         if id(constraint) not in self.places:
             return None
-        kept = {row: k for k, row in zip(range(lam.shape[0]), [*self.keep, *self.loose_contacts(), *self.beside()])}
+        every = [*self.keep, *self.loose_contacts(), *self.beside(), *self.spare()]
+        kept = {row: k for k, row in zip(range(lam.shape[0]), every)}
         return ca.vertcat(*[lam[kept[k]] if k in kept else 0 for k in self.places[id(constraint)]])
 
     def multiplier_of(self, constraint, lam, a):

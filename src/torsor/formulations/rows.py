@@ -115,6 +115,7 @@ class RowsInUse(ABC):
     examined: Any
     absolute: Any
     watches = False  # whether the last entry of the factor tells how well dependent velocities are chosen
+    shares = False  # whether redundant constraints share loads: `load_sharing.py`
     conjugate = False  # whether momenta stand in a state in the place of velocities
 
     def __init__(self, model):
@@ -170,6 +171,16 @@ class RowsInUse(ABC):
         sticks = lambda k: self.rows[k].constraint.rank == 2
         kept = set(self.keep)
         return [k for k in self.active_rows() if sticks(k) and k not in kept] if any(map(sticks, kept)) else []
+
+    def spare(self):
+        """Redundant rows that take a share of the loads, where that is asked for: those of constraints that are neither contacts
+        nor friction."""
+        kept = set(self.keep)
+        return (
+            [k for k in self.active_rows() if k not in kept and self.rows[k].constraint.rank == 0]
+            if self.shares
+            else []
+        )
 
     @abstractmethod
     def coordinate_names(self) -> list[str]:

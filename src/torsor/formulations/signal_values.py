@@ -4,6 +4,7 @@ from functools import cached_property
 
 import casadi as ca
 
+from .load_sharing import least_loads
 from .sharing import shared_out, spread_over_contacts
 
 REACTIONS = ("reaction_force", "reaction_torque", "multiplier")
@@ -23,11 +24,14 @@ class SignalValues:
 
     @cached_property
     def lam(self):
-        """λ of the rows in use, of closed contacts and of the friction beside them."""
-        if not self._shared or not self.f.beside():
-            return self._given if self._spread is None else self._spread
-        holding = lambda friction, lam: SignalValues(self.f, self.a, lam, shared=False).of(friction.holding())
-        return shared_out(self.f, self._given, holding)
+        """λ of the rows in use, of closed contacts, of the friction beside them, and of redundant rows that share loads."""
+        found = self._given if self._spread is None else self._spread
+        if not self._shared:
+            return found
+        values = lambda lam: SignalValues(self.f, self.a, lam, shared=False)
+        if self.f.beside():
+            found = shared_out(self.f, self._given, lambda friction, lam: values(lam).of(friction.holding()))
+        return least_loads(self.f, found, values) if self.f.spare() else found
 
     @cached_property
     def _places(self):

@@ -7,14 +7,16 @@ from ..describe.model import Model
 from ..errors import OptionError
 from ..events.actions.telling import Record
 from ..methods.projections import projection_of
-from ..run.task import Task
+from ..run.choice import SHARE
+from ..run.task import SOLVED, Task
 from ..run.times import controlled, output_times, seconds
 from . import certificate
 from .recorded import recorded
 
 
-def asked(model, until, step, method, formulation, projection, tolerance, map, signals, parameters, start):
+def asked(model, until, step, method, formulation, projection, tolerance, map, signals, parameters, start, reactions):
     """The task."""
+    check_reactions(reactions)
     chosen = projection_of(projection)
     allowed = controlled(model, method, step, tolerance, map, chosen)
     values, length = model.values(parameters), None if step is None else float(step)
@@ -22,8 +24,18 @@ def asked(model, until, step, method, formulation, projection, tolerance, map, s
     if isinstance(start, dict):  # which may change afterwards, as may arrays in it
         start = {name: x.copy() if isinstance(x, (list, dict, np.ndarray)) else x for name, x in start.items()}
     return Task(
-        model, float(until), length, method, formulation, chosen, allowed, map, recorded(model, signals), given, start=start
+        model, float(until), length, method, formulation, chosen, allowed, map, recorded(model, signals), given, start=start,
+        reactions=reactions,
     )  # fmt: skip
+
+
+def check_reactions(reactions):
+    """Refuse another value of the option than those that there are."""
+    if not isinstance(reactions, str) or reactions not in (SOLVED, SHARE):
+        raise OptionError(
+            f"reactions: give {SOLVED!r} (redundant rows carry nothing) or {SHARE!r} (they share loads, with the least norm), "
+            f"got {quantity.show(reactions)}"
+        )
 
 
 def checked_run(model, until, outputs, *given):

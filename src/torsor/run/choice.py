@@ -6,6 +6,8 @@ from functools import cached_property
 
 from ..formulations.scales import Scales
 
+SHARE = "share"
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -17,7 +19,7 @@ class Choice:
     dependent        velocities that follow from others, in formulations that split them
     metric           of the projection: "mass", "plain", "pseudoinverse", or dependent coordinates for positions and for velocities
     unit, units      of lengths, and of rows by label
-    needs            kernels that a method asks for beyond those of every run
+    needs            kernels that a method asks for beyond those of every run; `SHARE`: redundant constraints share loads
     """
 
     map: str
@@ -49,6 +51,11 @@ class Choice:
         return asdict(self)
 
     @property
+    def shares(self):
+        """Whether redundant constraints share loads."""
+        return SHARE in self.needs
+
+    @property
     def partitions(self):
         """Whether dependent coordinates are chosen for projections."""
         return isinstance(self.metric, tuple)
@@ -58,6 +65,7 @@ class Choice:
         f.release([f.model.switched[k] for k in self.released])
         f.keep, f.dependent, f.metric = thawed(self.keep), thawed(self.dependent), self.metric
         f.measure(Scales(length=self.unit, rows=dict(self.units)))
+        f.shares = self.shares
         return f
 
 

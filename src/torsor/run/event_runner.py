@@ -290,7 +290,8 @@ class EventRunner(Runner):
         """Rows that were in use, and all rows of constraints that events switch."""
         switched = {c.name for c in self.structures.program.constraints}
         named = {k for k, (label, _) in enumerate(self.system.rows) if label.rsplit("[", 1)[0] in switched}
-        return sorted(named.union(self.structures.used, *[s.keep for s in self.structures.known]))
+        spare = self.system.redundant if self.system.choice.shares else ()
+        return sorted(named.union(spare, self.structures.used, *[s.keep for s in self.structures.known]))
 
     def _events(self):
         """Everything in the log, with names and recorded values."""

@@ -13,7 +13,7 @@ from ..formulations.scales import Scales
 from ..registry import lookup
 from . import large
 from .blocks import Blocks
-from .choice import Choice, thawed
+from .choice import SHARE, Choice, thawed
 from .columns import columns_of
 from .derived import derived
 from .program import lowered
@@ -60,9 +60,9 @@ def prepare(
         raise ModelError(f"model {model.name!r} has no bodies")
     lookup("formulation", formulation)
     values = model.values(parameters)
-    if not needs and metric == large.METRIC:
+    if not set(needs) - {SHARE} and metric == large.METRIC:
         found = large.ready(model, formulation, map, baumgarte, t, dict(model.signals) | dict(signals or {}), values)
-        if found is not None:
+        if found is not None and not (needs and found[0].redundant):  # without redundant rows there is nothing to share
             return found if build is run_kernels else (found[0], Blocks(*found))
     told = derived(model, formulation, dict(model.signals) | dict(signals or {}))
     ask = (map, baumgarte, repr(metric), tuple(values.items()), t, needs, build)

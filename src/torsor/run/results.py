@@ -141,7 +141,7 @@ class Results:
         return float(max(s.energy, self.system.mass * (s.speed + s.length * s.spin) ** 2))
 
     def _rows_used(self):
-        return sorted(self.used)
+        return sorted({*self.used, *(self.system.redundant if self.choice.shares else ())})
 
     def _events(self):
         return {}

@@ -94,6 +94,11 @@ class System:
         return list(self.choice.keep)
 
     @property
+    def told(self):
+        """Rows whose multipliers results tell: those in use at the start, and redundant ones where they share loads."""
+        return sorted({*self.choice.keep, *(self.redundant if self.choice.shares else ())})
+
+    @property
     def unit(self):
         """Unit of length of the kernels [m]."""
         return rounded(self.length)

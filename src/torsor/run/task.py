@@ -19,6 +19,7 @@ from ..registry import registered
 from ..start.bends import bends_of
 from ..start.continuity import refuse_jumps
 from . import automatic, outcome, stiffness
+from .choice import SHARE
 from .derived import derived
 from .elsewhere import Starts
 from .interruption import never_lost
@@ -27,6 +28,7 @@ from .ranks import ALONE
 from .restoring import refuse_other_system
 from .runner import Runner
 
+SOLVED = "solved"
 FARTHEST = 1e13  # way of the start over the size of the model
 
 
@@ -67,6 +69,7 @@ class Task:
     method_reason: str = ""
     controllers: Any = None  # whose functions the run asks
     start: Any = None  # where it starts, as users give it; None: as the model says
+    reactions: str = SOLVED  # of redundant constraints: as they are solved for, or shared with the least norm
     exactly: bool = False  # whether coordinates of the start that no assembly has, and values by name, are refused
     starts: Any = field(default=None, compare=False, repr=False)
 
@@ -81,7 +84,7 @@ class Task:
             "formulation": self.formulation, "formulation_reason": self.reason,
             "projection": "constraints met by the method" if self._integrator().meets else repr(self.projection),
             "tolerance": self.tolerance, "map": self.map, "parameters": self.values(),
-            "start": None if self.start is None else "given",
+            "start": None if self.start is None else "given", "reactions": self.reactions,
         }  # fmt: skip
 
     @undisturbed()
@@ -134,8 +137,8 @@ class Task:
         return system, Runner(system, built, *manner, renew, library, self.blame).bending(bends_of(model))
 
     def needs(self):
-        """Kernels that the method needs."""
-        return self._integrator().needs
+        """Kernels that the method needs, and what else they are to compute."""
+        return self._integrator().needs + ((SHARE,) if self.reactions == SHARE else ())
 
     def _integrator(self):
         """The method; where it is still to be chosen, an explicit one."""
@@ -151,6 +154,10 @@ class Task:
             )
         if self.method == stiffness.AUTO:
             self.method, self.method_reason = stiffness.EXPLICIT, f"{self.ranks.word}s run it"
+        if self.reactions == SHARE:
+            raise OptionError(
+                f"model {self.model.name!r}: reactions={SHARE!r} is not supported with {self.ranks.word}s"
+            )
         if self.needs():
             able = ", ".join(key for key, cls in registered("integrator").items() if not cls.needs)
             raise OptionError(f"model {self.model.name!r}: {self.ranks.word}s run methods {able}, not {self.method!r}")

@@ -23,6 +23,7 @@ from ..formulations.lengths import sloped
 from ..kernels.signatures import SIGNATURES, checked
 from . import solving
 from .beside import Velocities, beside
+from .choice import SHARE
 
 SLOPE = 60_000  # operations up to which the derivatives of a stage become one kernel: some four seconds
 WHOLE = 0.6  # operations of all derivatives over those of a stage times its unknowns
@@ -274,7 +275,7 @@ def layout_of(model, q, v, p):
 def kernels_of(f, map, baumgarte, signals, program=None, needs=()):
     """The kernels of a run of a formulation; with a program of events, those that it needs too; and what a method needs."""
     layout = layout_of(f.model, f.q.shape[0], f.v.shape[0], f.p.shape[0])
-    tables = {} if needs else f.schedules(layout)
+    tables = {} if set(needs) - {SHARE} else f.schedules(layout)
     parts = {**f.functions(baumgarte, "rate" not in tables), **f.retractions(map), **solving.parts(f, map, needs)}
     rates = f.watching("states", sloped(ca.vertcat(*[state.rate for state in f.model.states], ca.SX(0, 1))))
     waist = Waist(layout, parts, rates, tables, beside(f, parts))

@@ -67,7 +67,7 @@ class Dependencies:
             for k in range(first, ends[loop + 1]):
                 r = self.rows[k] @ Z[at]
                 size = np.linalg.norm(r)
-                if size > DEPENDENT * max(np.linalg.norm(self.rows[k]), 1.0):
+                if size > DEPENDENT * max(float(np.linalg.norm(self.rows[k])), 1.0):
                     self.keep[k] = True
                     Z = _across(Z, r / size)
             stay = [k for k, c in enumerate(front) if last[c] > loop]
@@ -77,7 +77,7 @@ class Dependencies:
     def _combination(self, k):
         """The share of every row in (2), among rows before it."""
         row, columns = self.rows[k], self.columns[k]
-        size = max(np.linalg.norm(row), 1.0)
+        size = max(float(np.linalg.norm(row)), 1.0)
         if np.linalg.norm(row) <= FITS * size:
             return {k: 1.0}
         near: list[int] = []
@@ -107,7 +107,7 @@ class Dependencies:
 
         wrenches   of each dependency through the constraints, by place
         """
-        found, waiting = np.zeros(len(order), int), []
+        found, waiting = np.zeros(len(order), int), list[tuple[int, int]]()
         pending: dict[int, list] = {}
 
         def put(w):

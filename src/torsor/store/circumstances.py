@@ -10,8 +10,9 @@ from ..describe.quantity import LARGEST
 from ..errors import ResultError
 from ..formulations.fingerprint import fingerprint
 from ..registry import lookup
+from ..run.choice import SHARE
 from ..run.laws import digest_of_laws
-from ..run.task import Task
+from ..run.task import SOLVED, Task
 
 OTHER_LAW = (
     "the function of a controller differs, or something that it refers to: its code, default values, enclosed variables, "
@@ -69,6 +70,7 @@ def stored_task(folder, static, model, signals):
     return Task(
         model, o["until"], o["step"], o["method"], o["formulation"], cls(**o["projection"][1]), o["tolerance"], o["map"], signals,
         static["given"], o["formulation_reason"], method_reason=o["method_reason"], start=o.get("start"),
+        reactions=o.get("reactions", SOLVED),
     )  # fmt: skip
 
 
@@ -82,6 +84,7 @@ def refuse_unfit_options(folder, options):
         "tolerance": options["tolerance"] is None or number(options["tolerance"]),
         "checkpoints": len(options["checkpoints"]) == 2 and all(x is None or number(x) for x in options["checkpoints"]),
         "start": options.get("start") in (None, "given"),
+        "reactions": options.get("reactions", SOLVED) in (SOLVED, SHARE),
     }
     fits |= {name: isinstance(options[name], str) for name in ("method", "formulation", "map", "method_reason")}
     for name, well in fits.items():

@@ -53,7 +53,7 @@ class Order:
         length = None if o["step"] is None else float(o["step"])
         named = recorded(model, self.signals)
         manner = (length, o["method"], o["formulation"], chosen, allowed, o["map"])
-        return Task(model, self.until, *manner, named, {}, start=self.start, exactly=True)
+        return Task(model, self.until, *manner, named, {}, start=self.start, reactions=o["reactions"], exactly=True)
 
     def parameters(self, row):
         """Those of a run, by name, from its row of values."""

@@ -82,15 +82,15 @@ class Quick:
     @property
     def used(self):
         """Labels of the constraints in use."""
-        return in_use(self.system, self.system.keep)
+        return in_use(self.system, self.system.told)
 
     def described(self):
         """Labels, attributes of variables by name, and the manifest of a run."""
         if self._described is None:
             none = self._variables(np.zeros((1, 0, sum(size for _, size in self.system.layout))), np.zeros((1, 0)))
-            told = manifest(self.system, _Kept(self.system.keep), self.task.options())
-            named = [*none, *unique(self.system, self.system.keep)]
-            self._described = labels(self.system, self.system.keep), {name: attributes(name) for name in named}, told
+            told = manifest(self.system, _Kept(self.system.told), self.task.options())
+            named = [*none, *unique(self.system, self.system.told)]
+            self._described = labels(self.system, self.system.told), {name: attributes(name) for name in named}, told
         return self._described
 
     def _taken(self):
@@ -152,7 +152,7 @@ class Quick:
     def _variables(self, outputs, work):
         """Variables over time, by name, with the run as first dimension."""
         n, m, wide = outputs.shape
-        found = at_outputs(self.system, outputs.reshape(n * m, wide), work.ravel(), None, _Kept(self.system.keep))
+        found = at_outputs(self.system, outputs.reshape(n * m, wide), work.ravel(), None, _Kept(self.system.told))
         return {name: (dims, x.reshape(n, m, *x.shape[1:])) for name, (dims, x) in found.items()}
 
 

@@ -77,7 +77,7 @@ class Session:
             if not portion.told:
                 self._describe(portion, quick.system, *quick.described())
             whole = lambda k: self._run(which[k], values, None, held).judged()
-            aside = unique(quick.system, quick.system.keep)
+            aside = unique(quick.system, quick.system.told)
             group = Group(which, variables, counts, self.order.times, lambda k: aside, whole, quick.used)
             self._kept(portion, pieces, group, values, stop)
         return places[~done]

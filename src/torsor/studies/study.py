@@ -11,6 +11,7 @@ from ..describe import quantity
 from ..describe.model import Model
 from ..errors import AccuracyWarning, OptionError, RunError
 from ..formulations.fingerprint import fingerprint
+from ..look.asked import check_reactions
 from ..look.progress import Progress
 from ..methods.projections import Projection
 from ..run.held import equal_edges
@@ -47,6 +48,7 @@ def study(
     projection: str | Projection = "least-squares",
     tolerance: float | None = None,
     map: str = "exp",
+    reactions: str = "solved",
     executor: Any = None,
     store: str | os.PathLike | None = None,
     progress: bool | None = None,
@@ -77,7 +79,8 @@ def study(
     if not isinstance(model, Model):
         raise OptionError(f"study: give a torsor.Model, got {quantity.show(model)}")
     options = {"step": step, "method": method, "formulation": formulation, "projection": projection}
-    options |= {"tolerance": tolerance, "map": map}
+    options |= {"tolerance": tolerance, "map": map, "reactions": reactions}
+    check_reactions(reactions)
     order, runs, rows = _ordered(
         model, until, parameters, grid, start, inputs, outputs, signals, options, _names(keep), checked(reduce)
     )
