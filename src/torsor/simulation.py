@@ -80,13 +80,11 @@ def simulate(
     certify      measure the error of everything by a second, finer run; see docs/results.md
     checkpoint   folder from which `resume` can go on; results are then kept there, and not in memory
     checkpoint_every, checkpoint_interval   seconds on the clock, and simulated seconds, between checkpoints; None: not so
-    ranks        the processes that MPI has started run the model together, each a part of it; the result is that of rank 0,
-                 others return None: see docs/distributed.md
+    ranks        the processes of MPI run it together; the result is that of rank 0, others return None: see docs/distributed.md
     threads      how many threads run a large model together, each a part of it
     start        where it starts: values by name as {"hinge": 0.3, "hinge.rate": 1.0}, a former result at one time, the state of a
                  Simulation …; see docs/stepping.md. None: as the model says
-    reactions    of redundant constraints: "solved", those that are left out carry nothing; "share", all carry a share, with the
-                 least sum of squared forces and torques; see docs/theory.md
+    reactions    of redundant constraints: "solved" (some carry nothing), or "share" (with the least norm); see docs/theory.md
 
     A run that fails raises RunError, whose `data` holds what was computed; one that is interrupted returns it.
     """
