@@ -16,7 +16,6 @@ from .recorded import recorded
 
 def asked(model, until, step, method, formulation, projection, tolerance, map, signals, parameters, start, reactions):
     """The task."""
-    check_reactions(reactions)
     chosen = projection_of(projection)
     allowed = controlled(model, method, step, tolerance, map, chosen)
     values, length = model.values(parameters), None if step is None else float(step)
@@ -25,17 +24,18 @@ def asked(model, until, step, method, formulation, projection, tolerance, map, s
         start = {name: x.copy() if isinstance(x, (list, dict, np.ndarray)) else x for name, x in start.items()}
     return Task(
         model, float(until), length, method, formulation, chosen, allowed, map, recorded(model, signals), given, start=start,
-        reactions=reactions,
+        reactions=check_reactions(reactions),
     )  # fmt: skip
 
 
 def check_reactions(reactions):
-    """Refuse another value of the option than those that there are."""
+    """The value of the option; another one than those that there are is refused."""
     if not isinstance(reactions, str) or reactions not in (SOLVED, SHARE):
         raise OptionError(
             f"reactions: give {SOLVED!r} (redundant rows carry nothing) or {SHARE!r} (they share loads, with the least norm), "
             f"got {quantity.show(reactions)}"
         )
+    return reactions
 
 
 def checked_run(model, until, outputs, *given):

@@ -61,8 +61,7 @@ def study(
                  start of `simulate` that is common to all runs
     outputs      array of times, or a number of equal intervals; None: 200, as many as inputs have, or where only the last values
                  are kept none but these
-    inputs       arrays (run, interval) by name of inputs of the model, held over equal intervals from 0 to `until`; (interval)
-                 where they are the same in all runs
+    inputs       arrays (run, interval) by name of inputs, held over equal intervals; (interval) where all runs have the same
     reduce       what is kept of each run: None: all outputs; "last", "min", "max", "mean" over the outputs; several of these; a
                  function of the run; or these by name, as in {"top": ("height", "max"), "energy": "last"}
     keep         names of the variables that are kept, or reduced, that of a vector for all of its components; None: all of them
@@ -79,8 +78,7 @@ def study(
     if not isinstance(model, Model):
         raise OptionError(f"study: give a torsor.Model, got {quantity.show(model)}")
     options = {"step": step, "method": method, "formulation": formulation, "projection": projection}
-    options |= {"tolerance": tolerance, "map": map, "reactions": reactions}
-    check_reactions(reactions)
+    options |= {"tolerance": tolerance, "map": map, "reactions": check_reactions(reactions)}
     order, runs, rows = _ordered(
         model, until, parameters, grid, start, inputs, outputs, signals, options, _names(keep), checked(reduce)
     )
