@@ -48,10 +48,10 @@ def study(
     projection: str | Projection = "least-squares",
     tolerance: float | None = None,
     map: str = "exp",
-    reactions: str = "solved",
     executor: Any = None,
     store: str | os.PathLike | None = None,
     progress: bool | None = None,
+    reactions: str = "solved",
 ) -> "xr.Dataset":
     """Run many variants of a model and return one xarray.Dataset with a dimension `run` and the parameters as coordinates.
 
