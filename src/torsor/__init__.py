@@ -17,6 +17,7 @@ from .describe.quantity import time
 from .errors import (
     AccuracyWarning,
     AssemblyError,
+    HintWarning,
     ModelError,
     OptionError,
     ResultError,

@@ -50,5 +50,9 @@ class TimingWarning(UserWarning):
     """A function takes longer than the time that it stands for."""
 
 
+class HintWarning(UserWarning):
+    """A description is valid, but looks like a mistake: an angle in degrees, a joint that was never added."""
+
+
 class AccuracyWarning(UserWarning):
     """A run finished, but its energy balance says that the result is wrong from some time on."""

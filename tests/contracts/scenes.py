@@ -5,7 +5,7 @@ import torsor as ts
 
 def bodies():
     """A model with two bodies."""
-    model = ts.Model("scene")
+    model = ts.Model("scene", hints=False)  # starts by many turns
     first = model.body("first", mass=2.0, inertia=(0.3, 0.4, 0.5), at=(0.1, 0.2, 0.3), rotation=(0.3, -0.5, 0.2))
     second = model.body("second", mass=1.0, inertia=(0.2, 0.3, 0.25), at=(1.0, -0.4, 0.6), rotation=(-0.7, 0.1, 0.4))
     return model, first, second

@@ -175,7 +175,7 @@ def test_numbers_are_what_expressions_say():
         )
         for name in "ab"
     )  # fmt: skip
-    joint = model.add(ts.Revolute("j", a, b, point=random.random(3), start=0.3))
+    joint = model.add(ts.Revolute("j", a, b, point=random.random(3), start=0.3, axis=(0, 0, 1)))
     for body in (a, b):
         for number, expression in zip(
             body.numbers, (body.mass, body.inertia, body.start_position, body.start_rotation)
@@ -187,7 +187,7 @@ def test_numbers_are_what_expressions_say():
     c = model.body("c", mass=m, inertia=(1, 1, 1))
     d = model.body("d", mass=1.0, inertia=(1, 1, 1), at=(m, 0, 0))
     assert c.numbers is None and d.numbers is None
-    assert model.add(ts.Revolute("k", c, d)).placed_numbers is None
+    assert model.add(ts.Revolute("k", c, d, axis=(0, 0, 1))).placed_numbers is None
     assert model.body("e", mass=1.0, inertia=0).numbers.inertia.tolist() == np.zeros((3, 3)).tolist()
 
 

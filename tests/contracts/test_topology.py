@@ -21,7 +21,7 @@ def chain(count, closed=False):
     model = ts.Model("chain")
     bodies = [model.body(f"b{k}", at=(k + 0.5, 0, 0), **MASS) for k in range(count)]
     for k, (a, b) in enumerate(zip([model.ground, *bodies], bodies)):
-        model.add(ts.Revolute(f"j{k}", a, b, point=(k, 0, 0)))
+        model.add(ts.Revolute(f"j{k}", a, b, point=(k, 0, 0), axis=(0, 0, 1)))
     if closed:
         model.add(ts.Spherical("last", bodies[-1], model.ground, point=(count, 0, 0)))
     return model
@@ -68,7 +68,7 @@ def test_within_a_level_joints_with_few_freedoms_carry():
     model = ts.Model("choice")
     body = model.body("body", **MASS)
     model.add(ts.Spherical("ball", model.ground, body, point=(0, 0, 1)))
-    model.add(ts.Revolute("hinge", model.ground, body, point=(0, 0, 0)))
+    model.add(ts.Revolute("hinge", model.ground, body, point=(0, 0, 0), axis=(0, 0, 1)))
     assert [j.name for j in spanning_tree(model).cut] == ["ball"]
 
 
@@ -98,8 +98,8 @@ def test_grounds_parts_floating_trees_and_unheld_bodies_are_told_apart():
     model = ts.Model("many")
     wall = model.add(ts.Ground("wall", at=(4, 0, 0)))
     one, two, three, four, five, six = (model.body(f"b{k}", at=(k, 0, 0), **MASS) for k in range(6))
-    model.add(ts.Revolute("a", model.ground, one))
-    model.add(ts.Revolute("b", two, wall))  # counts from the body to its ground: reversed
+    model.add(ts.Revolute("a", model.ground, one, axis=(0, 0, 1)))
+    model.add(ts.Revolute("b", two, wall, axis=(0, 0, 1)))  # counts from the body to its ground: reversed
     model.add(ts.Spherical("c", three, four))
     model.add(ts.Motion("driven", five, at=(ts.time, 0, 0)))
     graph = outline(model)
@@ -183,9 +183,9 @@ def test_angular_momentum_is_integrable_for_two_bodies_at_rest_only(links, value
     with L ≠ 0 on time spent in each shape."""
     model = ts.Model("cat")
     bodies = [model.body(f"b{k}", at=(k, 0, 0), **MASS) for k in range(links)]
-    model.add(ts.Planar("plane", model.ground, bodies[0]))
+    model.add(ts.Planar("plane", model.ground, bodies[0], axis=(0, 0, 1)))
     for k, (a, b) in enumerate(zip(bodies, bodies[1:])):
-        model.add(ts.Revolute(f"j{k}", a, b, point=(k + 0.5, 0, 0)))
+        model.add(ts.Revolute(f"j{k}", a, b, point=(k + 0.5, 0, 0), axis=(0, 0, 1)))
     model.add(ts.ConservedMomentum("L", tuple(bodies), value=value))
     assert verdicts(model) == {"L": (expected, expected)}
 

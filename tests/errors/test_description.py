@@ -30,7 +30,7 @@ def test_names_are_unique_and_known():
     model, s = scene()
     for add in (
         lambda: model.body("first", mass=1, inertia=(1, 1, 1)),
-        lambda: model.add(ts.Revolute("first", model.ground, s["second"])),
+        lambda: model.add(ts.Revolute("first", model.ground, s["second"], axis=(0, 0, 1))),
         lambda: model.parameter("joint", 1.0),
         lambda: model.signal("ground", s["first"].position[0]),
         lambda: model.add(ts.Ground("second")),
@@ -165,7 +165,7 @@ def test_a_particle_has_no_orientation():
     rod = model.body("rod", mass=1.0, inertia=(1, 1, 1))
     refused(body(inertia=0, angular_velocity=(1, 0, 0)), "particle (inertia 0) has no angular velocity")
     for bad in (
-        ts.Revolute("bad", model.ground, grain), ts.Fixed("bad", rod, grain), ts.Torque("bad", grain, torque=(1, 0, 0)),
+        ts.Revolute("bad", model.ground, grain, axis="z"), ts.Fixed("bad", rod, grain), ts.Torque("bad", grain, torque=(1, 0, 0)),
         ts.Spherical("bad", rod, grain, point=(0, 0, 0)), ts.PointForce("bad", grain, point=(0, 0, 0), force=(1, 0, 0)),
         ts.PointForce("bad", grain, force=(1, 0, 0), axes="body"), ts.PointOnPlane("bad", grain, rod),
         ts.SpringDamper("bad", rod, grain, points=((0, 0, 0), (0, 0, 0)), stiffness=1.0),

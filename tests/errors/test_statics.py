@@ -138,7 +138,7 @@ def test_velocities_that_nothing_imposes_are_refused():
     assert ts.equilibrium(model, start={"hinge": 0.1, "hinge.rate": 0.0}).stable
     driven = ts.Model("shaft")
     body = driven.body("shaft", mass=1.0, inertia=(0.1, 0.1, 0.1))
-    driven.add(ts.Drive("motor", driven.add(ts.Revolute("spin", driven.ground, body)), 5.0 * ts.time))
+    driven.add(ts.Drive("motor", driven.add(ts.Revolute("spin", driven.ground, body, axis=(0, 0, 1))), 5.0 * ts.time))
     found = ts.equilibrium(driven, start={"spin.rate": 5.0}, formulation="relative")
     assert float(found.data["rate"][0]) == pytest.approx(5.0)
 

@@ -133,7 +133,7 @@ def test_a_body_is_followed_by_all_that_hangs_on_it():
     bodies = {"": model.ground}
     for name in ("a", "b", "aa", "ba", "ab", "aaa"):
         bodies[name] = model.body(name, mass=1.0, inertia=(1, 1, 1))
-        model.add(ts.Revolute(f"to-{name}", bodies[name[:-1]], bodies[name], point=(0, 0, 0)))
+        model.add(ts.Revolute(f"to-{name}", bodies[name[:-1]], bodies[name], point=(0, 0, 0), axis=(0, 0, 1)))
     tree = outline(model)["tree"]
     assert [row["body"] for row in tree] == ["a", "aa", "aaa", "ab", "b", "ba"]
     assert [row["depth"] for row in tree] == [1, 2, 3, 2, 1, 2]

@@ -180,7 +180,7 @@ def test_friction_of_a_joint_that_carries_nothing_is_zero(key):
     """The slope of ‖F‖ does not exist at F = 0, and is not needed there."""
     model = ts.Model("idle")
     body = model.body("body", mass=1.0, inertia=(1, 1, 1))
-    hinge = model.add(ts.Revolute("hinge", model.ground, body, start_rate=1.0))
+    hinge = model.add(ts.Revolute("hinge", model.ground, body, start_rate=1.0, axis=(0, 0, 1)))
     size = ca.sqrt(ca.sumsqr(hinge.reaction_force))
     model.add(ts.JointForce("friction", hinge, -0.2 * size * ca.sign(hinge.rate)))
     np.testing.assert_allclose(ts.compile(model, formulation=key).body_accelerations(), 0, atol=1e-15)
@@ -208,7 +208,7 @@ def test_friction_of_a_released_contact_is_zero(key):
 def test_only_efforts_may_contain_reactions():
     model = ts.Model("bad")
     body = model.body("body", mass=1.0, inertia=(1, 1, 1))
-    joint = model.add(ts.Revolute("joint", model.ground, body))
+    joint = model.add(ts.Revolute("joint", model.ground, body, axis=(0, 0, 1)))
     with pytest.raises(ts.ModelError, match="its potential contains 'joint.reaction_force"):
         model.add(ts.EnergyForce("energy", joint.reaction_force[0]))
     with pytest.raises(ts.ModelError, match="its dissipation contains"):

@@ -111,6 +111,12 @@ def distinct_bodies(element):
         raise ModelError(f"{element.owner}: bodies contains one of them twice: {quantity.show(bodies)}")
 
 
+def default_axes(cls):
+    """Directions that an element takes where none is given, by the name of the argument, as lists."""
+    found = {name: cls.__dataclass_fields__.get(name) for name in ("axis", "second_axis")}
+    return {name: list(f.default) for name, f in found.items() if f is not None and isinstance(f.default, tuple)}
+
+
 @dataclass(frozen=True, eq=False)
 class Element(Owned):
     """Base of everything that is added to a model.
@@ -139,6 +145,15 @@ class Element(Owned):
     _armed: ClassVar[Any] = None
 
     name: str
+
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        """An element, of which the model of its first argument takes note: it is to be added."""
+        made = object.__new__(cls)
+        thing = given[1] if len(given) > 1 else next((x for k, x in named.items() if k != "name"), None)
+        home, name = getattr(thing, "_home", None), given[0] if given else named.get("name")
+        if home is not None and isinstance(name, str):
+            vars(home).setdefault("_made", {})[name] = cls.key
+        return made
 
     @property
     def active(self) -> Any:
@@ -217,6 +232,7 @@ class Element(Owned):
     def examples(cls, scene: dict[str, Any], name: str = "example") -> list[Self]:
         """One element per variant, with what the scene offers under the names of its fields."""
         offered = {f.name: scene[f.name] for f in fields(cls) if f.name in scene}
+        offered |= {name: tuple(axis) for name, axis in default_axes(cls).items()}
         chosen = [v(scene) if callable(v) else v for v in cls.variants]
         return [cls(**{"name": name, **offered, **given}) for given in chosen]
 

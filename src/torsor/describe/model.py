@@ -18,6 +18,7 @@ from .body import Body, Ground
 from .composing import WithInstances
 from .element import CONSTANT, HELD, TIMED, Owned, Rule, fill_in
 from .events import WithEvents
+from .hints import hint_at_angles, hint_at_description, hint_at_joint
 from .instance import Instance
 from .names import LONGEST, unstorable
 from .nesting import Lineage
@@ -33,6 +34,9 @@ Added = TypeVar("Added", bound=Owned)
 
 class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
     """A mechanism, described in one world frame in its reference configuration.
+
+    gravity   acceleration of gravity [m/s²]
+    hints     whether likely mistakes are pointed out by warnings (`ts.HintWarning`)
 
     >>> import torsor as ts
     >>> model = ts.Model("pendulum", gravity=(0, 0, -9.81))
@@ -54,12 +58,21 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
     machines: dict[str, Modes]
     ports: dict[str, object]
 
-    def __init__(self, name: str, gravity: Vector | None = (0.0, 0.0, 0.0)):
+    hints: bool = True
+
+    def __init__(self, name: str, gravity: Vector | None = (0.0, 0.0, 0.0), hints: bool = True):
+        if not isinstance(hints, bool):
+            raise ModelError(f"model {name!r}: hints must be True or False, got {quantity.show(hints)}")
         ground = Ground("ground")
         lists = {what: part(what) for what in ("bodies", "constraints", "forces", "rules", "events")}
         named = {what: part(what, {}) for what in ("parameters", "signals", "memory", "machines", "ports")}
         vars(self).update(
-            name=self._checked(name, "model"), ground=ground, grounds=part("grounds", [ground]), **lists, **named
+            name=self._checked(name, "model"),
+            ground=ground,
+            grounds=part("grounds", [ground]),
+            **lists,
+            **named,
+            hints=hints,
         )
         self._names: dict[str, object] = {}
         self._symbols: dict[int, str] = {quantity.time.element_hash(): "time"}  # identity of a symbol -> its kind
@@ -69,8 +82,6 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
         self._enter("ground", self.ground)
         self.gravity = gravity
 
-    # describe
-
     @property
     def gravity(self) -> ca.SX:
         """Acceleration of gravity [m/s²], three numbers or expressions of time, parameters and inputs, None for none; may be set
@@ -79,14 +90,13 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
 
     @gravity.setter
     def gravity(self, given):
-        owner = f"model {self.name!r}"
         if self._compiled:
             raise ModelError(
-                f"{owner} has been compiled and cannot change; gravity stays as it was. Write "
+                f"{self.owner} has been compiled and cannot change; gravity stays as it was. Write "
                 "gravity=(0, 0, -model.parameter('g', 9.81)) and parameters={'g': …} for a run, or build the model again"
             )
-        value = quantity.vector((0, 0, 0) if given is None else given, "gravity", owner)
-        checks.contents(self, owner, "gravity", value, HELD)
+        value = quantity.vector((0, 0, 0) if given is None else given, "gravity", self.owner)
+        checks.contents(self, self.owner, "gravity", value, HELD)
         self._gravity = fixed(ca.SX(value))
         self.derived.clear()
 
@@ -106,6 +116,7 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
         body = Body(name, mass, inertia, at, rotation, velocity, angular_velocity, shape)
         for what, expression in body.expressions.items():
             checks.contents(self, body.owner, what, expression, CONSTANT)
+        hint_at_angles(self, body.owner, "rotation", rotation)
         list.append(self.bodies, body)
         return self._enter(name, body)
 
@@ -118,6 +129,7 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
             raise ModelError(
                 f"model {self.name!r}: cannot add {given}; give a joint, a constraint, a force, a rule or a Ground"
             )
+        vars(self).get("_made", {}).pop(element.name, None)
         self._free(element.name, getattr(element, "key", "ground"))
         before = self._lengths()
         added = self._joined(element, active)
@@ -138,6 +150,7 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
                 checks.smooth(element.owner, expression, 2, self._symbols)
         else:
             element = self._sound(element, active)
+            hint_at_joint(self, element)
         lists: dict[type, list] = {
             Constraint: self.constraints, Force: self.forces, Ground: self.grounds, Rule: self.rules
         }  # fmt: skip
@@ -175,8 +188,6 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
         for k in range(value.shape[0]):
             dict.__setitem__(self.signals, name if value.is_scalar() else f"{name}[{k}]", value[k])
         return self._enter(name, value)
-
-    # look up
 
     @property
     def time(self) -> ca.SX:
@@ -249,9 +260,9 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
 
     def seal(self) -> None:
         """From now on the description does not change: kernels were made from it."""
+        if not self._compiled and self.hints:
+            hint_at_description(self)
         self._compiled = True
-
-    # checks
 
     def _checked(self, name, what):
         if not (isinstance(name, str) and NAME.match(name)):

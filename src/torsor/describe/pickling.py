@@ -81,7 +81,9 @@ def _refuse_functions(model, error):
 
 def state(model):
     """What a model consists of, without what follows from it."""
-    return {name: value for name, value in vars(model).items() if name not in ("derived", "_symbols", "_compiled")}
+    return {
+        name: value for name, value in vars(model).items() if name not in ("derived", "_symbols", "_compiled", "_made")
+    }
 
 
 def unpacked(cls, consists, serialized, kinds, tables=()):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..describe.hints import hint_at_rigidity
 from ..describe.model import Model
 from ..errors import AccuracyWarning, ModelError, OptionError, ResultError, RunError
 from ..joints import Joint
@@ -122,6 +123,7 @@ class Task:
             self.formulation, self.reason = chosen
             self.starts = Starts(self, system, built, (*ways, needs))
             system, built = (system, built) if self.start is None else self.starts.at(self.start)
+        hint_at_rigidity(model, system.freedom)
         refuse_endless(model, system, self.until)
         manner = (self.method, self.step, self.tolerance, self.projection, self.until)
         if changes_structure(model):

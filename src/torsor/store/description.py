@@ -51,7 +51,7 @@ PLAIN = {
 }
 KINDS = ("joint", "constraint", "force", "rule", "action")  # whose classes are known by their keys
 NUMBERS = {"float64": float, "int64": np.int64, "bool": bool}
-MADE_ANEW = ("derived", "_symbols", "_compiled", "_lineage")
+MADE_ANEW = ("derived", "_symbols", "_compiled", "_lineage", "_made")
 
 
 @cache
