@@ -16,7 +16,18 @@ ORDER = [
     {"lie"},
     {
         f"describe.{name}"
-        for name in ("names", "given", "quantity", "assignments", "lazy", "placing", "inertia", "owned", "element")
+        for name in (
+            "names",
+            "given",
+            "quantity",
+            "assignments",
+            "lazy",
+            "placing",
+            "inertia",
+            "owned",
+            "explaining",
+            "element",
+        )
     },  # what elements are made of
     {"tables"},
     {"events"},

@@ -7,6 +7,8 @@ data = ts.simulate(model, until=10)
 """
 
 import os as _os
+import sys as _sys
+import types as _types
 import typing as _typing
 
 from .describe import inertia, quantity
@@ -114,6 +116,17 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "cases": ("cases", None),
     "testing": ("testing", None),
 }
+_MEANT = {  # what people look for under other names
+    "run": "ts.simulate(model, until) runs a model, ts.Simulation(model) step by step",
+    "solve": "ts.simulate(model, until) runs a model; ts.equilibrium and ts.assemble find states of it",
+    "integrate": "ts.simulate(model, until) runs a model",
+    "damper": "ts.SpringDamper, ts.Spring and ts.TorsionSpring take damping=…",
+    "Damper": "ts.SpringDamper, ts.Spring and ts.TorsionSpring take damping=…",
+    "Hinge": "ts.Revolute turns about an axis", "Slider": "ts.Prismatic slides along an axis",
+    "Ball": "ts.Spherical is a ball joint",
+    "World": "model.ground is the world", "System": "ts.Model describes a mechanism",
+    "step": "ts.Simulation(model).advance(dt) goes on step by step", "load_model": "ts.read reads files of other programs",
+}  # fmt: skip
 _BY_CLASS = ("joint", "constraint", "force", "rule", "projection")  # kinds whose classes are public under their names
 
 
@@ -135,15 +148,47 @@ def __getattr__(name: str) -> _typing.Any:
         found = import_module(f".{module}", __name__)
         found = getattr(found, attribute) if attribute else found
     elif name.startswith("_") or name not in (known := _registered()):
-        raise AttributeError(f"module 'torsor' has no attribute {name!r}")
+        raise AttributeError(f"module 'torsor' has no attribute {name!r}{_instead(name)}")
     else:
         found = known[name]
     globals()[name] = found
     return found
 
 
+def _instead(name: str) -> str:
+    """What to write instead of a name that does not exist, as the end of a message."""
+    from difflib import get_close_matches
+
+    if name.startswith("_"):
+        return ""
+    if name in _MEANT:
+        return f". {_MEANT[name]}"
+    close = get_close_matches(name, __dir__(), n=1)
+    hidden = f". torsor.{name} is an internal module" if f"{__name__}.{name}" in _sys.modules else ""
+    return hidden + (f". Did you mean {close[0]!r}?" if close else "")
+
+
 def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY, *_registered()})
+
+
+class _Public(_types.ModuleType):
+    """This module without the internal modules that Python enters in it as attributes when they are imported."""
+
+    def __setattr__(self, name, value):
+        if not (isinstance(value, _types.ModuleType) and _is_internal(name, value)):
+            super().__setattr__(name, value)
+
+
+def _is_internal(name, value):
+    return getattr(value, "__name__", "") == f"{__name__}.{name}" and name not in _LAZY
+
+
+for _name, _value in list(globals().items()):
+    if isinstance(_value, _types.ModuleType) and _is_internal(_name, _value):
+        del globals()[_name]
+del _name, _value
+_sys.modules[__name__].__class__ = _Public
 
 
 def _watch_exit() -> None:

@@ -79,6 +79,6 @@ def test_an_action_refuses_what_it_does_not_act_on(key):
     model, targets = scene()
     own = targets[ACTIONS[key].acts_on]
     wrong = [(x,) for x in (targets["forces"][0], targets["constraints or joints"][0]) if x not in own]
-    for given in ((), ("push",), (model.bodies[0],), *wrong, (scene()[1][ACTIONS[key].acts_on][0],)):
+    for given in ((), ("nothing",), (model.bodies[0],), *wrong, (scene()[1][ACTIONS[key].acts_on][0],)):
         with pytest.raises(ts.ModelError, match=f"event 'e': action '{key}'"):
             ACTIONS[key](given).refers(model, "event 'e'")

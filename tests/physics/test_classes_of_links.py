@@ -6,6 +6,7 @@ import pytest
 from mechanisms import GIVES, Draw
 
 import torsor as ts
+from torsor import kernels
 from torsor.formulations import tree_schedule
 from torsor.formulations.relative import Relative
 from torsor.kernels.tables import Tables
@@ -117,7 +118,7 @@ def test_a_long_chain_accelerates_as_in_another_engine(n):
     q, v = rng.uniform(-1, 1, n), rng.uniform(-1, 1, n)
     state.qpos[:], state.qvel[:] = q, v
     mujoco.mj_forward(peer, state)
-    rate = ts.kernels.build({"rate": schedule})["rate"]
+    rate = kernels.build({"rate": schedule})["rate"]
     xdot = rate(np.zeros(1), layout.joined(q, v, []), np.zeros(0), np.ones(1), np.zeros(2))[0]
     np.testing.assert_allclose(xdot[n : 2 * n], state.qacc, rtol=1e-7, atol=1e-9 * np.abs(state.qacc).max())
 
@@ -136,7 +137,7 @@ def test_code_grows_with_the_classes_and_not_with_the_links():
 @pytest.mark.parametrize("n", [30, 200])
 def test_what_a_link_costs(n):
     schedule = both(ts.cases.load("chain", n=n))[2]
-    kernel = ts.kernels.build({"rate": schedule})["rate"]
+    kernel = kernels.build({"rate": schedule})["rate"]
     assert kernel.instructions < 480 * n
     assert 8 * kernel.work_size + kernel.tables.nbytes < 500 * n  # bytes
 

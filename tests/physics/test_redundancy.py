@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from torsor.lie import so3
 
 FORMS = ("absolute", "relative", "woronetz")
 
 
 def turned(angles):
     """Rotation matrix of a rotation vector."""
-    return ts.lie.so3.exp(np.array(angles, float))
+    return so3.exp(np.array(angles, float))
 
 
 def door(hinges, turn=(0, 0, 0), apart=0.0):

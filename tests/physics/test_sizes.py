@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from torsor.lie import so3
 
 FORMS = ("absolute", "relative", "woronetz")
 SIZES = [(1e-10, 1e-9), (1e-4, 1e9), (2e6, 1e-9), (1e9, 1.0)]
@@ -12,7 +13,7 @@ SIZES = [(1e-10, 1e-9), (1e-4, 1e9), (2e6, 1e-9), (1e9, 1.0)]
 
 def four_bar(L, M):
     """A planar loop in a slanted plane."""
-    R = ts.lie.so3.exp(np.array((0.3, 0.5, -0.2)))
+    R = so3.exp(np.array((0.3, 0.5, -0.2)))
     P = [R @ (np.array(p) * L) for p in ((0, 0, 0), (0.2, 0.5, 0), (1.2, 0.8, 0), (1.0, 0, 0))]
     m = ts.Model("four-bar")
     J = tuple(M * L * L * np.array((0.01, 0.02, 0.02)))

@@ -10,12 +10,12 @@ import casadi as ca
 import numpy as np
 import pytest
 
+import torsor
 import torsor as ts
-import torsor.kernels
 from torsor.kernels import build, cache, library, load
 from torsor.kernels.backends.llvm import LLVM
 
-SOURCE = Path(torsor.kernels.__file__).parents[2]
+SOURCE = Path(torsor.__file__).parents[1]
 
 # A graph with every kind of operand, in a file of its own so that several processes can make the same one.
 GRAPH = """

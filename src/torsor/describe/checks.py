@@ -35,6 +35,7 @@ def members(model, element):
             continue
         if (simple := quantity.unchanging(quantity.plain(value))) is not value:
             fill_in(element, **{name: simple})
+    find_by_name(model, element)
     for name in ("first", "second", "body"):
         body = getattr(element, name, None)
         if not hasattr(element, name) or (body is None and name in element.optional):
@@ -57,6 +58,17 @@ def members(model, element):
         raise ModelError(f"{owner}: connects body {first.name!r} with itself; give two different bodies")
     if first is not None and not isinstance(first, Body) and not isinstance(second, Body):
         raise ModelError(f"{owner}: {first.name!r} and {second.name!r} are both grounds; one of the two must be a body")
+
+
+def find_by_name(model, element):
+    """Put the bodies, joints and elements of a model in the place of their names, where an element was given names."""
+    for name in ("first", "second", "body", "joint", "other", "on", "connection"):
+        given = getattr(element, name, None)
+        if isinstance(given, str):
+            fill_in(element, **{name: model[given]})
+    bodies = getattr(element, "bodies", None)
+    if isinstance(bodies, (tuple, list)) and any(isinstance(b, str) for b in bodies):
+        fill_in(element, bodies=tuple(model[b] if isinstance(b, str) else b for b in bodies))
 
 
 def _belongs(model, owner, what, thing):

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import ModelError
 from . import quantity
+from .explaining import explain_arguments
 from .lazy import kept, kept_as
 from .owned import Owned as Owned
 from .owned import fill_in as fill_in
@@ -145,6 +146,10 @@ class Element(Owned):
     _armed: ClassVar[Any] = None
 
     name: str
+
+    def __init_subclass__(cls, **options: Any):
+        super().__init_subclass__(**options)
+        explain_arguments(cls)
 
     def __new__(cls, *given: Any, **named: Any) -> Self:
         """An element, of which the model of its first argument takes note: it is to be added."""

@@ -84,7 +84,7 @@ def hint_at_joint(model: Any, joint: Any) -> None:
 def hint_at_description(model: Any) -> None:
     """Hints at what was forgotten, when a model is complete: before its first run."""
     for name, key in vars(model).get("_made", {}).items():
-        if name not in model._names:
+        if name not in model._names and "." not in name:  # others are made by torsor itself
             warn(
                 model,
                 f"{key} {name!r} was made for model {model.name!r} and never added: write model.add(…) around it, or leave it out",

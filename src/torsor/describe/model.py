@@ -24,6 +24,7 @@ from .names import LONGEST, unstorable
 from .nesting import Lineage
 from .parameters import Parameter, WithParameters
 from .quantity import Number, Rotation, Vector
+from .showing import Shown
 from .symbols import WithSymbols
 
 INSTEAD = "add with model.body, model.add, model.include …, assign model.gravity before the first run, or build the model again"
@@ -32,7 +33,7 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 Added = TypeVar("Added", bound=Owned)
 
 
-class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
+class Model(Shown, WithInstances, WithParameters, WithEvents, WithSymbols):
     """A mechanism, described in one world frame in its reference configuration.
 
     gravity   acceleration of gravity [m/s²]
@@ -244,10 +245,6 @@ class Model(WithInstances, WithParameters, WithEvents, WithSymbols):
 
     def __delattr__(self, name):
         refuse(self, name, self.__annotations__, hint=INSTEAD)
-
-    def __repr__(self):
-        counts = f"{len(self.bodies)} bodies, {len(self.constraints)} constraints, {len(self.forces)} forces"
-        return f"<Model {self.name!r}: {counts}>"
 
     def __reduce__(self):
         return pickling.unpacked, (type(self), *pickling.packed(self))

@@ -12,7 +12,7 @@ from .result import Imported
 
 
 def read(path: str | os.PathLike, **options: Any) -> Imported:
-    """Read a file of any registered format; options as those of `read_urdf`, `read_mjcf` …
+    """Read the file `path`, of any registered format; options as those of `read_urdf`, `read_mjcf` …
 
     The content decides: <robot> is URDF, <mujoco> is MJCF, whatever the file is called.
     """

@@ -204,12 +204,20 @@ class SpringDamper(Force):
         return 0.5 * c * (ca.dot(d, rate) ** 2 + met * ca.sumsqr(rate)) / (ca.sumsqr(d) + met)  # (1), (2)
 
 
-@register("torsion-spring")
+@register("spring")
 @dataclass(frozen=True, eq=False)
-class TorsionSpring(Force):
-    """Spring and damper on a joint coordinate, angle (over many turns) or displacement.
+class Spring(Force):
+    """Linear spring and damper on a joint coordinate, displacement or angle (over many turns).
 
-    U = ½ k (q − q₀)²,   D = ½ c q̇²                                (1)
+        U = ½ k (q − q₀)²,   D = ½ c q̇²                                (1)
+
+    joint       whose coordinate q it acts on, with its reaction
+    stiffness   k   [N/m, or N m/rad]
+    damping     c   [N s/m, or N m s/rad]
+    rest        q₀, the coordinate without force   [m or rad]
+    index       which coordinate of the joint, from 0
+
+    `TorsionSpring` is the same under the name that is usual for angles. A spring between two points is a `SpringDamper`.
     """
 
     variants = ({"stiffness": 3.0, "damping": 0.4}, {"stiffness": 3.0, "rest": 40.0})
@@ -233,6 +241,12 @@ class TorsionSpring(Force):
     def dissipation(self) -> ca.SX | None:
         c = quantity.scalar(self.damping, "damping", self.owner)
         return None if c.is_zero() else 0.5 * c * self.joint.rate[self.index] ** 2  # (1)
+
+
+@register("torsion-spring")
+@dataclass(frozen=True, eq=False)
+class TorsionSpring(Spring):
+    """Spring and damper on an angle of a joint; the law is that of `Spring`, on any coordinate."""
 
 
 @register("energy")

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Mapping
+from html import escape
 
 from ..describe import quantity
 from ..describe.model import Model
+from ..errors import OptionError
 from ..events import Clock
 from ..events.controller import Controller
 from ..joints import Joint
@@ -19,6 +21,11 @@ class Info(dict):
     def __str__(self):
         return text(self)
 
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        return f"<pre>{escape(text(self))}</pre>"
+
 
 def describe(
     model: Model,
@@ -26,7 +33,8 @@ def describe(
     parameters: Mapping[str, float] | None = None,
     progress: bool | None = None,
 ) -> Info:
-    """What a model consists of, its degrees of freedom, its loops and what is redundant in it.
+    """What a model consists of, its degrees of freedom, its loops and what is redundant in it. `formulation` and `parameters` are
+    those of `simulate`; `progress`: whether a line tells what is waited for.
 
     Prepares the model as a run does (assembly, diagnosis, kernels), so that what is reported is what would be run.
 
@@ -37,9 +45,7 @@ def describe(
     >>> ts.info(model)["degrees_of_freedom"]["generic"]
     1
     """
-    from ..describe.model import Model
     from ..describe.topology import outline
-    from ..errors import OptionError
     from ..start.integrability import integrability
 
     if not isinstance(model, Model):
@@ -131,12 +137,10 @@ def loops(model):
 
 
 def _acts(element):
-    """Whether an element acts at the start."""
     return element.acts is not False
 
 
 def _event(event, model):
-    """What is watched, what is done, and in which modes."""
     w = event.watch
     change = "crosses 0" if w.both else "falls through 0"
     modes = {(id(m.memory), k): f"{m.name}: {mode}" for m in model.machines.values() for k, mode in enumerate(m.names)}
@@ -253,7 +257,6 @@ def _pace(c):
 
 
 def _changes(info, shown=40, width=100):
-    """Events, modes and elements that are switched."""
     lines = []
     if info["controllers"]:
         rows = [(c["name"], _pace(c), c["law"], ", ".join(c["outputs"])) for c in info["controllers"][:shown]]

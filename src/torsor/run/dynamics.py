@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cached_property
+from html import escape
 from typing import Any
 
 import casadi as ca
@@ -55,6 +56,16 @@ class Dynamics(JointDynamics):
         self._points: dict = {}
         self._given = parameters
         self.q, self.v, self.p = (np.array(x) for x in (self.system.q, self.system.v, self.system.p))
+
+    def __repr__(self):
+        shown = ", ".join(self.coordinates[:8]) + (", …" if len(self.coordinates) > 8 else "")
+        return (
+            f"<Dynamics of {self.model.name!r}, {self.formulation}: q of {len(self.q)}, v of {len(self.v)} numbers ({shown}); "
+            f"kernels {', '.join(self.kernels)}>"
+        )
+
+    def _repr_html_(self):
+        return f"<pre>{escape(repr(self))}</pre>"
 
     def __reduce__(self):
         return Dynamics, (self.model, self.formulation, self.map, self._given)
@@ -201,5 +212,8 @@ class Dynamics(JointDynamics):
 def compile(
     model: Model, formulation: str = "auto", map: str = "exp", parameters: Mapping[str, float] | None = None
 ) -> Dynamics:
-    """Derive, diagnose and compile a model; returns its Dynamics."""
+    """Derive, diagnose and compile a model; returns its Dynamics.
+
+    formulation, map, parameters   as in `simulate`
+    """
     return Dynamics(model, formulation, map, parameters)

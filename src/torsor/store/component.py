@@ -68,7 +68,7 @@ def _kind(thing):
 
 
 def save_component(model: Model, path: str | os.PathLike, formulations: Sequence[str] = FORMULATIONS) -> None:
-    """Write a component to a file, from which `load_component` reads it without the Python code that built it.
+    """Write a component, `model`, to the file `path`, from which `load_component` reads it without the Python code that built it.
 
     formulations   for which its kernels, compiled for machines like this one, go along; by default the cheapest ("auto") and
                    absolute coordinates; () for none
@@ -130,7 +130,7 @@ def _machine():
 def load_component(
     path: str | os.PathLike, like: Model | Mapping[str, Any] | None = None, trusted: bool = False
 ) -> Model:
-    """Read a component that `save_component` wrote: a new model with the same bodies, joints, ports and parameters.
+    """Read a component that `save_component` wrote to `path`: a new model with the same bodies, joints, ports and parameters.
 
     like      a model, or an `interface` of one, whose ports and parameters it must have
     trusted   take its compiled kernels, too, where they fit this machine, so that its first run compiles nothing. They are

@@ -38,7 +38,8 @@ if hasattr(os, "register_at_fork"):  # a thread that held the lock does not exis
 
 
 def save(data: "xr.Dataset", path: str | os.PathLike) -> None:
-    """Write a result: as a flat table to FILE.csv or FILE.parquet, as arrays to FILE.mat, else as NetCDF, which `load` reads.
+    """Write a result, `data`, to the file `path`: as a flat table to FILE.csv or FILE.parquet, as arrays to FILE.mat, else as
+    NetCDF, which `load` reads.
 
     It goes to a temporary file first, so that no half-written file is left under its name."""
     refuse_other(data, "save")
@@ -64,7 +65,7 @@ def save(data: "xr.Dataset", path: str | os.PathLike) -> None:
 
 
 def load(path: str | os.PathLike) -> "xr.Dataset":
-    """Read a result that `save` wrote; one that was damaged since is refused."""
+    """Read a result that `save` wrote from the file `path`; one that was damaged since is refused."""
     import xarray as xr
 
     checked(path)

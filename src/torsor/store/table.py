@@ -22,7 +22,7 @@ NAMED = ("body", "joint", "joint_coordinate", "constraint", "drive")
 
 
 def table_of(data: "xr.Dataset | xr.DataArray", per: str = "time") -> "pd.DataFrame":
-    """A result, or one variable of it, as a flat pandas table.
+    """A result, or one variable of it (`data`), as a flat pandas table.
 
     per   "time": one row per time or place of a sweep, and of a study one per run and time; a single row where a result is at one
           time, or an equilibrium; "event": one row per event, and of a

@@ -30,6 +30,7 @@ def read_table(
 ) -> Table:
     """A table from columns of a CSV file: `ts.read_table("run.csv", x="time", y="torque")`.
 
+    path   of the file
     x      name of the column of points; two names for a function of two arguments, whose file has a line for each pair of points,
            in any order
     y      name of the column of values

@@ -63,6 +63,8 @@ class Action:
         """Refuse targets that are not the model's, and no targets where some are needed."""
         if self.acts_on is not None and not self.targets:
             raise ModelError(f"{owner}: action {self.key!r}: acts on nothing; give {self.acts_on}")
+        named = tuple(model[x] if isinstance(x, str) and x in model else x for x in self.targets)
+        object.__setattr__(self, "targets", named)  # elements in the place of their names
         for target in self.targets:
             if not any(target is known for known in model._names.values()):
                 if not isinstance(name := getattr(target, "name", None), str):

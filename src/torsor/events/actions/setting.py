@@ -84,7 +84,7 @@ class Enter(Action):
 
 
 def switch(*forces: Any, on: bool = True) -> Switch:
-    """Forces and rules, such as controllers, are switched on or off."""
+    """Forces and rules, such as controllers, are switched on or off (`on=False`). Give elements or their names."""
     return Switch(forces, on)
 
 

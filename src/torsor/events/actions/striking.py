@@ -73,5 +73,5 @@ class Land(Action):
 
 
 def strike(*constraints: Any, restitution: Number = 0.0) -> Strike:
-    """Constraints are hit from one side: they rebound, or stay closed."""
+    """Constraints are hit from one side: they rebound with `restitution` (0 to 1), or stay closed. Give elements or their names."""
     return Strike(constraints, restitution)

@@ -42,7 +42,7 @@ class End(Action):
 
 
 def record(name: str, expression: Number) -> Record:
-    """Keep the value of an expression with the event."""
+    """Keep the value of an expression with the event, under a name in the result."""
     return Record((), name, expression)
 
 
