@@ -169,34 +169,35 @@ def _instead(name: str) -> str:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_registered()})
+    return sorted(
+        {name for name, value in globals().items() if not _is_internal(name, value)} | {*_LAZY, *_registered()}
+    )
+
+
+def _is_internal(name: str, value: _typing.Any) -> bool:
+    """True if a value is a module of this package that is not public."""
+    return isinstance(value, _types.ModuleType) and value.__name__ == f"{__name__}.{name}" and name not in _LAZY
+
+
+class _Internal(_types.ModuleType):
+    """An internal module, which somebody takes for a function of the same name."""
+
+    def __call__(self, *given, **named):
+        name = self.__name__.rpartition(".")[2]
+        raise TypeError(f"{self.__name__} is an internal module, no function. {_MEANT.get(name, 'See dir(torsor)')}")
 
 
 class _Public(_types.ModuleType):
-    """This module without the internal modules that Python enters in it as attributes when they are imported."""
+    """This module: Python enters internal modules in it as attributes when they are imported."""
 
     def __setattr__(self, name, value):
-        if not (isinstance(value, _types.ModuleType) and _is_internal(name, value)):
-            super().__setattr__(name, value)
-
-
-def _is_internal(name, value):
-    return getattr(value, "__name__", "") == f"{__name__}.{name}" and name not in _LAZY
+        if _is_internal(name, value):
+            value.__class__ = _Internal
+        super().__setattr__(name, value)
 
 
 for _name, _value in list(globals().items()):
-    if isinstance(_value, _types.ModuleType) and _is_internal(_name, _value):
-        del globals()[_name]
+    if _is_internal(_name, _value):
+        _value.__class__ = _Internal
 del _name, _value
 _sys.modules[__name__].__class__ = _Public
-
-
-def _watch_exit() -> None:
-    """Tell other ranks when this process ends, where MPI has started it."""
-    if {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"} & _os.environ.keys():
-        from .run.processes import watch_exit
-
-        watch_exit()
-
-
-_watch_exit()

@@ -188,12 +188,9 @@ def resume(
     """Go on with a run that `simulate` keeps in the folder `checkpoint`, and return the result as `simulate` does.
 
     model, signals   as they were given to `simulate`; everything else is stored in the folder
-<<<<<<< HEAD
+    progress         whether a bar is shown; None: if standard error is a terminal
     until            a later end of the run [s], also of one that is complete: it goes on from there; None: as it was
     outputs          of what is added by `until`: times, or a number of equal intervals; None: as far apart as before
-=======
-    progress         whether a line shows how far it is; None: in a terminal
->>>>>>> 335d594 (Names for elements, ts.Spring, help for all arguments, internal modules out of the public namespace, models that print well)
 
     The result is bit for bit that of a run which was never stopped. A run that is complete returns its result again, or goes on to
     `until`. A checkpoint of another model, another version of torsor or another processor is refused, and stays as it is.

@@ -305,7 +305,7 @@ def test_two_torques_on_bodies_are_one_along_the_joint():
 def test_a_cosine_torque_needs_a_joint_or_a_body(given, words):
     model = ts.Model("m")
     body = model.body("b", mass=1.0, inertia=(1, 1, 1))
-    things = {"joint": model.add(ts.Revolute("j", model.ground, body)), "body": body}
+    things = {"joint": model.add(ts.Revolute("j", model.ground, body, axis="z")), "body": body}
     with pytest.raises(ts.ModelError, match=words):
         model.add(ts.CosineTorque("t", **{k: things.get(k, v) for k, v in given.items()}))
 

@@ -226,6 +226,7 @@ def flipped(cls, turn, **options):
     """A body that sits near a root of the joint's residual that the joint cannot reach."""
     model = ts.Model("flipped", gravity=(0, 0, -9.81))
     body = model.body("body", at=(0.5, 0, 0), rotation=turn, **MASS)
+    options |= {} if cls is ts.Fixed else {"axis": "z"}
     model.add(cls("joint", model.ground, body, frames=(model.ground.frame(), body.frame((-0.5, 0, 0))), **options))
     return model
 

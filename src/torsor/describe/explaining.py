@@ -13,6 +13,8 @@ ARGUMENTS = {
     "index": "which coordinate of the joint, from 0",
     "other_index": "which coordinate of the other joint, from 0",
     "point": "where, in the world, in the reference configuration; default: the centre of mass of the second body [m]",
+    "points": "two points, one of each body, in the world, in the reference configuration; default: the centres of mass [m]",
+    "length": "of the spring without force; default: the distance in the reference configuration [m]",
     "frames": "instead of points: a frame of the first and a frame of the second body, `body.frame(…)`",
     "start": "joint coordinates at the start, where they differ from the reference configuration [m or rad]",
     "start_rate": "joint velocities at the start [m/s or rad/s]",

@@ -74,7 +74,10 @@ def hint_at_joint(model: Any, joint: Any) -> None:
                 f"{joint.owner}: its start turns it by {x:.6g} rad, more than a full turn; angles are in radians, "
                 f"numpy.radians({x:.6g}) converts degrees",
             )
-    for what in ("axis", "second_axis"):
+    ours = (
+        type(joint).__module__.partition(".")[0] == __name__.partition(".")[0]
+    )  # others' defaults are their authors' choice
+    for what in ("axis", "second_axis") if ours else ():
         field = type(joint).__dataclass_fields__.get(what)
         if field is not None and isinstance(field.default, tuple) and getattr(joint, what) is field.default:
             chosen = f"{what}={field.default}"

@@ -71,16 +71,9 @@ def study(
     store        folder in which results are kept as they come: a study that was killed goes on from there
     progress     show a bar after a second; None: if standard error is a terminal
 
-<<<<<<< HEAD
-    All other arguments are those of `simulate`. A run that fails does not stop the others: `message` of the result tells for each
-    run what went wrong, "" where nothing did. Runs are judged as by `simulate`: `energy_balance_lost` tells from when on the energy
-    balance of a run is lost. Numbers do not depend on who carries the runs out. See docs/studies.md.
-=======
-    step, method, formulation, projection, tolerance, map, signals   as in `simulate`
-
-    A run that fails does not stop the others: `message` of the result tells for each run what went wrong, "" where nothing did.
-    Numbers do not depend on who carries the runs out. See docs/studies.md.
->>>>>>> 335d594 (Names for elements, ts.Spring, help for all arguments, internal modules out of the public namespace, models that print well)
+    step, method, formulation, projection, tolerance, map, signals: as in `simulate`. A run that fails does not stop the others:
+    `message` tells for each run what went wrong, "" where nothing did. Runs are judged as by `simulate`: `energy_balance_lost` tells
+    from when on the energy balance of a run is lost. Numbers do not depend on who carries the runs out. See docs/studies.md.
     """
     if not isinstance(model, Model):
         raise OptionError(f"study: give a torsor.Model, got {quantity.show(model)}")
