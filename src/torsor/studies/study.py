@@ -72,8 +72,8 @@ def study(
     progress     show a bar after a second; None: if standard error is a terminal
 
     step, method, formulation, projection, tolerance, map, signals: as in `simulate`. A run that fails does not stop the others:
-    `message` tells for each run what went wrong, "" where nothing did. Runs are judged as by `simulate`: `energy_balance_lost` tells
-    from when on the energy balance of a run is lost. Numbers do not depend on who carries the runs out. See docs/studies.md.
+    `message` tells for each run what went wrong, "" where nothing did. Runs are judged as by `simulate`: `energy_balance_lost`
+    tells from when on the energy balance of a run is lost. Numbers do not depend on who carries the runs out. See docs/studies.md.
     """
     if not isinstance(model, Model):
         raise OptionError(f"study: give a torsor.Model, got {quantity.show(model)}")
