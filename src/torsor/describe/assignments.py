@@ -109,7 +109,7 @@ def count_numbers(value):
     return int(isinstance(value, (int, float, np.number)) and not isinstance(value, bool))
 
 
-def fixed(expression: ca.SX) -> ca.SX:
+def fixed(expression: Any) -> Any:
     """An expression that belongs to a model: its entries cannot be assigned. What is calculated from it is an ordinary SX."""
     expression._of_a_model = True
     return expression

@@ -92,11 +92,12 @@ class Frame:
     """A frame fixed in a body: `pose` is its 4x4 pose from the centre of mass, in body axes."""
 
     pose = Quantity()
+    body: Any
     _pose: Any
     _expressions: dict | None = None
 
     def __init__(self, body, pose):
-        object.__setattr__(self, "body", body)
+        vars(self)["body"] = body
         object.__setattr__(self, "pose", pose)
 
     __setattr__ = __delattr__ = refuse_any("make another one with body.frame(at=…, rotation=…)")
@@ -168,8 +169,7 @@ class Body(Placed):
 
     acceleration = Signal("acceleration", 3)
     angular_acceleration = Signal("acceleration", 3)
-    mass = Quantity()
-    inertia = Quantity()
+    mass, inertia = Quantity(), Quantity()
     start_velocity = Quantity()
     start_angular_velocity = Quantity()
     _mass: Any
@@ -188,8 +188,8 @@ class Body(Placed):
     ):
         put = partial(object.__setattr__, self)  # it belongs to no model yet
         put("name", name)
-        owner = self.owner
         put("shape", shape)
+        owner = self.owner
         if isinstance(inertia, shapes.Inertia):
             self._agree(mass, inertia)
             put("center", inertia.center)

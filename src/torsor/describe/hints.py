@@ -16,6 +16,7 @@ import numpy as np
 from ..errors import HintWarning
 from ..joints import Joint
 from . import quantity
+from .lazy import kept
 
 DEGREES = 2 * math.pi * (1 + 1e-9)  # rad: an angle beyond a full turn may have been meant in degrees
 PART_OF_TURN = math.pi / 12  # a multiple of it was surely meant in radians
@@ -62,7 +63,7 @@ def hint_at_joint(model: Any, joint: Any) -> None:
     """Hint at a start in degrees, and at an axis that was not given."""
     if not (model.hints and isinstance(joint, Joint)):
         return
-    start = joint._start
+    start = kept(joint, "start")
     if isinstance(start, np.ndarray):
         turning = [x for x, angular in zip(start.tolist(), joint.angular) if angular]
         turning += (

@@ -71,7 +71,7 @@ def study(
     store        folder in which results are kept as they come: a study that was killed goes on from there
     progress     show a bar after a second; None: if standard error is a terminal
 
-    until, step, method, formulation, projection, tolerance, map, signals: as in `simulate`. A run that fails stops no other:
+    until, step, method, formulation, projection, tolerance, map, signals, reactions: as in `simulate`. A failed run stops no other:
     `message` tells for each run what went wrong, "" where nothing did. Runs are judged as by `simulate`: `energy_balance_lost`
     tells from when on the energy balance of a run is lost. Numbers do not depend on who carries the runs out. See docs/studies.md.
     """
