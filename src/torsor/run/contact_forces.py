@@ -17,12 +17,12 @@ added, those that would pull are dropped. All is in units of the rows: u λ, A/(
 from ..kernels import ask
 from ..kernels.compiled import compiled
 from ..methods.codes import RUNNING
-from .codes import SHARED_ANEW
+from .codes import CONTACTS_WANTED, SHARED_ANEW
 from .event_records import REACTION, VALUE
 from .impulses import place_of
-from .meeting import without_units
+from .meeting import wants_contacts, without_units
 from .sliding import solved
-from .switches import NEAR
+from .switches import near
 
 TAKES_NO_PART, CLOSED, HOLDS, PUSHES = (
     0,
@@ -41,8 +41,6 @@ UNLOADED = 1e-4  # of the largest force: a contact that bears less bears nothing
 @compiled
 def redundant_contacts(run, i, p):
     """True if some closed contacts of structure i have no row in use."""
-    if run.kernels[i].meeting == 0:
-        return False
     for contact in run.program.onesided:
         if p[contact.place] == 1.0 and place_of(run, i, contact.row) < 0:
             return True
@@ -55,7 +53,7 @@ def to_be_decided(run, p, phi):
     events = run.events
     for contact in run.program.onesided:
         if p[contact.place] == 1.0:
-            pulls = phi[VALUE, contact.lift] < -NEAR * events.scale[contact.lift]
+            pulls = phi[VALUE, contact.lift] < -near(run, contact.lift, 0.0, 0.0)
             if pulls or events.due[contact.lift] == 1 or p[contact.loaded] == 0.0:
                 return True
     return False
@@ -264,6 +262,8 @@ def decide_redundant(run, i, x, p, phi):
     events, met, program, s = run.events, run.meeting, run.program, run.scratch
     if not to_be_decided(run, p, phi):
         return RUNNING
+    if wants_contacts(run, i):
+        return CONTACTS_WANTED
     ask.slots(run.kernels[i], s, x, p, s.xdot, s.lam, run.trial.later)
     ask.meeting(run.kernels[i], s, x, p, met.A, met.B, met.before)
     without_units(run)

@@ -41,6 +41,7 @@ ONESIDED = rows(  # a constraint that only pushes
     row=COUNT,
     lift=COUNT,  # the event that opens it
     loaded=COUNT,  # place in p of whether it takes a share of what redundant contacts hold
+    single=COUNT,  # 1 where it has one gap
 )
 HEADING = rows(  # a direction of sliding, to be followed
     place=COUNT,
@@ -124,6 +125,8 @@ class Events(Record):
     scale: VECTOR  # largest value that each has had
     speed: VECTOR  # largest rate
     wanted: VECTOR  # p at the bits of a structure whose kernels are wanted
+    contacts_of: COUNT  # structure whose kernel of contacts is wanted
+    decided: COUNT  # 1 where all contacts were decided together at this instant
     opening: COUNT  # 1 where all lifts that are due happen together
     structure: COUNT
     pending: COUNT  # 1 inside an instant

@@ -128,18 +128,12 @@ class EventRunner(Runner):
         """The table of all structures that are known by now."""
         known, rows = self.structures.known, max(len(self.system.rows), 1)
         self._take([(s.built, s.choice.keep, s.watches) for s in known])
+        for k, s in enumerate(known):
+            self.run_.kernels["meeting"][k] = s.contacts["meeting"].address if s.contacts else 0
         told = tuple((s.key, s.choice.keep) for s in known)
         if told in self.tabulated:
             self.table.keys, self.table.rows = self.tabulated[told]
             return
-        meeting = int(self.program.meets.max(initial=-1)) + 1
-        if self.met.after.size < meeting and any("meeting" in s.built for s in known):
-            for name in ("before", "after", "after1", "lam", "lam1", "bounce", "soft"):
-                setattr(self.met, name, np.zeros(meeting))
-            self.met.A, self.met.B = np.zeros(meeting**2), np.zeros(meeting * self.plan.velocities)
-            self.met.state, self.met.order = np.zeros(meeting, np.int64), np.zeros(meeting, np.int64)
-            self.met.M = np.zeros((meeting, meeting + 1))
-            self.cleared = Blank(*self._forgotten())
         self.table.keys = np.array([s.key for s in known], float).reshape(len(known), len(self.structures.bits))
         self.table.rows = np.array([[*s.keep, *[-1] * (rows - len(s.keep))] for s in known], np.int64)
         if len(known) <= FEW:
@@ -171,6 +165,19 @@ class EventRunner(Runner):
         if found.watches:
             self._watch_structure(found, x, p)
         return found
+
+    def _add_contacts(self, structure):
+        """Bring along the kernel of what forces at contacts do in a structure, with room for its results."""
+        with abrupt(), never_lost():
+            structure.contacts = self.structures.contact_library(structure)
+        self._tabulate()
+        n, met = int(self.program.meets.max(initial=-1)) + 1, self.met
+        if met.after.size < n:
+            for name in ("before", "after", "after1", "lam", "lam1", "bounce", "soft"):
+                setattr(met, name, np.zeros(n))
+            met.A, met.B, met.M = np.zeros(n**2), np.zeros(n * self.plan.velocities), np.zeros((n, n + 1))
+            met.state, met.order = np.zeros(n, np.int64), np.zeros(n, np.int64)
+            self.cleared = Blank(*self._forgotten())
 
     def _watch_structure(self, structure, x, p):
         self._watch(self.structures.known.index(structure), structure.built, x, structure.watches, p)
@@ -209,6 +216,9 @@ class EventRunner(Runner):
             return RUNNING
         if status == codes.FULL:
             self._empty_log()
+            return RUNNING
+        if status == codes.CONTACTS_WANTED:
+            self._add_contacts(self.structures.known[self.events.contacts_of])
             return RUNNING
         if status == ILL_CHOSEN:
             self._choose_structure_anew()

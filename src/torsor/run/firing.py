@@ -228,7 +228,7 @@ def add_to_log(run, e):
 def take_over(run, i, e, change):
     """The trial state is the present one, in structure i. What happens together is logged together, energy and impulses with
     the first."""
-    events, trial, state, log = run.events, run.trial, run.state, run.log
+    events, trial, log = run.events, run.trial, run.log
     first = log.count
     add_to_log(run, e)
     for other in range(events.due.size - 1, -1, -1):
@@ -241,6 +241,28 @@ def take_over(run, i, e, change):
                 events.due[other] = 0
                 add_to_log(run, other)
     events.due[e], events.answered, events.opening = 0, 0, 0
+    _replace_state(run, i, first, change)
+    if run.program.events[e].period > 0.0:  # what happens by the clock needs no log
+        log.count = first
+
+
+@compiled
+def become(run, i, change):
+    """The trial state is the present one, in structure i; all events that are due have happened."""
+    events, first = run.events, run.log.count
+    for m in range(events.due.size):
+        if events.due[m] == 1:
+            watch = run.program.events[m]
+            events.side[m] = 0 if does(run, m, STRIKE) and watch.settles == 1 else -1
+            events.fired[m], events.due[m], run.trial.at[m] = 1, 0, events.phi[VALUE, m]
+            add_to_log(run, m)
+    _replace_state(run, i, first, change)
+
+
+@compiled
+def _replace_state(run, i, first, change):
+    """The trial state is the present one, in structure i; entries of the log from `first` on belong to it."""
+    events, trial, state, log = run.events, run.trial, run.state, run.log
     copy(trial.x, state.xs[state.at])
     copy(trial.p, state.p)
     events.structure = i
@@ -251,8 +273,6 @@ def take_over(run, i, e, change):
         copy(trial.slots, log.slots[entry])
         for m in range(trial.impulses.size):
             log.impulse[entry, m] = trial.impulses[m] if entry == first else 0.0
-    if run.program.events[e].period > 0.0:  # what happens by the clock needs no log
-        log.count = first
 
 
 @compiled

@@ -12,7 +12,8 @@ from ..kernels.compiled import compiled, inlined
 from ..methods.codes import RUNNING
 from ..methods.vectors import copy, fastest, without_length
 from .clocks import rings
-from .codes import ACCUMULATES, CHATTERS, ENDED, NOT_A_NUMBER, RELEASE, SHARED_ANEW, STRIKE
+from .codes import ACCUMULATES, CHATTERS, CONTACTS_WANTED, ENDED, NOT_A_NUMBER, RELEASE, SHARED_ANEW, STRIKE
+from .contact_decision import decide_together
 from .contact_forces import decide_redundant, redundant_contacts
 from .dense import watched
 from .event_records import RATE, VALUE
@@ -110,7 +111,8 @@ def resting(run, i):
         at_zero = abs(trial.phi[VALUE, m]) <= near(run, m, state.time, rate)
         if watch.approach >= 0 and watch.settles == 1 and events.enabled[m] == 1 and events.side[m] == 0 and at_zero:
             still = NEAR * watch.unit * rounded_rate(run)
-            least = pull * (OPENED / NEAR if let_go(run, m) else 1.0) * watch.unit
+            again = events.decided == 1 or let_go(run, m)
+            least = pull * (OPENED / NEAR if again else 1.0) * watch.unit
             pulled = trial.later[watch.approach] < -least
             low = 0.5 * rate**2 < -trial.later[watch.approach] * REBOUND * watch.unit  # it comes back at once
             if rate < -still or (pulled and (rate < still or low)):
@@ -144,7 +146,7 @@ def leave(run, t):
         events.fired[m] = 0
     for heading in run.program.headings:
         run.state.p[heading.crawl] = CRAWL * run.program.units[heading.row] * rounded_rate(run)
-    events.pending, events.passes, run.state.rated = 0, 0, 0
+    events.pending, events.passes, events.decided, run.state.rated = 0, 0, 0, 0
 
 
 @compiled
@@ -212,6 +214,13 @@ def half_fires(run, m, t):
 
 
 @inlined
+def one_by_one(run):
+    """How often something may happen at an instant before all contacts and friction are decided together."""
+    contacts = run.program.onesided.size
+    return 6 + 2 * contacts if contacts > 0 else run.events.due.size * 1000
+
+
+@inlined
 def too_many(run):
     """True if so much has happened at this instant that it will not come to an end."""
     return run.events.passes > 50 + 10 * run.events.due.size
@@ -275,6 +284,8 @@ def instant(run):
         if redundant_contacts(run, i, state.p):
             if chosen < 0 or lifts(run, chosen):
                 status = decide_redundant(run, i, state.xs[state.at], state.p, run.trial.phi)
+                if status == CONTACTS_WANTED:
+                    return status
                 if status == SHARED_ANEW:
                     events.passes += 1
                     if too_many(run):
@@ -289,6 +300,11 @@ def instant(run):
             limit_step(run, i)
             return RUNNING
         events.failed = chosen
+        if events.passes > one_by_one(run) and events.decided == 0:
+            status = decide_together(run, i, t)
+            if status != RUNNING:
+                return status
+            continue
         status = half_fires(run, chosen, t) if run.program.events[chosen].half == 1 else fires(run, chosen, t)
         if status != RUNNING:
             return status

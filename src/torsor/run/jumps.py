@@ -16,10 +16,10 @@ from ..kernels.compiled import compiled
 from ..methods.codes import RUNNING
 from ..methods.correction import correct_positions
 from ..methods.vectors import copy, rate
-from .codes import CHATTERS, NOT_SATISFIED, WANTED
+from .codes import CHATTERS, CONTACTS_WANTED, NOT_SATISFIED, WANTED
 from .impacts import impact
 from .impulses import loosen, place_of, push, residuals, unit_of
-from .meeting import meet
+from .meeting import ambiguous, meet, wants_contacts
 from .switches import FAR, NEAR, REBOUND, structure_of
 
 
@@ -168,12 +168,25 @@ def settled(run, t):
 
 
 @compiled
+def copy_contacts(run, source, target):
+    """Which contacts are closed, from one p to another."""
+    for contact in run.program.onesided:
+        target[contact.place] = source[contact.place]
+
+
+@compiled
 def jump(run, t):
     """Velocities after constraints were engaged or struck: (1). Which of them stay closed is left in trial.p. Returns a
     status."""
     trial, s, n = run.trial, run.scratch, run.events.struck
     copy(trial.x, trial.before)
-    for _ in range(4 + 2 * n + run.program.onesided.size):
+    tries = 4 + 2 * n + run.program.onesided.size
+    for turn in range(2 * tries):
+        together = turn >= tries  # one by one finds no end: all are decided together
+        if turn == tries:
+            for m in range(n):
+                trial.struck[m].takes_part, trial.struck[m].stays = 1, 0
+            copy_contacts(run, run.state.p, trial.p)
         copy(trial.before, trial.x)
         for m in range(n):
             trial.p[trial.struck[m].place] = trial.struck[m].takes_part
@@ -182,7 +195,9 @@ def jump(run, t):
         if i < 0:
             return WANTED
         s.t[0] = t
-        if run.kernels[i].meeting != 0:
+        if together or ambiguous(run, i, trial.p):
+            if wants_contacts(run, i):
+                return CONTACTS_WANTED
             meet(run, i, NEAR * run.events.fastest)
         elif not pushed(run, i, t):
             continue

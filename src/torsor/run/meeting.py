@@ -15,13 +15,14 @@ from ..kernels import ask
 from ..kernels.compiled import compiled
 from ..methods.vectors import copy, largest
 from .impacts import share_of
+from .impulses import place_of
 
 SWEEPS = 20000  # at most so many times through all rows,
 WORK = 2e7  # and no more operations than take some hundredths of a second
 
 
 @compiled
-def _push(met, a, change):
+def change_force(met, a, change):
     n = met.after.size
     for k in range(n):
         met.after[k] += met.A[a * n + k] * change
@@ -29,7 +30,7 @@ def _push(met, a, change):
 
 
 @compiled
-def _rub(run, a, parts, limit):
+def rub(run, a, parts, limit):
     """Impulse of friction in one contact, within its limit. Returns how much the velocities changed."""
     met, want = run.meeting, run.rub.want
     n = met.after.size
@@ -47,7 +48,7 @@ def _rub(run, a, parts, limit):
     for c in range(parts):
         change = want[c] - met.lam[a + c]
         moved = max(moved, abs(change) * stiff)
-        _push(met, a + c, change)
+        change_force(met, a + c, change)
     return moved
 
 
@@ -67,12 +68,12 @@ def _solve(run, bounces):
             if p[contact.place] == 1.0 and own > 0.0:
                 wanted = max(0.0, met.lam[a] - (met.after[a] + bounces * met.bounce[a]) / own)
                 worst = max(worst, abs(wanted - met.lam[a]) * own)
-                _push(met, a, wanted - met.lam[a])
+                change_force(met, a, wanted - met.lam[a])
         for k in range(program.frictions.size):
             f = program.frictions[k]
             if p[f.stick] == 1.0 and f.sliding >= 0:
                 load = max(0.0, met.lam[program.meets[f.host_row]])
-                worst = max(worst, _rub(run, program.meets[f.row], f.parts, run.rub.grip[k] * load))
+                worst = max(worst, rub(run, program.meets[f.row], f.parts, run.rub.grip[k] * load))
         if worst <= 1e-15 * scale:
             break
 
@@ -85,6 +86,26 @@ def _work(met):
         total += 0.5 * met.lam[k] * (met.after[k] + met.before[k])
         size += 0.5 * abs(met.lam[k]) * (abs(met.after[k]) + abs(met.before[k]))
     return total, size
+
+
+@compiled
+def wants_contacts(run, i):
+    """True if the kernel of contacts of structure i is not there yet; then it is asked for."""
+    run.events.contacts_of = i
+    return run.kernels[i].meeting == 0
+
+
+@compiled
+def ambiguous(run, i, p):
+    """True if closed contacts or sticking friction of structure i have rows that are not in use."""
+    for contact in run.program.onesided:
+        if p[contact.place] == 1.0 and place_of(run, i, contact.row) < 0:
+            return True
+    for f in run.program.frictions:
+        for c in range(f.parts if p[f.stick] == 1.0 else 0):
+            if place_of(run, i, f.row + c) < 0:
+                return True
+    return False
 
 
 @compiled

@@ -18,7 +18,7 @@ from .columns import columns_of
 from .derived import derived
 from .program import lowered
 from .system import System
-from .waist import kernels_of, layout_of
+from .waist import contact_kernels_of, kernels_of, layout_of
 
 KNOWN = 64  # starts that a model keeps in memory
 MANY = 20  # bodies from which matrices are so large that several threads would work on them
@@ -33,6 +33,11 @@ def run_kernels(told, key, f, choice):
         columns = lambda f: columns_of(f, program)
     functions = kernels_of(f, choice.map, choice.baumgarte, told.signals, columns, choice.needs)
     return kernels.build(functions, key=key, seldom=SELDOM)
+
+
+def contact_kernels(told, key, f, choice):
+    """The kernel of what forces at contacts and friction do: see `Formulation.meeting`."""
+    return kernels.build(contact_kernels_of(f), key=key)
 
 
 def mechanics(told, key, f, choice):

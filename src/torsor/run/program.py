@@ -84,7 +84,7 @@ def lowered(model, rows):
         f += [_slot(plan, *friction.pulled()), _slot(plan, *map(Rate, ca.vertsplit(friction.sliding())))]
     lifts = {id(event.source): k for k, event in enumerate(model.events)}  # the last event of a contact opens it
     one_sided = [
-        (places[id(c.active)], row[f"{c.name}[0]"], lifts[id(c)], places[id(c.loaded)])
+        (places[id(c.active)], row[f"{c.name}[0]"], lifts[id(c)], places[id(c.loaded)], not c.sides)
         for c in switched
         if hasattr(c, "gaps")
     ]

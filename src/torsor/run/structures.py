@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import AssemblyError
 from .choice import Choice
-from .prepare import best_choice, chosen_anew, face_of, run_kernels, watched
+from .prepare import best_choice, chosen_anew, contact_kernels, face_of, run_kernels, watched
 from .program import lowered
 
 
@@ -22,6 +22,7 @@ class Structure:
     choice: Choice
     watches: float
     scales: object = None  # of the system in which it was met
+    contacts: object = None  # the kernel of contacts, where it was wanted
 
     @property
     def keep(self):
@@ -84,6 +85,13 @@ class Structures:
             built = first.built if known else self.told.library(system.choice, run_kernels)
         self.begin(system, built)
         return built
+
+    def contact_library(self, structure):
+        """The kernel of what forces at contacts and friction do in a structure: the same wherever the same other rows hold."""
+        rows = face_of(self.told, self.system).rows
+        keep = tuple(k for k in structure.choice.keep if rows[k].constraint.rank == 0)
+        choice = replace(structure.choice, keep=keep, released=(), dependent=(), metric="mass", needs=())
+        return self.told.library(choice, contact_kernels)
 
     def key_of(self, p):
         """Which constraints are engaged."""

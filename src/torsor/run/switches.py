@@ -17,6 +17,7 @@ FALLING, RISING, AT_START, FALLING_AGAIN, FLAT, RISING_AGAIN = 1, 2, 3, 4, 5, 6
 
 MANY = 1000  # parts of a step, at most; a fixed step may have a hundred times as many
 NEAR = 1e-12  # of the largest value that a watched function had: closer to zero it is neither positive nor negative
+DECIDED = 1e-7  # likewise, for contacts and friction at an instant at which all of them were decided together
 LEAVES = 1e-9  # rate of a function at zero over its largest rate, above which it leaves zero on that side
 LEANS = 1e-6  # cosine of the angle between a watched function and a constraint, from which it tells the side of it
 ROUNDING = 1e-15  # of the time: what a function changes in that is rounding too
@@ -61,7 +62,8 @@ def enabled(run, m, p):
 @inlined
 def near(run, m, t, rate):
     """How close to zero the function of an event is neither positive nor negative; a rate may not exist."""
-    return NEAR * run.events.scale[m] + (ROUNDING * abs(t * rate) if abs(rate) < 1e300 else 0.0)
+    least = DECIDED if run.events.decided == 1 and run.program.events[m].settles == 1 else NEAR
+    return least * run.events.scale[m] + (ROUNDING * abs(t * rate) if abs(rate) < 1e300 else 0.0)
 
 
 @inlined

@@ -74,8 +74,8 @@ class Waist:
         self.x, self.p = ca.SX.sym("x", layout.x), ca.SX.sym("p", layout.p)
         self.u, self.xdot = ca.SX.sym("u", layout.algebra), ca.SX.sym("xdot", layout.algebra)
         self.F = ca.SX.sym("F", parts["factor"].size_out(0)[0])
-        multipliers = tables["rate"].gives["lam"] if "rate" in tables else parts["accelerations"].size_out(1)[0]
-        self.lam = ca.SX.sym("lam", multipliers)
+        found = parts["accelerations"].size_out(1)[0] if "accelerations" in parts else 0
+        self.lam = ca.SX.sym("lam", tables["rate"].gives["lam"] if "rate" in tables else found)
         self.gains = ca.SX.sym("gains", 4)
 
     # blocks of vectors
@@ -284,6 +284,11 @@ def kernels_of(f, map, baumgarte, signals, program=None, needs=()):
     if program is not None:
         found |= {name: waist.signals(name, f.watching(name, column)) for name, column in program(f).items()}
         found |= {"energies": waist.of_state("energies", f.energies()), "impulse": waist.impulse()}
-        if f.ambiguous():
-            found["meeting"] = waist.meeting(f.meeting())
     return checked(found)
+
+
+def contact_kernels_of(f):
+    """The kernel of what forces at all contacts and friction do, while the rows in use hold."""
+    layout = layout_of(f.model, f.q.shape[0], f.v.shape[0], f.p.shape[0])
+    parts = f.functions(accelerations=False)
+    return checked({"meeting": Waist(layout, parts, None, {}, beside(f, parts)).meeting(f.meeting())})
