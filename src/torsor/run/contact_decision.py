@@ -210,3 +210,35 @@ def decide_together(run, i, t):
     become(run, j, energy_of(run, j, t, trial.x, trial.p) - energy)
     state.rated, events.decided = 0, 1
     return RUNNING
+
+
+@compiled
+def sliding_friction(run, m):
+    """The friction that slides in the contact which event m opens, -1 where there is none."""
+    for contact in run.program.onesided:
+        for k in range(run.program.frictions.size if contact.lift == m else 0):
+            f = run.program.frictions[k]
+            if f.sliding >= 0 and f.host == contact.place and run.state.p[f.slip] == 1.0:
+                return k
+    return -1
+
+
+@compiled
+def jam(run, k, t):
+    """Close the contact of friction k and let the friction stick at once, where neither an open nor a closed contact that slides is
+    consistent: an impact without collision (Painlevé's paradox [painleve1895]). Returns a status."""
+    f, trial = run.program.frictions[k], run.trial
+    energy = begin(run, t)
+    trial.p[f.host], trial.p[f.stick], trial.p[f.slip] = 1.0, 1.0, 0.0
+    i = structure_of(run, trial.p)
+    if i < 0:
+        return WANTED
+    status = velocities(run, t)
+    if status != RUNNING:
+        return status
+    run.events.settled = t
+    for m in range(run.events.due.size):
+        run.events.due[m] = 0
+    run.events.due[f.stops] = 1
+    become(run, i, energy_of(run, i, t, trial.x, trial.p) - energy)
+    return RUNNING

@@ -13,7 +13,7 @@ from ..methods.codes import RUNNING
 from ..methods.vectors import copy, fastest, without_length
 from .clocks import rings
 from .codes import ACCUMULATES, CHATTERS, CONTACTS_WANTED, ENDED, NOT_A_NUMBER, RELEASE, SHARED_ANEW, STRIKE
-from .contact_decision import decide_together
+from .contact_decision import decide_together, jam, sliding_friction
 from .contact_forces import decide_redundant, redundant_contacts
 from .dense import watched
 from .event_records import RATE, VALUE
@@ -23,6 +23,7 @@ from .parting import mark_parting
 from .slip_steps import limit_step
 from .switches import CRAWL, LEAVES, NEAR, PASSES, REBOUND, enabled, load_of, measure, near, rounded_rate
 
+JAMS = 20  # lifts of a contact without time passing, from which it jams
 OPENED = 1e-8  # acceleration over the largest, above which a contact that was opened at this instant is closed again
 
 
@@ -300,6 +301,14 @@ def instant(run):
             limit_step(run, i)
             return RUNNING
         events.failed = chosen
+        friction = sliding_friction(run, chosen) if events.history[chosen].vanished > JAMS else -1
+        if friction >= 0:
+            status = jam(run, friction, t)
+            if status != RUNNING:
+                return status
+            events.history[chosen].vanished = 0
+            events.passes += 1
+            continue
         if events.passes > one_by_one(run) and events.decided == 0:
             status = decide_together(run, i, t)
             if status != RUNNING:

@@ -168,10 +168,20 @@ def settled(run, t):
 
 
 @compiled
-def copy_contacts(run, source, target):
-    """Which contacts are closed, from one p to another."""
+def all_take_part(run):
+    """All constraints that are struck take part anew, and all contacts are as they were before. Those that are left, or would be,
+    by too little to be followed are closed."""
+    trial = run.trial
     for contact in run.program.onesided:
-        target[contact.place] = source[contact.place]
+        trial.p[contact.place] = run.state.p[contact.place]
+    for m in range(run.events.struck):
+        hit = trial.struck[m]
+        pull, speed = (
+            -hit.side * trial.slots[hit.slot],
+            hit.leaving if hit.leaving > 0.0 else -hit.restitution * hit.leaving,
+        )
+        low = pull > 0.0 and 0.5 * speed**2 < pull * REBOUND * run.program.units[hit.row]
+        hit.takes_part, hit.stays = 1, 3 if low else 0
 
 
 @compiled
@@ -184,9 +194,7 @@ def jump(run, t):
     for turn in range(2 * tries):
         together = turn >= tries  # one by one finds no end: all are decided together
         if turn == tries:
-            for m in range(n):
-                trial.struck[m].takes_part, trial.struck[m].stays = 1, 0
-            copy_contacts(run, run.state.p, trial.p)
+            all_take_part(run)
         copy(trial.before, trial.x)
         for m in range(n):
             trial.p[trial.struck[m].place] = trial.struck[m].takes_part
@@ -210,6 +218,8 @@ def jump(run, t):
         if j < 0:
             return WANTED
         if n == 0:
+            return RUNNING
+        if together:
             return RUNNING
         rate(run, run.kernels[j], t, trial.x, trial.p, s.xdot)
         ask.slots(run.kernels[j], s, trial.x, trial.p, s.xdot, s.lam, trial.later)

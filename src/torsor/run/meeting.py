@@ -183,7 +183,10 @@ def _open(run, tiny):
     met, trial = run.meeting, run.trial
     for contact in run.program.onesided:
         a = run.program.meets[contact.row]
-        if trial.p[contact.place] == 1.0 and met.lam[a] == 0.0 and met.after[a] > 1e3 * tiny:
+        stays = False
+        for m in range(run.events.struck):
+            stays = stays or (trial.struck[m].place == contact.place and trial.struck[m].stays == 3)
+        if trial.p[contact.place] == 1.0 and met.lam[a] == 0.0 and met.after[a] > 1e3 * tiny and not stays:
             trial.p[contact.place] = 0.0
             for m in range(run.events.struck):
                 hit = trial.struck[m]
