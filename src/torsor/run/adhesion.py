@@ -25,6 +25,7 @@ from .switches import CRAWL, NEAR, load_of, structure_of
 
 APART, STICKS, LIMIT = 0, 1, 2  # takes no part: it slides or its contact is open; or what (1) says
 GIVES_WAY = 1e-9  # distance from its limit over the largest force, below which friction lets go together with another
+ALIGNING = 1000  # times that directions are improved
 ALIGNED = 1e-12  # to which the direction of what begins to slide is found
 PUSHED = 1e-7  # acceleration over the largest, above which what is at its limit is pushed back
 SLOW = 1e-7  # sliding speed in its unit over the largest rate, below which friction tries to stick
@@ -115,7 +116,7 @@ def adhere(run, t, e, jumped):
     lets_go, kept = False, False
     for f in run.program.frictions:
         lets_go = lets_go or f.starts == e
-    for turn in range(60 + 4 * count):
+    for turn in range(ALIGNING + 20 + 4 * count):
         i = tried(run)
         if i < 0:
             return WANTED
@@ -133,7 +134,7 @@ def adhere(run, t, e, jumped):
             if changed and turn > 4 + 2 * count:
                 break
         kept = kept and not changed
-        if not changed and turn < 40 + 2 * count:
+        if not changed and turn < ALIGNING + 2 * count:
             if not kept:
                 directions(run, False)
                 kept = True
