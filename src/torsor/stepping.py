@@ -180,7 +180,7 @@ class Simulation:
         return self._present.value(name, self._stepper.outputs())
 
     def __contains__(self, name: object) -> bool:
-        return name in self.names
+        return isinstance(name, str) and name in self.names
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)

@@ -249,8 +249,7 @@ def info(
         matplotlib.use("Agg")
         from ..look.graph import plot_graph
 
-        written_to(plot_graph(found.model), plot)
-        print(f"\ndrawn  {plot}")
+        print(f"\ndrawn  {written_to(plot_graph(found.model), plot)}")
 
 
 for command in (

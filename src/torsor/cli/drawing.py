@@ -1,5 +1,6 @@
 """Results as files: where they go, and plots of them."""
 
+import io
 import os
 
 from ..errors import OptionError, ResultError
@@ -59,12 +60,23 @@ def draw(data, folder):
 
 
 def written_to(figure, path):
-    """Save a figure and let go of it."""
+    """Save a figure as a file, whole or not at all, and let go of it; returns the name of the file. The end of the name tells the
+    format; where there is none it is PNG."""
     import matplotlib.pyplot as plt
 
+    from ..store.journal import replace
+
+    content, format = io.BytesIO(), os.path.splitext(path)[1][1:].lower()
     try:
-        figure.savefig(path, dpi=130)
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise ResultError(f"cannot write {path!r}: it is not a regular file")
+        figure.savefig(content, dpi=130, format=format or "png")
+        path = path if format else f"{path}.png"
+        replace(path, content.getvalue())
     except (OSError, ValueError) as error:  # a folder that is not there; a format that is none
+        if isinstance(error, ResultError):
+            raise
         raise ResultError(f"cannot write {path!r}: {getattr(error, 'strerror', None) or error}") from None
     finally:
         plt.close(figure)
+    return path

@@ -6,7 +6,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ModelError, TorsorError
 from ..events import ANSWERS, Event, Memory, Mode, Modes, State, Watch, watch
 from ..events.actions.base import Action
 from ..forces import Force
@@ -108,7 +108,7 @@ class WithEvents:
         self._symbols.update({s.element_hash(): "state" for s in symbols})
         whole = ca.vertcat(*symbols)
         try:
-            value = quantity.column(rate(whole) if callable(rate) else rate, "rate", owner)
+            value = quantity.column(self._called(rate, whole, owner) if callable(rate) else rate, "rate", owner)
             if value.shape[0] != count:
                 raise ModelError(
                     f"{owner}: the rate has {value.shape[0]} components, the start {count}; they must agree"
@@ -121,6 +121,19 @@ class WithEvents:
             self._remember(State(own, float(first), symbol, speed))
             dict.__setitem__(self.signals, own, symbol)
         return self._enter(name, whole)
+
+    @staticmethod
+    def _called(rate, whole, owner):
+        """What a function that gives the rate of a state returns."""
+        try:
+            return rate(whole)
+        except TorsorError:
+            raise
+        except Exception as error:  # whatever a function of the user raises
+            why = f"{type(error).__name__}: {error}"
+            raise ModelError(
+                f"{owner}: rate is called with the state and must return an expression; it raised {why}"
+            ) from error
 
     @property
     def states(self) -> list[State]:

@@ -32,6 +32,7 @@ CODES = {name: getattr(ca, f"OP_{name}") for name in (CONSTANT, SYMBOL, RESULT, 
 NAMES = {code: name for name, code in CODES.items()}
 PIECE, NEXT, BESIDE = "PIECE", "NEXT", "BESIDE"
 LOOKUPS = frozenset([NEXT, BESIDE, *[f"{PIECE}_{n}" for d in (0, 1, 3) for n in (2 + d, 2 + (d + 1) ** 2)]])
+MOST = 10**6  # entries of an expression
 
 
 def written(expressions, symbols):
@@ -116,6 +117,8 @@ def _found(number, arguments, width):
 
 def _pattern(shape):
     (high, wide), rows, columns = shape
+    if high * wide > MOST:
+        raise ValueError("an expression is too large")
     return ca.Sparsity.triplet(high, wide, rows, columns)
 
 

@@ -7,6 +7,8 @@ import numpy as np
 from ..errors import ModelError
 from . import quantity
 
+MOST = 10**6  # instances in a row
+
 
 class Row:
     """Names, places, rotations and parameters of the instances in a row, one after the other.
@@ -20,8 +22,8 @@ class Row:
     def __init__(self, name, count, at, rotation, pitch, parameters):
         self.name, self.owner = name, f"instances {name!r}"
         whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
-        if not whole or count < 1:
-            raise ModelError(f"{self.owner}: count must be a whole number, 1 or more, got {quantity.show(count)}")
+        if not whole or not 1 <= count <= MOST:
+            raise ModelError(f"{self.owner}: count must be a whole number from 1 to {MOST}, got {quantity.show(count)}")
         self.count, self.rotation = int(count), rotation
         self.at = self._per_instance(at, "at", 2)
         self.pitch = None if pitch is None else quantity.given(pitch, 3, 1, "pitch", self.owner)

@@ -14,6 +14,7 @@ import numpy as np
 from ..describe.quantity import show
 from ..errors import ModelError
 
+DEEPEST = 900  # elements within each other
 HUGE = 1e50  # no quantity of a machine is larger, and products of a few of them are still numbers
 
 
@@ -84,6 +85,8 @@ def content(path):
     """The bytes of a file, or a ModelError that says why there are none."""
     try:
         file = Path(os.fspath(path)).expanduser()
+        if file.exists() and not file.is_file() and not file.is_dir():
+            raise ModelError(f"{path}: is not a regular file")
         data = file.read_bytes()
     except TypeError:
         raise ModelError(f"give the path of a file, got {show(path)}") from None
@@ -92,7 +95,9 @@ def content(path):
     except IsADirectoryError:
         raise ModelError(f"{path}: is a folder; give a file") from None
     except (OSError, ValueError) as error:
-        raise ModelError(f"{path}: cannot be read: {error}") from None
+        if isinstance(error, ModelError):
+            raise
+        raise ModelError(f"{show(path)}: cannot be read: {error}") from None
     if not data.strip():
         raise ModelError(f"{path}: the file is empty")
     return file, data
@@ -110,6 +115,8 @@ def parse(path):
         element = Element(tag, attributes, name, parser.CurrentLineNumber)
         (open_elements[-1].children if open_elements else roots).append(element)
         open_elements.append(element)
+        if len(open_elements) > DEEPEST:
+            raise ModelError(f"{element.where}: more than {DEEPEST} elements within each other")
 
     def refuse(*_):
         raise ModelError(
@@ -125,6 +132,8 @@ def parse(path):
     except expat.ExpatError as error:
         message = expat.ErrorString(error.code)
         raise ModelError(f"{name}:{error.lineno}:{error.offset + 1}: not well-formed XML: {message}") from None
-    except LookupError as error:
+    except (LookupError, ValueError) as error:
+        if isinstance(error, ModelError):
+            raise
         raise ModelError(f"{name}:1: not well-formed XML: {error}") from None
     return roots[0]

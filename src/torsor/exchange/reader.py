@@ -23,7 +23,10 @@ def read(path: str | os.PathLike, **options: Any) -> Imported:
     if unknown:
         message = f"unknown option {unknown[0]!r} for a {found.shows} file. Known: {', '.join(allowed)}."
         raise OptionError(f"{content.file}: {message}")
-    return found.read(path, **options)
+    try:
+        return found.read(path, **options)
+    except RecursionError:
+        raise ModelError(f"{content.file}: bodies are nested too deeply to be read") from None
 
 
 def switches(path):

@@ -8,6 +8,7 @@ from ..describe import quantity
 from ..describe.model import Model
 from ..errors import OptionError
 from ..joints.base import Connection
+from .plots import refuse_other_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,6 +31,7 @@ def plot_graph(model: Model, figure: "Figure | None" = None) -> "Figure":
 
     if not isinstance(model, Model):
         raise OptionError(f"plot_graph: give a torsor.Model, got {quantity.show(model)}")
+    refuse_other_figure(figure, "plot_graph")
     if figure is None:
         import matplotlib.pyplot as plt
 

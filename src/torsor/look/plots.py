@@ -60,6 +60,7 @@ def plot(data: "xr.Dataset", what: str, only: Sequence[str] | None = None, figur
     if only is not None:
         data = _chosen(data, what, [only] if isinstance(only, str) else only)
     data = data.map(lambda x: x.where(np.abs(x) < BEYOND) if x.dtype.kind == "f" else x, keep_attrs=True)
+    refuse_other_figure(figure, "plot")
     if figure is None:
         import matplotlib.pyplot as plt
 
@@ -69,6 +70,12 @@ def plot(data: "xr.Dataset", what: str, only: Sequence[str] | None = None, figur
         mark_events(figure, data)
     figure.suptitle(f"{data.attrs.get('model', 'result')}: {what}", fontsize=11)
     return figure
+
+
+def refuse_other_figure(figure, caller):
+    """Refuse what is no Matplotlib figure."""
+    if figure is not None and not (hasattr(figure, "set_size_inches") and hasattr(figure, "subplots")):
+        raise OptionError(f"{caller}: figure must be a Matplotlib figure, got {quantity.show(figure)}")
 
 
 def _over_time(data):

@@ -18,7 +18,7 @@ class Known(Mapping):
     """Something by name that tells what it knows where it is asked for anything else."""
 
     def __contains__(self, name: object) -> bool:
-        return name in list(self)
+        return isinstance(name, str) and name in list(self)
 
     def get(self, name: str, default: Any = None) -> Any:
         return self[name] if name in self else default

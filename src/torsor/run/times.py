@@ -75,6 +75,8 @@ def located(model):
 
 def controlled(model, method, step, tolerance, map, projection):
     """The tolerance of a run; refused where the method cannot have this step, tolerance, map or projection."""
+    if not isinstance(method, str):
+        raise OptionError(f"method must be the name of one, such as 'rkmk54', got {quantity.show(method)}")
     integrator = integrator_of(EXPLICIT if method == AUTO else method, also=(AUTO,))
     if step is not None:
         seconds(step, "step")
@@ -86,8 +88,8 @@ def controlled(model, method, step, tolerance, map, projection):
     allowed = quantity.number(tolerance)
     if allowed is None or not 1e-14 <= allowed <= 0.1:
         raise OptionError(f"tolerance must lie between 1e-14 and 0.1, got {quantity.show(tolerance)}")
-    if map not in MAPS:
-        raise OptionError(f"unknown map {map!r}. Known: {', '.join(MAPS)}.")
+    if not isinstance(map, str) or map not in MAPS:
+        raise OptionError(f"unknown map {quantity.show(map)}. Known: {', '.join(MAPS)}.")
     if integrator.meets and projection != lookup("projection", USUAL)():
         raise OptionError(
             f"method {method!r} meets the constraints by its own equations and is not projected: leave `projection` out, "

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..describe import quantity
 from ..errors import OptionError, ResultError, TorsorError
 from ..run.times import Spaced
 from .journal import Journal, pack, replace, unpack
@@ -34,9 +35,11 @@ class Checkpoint:
     def __init__(self, folder, source=None):
         try:
             self.folder = os.path.abspath(os.fsdecode(folder))
-            os.path.exists(self.folder)
+            os.stat(self.folder)
+        except OSError:  # it is made, or refused, where it is used
+            pass
         except (TypeError, ValueError):
-            raise OptionError(f"checkpoint must be a folder, got {folder!r}") from None
+            raise OptionError(f"checkpoint must be a folder, got {quantity.show(folder)}") from None
         self.source, self._lock, self.static, self.times = source, None, {}, None
         self.outputs: Any = None
         self.events: Any = None

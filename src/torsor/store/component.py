@@ -10,10 +10,12 @@ kernels of the component, compiled for one kind of machine; these are machine co
 
 import hashlib
 import json
+import math
 import os
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -23,8 +25,8 @@ from .. import kernels
 from ..describe import quantity
 from ..describe.body import Body, Frame
 from ..describe.model import Model
-from ..errors import ModelError, OptionError
-from ..formulations.fingerprint import fingerprint
+from ..errors import ModelError, OptionError, TorsorError
+from ..formulations.fingerprint import fingerprint, sources
 from ..joints import Joint
 from ..kernels.backends.llvm import LLVM
 from ..run import automatic
@@ -95,6 +97,7 @@ def save_component(model: Model, path: str | os.PathLike, formulations: Sequence
         "component": model.name,
         "interface": interface(model),
         "fingerprint": mark,
+        "sources": sources(),
         "torsor": _version(),
         "machine": _machine(),
         "arrays": [[a.dtype.name, *a.shape] for a in arrays],
@@ -103,7 +106,7 @@ def save_component(model: Model, path: str | os.PathLike, formulations: Sequence
     }
     body = b"\n".join([json.dumps(header).encode(), b"".join([text, numbers, *code.values()])])
     first = f"torsor component {FORMAT} {hashlib.sha256(body).hexdigest()}\n".encode()
-    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(path)), suffix=".part")
+    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(os.fsdecode(path))), suffix=".part")
     with files.written(temporary, path, sealed=True), os.fdopen(handle, "wb") as file:
         file.write(first + body)
 
@@ -143,12 +146,35 @@ def load_component(
     parts = _parts(path)
     owner = _owner(path, parts.header)
     _refuse_other_interface(owner, parts.header["interface"], like)
-    model = description.read(_json(parts.text, owner), _arrays(parts, owner), owner)
+    with _sensible(owner):
+        model = description.read(_json(parts.text, owner), _arrays(parts, owner), owner)
+        _refuse_other_model(model, owner, parts.header)
     if interface(model) != parts.header["interface"]:
         raise ModelError(f"{owner}: its interface is not the one that it tells; it was not written by torsor")
     if trusted and parts.header["machine"] == _machine():
         kernels.cache.adopt(_entries(parts))
     return model
+
+
+def _refuse_other_model(model, owner, header):
+    """Refuse a description that is not that of the model that was saved; all that a model is asked for is asked here once."""
+    interface(model)
+    mark = fingerprint(model, model.signals)
+    Model("trial").include("component", model)
+    if header.get("sources") == sources() and mark != header["fingerprint"]:
+        raise ModelError(f"{owner}: its description is not that of the model that was saved; it was changed since")
+
+
+@contextmanager
+def _sensible(owner):
+    """Refuse a description whose parts are there but do not fit each other."""
+    try:
+        yield
+    except TorsorError:
+        raise
+    except Exception as error:  # whatever parts raise that somebody else has put together
+        why = f"{type(error).__name__}: {error}"
+        raise ModelError(f"{owner}: its parts do not fit each other; it was not written by torsor ({why})") from None
 
 
 def fits(path: str | os.PathLike) -> bool:
@@ -166,9 +192,13 @@ def _parts(path):
     shown = repr(os.fspath(path)) if isinstance(path, (str, os.PathLike)) else quantity.show(path)
     refuse = lambda why: ModelError(f"cannot read {shown}: {why}")
     try:
+        if os.path.exists(os.fspath(path)) and not os.path.isfile(path):
+            raise refuse("it is not a regular file")
         with open(os.fspath(path), "rb") as file:
             first, _, body = file.read().partition(b"\n")
     except (OSError, ValueError, TypeError) as error:
+        if isinstance(error, ModelError):
+            raise
         raise refuse(getattr(error, "strerror", None) or error) from None
     found = _FIRST.match(first)
     if found is None:
@@ -192,7 +222,7 @@ def _parts(path):
         )
         if not all(isinstance(x, str) for x in told) or not isinstance(header["arrays"], list):
             raise ValueError
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise refuse("its header makes no sense; it was not written by torsor") from None
     return Parts(header, text, numbers, code)
 
@@ -209,11 +239,13 @@ def _arrays(parts, owner):
     found, at = [], 0
     try:
         for kind, *shape in parts.header["arrays"]:
-            count = int(np.prod(shape, dtype=int))
+            if not all(type(n) is int and n >= 0 for n in shape):
+                raise ValueError(shape)
+            count = math.prod(shape)
             array = np.frombuffer(parts.numbers, TYPES[kind], count, at)
             at += array.nbytes
             found.append(array.reshape(shape).astype(kind))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise ModelError(f"{owner}: its numbers make no sense; it was not written by torsor") from None
     return found
 

@@ -166,7 +166,7 @@ def checked(path):
 
 def _new(path):
     """A temporary file beside `path`: its handle and its name."""
-    folder = os.path.dirname(os.path.abspath(path))
+    folder = os.path.dirname(os.path.abspath(os.fsdecode(path)))
     try:
         return tempfile.mkstemp(suffix=".nc.part", dir=folder)
     except OSError as error:

@@ -17,6 +17,7 @@ import numpy as np
 from ..describe import quantity
 from ..errors import OptionError
 
+MOST = 10_000  # threads
 DEEP = 2  # portions in flight per worker, so that none waits
 
 
@@ -52,8 +53,8 @@ def workers(executor: Any) -> Workers:
 def _meant(executor):
     if executor is None or (isinstance(executor, (int, np.integer)) and not isinstance(executor, bool)):
         count = processors() if executor is None else int(executor)
-        if count < 1:
-            raise OptionError(f"study: executor: at least 1 thread is needed, got {count}")
+        if not 1 <= count <= MOST:
+            raise OptionError(f"study: executor: from 1 to {MOST} threads are allowed, got {quantity.show(executor)}")
         pool = futures.ThreadPoolExecutor(count, "torsor-study")
         return Workers(pool.submit, count, True, lambda wait: pool.shutdown(wait, cancel_futures=True))
     if isinstance(executor, futures.ThreadPoolExecutor):

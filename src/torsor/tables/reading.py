@@ -66,14 +66,18 @@ def read_columns(path: str | os.PathLike) -> dict[str, np.ndarray]:
 def _text(path):
     """What a file says: in UTF-8 or UTF-16, or as older programs of Windows write it."""
     try:
+        if path.exists() and not path.is_file():
+            raise ModelError(f"{path}: is not a regular file")
         content = path.read_bytes()
         if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
             return content.decode("utf-16")
         with suppress(UnicodeDecodeError):
             return content.decode("utf-8-sig")
         return content.decode("cp1252")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"{path}: cannot be read: {error}") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, ModelError):
+            raise
+        raise ModelError(f"{str(path)!r}: cannot be read: {error}") from None
 
 
 def _columns(path, wanted=None):
