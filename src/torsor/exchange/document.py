@@ -97,7 +97,7 @@ def content(path):
     except (OSError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
-        raise ModelError(f"{show(path)}: cannot be read: {error}") from None
+        raise ModelError(f"{path}: cannot be read: {error}") from None
     if not data.strip():
         raise ModelError(f"{path}: the file is empty")
     return file, data

@@ -77,7 +77,7 @@ def _text(path):
     except (OSError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
-        raise ModelError(f"{str(path)!r}: cannot be read: {error}") from None
+        raise ModelError(f"{path}: cannot be read: {error}") from None
 
 
 def _columns(path, wanted=None):
