@@ -1,5 +1,4 @@
-"""Contacts in number: what stands on more feet than the motion tells apart is never pulled, lifts when statics says so, and shares its
-load as equally stiff feet do."""
+"""Contacts in number: what stands on more feet than needed is never pulled, lifts when statics says so, and shares its load."""
 
 import casadi as ca
 import numpy as np
