@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from torsor.start.rate_jumps import forces_that_jump
 
 
 def hinted(make, *parts):
@@ -144,3 +145,51 @@ def test_hints_can_be_silenced():
     assert not copy.deepcopy(scene(hints=False)[0]).hints
     with pytest.raises(ts.ModelError, match="hints must be True or False, got 'no'"):
         ts.Model("scene", hints="no")
+
+
+JUMPING = {
+    "sign": lambda v: -3 * ca.sign(v),
+    "condition": lambda v: ca.if_else(v > 0, -3.0, 3.0),
+    "copysign": lambda v: -3 * ca.copysign(1.0, v),
+    "of a point": lambda v: -3 * ca.sign(2 * v - 0.5),
+}
+SMOOTH = {
+    "linear": lambda v: -3 * v,
+    "drag": lambda v: -v * ca.fabs(v),
+    "sign times square": lambda v: -ca.sign(v) * v**2,
+    "smooth friction": lambda v: -3 * ca.tanh(v / 1e-3),
+    "one-sided damper": lambda v: -ca.fmax(v, 0),
+}
+
+
+def block(law):
+    model = ts.Model("block")
+    body = model.body("body", mass=1.0, inertia=(1, 1, 1), velocity=(1, 0, 0))
+    rail = model.add(ts.Prismatic("rail", model.ground, body, axis="x"))
+    model.add(ts.JointForce("rub", rail, law(rail.rate[0])))
+    model.add(ts.JointForce("push", rail, 1.0))
+    return model
+
+
+def test_forces_that_jump_with_a_rate_are_found():
+    for law in JUMPING.values():
+        assert [force.name for force in forces_that_jump(block(law))] == ["rub"]
+    for law in SMOOTH.values():
+        assert forces_that_jump(block(law)) == []
+    model = block(lambda v: 0.0)
+    model.add(ts.EnergyForce("dry", dissipated=3 * ca.fabs(model["rail"].rate[0])))
+    assert [force.name for force in forces_that_jump(model)] == ["dry"]
+
+
+def test_a_force_that_jumps_with_a_rate_is_named_when_steps_collapse(monkeypatch):
+    """A block that sign(v) brings to rest: v = 0 at t = ½, and no step is short enough from there on."""
+    monkeypatch.setattr("torsor.run.stiffness.PATIENT", 0.05)
+    monkeypatch.setattr("torsor.run.runner.PATIENCE", 0.2)
+    monkeypatch.setattr("torsor.run.endings.DAYS", 1e-9)
+    with pytest.warns(
+        ts.HintWarning,
+        match="steps of .* at t = 0.5.* s; joint-force 'rub' jumps where a rate passes zero.*ts.Friction",
+    ):
+        with pytest.raises(ts.RunError, match="joint-force 'rub' jumps where a rate passes zero"):
+            ts.simulate(block(JUMPING["sign"]), 2.0)
+    assert ts.simulate(block(SMOOTH["drag"]), 2.0).attrs["status"] == "finished"

@@ -33,6 +33,7 @@ class Departing(Results):
     cleared: Any  # sets what a run leaves in its records to zero
     moving: float  # how fast the system moves at the start
     bends: Any = None  # gives the instants at which steps end, from parameters and the end of the run
+    suspects: Any = None  # `Bends`, which knows forces that jump with a rate
     _take: Any
     _watch: Any
 
@@ -89,6 +90,7 @@ class Departing(Results):
 
     def bending(self, bends):
         """The same, with steps that end where `bends` says."""
+        self.suspects = bends
         if bends.found:
             self.bends = bends
             self._limit()

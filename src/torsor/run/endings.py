@@ -6,6 +6,7 @@ from ..methods.codes import FINISHED, NOT_FINITE, NOT_PROJECTED, NOT_SOLVED, STE
 from .beside import motion_of
 
 AHEAD = 0.01  # of a run: how far behind its end it is looked for what is not a number
+COLLAPSED = 1e-6  # of a run: shorter steps are looked at for forces that jump with a rate
 DAYS = 30.0  # a run that would take longer at the pace it has had has no chance
 ENDLESS = 1e12  # times its size, or radians, that a slow run would still move a model: the motion runs away
 BOUNDLESS = 1e20  # times its size that a model would move in the run: no motion, but an unstable step
@@ -36,16 +37,30 @@ def message(runner, status):
             else "its corrections have no bounds"
         )
         more = "; a smaller step may help" if runner.plan.step > 0 else ""
-        return f"{message}: {left} in a step of {tried:.3g} s at {where}{more}"
+        return f"{message}: {left} in a step of {tried:.3g} s at {where}{more}{_suspects(runner)}"
     blamed = _blamed(runner, AHEAD * runner.until)
     if blamed or status == NOT_FINITE:
         return message + (blamed or "; every element by itself is: accelerations or reactions have no solution here")
+    if status == STEP_TOO_SMALL and (jumping := _suspects(runner)):
+        return message + jumping
     if runner.state.least_pivot < 1e-9:
         message += (
             f" (the constraints were nearly dependent on the way, smallest pivot {runner.state.least_pivot:.1e}: the "
             "mechanism passes a singular position; a larger tolerance steps over it)"
         )
     return message
+
+
+def _suspects(runner):
+    """Forces that jump with a rate, as the end of a message."""
+    return "" if runner.suspects is None else runner.suspects.suspects()
+
+
+def hint_at_collapse(runner):
+    """Warn of forces that jump with a rate, where steps are very short."""
+    state = runner.state
+    if runner.suspects is not None and state.step < COLLAPSED * abs(runner.until):
+        runner.suspects.hint_at_collapse(state.time, state.step)
 
 
 def step_tried(runner):
@@ -84,12 +99,13 @@ def _fastest(runner):
 def hopeless(runner, left, seconds, passed, steps):
     """What to say of a run that would take for ever for what is left of it at the pace of its last seconds, or whose motion
     runs away; None where it has a chance."""
+    hint_at_collapse(runner)
     rate = runner._agreed(_fastest(runner))
     if passed * DAYS * 86400 < left * seconds:
         pace = f"steps of {passed / max(steps, 1):.2g} s, {passed:.2g} s in the last {seconds:.0f} s"
         return (
             f"the run would take more than {DAYS:.0f} days at its present pace ({pace}, {left:.4g} s are left): the forces are "
-            "too stiff for these steps; soften them, or try method='radau5'"
+            f"too stiff for these steps; soften them, or try method='radau5'{_suspects(runner)}"
         )
     if rate * left > ENDLESS:
         return (

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from . import endings
 from .beside import state_of
 
 AUTO, EXPLICIT, IMPLICIT = "auto", "rkmk54", "radau5"
@@ -100,6 +101,7 @@ def looked_at(runner, seconds):
     """Look at a run that has taken so many seconds, and warn where stability binds it. Returns whether it was time to."""
     if seconds < PATIENT:
         return False
+    endings.hint_at_collapse(runner)
     if (told := bound(runner)) is not None:
         warnings.warn(told, stacklevel=3)
     return True

@@ -13,11 +13,13 @@ not known beforehand. Conditions on time alone are found by `time_switches.py`.
 import casadi as ca
 import numpy as np
 
+from ..describe.hints import warn
 from ..describe.parameters import Input
 from ..describe.quantity import time
 from ..events import Clock
 from ..formulations.fingerprint import looked_up_in, time_dependent
 from ..tables.search import stored
+from .rate_jumps import name_forces_that_jump
 from .time_switches import instants, time_switches
 
 CLOSE = 1e-12  # of the run: instants that are closer count as one
@@ -49,6 +51,17 @@ class Bends:
     def found(self) -> bool:
         """True if there may be such instants."""
         return bool(self.tables or self.switches)
+
+    def suspects(self) -> str:
+        """Forces that jump with a rate, and so at no time that is known beforehand, as the end of a message."""
+        return name_forces_that_jump(self.model)
+
+    def hint_at_collapse(self, t, step) -> None:
+        """Warn once of forces that jump with a rate, where steps have become very short."""
+        told = "" if self.model.derived.get("collapse") else self.suspects()
+        if told:
+            self.model.derived["collapse"] = True
+            warn(self.model, f"model {self.model.name!r}: steps of {step:.2g} s at t = {t:.6g} s{told}")
 
     def depends_on(self, columns) -> bool:
         """True if the instants depend on one of these inputs of the model."""

@@ -55,13 +55,15 @@ def time_switches(equations: list, watched: list, fixed: list, inputs: ca.SX) ->
     known = {s.element_hash() for s in [time, *fixed]}
     for expressions, of_events in ((equations, False), (watched, True)):
         for x in expressions:
-            for phi, size, whole in _conditions(ca.vec(ca.SX(x)), known):
-                found.setdefault((str(phi), whole), (phi, size, whole, inputs, of_events))
+            for phi, size, whole in conditions(ca.vec(ca.SX(x)), known):
+                if ca.depends_on(phi, time):
+                    found.setdefault((str(phi), whole), (phi, size, whole, inputs, of_events))
     return [_switch(*given) for given in found.values()]
 
 
-def _conditions(column, known):
-    """φ of every condition in a column of expressions, the size of what is compared, and whether it switches at integers."""
+def conditions(column, known):
+    """φ of every condition on known symbols in a column of expressions, the size of what is compared, and whether it switches at
+    integers."""
     symbols = ca.symvar(column)
     F = ca.Function("f", symbols, [column])
     work: dict[int, Any] = {}  # what is in a place of memory: an expression of time and fixed symbols, or None
@@ -82,7 +84,7 @@ def _conditions(column, known):
             given = [work[i] for i in ins]
             work[out[0]] = (ca.SX.unary if len(given) == 1 else ca.SX.binary)(op, *given)
             phi, whole = _boundary(op, *given)
-            if phi is not None and ca.depends_on(phi, time):
+            if phi is not None and not phi.is_constant():
                 yield phi, ca.fabs(phi) if whole else sum(map(ca.fabs, given)), whole
 
 
