@@ -24,6 +24,10 @@ WORDS = {
     "acceleration": "accelerations",
 }
 
+NAMED = frozenset(
+    ("first", "second", "body", "bodies", "joint", "other", "on", "connection")
+)  # may be given by their names
+
 
 def members(model, element):
     """Refuse bodies and joints that are none, belong to another model, or are the same one twice; numbers become such that
@@ -31,11 +35,13 @@ def members(model, element):
     owner = element.owner
     for name, attribute in initial(element):
         value = getattr(element, attribute)
-        if value is None or isinstance(value, (str, Owned)):
+        if value is None or isinstance(value, Owned):
             continue
-        if (simple := quantity.unchanging(quantity.plain(value))) is not value:
-            fill_in(element, **{name: simple})
-    find_by_name(model, element)
+        if name in NAMED:  # elements in the place of their names
+            simple = find_by_name(model, value)
+        elif (simple := quantity.unchanging(quantity.plain(value))) is value:
+            continue
+        fill_in(element, **{name: simple})
     for name in ("first", "second", "body"):
         body = getattr(element, name, None)
         if not hasattr(element, name) or (body is None and name in element.optional):
@@ -60,15 +66,11 @@ def members(model, element):
         raise ModelError(f"{owner}: {first.name!r} and {second.name!r} are both grounds; one of the two must be a body")
 
 
-def find_by_name(model, element):
-    """Put the bodies, joints and elements of a model in the place of their names, where an element was given names."""
-    for name in ("first", "second", "body", "joint", "other", "on", "connection"):
-        given = getattr(element, name, None)
-        if isinstance(given, str):
-            fill_in(element, **{name: model[given]})
-    bodies = getattr(element, "bodies", None)
-    if isinstance(bodies, (tuple, list)) and any(isinstance(b, str) for b in bodies):
-        fill_in(element, bodies=tuple(model[b] if isinstance(b, str) else b for b in bodies))
+def find_by_name(model, given):
+    """What a name stands for in a model, or each of several; anything else as it is."""
+    if isinstance(given, (tuple, list)):
+        return tuple(find_by_name(model, x) for x in given)
+    return model[given] if isinstance(given, str) else given
 
 
 def _belongs(model, owner, what, thing):

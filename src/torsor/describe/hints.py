@@ -7,6 +7,7 @@ one model.
 import math
 import sys
 import warnings
+from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -75,14 +76,19 @@ def hint_at_joint(model: Any, joint: Any) -> None:
                 f"{joint.owner}: its start turns it by {x:.6g} rad, more than a full turn; angles are in radians, "
                 f"numpy.radians({x:.6g}) converts degrees",
             )
-    ours = (
-        type(joint).__module__.partition(".")[0] == __name__.partition(".")[0]
-    )  # others' defaults are their authors' choice
-    for what in ("axis", "second_axis") if ours else ():
-        field = type(joint).__dataclass_fields__.get(what)
-        if field is not None and isinstance(field.default, tuple) and getattr(joint, what) is field.default:
-            chosen = f"{what}={field.default}"
+    for what, default in _axes_left_out(type(joint)):
+        if getattr(joint, what) is default:
+            chosen = f"{what}={default}"
             warn(model, f"{joint.owner}: {what} was not given, {chosen} is taken; write {chosen} where that is meant")
+
+
+@cache
+def _axes_left_out(cls):
+    """Axes that joints of this package take where none is given, by argument; those of other joints are their authors' choice."""
+    if cls.__module__.partition(".")[0] != __name__.partition(".")[0]:
+        return []
+    fields = [(what, cls.__dataclass_fields__.get(what)) for what in ("axis", "second_axis")]
+    return [(what, field.default) for what, field in fields if field is not None and isinstance(field.default, tuple)]
 
 
 def hint_at_description(model: Any) -> None:
