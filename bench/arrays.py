@@ -1,6 +1,6 @@
 """Functions of arrays of states beside Pinocchio and MuJoCo, per evaluation, on one robot arm of 7 hinges.
 
-    python bench/arrays.py --peers ENV/bin/python        ENV: an environment with pin and mujoco
+    python bench/arrays.py [--peers ENV/bin/python] [--smoke]        ENV: an environment with pin and mujoco
 
 Best of several; torsor's time is that of the whole call from NumPy arrays to NumPy arrays, divided by the states; a peer's is a
 Python loop over the states, since it has no other, less what an empty loop costs.
@@ -91,17 +91,19 @@ def best(f, count, repeats=7):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--peers", default=None)
-    python = parser.parse_args().peers
+    parser.add_argument("--smoke", action="store_true", help="small sizes and no repetition: whether all of it runs")
+    given = parser.parse_args()
+    python, count = given.peers, 10 if given.smoke else COUNT
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "arm.urdf"
         path.write_text(arm())
         model = ts.read(str(path)).model
         peers = [{}, {}]
         if python is not None:
-            done = subprocess.run([python, "-c", PEER, path, str(COUNT)], capture_output=True, text=True)
+            done = subprocess.run([python, "-c", PEER, path, str(count)], capture_output=True, text=True)
             peers = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else sys.exit(done.stderr)
     dynamics, random = ts.compile(model, "relative"), np.random.default_rng(1)
-    q, v, a = (random.uniform(-1, 1, (COUNT, LINKS)) for _ in range(3))
+    q, v, a = (random.uniform(-1, 1, (count, LINKS)) for _ in range(3))
     calls = {
         "inverse_dynamics": lambda: dynamics.inverse_dynamics(q, v, a),
         "forward_dynamics": lambda: dynamics.forward_dynamics(q, v, a),
@@ -109,10 +111,10 @@ def main():
         "poses": lambda: dynamics.poses(q),
         "point_jacobian": lambda: dynamics.point_jacobian(f"link{LINKS - 1}", (0, 0, 0.1), q),
     }
-    print(f"{LINKS} hinges, {COUNT} states, microseconds per state: torsor, Pinocchio, MuJoCo")
+    print(f"{LINKS} hinges, {count} states, microseconds per state: torsor, Pinocchio, MuJoCo")
     for name, call in calls.items():
         others = [f"{p[name]:7.2f}" if name in p else "      -" for p in peers]
-        print(f"  {name:17s} {best(call, COUNT):6.2f} {others[0]} {others[1]}")
+        print(f"  {name:17s} {best(call, count):6.2f} {others[0]} {others[1]}")
 
 
 if __name__ == "__main__":

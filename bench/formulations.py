@@ -1,6 +1,6 @@
 """What a model costs in each formulation that can carry it, and what `formulation="auto"` takes, in one run.
 
-    python bench/formulations.py [CASE …] [--json FILE]
+    python bench/formulations.py [CASE …] [--json FILE] [--smoke]
 
 evaluation   one evaluation of the equations of motion inside a compiled loop [µs]: a stage of a method where that is one kernel,
              else factor and rate
@@ -34,7 +34,7 @@ LARGER = [
     ("four-bar", {"n": 20}),
     ("four-bar", {"n": 40}),
 ]
-BAR = 1.2
+BAR, REPEATS = 1.2, 7
 runner.clock = SimpleNamespace(perf_counter=time.process_time)  # others may use the machine, too
 
 
@@ -79,7 +79,7 @@ def evaluation(model, formulation):
     return seconds, operations
 
 
-def measured(name, options, repeats=7):
+def measured(name, options):
     """What is known about a case in every formulation that can carry it."""
     model, found, reasons = ts.cases.load(name, **options), {}, {}
     timers = {}
@@ -92,7 +92,7 @@ def measured(name, options, repeats=7):
             continue
         counts = {what: data.attrs[what] for what in ("steps", "evaluations", "choices")}
         found[key] = {"operations": operations, "run": np.inf, "evaluation": np.inf, **counts}
-    for _ in range(repeats):
+    for _ in range(REPEATS):
         for key, one in found.items():
             data = ts.simulate(model, **ts.cases.recommended(name), formulation=key)
             one["run"] = min(one["run"], data.attrs["wall_seconds"])
@@ -123,9 +123,12 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", nargs="*")
     parser.add_argument("--json")
+    parser.add_argument("--smoke", action="store_true", help="small sizes and no repetition: whether all of it runs")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     every = [(name, {}) for name in ts.cases.names()] + LARGER
+    if asked.smoke:
+        REPEATS, every = 1, [("pendulum", {}), ("four-bar", {"n": 1}), ("three-link", {})]
     kept, ratios = {}, {}
     for name, options in every:
         if asked.cases and name not in asked.cases:

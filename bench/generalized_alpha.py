@@ -1,6 +1,6 @@
 """Generalised-α on the N four-bar, 10 s, ρ = 0.9, beside Exudyn's, at equal energy error.
 
-    python bench/generalized_alpha.py [--n 10] [--peers ENV/bin/python]        ENV: an environment with exudyn
+    python bench/generalized_alpha.py [--n 10] [--peers ENV/bin/python] [--smoke]        ENV: an environment with exudyn
 
 The energy error of the method falls with the square of the step. For each run of a peer, torsor takes the step at which it has the
 same largest error on the way; the error at the end is told, too. Times are processor seconds: of whole calls of torsor, with
@@ -19,15 +19,16 @@ import torsor as ts
 
 PEERS = (("planar", (0.002, 0.001, 0.0004)), ("tree", (0.01, 0.005)))
 FORMULATIONS = ("relative", "absolute")
+UNTIL, REPEATS, STEPS = 10.0, 5, (0.01, 0.005, 0.002, 0.001)
 
 
 def run(model, formulation, step):
     """Processor seconds of a whole call, the best of five, largest energy error, and that at the end."""
     given = {"outputs": 500, "method": "generalized-alpha:rho=0.9", "formulation": formulation, "step": step}
     best = np.inf
-    for _ in range(5):
+    for _ in range(REPEATS):
         start = time.process_time()
-        data = ts.simulate(model, 10.0, **given)
+        data = ts.simulate(model, UNTIL, **given)
         best = min(best, time.process_time() - start)
     error = data.energy.values - data.energy.values[0]
     return best, np.abs(error).max(), abs(error[-1])
@@ -45,7 +46,7 @@ def main(n, python):
         start = time.perf_counter()
         run(model, formulation, 0.01)
         print(f"  torsor, {formulation}: the first call takes {time.perf_counter() - start:.1f} s, with an empty cache")
-        for step in (0.01, 0.005, 0.002, 0.001):
+        for step in STEPS:
             known[formulation] = step, run(model, formulation, step)
             told(f"torsor, {formulation}", step, *known[formulation][1])
     for form, steps in PEERS if python else ():
@@ -73,5 +74,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--n", type=int, default=10)
     parser.add_argument("--peers", help="interpreter of an environment with exudyn")
+    parser.add_argument("--smoke", action="store_true", help="small sizes and no repetition: whether all of it runs")
     given = parser.parse_args()
+    if given.smoke:
+        given.n, UNTIL, REPEATS, STEPS = 1, 0.1, 1, STEPS[:1]
     main(given.n, given.peers)

@@ -1,6 +1,6 @@
 """Inverse kinematics of a UR5 and of other robots: random poses that they have, all at once.
 
-    python bench/inverse_kinematics.py [COUNT]
+    python bench/inverse_kinematics.py [COUNT | --smoke]
 
 How many are met, to what accuracy, from the start alone and with random starts; time per pose, best of several. Of others a fifth
 as many, each with and without the limits of its file.
@@ -61,4 +61,8 @@ def main(count):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)
+    if sys.argv[1:] == ["--smoke"]:
+        OTHERS = OTHERS[:1]
+        main(5)
+    else:
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)

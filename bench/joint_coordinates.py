@@ -1,9 +1,9 @@
 """Joint coordinates beside the peers, in one run: chains, real robots, closed loops.
 
-    python bench/joint_coordinates.py --peers ENV/bin/python [--robots FOLDER]
+    python bench/joint_coordinates.py [--peers ENV/bin/python] [--robots FOLDER] [--smoke]
 
-ENV has pin and mujoco; FOLDER is the `robots` folder of the wheel example-robot-data. Forward dynamics is timed inside a
-compiled loop; from the peers the cost of a call from Python is taken off.
+ENV has pin and mujoco; without it only torsor is measured. FOLDER is the `robots` folder of the wheel example-robot-data.
+Forward dynamics is timed inside a compiled loop; from the peers the cost of a call from Python is taken off.
 """
 
 import argparse
@@ -18,9 +18,12 @@ from numba import njit
 
 import torsor as ts
 from torsor.describe.topology import spanning_tree
+from torsor.formulations.tree_schedule import LARGE
 from torsor.kernels.calls import call
+from torsor.run.prepare import prepare
 
 HERE = pathlib.Path(__file__).parent
+COUNT, REPEATS = 20_000, 9
 
 
 @njit
@@ -34,6 +37,8 @@ def repeat(addresses, factor, accelerations, count):
 def microseconds(model, formulation="relative"):
     """One forward dynamics, factorisation included where there are loops; and its instructions."""
     d = ts.compile(model, formulation=formulation)
+    if len(model.bodies) > LARGE:
+        return by_table(model, formulation)
     factor, accelerations = d.kernels["factor"], d.kernels["accelerations"]
     full = lambda size: np.zeros(max(1, size))
     t, q, v, p, F = np.zeros(1), d.q.copy(), d.v + 0.0, np.append(d.p, 0.0), full(factor.size_out(0))
@@ -42,16 +47,38 @@ def microseconds(model, formulation="relative"):
     loops = d.system.sizes["multipliers"] > 0
     addresses = np.array([factor.address if loops else 0, accelerations.address], np.int64)
     arguments = ((t, q, p, F, work), (t, q, v, p, F, *outs, work))
+    return best(addresses, arguments), accelerations.instructions + (factor.instructions if loops else 0)
+
+
+def by_table(model, formulation):
+    """The same of a large model, whose links share code that is called through a table."""
+    system, built = prepare(model, formulation)
+    factor, rate = built["factor"], built["rate"]
+    full = lambda size: np.zeros(max(1, size))
+    x, p, F = system.state.joined(system.q, system.v, system.p), np.append(system.p, 0.0), full(factor.size_out(0))
+    work, t = full(max(factor.work_size, rate.work_size)), np.zeros(1)
+    outs = [full(rate.size_out(i)) for i in range(2)]
+    loops = factor.size_out(0) > 1
+    addresses = np.array([factor.address if loops else 0, rate.address], np.int64)
+    found = best(addresses, ((t, x, p, F, work), (t, x, p, F, np.zeros(4), *outs, work)))
+    return found, rate.instructions + (factor.instructions if loops else 0)
+
+
+def best(addresses, arguments):
+    """Microseconds of one evaluation, the best of several times."""
     repeat(addresses, *arguments, 10)
-    count, found = 20000, float("inf")
-    for _ in range(9):
+    found = float("inf")
+    for _ in range(REPEATS):
         start = time.process_time()
-        repeat(addresses, *arguments, count)
-        found = min(found, (time.process_time() - start) / count)
-    return found * 1e6, accelerations.instructions + (factor.instructions if loops else 0)
+        repeat(addresses, *arguments, COUNT)
+        found = min(found, (time.process_time() - start) / COUNT)
+    return found * 1e6
 
 
 def peer(python, script, *arguments):
+    """What a peer prints; nothing where there is none."""
+    if python is None:
+        return {}
     out = subprocess.run([python, HERE / "peers" / script, *map(str, arguments)], capture_output=True, text=True)
     lines = [line for line in out.stdout.splitlines() if line.startswith("{")]
     if not lines:
@@ -63,8 +90,8 @@ def compare(title, own, count, found, overhead, bar):
     """Peers less the cost of a call, which is small against a constrained solution and is taken off there too."""
     net = {k: found[k] - overhead[k] for k in ("pinocchio", "mujoco") if found.get(k)}
     text = ", ".join(f"{k} {found[k]:.2f} ({net[k]:.2f} net)" for k in net)
-    ratio = min(net.values()) / own if net else float("nan")
-    print(f"  {title}: torsor {own:.3f} us ({count} instructions); {text}: {ratio:.1f} times faster (bar {bar})")
+    beside = f"; {text}: {min(net.values()) / own:.1f} times faster (bar {bar})" if net else ""
+    print(f"  {title}: torsor {own:.3f} us ({count} instructions){beside}")
 
 
 def tree_case(name):
@@ -109,12 +136,16 @@ def tree_case(name):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--peers", required=True)
+    parser.add_argument("--peers")
     parser.add_argument("--robots")
+    parser.add_argument("--smoke", action="store_true", help="small sizes and no repetition: whether all of it runs")
     chosen = parser.parse_args()
+    sizes, until = ((7, 7), (12, 5), (30, 4.5), (100, 5)), 2.0
+    if chosen.smoke:
+        COUNT, REPEATS, sizes, until = 10, 1, ((3, 7), (LARGE + 1, 5)), 0.01
     overhead = peer(chosen.peers, "forward.py", "overhead")
     print("Forward dynamics of the serial chain")
-    for n, bar in ((7, 7), (12, 5), (30, 4.5), (100, 5)):
+    for n, bar in sizes:
         compare(
             f"{n} links",
             *microseconds(ts.cases.load("chain", n=n)),
@@ -123,12 +154,13 @@ if __name__ == "__main__":
             bar,
         )
     data = [
-        ts.simulate(ts.cases.load("chain", n=7), 2.0, formulation="relative", method="rkmk4", step=1e-4, outputs=2)
+        ts.simulate(ts.cases.load("chain", n=7), until, formulation="relative", method="rkmk4", step=1e-4, outputs=2)
         for _ in range(5)
     ]
     own = min(d.attrs["wall_seconds"] / d.attrs["steps"] for d in data) * 1e6
-    step = peer(chosen.peers, "forward.py", "chain", 7)["mujoco_step"]
-    print(f"  RK4 step, 7 links: torsor {own:.2f} us, mj_step {step:.2f} us: {step / own:.1f} times faster (bar 4)")
+    step = peer(chosen.peers, "forward.py", "chain", 7).get("mujoco_step")
+    beside = f", mj_step {step:.2f} us: {step / own:.1f} times faster (bar 4)" if step else ""
+    print(f"  RK4 step, 7 links: torsor {own:.2f} us{beside}")
     if chosen.robots:
         print("Real robots, fixed base")
         from torsor.exchange import read_urdf

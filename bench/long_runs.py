@@ -1,6 +1,6 @@
 """Runs of many steps: what is left of energy, momenta and constraints.
 
-    python bench/long_runs.py [--steps 1e7] [--methods variational variational4 ...]
+    python bench/long_runs.py [--steps 1e7] [--methods variational variational4 ...] [--smoke]
 
 The heavy top in joint coordinates and as a body with constraints, and the platform, which is chaotic. The energy error of a
 symplectic method swings and does not drift: a straight line is fitted to its means over 40 blocks of the run, and what it rises
@@ -15,7 +15,7 @@ import numpy as np
 import torsor as ts
 
 RUNS = (("heavy-top", "relative"), ("heavy-top", "absolute"), ("platform", "relative"), ("platform", "hamiltonian"))
-STEP, BLOCKS = 2e-3, 40
+STEP, BLOCKS, OUTPUTS = 2e-3, 40, 40_000
 
 
 def momenta(model, data):
@@ -44,7 +44,7 @@ def main(steps, methods):
     for case, formulation in RUNS:
         for method in methods:
             model = ts.cases.load(case)
-            given = {"outputs": 40_000, "method": method, "step": STEP, "formulation": formulation}
+            given = {"outputs": OUTPUTS, "method": method, "step": STEP, "formulation": formulation}
             data = ts.simulate(model, steps * STEP, **given)
             error = data.energy.values - data.energy.values[0]
             rise, known = drift(error)
@@ -61,5 +61,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=float, default=1e7)
     parser.add_argument("--methods", nargs="+", default=["variational", "variational4", "implicit-midpoint", "rkmk4"])
+    parser.add_argument("--smoke", action="store_true", help="small sizes and no repetition: whether all of it runs")
     given = parser.parse_args()
+    if given.smoke:
+        given.steps, OUTPUTS = 200.0, 100
     main(given.steps, given.methods)

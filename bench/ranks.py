@@ -1,6 +1,6 @@
 """Throughput of ranks: steps per second of one process, and of several that run the same system together.
 
-    python bench/ranks.py [--system train] [--bodies 10000] [--ranks 2] [--until 0.02] [--repeat 3]
+    python bench/ranks.py [--system train] [--bodies 10000] [--ranks 2] [--until 0.02] [--repeat 3] [--smoke]
 
 The time is that of the run alone, without preparation, as the result tells it; the best of several, taken in turns so that other
 work on the machine meets both. Bar: two ranks on a quiet machine with two processors at least 1.5 times as fast as one process.
@@ -33,7 +33,10 @@ def main():
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--until", type=float, default=0.02)
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--smoke", action="store_true", help="small sizes and no repetition: whether all of it runs")
     given = parser.parse_args()
+    if given.smoke:
+        given.bodies, given.until, given.repeat = 80, 0.001, 1
     each = len(ts.cases.load(given.system, n=2).bodies) - len(ts.cases.load(given.system, n=1).bodies)
     size = max(1, round(given.bodies / each))
     best: dict[int, float] = {}

@@ -1,6 +1,6 @@
 """How cost, memory and the first answer grow with the number of bodies, beside the peers, in one run.
 
-    python bench/scale.py [--sizes 100 1000 …] [--peers ENV/bin/python] [--systems chain train]
+    python bench/scale.py [--sizes 100 1000 …] [--peers ENV/bin/python] [--systems chain train] [--smoke]
 
     evaluation   accelerations at a state, one call in a compiled loop, per body: the best of several
     memory       of the kernels of a run, their tables and numbers, and of its states, per body
@@ -107,7 +107,12 @@ def alone(what, system, bodies, environment):
 
 
 def cold(system, bodies, loops):
-    """The first step without any kernel in the cache: only the loops, which are no part of a model, are there."""
+    """The first step without any kernel in the cache: only the loops, which are no part of a model, are there.
+
+    loops   a folder with them; None: what is there is used
+    """
+    if loops is None:
+        return alone("first", system, bodies, {})
     with tempfile.TemporaryDirectory() as folder:
         own = shutil.copytree(loops, pathlib.Path(folder) / "cache")
         return alone("first", system, bodies, {"TORSOR_CACHE": str(own)})
@@ -135,13 +140,17 @@ def main():
     parser.add_argument("--systems", nargs="+", default=["chain", "train"])
     parser.add_argument("--peers")
     parser.add_argument("--alone", nargs=3)
+    parser.add_argument("--smoke", action="store_true", help="small sizes and no repetition: whether all of it runs")
     chosen = parser.parse_args()
+    if chosen.smoke:
+        chosen.sizes, chosen.systems = [70], ["chain"]
     if chosen.alone:
         what, system, bodies = chosen.alone
         print(json.dumps({"evaluation": evaluated, "first": first_step}[what](system, int(bodies))))
         return
-    loops = tempfile.mkdtemp()
-    alone("first", "heavy-top", 1, {"TORSOR_CACHE": loops})
+    loops = None if chosen.smoke else tempfile.mkdtemp()
+    if loops is not None:
+        alone("first", "heavy-top", 1, {"TORSOR_CACHE": loops})
     straight, table = (alone("evaluation", name, 30, {})["microseconds"] for name in ("chain", "chain, by table"))
     print(
         f"30 links: {straight:.3f} us a link as straight code, {table:.3f} by table: {table / straight:.2f} (bar 2.5)"

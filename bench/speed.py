@@ -1,6 +1,6 @@
 """Speed beside the peers in absolute coordinates, in one run: N four-bar, heavy top, satellite, growth with size, first answer.
 
-    python bench/speed.py --peers ENV/bin/python        ENV: an environment with pin, mujoco and exudyn
+    python bench/speed.py [--peers ENV/bin/python] [--smoke]        ENV: an environment with pin, mujoco and exudyn
 
 Best of several; torsor's time is that of its loop and of the whole call, peers' is process CPU time; kernels are compiled
 beforehand. Without --peers only torsor is measured.
@@ -20,6 +20,7 @@ import numpy as np
 import torsor as ts
 
 HERE = pathlib.Path(__file__).parent
+REPEATS, SIZES = 7, (2, 10, 40)  # of runs; loops of the four-bar
 
 
 def peer(python, script, *arguments):
@@ -31,10 +32,10 @@ def peer(python, script, *arguments):
     return records[-1] if records else None
 
 
-def best(model, repeats=7, **options):
+def best(model, **options):
     """CPU seconds of the time loop and of the whole call of simulate, and the last result."""
     loop = whole = float("inf")
-    for _ in range(repeats):
+    for _ in range(REPEATS):
         start = time.process_time()
         data = ts.simulate(model, formulation="absolute", **options)
         whole = min(whole, time.process_time() - start)
@@ -45,7 +46,7 @@ def best(model, repeats=7, **options):
 def four_bar(python):
     print("\nN four-bar, 10 s, energy error below 1e-3 J (bars: 12 times at N = 10, 30 times at N = 40)")
     per_step = {}
-    for n in (2, 10, 40):
+    for n in SIZES:
         model = ts.cases.load("four-bar", n=n)
         for tolerance in (1e-6, 7e-7, 5e-7, 3e-7, 2e-7, 1e-7):
             loop, whole, data = best(model, until=10.0, outputs=20, tolerance=tolerance)
@@ -68,10 +69,11 @@ def four_bar(python):
                         f"    {record['peer']}: {record['seconds'] * 1e3:.0f} ms at h = {record['step']}{met}:"
                         f" torsor {record['seconds'] / loop:.0f} times faster, whole call {record['seconds'] / whole:.0f} times"
                     )
-    growth = per_step[40] / per_step[2] / ((2 * 40 + 1) / 5)
+    least, most = SIZES[0], SIZES[-1]
+    growth = per_step[most] / per_step[least] / ((2 * most + 1) / (2 * least + 1))
     print(
         f"  cost per rkmk4 step: {', '.join(f'N = {n}: {t * 1e6:.1f} us' for n, t in per_step.items())};"
-        f" growth per body from N = 2 to N = 40: {growth:.2f} (bar 1.3)"
+        f" growth per body from N = {least} to N = {most}: {growth:.2f} (bar 1.3)"
     )
 
 
@@ -110,7 +112,7 @@ def seconds(code, env):
     return float(subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout)
 
 
-def first_answer():
+def first_answer(smoke):
     print("\nFirst answer, seconds from `import torsor`, in fresh processes")
     jobs = [
         (
@@ -125,6 +127,9 @@ def first_answer():
         ),
     ]
     for title, code, bars in jobs:
+        if smoke:  # with the kernels and loops that are there
+            print(f"  {title}: {seconds(code, os.environ):.2f}")
+            break
         with tempfile.TemporaryDirectory() as cache:
             env = dict(os.environ, TORSOR_CACHE=cache + "/t", NUMBA_CACHE_DIR=cache + "/n")
             cold, warm = seconds(code, env), min(seconds(code, env) for _ in range(5))
@@ -134,8 +139,11 @@ def first_answer():
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peers", help="interpreter of an environment with pin, mujoco and exudyn")
+    parser.add_argument("--smoke", action="store_true", help="small sizes and no repetition: whether all of it runs")
     chosen = parser.parse_args()
+    if chosen.smoke:
+        REPEATS, SIZES = 1, (1, 2)
     heavy_top(chosen.peers)
     satellite()
-    first_answer()
+    first_answer(chosen.smoke)
     four_bar(chosen.peers)

@@ -1,6 +1,6 @@
 """What `Simulation.advance` costs beyond the integration, beside MuJoCo's `mj_step`; memory over many steps.
 
-python bench/stepping.py [steps]         a million steps for the memory by default
+python bench/stepping.py [steps] [--smoke]         a million steps for the memory by default
 """
 
 import resource
@@ -79,7 +79,11 @@ def mujoco_step():
 
 
 def main():
-    steps = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    global COUNT, REPEATS
+    if "--smoke" in sys.argv:
+        COUNT, REPEATS = 10, 1
+    given = [word for word in sys.argv[1:] if word != "--smoke"]
+    steps = int(given[0]) if given else 100 * COUNT if "--smoke" in sys.argv else 1_000_000
     for method in ("lie-euler", "rkmk4"):
         sim = ts.Simulation(arm(), formulation="relative", method=method, step=DT)
         stepper = sim.copy()._stepper

@@ -1,6 +1,6 @@
 """What a study costs beside its integration, and rollouts beside MuJoCo's: best of several, in the same run.
 
-python bench/study.py overhead|threads|rollouts|happenings|dask|kill ...   all of the first three without an argument
+python bench/study.py overhead|threads|rollouts|happenings|dask|kill ... [--smoke]   all of the first three without an argument
 """
 
 import os
@@ -230,5 +230,9 @@ if __name__ == "__main__":
         "dask": dask,
         "kill": lambda: dask(kill=True),
     }
-    for name in sys.argv[1:] or ["overhead", "threads", "rollouts"]:
+    asked = [name for name in sys.argv[1:] if name != "--smoke"]
+    if "--smoke" in sys.argv:
+        RUNS, UNTIL = 40, 0.1
+        jobs |= {"rollouts": lambda: rollouts(40, 5), "happenings": lambda: happenings(4), "dask": lambda: dask(4)}
+    for name in asked or ["overhead", "threads", "rollouts"]:
         jobs[name]()

@@ -13,7 +13,7 @@ import torsor as ts
 from torsor.store.checkpoint import Checkpoint
 from torsor.store.journal import pack, unpack
 
-METHODS = ["rkmk54", "bdf", "abm4", "radau5", "generalized-alpha"]
+METHODS = ["rkmk54", "bdf", "abm4", "generalized-alpha"]
 JUNK = [None, -1, 10**4, 1e3, "x", [], [[]], {}, [10**7] * 3, True]
 
 
@@ -44,7 +44,7 @@ def forged_arrays(arrays, random):
         if x.dtype.kind == "f" and x.size:
             found += [np.full(x.shape, np.nan), np.full(x.shape, -1e300)]
         yield {k: y for k, y in arrays.items() if k != name}
-        for other in random.permutation(len(found))[:5]:
+        for other in random.permutation(len(found))[:3]:
             yield arrays | {name: found[other]}
 
 
@@ -68,7 +68,7 @@ def forged_facts(facts, random, most):
         yield other
 
 
-@pytest.mark.parametrize("model, method", [(hammer, method) for method in METHODS[:1]] + [(swing, m) for m in METHODS])
+@pytest.mark.parametrize("model, method", [(hammer, METHODS[0]), *((swing, method) for method in METHODS[1:])])
 def test_a_forged_state_is_refused_or_does_no_harm(tmp_path, model, method):
     random, path = np.random.default_rng(0), tmp_path / "state"
     how = {"step": 0.01} if method in ("abm4", "generalized-alpha") else {}
@@ -78,7 +78,7 @@ def test_a_forged_state_is_refused_or_does_no_harm(tmp_path, model, method):
     good.save(path)
     facts, arrays = unpack(path.read_bytes(), path)
     forged = [(facts, x) for x in forged_arrays(arrays, random)]
-    forged += [(x, arrays) for x in forged_facts(facts, random, 100)]
+    forged += [(x, arrays) for x in forged_facts(facts, random, 40)]
     refused = 0
     for told, numbers in forged:
         path.write_bytes(pack(told, numbers))
