@@ -97,12 +97,12 @@ def losses(times, variables, steps, energy, sizes, options):
     found = np.full(len(E), np.nan)
     if not E.size:
         return found
-    until, tolerance, step = options
+    (mass, length, rate), (until, tolerance, step) = sizes, options
     with np.errstate(invalid="ignore", over="ignore"):  # of runs that grew beyond all bounds
         off = np.abs(E - E[:, :1] - ((W + changed) - (W[:, :1] + changed[:, :1]))).max(axis=1)
         turnover = np.maximum(T.max(axis=1), np.ptp(U, axis=1))
         magnitude = np.max([np.abs(x).max(axis=1) for x in (E, W, changed, U)], axis=0)
-        still = energy_of_rest(*sizes, turnover, until, tolerance, step)
+        still = energy_of_rest(mass, length, rate, turnover, until, tolerance, step)
         allowed = _allowed(turnover, magnitude, steps, energy, tolerance, step)
         suspected = off > (1 - 1e-9) * np.maximum(allowed, still)
     for k in np.flatnonzero(suspected):

@@ -79,7 +79,7 @@ class Moment:
         facts, arrays = unpack(read_bytes(path, "the state"), path)
         if facts.pop("kind", None) != KIND:
             raise ResultError(f"{path}: not the state of a simulation")
-        parts: dict[str, dict] = {"arrays": {}, "motion": {}}
+        parts: dict[str, Any] = {"arrays": {}, "motion": {}}
         for name, x in arrays.items():
             part, _, own = name.partition(":")
             parts.setdefault(part, {})[own] = x
@@ -95,7 +95,7 @@ class Moment:
 
     def _refuse_unfit(self, path):
         """An error where what a file holds is no state."""
-        bodies, joints = (self.names.get(what) if isinstance(self.names, dict) else None for what in NAMED)
+        bodies, joints = (self.names.get(what, ()) if isinstance(self.names, dict) else () for what in NAMED)
         lists = all(isinstance(x, list) and all(isinstance(name, str) for name in x) for x in (bodies, joints))
         values = [self.states, self.parameters]
         plain = all(isinstance(x, dict) and all(isinstance(y, (int, float)) for y in x.values()) for x in values)
@@ -104,7 +104,7 @@ class Moment:
         if not (lists and plain and text and other and np.isfinite(self.time)):
             raise ResultError(f"{path}: the state is damaged, or was changed: what it tells is not whole")
         count, wide = len(bodies), len(joints)
-        shapes = {name: (count, 3) for name in self.MOTION} | {"rotation": (count, 3, 3)}
+        shapes: dict[str, tuple] = {name: (count, 3) for name in self.MOTION} | {"rotation": (count, 3, 3)}
         shapes |= {"coordinate": (wide,), "rate": (wide,)}
         for name, shape in shapes.items():
             x = self.motion.get(name)
