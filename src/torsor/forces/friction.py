@@ -103,9 +103,16 @@ class DryFriction(Constraint, Force):
 
     def efforts(self) -> list[tuple[ca.SX, ca.SX]]:
         u, before = self.sliding(), ca.vertcat(*[m.symbol for m in self.direction])
-        slides = ca.logic_and(ca.dot(u, before) > 0, ca.sumsqr(u) > self.crawl.symbol**2)
-        way = before if self.parts == 1 else ca.if_else(slides, self.heading(), before)
-        return [(u, -self.slip.symbol * self.kinetic() * way)]  # (2)
+        return [(u, -self.slip.symbol * self.kinetic() * (before if self.parts == 1 else self._way(u, before)))]  # (2)
+
+    def _way(self, u, before):
+        """The way of sliding in two directions: u/|u|, and the way before where u is slow or points back. From the one to the other
+        without a jump, since a force that jumps with the speed stops explicit methods."""
+        speed, crawl = ca.sumsqr(u), self.crawl.symbol**2
+        slow = crawl / speed
+        way = (1 - slow) * self.heading() + slow * before
+        slides = ca.logic_and(ca.dot(u, before) > 0, speed > crawl)
+        return ca.if_else(slides, way / ca.sqrt(ca.sumsqr(way)), before)
 
     def declared(self) -> list[Statement]:
         return [*Constraint.declared(self), *Force.declared(self)]
