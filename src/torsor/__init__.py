@@ -201,3 +201,14 @@ for _name, _value in list(globals().items()):
         _value.__class__ = _Internal
 del _name, _value
 _sys.modules[__name__].__class__ = _Public
+
+
+def _watch_exit() -> None:
+    """Tell other ranks when this process ends, where MPI has started it: they would wait for it (`run/processes.py`)."""
+    if {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"} & _os.environ.keys():
+        from .run.processes import watch_exit
+
+        watch_exit()
+
+
+_watch_exit()
