@@ -14,10 +14,11 @@ from .newton import factored, solve
 from .vectors import copy, stage
 
 SAME = 0.02  # relative difference of shifts up to which factors of one serve for the other
-SLOW = 0.01  # contraction of corrections, above which the slope is evaluated anew for the next step
+SLOW = 0.003  # contraction of corrections, above which the slope is evaluated anew for the next step
 BEGINS = 0.1  # what is taken for it where none was seen yet,
 UNSEEN = 0.01  # and at least, where it was seen in earlier steps
-CLOSELY = 0.003  # part of the tolerance to which equations are solved, at most; else its root,
+CLOSELY = 0.003  # part of the tolerance to which equations are solved, at most,
+OF_ROOT = 8.0  # and over its root, for methods with one stage,
 EXACTLY = 1e-15  # and of the size of the model, where a step is fixed
 ROUNDING = 1e-9  # corrections below this that no longer shrink are rounding of large terms
 NOISE = 1e-14  # likewise of corrections over the size of the model, as ways in a step, and over values of states
@@ -142,11 +143,12 @@ def remaining(run, size, turn):
 
 
 @compiled
-def verdict(run, h, x, way, change, turn):
+def verdict(run, h, x, way, change, turn, closely):
     """GOES_ON, SOLVED or FAILS after a correction: SOLVED where the error that is left is small against the tolerance, or where
     corrections are rounding; FAILS where they do not shrink, or too slowly. One correction may grow.
 
-    turn   number of corrections before this one
+    turn      number of corrections before this one
+    closely   part of the tolerance to which equations are solved where errors are controlled
 
     Nothing depends on the work, which follows the motion by an iteration: it may ask for one more.
     """
@@ -156,7 +158,7 @@ def verdict(run, h, x, way, change, turn):
     state.unsolved = size
     goal, rounding, most = EXACTLY, ROUNDING, ITERATIONS
     if plan.adaptive == 1:
-        goal = min(CLOSELY, np.sqrt(plan.tolerance)) * plan.tolerance
+        goal = closely * plan.tolerance
         rounding, most = min(ROUNDING, 0.1 * plan.tolerance), FEW
     if not size < np.inf:
         return FAILS
@@ -166,7 +168,8 @@ def verdict(run, h, x, way, change, turn):
         past.contraction = min(mean, 1.0)
     if rounded or size == 0.0 or left <= goal:
         settled, eq.settled = eq.settled == 1, 1
-        worked = abs(change[2 * n]) <= 100.0 * goal * max(energy, abs(way[2 * n]))
+        follows = max(eq.ratio, UNSEEN) if turn > 0 else BEGINS  # its next correction over this one
+        worked = follows * abs(change[2 * n]) <= 10.0 * goal * max(energy, abs(way[2 * n]))
         return SOLVED if worked or settled else GOES_ON
     if turn < 2 or size <= rounding:
         return GOES_ON
@@ -187,6 +190,7 @@ def iterated(run, structure, t, h, x, x1, within, b, g, renew):
     row of K."""
     k, s, eq, n = run.kernels[structure], run.scratch, run.equations, run.scratch.u.size
     K, shift, eq.settled, found = s.K[run.method.stages - 1], 1.0 / (within * g), 0, GOES_ON
+    closely = min(CLOSELY, OF_ROOT * np.sqrt(run.plan.tolerance))
     for turn in range(ITERATIONS):
         for m in range(n):
             s.left[m] = within * s.u[m]
@@ -201,7 +205,7 @@ def iterated(run, structure, t, h, x, x1, within, b, g, renew):
         solve(run, structure, eq.factors, eq.b, eq.y)
         for m in range(n):
             s.u[m] += eq.b[m]
-        found = verdict(run, h, x, s.u, eq.b, turn)
+        found = verdict(run, h, x, s.u, eq.b, turn, closely)
         if found == SOLVED or (found == FAILS and not (renew and run.state.unsolved < np.inf)):
             break
     return found == SOLVED

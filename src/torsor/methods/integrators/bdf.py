@@ -47,11 +47,10 @@ ALIKE = (
 )
 BETTER = 1.1  # factor by which another order must allow a longer step
 EQUAL = 1e-3  # relative difference of steps that are as long as each other
+SAFE = 0.9  # factor by which steps are shorter than their error asks for, since they stay as long for some time
 GROWTH = 3.0  # factor by which a step may be longer than equal ones before
-FAILURES, REFUSED = (
-    4,
-    0.2,
-)  # steps of several states that are refused, at least, and their share, from which Radau's are taken:
+FAILURES = 6  # steps of several states that are refused, at least,
+REFUSED = 0.25  # and their share, from which Radau's are taken:
 HELPS, MOST_HELPS = 6, 96  # so many, at first and at most
 LASTS = 60  # attempts after which refused ones are counted anew
 CLOCK = 1e-15  # of the time: how well it is known how far earlier states lie back, and what errors (2) make of that
@@ -185,7 +184,7 @@ def choose_order(run, q, t, h, x):
         more = longer(run, q + 1, h, x, s.left)
         if more > best:
             past.next, best = q + 1, more
-    method.gain = best / same if past.next != q else 1.0
+    method.gain = SAFE * (best / same if past.next != q else 1.0)
     method.order, method.steady, method.growth, method.hold = (
         q + 1.0,
         1.2,

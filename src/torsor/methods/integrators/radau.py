@@ -25,6 +25,7 @@ from ...registry import register
 from ..codes import ACCEPTED, NOT_SOLVED
 from ..control import relearn_states
 from ..implicit import (
+    CLOSELY,
     FAILS,
     FEW,
     GOES_ON,
@@ -152,6 +153,7 @@ def iterated(run, structure, t, h, x, x1, renew):
     """Newton's method from the stages that are guessed, with the factors that there are; renew: with a slope at the present stages
     where corrections hardly shrink. Returns whether it converged."""
     k, s, found = run.kernels[structure], run.scratch, GOES_ON
+    closely = min(CLOSELY, np.sqrt(run.plan.tolerance))  # its error is small: that of the solution must not add to it
     run.equations.settled = 0
     for turn in range(ITERATIONS if run.plan.adaptive == 0 else FEW):
         if renew and shrinks_slowly(run, turn):
@@ -162,7 +164,7 @@ def iterated(run, structure, t, h, x, x1, renew):
             stage(run, k, t + C[i] * h, x, s.ways[i], x1, s.K[i + 1])
         run.state.evaluations += 3
         correction(run, structure, h)
-        found = verdict(run, h, x, s.ways[2], s.left, turn)
+        found = verdict(run, h, x, s.ways[2], s.left, turn, closely)
         if found == SOLVED or (found == FAILS and not (renew and run.state.unsolved < np.inf)):
             break
     return found == SOLVED
