@@ -109,7 +109,7 @@ def test_an_element_connects_two_different_bodies_of_its_model():
         add = lambda a, b: lambda: model.add(cls("bad", a, b))  # noqa: B023
         refused(add(s["first"], s["first"]), "'bad'", "'first' with itself", "two different bodies")
         refused(add(s["first"], stranger["second"]), "'bad'", "body 'second' does not belong to model 'scene'")
-        refused(add("first", s["second"]), "'bad'", "first must be a body of model 'scene'", "'first'")
+        refused(add("frst", s["second"]), "'bad'", "first must be a body of model 'scene'", "'frst'")
         refused(add(s["first"], None), "'bad'", "second must be a body")
         refused(add(model.ground, wall), "'bad'", "both grounds")
     refused(lambda: model.add(ts.Drive("bad", stranger["joint"], value=1.0)), "joint 'joint' does not belong")

@@ -70,7 +70,7 @@ def test_actions_on_the_wrong_things_are_refused():
         "contact 'touch'",
     )
     refused(when(ts.release(s["first"])), "event 'e'", "release")
-    refused(when(ts.release("joint")), "event 'e'", "release", "joint")
+    refused(when(ts.release("jint")), "event 'e'", "release", "jint")
     refused(when(ts.engage(o["joint"])), "event 'e'", "engage", "'joint'", "does not belong to model 'scene'")
     refused(when(ts.switch(s["joint"])), "event 'e'", "switch", "joint")
     refused(when(ts.switch(o["push"])), "event 'e'", "does not belong")

@@ -75,8 +75,8 @@ CALLS = {
         "'hinge0' follows from the motion and cannot be set to 1.0: `reset`",
     ),
     "an action on a name": (
-        lambda: arm().when(ts.time >= 1, ts.release("hinge0"), name="let_go"),
-        "event 'let_go': action 'release': give joints, constraints, forces or rules, got 'hinge0'",
+        lambda: arm().when(ts.time >= 1, ts.release("hinge7"), name="let_go"),
+        "event 'let_go': action 'release': give joints, constraints, forces or rules, got 'hinge7'",
     ),
     "a table with a number for a name": (
         lambda: ts.table([0, 1], [0, 1], name=3),

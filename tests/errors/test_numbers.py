@@ -77,7 +77,7 @@ NONE = {
 
 
 def scene():
-    model = ts.Model("scene")
+    model = ts.Model("scene", hints=False)
     first = model.body("first", mass=1, inertia=(1, 1, 1))
     second = model.body("second", mass=1, inertia=(1, 1, 1), at=(1, 0, 0))
     joint = model.add(ts.Revolute("joint", model.ground, first, axis=(0, 1, 0)))

@@ -67,10 +67,10 @@ def members(model, element):
 
 
 def find_by_name(model, given):
-    """What a name stands for in a model, or each of several; anything else as it is."""
+    """What a name stands for in a model, or each of several; anything else as it is, to be refused."""
     if isinstance(given, (tuple, list)):
         return tuple(find_by_name(model, x) for x in given)
-    return model[given] if isinstance(given, str) else given
+    return model[given] if isinstance(given, str) and given in model else given
 
 
 def _belongs(model, owner, what, thing):

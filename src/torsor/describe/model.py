@@ -130,8 +130,8 @@ class Model(Shown, WithInstances, WithParameters, WithEvents, WithSymbols):
             raise ModelError(
                 f"model {self.name!r}: cannot add {given}; give a joint, a constraint, a force, a rule or a Ground"
             )
-        vars(self).get("_made", {}).pop(element.name, None)
         self._free(element.name, getattr(element, "key", "ground"))
+        vars(self).get("_made", {}).pop(element.name, None)
         before = self._lengths()
         added = self._joined(element, active)
         try:
