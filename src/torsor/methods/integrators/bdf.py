@@ -46,6 +46,7 @@ ALIKE = (
     5.0  # how many times smaller than the tolerance errors are kept, since those of many steps are alike, and add up
 )
 BETTER = 1.1  # factor by which another order must allow a longer step
+NEGLIGIBLE = 1e3  # factor by which a step could be longer, from which its error is rounding
 EQUAL = 1e-3  # relative difference of steps that are as long as each other
 SAFE = 0.9  # factor by which steps are shorter than their error asks for, since they stay as long for some time
 GROWTH = 3.0  # factor by which a step may be longer than equal ones before
@@ -182,7 +183,7 @@ def choose_order(run, q, t, h, x):
     if q < HIGHEST and equal and past.kept > q + 1:
         error_with(run, q + 1, t, h, s.left)
         more = longer(run, q + 1, h, x, s.left)
-        if more > best:
+        if more > best or same > NEGLIGIBLE:  # what has no error may do work, which has one
             past.next, best = q + 1, more
     method.gain = SAFE * (best / same if past.next != q else 1.0)
     method.order, method.steady, method.growth, method.hold = (
