@@ -179,7 +179,7 @@ JOINTS = [j for j in ts.registered("joint").values() if j.__module__.startswith(
 
 def joined(cls):
     """A chain of this joint, a hinge and this joint again, drawn from the body to its parent."""
-    model = ts.Model("all", gravity=(0, 0, -9.81))
+    model = ts.Model("all", gravity=(0, 0, -9.81), hints=False)
     last = model.ground
     for k, kind in enumerate((cls, ts.Revolute, cls)):
         inertia = np.diag((0.3, 0.4, 0.5)) + 0.005 * k

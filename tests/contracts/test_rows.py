@@ -94,7 +94,7 @@ def test_a_row_of_cars_costs_a_few_calls_for_each_body():
 
 @pytest.mark.parametrize("count", [0, -1, 2.0, "3", True, [1]])
 def test_a_count_is_a_positive_whole_number(count):
-    with pytest.raises(ModelError, match="instances 'cell': count must be a whole number, 1 or more, got"):
+    with pytest.raises(ModelError, match="instances 'cell': count must be a whole number from 1 to 1000000, got"):
         row(cell(), count=count)
 
 

@@ -30,7 +30,7 @@ def test_shares_depend_on_each_other_by_known_bodies_only(seed, n, count):
     try:
         found = shares(count, parents, joins, forces)
     except OptionError:
-        assert count > 1
+        assert count > 1 or not joins.size
         return
     place = {k for k in range(count)} | {TRUNK}
     assert set(found.bodies.tolist()) | set(found.joins.tolist()) | set(found.forces.tolist()) <= place

@@ -19,7 +19,7 @@ from torsor.studies.session import Session
 @pytest.fixture(scope="module")
 def model():
     """A body that hangs on a ball joint, and one that is free."""
-    model = ts.Model("ball", gravity=(0, 0, -9.81))
+    model = ts.Model("ball", gravity=(0, 0, -9.81), hints=False)
     hung = model.body("hung", mass=model.parameter("m", 1.0, positive=True), inertia=(0.1, 0.2, 0.3), at=(1, 0, 0))
     model.body("free", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(0, 1, 0))
     model.add(ts.Spherical("ball", model.ground, hung, point=(0, 0, 0)))

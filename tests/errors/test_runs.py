@@ -36,16 +36,16 @@ def stiff():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "rk4"}, "unknown integrator 'rk4'.*Known: abm4, .*, heun, .*, rkmk4, rkmk54"),
+        ({"method": "rk4"}, "unknown integrator 'rk4'.*Known: abm4, .*, heun, .*, rkmk4, .*rkmk54"),
         ({"method": "rkmk45"}, "Did you mean"),
-        ({"method": None}, "unknown integrator None"),
-        ({"method": ["rkmk4"]}, "unknown integrator"),
+        ({"method": None}, "method must be the name of one"),
+        ({"method": ["rkmk4"]}, "method must be the name of one"),
         ({"method": "rkmk4"}, "'rkmk4' has no step-size control: give a positive `step`, or use .*'rkmk54'"),
         ({"method": "rkmk4:rho=1"}, "integrator 'rkmk4': unknown option 'rho'. It has none"),
         ({"method": "generalized-alpha:rho=1.5", "step": 0.1}, "'generalized-alpha': rho must lie between 0 and 1, got 1.5"),
         ({"method": "generalized-alpha-2:rho=half"}, "'generalized-alpha-2': rho must lie between 0 and 1, got 'half'"),
         ({"method": "generalized-alpha:damping=1"}, "unknown option 'damping'. Known: rho"),
-        ({"projection": "lsq"}, "unknown projection 'lsq'. Known: baumgarte, least-squares, none"),
+        ({"projection": "lsq"}, "unknown projection 'lsq'. Known: baumgarte, .*least-squares, none"),
         ({"projection": "baumgarte:gamma=1"}, "'baumgarte': unknown option 'gamma'. Known: .*alpha, beta"),
         ({"projection": "baumgarte:alpha"}, "write options as NAME=VALUE, got 'alpha'"),
         ({"projection": "baumgarte:alpha=-1"}, "alpha must be a number >= 0"),
@@ -137,7 +137,7 @@ def test_outputs_off_the_constraints_are_no_contradiction():
     """Near a singular position outputs within steps may be off all constraints of a loop; what is redundant does not disagree
     there with what holds."""
     model = ts.cases.load("four-bar", n=1)
-    task = asked(model, 0.1, None, "rkmk54", "absolute", "least-squares", 1e-6, "exp", None, None, None)
+    task = asked(model, 0.1, None, "rkmk54", "absolute", "least-squares", 1e-6, "exp", None, None, None, "solved")
     system, _ = task.prepared()
     data = ts.simulate(model, 0.1, outputs=4, formulation="absolute")
     assert contradicted(task, system, data) is None

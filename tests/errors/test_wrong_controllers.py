@@ -150,7 +150,7 @@ def test_a_state_that_does_not_let_itself_be_saved_is_told_where_it_is_saved():
 def test_a_state_without_that_of_a_controller_is_refused():
     """One that was saved by a model whose controller had none."""
     sim, other = ts.Simulation(add()), ts.Simulation(add(lambda t, u, s: (1.0, s), state=[]))
-    with pytest.raises(ts.OptionError, match="controller 'pilot': there is no state of it in what was saved"):
+    with pytest.raises(ts.OptionError, match="another model: the function of a controller differs"):
         other.state = sim.state
 
 

@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).parent.parent.parent
 PAGES = [ROOT / "CONTRIBUTING.md", ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BASES = (ROOT, ROOT / "src" / "torsor", ROOT / "examples")
 NAMED = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:py|md)|(?:[\w-]+/)+)`")
-OWN = {"FILE.py", "model.py", "three-link/"}  # files and folders of a user
+OWN = {"FILE.py", "model.py", "out/three-link/"}  # files and folders of a user
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -226,7 +226,7 @@ def sliding_friction(run, m):
 @compiled
 def jam(run, k, t):
     """Close the contact of friction k and let the friction stick at once, where neither an open nor a closed contact that slides is
-    consistent: an impact without collision (Painlevé's paradox [painleve1895]). Returns a status."""
+    consistent: an impact without collision (Painlevé's paradox [genot1999]). Returns a status."""
     f, trial = run.program.frictions[k], run.trial
     energy = begin(run, t)
     trial.p[f.host], trial.p[f.stick], trial.p[f.slip] = 1.0, 1.0, 0.0

@@ -290,5 +290,5 @@ def kernels_of(f, map, baumgarte, signals, program=None, needs=()):
 def contact_kernels_of(f):
     """The kernel of what forces at all contacts and friction do, while the rows in use hold."""
     layout = layout_of(f.model, f.q.shape[0], f.v.shape[0], f.p.shape[0])
-    parts = f.functions(accelerations=False)
+    parts = f.functions(accelerations=f.conjugate)
     return checked({"meeting": Waist(layout, parts, None, {}, beside(f, parts)).meeting(f.meeting())})

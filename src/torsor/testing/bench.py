@@ -49,7 +49,7 @@ def bench(
     if not isinstance(component, Model):
         raise ModelError(f"bench: give a component, a torsor.Model with ports, got {quantity.show(component)}")
     held, driven, loaded = _wanted(component, held, driven, loaded)
-    model = Model("bench", gravity=_gravity(component) if gravity is None else gravity)
+    model = Model("bench", gravity=_gravity(component) if gravity is None else gravity, hints=False)  # all may be held
     part = model.include(PART, component, at=at, rotation=rotation, **parameters)
     moved = any(joint.start is not None for joint in model.joints)  # then the start is not the reference configuration
     for port in held:

@@ -131,9 +131,9 @@ def assert_placement(
     shift = np.asarray(quantity.numbers(quantity.vector(at, "at", "placement"))).ravel()
     # one turn inside the other, R = (R Qᵀ) Q, and likewise the shifts
     Q = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-    box = Model("box")
+    box = Model("box", hints=False)
     box.include("part", model, at=-shift, rotation=Q)
-    outer = Model("surroundings", gravity=ca.SX(R) @ _gravity(model))
+    outer = Model("surroundings", gravity=ca.SX(R) @ _gravity(model), hints=False)
     outer.include("box", box, at=shift + R @ Q.T @ shift, rotation=R @ Q.T)
     outer.include("other", model, at=shift + 10 * length, rotation=R)
     values = {f"{place}.{name}": x for name, x in (parameters or {}).items() for place in ("box.part", "other")}
