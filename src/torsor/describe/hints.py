@@ -76,14 +76,15 @@ def hint_at_joint(model: Any, joint: Any) -> None:
                 f"{joint.owner}: its start turns it by {x:.6g} rad, more than a full turn; angles are in radians, "
                 f"numpy.radians({x:.6g}) converts degrees",
             )
-    for what, default in _axes_left_out(type(joint)):
+    kind: Any = type(joint)
+    for what, default in _axes_left_out(kind):
         if getattr(joint, what) is default:
             chosen = f"{what}={default}"
             warn(model, f"{joint.owner}: {what} was not given, {chosen} is taken; write {chosen} where that is meant")
 
 
 @cache
-def _axes_left_out(cls):
+def _axes_left_out(cls: Any):
     """Axes that joints of this package take where none is given, by argument; those of other joints are their authors' choice."""
     if cls.__module__.partition(".")[0] != __name__.partition(".")[0]:
         return []

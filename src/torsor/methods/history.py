@@ -22,11 +22,11 @@ def remember(run, k, t, h, nearly=False):
         return False
     if past.kept > 0 and t - past.times[0] < CLOSE * h:
         past.kept = 0
-    known = nearly and state.rated == 0 and past.kept > 0 and past.ended == t
+    known = nearly and past.kept > 0 and past.ended == t
     if known:
         copy(past.rates[1], K[0])
     else:
-        state.evaluations += 1 - state.rated if nearly else 0
+        state.evaluations += 1 if nearly and state.rated == 0 else 0
         first_rate(run, k, t)
     past.exact = 0 if known else 1
     shift(past, 1, 0)

@@ -124,7 +124,7 @@ class State(Record):
     uncut: REAL  # time up to which the step that was cut last is counted
     at: COUNT  # place of the present x
     fresh: COUNT  # whether F in the scratch belongs to x
-    rated: COUNT  # whether ẋ in the scratch does
+    rated: COUNT  # whether ẋ in the scratch does, or LOST
     xs: MATRIX
     p: VECTOR
 

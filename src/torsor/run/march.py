@@ -7,7 +7,7 @@ import numpy as np
 
 from ..kernels import ask
 from ..kernels.compiled import compiled, entry, reference
-from ..methods.codes import ACCEPTED, FINISHED, ILL_CHOSEN, REJECTED, RUNNING
+from ..methods.codes import ACCEPTED, FINISHED, ILL_CHOSEN, LOST, REJECTED, RUNNING
 from ..methods.extension import begins, ends_here
 from ..methods.records import Evaluation, Run
 from ..methods.vectors import rate
@@ -21,7 +21,7 @@ at, evaluation_at, repetition_at = reference(Run), reference(Evaluation), refere
 @compiled
 def go_on(run, edge, budget):
     """Attempt at most so many steps, no further than to an edge; write the state at every output time that is reached."""
-    run.state.fresh, run.state.rated = 0, 0
+    run.state.fresh, run.state.rated = 0, LOST if run.state.rated != 0 else 0
     deliver_within(run)
     for _ in range(budget):
         goal = deliver(run)

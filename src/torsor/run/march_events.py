@@ -2,7 +2,7 @@
 
 from ..kernels import ask
 from ..kernels.compiled import compiled, entry, inlined, reference
-from ..methods.codes import ACCEPTED, FINISHED, REJECTED, RUNNING
+from ..methods.codes import ACCEPTED, FINISHED, LOST, REJECTED, RUNNING
 from ..methods.extension import begins, ends_here
 from ..methods.vectors import copy, fastest
 from .attempt import attempt
@@ -171,7 +171,7 @@ def march_events(address, budget):
     what rests at the very start is settled."""
     run = at(address)
     out, events = run.out, run.events
-    run.state.fresh, run.state.rated = 0, 0
+    run.state.fresh, run.state.rated = 0, LOST if run.state.rated != 0 else 0
     since = out.written
     deliver_within(run)
     told(run, since)

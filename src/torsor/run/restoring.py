@@ -29,6 +29,7 @@ def limits(runner):
     found = {name: (0, 1) for name in FLAGS | MARKS}
     found |= {"state.at": (0, places), "span.at": (0, places), "state.worst": (0, runner.state.xs.shape[1])}
     found |= {f"past.{name}": (0, kept) for name in ("kept", "order", "next")}
+    found["state.rated"] = (0, 2)
     found["span.structure"] = (0, len(runner.run_.kernels) - 1)
     if hasattr(runner, "structures"):
         events = max(runner.events.due.size - 1, 0)

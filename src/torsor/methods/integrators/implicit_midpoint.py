@@ -46,7 +46,7 @@ def implicit_midpoint(address, structure, t, h):
     k, s, state = run.kernels[structure], run.scratch, run.state
     x, x1 = state.xs[state.at], state.xs[(state.at + 1) % 3]
     forget_after_jump(run)
-    state.evaluations += 1 - state.rated
+    state.evaluations += 1 if state.rated == 0 else 0
     first_rate(run, k, t)
     for m in range(s.u.size):
         s.u[m], s.e[m] = h * s.K[0, m], 0.0

@@ -211,7 +211,7 @@ def radau(run, structure, t, h):
     k, s, state, past = run.kernels[structure], run.scratch, run.state, run.past
     x, x1 = state.xs[state.at], state.xs[(state.at + 1) % 3]
     forget_after_jump(run)
-    state.evaluations += 1 - state.rated
+    state.evaluations += 1 if state.rated == 0 else 0
     first_rate(run, k, t)
     first = past.span == 0.0
     if not solved(run, structure, t, h, x, x1):
