@@ -130,6 +130,7 @@ class EventRunner(Runner):
         self._take([(s.built, s.choice.keep, s.watches) for s in known])
         for k, s in enumerate(known):
             self.run_.kernels["meeting"][k] = s.contacts["meeting"].address if s.contacts else 0
+        self._make_room_for_contacts(known)
         told = tuple((s.key, s.choice.keep) for s in known)
         if told in self.tabulated:
             self.table.keys, self.table.rows = self.tabulated[told]
@@ -171,8 +172,14 @@ class EventRunner(Runner):
         with abrupt(), never_lost():
             structure.contacts = self.structures.contact_library(structure)
         self._tabulate()
+
+    def _make_room_for_contacts(self, known):
+        """Room for what the kernels of contacts take and give, where there are any."""
+        for s in known:
+            if s.contacts:
+                self._make_room(s.contacts)
         n, met = int(self.program.meets.max(initial=-1)) + 1, self.met
-        if met.after.size < n:
+        if met.after.size < n and any(s.contacts for s in known):
             for name in ("before", "after", "after1", "lam", "lam1", "bounce", "soft"):
                 setattr(met, name, np.zeros(n))
             met.A, met.B, met.M = np.zeros(n**2), np.zeros(n * self.plan.velocities), np.zeros((n, n + 1))
