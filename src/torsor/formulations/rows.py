@@ -156,11 +156,6 @@ class RowsInUse(ABC):
         """Places among the rows in use of those at position level."""
         return [k for k, row in enumerate(self.keep) if self.rows[row].holonomic]
 
-    def ambiguous(self):
-        """Whether contacts or friction hold that are not in the equations, since others hold the same."""
-        kept = set(self.keep)
-        return any(self.rows[k].constraint.rank > 0 for k in self.active_rows() if k not in kept)
-
     def loose_contacts(self):
         """Rows of closed contacts that are not in the equations, since rows that are hold the same."""
         kept = set(self.keep)

@@ -17,7 +17,7 @@ from ..kernels.compiled import compiled
 from ..methods.codes import RUNNING
 from ..methods.vectors import fastest
 from .adhesion import SLOW
-from .codes import CONTACTS_WANTED, STRIKE, WANTED
+from .codes import CONTACTS_WANTED, FULL, STRIKE, WANTED
 from .event_records import RATE, VALUE
 from .firing import become, begin, energy_of
 from .impulses import place_of
@@ -183,9 +183,32 @@ def _set_friction(run, largest, scale):
 
 
 @compiled
+def _log_is_full(run):
+    """True if the log has no room for all events at once."""
+    return run.log.count + run.events.due.size > run.log.time.size
+
+
+@compiled
+def _replace_structure(run, t, energy):
+    """The trial state, with velocities that fit its structure, is the present one; energy: before. Returns a status."""
+    trial = run.trial
+    i = structure_of(run, trial.p)
+    if i < 0:
+        return WANTED
+    status = velocities(run, t)
+    if status != RUNNING:
+        return status
+    run.events.settled = t
+    become(run, i, energy_of(run, i, t, trial.x, trial.p) - energy)
+    return RUNNING
+
+
+@compiled
 def decide_together(run, i, t):
     """Decide all contacts and friction of the present state: (1). Returns a status."""
-    met, trial, s, events, state = run.meeting, run.trial, run.scratch, run.events, run.state
+    met, trial, s, events = run.meeting, run.trial, run.scratch, run.events
+    if _log_is_full(run):
+        return FULL
     if wants_contacts(run, i):
         return CONTACTS_WANTED
     energy = begin(run, t)
@@ -200,16 +223,10 @@ def decide_together(run, i, t):
         if _sweep(run) <= 1e-15 * scale:
             break
     _set_friction(run, _set_contacts(run, t, scale), scale)
-    j = structure_of(run, trial.p)
-    if j < 0:
-        return WANTED
-    status = velocities(run, t)
-    if status != RUNNING:
-        return status
-    events.settled = t
-    become(run, j, energy_of(run, j, t, trial.x, trial.p) - energy)
-    state.rated, events.decided = 0, 1
-    return RUNNING
+    status = _replace_structure(run, t, energy)
+    if status == RUNNING:
+        events.decided = 1
+    return status
 
 
 @compiled
@@ -228,17 +245,12 @@ def jam(run, k, t):
     """Close the contact of friction k and let the friction stick at once, where neither an open nor a closed contact that slides is
     consistent: an impact without collision (Painlevé's paradox [genot1999]). Returns a status."""
     f, trial = run.program.frictions[k], run.trial
+    if _log_is_full(run):
+        return FULL
     energy = begin(run, t)
     trial.p[f.host], trial.p[f.stick], trial.p[f.slip] = 1.0, 1.0, 0.0
-    i = structure_of(run, trial.p)
-    if i < 0:
+    if structure_of(run, trial.p) < 0:
         return WANTED
-    status = velocities(run, t)
-    if status != RUNNING:
-        return status
-    run.events.settled = t
     for m in range(run.events.due.size):
-        run.events.due[m] = 0
-    run.events.due[f.stops] = 1
-    become(run, i, energy_of(run, i, t, trial.x, trial.p) - energy)
-    return RUNNING
+        run.events.due[m] = 1 if m == f.stops else 0
+    return _replace_structure(run, t, energy)
