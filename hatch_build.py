@@ -10,7 +10,7 @@ import sysconfig
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-BUILD = "from torsor.run.shipping import ship; ship()"
+BUILD = "from torsor.run.build_loops import ship; ship()"
 
 
 class Loops(BuildHookInterface):

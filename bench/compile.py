@@ -16,8 +16,8 @@ from numba import njit
 
 from torsor.kernels import build, cache, load
 from torsor.kernels.backends.llvm import LLVM
-from torsor.kernels.calls import call
 from torsor.kernels.emit import Table, emit
+from torsor.kernels.kernel_address import call
 
 
 def factorisation(n, band):

@@ -21,10 +21,10 @@ import numpy as np
 from numba import njit
 
 import torsor as ts
-from torsor.kernels.calls import call
+from torsor.kernels.kernel_address import call
+from torsor.prepare.auto_formulation import choose
+from torsor.prepare.prepare import prepare
 from torsor.run import runner
-from torsor.run.automatic import choose
-from torsor.run.prepare import prepare
 
 CHOICES = ("absolute", "relative", "woronetz", "hierarchical")
 LARGER = [

@@ -17,10 +17,10 @@ import numpy as np
 from numba import njit
 
 import torsor as ts
-from torsor.describe.topology import spanning_tree
-from torsor.formulations.tree_schedule import LARGE
-from torsor.kernels.calls import call
-from torsor.run.prepare import prepare
+from torsor.formulations.tables.tree_schedule import LARGE
+from torsor.kernels.kernel_address import call
+from torsor.model.topology import spanning_tree
+from torsor.prepare.prepare import prepare
 
 HERE = pathlib.Path(__file__).parent
 COUNT, REPEATS = 20_000, 9

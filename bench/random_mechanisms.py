@@ -1,6 +1,9 @@
 """Random mechanisms in three formulations: do they agree, or say that they failed?
 
     python bench/random_mechanisms.py --models 2000 --seed 1 --report random.jsonl
+    python bench/random_mechanisms.py --models 2000 --seed 1 --variants --report variants.jsonl
+
+With --variants a model runs as it is and as one variant of tests/physics/variants.py, in random formulations.
 
 One line of the report is one model, written when it is done; a report that is there already is gone on with. Models are judged
 one after the other by another process: one that takes longer than --limit seconds on the processor, or that crashes it, ends
@@ -28,14 +31,19 @@ LASTS = 50  # models that one process judges: what it has compiled is let go wit
 def judge(asked, told, limit, manner):
     """The other process: judges the models that it is asked for."""
     from agreement import judged, quickly_compiled
+    from variants import VARIANTS, judge_variant
 
+    names = list(VARIANTS) if manner.pop("variants") else []
     faulthandler.enable()  # a crash says where it was
     for seed in iter(asked.recv, None):
         signal.setitimer(signal.ITIMER_PROF, limit)  # which ends this process
         began = time.process_time()
         try:
             with quickly_compiled():
-                found = asdict(judged(seed, **manner))
+                if names:
+                    found = asdict(judge_variant(seed, names[seed[1] % len(names)], **manner))
+                else:
+                    found = asdict(judged(seed, **manner))
         except Exception as error:  # a raw error is a failure of torsor: told, and the others go on
             found = {"raw": f"{type(error).__name__}: {error}", "trace": traceback.format_exc(limit=-3)}
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -84,7 +92,9 @@ def outcome(found):
         return f"SILENT {found['disagreement']}", True
     failed = [name for name, text in found["outcomes"].items() if text and not text.startswith("warned")]
     warned = [name for name, text in found["outcomes"].items() if text.startswith("warned")]
-    return f"{3 - len(failed)} of 3 finished" + (f", {len(warned)} with a warning" if warned else ""), False
+    return f"{len(found['outcomes']) - len(failed)} of {len(found['outcomes'])} finished" + (
+        f", {len(warned)} with a warning" if warned else ""
+    ), False
 
 
 def summary(lines):
@@ -108,6 +118,7 @@ def main():
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--plain", action="store_true", help="only sizes of about 1")
     parser.add_argument("--rough", action="store_true", help="with floors and dry friction")
+    parser.add_argument("--variants", action="store_true", help="turned, included, inactive, inputs, stiff by turns")
     parser.add_argument("--bodies", type=int, default=6, help="at most so many")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds on the processor for one model")
     parser.add_argument("--report", type=pathlib.Path, help="file of lines, one per model")
@@ -116,7 +127,7 @@ def main():
     lines = {x["seed"][1]: x for x in known if x["seed"][0] == a.seed}
     with tempfile.TemporaryDirectory() as cache:
         os.environ.setdefault("TORSOR_CACHE", cache)
-        judging = Judge(a.limit, {"sizes": not a.plain, "most": a.bodies, "rough": a.rough})
+        judging = Judge(a.limit, {"sizes": not a.plain, "most": a.bodies, "rough": a.rough, "variants": a.variants})
         for k in range(a.first, a.first + a.models):
             if k in lines:
                 continue

@@ -23,7 +23,7 @@ def run(system, size, until, ranks, out):
     arguments = ["run", system, "--set", f"n={size}", "--until", str(until), "--outputs", "1", "--out", str(out)]
     manner = ["--ranks", str(ranks)] if ranks > 1 else ["--formulation", "hierarchical"]
     subprocess.run([sys.executable, "-m", "torsor", *arguments, *manner], check=True, stdout=subprocess.DEVNULL)
-    return ts.load(out)
+    return ts.load_result(out)
 
 
 def main():

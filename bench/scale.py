@@ -44,9 +44,9 @@ def evaluated(system, bodies):
     import numpy as np
     from numba import njit
 
-    from torsor.formulations import tree_schedule
-    from torsor.kernels.calls import call
-    from torsor.run.prepare import prepare
+    from torsor.formulations.tables import tree_schedule
+    from torsor.kernels.kernel_address import call
+    from torsor.prepare.prepare import prepare
 
     @njit
     def repeat(factor, rate, first, second, count):

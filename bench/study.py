@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 import torsor as ts
-from torsor.run.repeated import Repeater
+from torsor.run.many.repeated_runs import Repeater
 from torsor.run.runner import Runner
 
 RUNS, UNTIL = 10_000, 5.0

@@ -27,7 +27,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import torsor as ts
-from torsor.formulations.partition import best, measure
+from torsor.formulations.algebra.partition import best, measure
 
 PROJECTIONS = {"none": "tab:red", "least-squares": "tab:blue", "partition": "tab:green"}
 PLANAR = [f"{body} {axis}" for body in "ABCD" for axis in ("x", "y", "about z")]

@@ -1,4 +1,4 @@
-"""The house rules that a machine can check: imports point one way, files stay small, importing stays quick."""
+"""Rules of the architecture: imports point one way, packages and files stay small, importing stays quick."""
 
 import ast
 import importlib
@@ -12,39 +12,29 @@ import torsor as ts
 
 SOURCE = pathlib.Path(__file__).parent.parent / "src" / "torsor"
 ORDER = [
-    {"errors", "registry"},
+    {"errors", "registry", "source_files"},
     {"lie"},
-    {
-        f"describe.{name}"
-        for name in (
-            "names",
-            "given",
-            "quantity",
-            "assignments",
-            "lazy",
-            "placing",
-            "inertia",
-            "owned",
-            "explaining",
-            "element",
-        )
-    },  # what elements are made of
-    {"tables"},
+    {"elements"},
+    {"lookup"},
     {"events"},
     {"joints"},
+    {"constraints"},
     {"forces"},
-    {"describe"},  # what is made of elements
+    {"model"},
     {"exchange"},
     {"formulations"},
     {"start"},
+    {"checks"},
     {"kernels"},
-    {"tables.table", "tables.reading"},  # which are functions to be called with many numbers
+    {"tables"},
     {"methods"},
+    {"parallel"},
+    {"prepare"},
     {"run"},
     {"store"},
     {"look"},
     {"simulation", "stepping"},
-    {"studies"},
+    {"dynamics", "studies"},
     {"analysis"},
     {"cases"},
     {"testing"},
@@ -52,41 +42,35 @@ ORDER = [
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 FILES = sorted(SOURCE.rglob("*.py"))
+MOST_FILES = 26  # of one package
 
 
-def part(found):
-    """The part of torsor that a module belongs to: itself, where it has a place of its own, or its room."""
-    own = ".".join(found[:2])
-    return own if own in RANK else found[0]
+def package_of(path):
+    """The package at the top of torsor that a file belongs to."""
+    return path.relative_to(SOURCE).with_suffix("").parts[0]
 
 
-def part_of(path):
-    return part(path.relative_to(SOURCE).with_suffix("").parts)
-
-
-def imported_parts(path):
-    """The parts of torsor that a file imports, also inside functions."""
+def imported_packages(path):
+    """The packages of torsor that a file imports from, also inside functions."""
     package = ["torsor", *path.relative_to(SOURCE).parts[:-1]]
     for node in ast.walk(ast.parse(path.read_text())):
+        modules = []
         if isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
-            full = [*base, *(node.module.split(".") if node.module else [])]
-            for alias in node.names:
-                found = [*full, alias.name]
-                if found[0] == "torsor" and len(found) > 1 and part(found[1:]) in RANK:
-                    yield part(found[1:])
+            base = [*base, *(node.module.split(".") if node.module else [])]
+            modules = [[*base, alias.name] for alias in node.names]
         elif isinstance(node, ast.Import):
-            for alias in node.names:
-                found = alias.name.split(".")
-                if found[0] == "torsor" and len(found) > 1 and part(found[1:]) in RANK:
-                    yield part(found[1:])
+            modules = [alias.name.split(".") for alias in node.names]
+        for parts in modules:
+            if parts[0] == "torsor" and len(parts) > 1 and parts[1] in RANK:
+                yield parts[1]
 
 
 @pytest.mark.parametrize("path", [f for f in FILES if f.name != "__init__.py" or f.parent != SOURCE], ids=str)
 def test_imports_point_one_way(path):
-    here = part_of(path)
-    assert here in RANK, f"{here} has no place in the order of the house"
-    for other in imported_parts(path):
+    here = package_of(path)
+    assert here in RANK, f"{here} is missing in ORDER"
+    for other in imported_packages(path):
         assert RANK[other] <= RANK[here], f"{path.name} ({here}) imports {other}, which is to its right"
 
 
@@ -97,6 +81,18 @@ def test_files_and_functions_stay_small(path):
     assert len(text.splitlines()) <= 400
     functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
     assert [f"{f.name}: {f.end_lineno - f.lineno + 1}" for f in functions if f.end_lineno - f.lineno >= 60] == []
+
+
+def test_packages_stay_small():
+    """No package has more files than one can survey."""
+    counts = {folder: len(list(folder.glob("*.py"))) for folder in {path.parent for path in FILES}}
+    assert {str(folder): count for folder, count in counts.items() if count > MOST_FILES} == {}
+
+
+def test_file_names_are_unique():
+    """A file is found by its name; only `base.py`, the contract of a registered kind, and `__init__.py` occur more than once."""
+    names = [path.name for path in FILES if path.name not in ("__init__.py", "base.py")]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
 
 
 @pytest.mark.parametrize("path", sorted(pathlib.Path(__file__).parent.rglob("*.py")), ids=str)
@@ -118,8 +114,9 @@ def halves(path):
 
 
 def test_the_order_of_a_twist_is_known_in_one_place():
-    """Twists and wrenches are made and taken apart by `lie/se3.py`, (ẋ, ω) of a body by `formulations/lie_derivative.py`."""
-    folders = ("joints", "forces", "events", "describe", "formulations", "start")
+    """Twists and wrenches are made and taken apart by `lie/se3.py`, (ẋ, ω) of a body by
+    `formulations/algebra/lie_derivative.py`."""
+    folders = ("joints", "constraints", "forces", "events", "elements", "model", "formulations", "start", "checks")
     found = [line for folder in folders for path in sorted((SOURCE / folder).rglob("*.py")) for line in halves(path)]
     assert found == []
 
@@ -138,7 +135,7 @@ def test_what_editors_see_is_what_there_is():
 
 
 def test_importing_loads_nothing_but_numbers_and_graphs():
-    """What else the house stands on is loaded by whoever uses it; the bench measures what importing takes."""
+    """Other dependencies are imported by the functions that use them; the benchmarks measure the import time."""
     code = (
         "import sys; bare = set(sys.modules); import torsor;"
         "print(*{m.partition('.')[0] for m in set(sys.modules) - bare} - set(sys.stdlib_module_names))"

@@ -11,11 +11,9 @@ import sys as _sys
 import types as _types
 import typing as _typing
 
-from .describe import inertia, quantity
-from .describe.body import Body, Ground
-from .describe.model import Model
-from .describe.parameters import Parameter
-from .describe.quantity import time
+from .constraints.conserved import angular_momentum
+from .elements import inertia, quantity
+from .elements.quantity import time
 from .errors import (
     AccuracyWarning,
     AssemblyError,
@@ -30,92 +28,114 @@ from .errors import (
 )
 from .events import Event, crossing, falling, rising
 from .events.actions import Action
-from .events.actions.holding import engage, release
-from .events.actions.setting import assign, enter, switch
-from .events.actions.striking import strike
-from .events.actions.telling import end, record
+from .events.actions.assignment import assign, enter, switch
+from .events.actions.engage_release import engage, release
+from .events.actions.impact import strike
+from .events.actions.record_and_end import end, record
 from .forces import Force
 from .joints import Constraint, Joint
-from .joints.conserved import angular_momentum
+from .model.body import Body, Ground
+from .model.model import Model
+from .model.parameters import Parameter
 from .registry import register, registered
-from .tables.reading import read_table
+from .tables.read_tables import read_table
 from .tables.table import Table, table
 
 if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see what is found by itself
     from . import cases, testing
-    from .analysis.assembly import assemble
-    from .analysis.equilibrium import equilibrium
-    from .analysis.kinematics import kinematics
-    from .analysis.linearise import linearise
-    from .analysis.reach import range_of_motion
+    from .analysis.assembly.assembly import assemble
+    from .analysis.assembly.range_of_motion import range_of_motion
+    from .analysis.kinematics.kinematics import kinematics
+    from .analysis.linear.linearise import linearise
+    from .analysis.statics.equilibrium import equilibrium
+    from .constraints.backlash import Backlash
+    from .constraints.conserved import ConservedMomentum
+    from .constraints.contact import Contact
+    from .constraints.elementary import Distance, FixedPoint, Holonomic, Nonholonomic, NoRotation, PointOnPlane
+    from .constraints.imposed import AngularVelocity, Drive, Motion
+    from .constraints.limit import Limit
+    from .constraints.lock import Lock
+    from .constraints.rolling import DiskOnPlane, KnifeEdge, RollingDisk, RollingSphere, Wheel
+    from .constraints.slot import Slot
+    from .constraints.weld import Weld
+    from .dynamics.compiled_model import compile
+    from .events import actions
     from .events.controller import Controller
     from .exchange import read
     from .forces.cosine_torque import CosineTorque
     from .forces.cutoff_spring import CutoffSpring
     from .forces.friction import Breakable, Clutch, Friction
-    from .forces.laws import EnergyForce, JointForce, PointForce, SpringDamper, Torque, TorsionSpring
-    from .forces.onesided import OneSided
-    from .joints.backlash import Backlash
-    from .joints.conserved import ConservedMomentum
-    from .joints.contact import Contact
+    from .forces.loads_and_springs import EnergyForce, JointForce, PointForce, SpringDamper, Torque, TorsionSpring
+    from .forces.one_sided import OneSided
     from .joints.cylindrical import Cylindrical
-    from .joints.elementary import Distance, FixedPoint, Holonomic, Nonholonomic, NoRotation, PointOnPlane
     from .joints.fixed import Fixed
     from .joints.free import Free
-    from .joints.imposed import AngularVelocity, Drive, Motion
-    from .joints.limit import Limit
-    from .joints.lock import Lock
     from .joints.planar import Planar
     from .joints.planar_translation import PlanarTranslation
     from .joints.prismatic import Prismatic
     from .joints.revolute import Revolute
-    from .joints.rolling import DiskOnPlane, KnifeEdge, RollingDisk, RollingSphere, Wheel
     from .joints.schoenflies import Schoenflies
     from .joints.screw import Screw
-    from .joints.slot import Slot
     from .joints.spatial_translation import SpatialTranslation
     from .joints.spherical import Spherical
     from .joints.universal import Universal
-    from .joints.weld import Weld
-    from .look.graph import plot_graph
     from .look.plots import plot
     from .look.report import describe as info
+    from .look.topology_plot import plot_graph
     from .methods.projections import Baumgarte, Independent, LeastSquares, Partition, Post
-    from .run.dynamics import compile
     from .simulation import resume, simulate
-    from .stepping import Simulation, load_state
+    from .stepping import Simulation, load_state, save_state
     from .store.component import interface, load_component, save_component
-    from .store.files import load, save
-    from .store.table import table_of
+    from .store.flat_table import to_pandas
+    from .store.result_files import load_result, save_result
     from .studies.study import study
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
+__all__ = [
+    "AccuracyWarning", "Action", "AngularVelocity", "AssemblyError", "Backlash", "Baumgarte", "Body", "Breakable",
+    "Clutch", "ConservedMomentum", "Constraint", "Contact", "Controller", "CosineTorque", "CutoffSpring",
+    "Cylindrical", "DiskOnPlane", "Distance", "Drive", "EnergyForce", "Event", "Fixed", "FixedPoint", "Force", "Free",
+    "Friction", "Gravity", "Ground", "HintWarning", "Holonomic", "Independent", "Joint", "JointForce", "KnifeEdge",
+    "LeastSquares", "Limit", "Lock", "Model", "ModelError", "Motion", "NoProjection", "NoRotation", "Nonholonomic",
+    "OneSided", "OptionError", "Parameter", "Partition", "Planar", "PlanarTranslation", "PointForce", "PointOnPlane",
+    "Post", "Prismatic", "ResultError", "Revolute", "RollingDisk", "RollingSphere", "RunError", "Schoenflies",
+    "Screw", "Simulation", "Slot", "SpatialTranslation", "Spherical", "Spring", "SpringDamper", "SymbolError",
+    "Table", "TimingWarning", "Torque", "TorsionSpring", "TorsorError", "Universal", "Weld", "Wheel",
+    "actions", "angular_momentum", "assemble", "assign", "cases", "compile", "crossing", "end", "engage", "enter",
+    "equilibrium", "falling", "inertia", "info", "interface", "kinematics", "linearise", "load_component",
+    "load_result", "load_state", "plot", "plot_graph", "range_of_motion", "read", "read_table", "record", "register",
+    "registered", "release", "resume", "rising", "save_component", "save_result", "save_state", "simulate", "strike",
+    "study", "switch", "table", "testing", "time", "to_pandas",
+]  # fmt: skip
 
 _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "simulate": ("simulation", "simulate"),
     "resume": ("simulation", "resume"),
     "Simulation": ("stepping", "Simulation"),
+    "save_state": ("stepping", "save_state"),
     "load_state": ("stepping", "load_state"),
     "study": ("studies.study", "study"),
-    "compile": ("run.dynamics", "compile"),
-    "equilibrium": ("analysis.equilibrium", "equilibrium"),
-    "linearise": ("analysis.linearise", "linearise"),
-    "assemble": ("analysis.assembly", "assemble"),
-    "kinematics": ("analysis.kinematics", "kinematics"),
-    "range_of_motion": ("analysis.reach", "range_of_motion"),
-    "save": ("store.files", "save"),
-    "load": ("store.files", "load"),
-    "table_of": ("store.table", "table_of"),
+    "compile": ("dynamics.compiled_model", "compile"),
+    "equilibrium": ("analysis.statics.equilibrium", "equilibrium"),
+    "linearise": ("analysis.linear.linearise", "linearise"),
+    "assemble": ("analysis.assembly.assembly", "assemble"),
+    "kinematics": ("analysis.kinematics.kinematics", "kinematics"),
+    "range_of_motion": ("analysis.assembly.range_of_motion", "range_of_motion"),
+    "save_result": ("store.result_files", "save_result"),
+    "load_result": ("store.result_files", "load_result"),
+    "to_pandas": ("store.flat_table", "to_pandas"),
     "save_component": ("store.component", "save_component"),
     "load_component": ("store.component", "load_component"),
     "interface": ("store.component", "interface"),
     "read": ("exchange", "read"),
     "plot": ("look.plots", "plot"),
     "info": ("look.report", "describe"),
-    "plot_graph": ("look.graph", "plot_graph"),
+    "plot_graph": ("look.topology_plot", "plot_graph"),
+    "actions": ("events.actions", None),
     "cases": ("cases", None),
     "testing": ("testing", None),
 }
+_ALIASES = {"save": "save_result", "load": "load_result"}  # former names, which still work and are not listed
 _MEANT = {  # what people look for under other names
     "run": "ts.simulate(model, until) runs a model, ts.Simulation(model) step by step",
     "solve": "ts.simulate(model, until) runs a model; ts.equilibrium and ts.assemble find states of it",
@@ -124,6 +144,7 @@ _MEANT = {  # what people look for under other names
     "Damper": "ts.SpringDamper, ts.Spring and ts.TorsionSpring take damping=…",
     "Hinge": "ts.Revolute turns about an axis", "Slider": "ts.Prismatic slides along an axis",
     "Ball": "ts.Spherical is a ball joint",
+    "table_of": "ts.to_pandas(data) returns a flat table",
     "World": "model.ground is the world", "System": "ts.Model describes a mechanism",
     "step": "ts.Simulation(model).advance(dt) goes on step by step", "load_model": "ts.read reads files of other programs",
 }  # fmt: skip
@@ -143,6 +164,7 @@ def _registered() -> dict[str, _typing.Any]:
 def __getattr__(name: str) -> _typing.Any:
     from importlib import import_module
 
+    name = _ALIASES.get(name, name)
     if name in _LAZY:
         module, attribute = _LAZY[name]
         found = import_module(f".{module}", __name__)
@@ -169,9 +191,8 @@ def _instead(name: str) -> str:
 
 
 def __dir__() -> list[str]:
-    return sorted(
-        {name for name, value in globals().items() if not _is_internal(name, value)} | {*_LAZY, *_registered()}
-    )
+    """Public names, and classes and actions that are registered besides."""
+    return sorted({*__all__, *_registered(), *(name for name in globals() if name.startswith("__"))})
 
 
 def _is_internal(name: str, value: _typing.Any) -> bool:
@@ -204,9 +225,9 @@ _sys.modules[__name__].__class__ = _Public
 
 
 def _watch_exit() -> None:
-    """Tell other ranks when this process ends, where MPI has started it: they would wait for it (`run/processes.py`)."""
+    """Tell other ranks when this process ends, where MPI has started it: they would wait for it (`parallel/mpi_processes.py`)."""
     if {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"} & _os.environ.keys():
-        from .run.processes import watch_exit
+        from .parallel.mpi_processes import watch_exit
 
         watch_exit()
 

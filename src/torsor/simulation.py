@@ -5,34 +5,35 @@ import signal
 import time as clock
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .describe import quantity
-from .describe.model import Model
+from .elements import quantity
 from .errors import OptionError, ResultError, RunError
 from .look import certificate
-from .look.asked import checked_run, refuse_certificate
-from .look.assemble import assemble
 from .look.dataset import dataset
 from .look.progress import Progress
-from .look.recorded import recorded
+from .look.recorded_signals import recorded
+from .look.result_writer import assemble
+from .look.run_request import Options, checked_run, refuse_certificate
 from .methods.integrator import integrator_of
 from .methods.projections import Projection
+from .model.model import Model
+from .parallel.ranks import Ranks, ranks_of, refuse_with_ranks
+from .parallel.threads import count_of, run_together
+from .prepare.prepare import changes_structure
+from .prepare.system import System
 from .registry import lookup
-from .run.facts import facts_of_run
-from .run.interruption import never_lost, noted
-from .run.prepare import changes_structure
-from .run.ranks import Ranks, ranks_of, refuse_with_ranks
-from .run.system import System
-from .run.threads import count_of, run_together
-from .run.times import Spaced, seconds
+from .run.interrupt_signals import never_lost, noted
+from .run.output_times import Spaced, seconds
+from .run.run_digest import facts_of_run
 from .store.checkpoint import Checkpoint, readable
-from .store.circumstances import refuse_other_circumstances, static_facts, stored_task
-from .store.extension import extend
-from .store.files import checked, opened
-from .store.portions import drive
+from .store.checkpointed_run import drive
+from .store.environment import refuse_other_circumstances, static_facts, stored_task
+from .store.extend_run import extend
+from .store.result_files import checked, opened
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -67,8 +68,7 @@ def simulate(
     until        end time [s]
     outputs      array of times, or a number of equal intervals from 0 to `until`; adaptive explicit methods pass them
     step         fixed step [s]; shortened so that outputs are met exactly. None: adaptive, for methods that can
-    method       key of an integrator, as in "generalized-alpha:rho=0.6", see `torsor.registered("integrator")`; "auto": "radau5"
-                 where the model is stiff at its start, else "rkmk54"
+    method       key of an integrator, as in "generalized-alpha:rho=0.6"; "auto": "radau5" if the model is stiff, else "rkmk54"
     formulation  "absolute", "relative", "hierarchical" …, see `torsor.registered("formulation")`; "auto": the cheapest one
     projection   "least-squares", "post", "partition", "independent", "baumgarte", "none", as in "baumgarte:alpha=20,beta=20" or
                  "least-squares:threshold=1e-8", or a Projection
@@ -79,19 +79,19 @@ def simulate(
     progress     show a bar after a second; None: if standard error is a terminal
     certify      measure the error of everything by a second, finer run; see docs/results.md
     checkpoint   folder from which `resume` can go on; results are then kept there, and not in memory
-    checkpoint_every, checkpoint_interval   seconds on the clock, and simulated seconds, between checkpoints; None: not so
+    checkpoint_every, checkpoint_interval   seconds on the clock, and simulated seconds, between checkpoints; None: none
     ranks        the processes of MPI run it together; the result is that of rank 0, others return None: see docs/distributed.md
     threads      how many threads run a large model together, each a part of it
-    start        where it starts: values by name as {"hinge": 0.3, "hinge.rate": 1.0}, a former result at one time, the state of a
-                 Simulation …; see docs/stepping.md. None: as the model says
+    start        values by name as {"hinge": 0.3, "hinge.rate": 1.0}, a former result, a state (docs/stepping.md); None: the model's
     reactions    of redundant constraints: "solved" (some carry nothing), or "share" (with the least norm); see docs/theory.md
 
-    A run that fails raises RunError, whose `data` holds what was computed; one that is interrupted returns it.
+    A run that fails raises RunError with the computed part in `data`; an interrupted run returns that part.
     """
-    given = (step, method, formulation, projection, tolerance, map, signals, parameters, start, reactions)
+    options = Options(step, method, formulation, projection, tolerance, map, reactions)
+    request = partial(checked_run, model, until, outputs, options, signals=signals, parameters=parameters, start=start)
     if ranks is not False:
-        return _by_ranks(ranks_of(ranks), (model, until, outputs, *given), (threads, certify, checkpoint), progress)
-    task, times = checked_run(model, until, outputs, *given)
+        return _by_ranks(ranks_of(ranks), request, (threads, certify, checkpoint), progress)
+    task, times = request()
     refuse_certificate(task, certify, checkpoint)
     if count_of(threads, certify, checkpoint) > 1:
         return run_together(threads, lambda one: _together(replace(task, ranks=one), times[:], progress))
@@ -127,11 +127,11 @@ def _carried_out(task, times, title, progress):
     return system, data
 
 
-def _by_ranks(ranks, given, others, progress):
+def _by_ranks(ranks, request, others, progress):
     """The result of a run by ranks of MPI, on rank 0; None on all others. What fails on one rank, or was given to it otherwise than
     to rank 0, fails on all of them."""
     with ranks.together():
-        (task, times), (threads, certify, checkpoint) = checked_run(*given), others
+        (task, times), (threads, certify, checkpoint) = request(), others
         refuse_with_ranks(threads, certify, checkpoint)
         ranks.refuse_different(facts_of_run(task, times[:]))
         return _carried_out_together(replace(task, ranks=ranks), times[:], progress)

@@ -2,24 +2,24 @@
 
 import os
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .describe import quantity
-from .describe.assignments import assign_only
-from .describe.model import Model
+from .elements import quantity
+from .elements.assignments import assign_only
 from .errors import OptionError, RunError
-from .look.asked import asked
-from .look.inputs import Inputs
-from .look.present import Named, Present, unknown
+from .look.current_values import Named, Present, unknown
+from .look.input_values import Inputs
+from .look.run_request import Options
 from .methods.projections import Projection
-from .run.again import Prepared
-from .run.laws import digest_of_laws
+from .model.model import Model
+from .prepare.function_digest import digest_of_laws
+from .run.output_times import seconds
+from .run.reusable_run import Prepared
 from .run.stepper import Stepper, Stopped
-from .run.times import seconds
-from .store.moment import Moment
+from .store.saved_state import Moment
 
 HORIZON = 10.0  # seconds
 
@@ -68,22 +68,15 @@ class Simulation:
             raise OptionError(f"Simulation: give a torsor.Model, got {quantity.show(model)}")
         until, self.model = seconds(horizon, "horizon"), model
         start = start.state if isinstance(start, Simulation) else start
-        how = step, method, formulation, projection, tolerance, map
-        self._task = asked(model, until, *how, signals, parameters, start, reactions)
-        values, start = self._task.parameters, self._task.start
-        self._given = (
-            formulation,
-            method,
-            step,
-            tolerance,
-            projection,
-            map,
-            start,
-            values,
-            signals,
-            horizon,
-            reactions,
-        )
+        options = Options(step, method, formulation, projection, tolerance, map, reactions)
+        self._task = options.task(model, until, signals, parameters, start)
+        self._arguments = {
+            **vars(options),
+            "start": self._task.start,
+            "parameters": self._task.parameters,
+            "signals": signals,
+            "horizon": horizon,
+        }
         self._open()
 
     __setattr__ = assign_only("model", "state", instead="Set sim.state, sim.inputs[…], or make another Simulation.")
@@ -264,7 +257,7 @@ class Simulation:
     def copy(self) -> "Simulation":
         """Another one in the same state, which goes its own way."""
         twin = type(self).__new__(type(self))
-        twin.model, twin._task, twin._given = self.model, self._task, self._given
+        twin.model, twin._task, twin._arguments = self.model, self._task, self._arguments
         twin._open()
         twin.state = self.state
         return twin
@@ -275,9 +268,9 @@ class Simulation:
         return self.copy()
 
     def __reduce__(self):  # to another process
-        if self._given[-3]:
+        if self._arguments["signals"]:
             raise OptionError(f"{self!r}: signals={{…}} cannot be pickled; declare them with `model.signal`")
-        return type(self), (self.model, *self._given), self.state
+        return partial(type(self), **self._arguments), (self.model,), self.state
 
     def __setstate__(self, state):
         self.state = state
@@ -286,6 +279,14 @@ class Simulation:
         return f"<Simulation of {self.model.name!r} at t = {self.time:.9g} s>"
 
 
+def save_state(state: Moment | Simulation, path: str | os.PathLike) -> None:
+    """Write the state of a simulation, or a state that was taken from one, to the file `path`, which `load_state` reads."""
+    state = state.state if isinstance(state, Simulation) else state
+    if not isinstance(state, Moment):
+        raise OptionError(f"save_state: give a Simulation, or its `state`, got {quantity.show(state)}")
+    state.save(path)
+
+
 def load_state(path: str | os.PathLike) -> Moment:
-    """A state that `state.save(path)` has written."""
+    """Read a state that `save_state` or `state.save(path)` wrote from the file `path`."""
     return Moment.load(path)

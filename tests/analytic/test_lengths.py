@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.formulations.lengths import sloped
+from torsor.formulations.algebra.safe_norm import sloped
 
 G, FASTEST = 9.81, 3.0
 

@@ -5,9 +5,9 @@ import pytest
 
 import torsor as ts
 from torsor.cases import bush, train
-from torsor.formulations import tree_schedule
-from torsor.formulations.plain_system import PlainSystem
-from torsor.run import large
+from torsor.formulations.tables import tree_schedule
+from torsor.formulations.tables.numeric_system import PlainSystem
+from torsor.prepare import large_systems
 
 RUN = {"outputs": 5, "tolerance": 1e-10}
 CAR = train.BODY + 2 * train.FRAME + 4 * (train.ARM + train.AXLE)  # mass of a car
@@ -18,7 +18,7 @@ def test_by_classes_they_move_as_in_absolute_coordinates(case, monkeypatch):
     model = ts.cases.load(case, n=2)
     exact = ts.simulate(model, 0.4, formulation="absolute", **RUN)
     monkeypatch.setattr(tree_schedule, "LARGE", 0)
-    assert large.system_of(model, "hierarchical", {}) is not None
+    assert large_systems.system_of(model, "hierarchical", {}) is not None
     table = ts.simulate(ts.cases.load(case, n=2), 0.4, formulation="hierarchical", **RUN)
     ts.testing.assert_same_motion(table, exact, within=1e-8)
     assert table.attrs["degrees_of_freedom"] == exact.attrs["degrees_of_freedom"] == 14
@@ -68,7 +68,7 @@ def test_turned_components_of_one_class_move_as_in_absolute_coordinates(monkeypa
 @pytest.mark.parametrize(("case", "n"), [("train", 8), ("bush", 20)])
 def test_large_ones_are_run_by_classes(case, n):
     model = ts.cases.load(case, n=n)
-    assert large.system_of(model, "hierarchical", {}) is not None
+    assert large_systems.system_of(model, "hierarchical", {}) is not None
     data = ts.testing.assert_energy_balance(model, 0.2, formulation="hierarchical", **RUN)
     ts.testing.assert_no_drift(data)
     assert data.attrs["degrees_of_freedom"] == 7 * n

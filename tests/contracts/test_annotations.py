@@ -4,7 +4,7 @@ import inspect
 from functools import cached_property
 
 import torsor as ts
-from torsor.run.dynamics import Dynamics
+from torsor.dynamics.compiled_model import Dynamics
 
 PUBLIC = [name for name in dir(ts) if not name.startswith("_") and not inspect.ismodule(getattr(ts, name))]
 MODULES = [ts.inertia, ts.cases, ts.exchange]

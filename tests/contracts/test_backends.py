@@ -283,7 +283,7 @@ class TestArguments:
 
 def _loop():
     numba = pytest.importorskip("numba")
-    from torsor.kernels.calls import call
+    from torsor.kernels.kernel_address import call
 
     @numba.njit
     def loop(address, x, v, out, rate, work):

@@ -48,8 +48,8 @@ def test_every_variable_has_an_error(formulation):
 
 def test_a_certificate_survives_a_file(tmp_path):
     data = ts.simulate(bouncing(), 1.0, outputs=4, certify=True)
-    ts.save(data, tmp_path / "run.nc")
-    again = ts.load(tmp_path / "run.nc")
+    ts.save_result(data, tmp_path / "run.nc")
+    again = ts.load_result(tmp_path / "run.nc")
     assert again.identical(data) and summary(again) == summary(data)
 
 
@@ -168,4 +168,4 @@ def test_the_command_line_certifies(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert status_of(["run", "pendulum", "--until", "1", "--certify", "--out", "run.nc"]) == 0
     assert "positions to" in capsys.readouterr().out
-    assert ts.load("run.nc").attrs["position_error_max"] > 0
+    assert ts.load_result("run.nc").attrs["position_error_max"] > 0

@@ -7,7 +7,7 @@ import pytest
 
 import torsor as ts
 from torsor.cases.car import SIDES, suspension, wheel
-from torsor.describe.topology import spanning_tree
+from torsor.model.topology import spanning_tree
 
 NAMES = "ABCD"
 FORMULATIONS = ["relative", "woronetz", "hierarchical"]

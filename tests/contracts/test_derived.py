@@ -8,9 +8,8 @@ import pytest
 
 import torsor as ts
 from torsor import kernels
-from torsor.formulations.outputs import Outputs, layout
-from torsor.run import derived as derivation
-from torsor.run import prepare
+from torsor.formulations.graphs.outputs import Outputs, layout
+from torsor.prepare import derivation, prepare
 
 FORMULATIONS = ["absolute", "relative", "woronetz"]
 
@@ -146,7 +145,7 @@ def test_starts_in_memory_are_limited():
     for k in range(70):
         ts.info(model, formulation="absolute", parameters={"m": 0.5 + 0.01 * k})
     told = derivation.derived(model, "absolute", {})
-    assert len(told.known) == 64
+    assert len(told.systems) == 64
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
@@ -155,7 +154,7 @@ def test_a_start_that_is_kept_is_the_start(formulation, tmp_path, monkeypatch):
     monkeypatch.setenv("TORSOR_CACHE", str(tmp_path))
     found = [prepare.prepare(four_bar(), formulation)[0] for _ in range(2)]
     told = prepare.prepare(four_bar(), formulation, parameters={"c": 0.5})[0]
-    monkeypatch.setattr(prepare, "_begun", lambda *_: pytest.fail("a start was computed that is kept"))
+    monkeypatch.setattr(prepare, "_compute_start", lambda *_: pytest.fail("a start was computed that is kept"))
     found.append(prepare.prepare(four_bar(), formulation)[0])
     for other in found[1:]:
         assert json.dumps(asdict(other)) == json.dumps(asdict(found[0]))

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from torsor.errors import OptionError
-from torsor.formulations.schedule import Schedule
+from torsor.formulations.tables.schedule import Schedule
 from torsor.kernels import build
-from torsor.run.threads import Threads
+from torsor.parallel.threads import Threads
 
 x = ca.SX.sym("x")
 SQUARE = ca.Function("square", [x], [x**2])
@@ -37,7 +37,7 @@ def test_every_rank_has_the_numbers_of_all(counts):
         for _ in range(3):
             found[ranks.rank] = kernel(given[ranks.rank])[0]
 
-    threads = [threading.Thread(target=run, args=(ranks,)) for ranks in Threads.several(len(counts))]
+    threads = [threading.Thread(target=run, args=(ranks,)) for ranks in Threads.create(len(counts))]
     [t.start() for t in threads], [t.join() for t in threads]
     for one in found:
         np.testing.assert_array_equal(one, np.concatenate(given) ** 2)
@@ -54,5 +54,5 @@ def test_an_exchange_needs_a_function_room_and_no_graph():
     with pytest.raises(OptionError, match="has no graph"):
         s.unrolled()
     for vector, place in (("x", 0), ("memory", 1), ("memory", -1), ("nothing", 0), ("constants", 0)):
-        with pytest.raises(OptionError, match=f"'{vector}' has no room for an exchange at places {place} to"):
+        with pytest.raises(OptionError, match=f"'{vector}' has no space for an exchange at offsets {place} to"):
             s.exchange(vector, place, (1, 1))

@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from torsor.formulations.folding import largest, length, smallest
+from torsor.formulations.algebra.balanced_sums import largest, length, smallest
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 33])

@@ -11,7 +11,7 @@ import pytest
 import torsor as ts
 from torsor import registry
 from torsor.formulations import Formulation
-from torsor.start.examiner import Examiner
+from torsor.start.constraints import Examiner
 
 STATES = 50
 OTHERS = [key for key in ts.registered("formulation") if key != "absolute"]

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torsor as ts
-from torsor.methods.elimination import elimination, tables
-from torsor.methods.newton import factored, solve
+from torsor.methods.elimination_of_steps import elimination, tables
+from torsor.methods.shifted_equations import factored, solve
 from torsor.simulation import resume
 
 STIFF = ("radau5", "bdf")
@@ -147,7 +147,7 @@ def test_loops_are_closed_and_followed_in_every_formulation(method, formulation)
 def test_a_slope_that_is_pushed_column_by_column_is_the_same(method, monkeypatch, tmp_path):
     run = lambda: ts.simulate(ts.cases.load("governor"), 1.0, outputs=4, method=method, tolerance=1e-6, map="cayley")
     whole = run()
-    monkeypatch.setattr("torsor.run.waist.SLOPE", 0)
+    monkeypatch.setattr("torsor.prepare.state_space.MAX_JACOBIAN_OPERATIONS", 0)
     monkeypatch.setenv("TORSOR_CACHE", str(tmp_path))
     pushed = run()
     assert pushed.attrs["steps"] == whole.attrs["steps"]

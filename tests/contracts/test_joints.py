@@ -11,8 +11,8 @@ from scenes import bodies
 import torsor as ts
 from torsor.formulations.absolute import Absolute
 from torsor.lie import se3
-from torsor.start.examiner import Examiner
-from torsor.start.given import given
+from torsor.start.constraints import Examiner
+from torsor.start.model_start import given
 from torsor.start.velocities import consistent_velocities
 
 # a few hundred operations on numbers of size up to 30 (displacements of a screw after many turns), at 2e-16 each

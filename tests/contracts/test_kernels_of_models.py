@@ -6,7 +6,7 @@ import pytest
 
 import torsor as ts
 from torsor import kernels
-from torsor.run.prepare import prepare
+from torsor.prepare.prepare import prepare
 
 CASES = ["three-link", "four-bar", "satellite-1", "satellite-2", "satellite-3", "heavy-top", "pendulum", "free-body"]
 
@@ -36,8 +36,8 @@ def test_native_kernels_equal_the_reference_evaluation(case):
 def test_a_run_is_the_same_on_the_reference_backend():
     """The whole loop on CasADi's virtual machine: an independent evaluation of every kernel along a trajectory."""
     from torsor.methods.projections import LeastSquares
+    from torsor.prepare.state_space import kernels_of
     from torsor.run.runner import Runner
-    from torsor.run.waist import kernels_of
 
     model = ts.cases.load("three-link")
     system, native = prepare(model)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.describe.quantity import time
-from torsor.formulations.lagrangian import Lagrangian
+from torsor.elements.quantity import time
+from torsor.formulations.algebra.lagrangian import Lagrangian
 
 CASES = [name for name in ts.cases.names() if name not in ("satellite", "pendulum", "train", "bush")]
 FORMULATIONS = ("absolute", "relative")

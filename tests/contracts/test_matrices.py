@@ -98,7 +98,7 @@ def test_unknown_bodies_and_wrong_sizes_are_refused():
     found = ts.compile(ts.cases.load("three-link"), formulation="relative")
     with pytest.raises(ts.OptionError, match="Known: link1"):
         found.body_jacobian("link9")
-    with pytest.raises(ts.OptionError, match="tau must have 7 numbers"):
+    with pytest.raises(ts.OptionError, match="tau must have 7 finite numbers"):
         found.forward_dynamics(tau=[1.0])
 
 

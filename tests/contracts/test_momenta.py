@@ -7,8 +7,8 @@ import pytest
 
 import torsor as ts
 from torsor.cases.platform import INERTIA, MASS
-from torsor.describe.quantity import time
-from torsor.formulations.lagrangian import Lagrangian
+from torsor.elements.quantity import time
+from torsor.formulations.algebra.lagrangian import Lagrangian
 from torsor.formulations.relative import Relative
 
 TREES = ("cart-pole", "chain", "free-body", "heavy-top", "manipulator", "panels", "platform", "three-link")

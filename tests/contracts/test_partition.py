@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.formulations.partition import best
+from torsor.formulations.algebra.partition import best
 from torsor.methods.projections import Partition
-from torsor.run import waist
-from torsor.run.blocks import Blocks
-from torsor.run.prepare import prepare
-from torsor.start.examiner import Examiner
+from torsor.prepare import state_space
+from torsor.prepare.prepare import prepare
+from torsor.prepare.table_adapter import Blocks
+from torsor.start.constraints import Examiner
 
 CASES = [(case, way) for case in ("four-bar", "three-link", "snakeboard") for way in ("absolute", "relative")]
 LOOPS = [pair for pair in CASES if pair != ("three-link", "relative")]  # a tree has no constraints in joint coordinates
@@ -189,9 +189,9 @@ def test_choices_made_anew_may_be_too_large_for_one_kernel(fused, monkeypatch, t
     """The stages of a step are called as the kernels of each choice have them, as one or in parts."""
     whole = ts.simulate(ts.cases.load("three-link"), 2.0, projection="partition", formulation="absolute")
     monkeypatch.setenv("TORSOR_CACHE", str(tmp_path))
-    made, whole_functions = iter(fused), waist.Waist.functions
+    made, whole_functions = iter(fused), state_space.StateKernels.functions
     monkeypatch.setattr(
-        waist.Waist, "functions", lambda self, *_, **__: whole_functions(self, False, next(made, False))
+        state_space.StateKernels, "functions", lambda self, *_, **__: whole_functions(self, False, next(made, False))
     )
     data = ts.simulate(ts.cases.load("three-link"), 2.0, projection="partition", formulation="absolute")
     assert data.attrs["choices"] > 0 and next(made, None) is None

@@ -5,8 +5,8 @@ import pytest
 
 import torsor as ts
 from torsor.methods.projections import projection_of
-from torsor.run.blocks import Blocks
-from torsor.run.prepare import prepare
+from torsor.prepare.prepare import prepare
+from torsor.prepare.table_adapter import Blocks
 
 CASES = ["three-link", "four-bar", "satellite-1", "heavy-top"]
 METRICS = ["mass", "plain", "pseudoinverse"]

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import torsor as ts
-from torsor.studies import dispatch
+from torsor.studies import job_dispatch
 
 STIFF = [1.0, 2.0, 3.0, 4.0]
 FACTOR = [1.0]
@@ -42,7 +42,7 @@ def test_runs_may_give_other_names_and_sizes(model, threads):
 @pytest.mark.parametrize("few", [0, 100], ids=["one portion", "several"])
 def test_runs_may_give_other_labels_dimensions_and_kinds(model, few, monkeypatch):
     """There is room for all labels, numbers in their order; in one portion and in several."""
-    monkeypatch.setattr(dispatch, "FEW", few)
+    monkeypatch.setattr(job_dispatch, "SMALL_STUDY_RUNS", few)
 
     def found(run):
         k = int(run.parameters["k"])
@@ -74,7 +74,7 @@ def test_runs_may_give_other_labels_dimensions_and_kinds(model, few, monkeypatch
 def test_a_run_of_which_a_function_tells_nothing_is_marked(model):
     data = asked(model, lambda run: None if run.parameters["k"] == 2 else 1.0)
     assert data["lambda"].values[[0, 2, 3]].tolist() == [1.0] * 3 and data.attrs["failed"] == 1
-    assert data.message[1] == "reduce: 'lambda' must give numbers or text, got None; nan where there is nothing to tell"
+    assert data.message[1] == "reduce: 'lambda' must give numbers or text, got None; return nan for a missing value"
     data = asked(model, lambda run: xr.DataArray([1.0], {"w": [np.nan if run.parameters["k"] == 2 else 1.0]}, "w"))
     assert data.message[1].item().startswith("reduce: labels of 'w' in 'lambda' must be numbers or text, got")
     np.testing.assert_array_equal(data["lambda"][:, 0], [1.0, np.nan, 1.0, 1.0])
@@ -152,7 +152,7 @@ def test_multipliers_keep_their_names_where_other_constraints_are_redundant(monk
     chain, points = [model.ground, *links, model.ground], [(0, 0, 0), (0, 0, 1), (length, 0, 1), (length, 0, 0)]
     for k, point in enumerate(points):
         model.add(ts.Revolute(f"joint{k}", chain[k], chain[k + 1], point=point, axis=(0, 1, 0)))
-    monkeypatch.setattr(dispatch, "FEW", 0)
+    monkeypatch.setattr(job_dispatch, "SMALL_STUDY_RUNS", 0)
     asked = {"outputs": 1, "formulation": "absolute"}
     data = ts.study(model, 0.05, {"length": [1.0, 0.01]}, keep="multiplier", executor=1, **asked)
     for k, value in enumerate(data.length.values.tolist()):
@@ -233,7 +233,7 @@ def test_a_folder_belongs_to_the_laws_of_controllers(tmp_path):
         (lambda run: xr.DataArray([1.0], dims="ab"[run.parameters["k"] < 3]), r"dimensions \('a',\) in some runs and"),
         (lambda run: xr.DataArray(np.ones(501), {"w": np.arange(501) + 501 * run.parameters["k"]}, "w"), "2004 in all"),
         (lambda run: xr.DataArray([1.0, 2.0], {"w": [run.parameters["k"]] * 2}, "w"), "a label of 'w' is there twice"),
-        (lambda run: {"message": 1.0}, "cannot have a variable 'message': a study has something else of that name"),
+        (lambda run: {"message": 1.0}, "cannot have a variable 'message': a study has another variable of that name"),
         (
             {"axis": ("energy", "max"), "place": ("position", "last")},
             "'axis' is a variable and a dimension of the result",
@@ -254,7 +254,7 @@ def test_what_cannot_be_kept_is_refused(model, reduce, message):
 def test_signals_that_are_called_like_something_of_a_study_are_refused_and_may_be_reduced(model):
     signals = {"message": model["hinge"].rate}
     for reduce in (None, "last"):
-        with pytest.raises(ts.OptionError, match="cannot have a variable 'message': a study has something else"):
+        with pytest.raises(ts.OptionError, match="cannot have a variable 'message': a study has another variable"):
             asked(model, reduce, signals=signals)
     assert asked(model, {"fastest": ("message", "max")}, signals=signals).fastest.values.max() > 0
     assert asked(model, None, signals=signals, keep="energy").message.values.tolist() == [""] * 4
@@ -270,9 +270,9 @@ def test_events_of_runs_are_kept_and_not_reduced_by_words():
     data = ts.study(model, 0.6, {"h": heights}, outputs=2, keep=["event_time", "event_name"], executor=2)
     np.testing.assert_allclose(data.event_time[:2, 0], np.sqrt(2 * heights[:2] / 9.81), rtol=1e-12)
     assert np.isnan(data.event_time[2]).all() and set(data.event_name.values[2]) == {""} and data.sizes["event"] > 1
-    assert len(ts.table_of(data, per="event")) == int(data.event_time.notnull().sum())
+    assert len(ts.to_pandas(data, per="event")) == int(data.event_time.notnull().sum())
     with pytest.raises(ts.OptionError, match="nothing per event .*; a study keeps events that `keep` names"):
-        ts.table_of(data[["steps"]], per="event")
+        ts.to_pandas(data[["steps"]], per="event")
     with pytest.raises(ts.OptionError, match="'event_time' is not over time; a function of the run can reduce it"):
         ts.study(model, 0.6, {"h": heights}, keep="event_time", reduce="last")
 

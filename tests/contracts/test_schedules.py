@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from torsor.errors import OptionError
-from torsor.formulations.schedule import Schedule
+from torsor.formulations.tables.schedule import Schedule
 from torsor.kernels import build, load
 from torsor.kernels.backends.llvm import LLVM
-from torsor.kernels.tables import Tables
+from torsor.kernels.schedule_tables import Tables
 
 x, y, c = ca.SX.sym("x", 2), ca.SX.sym("y"), ca.SX.sym("c", 3)
 CLASSES = [
@@ -132,12 +132,12 @@ def test_a_damaged_entry_counts_as_absent(damage, tmp_path):
     "vectors, kinds, places, told",
     [
         (["x", "memory", "constants", "out", "nothing"], [0], [[0]] * 5, "no vector 'nothing'"),
-        (["x", "memory", "constants", "out"], [0], [[0]] * 4, "does not take and give"),
-        (["x", "memory", "constants", "x", "memory"], [0], [[0]] * 5, "does not take and give"),
-        (["x", "memory", "constants", "out", "memory"], [3], [[0]] * 5, "a class of 3"),
-        (["x", "memory", "constants", "out", "memory"], [1], [[3], [0], [0], [0], [0]], "places 3 to 5 of 'x'"),
-        (["x", "memory", "constants", "out", "memory"], [1], [[0], [-1], [0], [0], [0]], "places -1 to 0 of 'memory'"),
-        (["memory", "memory", "constants", "out", "memory"], [1], [[2], [0], [0], [0], [0]], "not in one room"),
+        (["x", "memory", "constants", "out"], [0], [[0]] * 4, "do not match"),
+        (["x", "memory", "constants", "x", "memory"], [0], [[0]] * 5, "do not match"),
+        (["x", "memory", "constants", "out", "memory"], [3], [[0]] * 5, "one of 3 classes"),
+        (["x", "memory", "constants", "out", "memory"], [1], [[3], [0], [0], [0], [0]], "offsets 3 to 5 of 'x'"),
+        (["x", "memory", "constants", "out", "memory"], [1], [[0], [-1], [0], [0], [0]], "offsets -1 to 0 of 'memory'"),
+        (["memory", "memory", "constants", "out", "memory"], [1], [[2], [0], [0], [0], [0]], "not in one block"),
     ],
 )
 def test_rows_that_would_leave_their_vectors_are_refused(vectors, kinds, places, told):

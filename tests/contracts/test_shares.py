@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from torsor.errors import OptionError
-from torsor.formulations import merging
-from torsor.formulations.merging import Sort
-from torsor.formulations.shares import TRUNK, shares
+from torsor.formulations.tables import elimination_order
+from torsor.formulations.tables.elimination_order import Sort
+from torsor.formulations.tables.shares import TRUNK, shares
 
 
 def random_system(seed, n):
@@ -20,7 +20,7 @@ def random_system(seed, n):
     pair = lambda: tuple(int(b) for b in random.integers(0, n, 2))
     ends += [(a, b) for a, b in (pair() for _ in range(n // 10)) if a != b]
     forces = [(a, b) for a, b in (pair() for _ in range(n // 8)) if a != b] + [(-1, int(random.integers(n)))]
-    return parents, merging.joins(n, ends, [""] * len(ends)), forces
+    return parents, elimination_order.joins(n, ends, [""] * len(ends)), forces
 
 
 @settings(deadline=None, max_examples=60)
@@ -61,7 +61,7 @@ def branched(trunk, branches, length):
         first = len(parents)
         parents += [k * trunk // branches, *range(first, first + length - 1)]
     ends = [(p, k) for k, p in enumerate(parents)]
-    return parents, merging.joins(len(parents), ends, [""] * len(ends))
+    return parents, elimination_order.joins(len(parents), ends, [""] * len(ends))
 
 
 @pytest.mark.parametrize("count", [2, 3, 7])

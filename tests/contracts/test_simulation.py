@@ -311,7 +311,7 @@ def test_a_strike_at_the_end_of_a_call_happens_once(method, step):
 
 
 def test_a_call_that_would_never_end_does(monkeypatch):
-    monkeypatch.setattr("torsor.run.stepper.PATIENCE", 0.05)
+    monkeypatch.setattr("torsor.run.stepper.PROGRESS_CHECK_AFTER", 0.05)
     model = ts.Model("swing")
     cart = model.body("cart", mass=1.0, inertia=(1, 1, 1), velocity=(1, 0, 0))
     rail = model.add(ts.Prismatic("rail", model.ground, cart, axis="x"))

@@ -60,7 +60,7 @@ def test_a_start_never_leads_the_wrong_way_round():
     """Angles that a loop of six bars does not have: the nearest that it has, not one with an axis that points the other way."""
     sim = ts.Simulation(ts.cases.load("bricard"))
     for joint, angle in (("P4", -1.6367), ("P5", -2.0118)):
-        with pytest.warns(UserWarning, match=f"no assembly with all coordinates .*; {joint}: {angle}"):
+        with pytest.warns(UserWarning, match=f"no assembly with all requested coordinates .*; {joint}: {angle}"):
             sim.reset({joint: angle})
         assert sim["position_drift"] < 1e-12
         assert sim.coordinates[joint] == pytest.approx(-np.pi / 6, abs=1e-8)  # its dead point

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.run.event_runner import EventRunner
-from torsor.studies import dispatch
-from torsor.studies.order import version
-from torsor.studies.session import INTERRUPTED, Session
-from torsor.studies.stopping import Stop
+from torsor.run.events.event_runner import EventRunner
+from torsor.studies import job_dispatch
+from torsor.studies.cancellation import Stop
+from torsor.studies.run_request_batch import version
+from torsor.studies.run_session import INTERRUPTED, Session
 
 LONG = 1e7  # seconds of a run that would take minutes
 
@@ -60,11 +60,11 @@ def test_ctrl_c_in_a_process_of_a_pool_ends_all_runs_that_it_has(session, monkey
 
 def test_other_processes_see_a_file_until_they_are_done(session):
     stop, future = Stop(), concurrent.futures.Future()
-    mark = pickle.loads(pickle.dumps(stop.mark))
+    mark = pickle.loads(pickle.dumps(stop.file))
     assert not stop() and not mark()
     stop.set([future])
     assert stop() and mark()
-    portion = pickle.loads(dispatch.elsewhere(version(), session.order.packed(), mark, 0, VALUES, ()))
+    portion = pickle.loads(job_dispatch.run_in_worker_process(version(), session.request.pack(), mark, 0, VALUES, ()))
     assert portion.messages == [INTERRUPTED] * 3 and not portion.counts["steps"].any()
     future.set_result(None)
     assert stop() and not mark() and not os.path.exists(mark.path)
@@ -72,18 +72,18 @@ def test_other_processes_see_a_file_until_they_are_done(session):
 
 def test_what_was_left_in_the_middle_is_not_kept_as_done(session, tmp_path, monkeypatch):
     """The first portion is whole, the second breaks off after its first run."""
-    model, carry_out, count = session.order.model, Session.carry_out, []
+    model, carry_out, count = session.request.model, Session.carry_out, []
 
     def carried(self, first, values, pushes, stop):
         count.append(first)
         return carry_out(self, first, values, pushes, stop if len(count) < 2 else after(4))
 
     asked = {"parameters": {"m": np.linspace(1, 2, 12)}, "reduce": "last", "store": tmp_path, "executor": 1}
-    monkeypatch.setattr(dispatch, "FEW", 0)
+    monkeypatch.setattr(job_dispatch, "SMALL_STUDY_RUNS", 0)
     monkeypatch.setattr(Session, "carry_out", carried)
     data = ts.study(model, 1.0, **asked)
     left = (data.message == INTERRUPTED).values
-    assert left.any() and not left.all() and not left[: dispatch.FIRST].any()
+    assert left.any() and not left.all() and not left[: job_dispatch.FIRST_PORTION_RUNS].any()
     monkeypatch.undo()
     whole = ts.study(model, 1.0, **asked)
     assert whole.attrs["failed"] == 0

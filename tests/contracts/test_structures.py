@@ -7,9 +7,9 @@ import pytest
 import torsor as ts
 from torsor import kernels
 from torsor.formulations.absolute import Absolute
+from torsor.start.constraints import Examiner
 from torsor.start.diagnosis import diagnose
-from torsor.start.examiner import Examiner
-from torsor.start.given import given
+from torsor.start.model_start import given
 
 FORMULATIONS = list(ts.registered("formulation"))
 

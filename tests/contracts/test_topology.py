@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.describe.topology import outline, spanning_tree
+from torsor.checks.integrability import integrability
 from torsor.formulations.absolute import Absolute
 from torsor.lie import so3
+from torsor.model.topology import outline, spanning_tree
 from torsor.start.impostors import JUMPED, impostors
-from torsor.start.integrability import integrability
 
 MASS = {"mass": 1.0, "inertia": (1.0, 1.1, 1.2)}
 
@@ -61,7 +61,7 @@ def _node(model, body):
 def test_a_loop_is_cut_where_both_ways_from_the_ground_meet():
     tree = spanning_tree(chain(5, closed=True))
     assert max(row["depth"] for row in outline(chain(5, closed=True))["tree"]) == 3
-    assert [j.name for j in tree.cut] == ["j3"] or [j.name for j in tree.cut] == ["j2"]
+    assert [j.name for j in tree.cut] == ["j3"]
 
 
 def test_within_a_level_joints_with_few_freedoms_carry():
@@ -265,7 +265,7 @@ def test_a_joint_that_jumped_is_found():
 
 def test_a_run_that_ends_with_a_flipped_loop_is_an_error(monkeypatch):
     """The check of a run names the joint and keeps the data; a limit below rounding makes any run fail it."""
-    monkeypatch.setattr("torsor.run.outcome.JUMPED", -1.0)
+    monkeypatch.setattr("torsor.run.verdict.JUMPED", -1.0)
     with pytest.raises(ts.RunError, match="came together the wrong way round") as caught:
         ts.simulate(ts.cases.load("four-bar", n=1), 0.01, outputs=2)
     assert caught.value.data.sizes["time"] == 3

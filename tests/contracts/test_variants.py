@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.studies.dispatch import Dispatch
 from torsor.studies.executors import Workers
-from torsor.studies.order import unpacked
-from torsor.studies.portion import Portion, blank_counts
-from torsor.studies.session import Session
+from torsor.studies.job_dispatch import Dispatch
+from torsor.studies.run_portion import Portion, blank_counts
+from torsor.studies.run_request_batch import unpack_request
+from torsor.studies.run_session import Session
 
 
 @pytest.fixture(scope="module")
@@ -105,21 +105,21 @@ def test_functions_of_the_main_program_travel_to_workers_that_have_another(model
     """As those of a notebook, which other processes cannot import."""
     carried = []
     monkeypatch.setattr(
-        Session, "carry_out", lambda self, *given: carried.append(self.order) or Portion(0, [""], blank_counts(1))
+        Session, "carry_out", lambda self, *given: carried.append(self.request) or Portion(0, [""], blank_counts(1))
     )
     main = sys.modules["__main__"]
     exec("factor = 3.0\ndef thrice(run): return factor", main.__dict__)
     try:
         ts.study(model, 0.1, reduce=main.thrice, executor=1)
-        packed = carried[0].packed()
+        packed = carried[0].pack()
     finally:
         del main.thrice, main.factor
-    assert unpacked(packed).reduce(None) == 3.0
+    assert unpack_request(packed).reduce(None) == 3.0
 
 
 @pytest.mark.parametrize(
     "there, message",
-    [(True, "may not refer to .* locks and open files"), (False, "defined in a module, or cloudpickle be")],
+    [(True, "must not refer to .* locks and open files"), (False, "defined in a module, or cloudpickle be")],
 )
 def test_functions_that_cannot_travel_are_told(model, monkeypatch, there, message):
     lock = threading.Lock()

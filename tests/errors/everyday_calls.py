@@ -56,7 +56,7 @@ def everyday():
         ("rates", ts.kinematics, (model, {"hinge": [0, 0.1, 0.2]}), times | {"rates": {"hinge": [1, 1, 1]}, "accelerations": None}),
         ("path", ts.kinematics, (model,), times | {"targets": {"hinge": [0.0, 0.1, 0.2]}, "actuators": ["hinge"]}),
         ("range", ts.range_of_motion, (model, "hinge"), {"start": {"hinge": 0.1}, "parameters": None, "formulation": None}),
-        ("table_of", ts.table_of, (data,), {"per": "time"}), ("load_state", ts.load_state, ("nothing.state",), {}),
+        ("to_pandas", ts.to_pandas, (data,), {"per": "time"}), ("load_state", ts.load_state, ("nothing.state",), {}),
         ("start", ts.simulate, (model, 0.01), {"outputs": 1, "start": {"hinge": 0.1}}),
         ("view", ts.plot, (data, "coordinates"), {"only": None}),
         ("former result", ts.simulate, (model, 0.01), {"outputs": 1, "start": data.isel(time=-1)}),

@@ -155,12 +155,13 @@ def templates(model, things):
         ("Partition", ts.Partition, (), {"positions": None, "velocities": None}), ("gravity", lambda value: setattr(model,
         "gravity", value), (z,), {}),
         ("cases.load", ts.cases.load, ("four-bar",), {"n": 2}), ("cases.until", ts.cases.until, ("car",), {}),
-        ("cases.describe", ts.cases.describe, ("car",), {}), ("read", ts.read, ("nothing.urdf",), {}), ("load", ts.load,
+        ("cases.describe", ts.cases.describe, ("car",), {}), ("read", ts.read, ("nothing.urdf",), {}), ("load", ts.load_result,
         ("nothing.nc",), {}),
         ("load_component", ts.load_component, ("nothing.tsc",), {"like": None, "trusted": False}),
         ("save_component", ts.save_component, (None, "nothing.tsc"), {"formulations": ()}),
         ("interface", ts.interface, ("nothing.tsc",), {}),
-        ("save", ts.save, (None, "nothing.nc"), {}), ("resume", ts.resume, ("nothing", model), {}), ("plot", ts.plot, (None,),
+        ("save", ts.save_result, (None, "nothing.nc"), {}),
+        ("resume", ts.resume, ("nothing", model), {}), ("plot", ts.plot, (None,),
         {"what": "energy"}),
     ]  # fmt: skip
     actions = {

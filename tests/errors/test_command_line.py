@@ -85,7 +85,7 @@ def test_a_run_ends_with_a_summary_a_file_and_plots(torsor):
     for word in ("pendulum: finished", "steps", "rejected", "energy balance", "relative", "drift", "position",
                  "velocity", "orthogonality", "preparation", "1 s in", "result.nc"):  # fmt: skip
         assert word in text, word
-    assert ts.load("result.nc").sizes["time"] == 21
+    assert ts.load_result("result.nc").sizes["time"] == 21
     assert set(os.listdir("pictures")) == PICTURES
 
 
@@ -98,13 +98,16 @@ def test_a_stored_result_is_drawn_again(torsor):
 def test_options_reach_the_run(torsor):
     line = "run pendulum.py --until 0.5 --step 0.01 --method rkmk4 --projection baumgarte:alpha=5 --map cayley"
     assert torsor(f"{line} --outputs 0,0.25,0.5 --set damping=0.5 --formulation absolute --out r.nc")[0] == 0
-    data = ts.load("r.nc")
+    data = ts.load_result("r.nc")
     assert data["time"].values.tolist() == [0.0, 0.25, 0.5]
     for word in ('"step": 0.01', '"method": "rkmk4"', "Baumgarte", "alpha=5", '"map": "cayley"', '"damping": 0.5'):
         assert word in data.attrs["options"]
     assert data.attrs["work_done"] < 0
     assert torsor("run pendulum.py --tolerance 1e-5 --projection post --out r.nc")[0] == 0
-    assert '"tolerance": 1e-05' in ts.load("r.nc").attrs["options"] and "Post(" in ts.load("r.nc").attrs["options"]
+    assert (
+        '"tolerance": 1e-05' in ts.load_result("r.nc").attrs["options"]
+        and "Post(" in ts.load_result("r.nc").attrs["options"]
+    )
 
 
 def test_settings_reach_the_builder_of_a_file_and_of_a_case(torsor):
@@ -229,7 +232,7 @@ def test_an_integration_that_fails_keeps_its_result(torsor):
     assert status == 3
     assert trouble.startswith("torsor: model 'stiff': stopped at") and trouble.count("\n") == 1
     assert "no longer finite" in text
-    assert ts.load("result.nc").sizes["time"] > 1
+    assert ts.load_result("result.nc").sizes["time"] > 1
     assert set(os.listdir("pictures")) == {"energy.png", "drift.png", "paths.png"} | TURNING  # it has no joints
 
 
@@ -263,7 +266,7 @@ def test_an_interrupted_run_keeps_its_result(tmp_path):
     assert child.returncode == 130, trouble
     assert "pendulum: interrupted" in text
     assert trouble.startswith("torsor: interrupted at t = ") and trouble.count("\n") == 1, trouble
-    assert 0 < ts.load(tmp_path / "result.nc").sizes["time"] < 1_000_001
+    assert 0 < ts.load_result(tmp_path / "result.nc").sizes["time"] < 1_000_001
     assert set(os.listdir(tmp_path / "pictures")) == PICTURES
 
 

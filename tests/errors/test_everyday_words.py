@@ -47,7 +47,7 @@ CALLS = {
     ),
     "too few drives": (
         lambda: ts.kinematics(arm(), {"hinge0": ts.time}, [0, 1]),
-        r"1 of its freedoms are not driven.* Driven: hinge0; free to move: hinge1, and with them rod1$",
+        r"1 of its degrees of freedom are not driven.* Driven: hinge0; free to move: hinge1, and with them rod1$",
     ),
     "an input that is none": (
         lambda: ts.equilibrium(arm(), inputs={"tork": 1.0}),

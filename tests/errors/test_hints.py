@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.start.rate_jumps import forces_that_jump
+from torsor.checks.rate_jumps import forces_that_jump
 
 
 def hinted(make, *parts):
@@ -183,9 +183,9 @@ def test_forces_that_jump_with_a_rate_are_found():
 
 def test_a_force_that_jumps_with_a_rate_is_named_when_steps_collapse(monkeypatch):
     """A block that sign(v) brings to rest: v = 0 at t = ½, and no step is short enough from there on."""
-    monkeypatch.setattr("torsor.run.stiffness.PATIENT", 0.05)
-    monkeypatch.setattr("torsor.run.runner.PATIENCE", 0.2)
-    monkeypatch.setattr("torsor.run.endings.DAYS", 1e-9)
+    monkeypatch.setattr("torsor.run.auto_method.STABILITY_CHECK_AFTER", 0.05)
+    monkeypatch.setattr("torsor.run.runner.PROGRESS_CHECK_AFTER", 0.2)
+    monkeypatch.setattr("torsor.run.run_messages.LONGEST_RUN", 1e-9)
     with pytest.warns(
         ts.HintWarning,
         match="steps of .* at t = 0.5.* s; joint-force 'rub' jumps where a rate passes zero.*ts.Friction",

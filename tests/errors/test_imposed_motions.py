@@ -122,7 +122,7 @@ def test_a_motion_that_jumps_while_an_event_may_have_released_it_is_told():
     model.when(t >= 0.4, ts.release(drive), name="let-go")
     for _ in range(2):
         with pytest.warns(
-            UserWarning, match="jumps by 0.3 at t = 0.5 s; the result is right only if an event has released"
+            UserWarning, match="jumps by 0.3 at t = 0.5 s; the result is correct only if an event has released"
         ):
             data = ts.simulate(model, 1.0, outputs=2)
     np.testing.assert_allclose(data.coordinate, 0, atol=1e-12)

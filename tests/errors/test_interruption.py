@@ -15,7 +15,7 @@ import pytest
 import torsor as ts
 from torsor.kernels import worker
 from torsor.run import runner
-from torsor.run.interruption import Terminated, abrupt, asked, never_lost, noted
+from torsor.run.interrupt_signals import Terminated, abrupt, never_lost, noted, stop_requested
 
 BENCH = pathlib.Path(__file__).parents[2] / "bench" / "interrupt.py"
 _spec = importlib.util.spec_from_file_location("interrupt", BENCH)
@@ -77,11 +77,11 @@ def test_handlers_of_a_user_are_called_and_restored():
             send()
         with noted() as note:
             send()
-            assert note.signal == signal.SIGINT and asked()
+            assert note.signal == signal.SIGINT and stop_requested()
         send()
     finally:
         mine = signal.signal(signal.SIGINT, before)
-    assert calls == [1, 1] and mine.__name__ == "<lambda>" and not asked()
+    assert calls == [1, 1] and mine.__name__ == "<lambda>" and not stop_requested()
 
 
 def test_a_run_takes_note_of_a_signal_and_ends_at_once_while_it_derives_equations():
@@ -120,7 +120,7 @@ def test_a_signal_that_comes_too_late_to_stop_a_run_is_told(monkeypatch):
         return collect(self, message)
 
     monkeypatch.setattr(runner.Runner, "collect", late)
-    with pytest.warns(UserWarning, match="interrupted when the run was over"):
+    with pytest.warns(UserWarning, match="interrupted after the end of the run"):
         data = ts.simulate(ts.cases.load("pendulum"), 0.1)
     assert data.attrs["status"] == "finished" and data.attrs["interrupted_by"] == "SIGINT"
 
@@ -138,7 +138,7 @@ def test_slices_of_a_run_are_short(model, formulation, monkeypatch):
         status = advance(self, budget)
         if budget:
             taken.append(time.process_time() - start)
-            if sum(taken) > 1.5 and not asked():
+            if sum(taken) > 1.5 and not stop_requested():
                 send()
         return status
 

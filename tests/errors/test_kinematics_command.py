@@ -35,7 +35,7 @@ def torsor(tmp_path, monkeypatch, capsys):
 def test_a_sweep_is_told_and_kept(torsor):
     status, out, _ = torsor("linkage.py", "--sweep", "shaft=0.1:6:30", "--out", "a.nc", "--csv", "a.csv")
     assert status == 0 and "linkage: kinematics" in out and "shaft" in out
-    data = ts.load("a.nc")
+    data = ts.load_result("a.nc")
     angle = data.drive_value.values[:, 0]
     np.testing.assert_allclose(angle, np.linspace(0.1, 6, 30), atol=1e-12)
     expected = 0.2 * np.cos(angle) + np.sqrt(0.36 - (0.2 * np.sin(angle)) ** 2) - 0.8
@@ -60,7 +60,7 @@ def test_a_motion_over_time_takes_parameters_and_draws(torsor):
         "b.nc",
     )
     assert status == 0 and "coordinates.png" in out
-    data = ts.load("b.nc")
+    data = ts.load_result("b.nc")
     times = data.time.values
     assert len(times) == 21 and times[-1] == 0.5
     np.testing.assert_allclose(
@@ -77,7 +77,7 @@ def test_ranges_are_told(torsor):
 def test_a_sweep_begins_near_a_start(torsor, side):
     """The block at two fifths of its way: the crank is above or below."""
     status, _, _ = torsor("linkage.py", "--sweep", "guide=-0.1:-0.2:3", "--start", f"shaft={side}", "--out", "d.nc")
-    shaft = ts.load("d.nc").coordinate.sel(joint_coordinate="shaft").values
+    shaft = ts.load_result("d.nc").coordinate.sel(joint_coordinate="shaft").values
     x = 0.7  # of the block; the law of cosines at the shaft
     assert status == 0 and shaft[0] == pytest.approx(side * np.arccos((0.04 + x**2 - 0.36) / (0.4 * x)), abs=1e-9)
 
@@ -85,7 +85,7 @@ def test_a_sweep_begins_near_a_start(torsor, side):
 def test_a_dead_point_ends_with_status_3_and_what_was_reached(torsor):
     status, out, err = torsor("linkage.py", "--sweep", "guide=-0.1:-0.5:20", "--out", "c.nc")
     assert status == 3 and "beyond guide = -0.4: dead point" in err
-    assert 0 < ts.load("c.nc").sizes["sweep"] < 20
+    assert 0 < ts.load_result("c.nc").sizes["sweep"] < 20
 
 
 def test_forces_beside_a_singular_position_are_told(torsor):
@@ -113,7 +113,7 @@ def test_warnings_are_messages_of_one_line(torsor, tmp_path):
         (["--drive", "shaft=1", "--drive", "shaft=2"], "--drive shaft: it is given twice, as 1 and as 2"),
         (["--drive", "shaft=1", "--sweep", "shaft=0:1:3"], "give --sweep or --drive"),
         (["--range", "shft"], "Did you mean 'shaft'"),
-        ([], "1 of its freedoms are not driven"),
+        ([], "1 of its degrees of freedom are not driven"),
     ],
 )
 def test_mistakes_end_with_one_message(torsor, arguments, told):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from torsor.run.endings import step_tried
+from torsor.run.run_messages import step_tried
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 import torsor as ts
-from torsor.describe import quantity
+from torsor.elements import quantity
 
 
 class Stranger:

@@ -100,7 +100,7 @@ def test_names_that_a_simulation_is_asked_for():
     refused_or_taken(lambda x: sim.inputs.__setitem__(x, 1.0))
 
 
-@pytest.mark.parametrize("function", [ts.load, ts.load_state, ts.load_component, ts.read, ts.interface])
+@pytest.mark.parametrize("function", [ts.load_result, ts.load_state, ts.load_component, ts.read, ts.interface])
 def test_paths(function, tmp_path):
     refused_or_taken(function)
     os.mkfifo(tmp_path / "pipe")
@@ -115,7 +115,7 @@ def test_tables_and_figures_and_rows_and_states(tmp_path):
     refused_or_taken(lambda x: ts.plot_graph(MODEL, figure=x))
     refused_or_taken(lambda x: ts.Model("row").include("one", MODEL, count=x), [*ODD, 10**18, 10**7])
     refused_or_taken(lambda x: ts.Model("states").state("one", rate=x))
-    refused_or_taken(lambda x: ts.save(data, x))
+    refused_or_taken(lambda x: ts.save_result(data, x))
 
 
 @pytest.mark.parametrize(

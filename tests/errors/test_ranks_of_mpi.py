@@ -29,11 +29,11 @@ until = 0.05
 """
 ENDING = """
 if os.environ.get("PMI_RANK") == "1":
-    from torsor.run import parted
+    from torsor.run import rank_runner as parted
     catch_up = parted.RankRunner._catch_up
     def fails(self):
         catch_up(self)
-        if self.evaluated > 3:
+        if self.outputs_evaluated > 3:
             END
     parted.RankRunner._catch_up = fails
 """
@@ -70,7 +70,7 @@ def test_two_ranks_give_what_one_process_gives(folder):
     both = command(folder, "run", "comb.py", *FIXED, "--ranks", "2", "--out", "both.nc")
     said, trouble = both.communicate(timeout=300)
     assert both.returncode == 0 and "comb: finished" in said, trouble
-    one, two = ts.load(folder / "alone.nc"), ts.load(folder / "both.nc")
+    one, two = ts.load_result(folder / "alone.nc"), ts.load_result(folder / "both.nc")
     assert two.attrs["ranks"] == 2 and two.attrs["steps"] == one.attrs["steps"]
     for name in ("position", "rotation", "velocity", "coordinate", "rate", "energy"):
         a, b = two[name].values, one[name].values
@@ -95,7 +95,7 @@ def test_a_rank_that_ends_ends_the_run_and_results_are_kept(folder, end):
     )
     said, trouble = running.communicate(timeout=300)
     assert running.returncode == 3 and "rank 1 (" in trouble and ENDS[end][1] in trouble
-    data = ts.load(folder / f"{end}.nc")
+    data = ts.load_result(folder / f"{end}.nc")
     assert data.sizes["time"] > 3 and np.isfinite(data["position"].values).all()
 
 
@@ -118,13 +118,13 @@ def test_a_process_that_mpi_has_not_started_has_no_ranks(folder):
 
 
 def test_ranks_that_do_not_start_end_the_others(folder):
-    """While MPI waits for a rank that has ended before it came so far, nothing else runs in a process."""
+    """A rank that ends before it imports torsor cannot send a notice: the others end after a time limit."""
     code = """
 import os
-from torsor.run import mpi
-mpi.START = 1.0
 if os.environ["PMI_RANK"] == "1":
     raise SystemExit("there is no package")
+from torsor.parallel import mpi
+mpi.START_TIMEOUT = 1.0
 mpi.world()
 """
     starter = [shutil.which("mpiexec", path=os.path.dirname(sys.executable)) or "mpiexec", "-n", "2"]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.look.asked import asked
-from torsor.run.outcome import contradicted
+from torsor.look.run_request import Options
+from torsor.run.verdict import violated_redundant_constraints
 
 NAN = float("nan")
 
@@ -38,8 +38,8 @@ def stiff():
     [
         ({"method": "rk4"}, "unknown integrator 'rk4'.*Known: abm4, .*, heun, .*, rkmk4, .*rkmk54"),
         ({"method": "rkmk45"}, "Did you mean"),
-        ({"method": None}, "method must be the name of one"),
-        ({"method": ["rkmk4"]}, "method must be the name of one"),
+        ({"method": None}, "method must be the name of a method"),
+        ({"method": ["rkmk4"]}, "method must be the name of a method"),
         ({"method": "rkmk4"}, "'rkmk4' has no step-size control: give a positive `step`, or use .*'rkmk54'"),
         ({"method": "rkmk4:rho=1"}, "integrator 'rkmk4': unknown option 'rho'. It has none"),
         ({"method": "generalized-alpha:rho=1.5", "step": 0.1}, "'generalized-alpha': rho must lie between 0 and 1, got 1.5"),
@@ -137,13 +137,13 @@ def test_outputs_off_the_constraints_are_no_contradiction():
     """Near a singular position outputs within steps may be off all constraints of a loop; what is redundant does not disagree
     there with what holds."""
     model = ts.cases.load("four-bar", n=1)
-    task = asked(model, 0.1, None, "rkmk54", "absolute", "least-squares", 1e-6, "exp", None, None, None, "solved")
+    task = Options(formulation="absolute", tolerance=1e-6).task(model, 0.1)
     system, _ = task.prepared()
     data = ts.simulate(model, 0.1, outputs=4, formulation="absolute")
-    assert contradicted(task, system, data) is None
+    assert violated_redundant_constraints(task, system, data) is None
     data["position_drift"][2] = 1e-5 * system.length
     data.position[2, 1, 1] += 1e-5 * system.length  # in the plane of the loop: its constraints in use do not hold
-    assert contradicted(task, system, data) is None
+    assert violated_redundant_constraints(task, system, data) is None
 
 
 def test_drives_that_contradict_each_other_later_stop_the_run():
@@ -215,7 +215,7 @@ def test_points_that_shall_be_apart_and_coincide_are_named():
 
 
 def test_a_run_that_would_take_months_ends_and_says_why(monkeypatch):
-    monkeypatch.setattr("torsor.run.runner.PATIENCE", 0.3)
+    monkeypatch.setattr("torsor.run.runner.PROGRESS_CHECK_AFTER", 0.3)
     model = ts.Model("stiff")
     body = model.body("body", mass=1.0, inertia=(1, 1, 1), at=(0.1, 0, 0))
     model.add(ts.PointForce("spring", body, force=(-1e25 * body.position[0], 0, 0)))
@@ -227,7 +227,9 @@ def test_a_run_that_would_take_months_ends_and_says_why(monkeypatch):
 @pytest.mark.parametrize("driven", [False, True])
 def test_a_control_loop_that_grows_without_bounds_is_told(monkeypatch, driven):
     """With a torque of −c ω over J held for a period T, ω grows by 1 − c T/J = −9 from sample to sample, and with it the steps."""
-    monkeypatch.setattr("torsor.run.stepper.PATIENCE" if driven else "torsor.run.runner.PATIENCE", 0.1)
+    monkeypatch.setattr(
+        "torsor.run.stepper.PROGRESS_CHECK_AFTER" if driven else "torsor.run.runner.PROGRESS_CHECK_AFTER", 0.1
+    )
     model = ts.Model("unstable", gravity=(0, 0, -9.81))
     arm = model.body("arm", mass=1.0, inertia=(1e-3, 1e-3, 1e-3), at=(0.1, 0, 0))
     hinge = model.add(ts.Revolute("hinge", model.ground, arm, point=(0, 0, 0), axis="y"))

@@ -5,9 +5,9 @@ import pytest
 
 import torsor as ts
 from torsor.formulations.absolute import Absolute
-from torsor.start.examiner import Examiner
-from torsor.start.given import given
-from torsor.start.singular import singular_elements
+from torsor.start.constraints import Examiner
+from torsor.start.model_start import given
+from torsor.start.singular_positions import singular_elements
 
 
 def taut_row(n=4):

@@ -108,7 +108,9 @@ def test_a_result_does_not_tell_what_is_closed():
     rest = ts.equilibrium(model)
     assert rest.contacts == {"stop": "closed"} and ts.linearise(model, at=rest).states == []
     for at in (rest.data, ts.Simulation(model).state):
-        with pytest.raises(ts.OptionError, match="which contacts .* is not part of a result; give `at` an equilibrium"):
+        with pytest.raises(
+            ts.OptionError, match="a result does not contain which contacts .*; give `at` an equilibrium"
+        ):
             ts.linearise(model, at=at)
     assert ts.linearise(model, at={"hinge": 0.05}).states == ["hinge", "hinge.rate"]
 
@@ -250,7 +252,7 @@ def test_the_commands_tell_an_equilibrium_and_its_modes(torsor, tmp_path):
     status, text, trouble = torsor("equilibrium arm.py --set stiffness=40 --out rest.nc")
     assert (status, trouble) == (0, "")
     assert "equilibrium, stable" in text and "reaction of hinge: force (0, 0, 19.62) N" in text
-    assert float(ts.load("rest.nc")["coordinate"][0]) == pytest.approx(0.2383, abs=1e-3)
+    assert float(ts.load_result("rest.nc")["coordinate"][0]) == pytest.approx(0.2383, abs=1e-3)
     status, text, trouble = torsor("modes arm.py --plot shapes.png")
     assert (status, trouble) == (0, "") and "Hz, damping" in text and (tmp_path / "shapes.png").exists()
     status, text, _ = torsor("modes arm.py --at rest.nc@0 --set stiffness=40")

@@ -9,8 +9,8 @@ import pytest
 
 import torsor as ts
 from torsor.cli import status_of
-from torsor.studies import dispatch
-from torsor.studies.session import INTERRUPTED, Session
+from torsor.studies import job_dispatch
+from torsor.studies.run_session import INTERRUPTED, Session
 
 FILE = """
 import torsor as ts
@@ -35,7 +35,7 @@ def test_lists_ranges_and_grids_become_runs(file, tmp_path, capsys):
     out = str(tmp_path / "study.nc")
     asked = ["study", file, "--set", "m=0.5:2:4", "--set", "l=1,2", "--set", "count=3", "--grid", "--reduce", "last"]
     assert status_of([*asked, "--out", out, "--keep", "energy", "--keep", "coordinate", "--threads", "1"]) == 0
-    data = ts.load(out)
+    data = ts.load_result(out)
     assert data.sizes["run"] == 8 and list(data.m[::2]) == [0.5, 1.0, 1.5, 2.0] and set(data.l.values) == {1.0, 2.0}
     assert "8, 0 failed" in capsys.readouterr().out
     table = str(tmp_path / "study.csv")
@@ -48,12 +48,12 @@ def test_a_file_lists_runs(file, tmp_path, capsys):
     runs.write_text("# drawn by hand\nm;l\n1,5;2\n3;0,5\n")
     asked = ["study", file, "--runs", str(runs), "--reduce", "last"]
     assert status_of([*asked, "--keep", "coordinate", "--out", out]) == 0
-    data = ts.load(out)
+    data = ts.load_result(out)
     assert (data.m.values.tolist(), data.l.values.tolist()) == ([1.5, 3.0], [2.0, 0.5])
     for separator in (",", " "):  # the names are a comment then
         np.savetxt(runs, [[1.5, 2.0], [3.0, 0.5]], header=separator.join("ml"), delimiter=separator)
         assert status_of([*asked, "--keep", "coordinate", "--out", out]) == 0
-        assert ts.load(out).identical(data)
+        assert ts.load_result(out).identical(data)
     for arguments, content, message in (
         (["--grid"], "m,l\n1,2\n", "--runs: not together with --grid"),
         (["--set", "m=1"], "m,l\n1,2\n", "'m' is given twice, with --set and as a column"),
@@ -83,7 +83,7 @@ def test_ratios_words_with_commas_and_starts(file, tmp_path):
         out,
     ]
     assert status_of([*asked, "--start", "hinge=0:1:3", "--start", "hinge.rate=2"]) == 0
-    data = ts.load(out)
+    data = ts.load_result(out)
     np.testing.assert_allclose(data.m, [1, 10, 100], rtol=1e-15)
     assert data["start.hinge"].values.tolist() == [0, 0.5, 1] and set(data["start.hinge.rate"].values) == {2.0}
     assert {"energy_min", "energy_max", "coordinate_min", "coordinate_max"} < set(data.data_vars)
@@ -94,7 +94,7 @@ def test_where_all_runs_fail_the_status_is_3_and_the_messages_are_kept(file, tmp
     out = str(tmp_path / "study.nc")
     assert status_of(["study", file, "--set", "m=-1,-2", "--reduce", "last", "--out", out]) == 3
     assert "all 2 runs of the study failed" in capsys.readouterr().err
-    assert ts.load(out).message.values.tolist()[1] == "parameter 'm': must be positive, got -2.0"
+    assert ts.load_result(out).message.values.tolist()[1] == "parameter 'm': must be positive, got -2.0"
 
 
 def test_runs_that_fail_give_status_3_and_bad_input_status_2(file, capsys):
@@ -119,7 +119,7 @@ def test_runs_that_fail_give_status_3_and_bad_input_status_2(file, capsys):
         (["--out", "study.xlsx"], ".xlsx is not written here"),
         (["--reduce", "median"], "reduce must be 'last'"),
         (["--out", "/nowhere/x.nc"], "there is no folder"),
-        (["--out", "study/"], "cannot write 'study/': it is no name of a file"),
+        (["--out", "study/"], "cannot write 'study/': it is not a file name"),
     ):
         assert status_of(["study", file, *arguments]) == 2
         assert message in capsys.readouterr().err
@@ -141,7 +141,7 @@ def test_a_study_that_is_interrupted_writes_what_it_has(file, tmp_path, capsys, 
         return carry_out(self, first, values, pushes, stop)
 
     monkeypatch.setattr(Session, "carry_out", carried)
-    monkeypatch.setattr(dispatch, "GROWING", 1)
+    monkeypatch.setattr(job_dispatch, "MAX_GROWTH", 1)
     out = tmp_path / "study.nc"
     asked = ["study", file, "--set", "m=1,2,3,4,5,6", "--reduce", "last", "--threads", "1", "--out", str(out)]
     assert status_of(asked) == status
@@ -149,5 +149,5 @@ def test_a_study_that_is_interrupted_writes_what_it_has(file, tmp_path, capsys, 
     assert said.count("torsor:") == 1 and ("interrupted" if done or status == 130 else "SIGTERM") in said
     assert out.exists() == bool(done)
     if done:
-        there = (ts.load(out).message != INTERRUPTED).values
+        there = (ts.load_result(out).message != INTERRUPTED).values
         assert there[: count[done]].all() and not there[count[done] :].any()

@@ -275,7 +275,7 @@ def test_the_command_line_runs_controllers_and_tells_where_one_failed(tmp_path, 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pilot.py").write_text(PILOT.replace("0.3", "30"))
     assert status_of(["run", "pilot.py", "--out", "r.nc"]) == 0
-    assert ts.load("r.nc")["pilot.push"][-1] == 1 / (30 - 1.0)
+    assert ts.load_result("r.nc")["pilot.push"][-1] == 1 / (30 - 1.0)
     (tmp_path / "pilot.py").write_text(PILOT.replace("0.3", "0.5"))
     assert status_of(["run", "pilot.py", "--out", "r.nc"]) == 3
     told = capsys.readouterr().err
@@ -283,4 +283,4 @@ def test_the_command_line_runs_controllers_and_tells_where_one_failed(tmp_path, 
         "controller 'pilot': the function raised ZeroDivisionError" in told
         and "(pilot.py, line 7) at t = 0.5 s" in told
     )
-    assert ts.load("r.nc").time[-1] < 0.5
+    assert ts.load_result("r.nc").time[-1] < 0.5

@@ -72,7 +72,7 @@ def test_they_are_set_and_studied_on_the_command_line(arm, tmp_path, capsys):
     assert status_of([*asked, "--set", "actuators=true", "--out", out]) == 0
     capsys.readouterr()
     model = ts.read(arm(), actuators=True).model
-    for value, found in zip([0.0, 1.0, 2.0], ts.load(out).coordinate.values, strict=True):
+    for value, found in zip([0.0, 1.0, 2.0], ts.load_result(out).coordinate.values, strict=True):
         alone = ts.simulate(model, 0.1, outputs=1, parameters={"pusher": value})
         np.testing.assert_array_equal(found, alone.coordinate[-1])
     for more, message in (

@@ -7,9 +7,9 @@ import pytest
 from exchange_peer import Peer
 
 import torsor as ts
-from torsor.describe.quantity import numbers
+from torsor.elements.quantity import numbers
 from torsor.exchange import read, read_mjcf
-from torsor.exchange.hinges import Gimbal, HingePair
+from torsor.exchange.massless_hinges import Gimbal, HingePair
 from torsor.lie import se3
 
 EVERYTHING = """

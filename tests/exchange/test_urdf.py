@@ -5,7 +5,7 @@ import pytest
 from exchange_peer import Peer
 
 import torsor as ts
-from torsor.describe.quantity import numbers
+from torsor.elements.quantity import numbers
 from torsor.exchange import read, read_urdf
 
 

@@ -43,13 +43,13 @@ def test_orders_in_the_table_are_those_of_the_methods():
 
 
 def test_the_default_tolerance_is_the_one_that_is_documented():
-    from torsor.run import times
+    from torsor.run import output_times
 
     assert inspect.signature(ts.simulate).parameters["tolerance"].default is None
     stated = re.search(r"`tolerance=([\d.e-]+)`", PAGES["choose.md"]).group(1)
-    assert float(stated) == times.TOLERANCE
+    assert float(stated) == output_times.TOLERANCE
     with_events = re.search(r"A model with events is run at ([\d.e-]+)", PAGES["choose.md"]).group(1)
-    assert float(with_events) == times.LOCATING
+    assert float(with_events) == output_times.LOCATING
     assert f"tolerance is therefore {with_events} instead of {stated}" in PAGES["events.md"]
 
 

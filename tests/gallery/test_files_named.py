@@ -19,11 +19,11 @@ def test_files_that_are_named_exist(page):
     assert missing == []
 
 
-def test_the_map_shows_every_room():
-    """Every folder of the package is a row of the map, and so is every file beside them but for the plainest."""
-    rooms = [path for path in (ROOT / "src" / "torsor").iterdir() if path.suffix == ".py" or path.is_dir()]
+def test_the_architecture_page_lists_every_package():
+    """Every package, and every module beside them but the plainest, is on the page."""
+    packages = [path for path in (ROOT / "src" / "torsor").iterdir() if path.suffix == ".py" or path.is_dir()]
     plain = ("__init__.py", "__main__.py", "__pycache__", "errors.py")
     text = (ROOT / "docs" / "architecture.md").read_text()
-    for path in rooms:
+    for path in packages:
         if path.name not in plain and (path.is_file() or any(path.glob("*.py"))):
             assert f"`{path.name}{'/' if path.is_dir() else ''}`" in text, path.name

@@ -6,7 +6,7 @@ import pytest
 
 import torsor as ts
 from torsor.look.plots import GROUP, ROWS, VIEWS, available
-from torsor.look.rotations import euler_angles
+from torsor.look.rotation_plots import euler_angles
 
 matplotlib.use("Agg")
 

@@ -116,8 +116,8 @@ def test_the_graph_is_drawn_from_the_command_line(tmp_path, capsys):
 
 
 def test_bodies_stand_below_what_carries_them_and_beside_each_other():
-    from torsor.describe.topology import outline
-    from torsor.look.graph import layout
+    from torsor.look.topology_plot import layout
+    from torsor.model.topology import outline
 
     model = ts.cases.load("four-bar", n=3)
     tree = outline(model)["tree"]
@@ -127,7 +127,7 @@ def test_bodies_stand_below_what_carries_them_and_beside_each_other():
 
 
 def test_a_body_is_followed_by_all_that_hangs_on_it():
-    from torsor.describe.topology import outline
+    from torsor.model.topology import outline
 
     model = ts.Model("arms")
     bodies = {"": model.ground}

@@ -2,16 +2,19 @@
 
 A mechanism is drawn from a seed: its kind (a tree, a loop of some geometry, a tree with closures, something that rolls),
 joints, places, masses, forces and contacts, in units of a length of 1e-8 to 1e8 m, a mass of 1e-9 to 1e9 kg and a time, so
-that all sizes move alike.
+that all sizes move alike. The drawing may be turned and shifted as a whole in the world.
 """
 
 from dataclasses import dataclass, field
 
 import casadi as ca
 import numpy as np
+from random_elements import contacts, drives, floor, forces, numbers, rubbing
 
 import torsor as ts
+from torsor.lie import so3
 
+IDENTITY = (np.eye(3), np.zeros(3))  # pose of a drawing in the world: rotation, position in units of length
 GIVES = {  # degrees of freedom of a joint
     "Revolute": 1, "Prismatic": 1, "Screw": 1, "Cylindrical": 2, "Universal": 2, "Spherical": 3, "Planar": 3, "Free": 6, "Fixed": 0,
 }  # fmt: skip
@@ -31,7 +34,11 @@ class Draw:
     mass: float
     time: float
     most: int = 6  # bodies
+    pose: tuple = IDENTITY
+    prefix: str = ""  # of the names of forces, drives, contacts and friction
+    active: bool = True  # elements are added active
     joints: list = field(default_factory=list)
+    words: list = field(default_factory=list)
 
     def __getattr__(self, name):  # numbers of the generator: uniform, integers, choice
         return getattr(self.rng, name)
@@ -46,6 +53,27 @@ class Draw:
     def place(self, spread=1.0):
         return self.length * spread * self.rng.uniform(-1, 1, 3)
 
+    def point(self, x):
+        """A point of the drawing in the world."""
+        R, shift = self.pose
+        return tuple(R @ x + self.length * shift)
+
+    def vector(self, u):
+        """A vector of the drawing in world axes."""
+        return tuple(self.pose[0] @ u)
+
+    def orientation(self, rotation):
+        """A rotation vector of the drawing, seen from the world: itself, or a matrix."""
+        return tuple(rotation) if self.pose is IDENTITY else self.pose[0] @ matrix_of(rotation)
+
+    def centre(self, body):
+        """The centre of mass of a body in the drawing."""
+        R, shift = self.pose
+        return R.T @ (numbers(body.start_position) - self.length * shift)
+
+    def add(self, element):
+        return self.model.add(element, active=self.active)
+
     def body(self, at, thin=0.15):
         """A body of any shape: principal moments of a box of random sides, sometimes a thin rod."""
         rng, name = self.rng, f"b{len(self.model.bodies)}"
@@ -55,28 +83,40 @@ class Draw:
             sides[1:] *= 10 ** rng.uniform(-3, -1)
         x, y, z = sides**2
         J = m / 12 * np.array([y + z, x + z, x + y])
-        return self.model.body(name, mass=m, inertia=tuple(J), at=tuple(at), rotation=tuple(rng.normal(size=3)))
+        return self.model.body(
+            name, mass=m, inertia=tuple(J), at=self.point(at), rotation=self.orientation(rng.normal(size=3))
+        )
 
     def joint(self, kind, first, second, point, axis=None, moving=True):
         """A joint between two bodies; moving: with coordinates and rates at the start that are not zero."""
         options, axis = {}, self.direction() if axis is None else axis
         name, dof = f"j{len(self.joints)}", GIVES[kind]
         if kind in ("Revolute", "Prismatic", "Screw", "Cylindrical", "Universal", "Planar"):
-            options["axis"] = tuple(axis)
+            options["axis"] = self.vector(axis)
         if kind == "Universal":
             other = np.cross(axis, self.direction())
-            options["second_axis"] = tuple(other / np.linalg.norm(other))
+            options["second_axis"] = self.vector(other / np.linalg.norm(other))
         if kind == "Screw":
             options["pitch"] = self.length * self.uniform(0.2, 1.0) * self.choice([-1, 1])
         if moving and dof and kind not in ("Free", "Spherical"):
             unit = [self.length if u == "m" else 1.0 for u in units(kind)]
             options["start"] = tuple(self.uniform(-0.5, 0.5, dof) * unit)
             options["start_rate"] = tuple(self.uniform(-2, 2, dof) * unit / self.time)
+            if kind == "Planar":
+                for name_of in ("start", "start_rate"):
+                    options[name_of] = self.planar_coordinates(axis, options[name_of])
         elif moving and kind == "Spherical":
-            options["start_rate"] = tuple(self.uniform(-2, 2, 3) / self.time)
-        joint = self.model.add(getattr(ts, kind)(name, first, second, point=tuple(point), **options))
+            options["start_rate"] = self.vector(self.uniform(-2, 2, 3) / self.time)
+        joint = self.model.add(getattr(ts, kind)(name, first, second, point=self.point(point), **options))
         self.joints.append(joint)
         return joint
+
+    def planar_coordinates(self, axis, given):
+        """Coordinates of a planar joint in the world: its directions n₁, n₂ follow from the axis, and do not turn with it."""
+        if self.pose is IDENTITY:
+            return tuple(given)
+        drawing, world = so3.normals(np.asarray(axis)), so3.normals(np.asarray(self.vector(axis)))
+        return (*(world @ self.vector(drawing.T @ given[:2])), given[2])
 
 
 def units(kind):
@@ -87,11 +127,23 @@ def units(kind):
 
 
 def mechanism(seed, sizes=True, most=6, rough=False):
-    """The model of a seed, how long to run it, and what it is in words.
+    """The model of a seed, how long to run it, and what it is in words."""
+    draw = drawing(seed, sizes, most, rough)
+    return draw.model, 2.0 * draw.time, describe(draw)
+
+
+def describe(draw):
+    words = f"{', '.join(filter(None, draw.words))}; {len(draw.model.bodies)} bodies, {', '.join(j.key for j in draw.joints)}"
+    return f"{words}; length {draw.length:.1e}, mass {draw.mass:.1e}, time {draw.time:.1e}"
+
+
+def drawing(seed, sizes=True, most=6, rough=False, pose=IDENTITY):
+    """The mechanism of a seed, to which elements may be added.
 
     sizes   of all sizes, or of about 1
     most    bodies
     rough   with a floor that something falls on, and dry friction
+    pose    of the whole in the world: rotation matrix, and position in units of length
     """
     rng = np.random.default_rng(seed)
     wild = sizes and rng.random() < 0.7
@@ -100,25 +152,25 @@ def mechanism(seed, sizes=True, most=6, rough=False):
     gravity = 10 * length / time**2 * (rng.random() < 0.8)
     down = rng.normal(size=3)
     model = ts.Model(
-        f"m{'_'.join(map(str, np.atleast_1d(seed)))}", gravity=tuple(gravity * down / np.linalg.norm(down))
+        f"m{'_'.join(map(str, np.atleast_1d(seed)))}",
+        gravity=tuple(pose[0] @ (gravity * down / np.linalg.norm(down))),
     )
-    draw = Draw(rng, model, float(length), float(mass), float(time), most)
+    draw = Draw(rng, model, float(length), float(mass), float(time), most, pose)
     kind = str(rng.choice(list(KINDS), p=list(KINDS.values())))
     {
         "tree": tree, "planar loop": planar_loop, "spherical loop": spherical_loop, "spatial loop": spatial_loop,
         "closed tree": closed_tree, "rolling": rolling, "gear": gear,
     }[kind](draw)  # fmt: skip
     forces(draw)
-    told = [kind]
+    draw.words.append(kind)
     if draw.chance(0.25):
-        told.append(drives(draw))
+        draw.words.append(drives(draw))
     if draw.chance(0.2):
-        told.append(contacts(draw))
+        draw.words.append(contacts(draw))
     if rough:
-        told.append(floor(draw))
-        told.append(rubbing(draw))
-    words = f"{', '.join(filter(None, told))}; {len(model.bodies)} bodies, {', '.join(j.key for j in draw.joints)}"
-    return model, 2.0 * draw.time, f"{words}; length {length:.1e}, mass {mass:.1e}, time {time:.1e}"
+        draw.words.append(floor(draw))
+        draw.words.append(rubbing(draw))
+    return draw
 
 
 def tree(draw, count=None, free=True, moving=True):
@@ -144,8 +196,18 @@ def _ring(draw, points, axes, kinds):
     ends.append(draw.model.ground)
     for k, (a, b) in enumerate(zip(ends, ends[1:])):
         draw.joint(kinds[k], a, b, points[k], axes[k], moving=False)
-    pushed = draw.joints[0]
-    draw.model.add(ts.JointForce("push", pushed, value=_torque(draw, pushed)))
+    push(draw, draw.joints[0])
+
+
+def push(draw, joint):
+    """A force along the first coordinate of a joint in the drawing, which may have components along several in the world."""
+    efforts = [_torque(draw, joint), *[0.0] * (joint.dof - 1)]
+    if isinstance(joint, ts.Planar):
+        efforts = draw.planar_coordinates(draw.pose[0].T @ joint.axis, efforts)
+    elif isinstance(joint, ts.Spherical):
+        efforts = draw.vector(efforts)
+    for k in np.flatnonzero(efforts):
+        draw.model.add(ts.JointForce(f"push{k}", joint, value=efforts[k], index=int(k)))
 
 
 def _torque(draw, joint):
@@ -203,33 +265,40 @@ def closed_tree(draw):
         if kind in GIVES:
             draw.joint(kind, first, second, point, moving=False)
         elif kind == "Distance":
-            model.add(ts.Distance(name, first, second, points=(tuple(draw.place(2.0)), tuple(point))))
+            model.add(ts.Distance(name, first, second, points=(draw.point(draw.place(2.0)), draw.point(point))))
         elif kind == "PointOnPlane":
-            model.add(ts.PointOnPlane(name, first, second, point=tuple(point), normal=tuple(draw.direction())))
+            model.add(
+                ts.PointOnPlane(name, first, second, point=draw.point(point), normal=draw.vector(draw.direction()))
+            )
         else:
-            model.add(ts.NoRotation(name, first, second, about=((1, 0, 0), (0, 1, 0), (0, 0, 1))))
+            axes = tuple(draw.vector(e) for e in np.eye(3))
+            model.add(ts.NoRotation(name, first, second, about=axes))
 
 
 def rolling(draw):
     """A sphere, a disk or a blade on a plane, and a tree on it."""
     model, r, kind = draw.model, draw.length * draw.uniform(0.3, 1.0), str(draw.choice(["sphere", "disk", "blade"]))
     m = draw.mass * 10 ** draw.uniform(-1, 1)
-    spin = tuple(draw.uniform(-2, 2, 3) / draw.time)
-    J = m * r**2
+    spin = {"angular_velocity": tuple(draw.uniform(-2, 2, 3) / draw.time)}
+    up, J = draw.vector(np.array([0, 0, 1.0])), m * r**2
     if kind == "sphere":
-        ball = model.body("b0", mass=m, inertia=(0.4 * J, 0.4 * J, 0.4 * J), at=(0, 0, r), angular_velocity=spin)
-        model.add(ts.RollingSphere("roll", model.ground, ball, radius=r))
+        moments, at, lean = (0.4 * J, 0.4 * J, 0.4 * J), (0, 0, r), 0.0
     elif kind == "disk":
         lean = draw.uniform(-0.5, 0.5)
-        at = (0, r * np.sin(-lean), r * np.cos(lean))
-        ball = model.body(
-            "b0", mass=m, inertia=(0.25 * J, 0.5 * J, 0.25 * J), at=at, rotation=(lean, 0, 0), angular_velocity=spin
-        )
-        model.add(ts.RollingDisk("roll", model.ground, ball, axis=(0, np.cos(lean), np.sin(lean)), radius=r))
+        moments, at = (0.25 * J, 0.5 * J, 0.25 * J), (0, r * np.sin(-lean), r * np.cos(lean))
     else:
-        ball = model.body("b0", mass=m, inertia=(0.25 * J, 0.25 * J, 0.5 * J))
-        draw.joints.append(model.add(ts.Planar("plane", model.ground, ball, axis=(0, 0, 1))))
-        model.add(ts.KnifeEdge("edge", model.ground, ball, point=(r, 0, 0), across=(0, 1, 0)))
+        moments, at, lean, spin = (0.25 * J, 0.25 * J, 0.5 * J), (0, 0, 0), 0.0, {}
+    stands = {"at": draw.point(np.array(at)), "rotation": draw.orientation((lean, 0, 0))}
+    ball = model.body("b0", mass=m, inertia=moments, **stands, **spin)
+    if kind == "sphere":
+        model.add(ts.RollingSphere("roll", model.ground, ball, radius=r, normal=up))
+    elif kind == "disk":
+        axis = draw.vector(np.array([0, np.cos(lean), np.sin(lean)]))
+        model.add(ts.RollingDisk("roll", model.ground, ball, axis=axis, radius=r, normal=up))
+    else:
+        draw.joints.append(model.add(ts.Planar("plane", model.ground, ball, axis=up, point=draw.point(np.zeros(3)))))
+        tip, across = draw.point(np.array([r, 0, 0])), draw.vector(np.array([0, 1.0, 0]))
+        model.add(ts.KnifeEdge("edge", model.ground, ball, point=tip, across=across))
     for _ in range(int(draw.integers(1, max(2, draw.most - 3)))):
         at = np.array([0, 0, r]) + draw.place()
         parent = model.bodies[draw.integers(len(model.bodies))]
@@ -250,117 +319,6 @@ def gear(draw):
     model.add(ts.JointForce("motor", wheels[0], value=_torque(draw, wheels[0])))
 
 
-def forces(draw):
-    """Some forces of all kinds, of the size of weights."""
-    model = draw.model
-    force, torque = draw.mass * draw.length / draw.time**2, draw.mass * draw.length**2 / draw.time**2
-    for k in range(int(draw.integers(0, 4))):
-        body = model.bodies[draw.integers(len(model.bodies))]
-        kind = draw.integers(5)
-        hinged = [j for j in draw.joints if j.dof == 1]
-        if kind == 0:
-            point = tuple(start_of(body) + draw.place(0.3))
-            model.add(ts.PointForce(f"f{k}", body, force=tuple(5 * force * draw.uniform(-1, 1, 3)), point=point))
-        elif kind == 1:
-            model.add(
-                ts.Torque(
-                    f"f{k}",
-                    body,
-                    torque=tuple(torque * draw.uniform(-1, 1, 3)),
-                    axes=str(draw.choice(["world", "body"])),
-                )
-            )
-        elif kind == 2:
-            k_, c = 5 * force / draw.length, force * draw.time / draw.length
-            ends = (tuple(draw.place(3.0)), tuple(draw.place(3.0)))
-            model.add(
-                ts.SpringDamper(f"f{k}", model.ground, body, points=ends, stiffness=k_, damping=c * draw.uniform())
-            )
-        elif hinged:
-            joint = hinged[draw.integers(len(hinged))]
-            unit = force if isinstance(joint, ts.Prismatic) else torque
-            size = draw.length if isinstance(joint, ts.Prismatic) else 1.0
-            if kind == 3:
-                model.add(ts.TorsionSpring(f"f{k}", joint, stiffness=5 * unit / size, damping=unit * draw.time / size))
-            else:
-                model.add(ts.CosineTorque(f"f{k}", joint, amplitude=unit, frequency=1 / draw.time))
-
-
-def drives(draw):
-    hinged = [j for j in draw.joints if isinstance(j, ts.Revolute) and j.start is not None]
-    if not hinged:
-        return ""
-    joint = hinged[draw.integers(len(hinged))]
-    start, rate = float(joint.start[0]), float(joint.start_rate[0])
-    way = lambda t: start + rate * t + 0.3 * (1 - ca.cos(2 * t / draw.time))
-    draw.model.add(ts.Drive("drive", joint, way))
-    return "driven"
-
-
-def contacts(draw):
-    """Stops of a joint, or a floor below everything."""
-    model = draw.model
-    hinged = [
-        j
-        for j in draw.joints
-        if j.dof == 1 and not any(isinstance(c, ts.Drive) and c.joint is j for c in model.constraints)
-    ]
-    e = draw.uniform(0.2, 0.9)
-    if hinged and draw.chance(0.6):
-        joint = hinged[draw.integers(len(hinged))]
-        size = draw.length if isinstance(joint, ts.Prismatic) else 1.0
-        start = float(joint.start[0]) if joint.start is not None else 0.0
-        model.add(
-            ts.Limit(
-                "stop",
-                joint,
-                lower=start - size * draw.uniform(0.05, 1),
-                upper=start + size * draw.uniform(0.05, 1),
-                restitution=e,
-            )
-        )
-        return "stops"
-    body = model.bodies[-1]
-    n = draw.direction()
-    plane = start_of(body) - draw.uniform(2, 5) * draw.length * n
-    model.add(ts.Contact("floor", model.ground, body, normal=tuple(n), plane=tuple(plane), restitution=e))
-    return "floor"
-
-
-def floor(draw):
-    """Some points of a body above a floor across gravity, with friction or without."""
-    model, body = draw.model, draw.model.bodies[draw.integers(len(draw.model.bodies))]
-    down = np.array(ca.DM(ca.SX(model.gravity))).ravel()
-    n = -down / np.linalg.norm(down) if down.any() else draw.direction()
-    lowest = min((start_of(b) for b in model.bodies), key=lambda x: n @ x)
-    plane, e, count = lowest - draw.uniform(0.5, 2) * draw.length * n, draw.uniform(0, 0.9), int(draw.integers(1, 4))
-    e, mu = e if draw.chance(0.7) else 0.0, draw.uniform(0.05, 0.8) if draw.chance(0.6) else 0.0
-    for k in range(count):
-        point = tuple(start_of(body) + draw.place(0.5))
-        on = ts.Contact(
-            f"floor{k}", model.ground, body, point=point, normal=tuple(n), plane=tuple(plane), restitution=e
-        )
-        model.add(on)
-        if mu:
-            model.add(ts.Friction(f"rub{k}", on, coefficient=mu, static=mu * draw.choice([1.0, 1.3])))
-    return f"{count} points above a floor, restitution {e:.2g}, friction {mu:.2g}"
-
-
-def rubbing(draw):
-    """Dry friction in some joints, under their own reactions or a given load."""
-    model, told = draw.model, []
-    driven = {id(c.joint) for c in model.constraints if isinstance(c, ts.Drive)}
-    some = [j for j in draw.joints if j.dof and not isinstance(j, (ts.Free, ts.Spherical)) and id(j) not in driven]
-    for joint in some:
-        for k in range(joint.dof):
-            if draw.chance(0.25):
-                radius = draw.length * draw.uniform(0.02, 0.2) if joint.angular[k] else None
-                load = None if draw.chance(0.5) else draw.mass * draw.length / draw.time**2 * draw.uniform(1, 20)
-                law = {"coefficient": draw.uniform(0.05, 0.5), "normal": load, "radius": radius, "index": k}
-                model.add(ts.Friction(f"rub_{joint.name}_{k}", joint, **law))
-                told.append(f"{joint.name}[{k}]")
-    return f"friction in {' '.join(told)}" if told else ""
-
-
-def start_of(body):
-    return np.array(ca.DM(body.start_position)).ravel()
+def matrix_of(rotation):
+    """The rotation matrix of a rotation vector."""
+    return np.array(ca.DM(so3.exp(ca.DM(rotation))))

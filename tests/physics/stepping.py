@@ -4,12 +4,12 @@ import casadi as ca
 import numpy as np
 
 import torsor as ts
-from torsor.describe.quantity import time
-from torsor.formulations.lagrangian import Lagrangian
+from torsor.elements.quantity import time
+from torsor.formulations.algebra.lagrangian import Lagrangian
 from torsor.kernels.loops import loops
-from torsor.methods.codes import ACCEPTED
 from torsor.methods.projections import LeastSquares
-from torsor.run.prepare import prepare
+from torsor.methods.status_codes import ACCEPTED
+from torsor.prepare.prepare import prepare
 from torsor.run.runner import Runner
 
 WEIGHTS = {1: 3 / 4, 2: -3 / 20, 3: 1 / 60}  # of central differences of order 6

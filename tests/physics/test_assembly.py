@@ -323,7 +323,7 @@ def test_targets_are_met_at_a_time_and_with_parameters():
         ({"targets": {"rod0.rotation": np.eye(4)}}, "a rotation is a 3x3 matrix"),
         ({"targets": {"hinge0": [1.0, 2.0], "hinge1": [1.0, 2.0, 3.0]}}, "do not fit together"),
         ({"targets": {"hinge0": [1.0, 2.0]}, "modes": True}, "ask for one configuration at a time"),
-        ({"targets": {"hinge0": 1.0}, "modes": True}, "the targets leave 1 freedoms"),
+        ({"targets": {"hinge0": 1.0}, "modes": True}, "the targets leave 1 degrees of freedom"),
         ({"targets": {"hinge0": 1.0}, "modes": True, "least_squares": True}, "give one of them"),
         ({"targets": {"hinge0": 1.0}, "weights": {"hinge1": 1.0}}, "weights must be numbers by the names of targets"),
         ({"targets": {"hinge0": 1.0}, "weights": {"hinge0": -1.0}}, "weight of 'hinge0' must be positive"),

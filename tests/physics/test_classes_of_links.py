@@ -7,12 +7,12 @@ from mechanisms import GIVES, Draw
 
 import torsor as ts
 from torsor import kernels
-from torsor.formulations import tree_schedule
 from torsor.formulations.relative import Relative
-from torsor.kernels.tables import Tables
+from torsor.formulations.tables import tree_schedule
+from torsor.kernels.schedule_tables import Tables
 from torsor.look.dataset import UNIQUE
-from torsor.run import large
-from torsor.run.waist import layout_of
+from torsor.prepare import large_systems
+from torsor.prepare.state_space import layout_of
 
 
 @pytest.fixture(autouse=True)
@@ -88,7 +88,7 @@ def test_results_of_trees_in_numbers_are_those_of_absolute_coordinates(kinds):
     model = tree(5, 9, kinds, forces=False)
     turning = {"velocity": (1, 2, 3), "angular_velocity": (0.3, -2, 1), "rotation": (0.1, 0.5, -0.4)}
     model.body("stone", mass=2.0, inertia=(0.3, 0.4, 0.5), at=(4, 5, 6), **turning)
-    assert large.system_of(model, "relative", {}) is not None
+    assert large_systems.system_of(model, "relative", {}) is not None
     table, other = (
         ts.simulate(model, 0.4, outputs=4, tolerance=1e-11, formulation=f) for f in ("relative", "absolute")
     )

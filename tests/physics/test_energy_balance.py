@@ -8,7 +8,7 @@ import pytest
 
 import torsor as ts
 from torsor.cli import status_of
-from torsor.look.balance import Balance
+from torsor.look.energy_balance import Balance
 from torsor.look.summary import summary
 
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import torsor as ts
-from torsor.analysis.spline import Spline
+from torsor.analysis.kinematics.spline import Spline
 
 
 @cache  # what is compiled of a model is kept with it
@@ -254,7 +254,7 @@ def test_signals_are_recorded():
         ({"drives": {"shaft": ts.table([0, 1, 2], [0, 1, 0])(ts.time)}, "times": [0, 2]}, "take kind='cubic'"),
         ({"drives": {"shaft": lambda t: ca.fabs(t - 3)}, "times": [2, 4]}, "rate of its motion jumps by 2 per second at t = 3 s"),
         ({"drives": {"shaft": ts.time}, "times": [0, 1], "actuators": ["shaft"]}, "actuators belong to targets"),
-        ({"drives": {}, "times": [0, 1]}, "1 of its freedoms are not driven.*free to move: shaft.*with them crank, rod, piston$"),
+        ({"drives": {}, "times": [0, 1]}, "1 of its degrees .* are not driven.*free to move: shaft.*with them crank, rod, piston$"),
         ({"drives": {"shaft": 0.1, "bore": 0.1}, "times": [0, 1]}, "cannot be driven|out of reach"),
         ({"drives": 3, "times": [0, 1]}, "drives must be motions of coordinates by name"),
     ],
@@ -312,10 +312,10 @@ def test_a_tool_follows_its_path_and_the_joints_take_the_forces():
     slow = ts.kinematics(model, targets={"tip": tip[::20]}, signals=signals, start=begin)
     np.testing.assert_allclose(of(slow, "coordinate", "hinge1"), elbow[::20], atol=1e-10)
     far = np.array([[1.2, 0.4, 0], [3.0, 0.0, 0.0]])
-    with pytest.raises(ts.RunError, match="cannot be followed beyond place 0.3219.*: out of reach") as error:
+    with pytest.raises(ts.RunError, match="cannot be followed beyond 0.3219.*: out of reach") as error:
         ts.kinematics(model, targets={"tip": far}, signals=signals, start=begin)
     np.testing.assert_allclose(error.value.data.coordinate[0], slow.coordinate[0], atol=1e-10)
-    with pytest.raises(ts.RunError, match="place 0.6.*: stop 'end'") as error:
+    with pytest.raises(ts.RunError, match="beyond 0.6.*: stop 'end'") as error:
         ts.kinematics(_stopped(), targets={"rail": [0.0, 0.3]}, times=[0.0, 1.0])
     assert error.value.data.time.values == [0.0]
 
@@ -336,12 +336,12 @@ def test_poses_between_places_are_turned_evenly():
     data = ts.kinematics(model, targets={f"{tool}.pose": dynamics.poses(q)[:, -1]}, start=dict(zip(names, q[0])))
     np.testing.assert_allclose(np.stack([of(data, "coordinate", n) for n in names], 1), q, atol=1e-9)
     linkage = slider_crank(angle=0.4)
-    with pytest.raises(ts.OptionError, match=r"name the coordinates whose drives move it, actuators"):
+    with pytest.raises(ts.OptionError, match=r"name the driven coordinates, actuators"):
         ts.kinematics(linkage, targets={"bore": np.linspace(0, -0.1, 5)})
     way = ts.kinematics(linkage, targets={"bore": np.linspace(0, -0.1, 5)}, actuators="shaft")
     np.testing.assert_allclose(of(way, "coordinate", "bore"), np.linspace(0, -0.1, 5), atol=1e-11)
     for given, told in (
-        ({"drives": {"shaft": 1.0}}, "or targets"),
+        ({"drives": {"shaft": 1.0}}, "or `targets`"),
         ({"actuators": ["piston"]}, "unknown coordinate 'piston'"),
     ):
         with pytest.raises(ts.OptionError, match=told):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.formulations import tree_schedule
-from torsor.run import large
+from torsor.formulations.tables import tree_schedule
+from torsor.prepare import large_systems
 
 SAME = ("position", "rotation", "velocity", "angular_velocity", "coordinate", "rate", "energy")
 
@@ -60,7 +60,7 @@ def test_forests_start_where_they_are_asked_to(start, spring, every_size):
 @pytest.mark.parametrize("spring", [False, True])
 def test_a_former_result_is_a_start_of_a_forest(spring, every_size):
     model = forest(spring)
-    assert large.system_of(model, "hierarchical", {}) is not None
+    assert large_systems.system_of(model, "hierarchical", {}) is not None
     whole = ts.simulate(model, 0.2, outputs=2, formulation="absolute", tolerance=1e-11)
     sim = ts.Simulation(model, formulation="hierarchical", start=whole.isel(time=1), tolerance=1e-11)
     sim.advance(0.1)
@@ -75,7 +75,7 @@ def test_a_former_result_is_a_start_of_a_forest(spring, every_size):
 def test_what_tables_cannot_start_from_is_refused_with_what_to_do(every_size):
     with pytest.raises(ts.OptionError, match="'a0' hangs on a joint"):
         ts.simulate(forest(), 0.1, start={"a0.velocity": (1, 0, 0)}, formulation="hierarchical")
-    with pytest.raises(ts.OptionError, match="loops; formulation='absolute' takes any start"):
+    with pytest.raises(ts.OptionError, match="loops; formulation='absolute' supports any start"):
         ts.simulate(ts.cases.load("four-bar", n=2), 0.1, start={"A0.rate": 1.0}, formulation="hierarchical")
 
 

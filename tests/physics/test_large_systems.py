@@ -6,12 +6,12 @@ import pytest
 from hierarchies import hierarchy
 
 import torsor as ts
-from torsor.formulations import merging, tree_schedule
-from torsor.formulations.plain_system import PlainSystem
-from torsor.formulations.system_schedule import SystemKernels
-from torsor.run import large
-from torsor.run.waist import Layout
-from torsor.start.plain import departed
+from torsor.formulations.tables import elimination_order, tree_schedule
+from torsor.formulations.tables.numeric_system import PlainSystem
+from torsor.formulations.tables.system_schedule import SystemKernels
+from torsor.prepare import large_systems
+from torsor.prepare.state_space import Layout
+from torsor.start.large_start import departed
 
 SAME = ("position", "rotation", "velocity", "angular_velocity", "acceleration", "angular_acceleration", "coordinate", "rate",
         "coordinate_acceleration", "kinetic_energy", "potential_energy", "work")  # fmt: skip
@@ -49,7 +49,7 @@ def test_cases_with_loops(case, options, every_size):
 @pytest.mark.parametrize("seed", [3, 8])
 def test_random_hierarchies(seed, every_size):
     model = hierarchy(seed)
-    assert large.system_of(model, "hierarchical", {}) is not None
+    assert large_systems.system_of(model, "hierarchical", {}) is not None
     table, other = (
         ts.simulate(model, 0.3, outputs=3, tolerance=1e-11, formulation=f) for f in ("hierarchical", "absolute")
     )
@@ -98,7 +98,7 @@ def chain_with_loops(n):
 @pytest.mark.parametrize("n", [80])
 def test_a_large_chain_with_loops(n):
     model = chain_with_loops(n)
-    assert large.system_of(model, "hierarchical", {}) is not None
+    assert large_systems.system_of(model, "hierarchical", {}) is not None
     data = ts.simulate(model, 0.2, outputs=4, formulation="hierarchical", tolerance=1e-10)
     assert data.attrs["position_drift_max"] < 1e-9 and abs(data.attrs["energy_balance_error"]) < 1e-6
 
@@ -116,7 +116,7 @@ def test_code_does_not_grow_with_the_number_of_instances():
 def test_joins_keep_borders_small_and_take_every_constraint_once():
     n = 200
     ends = [(k - 1, k) for k in range(n)] + [(k, k + 2) for k in range(0, n - 2, 3)]
-    found = merging.joins(n, ends, [""] * len(ends))
+    found = elimination_order.joins(n, ends, [""] * len(ends))
     assert sorted(found.constraint) == list(range(len(ends)))
     assert np.diff(found.first).max() <= 3 and not found.border_of(found.size - 1)
 
@@ -156,15 +156,15 @@ def test_forces_by_classes(load, closed, every_size):
     ways = ["absolute", "hierarchical"] + ["relative"] * (not closed and "joints" in load)
     other, *tables = (ts.simulate(model, 0.3, outputs=3, tolerance=1e-11, formulation=f) for f in ways)
     for way, table in zip(ways[1:], tables):
-        assert large.system_of(model, way, {}) is not None
+        assert large_systems.system_of(model, way, {}) is not None
         agree(table, other, 1e-7)
 
 
 def test_runs_of_one_model_are_prepared_once(every_size, monkeypatch):
     """A second run gives the same bits without preparation; one that records something else is prepared."""
     asked: list = []
-    prepared = large.prepared
-    monkeypatch.setattr(large, "prepared", lambda *given: asked.append(given[1:5]) or prepared(*given))
+    prepared = large_systems.prepared
+    monkeypatch.setattr(large_systems, "prepared", lambda *given: asked.append(given[1:5]) or prepared(*given))
     model = ts.cases.load("four-bar", n=2)
     run = lambda **more: ts.simulate(
         model, 0.02, outputs=2, step=1e-2, method="rkmk4", formulation="hierarchical", **more
@@ -192,7 +192,7 @@ def test_a_force_that_is_not_by_class_is_derived_as_ever(every_size):
     """A torque in one joint that follows the angle of another one."""
     model = ts.cases.load("chain", n=4)
     model.add(ts.JointForce("tendon", model["joint2"], value=-2.0 * model["joint1"].coordinate))
-    assert large.system_of(model, "hierarchical", {}) is None
+    assert large_systems.system_of(model, "hierarchical", {}) is None
     runs = [ts.simulate(model, 0.3, outputs=3, tolerance=1e-11, formulation=f) for f in ("hierarchical", "absolute")]
     agree(*runs, 1e-7)
 
@@ -208,7 +208,7 @@ def test_recorded_signals(every_size):
         ts.simulate(model, 0.3, outputs=3, tolerance=1e-11, formulation=f, signals=more)
         for f in ("hierarchical", "absolute")
     )
-    assert large.system_of(model, "hierarchical", more) is not None
+    assert large_systems.system_of(model, "hierarchical", more) is not None
     for name in ("height", "speed[0]", "speed[2]", "turned"):
         np.testing.assert_allclose(table[name], other[name], atol=1e-7)
     assert set(other.data_vars) == set(table.data_vars)
@@ -277,8 +277,8 @@ def test_parameters_have_numbers(formulation, every_size):
     if formulation == "hierarchical":
         model.add(ts.Distance("rod", model.ground, above, points=((0.5, 0.2, 0), (0, 0, -4 * a + 0.3))))
     for values in ({}, {"a": 0.55, "k": 55.0}):
-        bare, seen = large.fixed(model, dict(model.signals), model.values(values))
-        assert large.system_of(bare, formulation, seen) is not None
+        bare, seen = large_systems.fixed(model, dict(model.signals), model.values(values))
+        assert large_systems.system_of(bare, formulation, seen) is not None
         table, other = (
             ts.simulate(model, 0.2, outputs=3, tolerance=1e-11, formulation=f, parameters=values)
             for f in (formulation, "absolute")

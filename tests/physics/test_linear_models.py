@@ -5,9 +5,9 @@ import pytest
 from mechanisms import mechanism
 
 import torsor as ts
-from torsor.analysis.linearisation import linearised
+from torsor.analysis.analysis_states import project_onto_constraints
+from torsor.analysis.linear.linearisation import linearise_at
 from torsor.analysis.mechanism import Mechanism
-from torsor.analysis.places import onto
 
 # a tree, a rolling thing, free bodies, gears, a planar and a spherical loop, a driven rolling thing, a spatial loop
 SEEDS = [3, 9, 12, 20, 29, 33, 34, 45]
@@ -45,17 +45,17 @@ def test_formulations_tell_the_same_small_motions(seed):
 def test_a_linear_model_is_the_limit_of_differences(seed):
     """States that differ a little, on the constraints, have accelerations that differ as A says, but for squares of it."""
     m = Mechanism(drawn(seed), "relative")
-    found = linearised(m, m.start)
-    n, S = m.equations.sizes["v"], m.equations.evaluated("axes")
+    found = linearise_at(m, m.start)
+    n, S = m.equations.sizes["v"], m.equations.numeric_function("axes")
     way = np.random.default_rng(seed).standard_normal(found.tangent.shape[1]) * 1e-5 * m.system.length
     change = found.tangent @ way
     R = S(m.start.q, m.start.v)[:, :n]
 
     def velocities_and_accelerations(part):
         q = m.examiner(m.start).move(m.start.q, part * (R.T @ change[:n]))
-        place = onto(m, m.start.moved(q=q, v=m.start.v + part * (R.T @ change[n : 2 * n])))
+        place = project_onto_constraints(m, m.start.with_changes(q=q, v=m.start.v + part * (R.T @ change[n : 2 * n])))
         turned = S(place.q, place.v)
-        a, v = m.solved(place, m.rows(place).keep).a, place.v
+        a, v = m.solve_accelerations(place, m.rows(place).keep).a, place.v
         return np.concatenate([v, a]), turned
 
     ahead, behind = (velocities_and_accelerations(part)[0] for part in (1.0, -1.0))

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torsor as ts
-from torsor.forces.laws import Gravity
+from torsor.forces.loads_and_springs import Gravity
 from torsor.lie import so3
 
 FORMULATIONS = ("absolute", "relative", "relative-first", "woronetz")

@@ -6,7 +6,7 @@ import pytest
 
 import torsor as ts
 from torsor.formulations.absolute import Absolute
-from torsor.start.examiner import Examiner
+from torsor.start.constraints import Examiner
 
 G = 9.81
 FORMS = [key for key in ts.registered("formulation") if key != "relative-first"]  # singular after a full turn

@@ -6,7 +6,7 @@ import pytest
 
 import torsor as ts
 from torsor.methods.integrators.tableaus import Tableau
-from torsor.store import portions
+from torsor.store import checkpointed_run
 
 PAIRS = [key for key, cls in ts.registered("integrator").items() if issubclass(cls, Tableau) and cls.adaptive()]
 STATE = ("position", "rotation", "velocity", "angular_velocity")
@@ -101,7 +101,7 @@ def test_outputs_do_not_change_events(method):
 @pytest.mark.parametrize("method", PAIRS)
 def test_a_run_in_portions_is_the_same(build, method, tmp_path, monkeypatch):
     """A step may pass the last output of a portion: those that follow in it belong to the next one."""
-    monkeypatch.setattr(portions, "PORTION", 8000)
+    monkeypatch.setattr(checkpointed_run, "PORTION_BYTES", 8000)
     whole = ts.simulate(build(), 1.0, outputs=300, method=method)
     parts = ts.simulate(build(), 1.0, outputs=300, method=method, checkpoint=tmp_path / "run", checkpoint_every=0.0)
     assert whole.attrs["steps"] == parts.attrs["steps"] and same(whole, parts, (*STATE, "lag", "energy"))

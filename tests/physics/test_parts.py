@@ -6,17 +6,17 @@ from hierarchies import hierarchy
 from together import bush, in_threads
 
 from torsor import kernels
-from torsor.formulations.gathering import Gathering
-from torsor.formulations.group_schedule import Manifold
-from torsor.formulations.outputs import layout
-from torsor.formulations.part_system import PartSystem
-from torsor.formulations.plain_system import PlainSystem
-from torsor.formulations.shares import shares
-from torsor.formulations.system_schedule import SystemKernels
-from torsor.formulations.tree_outputs import Outputs
-from torsor.run.ranks import ALONE
-from torsor.run.waist import Layout
-from torsor.start.plain import given
+from torsor.formulations.graphs.outputs import layout
+from torsor.formulations.tables.gather_outputs import Gathering
+from torsor.formulations.tables.group_schedule import Manifold
+from torsor.formulations.tables.numeric_system import PlainSystem
+from torsor.formulations.tables.rank_system import PartSystem
+from torsor.formulations.tables.shares import shares
+from torsor.formulations.tables.system_schedule import SystemKernels
+from torsor.formulations.tables.tree_outputs import Outputs
+from torsor.parallel.ranks import ALONE
+from torsor.prepare.state_space import Layout
+from torsor.start.large_start import given
 
 
 def library(system, ranks=ALONE):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torsor as ts
-from torsor.start.examiner import Examiner
+from torsor.start.constraints import Examiner
 
 
 def states(model, count, seed):

@@ -9,7 +9,7 @@ from together import bush, in_threads
 
 import torsor as ts
 from torsor.errors import ModelError, OptionError, RunError
-from torsor.formulations import tree_schedule
+from torsor.formulations.tables import tree_schedule
 from torsor.look.dataset import UNIQUE
 
 SHORT = {"until": 0.2, "outputs": 3, "formulation": "hierarchical"}
@@ -91,13 +91,13 @@ def test_turns_and_given_velocities_are_those_of_one_process():
 
 
 def test_an_error_on_one_rank_ends_all_of_them(monkeypatch):
-    from torsor.run.parted import RankRunner
+    from torsor.run.rank_runner import RankRunner
 
     catch_up = RankRunner._catch_up
 
     def fails(self):
         catch_up(self)
-        if self.ranks.rank == 1 and self.evaluated > 1:
+        if self.ranks.rank == 1 and self.outputs_evaluated > 1:
             raise ModelError("no more")
 
     monkeypatch.setattr(RankRunner, "_catch_up", fails)
@@ -124,8 +124,12 @@ def test_divergence_is_told_on_all_ranks():
     "count, options, told",
     [
         (9, {}, "model 'bush' cannot be shared out among 9"),
-        (2, {"formulation": "absolute"}, "threads run formulation 'hierarchical', not 'absolute'"),
-        (2, {"method": "implicit-midpoint", "step": 0.01}, "rkmk4, rkmk54, not 'implicit-midpoint'"),
+        (2, {"formulation": "absolute"}, "formulation 'absolute' is not supported with threads; use 'hierarchical'"),
+        (
+            2,
+            {"method": "implicit-midpoint", "step": 0.01},
+            "method 'implicit-midpoint' is not supported with threads; use one of",
+        ),
         (2, {"certify": True}, "not together with certify"),
     ],
 )

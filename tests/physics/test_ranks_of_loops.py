@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.formulations import tree_schedule
-from torsor.run.prepare import prepare
-from torsor.start.dependencies import least_norm
+from torsor.formulations.tables import tree_schedule
+from torsor.prepare.prepare import prepare
+from torsor.start.row_dependencies import least_norm
 
 
 def braced_chain(n, seed, size=1.0, masses=0.0):

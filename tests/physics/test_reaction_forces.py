@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.start.examiner import Examiner
-from torsor.start.given import given
+from torsor.start.constraints import Examiner
+from torsor.start.model_start import given
 
 FORMULATIONS = list(ts.registered("formulation"))
 OTHERS = [key for key in FORMULATIONS if key != "absolute"]

@@ -3,9 +3,9 @@
 import numpy as np
 
 import torsor as ts
-from torsor.methods.codes import FINISHED, RUNNING
 from torsor.methods.projections import LeastSquares
-from torsor.run.prepare import prepare
+from torsor.methods.status_codes import FINISHED, RUNNING
+from torsor.prepare.prepare import prepare
 from torsor.run.runner import Runner
 
 

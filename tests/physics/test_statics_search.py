@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.analysis.balance import balanced
 from torsor.analysis.mechanism import Mechanism
+from torsor.analysis.statics.force_balance import balance_forces
 
 
 def arm(gravity):
@@ -23,10 +23,12 @@ def arm(gravity):
 def test_the_stiffness_that_the_way_down_meets_is_that_of_the_energy_along_free_motions(formulation, short=0.02):
     """U″ along a motion without forces, by differences of the heights of its bodies, far from any equilibrium."""
     m = Mechanism(arm(9.81), formulation)
-    here = balanced(m, m.start.moved(v=0 * m.start.v))
-    way = np.random.default_rng(4).standard_normal(here.free.shape[1])
-    same = np.linalg.lstsq(here.bearing.ways, here.free @ way, rcond=None)[0]  # in the basis of the forces
-    rates = m.shown(here.place.moved(v=m.columns * (here.free @ way)))["rate"]
+    here = balance_forces(m, m.start.with_changes(v=0 * m.start.v))
+    way = np.random.default_rng(4).standard_normal(here.free_displacements.shape[1])
+    same = np.linalg.lstsq(here.reactions.displacements, here.free_displacements @ way, rcond=None)[
+        0
+    ]  # in the basis of the forces
+    rates = m.output_values(here.point.with_changes(v=m.columns * (here.free_displacements @ way)))["rate"]
     heights = []
     for sign in (1, -1):
         start = {"rates": dict(zip(m.system.joint_coordinates, sign * rates))}
@@ -34,7 +36,7 @@ def test_the_stiffness_that_the_way_down_meets_is_that_of_the_energy_along_free_
         heights.append(data["position"].sel(axis="z").values @ np.array([1.0, 0.7]))
     (rest, near, far), (_, behind, back) = heights
     second = 9.81 * (16 * (near - 2 * rest + behind) - (far - 2 * rest + back)) / (3 * short**2)
-    assert same @ here.bent @ way * m.energy == pytest.approx(second, rel=1e-4)
+    assert same @ here.covariant_stiffness @ way * m.energy == pytest.approx(second, rel=1e-4)
     if formulation == "relative":  # where free motions bend in the coordinates, plain derivatives tell something else
         assert abs(same @ here.stiffness @ way * m.energy - second) > abs(second)
 

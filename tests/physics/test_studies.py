@@ -11,7 +11,7 @@ import xarray as xr
 from happenings import machine, seen
 
 import torsor as ts
-from torsor.studies import dispatch, order
+from torsor.studies import job_dispatch, run_request_batch
 
 MASSES = [0.5, 1.0, 1.5, 2.5]
 
@@ -122,7 +122,7 @@ def test_grids_and_tables_are_runs(model):
     xr.testing.assert_identical(ts.study(model, 0.1, table, reduce="last", keep="energy"), grid)
     square = grid.set_index(run=["m", "l"]).unstack("run")
     assert square.energy.shape == (2, 3)
-    assert len(ts.table_of(grid)) == 6
+    assert len(ts.to_pandas(grid)) == 6
 
 
 def test_runs_that_fail_are_told_and_the_others_go_on(model):
@@ -137,15 +137,15 @@ def test_runs_that_fail_are_told_and_the_others_go_on(model):
 
 def test_a_killed_study_goes_on_with_what_is_missing(model, tmp_path, monkeypatch):
     asked = (model, 0.5, {"m": MASSES})
-    monkeypatch.setattr(dispatch, "GROWING", 1)  # a file for each run
+    monkeypatch.setattr(job_dispatch, "MAX_GROWTH", 1)  # a file for each run
     whole = ts.study(*asked, store=tmp_path / "kept", executor=1)
     runs = sorted((tmp_path / "kept").glob("runs-*"))
     runs[1].unlink()  # never written
     damaged = runs[-1].read_bytes()
     runs[-1].write_bytes(damaged[:-1] + bytes([damaged[-1] ^ 1]))
-    carried_out, carry_out = [], dispatch.Session.carry_out
+    carried_out, carry_out = [], job_dispatch.Session.carry_out
     monkeypatch.setattr(
-        dispatch.Session, "carry_out", lambda self, *given: carried_out.append(given[0]) or carry_out(self, *given)
+        job_dispatch.Session, "carry_out", lambda self, *given: carried_out.append(given[0]) or carry_out(self, *given)
     )
     xr.testing.assert_identical(ts.study(*asked, store=tmp_path / "kept", executor=1), whole)
     assert len(carried_out) < len(MASSES) and carried_out
@@ -161,7 +161,7 @@ def test_two_who_carry_out_the_same_study_in_one_folder_leave_a_whole_one(model,
     one.mkdir()
     (one / ".part-of-somebody-else").touch()
     with monkeypatch.context() as patch:
-        patch.setattr(dispatch, "GROWING", 1)
+        patch.setattr(job_dispatch, "MAX_GROWTH", 1)
         whole = ts.study(*asked, reduce="last", store=one, executor=1)
     ts.study(*asked, reduce="last", store=two, executor=1)
     for path in two.glob("runs-*"):
@@ -173,24 +173,24 @@ def test_two_who_carry_out_the_same_study_in_one_folder_leave_a_whole_one(model,
 def test_a_study_that_is_interrupted_returns_what_it_has(model, tmp_path, monkeypatch):
     """Ctrl-C, as Python raises it while a study waits for its runs; it goes on where it was from its folder."""
     whole = ts.study(model, 0.2, {"m": MASSES}, reduce="last")
-    take = dispatch.Dispatch._take
+    take = job_dispatch.Dispatch._take
 
     def taken(self, portion, team):
         take(self, portion, team)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(dispatch.Dispatch, "_take", taken)
+    monkeypatch.setattr(job_dispatch.Dispatch, "_take", taken)
     with pytest.warns(UserWarning, match=r"interrupted: \d of 4 runs were not carried out"):
         data = ts.study(model, 0.2, {"m": MASSES}, reduce="last", executor=1, store=tmp_path)
     there = data.message == ""
     assert 1 <= there.sum() < 4 and set(data.message.values[~there]) == {"not run: the study was interrupted"}
     np.testing.assert_array_equal(data.energy[there], whole.energy[there])
-    monkeypatch.setattr(dispatch.Dispatch, "_take", take)
+    monkeypatch.setattr(job_dispatch.Dispatch, "_take", take)
     xr.testing.assert_identical(ts.study(model, 0.2, {"m": MASSES}, reduce="last", store=tmp_path), whole)
 
 
 def test_results_that_do_not_fit_in_memory_are_refused_at_once(model, monkeypatch):
-    monkeypatch.setattr(dispatch, "memory", lambda: 1e9)
+    monkeypatch.setattr(job_dispatch, "memory", lambda: 1e9)
     with pytest.raises(
         ts.OptionError, match=r"of 200000 runs would take \d+\.\d GB: give `reduce`, `keep` or fewer `outputs`"
     ):
@@ -224,7 +224,7 @@ def test_rollouts_are_those_of_a_simulation_step_by_step(stop, options, monkeypa
             allowed = 0.0 if "step" in options else 1e-6
             np.testing.assert_allclose(data.coordinate[k, j + 1], simulation.coordinates, rtol=0, atol=allowed)
             np.testing.assert_allclose(data.rate[k, j + 1], simulation.rates, rtol=0, atol=allowed)
-    monkeypatch.setattr(dispatch.Session, "quick", lambda self: None)
+    monkeypatch.setattr(job_dispatch.Session, "compiled_batch", lambda self: None)
     again = ts.study(model, 0.2, {"m": masses}, inputs={"u": u, "w": w}, keep=["coordinate", "rate"], **options)
     xr.testing.assert_identical(again, data)
 
@@ -285,6 +285,6 @@ def test_bad_input_is_refused(model, monkeypatch):
             def submit(self, job, asked, *more):
                 return pool.submit(job, "0.0.1", *more)
 
-        with pytest.raises(ts.OptionError, match=r"a worker has torsor .*, but 0.0.1 asks it to work"):
+        with pytest.raises(ts.OptionError, match=r"a worker has torsor .*, but the study runs 0.0.1"):
             ts.study(model, 0.1, executor=Elsewhere())
-    assert order.version().startswith(ts.__version__)
+    assert run_request_batch.version().startswith(ts.__version__)

@@ -6,8 +6,8 @@ import xarray as xr
 from happenings import machine, seen
 
 import torsor as ts
-from torsor.run.beginnings import Together
-from torsor.studies.session import Session
+from torsor.run.many.batch_starts import Together
+from torsor.studies.run_session import Session
 
 
 def frame(name):

@@ -7,7 +7,7 @@ import pytest
 
 import torsor as ts
 from torsor.kernels.backends.llvm import LLVM
-from torsor.tables import search
+from torsor.lookup import interval_search
 
 SPEEDS, LOADS = np.linspace(-10, 10, 21), np.linspace(0, 1, 5)
 
@@ -124,9 +124,9 @@ def test_tables_travel_with_their_models(monkeypatch, tmp_path):
     before, model = end(arm(kind="akima"), formulation="relative"), arm(kind="akima")
     packed = pickle.dumps(model)
     ts.save_component(model, tmp_path / "arm.tcomp")
-    monkeypatch.setattr(search, "_KNOWN", {})
+    monkeypatch.setattr(interval_search, "_KNOWN", {})
     assert np.array_equal(end(pickle.loads(packed), formulation="relative"), before)
-    monkeypatch.setattr(search, "_KNOWN", {})
+    monkeypatch.setattr(interval_search, "_KNOWN", {})
     assert end(ts.load_component(tmp_path / "arm.tcomp"), formulation="relative") == pytest.approx(before, abs=1e-9)
     monkeypatch.setenv("TORSOR_CACHE", "/proc/nowhere")
     assert np.array_equal(end(pickle.loads(packed), formulation="relative"), before)

@@ -8,8 +8,8 @@ from together import bush
 
 import torsor as ts
 from torsor.errors import OptionError, RunError
-from torsor.formulations import tree_schedule
-from torsor.kernels.team import Team
+from torsor.formulations.tables import tree_schedule
+from torsor.kernels.thread_exchange import Team
 from torsor.look.dataset import UNIQUE
 
 SHORT = {"until": 0.2, "outputs": 3, "formulation": "hierarchical"}
@@ -49,7 +49,7 @@ def test_what_threads_cannot_run(monkeypatch):
     with pytest.raises(OptionError, match="more than 64 bodies"):
         ts.simulate(bush(), **SHORT, threads=2)
     monkeypatch.setattr(tree_schedule, "LARGE", 0)
-    with pytest.raises(OptionError, match="threads run projections"):
+    with pytest.raises(OptionError, match="projection .* is not supported with threads"):
         ts.simulate(bush(), **SHORT, threads=2, projection="post")
     with pytest.raises(OptionError, match="not together with"):
         ts.simulate(bush(), **SHORT, threads=2, certify=True)

@@ -99,3 +99,61 @@ def test_the_work_of_a_belt_on_a_sprung_block_is_that_of_its_reaction(formulatio
     np.testing.assert_allclose(
         data.work.values, 3.0 * (0.5 * t + 0.75 * t**2), atol=1e-9
     )  # force times way of the block
+
+
+LIFTS = {
+    "swings": 0.3 * ca.sin(5 * ts.time),
+    "swings faster and faster": 0.1 * ca.sin(3 * ts.time**2),
+    "starts smoothly": 0.1 * ts.time**3 * (2 - ts.time),
+    "fades": 0.2 * ca.exp(-2 * ts.time) * ca.cos(9 * ts.time),
+}
+
+
+def lifted(height, joint, mass=2.0):
+    """A body that rests on a ground which moves up and down: no coordinate moves."""
+    model = ts.Model("lifted", gravity=(0, 0, -9.81))
+    base = model.add(ts.Ground("base", at=(0, 0, height)))
+    body = model.body("body", mass=mass, inertia=(0.1, 0.1, 0.1))
+    model.add(
+        {"slide": ts.Prismatic, "hinge": ts.Revolute}[joint]("j", base, body, axis="x" if joint == "slide" else "z")
+    )
+    return model
+
+
+def work_of_lift(height, times, mass=2.0):
+    """m g (z − z₀) + m/2 (ż² − ż₀²)."""
+    z, v = (
+        np.array([float(ca.Function("f", [ts.time], [x])(t)) for t in times])
+        for x in (height, ca.jacobian(height, ts.time))
+    )
+    return mass * 9.81 * (z - z[0]) + mass / 2 * (v**2 - v[0] ** 2)
+
+
+@pytest.mark.parametrize("formulation", ["relative", "absolute", "hamiltonian"])
+@pytest.mark.parametrize("method", ["rkmk54", "dop853", "radau5", "bdf"])
+def test_the_error_of_work_at_rest_is_proportional_to_the_tolerance(method, formulation):
+    """From 1e-5 on: at 1e-4 steps of `rkmk54` are too long for the fast swings in absolute coordinates, which move (0.5 %)."""
+    for joint, (name, height) in zip(("slide", "hinge", "slide", "hinge"), LIFTS.items()):
+        for tolerance in (1e-5, 1e-7, 1e-9):
+            data = ts.simulate(
+                lifted(height, joint), 3.0, outputs=6, method=method, formulation=formulation, tolerance=tolerance
+            )
+            work = work_of_lift(height, data.time.values)
+            error = np.abs(data.work.values - work).max() / np.abs(work).max()
+            assert error < 30 * tolerance, (name, tolerance, error)
+            assert data.attrs["steps"] < 3000
+
+
+@pytest.mark.parametrize("formulation", ["relative", "hamiltonian"])
+@pytest.mark.parametrize("method", ["rkmk54", "radau5", "bdf"])
+def test_power_that_is_rounding_costs_no_steps(method, formulation):
+    """A mechanism at rest on a ground that stands still, and one whose ground stops: velocities and power are rounding."""
+    stop = ts.table([0.0, 0.5, 1.0, 20.0], [0.0, 0.3, 0.4, 0.4], kind="cubic")(ts.time)
+    for height in (0.0 * ts.time, stop):
+        model = ts.Model("rests", gravity=(0, 0, -9.81), hints=False)
+        base = model.add(ts.Ground("base", at=(0, 0, height), rotation=(0.3, 0.2, 0.1)))
+        body = model.body("body", mass=1.0, inertia=(0.1, 0.12, 0.15), at=(0.3, 0, -0.4), rotation=(0.2, 0.1, 0))
+        hinge = model.add(ts.Revolute("hinge", base, body, point=(0.1, 0, 0), axis=(0.3, 1, 0.2)))
+        model.add(ts.Drive("lock", hinge, 0.0))
+        model.add(ts.SpringDamper("spring", base, body, points=((0.5, 0, 0), (0.3, 0, -0.4)), stiffness=100.0))
+        assert ts.simulate(model, 20.0, outputs=2, method=method, formulation=formulation).attrs["steps"] < 400

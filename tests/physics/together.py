@@ -3,7 +3,7 @@
 import threading
 
 import torsor as ts
-from torsor.run.threads import Threads
+from torsor.parallel.threads import Threads
 
 
 def bush(branches=3, length=3):
@@ -34,13 +34,13 @@ def in_threads(count, action):
 
     def run(ranks):
         try:
-            with ranks.at_work():
+            with ranks.python_lock():
                 found[ranks.rank] = action(ranks)
         except BaseException as error:
             failed.append(error)
             ranks.ended(error)
 
-    threads = [threading.Thread(target=run, args=(ranks,)) for ranks in Threads.several(count)]
+    threads = [threading.Thread(target=run, args=(ranks,)) for ranks in Threads.create(count)]
     [t.start() for t in threads], [t.join() for t in threads]
     for error in failed:
         raise error

@@ -7,10 +7,10 @@ from linkages import four_bar
 import torsor as ts
 from torsor.look.dataset import dataset
 from torsor.methods.projections import projection_of
-from torsor.run.again import Prepared
-from torsor.run.beside import motion_of
+from torsor.prepare.velocity_block import motion_of
+from torsor.run.output_times import controlled
+from torsor.run.reusable_run import Prepared
 from torsor.run.task import Task
-from torsor.run.times import controlled
 
 pytestmark = pytest.mark.filterwarnings("ignore::torsor.AccuracyWarning")  # some methods are for drafts
 METHODS, FORMULATIONS = ts.registered("integrator"), ts.registered("formulation")

@@ -15,9 +15,10 @@ import pytest
 from swinging import pendulum
 
 import torsor as ts
-from torsor.run.times import Spaced
+from torsor.run.output_times import Spaced
 from torsor.store import checkpoint as checkpoints
-from torsor.store import circumstances, journal, portions
+from torsor.store import checkpointed_run, journal
+from torsor.store import environment as circumstances
 
 BENCH = pathlib.Path(__file__).parents[2] / "bench" / "kill.py"
 _spec = importlib.util.spec_from_file_location("kill", BENCH)
@@ -69,7 +70,7 @@ def folder(tmp_path):
 @pytest.mark.parametrize("name", kill.RUNS)
 def test_a_run_in_a_folder_has_the_result_of_one_in_memory(name, folder, monkeypatch):
     """Results are streamed in portions of some outputs, with checkpoints at every slice."""
-    monkeypatch.setattr(portions, "PORTION", 30_000)
+    monkeypatch.setattr(checkpointed_run, "PORTION_BYTES", 30_000)
     run = kill.Run(name)
     same(ts.simulate(run.model, checkpoint=folder, **OFTEN, **run.options), run.reference)
     assert sorted(os.listdir(folder)) == ["lock", "result.nc", "state"]
@@ -120,7 +121,7 @@ def test_a_run_that_fails_keeps_its_result_in_the_folder(folder):
         lambda: ts.simulate(model, 10, method="rkmk4", step=0.01, checkpoint=folder),
         lambda: ts.resume(folder, model),
     ):
-        with pytest.raises(ts.RunError, match="no longer finite.*Everything is in") as caught:
+        with pytest.raises(ts.RunError, match="no longer finite.*The results are also stored in") as caught:
             attempt()
         assert caught.value.data.sizes["time"] > 1
 
@@ -203,10 +204,10 @@ def test_a_parameter_that_has_another_value_now_is_named(folder):
 
 @pytest.mark.parametrize("name", ["torsor", "numba", "processor", "source of torsor"])
 def test_a_checkpoint_of_another_version_or_processor_is_refused(halfway, name, monkeypatch):
-    here = circumstances.circumstances()
+    here = circumstances.environment_facts()
     with monkeypatch.context() as patch:
-        patch.setattr(circumstances, "circumstances", lambda: here | {name: "another"})
-        with pytest.raises(ts.ResultError, match=f"other circumstances: {name}: stored .*, here another"):
+        patch.setattr(circumstances, "environment_facts", lambda: here | {name: "another"})
+        with pytest.raises(ts.ResultError, match=f"another environment: {name}: stored .*, here another"):
             ts.resume(halfway, pendulum())
 
 
@@ -276,7 +277,7 @@ def test_a_disk_that_is_full_loses_nothing(folder, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(checkpoints, "replace", full)
-        with pytest.raises(ts.ResultError, match="No space left on device. The one before is whole"):
+        with pytest.raises(ts.ResultError, match="No space left on device. The previous checkpoint is complete"):
             ts.simulate(pendulum(), 20.0, checkpoint=folder, **kill.CHECKPOINTS)
     same(ts.resume(folder, pendulum()), ts.simulate(pendulum(), 20.0))
 
@@ -288,10 +289,10 @@ import resource, sys
 import torsor as ts
 sys.path.insert(0, {bench!r})
 import kill
-from torsor.store import files, portions
-from torsor.look import assemble
-portions.PORTION = assemble.BLOCK = 2**21
-files.LARGE = 2**20
+from torsor.store import result_files as files; from torsor.store import checkpointed_run as portions
+from torsor.look import result_writer as assemble
+portions.PORTION_BYTES = assemble.BLOCK = 2**21
+files.LAZY_FROM_BYTES = 2**20
 run = lambda n, folder: ts.simulate(kill.loops(), n * 1e-4, outputs=n, method="rkmk4", step=1e-4, checkpoint=folder)
 run(1000, {folder!r} + "0" + sys.argv[1])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

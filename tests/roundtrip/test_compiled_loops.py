@@ -14,7 +14,7 @@ import pytest
 import torsor as ts
 from torsor.kernels import loops
 
-SMALL = "torsor.methods.explicit"
+SMALL = "torsor.methods.explicit_step"
 
 
 @pytest.fixture
@@ -76,13 +76,13 @@ def test_a_folder_that_cannot_be_written_does_not_stop_a_run(apart, monkeypatch)
 
 
 def test_the_source_of_a_loop_is_all_that_it_imports():
-    found = set(loops.sources("torsor.run.march_events"))
+    found = set(loops.sources("torsor.run.events.event_loop"))
     assert {
-        "run/march_events.py",
-        "run/impacts.py",
-        "methods/records.py",
-        "kernels/record.py",
-        "kernels/calls.py",
+        "run/events/event_loop.py",
+        "run/contacts/impacts.py",
+        "methods/run_records.py",
+        "kernels/records.py",
+        "kernels/kernel_address.py",
     } <= found
     assert not any(name.startswith(("formulations", "describe", "start", "store", "look")) for name in found)
     assert "run/runner.py" not in found

@@ -109,7 +109,7 @@ def test_the_command_line_extends_a_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert status_of("run pendulum --until 1 --outputs 4 --checkpoint kept".split()) == 0
     assert status_of("resume kept --until 2 --out longer.nc".split()) == 0
-    data = ts.load("longer.nc")
+    data = ts.load_result("longer.nc")
     np.testing.assert_allclose(data.time, np.arange(9) / 4)
     assert status_of("resume kept --until 1".split()) == 2
     assert "give a later time" in capsys.readouterr().err

@@ -9,7 +9,7 @@ import pytest
 from test_checkpoint import OFTEN, same, stopped
 
 import torsor as ts
-from torsor.studies import dispatch, executors
+from torsor.studies import executors, job_dispatch
 from torsor.studies.executors import workers
 
 
@@ -186,7 +186,7 @@ def test_a_study_asks_laws_in_python_in_one_thread_unless_it_is_told_otherwise(m
     """Several would wait for each other at every sample."""
     asked = []
     monkeypatch.setattr(executors, "processors", lambda: 4)
-    monkeypatch.setattr(dispatch, "workers", lambda given: asked.append(workers(given).count) or workers(given))
+    monkeypatch.setattr(job_dispatch, "workers", lambda given: asked.append(workers(given).count) or workers(given))
     for executor, options in ((None, {}), (None, {"compiled": True}), (2, {})):
         ts.study(slide(**options), 0.1, {"weight": [1.0, 2.0]}, reduce="last", executor=executor)
     assert asked == [1, 4, 2]

@@ -150,7 +150,7 @@ def test_they_move_as_ever(build, formulation, tmp_path):
 
 def test_parameters_signals_and_ports_stay_what_they_are(tmp_path):
     model = read_back(arm(), tmp_path)
-    assert [type(c).__module__ for c in model.joints] == ["torsor.store.recorded"] * 2
+    assert [type(c).__module__ for c in model.joints] == ["torsor.store.recorded_elements"] * 2
     assert [c.key for c in model.joints] == ["elbow", "elbow"] and model.joints[1].owner == "elbow 'elbow'"
     assert ts.interface(model) == ts.interface(arm())
     given = {"lean": 0.5, "k": 0.1}
@@ -186,7 +186,7 @@ def test_what_expressions_do_not_tell_is_refused(name, add, tmp_path):
     model = ts.Model("m")
     add(model, model.body("b", mass=1.0, inertia=(1, 1, 1)))
     with pytest.raises(
-        ModelError, match=f"{name}: its class .* is defined outside torsor, and what it does cannot be told"
+        ModelError, match=f"{name}: its class .* is defined outside torsor, and its expressions alone do not"
     ):
         ts.save_component(model, tmp_path / "part.tsc", formulations=())
     assert list(tmp_path.iterdir()) == []

@@ -33,8 +33,8 @@ def result():
 @pytest.mark.parametrize("build", [pendulum, loose_body])
 def test_a_result_comes_back_from_its_file_bit_for_bit(build, tmp_path):
     before = ts.simulate(build(), 1.0, outputs=50)
-    ts.save(before, tmp_path / "result.nc")
-    after = ts.load(tmp_path / "result.nc")
+    ts.save_result(before, tmp_path / "result.nc")
+    after = ts.load_result(tmp_path / "result.nc")
     xr.testing.assert_identical(before, after)
     assert list(before.attrs) == list(after.attrs)
     for name, variable in before.variables.items():
@@ -62,7 +62,7 @@ def test_every_quantity_with_a_dimension_has_a_unit(result):
 
 
 def test_plain_xarray_reads_a_result(result, tmp_path):
-    ts.save(result, tmp_path / "result.nc")
+    ts.save_result(result, tmp_path / "result.nc")
     with xr.open_dataset(tmp_path / "result.nc") as data:
         assert float(data["energy"].sel(time=1.0)) == float(result["energy"][-1])
         assert data["position"].sel(body="bob", axis="z").attrs["units"] == "m"
@@ -72,31 +72,31 @@ def test_plain_xarray_reads_a_result(result, tmp_path):
 def test_a_result_replaces_an_older_one_of_the_same_name(result, tmp_path):
     path = tmp_path / "result.nc"
     path.write_text("something else")
-    ts.save(result, path)
-    assert ts.load(path).sizes == result.sizes
+    ts.save_result(result, path)
+    assert ts.load_result(path).sizes == result.sizes
     assert os.listdir(tmp_path) == ["result.nc"]
 
 
 def test_a_missing_folder_is_named(result, tmp_path):
     with pytest.raises(ts.ResultError, match="there is no folder .*nowhere"):
-        ts.save(result, tmp_path / "nowhere" / "result.nc")
+        ts.save_result(result, tmp_path / "nowhere" / "result.nc")
 
 
 def test_something_that_is_no_file_is_not_replaced(result, tmp_path):
     for path in (tmp_path, "/dev/full"):
         with pytest.raises(ts.ResultError, match="not a regular file"):
-            ts.save(result, path)
+            ts.save_result(result, path)
 
 
 def test_an_unwritable_folder_is_named(result, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)  # the tests may run as root, whom no folder refuses
     with pytest.raises(ts.ResultError, match=f"cannot write .*{tmp_path.name}.* is not writable"):
-        ts.save(result, tmp_path / "result.nc")
+        ts.save_result(result, tmp_path / "result.nc")
 
 
 def test_a_full_disk_leaves_the_older_file_and_no_fragment(result, tmp_path, monkeypatch):
     path = tmp_path / "result.nc"
-    ts.save(result, path)
+    ts.save_result(result, path)
     before = path.read_bytes()
 
     def no_space(*_, **__):
@@ -104,17 +104,17 @@ def test_a_full_disk_leaves_the_older_file_and_no_fragment(result, tmp_path, mon
 
     monkeypatch.setattr(xr.Dataset, "to_netcdf", no_space)
     with pytest.raises(ts.ResultError, match="No space left on device"):
-        ts.save(result, path)
+        ts.save_result(result, path)
     assert os.listdir(tmp_path) == ["result.nc"] and path.read_bytes() == before
 
 
 LIMITED = """
 import resource, sys
 import torsor as ts
-data = ts.load(sys.argv[1])
+data = ts.load_result(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:
-    ts.save(data, sys.argv[2])
+    ts.save_result(data, sys.argv[2])
 except ts.ResultError as error:
     print(error)
 """
@@ -123,7 +123,7 @@ except ts.ResultError as error:
 def test_a_file_that_cannot_grow_leaves_no_fragment(result, tmp_path):
     """The system refuses the write in the middle of the file, as a full disk does."""
     pytest.importorskip("resource")
-    ts.save(result, tmp_path / "whole.nc")
+    ts.save_result(result, tmp_path / "whole.nc")
     (tmp_path / "out").mkdir()
     arguments = [sys.executable, "-c", LIMITED, tmp_path / "whole.nc", tmp_path / "out" / "result.nc"]
     done = subprocess.run(arguments, capture_output=True, text=True, timeout=300)
@@ -139,14 +139,14 @@ def test_what_is_no_result_is_refused(result, tmp_path):
     missing = tmp_path / "none.nc"
     for path, why in [(text, "not a NetCDF"), (other, "not a result of torsor"), (missing, "no such file")]:
         with pytest.raises(ts.ResultError, match=f"cannot read .*{path.name}.*{why}"):
-            ts.load(path)
+            ts.load_result(path)
 
 
 @pytest.mark.parametrize("part", [0.0, 0.01, 0.3, 0.7, 0.99])
 def test_a_truncated_file_is_refused(result, part, tmp_path):
     path = tmp_path / "result.nc"
-    ts.save(result, path)
+    ts.save_result(result, path)
     whole = path.read_bytes()
     path.write_bytes(whole[: int(part * len(whole))])
     with pytest.raises(ts.ResultError, match="cannot read"):
-        ts.load(path)
+        ts.load_result(path)

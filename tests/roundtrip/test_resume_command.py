@@ -74,10 +74,10 @@ def test_sigterm_leaves_a_checkpoint_and_resume_goes_on(torsor, tmp_path):
     assert f"Go on with `torsor resume kept {SOURCE}`" in trouble and trouble.count("\n") == 1
     assert torsor(f"resume kept {SOURCE} --out resumed.nc --plot pictures")[0] == 0
     assert torsor(f"{line} --out whole.nc")[0] == 0
-    same(ts.load("resumed.nc"), ts.load("whole.nc"))
+    same(ts.load_result("resumed.nc"), ts.load_result("whole.nc"))
     assert "energy.png" in os.listdir("pictures")
     assert torsor(f"resume kept {SOURCE} --out again.nc")[0] == 0
-    same(ts.load("again.nc"), ts.load("whole.nc"))
+    same(ts.load_result("again.nc"), ts.load_result("whole.nc"))
 
 
 @pytest.mark.parametrize(

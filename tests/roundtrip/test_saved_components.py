@@ -10,10 +10,10 @@ from test_pickle import everything, leg, run, same
 import torsor as ts
 from torsor.cases import car, train
 from torsor.cli import status_of
-from torsor.describe import expressions
 from torsor.errors import ModelError, OptionError, ResultError
 from torsor.formulations.fingerprint import fingerprint
 from torsor.kernels.backends.llvm import LLVM
+from torsor.model import expressions
 from torsor.store import component
 
 CASES = [
@@ -159,13 +159,13 @@ def renamed(old, new):
     (renamed("joint:cylindrical", "joint:telescope"), "this version of torsor has no joint 'telescope', of which"),
     (renamed("Body", "os.system"), "has no os.system"),
     (lambda h, t: [x[1].pop("axis", None) for x in t["things"] if x[0] == "joint:cylindrical"],
-     "cylindrical 'slide' was saved by another version of torsor: it does not tell its 'axis'"),
+     "cylindrical 'slide' was saved by another version of torsor: it has no value for 'axis'"),
     (lambda h, t: t["graph"]["operations"].append("CALL"), "unknown operation 'CALL'"),
-    (lambda h, t: t["things"].append(["Body", {"name": ["thing", 999]}]), "makes no sense"),
-    (lambda h, t: t.pop("content"), "makes no sense"),
-    (lambda h, t: h["interface"]["ports"].pop("foot"), "its interface is not the one that it tells"),
-    (lambda h, t: h["arrays"].append(["float64", 10**9]), "its numbers make no sense"),
-    (lambda h, t: h["arrays"].append(["object", 1]), "its numbers make no sense"),
+    (lambda h, t: t["things"].append(["Body", {"name": ["thing", 999]}]), "its content is invalid"),
+    (lambda h, t: t.pop("content"), "its content is invalid"),
+    (lambda h, t: h["interface"]["ports"].pop("foot"), "its interface differs from the one in its header"),
+    (lambda h, t: h["arrays"].append(["float64", 10**9]), "its numbers are invalid"),
+    (lambda h, t: h["arrays"].append(["object", 1]), "its numbers are invalid"),
 ])  # fmt: skip
 def test_what_torsor_did_not_write_is_refused(change, words, tmp_path):
     path = saved(car.damper(), tmp_path)
@@ -178,7 +178,7 @@ def test_what_torsor_did_not_write_is_refused(change, words, tmp_path):
 def test_a_header_that_makes_no_sense_is_refused(key, tmp_path):
     path = saved(car.damper(), tmp_path)
     rewritten(path, lambda header, text: header.pop(key))
-    with pytest.raises(ModelError, match="part.tsc': its header makes no sense"):
+    with pytest.raises(ModelError, match="part.tsc': its header is invalid"):
         ts.load_component(path, trusted=True)
 
 
@@ -234,7 +234,7 @@ def test_the_command_line_saves_runs_and_trusts(tmp_path, capsys, monkeypatch):
     assert ts.load_component("motor.tsc").values() == {"torque": 2.5, "angle": 0.0}
     assert status_of(["trust", "motor.tsc"]) == 0 and "its kernels are kept" in capsys.readouterr().out
     assert status_of(["run", "motor.tsc", "--until", "0.1", "--set", "angle=0.2", "--out", "r.nc"]) == 0
-    assert float(ts.load("r.nc").coordinate[0, 0]) == pytest.approx(0.2)
+    assert float(ts.load_result("r.nc").coordinate[0, 0]) == pytest.approx(0.2)
     capsys.readouterr()
     wrong = {
         "save strut.py motor.nc": "the file of a component ends in .tsc",

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.run.laws import digest
+from torsor.prepare.function_digest import digest
 
 GAIN = 1.0
 SOURCE = """
@@ -68,7 +68,7 @@ def test_a_digest_changes_with_everything_that_a_function_refers_to_and_with_not
 
 def test_a_digest_is_the_same_in_every_process(tmp_path):
     (tmp_path / "laws_of_a_user.py").write_text(SOURCE)
-    code = "from torsor.run.laws import digest; import laws_of_a_user as m; print(*map(digest, m.laws))"
+    code = "from torsor.prepare.function_digest import digest; import laws_of_a_user as m; print(*map(digest, m.laws))"
     paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     found = [
         subprocess.run(
@@ -216,17 +216,17 @@ def test_portions_of_another_study_are_not_taken(tmp_path):
 
 def test_of_two_studies_that_begin_in_one_folder_one_is_refused(tmp_path, monkeypatch):
     """The other one begins between the look into the folder and the creation of its file."""
-    from torsor.studies import keeping
+    from torsor.studies import study_store
 
     study = lambda speeds: ts.study(pushed(one), 1.0, {"speed": speeds}, reduce="last", store=tmp_path, executor=1)
-    place = keeping.place_new
+    place = study_store.place_new
 
     def late(temporary, path):
-        monkeypatch.setattr(keeping, "place_new", place)
+        monkeypatch.setattr(study_store, "place_new", place)
         study([5.0, 6.0])
         place(temporary, path)
 
-    monkeypatch.setattr(keeping, "place_new", late)
+    monkeypatch.setattr(study_store, "place_new", late)
     with pytest.raises(ts.ResultError, match="belongs to another study"):
         study([1.0, 2.0])
     np.testing.assert_allclose(study([5.0, 6.0])["coordinate"].values[:, 0], [5.5, 6.5], atol=1e-9)

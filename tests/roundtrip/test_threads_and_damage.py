@@ -14,7 +14,7 @@ import xarray as xr
 
 import torsor as ts
 from torsor.store import checkpoint as checkpoints
-from torsor.store import files
+from torsor.store import result_files
 
 
 def ball(restitution=0.9):
@@ -57,8 +57,8 @@ def test_threads_simulate_save_load_and_keep_checkpoints_at_the_same_time(result
     def job(k):
         mine = models[k % 2]
         for n in range(3):
-            ts.save(result, tmp_path / f"{k}.nc")
-            assert ts.load(tmp_path / f"{k}.nc").identical(result)
+            ts.save_result(result, tmp_path / f"{k}.nc")
+            assert ts.load_result(tmp_path / f"{k}.nc").identical(result)
             found = ts.simulate(mine, 1.0, outputs=20, checkpoint=tmp_path / f"run{k}-{n}", checkpoint_every=0)
             np.testing.assert_array_equal(found.position, plain[k % 2].position)
 
@@ -66,19 +66,19 @@ def test_threads_simulate_save_load_and_keep_checkpoints_at_the_same_time(result
 
 
 def test_a_large_result_is_read_by_several_threads_when_it_is_looked_at(result, tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "LARGE", 0)
-    ts.save(result, tmp_path / "result.nc")
-    data = files.opened(tmp_path / "result.nc")
+    monkeypatch.setattr(result_files, "LAZY_FROM_BYTES", 0)
+    ts.save_result(result, tmp_path / "result.nc")
+    data = result_files.opened(tmp_path / "result.nc")
     assert list(data.variables) == list(result.variables) and data.attrs == result.attrs
 
     def job(k):
         for name in data.data_vars:
             np.testing.assert_array_equal(data[name].values, result[name].values)
         np.testing.assert_array_equal(data.position[k::3, 0, ::-1], result.position[k::3, 0, ::-1])
-        ts.save(result, tmp_path / f"{k}.nc")
+        ts.save_result(result, tmp_path / f"{k}.nc")
 
     together(job)
-    assert files.opened(tmp_path / "result.nc").load().identical(result)
+    assert result_files.opened(tmp_path / "result.nc").load().identical(result)
 
 
 # damage
@@ -101,26 +101,26 @@ def damages(whole, chance):
 
 def test_a_damaged_result_is_refused_whatever_the_damage(result, tmp_path):
     path = tmp_path / "result.nc"
-    ts.save(result, path)
+    ts.save_result(result, path)
     for broken in damages(path.read_bytes(), random.Random(0)):
         path.write_bytes(broken)
         with pytest.raises(ts.ResultError, match="cannot read"):
-            ts.load(path)
+            ts.load_result(path)
 
 
 def test_what_another_program_wrote_is_refused_and_says_how_to_read_it(result, tmp_path):
     result.to_netcdf(tmp_path / "plain.nc")
     with pytest.raises(ts.ResultError, match="does not end with a checksum.*xarray.open_dataset"):
-        ts.load(tmp_path / "plain.nc")
+        ts.load_result(tmp_path / "plain.nc")
     for path in (tmp_path, 5, "no\0name"):
         with pytest.raises(ts.ResultError, match="cannot read"):
-            ts.load(path)
+            ts.load_result(path)
         with pytest.raises(ts.ResultError, match="cannot write"):
-            ts.save(result, path)
+            ts.save_result(result, path)
     with pytest.raises(ts.OptionError, match="give a result"):
-        ts.save(result.position, tmp_path / "array.nc")
+        ts.save_result(result.position, tmp_path / "array.nc")
     with pytest.raises(ts.ResultError, match="'a/b' cannot be in a file: it contains a slash"):
-        ts.save(result.rename(energy="a/b"), tmp_path / "slash.nc")
+        ts.save_result(result.rename(energy="a/b"), tmp_path / "slash.nc")
 
 
 @pytest.fixture
@@ -214,8 +214,8 @@ def test_names_that_a_file_can_hold_survive(name, tmp_path):
     model = ball()
     signals = {name: model["ball"].position[2]}
     data = ts.simulate(model, 0.1, outputs=2, signals=signals, checkpoint=tmp_path / "run")
-    ts.save(data, tmp_path / "result.nc")
-    for found in (data, ts.load(tmp_path / "result.nc"), ts.simulate(model, 0.1, outputs=2, signals=signals)):
+    ts.save_result(data, tmp_path / "result.nc")
+    for found in (data, ts.load_result(tmp_path / "result.nc"), ts.simulate(model, 0.1, outputs=2, signals=signals)):
         xr.testing.assert_equal(found[name], found.position.sel(body="ball", axis="z", drop=True).rename(name))
 
 

@@ -1,1 +1,1 @@
-"""What a model tells without a run: equilibria, linear models about a motion, kinematics."""
+"""Analyses without time integration: equilibria, linear models, kinematics, assembly."""

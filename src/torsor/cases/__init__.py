@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..describe import quantity
-from ..describe.model import Model
+from ..elements import quantity
 from ..errors import OptionError
+from ..model.model import Model
 from ..registry import lookup, registered
 from .base import Case
 

@@ -1,7 +1,7 @@
 """What a case is: one registered class that builds a model and says where its data come from."""
 
-from ..describe.model import Model
 from ..errors import OptionError
+from ..model.model import Model
 
 
 class Case:

@@ -12,8 +12,8 @@ import casadi as ca
 
 import torsor as ts
 
+from ..constraints.elementary import on_plane
 from ..joints.alignment import no_rotation
-from ..joints.elementary import on_plane
 from ..lie import se3, so3
 from ..registry import register
 from .base import Case

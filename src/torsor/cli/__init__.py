@@ -20,7 +20,7 @@ def main(arguments=None):
     """Run the command line and leave with its status: 0 done, 2 bad input, 3 integration failed, 130 interrupted, 143 ended by
     SIGTERM."""
     if _by_mpi():
-        from .launching import joined, left
+        from .mpi_launch import joined, left
 
         joined()
         left(status := status_of(arguments))
@@ -30,7 +30,7 @@ def main(arguments=None):
 
 def status_of(arguments=None):
     """The exit status of a command line."""
-    from ..run.interruption import Terminated
+    from ..run.interrupt_signals import Terminated
 
     try:
         with ending():
@@ -93,7 +93,7 @@ class Unread:
 @contextmanager
 def ending():
     """SIGTERM ends a command as Ctrl-C does, cleaning up on the way; neither is lost, whatever it hits."""
-    from ..run.interruption import Terminated, never_lost
+    from ..run.interrupt_signals import Terminated, never_lost
 
     def terminate(number, frame):
         raise Terminated
@@ -111,7 +111,7 @@ def ending():
 def complain(message, status=BAD_INPUT):
     """One message on standard error, in words of the command line; of several ranks of MPI, rank 0 says it."""
     if _by_mpi():
-        from .launching import silent
+        from .mpi_launch import silent
 
         if silent():
             return status

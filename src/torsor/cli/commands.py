@@ -14,16 +14,15 @@ from . import (
     FAILED,
     INTERRUPTED,
     TERMINATED,
-    assembling,
-    checking,
+    assemble_command,
+    check_command,
     complain,
-    components,
-    kinematics,
-    statics,
-    studies,
+    component_commands,
+    kinematics_command,
+    statics_commands,
+    study_command,
 )
-from .drawing import draw, folder_for, written_as, written_to
-from .options import (
+from .command_options import (
     AGAIN,
     CERTIFY,
     CHECKPOINT,
@@ -53,6 +52,7 @@ from .options import (
     UNTIL,
     VERSION,
 )
+from .output_files import draw, folder_for, written_as, written_to
 
 app = typer.Typer(
     name="torsor", add_completion=False, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
@@ -91,9 +91,9 @@ def run(
 ):
     """Simulate a case or a model file, and report how accurate the result is."""
     from .. import simulate
-    from .launching import of_ranks, ranked
-    from .source import assignments, load, outputs_of
-    from .starting import start_of
+    from .model_source import assignments, load, outputs_of
+    from .mpi_launch import of_ranks, ranked
+    from .start_option import start_of
 
     if (status := ranked(context, ranks)) is not None:
         return status
@@ -130,7 +130,7 @@ def resume(
     """Go on with a run that was started with `torsor run CASE|FILE --checkpoint DIR`, also beyond its end."""
     from ..simulation import resume as go_on
     from ..store.checkpoint import Checkpoint
-    from .source import assignments, resumed
+    from .model_source import assignments, resumed
 
     place = Checkpoint(folder)
     place.read()
@@ -158,8 +158,8 @@ def _kept(folder, every, interval, found):
 
 def _reported(run, found, folder, outs, plot):
     """Carry out a run, tell how it went and keep its result. Returns the exit status."""
-    from ..run.interruption import noted
-    from .source import blamed, command
+    from ..run.interrupt_signals import noted
+    from .model_source import blamed, command
 
     status, trouble = DONE, None  # trouble: what to say at the end, after the summary
     with warnings.catch_warnings(record=True) as doubts, blamed(found.file):
@@ -187,8 +187,8 @@ def _reported(run, found, folder, outs, plot):
 def _summarised(data, folder, outs, plot, status, trouble, doubts):
     """Tell how a run went and keep its result. Returns the exit status."""
     from ..look.summary import summary
-    from ..store import files
-    from ..store.formats import format_of
+    from ..store import result_files
+    from ..store.export_formats import format_of
 
     print(summary(data))
     for doubt in doubts:
@@ -196,9 +196,9 @@ def _summarised(data, folder, outs, plot, status, trouble, doubts):
     try:
         for out in outs:
             if folder is None or format_of(out) is not None:
-                files.save(data, out)
+                result_files.save_result(data, out)
             else:  # a large result is not in memory, and need not get there
-                files.copied(data.encoding["source"], out)
+                result_files.copied(data.encoding["source"], out)
             print(f"  written         {out}")
         if plot is not None:
             print(f"  drawn           {draw(data, plot)}")
@@ -237,7 +237,7 @@ def info(
 ):
     """Describe a model: bodies, joints, degrees of freedom, topology, redundant constraints, kernels."""
     from ..look.report import describe
-    from .source import assignments, blamed, load
+    from .model_source import assignments, blamed, load
 
     found = load(source, assignments(set))
     found.tell()
@@ -247,14 +247,15 @@ def info(
         import matplotlib
 
         matplotlib.use("Agg")
-        from ..look.graph import plot_graph
+        from ..look.topology_plot import plot_graph
 
         print(f"\ndrawn  {written_to(plot_graph(found.model), plot)}")
 
 
 for command in (
-    checking.check, components.save, components.trust, studies.study, kinematics.kinematics, assembling.assemble,
-    statics.equilibrium, statics.modes,
+    check_command.check, component_commands.save, component_commands.trust, study_command.study,
+    kinematics_command.kinematics, assemble_command.assemble,
+    statics_commands.equilibrium, statics_commands.modes,
 ):  # fmt: skip
     app.command()(command)
 
@@ -262,8 +263,8 @@ for command in (
 @app.command()
 def plot(result: Annotated[str, RESULT], folder: Annotated[str, FOLDER]):
     """Draw a stored result: energy, drift, coordinates, reactions, paths, events."""
-    from ..store.files import load
+    from ..store.result_files import load_result
 
-    data = load(result)
+    data = load_result(result)
     folder_for(folder)
     print(draw(data, folder))

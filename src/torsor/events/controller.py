@@ -4,7 +4,7 @@ A controller is two clocks and a few memories, whichever way its law is written.
 law in Python leaves its answer in memories of its own, one that consists of expressions is evaluated where it is needed. With a
 delay, answers wait in a line, and a second clock takes them out of it. Everything that a controller knows is a memory, so that
 it is saved, restored and copied with the rest of a run; a state that is not made of numbers is kept beside them, as an object
-(`run/asking.py`).
+(`run/events/python_controllers.py`).
 """
 
 from collections.abc import Callable, Mapping
@@ -13,16 +13,16 @@ from typing import Any, ClassVar, Self
 
 import casadi as ca
 
-from ..describe import quantity
-from ..describe.element import ANYTHING, REQUIRED, Rule, Statement, fill_in
-from ..describe.names import unstorable
+from ..elements import quantity
+from ..elements.element import ANYTHING, REQUIRED, Rule, Statement, fill_in
+from ..elements.names import unstorable
 from ..errors import ModelError, SymbolError, TorsorError
 from ..registry import register
-from .actions.asking import Ask
-from .actions.setting import Assign
-from .bundle import NAMED, NOTHING, Bundle, array, entries, scalars
+from .actions.assignment import Assign
+from .actions.call_function import Ask
+from .controller_checks import MOST, behind, known, refuse_function, remembered, seconds, starts
 from .event import PAST, Clock, Event, Memory
-from .sampled import MOST, behind, known, refuse_function, remembered, seconds, starts
+from .value_structure import NAMED, NOTHING, Bundle, array, entries, scalars
 
 
 @register("controller")

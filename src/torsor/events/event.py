@@ -20,10 +20,10 @@ from typing import Any
 
 import casadi as ca
 
-from ..describe import quantity
-from ..describe.assignments import explain_assignments
-from ..describe.element import Owned
-from ..describe.names import unstorable
+from ..elements import quantity
+from ..elements.assignments import explain_assignments
+from ..elements.element import Owned
+from ..elements.names import unstorable
 from ..errors import ModelError
 
 ANSWERS = ("error", "end", "ignore")

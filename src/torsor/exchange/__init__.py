@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from .reader import read
-from .result import Imported, ImportedJoint, Note, Placement, Visual
+from .robot import Imported, ImportedJoint, Note, Placement, Visual
 
 __all__ = ["Imported", "ImportedJoint", "Note", "Placement", "Visual", "read", "read_mjcf", "read_urdf"]
 

@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import Any
 
 from ..errors import ModelError
-from . import document
-from .result import Imported
+from . import xml_document
+from .robot import Imported
 
 
 class Content:
@@ -16,13 +16,13 @@ class Content:
     """
 
     def __init__(self, path: Any):
-        self.file, self.data = document.content(path)
+        self.file, self.data = xml_document.content(path)
 
     @cached_property
-    def root(self) -> document.Element | None:
+    def root(self) -> xml_document.Element | None:
         """The root element of an XML file, None for any other file."""
         try:
-            return document.parse(self.file)
+            return xml_document.parse(self.file)
         except ModelError:
             return None
 

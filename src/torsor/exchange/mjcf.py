@@ -11,14 +11,14 @@ import numpy as np
 
 from ..errors import ModelError
 from ..registry import register
-from . import document
-from .actuators import actuated, told_of_actuators
-from .assemble import assemble
+from . import xml_document
+from .build_model import assemble
 from .format import Format
-from .includes import Places
+from .link_tree import Coupling, Link, Motion, Part, Tie, Tree
+from .mjcf_actuators import actuated, told_of_actuators
+from .mjcf_includes import Places
 from .mjcf_schema import unknown_attributes
-from .shapes import Shapes
-from .tree import Coupling, Link, Motion, Part, Tie, Tree
+from .mjcf_shapes import Shapes
 
 KINDS = ("free", "ball", "slide", "hinge")  # mjtJoint
 LISTS = (
@@ -48,11 +48,11 @@ def read_mjcf(path, *, gravity=None, start=None, start_rate=None, merge_fixed=Tr
                        from what the file shows; a ball joint's are a rotation vector, a free joint's that and a position
     merge_fixed        False: bodies without joints stay bodies of their own, held by `Fixed`
     strict             False: impossible inertias are repaired and reported; True: they are errors
-    actuators          True: motors and servos of joints become forces that follow inputs of the model (`actuators.py`)
+    actuators          True: motors and servos of joints become forces that follow inputs of the model (`mjcf_actuators.py`)
 
     Returns an `Imported`. Needs MuJoCo: pip install torsor[mjcf].
     """
-    root = document.parse(path)
+    root = xml_document.parse(path)
     if root.tag != "mujoco":
         raise ModelError(f"{root.where}: an MJCF file has the root element <mujoco>, got <{root.tag}>")
     places = Places(root)
@@ -132,7 +132,7 @@ def _without_absent_meshes(mujoco, spec, places):
 
 def finite(owner, *values):
     """Refuse what MuJoCo lets through: nan, and numbers that no machine has."""
-    if not all((np.abs(value) < document.HUGE).all() for value in values):
+    if not all((np.abs(value) < xml_document.HUGE).all() for value in values):
         raise ModelError(f"{owner}: its numbers must be finite")
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from ..errors import ModelError, OptionError
 from ..registry import registered
-from . import document
+from . import xml_document
 from .format import Content
-from .result import Imported
+from .robot import Imported
 
 
 def read(path: str | os.PathLike, **options: Any) -> Imported:
@@ -40,7 +40,7 @@ def _format_of(path, content):
     formats = registered("format")
     found = next((known for known in formats.values() if known.recognises(content)), None)
     if found is None:
-        root = document.parse(path)
+        root = xml_document.parse(path)
         known = ", ".join(f"{known.shows} ({key.upper()})" for key, known in formats.items())
         raise ModelError(f"{root.where}: the root element is <{root.tag}>; known are {known}")
     return found

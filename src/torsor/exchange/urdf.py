@@ -9,13 +9,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..describe.quantity import show
+from ..elements.quantity import show
 from ..errors import ModelError
 from ..registry import register
-from . import document
-from .assemble import assemble
+from . import xml_document
+from .build_model import assemble
 from .format import Format
-from .tree import Coupling, Link, Motion, Part, Tree
+from .link_tree import Coupling, Link, Motion, Part, Tree
 from .urdf_visuals import Visuals, origin
 
 KINDS = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide", "floating": "free", "planar": "planar"}
@@ -50,7 +50,7 @@ def read_urdf(
         raise ModelError(f"{path}: base must be 'fixed' or 'free', got {base!r}")
     if packages is not None and not isinstance(packages, Mapping):
         raise ModelError(f"{path}: packages must be folders by name, got {show(packages)}")
-    root = document.parse(path)
+    root = xml_document.parse(path)
     if root.tag != "robot":
         raise ModelError(f"{root.where}: a URDF file has the root element <robot>, got <{root.tag}>")
     tree = Reader(root, packages).tree(base)

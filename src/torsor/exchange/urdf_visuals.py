@@ -3,8 +3,8 @@
 import numpy as np
 
 from ..lie.euler import from_euler
-from . import meshes
-from .result import Visual
+from . import mesh_files
+from .robot import Visual
 
 ROUND = (("radius", 1), ("length", 1))
 SIZES = {"box": (("size", 3),), "sphere": (("radius", 1),), "cylinder": ROUND, "capsule": ROUND}
@@ -28,7 +28,7 @@ class Visuals:
         made = {"at": H[:3, 3], "rotation": H[:3, :3], "colour": colour}
         if shape.tag == "mesh":
             uri = shape.text("filename", link)
-            file = meshes.find(uri, self.file, self.packages)
+            file = mesh_files.find(uri, self.file, self.packages)
             if file is None and uri not in self.missing:
                 self.missing.add(uri)
                 self.out.note("missing", f"mesh {uri!r} of {link.label}", "no such file", shape.where)

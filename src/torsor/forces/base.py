@@ -8,7 +8,7 @@ A force declares one or more of
                     Σ velocity·effort; the velocity is a signal that is linear in the bodies' velocities       [W]
 
 An effort may depend on any signal, also on reactions, multipliers and accelerations, which depend on it in turn: kernels
-solve for such efforts (`formulations/implicit.py`).
+solve for such efforts (`formulations/algebra/algebraic_loops.py`).
 """
 
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..describe import quantity
-from ..describe.element import ANYTHING, MOTION, POSES, Element, Statement
-from ..describe.placing import ZERO, local_place
-from .parts import alike, parts_of
+from ..elements import quantity
+from ..elements.element import ANYTHING, MOTION, POSES, Element, Statement
+from ..elements.placing import ZERO, local_place
+from .force_data import alike, parts_of
 
 _SOUND: set = set()  # kinds of forces that were checked
 

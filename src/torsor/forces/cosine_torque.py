@@ -5,9 +5,9 @@ from typing import Self
 
 import casadi as ca
 
-from ..describe import quantity
-from ..describe.element import REQUIRED, Posed
-from ..describe.quantity import Axis, Number
+from ..elements import quantity
+from ..elements.element import REQUIRED, Posed
+from ..elements.quantity import Axis, Number
 from ..errors import ModelError
 from ..joints.base import Joint, existing_coordinate
 from ..registry import register

@@ -5,11 +5,11 @@ from typing import Any, ClassVar, Self
 
 import casadi as ca
 
-from ..describe import quantity
-from ..describe.quantity import Number
+from ..elements import quantity
+from ..elements.quantity import Number
 from ..errors import ModelError
 from ..registry import register
-from .laws import SpringDamper
+from .loads_and_springs import SpringDamper
 
 
 @register("cutoff-spring")

@@ -12,16 +12,16 @@ from typing import Any, ClassVar, Self
 
 import casadi as ca
 
-from ..describe import quantity
-from ..describe.element import REQUIRED, Posed, Rule, Statement, fill_in
-from ..describe.quantity import Axis, Number
+from ..constraints.unilateral import Unilateral
+from ..elements import quantity
+from ..elements.element import REQUIRED, Posed, Rule, Statement, fill_in
+from ..elements.quantity import Axis, Number
 from ..errors import ModelError
 from ..events import Event, Memory, Watch
-from ..events.actions.holding import Release
-from ..events.actions.striking import Land
+from ..events.actions.engage_release import Release
+from ..events.actions.impact import Land
 from ..joints import Constraint
 from ..joints.base import Connection, Joint, existing_coordinate
-from ..joints.unilateral import Unilateral
 from ..registry import register
 from .base import Force
 
@@ -119,7 +119,8 @@ class DryFriction(Constraint, Force):
 
     def events(self) -> list[Any]:
         """Sticking, sliding, and reversal: where u vanishes and friction cannot hold, so that it slides on in another direction.
-        The first and the last are found at the same zero: the instant decides which of them happens (`run/firing.py`)."""
+        The first and the last are found at the same zero: the instant decides which of them happens
+        (`run/events/event_firing.py`)."""
         hosts = self.within() if self.host is None else [self.host]
         lam, there = self.multiplier, [(host.active, 1.0) for host in hosts]
         force = ca.sqrt(ca.sumsqr(lam))

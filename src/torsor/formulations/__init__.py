@@ -1,4 +1,4 @@
-"""Equations of motion: one registered class each. They know nothing of machine code."""
+"""Formulations of the equations of motion: one registered class each. They do not depend on code generation."""
 
 from .base import Formulation
 

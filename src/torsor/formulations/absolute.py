@@ -4,38 +4,38 @@
     S λ = γ − G M⁻¹ f,     S = G M⁻¹ Gᵀ = Pᵀ L D Lᵀ P                                             (2)
 
 State: position and rotation of every body's centre of mass, ẋ in world axes, ω in body axes.
-f contains −ω × J ω. S is factored symbolically in a fill-reducing order; one factorisation serves accelerations and both
-projections:
+f contains −ω × J ω. S is factored symbolically in a fill-reducing order. The accelerations and both projections use the same
+factorisation:
 
     δq = −M⁻¹ Gᵀ S⁻¹ g,    δv = −M⁻¹ Gᵀ S⁻¹ ψ            least change in the mass metric            (3)
     e ← e − M⁻¹ Gᵀ S⁻¹ G e                               the part of an error that a projection leaves (4)
 
 and the impulses Λ = −S⁻¹ r with the jump δv = M⁻¹ Gᵀ Λ that changes G v by −r.
 
-A pivot that vanishes against its diagonal (the rank of G has dropped at this configuration) is not divided through: its
-multiplier is set to zero, and the smallest ratio is handed on so that a run can report it.
+A pivot that is negligible relative to its diagonal entry shows that the rank of G is lower at this configuration. Its
+multiplier is set to zero. The smallest ratio of pivot to diagonal is the last entry of the factor, so that a run can report it.
 """
 
 import casadi as ca
 import numpy as np
 
-from ..describe import quantity
+from ..elements import quantity
 from ..joints.base import Connection
 from ..lie import SO3, Product, Rn
 from ..registry import register
+from .algebra.balanced_sums import smallest
+from .algebra.constraint_rows import derive
+from .algebra.factorisation import SINGULAR, column, correction, ldl_solver, sparse_ldl, spreading
+from .algebra.lie_derivative import parts, rate, together, velocities
+from .algebra.loads import Loads
+from .algebra.substitution import Substitution
 from .base import Formulation, Solvers
-from .departures import alignments, departures
-from .factor import SINGULAR, column, correction, pivoted, solver, spreading
-from .folding import smallest
-from .graphs import conditioned
-from .initial import initial_functions
-from .lie_derivative import parts, rate, together, velocities
-from .loads import Loads
-from .outputs import joint_motion_of_bodies
-from .rows import derive
-from .substitution import Substitution
+from .graphs.assembly_measures import alignments, departures
+from .graphs.outputs import joint_motion_of_bodies
+from .graphs.run_kernels import replace_conditioning
+from .graphs.start_functions import initial_functions
 
-AXES = ("x", "y", "z", "about x", "about y", "about z")  # along and about which a body's coordinates count
+AXES = ("x", "y", "z", "about x", "about y", "about z")  # labels of the six velocities of a body
 
 
 @register("absolute")
@@ -66,12 +66,13 @@ class Absolute(Formulation):
         """G of all declared rows, sparse."""
         rows = []
         for block in self.blocks:
-            parts = {self.offset[id(body)]: J for body, J in zip(block.bodies, block.G)}
-            at, pieces = 0, []
-            for start in sorted(parts):
-                pieces += [ca.SX(parts[start].shape[0], start - at), parts[start]]
-                at = start + parts[start].shape[1]
-            pieces.append(ca.SX(block.psi.shape[0], self.v.shape[0] - at))
+            by_column = {self.offset[id(body)]: J for body, J in zip(block.bodies, block.G)}
+            end = 0
+            pieces = []
+            for start in sorted(by_column):
+                pieces += [ca.SX(by_column[start].shape[0], start - end), by_column[start]]
+                end = start + by_column[start].shape[1]
+            pieces.append(ca.SX(block.psi.shape[0], self.v.shape[0] - end))
             rows.append(ca.horzcat(*pieces))
         return ca.sparsify(ca.vertcat(*rows)) if rows else ca.SX(0, self.v.shape[0])
 
@@ -94,19 +95,19 @@ class Absolute(Formulation):
         ]
         return ca.sparsify(ca.diagcat(*blocks))
 
-    def applied(self):
+    def applied_forces(self):
         return ca.vertcat(*[self.loads.on[id(body)] for body in self.model.bodies])
 
     def forces(self):
         """f: applied forces and −ω × J ω."""
-        parts = []
+        forces = []
         for body in self.model.bodies:
             f = self.loads.on[id(body)]
             if not body.particle:
                 w = body.angular_velocity
                 f = f - together(ca.SX.zeros(3), ca.cross(w, body.inertia @ w))
-            parts.append(f)
-        return ca.vertcat(*parts)
+            forces.append(f)
+        return ca.vertcat(*forces)
 
     def bias(self):
         return -self.forces()
@@ -114,31 +115,41 @@ class Absolute(Formulation):
     # kernels
 
     def factored(self, G):
-        """G, L and D⁻¹ as one column, and last the smallest ratio of a pivot to its diagonal: (2)."""
-        Minv, f = self.inverse_mass(), self.forces()
-        over_mass = lambda b: Minv @ b
+        """The column (G, L, D⁻¹, smallest ratio of a pivot to its diagonal) of (2), and a function that makes the solvers."""
+        Minv = self.inverse_mass()
+        f = self.forces()
+
+        def over_mass(b):
+            return Minv @ b
+
         if not self.keep:
-            free, still = lambda gamma: (Minv @ f, ca.SX(0, 1)), ca.SX.zeros(self.v.shape[0])
-            return ca.SX.ones(1), lambda F: Solvers(free, lambda b: (still, b), over_mass=over_mass)
+            no_change = ca.SX.zeros(self.v.shape[0])
+
+            def free(gamma):
+                return Minv @ f, ca.SX(0, 1)
+
+            return ca.SX.ones(1), lambda F: Solvers(free, lambda b: (no_change, b), over_mass=over_mass)
         S = ca.sparsify(G @ Minv @ G.T)
-        D, LT, order = pivoted(S)
+        D, LT, order = sparse_ldl(S)
         diagonal = ca.diag(S)[order]
         inverse = ca.if_else(D > SINGULAR * diagonal, 1 / D, 0)
         factor = ca.densify(ca.vertcat(column(G), column(LT), inverse, smallest(D / diagonal)))
 
         def read(F):
-            own, lower, pivots, _ = ca.vertsplit(F, np.cumsum([0, G.nnz(), LT.nnz(), len(order), 1]).tolist())
-            kept = ca.SX(G.sparsity(), own)
-            solve = solver(ca.SX(LT.sparsity(), lower) + ca.SX.eye(len(order)), pivots, order)
+            entries, lower, pivots, _ = ca.vertsplit(F, np.cumsum([0, G.nnz(), LT.nnz(), len(order), 1]).tolist())
+            stored_G = ca.SX(G.sparsity(), entries)
+            solve = ldl_solver(ca.SX(LT.sparsity(), lower) + ca.SX.eye(len(order)), pivots, order)
 
             def accelerations(gamma):
-                lam = solve(gamma - kept @ (Minv @ f))  # (2)
-                return Minv @ (f + kept.T @ lam), lam  # (1)
+                lam = solve(gamma - stored_G @ (Minv @ f))  # (2)
+                return Minv @ (f + stored_G.T @ lam), lam  # (1)
 
-            spread = lambda lam: over_mass(kept.T @ lam)
-            return Solvers(accelerations, spreading(solve, spread), G=kept, over_mass=over_mass)  # (3), (4)
+            def spread(lam):
+                return over_mass(stored_G.T @ lam)
 
-        return conditioned(self, factor, G), read
+            return Solvers(accelerations, spreading(solve, spread), G=stored_G, over_mass=over_mass)  # (3), (4)
+
+        return replace_conditioning(self, factor, G), read
 
     def least_change(self, rows):
         return correction(self.jacobian()[rows, :], self.inverse_mass())
@@ -152,53 +163,53 @@ class Absolute(Formulation):
             "Minv": lambda: ca.Function("Minv", [self.q, self.p], [self.inverse_mass()]),
             "departures": lambda: departures(self),
             "alignments": lambda: alignments(self),
-            "exerted": self._exerted_by_rows,
+            "exerted": self._reactions_function,
             **initial_functions(self),
         }
 
-    def _exerted_by_rows(self):
-        """(t, q, p, multipliers of all rows) → force and torque of each connection on its second body, one after the other."""
-        lam, kept = ca.SX.sym("lam", len(self.rows)), self.keep
+    def _reactions_function(self):
+        """(t, q, p, multipliers of all declared rows) → force and torque of each connection on its second body, in turn."""
+        lam = ca.SX.sym("lam", len(self.rows))
+        kept = self.keep
         self.keep = list(range(len(self.rows)))
-        found = [x for c in self.model.constraints if isinstance(c, Connection) for x in self.exerted(c, lam)]
+        connections = [c for c in self.model.constraints if isinstance(c, Connection)]
+        reactions = [x for c in connections for x in self.reaction_from_rows(c, lam)]
         self.keep = kept
-        column = ca.densify(ca.vertcat(*found, ca.SX(0, 1)))
-        return ca.Function("exerted", [quantity.time, self.q, self.p, lam], [column])
+        values = ca.densify(ca.vertcat(*reactions, ca.SX(0, 1)))
+        return ca.Function("exerted", [quantity.time, self.q, self.p, lam], [values])
 
-    # what results are made of
+    # results
 
     @property
     def all_rows(self):
         return self
 
     def in_state(self, expression, a):
-        """The bodies' symbols are the state; their accelerations are parts of a."""
-        old, new = [], []
+        """Replace the accelerations of the bodies by parts of a; the other symbols of the bodies are the state."""
+        symbols = []
+        values = []
         for body in self.model.bodies:
-            at = self.offset[id(body)]
-            linear, angular = parts(a[at : at + velocities(body).shape[0]])
-            old += [body.acceleration, body.angular_acceleration]
-            new += [linear, ca.SX.zeros(3) if body.particle else angular]
-        return ca.substitute([expression], old, new)[0]
+            start = self.offset[id(body)]
+            linear, angular = parts(a[start : start + velocities(body).shape[0]])
+            symbols += [body.acceleration, body.angular_acceleration]
+            values += [linear, ca.SX.zeros(3) if body.particle else angular]
+        return ca.substitute([expression], symbols, values)[0]
 
     def rate_of(self, expression):
-        """ė along the motion, velocities held, and with time."""
         return rate(expression, self.substitution.bodies(expression), self.substitution.states(expression))
 
     def joint_motion(self, joint, a):
         return joint_motion_of_bodies(joint, self.substitution)
 
     def reaction(self, connection, lam, a):
-        return self.exerted(connection, lam)
+        return self.reaction_from_rows(connection, lam)
 
     def coordinate_names(self):
-        """One name per velocity: the body, and the axis along which it moves or about which it turns."""
+        """One name per velocity: the body, and the axis of the translation or rotation."""
         return [f"{b.name} {axis}" for b in self.model.bodies for axis in AXES[: 3 if b.particle else 6]]
 
     def carried(self):
-        """The body that each velocity moves, by name."""
         return [b.name for b in self.model.bodies for _ in range(3 if b.particle else 6)]
 
     def linear(self):
-        """1 for every velocity that is a length per time, 0 for an angular one."""
         return [1 if k < 3 else 0 for b in self.model.bodies for k in range(3 if b.particle else 6)]

@@ -1,13 +1,13 @@
-"""What a formulation is: the contract. A new one is one file in this folder; see docs/extend.md.
+"""The abstract base class of all formulations. A new formulation is one file in this folder; see docs/extend.md.
 
-A formulation chooses a state (q, v) on a group, says what the bodies' motion is in it, and solves for the accelerations.
-Everything that is handed on is made from that once, here, for all formulations:
+A formulation chooses a state (q, v) on a group, expresses the motion of the bodies in it, and solves for the accelerations.
+This class derives the following from that, once for all formulations:
 
-    functions()              factor, accelerations, impulse, positions, velocities, turns …: the kernels of a run
-    examination()            what the start and the diagnosis are computed with: residuals and Jacobian of all declared rows …,
-                             by name, each as a function without arguments that derives it
-    outputs(signals)         everything a result holds
-    watching(name, column)   any column of signals, as a function of the state, accelerations and multipliers
+    functions()              kernels of a run: factor, accelerations, impulse, positions, velocities, turns …
+    examination()            functions for the start and the diagnosis: residuals and Jacobian of all declared rows …,
+                             by name; each entry is a function without arguments that derives the function
+    outputs(signals)         all outputs of a result, as one function
+    watching(name, column)   a column of signals, as a function of the state, accelerations and multipliers
 """
 
 from abc import abstractmethod
@@ -17,45 +17,44 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from ..describe.quantity import time
+from ..elements.quantity import time
 from ..lie import Product
-from . import graphs
-from .evaluation import Examined
-from .lagrangian import Lagrangian
-from .lie_derivative import parts
-from .outputs import Outputs, watching
-from .rows import Block, RowsInUse
+from .algebra.constraint_rows import Block, RowsInUse
+from .algebra.lagrangian import Lagrangian
+from .algebra.lie_derivative import parts
+from .algebra.numpy_functions import Examined
+from .graphs import run_kernels
+from .graphs.outputs import Outputs, signal_function
 
 
 class Solvers(NamedTuple):
-    """What can be computed once a configuration has been factored, with S = G M⁻¹ Gᵀ of the rows in use.
+    """Solutions with the factorisation at one configuration, where S = G M⁻¹ Gᵀ of the rows in use.
 
-    accelerations   γ → (v̇, λ): the equations of motion with G v̇ = γ
-    restored        b → (M⁻¹ Gᵀ Λ, Λ = S⁻¹ b): the least change of velocities with G δv = b, and its impulses
-    tangent         e → the part of an error that a projection leaves; None: e − M⁻¹ Gᵀ S⁻¹ G e
-    G               the Jacobian as the factor holds it, for that
-    over_mass       b → M⁻¹ b; None: the factor does not hold that of M
-    hands_on        whether λ is handed on with the accelerations; else it is recovered where it is asked for
+    accelerations         γ → (v̇, λ): the equations of motion with G v̇ = γ
+    velocity_change       b → (M⁻¹ Gᵀ Λ, Λ = S⁻¹ b): the least change of velocities with G δv = b, and its impulses
+    tangent               e → the part of an error that a projection leaves; None: e − M⁻¹ Gᵀ S⁻¹ G e
+    G                     the Jacobian read from the factor, for the default of `tangent`
+    over_mass             b → M⁻¹ b; None if the factor does not contain the factors of M
+    returns_multipliers   True if `accelerations` returns λ for the results; False if `multipliers` recovers it from v̇
     """
 
     accelerations: Callable
-    restored: Callable
+    velocity_change: Callable
     tangent: Callable | None = None
     G: ca.SX | None = None
     over_mass: Callable | None = None
-    hands_on: bool = True
+    returns_multipliers: bool = True
 
 
 class Formulation(RowsInUse):
-    """Base of all formulations. A subclass sets, in `__init__`,
+    """Base of all formulations. A subclass defines the abstract methods and sets, in `__init__`,
 
-    manifold       group on which the configuration lives (blocks of Rᵏ, SO(3), SE(3))
+    manifold       group of the configuration (blocks of Rᵏ, SO(3), SE(3))
     q, v, p        symbols of configuration, velocity, and parameters followed by turn counters
-    turns          angles that are counted over full turns: (joint, place)
-    substitution   what signals are in the bodies' symbols; loads: the applied forces
-    blocks         all levels of every declared constraint, with `declare`
-
-    and defines what is abstract here.
+    turns          angles that are counted over full turns: (joint, index of the coordinate)
+    substitution   expresses signals by the bodies' symbols
+    loads          the applied forces
+    blocks         equations of every declared constraint at all levels; set by `declare`
     """
 
     kind = "formulation"
@@ -79,22 +78,27 @@ class Formulation(RowsInUse):
         """M(q), sparse."""
 
     @abstractmethod
-    def applied(self) -> ca.SX:
-        """Q(t, q, v): generalised forces of all that acts on the bodies, gravity included, without inertia."""
+    def applied_forces(self) -> ca.SX:
+        """Q(t, q, v): generalised applied forces, gravity included, without inertia forces."""
 
     @abstractmethod
     def factored(self, G: ca.SX) -> tuple[ca.SX, Callable[[ca.SX], Solvers]]:
-        """What depends on (t, q, p) alone and is worth computing once, as one column whose last entry tells how well it is
-        conditioned (it is compared with a small number during a run); and what reads a symbol of such a column."""
+        """The factorisation at a configuration, and a function that makes the solvers from it.
+
+        The first is a column of expressions of (t, q, p). Its last entry measures the conditioning; a run compares it with a
+        threshold. The second takes a symbol of such a column and returns `Solvers`.
+        """
 
     @abstractmethod
     def least_change(self, rows: list) -> Callable[[ca.SX], ca.SX]:
-        """Correction of a residual of some declared rows that changes coordinates least in the mass metric, factored on the
-        spot."""
+        """A function that maps a residual of some declared rows to the least correction of the coordinates in the mass metric.
+
+        The factorisation is part of the returned expression.
+        """
 
     @abstractmethod
     def power(self, lam: ca.SX, a: ca.SX) -> ca.SX:
-        """Power of what changes the energy: forces without potential, imposed motions, moving grounds."""
+        """Power that changes the energy: of forces without potential, imposed motions and moving grounds."""
 
     @abstractmethod
     def in_state(self, expression: ca.SX, a: ca.SX) -> ca.SX:
@@ -102,7 +106,7 @@ class Formulation(RowsInUse):
 
     @abstractmethod
     def rate_of(self, expression: ca.SX) -> ca.SX:
-        """ė along the motion, velocities held, and with time."""
+        """ė along the motion at constant velocities, explicit time dependence included."""
 
     @abstractmethod
     def joint_motion(self, joint, a: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
@@ -115,40 +119,45 @@ class Formulation(RowsInUse):
     @property
     @abstractmethod
     def all_rows(self) -> "Formulation":
-        """The formulation, itself or another, whose rows are those of every constraint, in the bodies' symbols."""
+        """The formulation that has rows for every constraint, in the bodies' symbols: itself or the absolute one."""
 
-    def turning(self) -> list[bool]:
-        """Whether each row in use stops rotations alone: no linear velocity of a body is in it."""
-        found = {}
+    def rotational_rows(self) -> list[bool]:
+        """True for each row in use that contains no linear velocity of a body."""
+        rotational = {}
         for block in self.all_rows.blocks:
             sizes = sum((ca.sum1(ca.fabs(parts(J.T)[0])).T for J in block.G), ca.SX.zeros(block.psi.shape[0]))
-            found[id(block.constraint)] = [x.is_zero() for x in ca.vertsplit(ca.densify(sizes))]
-        return [found[id(row.constraint)][row.index] for row in (self.rows[k] for k in self.keep)]
+            rotational[id(block.constraint)] = [x.is_zero() for x in ca.vertsplit(ca.densify(sizes))]
+        return [rotational[id(row.constraint)][row.index] for row in (self.rows[k] for k in self.keep)]
 
     def bias(self) -> ca.SX:
-        """What has to be overcome at v̇ = 0, applied forces included: M v̇ + bias = Gᵀ λ. From the kinetic energy, where a
-        formulation knows no shorter way."""
+        """The bias force in M v̇ + bias = Gᵀ λ, applied forces included.
+
+        Here it is derived from the kinetic energy; a formulation may override it with a shorter expression.
+        """
         L = Lagrangian(self)
-        return L.rate(L.momenta, ca.SX.zeros(self.v.shape)) - L.transported - L.carried - L.applied
+        return L.rate(L.momenta, ca.SX.zeros(self.v.shape)) - L.coadjoint_term - L.energy_gradient - L.applied_forces
 
     def needed(self, a: ca.SX) -> ca.SX:
-        """M v̇ + bias for given v̇ = a: what constraints and further forces have to give."""
+        """Inverse dynamics: the generalised forces M v̇ + bias that produce v̇ = a, beyond the applied forces."""
         return self.mass_matrix() @ a + self.bias()
 
     def placed(self, expression):
-        """An expression of the bodies' symbols, without accelerations, in the state: as it is, where these are the state."""
+        """An expression of the bodies' symbols, without accelerations, in the symbols of the state.
+
+        The expression is unchanged where the bodies' symbols are the state.
+        """
         return expression
 
     # rows
 
     def declare(self, blocks):
-        """Take the constraints of the model as blocks of rows; None for one that has no rows."""
+        """Set the blocks of rows of the constraints; None stands for a constraint without rows."""
         self.blocks = [block for block in blocks if block is not None]
         self.rows = [row for block in self.blocks for row in block.rows()]
         self.keep = self.active_rows()
 
     def block_of(self, constraint):
-        """The rows of a constraint, None where it has none."""
+        """The block of rows of a constraint, or None if it has no rows."""
         return next((block for block in self.blocks if block.constraint is constraint), None)
 
     def stacked(self, what):
@@ -159,71 +168,80 @@ class Formulation(RowsInUse):
 
     def functions(self, baumgarte=False, accelerations=True):
         """The kernels of a run, by name, as CasADi functions of flat vectors: see `graphs.functions`."""
-        return graphs.functions(self, baumgarte, accelerations)
+        return run_kernels.functions(self, baumgarte, accelerations)
 
     def schedules(self, layout):
-        """Kernels of a run that are better called through a table than written as one graph, by name: see `schedule`.
+        """Kernels of a run as schedules (`formulations/tables/schedule.py`), by name; other kernels are graphs.
 
-        layout   how a state is made of its parts
+        layout   the blocks of the state vector
         """
         return {}
 
     def inertias(self) -> ca.SX:
-        """κ(p), units of momenta over those of velocities, where momenta are state: the inertia that a joint feels in the reference
-        configuration while all joints beyond it are free, masses and moments of bodies."""
+        """κ(p), scale of each momentum relative to its velocity, for formulations whose state contains momenta.
+
+        It is the articulated inertia of each joint in the reference configuration, or the masses and moments of inertia of
+        the bodies.
+        """
         raise NotImplementedError
 
     def retractions(self, map):
         """The manifold's own kernels, for the exponential or the Cayley map."""
-        return graphs.retractions(self, map)
+        return run_kernels.retractions(self, map)
 
     def meeting(self):
-        """What impulses at all rows of contacts and friction do, as a function (t, q, v, p)."""
-        return graphs.meeting(self)
+        """Response to impulses at all rows of contacts and friction, as a function (t, q, v, p)."""
+        return run_kernels.contact_response(self)
 
     # before a run
 
     def examination(self):
-        """Functions on all declared rows, for the start and for the diagnosis of redundancy, each derived when asked for."""
+        """Builders of the functions for the start and for the diagnosis of redundant rows, by name."""
         t, q, v, p = time, self.q, self.v, self.p
         return {
             "g": lambda: ca.Function("g", [t, q, p], [self.stacked("g")]),
             "psi": lambda: ca.Function("psi", [t, q, v, p], [self.stacked("psi")]),
             "gamma": lambda: ca.Function("gamma", [t, q, v, p], [self.stacked("gamma")]),
             "G": lambda: ca.Function("G", [t, q, p], [self.jacobian()]),
-            "move": lambda: graphs.moving(self),
+            "move": lambda: run_kernels.assembly_step(self),
         }
 
     @cached_property
     def examined(self):
-        """`examination()`, each function derived once where it is asked for: it is the same for every structure."""
-        known = self.examination()
-        return Examined(known, lambda: known)
+        """The functions of `examination()`, each derived at its first use. They are the same for every structure."""
+        builders = self.examination()
+        return Examined(builders, lambda: builders)
 
     # multipliers and reactions
 
     def multipliers(self, lam, a):
-        """The multipliers that results show, of the rows in use."""
+        """The multipliers of the rows in use, for the results."""
         return lam[: len(self.keep)]
 
     def kept_multipliers(self, constraint, lam):
-        """λ of a constraint's rows, zero where a row is not in use; None for a constraint without rows here.
+        """λ of a constraint's rows, zero for a row that is not in use; None for a constraint without rows here.
 
-        lam   of the rows in use, or of these, of closed contacts and of the friction beside them
+        lam   multipliers of the rows in use, optionally followed by those of redundant contacts, of redundant friction and of
+              redundant rows that share loads
         """
-        if id(constraint) not in self.places:
+        if id(constraint) not in self.rows_of_constraint:
             return None
-        every = [*self.keep, *self.loose_contacts(), *self.beside(), *self.spare()]
-        kept = {row: k for k, row in zip(range(lam.shape[0]), every)}
-        return ca.vertcat(*[lam[kept[k]] if k in kept else 0 for k in self.places[id(constraint)]])
+        rows = [
+            *self.keep,
+            *self.redundant_contact_rows(),
+            *self.redundant_friction_rows(),
+            *self.load_sharing_rows(),
+        ]
+        index = {row: k for k, row in zip(range(lam.shape[0]), rows)}
+        return ca.vertcat(*[lam[index[k]] if k in index else 0 for k in self.rows_of_constraint[id(constraint)]])
 
     def multiplier_of(self, constraint, lam, a):
-        """λ of a constraint's rows, whether these are rows of the formulation or not."""
+        """λ of a constraint's rows, also for a constraint that has no rows in this formulation."""
         own = self.kept_multipliers(constraint, lam)
         return ca.SX.zeros(constraint.multiplier.shape) if own is None else own
 
-    def exerted(self, connection, lam):
-        """What a connection with rows exerts, see `reaction`:  F = G_xᵀ λ,    T = R G_θᵀ λ − (p − x) × F."""
+    def reaction_from_rows(self, connection, lam):
+        """The `reaction` of a connection that has rows:  F = G_xᵀ λ,    T = R G_θᵀ λ − (p − x) × F."""
         own, block = self.kept_multipliers(connection, lam), self.all_rows.block_of(connection)
         if own is None or block is None:
             return ca.SX.zeros(3), ca.SX.zeros(3)
@@ -234,18 +252,18 @@ class Formulation(RowsInUse):
 
     @property
     def implicit(self):
-        """How many efforts depend on reactions or accelerations: they follow λ in what `accelerations` hands on."""
+        """Number of efforts that depend on reactions or accelerations. The kernel `accelerations` returns them after λ."""
         return self.loads.size
 
     # results
 
     def outputs(self, signals):
-        """One function of everything that a result holds, and its layout."""
+        """All outputs of a result, as one function with its layout."""
         return Outputs(self, signals)
 
     def watching(self, name, column):
         """A column of signals as a function (t, q, v, p, a, λ) of that name."""
-        return watching(self, name, column)
+        return signal_function(self, name, column)
 
     def kinetic_energy(self):
         """T, in the bodies' symbols."""
@@ -254,5 +272,5 @@ class Formulation(RowsInUse):
     def energies(self):
         """Kinetic and potential energy, as a function (t, q, v, p)."""
         both = ca.vertcat(self.kinetic_energy(), self.all_rows.loads.potential)
-        found = self.in_state(both, ca.SX.zeros(self.v.shape[0]))
-        return graphs.shared(ca.Function("energies", [time, self.q, self.v, self.p], [ca.densify(found)]))
+        energies = self.in_state(both, ca.SX.zeros(self.v.shape[0]))
+        return run_kernels.shared(ca.Function("energies", [time, self.q, self.v, self.p], [ca.densify(energies)]))

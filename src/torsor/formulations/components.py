@@ -1,22 +1,23 @@
-"""A system solved up and down its components (Vlasenko, sec. 2.5 to 2.7 [vlasenko2006]).
+"""Hierarchical solution of a system by its components (Vlasenko, sec. 2.5 to 2.7 [vlasenko2006]).
 
-A component is what was included under one name: its own bodies, its own constraints, and components inside it. Bodies that
-constraints outside of it touch are its border. Seen from there it is
+A component is an included model: its own bodies, its own constraints, and the components included in it. Its border are the
+bodies that constraints outside of it act on. The accelerations of the border are
 
     v̇_e = D τ + r                                                                                     (1)
 
-with the forces τ that constraints outside exert on its border. A body alone is (1) with D = M⁻¹ and r = M⁻¹ f. A component
-joins the D and r of its bodies and of the components inside to D̂ and r̂, and its constraints G v̇ = γ to (1) of its own:
+with the forces τ that constraints outside exert on the border. For a single body, D = M⁻¹ and r = M⁻¹ f. A component assembles
+the D and r of its bodies and inner components to D̂ and r̂; its constraints G v̇ = γ then give its own D and r:
 
     S = G D̂ Gᵀ = Pᵀ L Δ Lᵀ P,    λ = S⁻¹ (γ − G r̂ − G D̂ Eᵀ τ)                                         (2)
     D = E D̂ Eᵀ − E D̂ Gᵀ S⁻¹ G D̂ Eᵀ,       r = E (r̂ + D̂ Gᵀ S⁻¹ (γ − G r̂))                             (3)
     v̇ = r̂ + D̂ τ̂,     τ̂ = Gᵀ λ + Eᵀ τ                                                                  (4)
 
-where E selects its border. (2) and (3) go up from the innermost components; (4) comes down and hands every component inside
-its part of τ̂. A component without a border is a system of its own.
+where E selects the border. Components that are eliminated in an order given by the user are joined in groups, which are components,
+too (`component_paths.py`). The upward pass evaluates (2) and (3) from the innermost components outwards. The downward pass
+evaluates (4) and gives every inner component its part of τ̂. A component without a border is an independent system.
 
-D̂ may be singular (a component that cannot move some way) and rows may depend on each other: then a pivot in Δ vanishes
-against what the row would be if all bodies were free, and is not divided through; its multiplier is zero.
+D̂ may be singular (a component that cannot move in some direction), and rows may depend on each other. Then a pivot in Δ is
+negligible relative to the diagonal entry that the row has with free bodies, and its multiplier is set to zero.
 """
 
 from typing import NamedTuple
@@ -24,26 +25,28 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from .factor import SINGULAR, pivoted
+from .algebra.factorisation import SINGULAR, sparse_ldl
 
 
-class Stored(NamedTuple):
-    """The matrices of a component that depend on the configuration: G, D̂ of the components inside, Lᵀ and Δ⁻¹ of (2)."""
+class ComponentMatrices(NamedTuple):
+    """The matrices of a component that depend on the configuration: G, D of the inner components, Lᵀ and Δ⁻¹ of (2)."""
 
     G: ca.SX
     inner: list
     LT: ca.SX
     pivots: ca.SX
 
-    def parts(self):
+    def matrices(self):
         return [self.G, *self.inner, self.LT, self.pivots]
 
 
 class Component:
-    """One component, and those inside it.
+    """One component with its inner components.
 
-    bodies   of its own;   rows: (place among all rows, {body: row of G}) of its own constraints
-    inside   components;   border: bodies, of its own or inside, that constraints outside touch
+    bodies   its own bodies
+    rows     rows of its own constraints: (key of the row, {body: row of G})
+    inside   its inner components
+    border   its own or inner bodies that constraints outside act on
     """
 
     def __init__(self, path):
@@ -59,180 +62,175 @@ class Component:
             yield from inner
         yield self
 
-    def joined(self):
-        """The bodies that the constraints of the component may touch: its own, and the borders of the components inside."""
+    def constrained_bodies(self):
+        """The bodies that the component's own constraints may act on: its own, and the borders of the inner components."""
         return self.bodies + [body for inner in self.inside for body in inner.border]
 
-    # up
+    # upward pass
 
-    def reduced(self, over_mass):
-        """Everything stored here and inside, D of (3), and the smallest pivots against free bodies.
+    def reduce(self, inverse_masses):
+        """The matrices of all inner components and of this one, D of (3), and the smallest pivots relative to free bodies.
 
-        over_mass   M⁻¹ of each body, by identity
+        inverse_masses   M⁻¹ of each body, by identity
         """
-        stored, ratios, inner = [], [], []
+        stored = []
+        ratios = []
+        inner = []
         for child in self.inside:
-            below, D, smallest = child.reduced(over_mass)
-            stored += below
+            child_matrices, D, child_ratios = child.reduce(inverse_masses)
+            stored += child_matrices
             inner.append(D)
-            ratios += smallest
-        joined = self.joined()
-        self.places = _places(joined, over_mass)
-        size = sum(over_mass[id(body)].shape[0] for body in joined)
-        self.edge = [k for body in self.border for k in self.places[id(body)]]
-        whole = ca.diagcat(*[over_mass[id(body)] for body in self.bodies], *inner, ca.SX(0, 0))
-        alone = ca.diagcat(*[over_mass[id(body)] for body in joined], ca.SX(0, 0))
-        G = self._matrix(size)
-        LT, pivots, ratio = self._factored(G, whole, alone)
-        one = Stored(G, inner, LT, pivots)
-        across = self._forward(one, (G @ whole)[:, self.edge])
-        weighted = ca.diag(pivots) @ across if self.rows else across
-        D = ca.sparsify(whole[self.edge, self.edge] - across.T @ weighted)  # (3)
-        self.over_mass = [over_mass[id(body)] for body in self.bodies]
-        return [*stored, one], D, ratios + ratio
+            ratios += child_ratios
+        bodies = self.constrained_bodies()
+        self.indices = _velocity_indices(bodies, inverse_masses)
+        size = sum(inverse_masses[id(body)].shape[0] for body in bodies)
+        self.border_indices = [k for body in self.border for k in self.indices[id(body)]]
+        D_hat = ca.diagcat(*[inverse_masses[id(body)] for body in self.bodies], *inner, ca.SX(0, 0))
+        free = ca.diagcat(*[inverse_masses[id(body)] for body in bodies], ca.SX(0, 0))
+        G = self._jacobian(size)
+        LT, pivots, ratio = self._factorise(G, D_hat, free)
+        matrices = ComponentMatrices(G, inner, LT, pivots)
+        coupling = self._forward(matrices, (G @ D_hat)[:, self.border_indices])
+        weighted = ca.diag(pivots) @ coupling if self.rows else coupling
+        D = ca.sparsify(D_hat[self.border_indices, self.border_indices] - coupling.T @ weighted)  # (3)
+        self.inverse_masses = [inverse_masses[id(body)] for body in self.bodies]
+        return [*stored, matrices], D, ratios + ratio
 
-    def _matrix(self, size):
+    def _jacobian(self, size):
         """G of the component's own rows."""
         G = ca.SX(len(self.rows), size)
-        for k, (_, touched) in enumerate(self.rows):
-            for body, row in touched.items():
-                G[k, self.places[body]] = row
+        for k, (_, row_of_body) in enumerate(self.rows):
+            for body, row in row_of_body.items():
+                G[k, self.indices[body]] = row
         return ca.sparsify(G)
 
-    def _factored(self, G, whole, alone):
-        """Lᵀ and Δ⁻¹ of (2), and how small the pivots are."""
+    def _factorise(self, G, D_hat, free):
+        """Lᵀ and Δ⁻¹ of (2), and the smallest ratio of a pivot to its diagonal entry with free bodies."""
         if not self.rows:
             self.order = []
             return ca.SX(0, 0), ca.SX(0, 1), []
-        pivots, LT, self.order = pivoted(G @ whole @ G.T)
-        free = ca.densify(ca.diag(G @ alone @ G.T))[self.order]
-        return LT, ca.if_else(pivots > SINGULAR * free, 1 / pivots, 0), [ca.mmin(pivots / free)]
+        pivots, LT, self.order = sparse_ldl(G @ D_hat @ G.T)
+        diagonal = ca.densify(ca.diag(G @ free @ G.T))[self.order]
+        return LT, ca.if_else(pivots > SINGULAR * diagonal, 1 / pivots, 0), [ca.mmin(pivots / diagonal)]
 
-    def _forward(self, one, columns):
-        """L⁻¹ P of some columns."""
+    def _forward(self, matrices, columns):
+        """L⁻¹ P B for some columns B."""
         if not self.rows:
             return ca.SX(0, columns.shape[1])
-        return ca.solve((one.LT + ca.SX.eye(len(self.rows))).T, ca.sparsify(columns[self.order, :]))
+        return ca.solve((matrices.LT + ca.SX.eye(len(self.rows))).T, ca.sparsify(columns[self.order, :]))
 
-    def _solved(self, one, column):
-        """S⁻¹ of a column."""
+    def solve(self, matrices, column):
+        """S⁻¹ b for a column b."""
         if not self.rows:
             return column
         back = np.argsort(self.order).tolist()
-        y = one.pivots * ca.densify(self._forward(one, ca.densify(column)))
-        return ca.solve(one.LT + ca.SX.eye(len(self.rows)), y)[back]
+        y = matrices.pivots * ca.densify(self._forward(matrices, ca.densify(column)))
+        return ca.solve(matrices.LT + ca.SX.eye(len(self.rows)), y)[back]
 
 
-def _places(bodies, over_mass):
-    """Where the velocities of bodies stand, one body after the other, by identity."""
-    found, at = {}, 0
+def _velocity_indices(bodies, inverse_masses):
+    """Indices of the velocities of each body in the vector of all of them, by identity."""
+    indices = {}
+    start = 0
     for body in bodies:
-        size = over_mass[id(body)].shape[0]
-        found[id(body)] = list(range(at, at + size))
-        at += size
-    return found
+        size = inverse_masses[id(body)].shape[0]
+        indices[id(body)] = list(range(start, start + size))
+        start += size
+    return indices
 
 
 class Passes:
-    """Accelerations and multipliers by one pass up and one down, with what the components stored.
+    """Accelerations and multipliers by one upward and one downward pass.
 
-    stored   one for each component, the innermost first
-    free     M⁻¹ f of each body by identity: what it would do alone
-    gamma    right-hand side of each row by its place
+    stored   `ComponentMatrices` of each component, the innermost first
+    free     M⁻¹ f, the free acceleration of each body, by identity
+    gamma    right-hand side of each row, by its key
+
+    Results: `accelerations` by the identity of the body, `multipliers` by the key of the row.
     """
 
     def __init__(self, system, stored, free, gamma):
         self.stored = dict(zip(map(id, system), stored))
-        self.free, self.gamma = free, gamma
-        self.found: dict[int, ca.SX] = {}  # accelerations by body
-        self.multipliers: dict[int, ca.SX] = {}  # by place of the row
-        self.known: dict = {}
+        self.free = free
+        self.gamma = gamma
+        self.accelerations: dict[int, ca.SX] = {}
+        self.multipliers: dict[int, ca.SX] = {}
+        self._border_free: dict = {}  # (r̂, λ with τ = 0) by component
         self._up(system)
-        self._down(system, ca.SX.zeros(len(system.edge)))
+        self._down(system, ca.SX.zeros(len(system.border_indices)))
 
     def _up(self, component):
         """r of (3)."""
-        below = [self._up(inner) for inner in component.inside]
-        rest = ca.vertcat(*[self.free[id(body)] for body in component.bodies], *below, ca.SX(0, 1))
-        one, whole = self.stored[id(component)], self._whole(component)
-        lam = ca.vertcat(*[self.gamma[place] for place, _ in component.rows], ca.SX(0, 1)) - one.G @ rest
-        lam = component._solved(one, lam)
-        self.known[id(component)] = rest, lam
-        return (rest + whole @ (one.G.T @ lam))[component.edge]
+        inner = [self._up(child) for child in component.inside]
+        r_hat = ca.vertcat(*[self.free[id(body)] for body in component.bodies], *inner, ca.SX(0, 1))
+        matrices = self.stored[id(component)]
+        D_hat = self._D_hat(component)
+        residual = ca.vertcat(*[self.gamma[key] for key, _ in component.rows], ca.SX(0, 1)) - matrices.G @ r_hat
+        lam = component.solve(matrices, residual)
+        self._border_free[id(component)] = r_hat, lam
+        return (r_hat + D_hat @ (matrices.G.T @ lam))[component.border_indices]
 
     def _down(self, component, tau):
-        """v̇ of (4) and λ of (2), here and inside."""
-        one, whole, (rest, lam) = self.stored[id(component)], self._whole(component), self.known[id(component)]
-        outside = ca.SX.zeros(rest.shape[0])
-        outside[component.edge] = tau
-        if component.edge:
-            lam = lam - component._solved(one, one.G @ (whole @ outside))
-        self.multipliers.update({place: lam[k] for k, (place, _) in enumerate(component.rows)})
-        forces = one.G.T @ lam + outside  # τ̂
-        for body, over in zip(component.bodies, component.over_mass):
-            own = component.places[id(body)]
-            self.found[id(body)] = rest[own] + over @ forces[own]  # (4)
+        """Set v̇ of (4) and λ of (2), of the component and its inner components."""
+        matrices = self.stored[id(component)]
+        D_hat = self._D_hat(component)
+        r_hat, lam = self._border_free[id(component)]
+        outside = ca.SX.zeros(r_hat.shape[0])
+        outside[component.border_indices] = tau
+        if component.border_indices:
+            lam = lam - component.solve(matrices, matrices.G @ (D_hat @ outside))
+        self.multipliers.update({key: lam[k] for k, (key, _) in enumerate(component.rows)})
+        forces = matrices.G.T @ lam + outside  # τ̂
+        for body, inverse_mass in zip(component.bodies, component.inverse_masses):
+            own = component.indices[id(body)]
+            self.accelerations[id(body)] = r_hat[own] + inverse_mass @ forces[own]  # (4)
         for inner in component.inside:
-            self._down(inner, forces[[k for body in inner.border for k in component.places[id(body)]]])
+            self._down(inner, forces[[k for body in inner.border for k in component.indices[id(body)]]])
 
-    def _whole(self, component):
-        """D̂."""
-        return ca.diagcat(*component.over_mass, *self.stored[id(component)].inner, ca.SX(0, 0))
+    def _D_hat(self, component):
+        return ca.diagcat(*component.inverse_masses, *self.stored[id(component)].inner, ca.SX(0, 0))
 
 
-def components_of(bodies, rows):
-    """The components of a model as a tree, from the paths of their names.
+def components_of(bodies, rows, paths):
+    """The components of a model as a tree.
 
-    rows   (place, constraint, {body: row of G}) of every row in the equations
+    rows    (key, constraint, {body: row of G}) of every row in the equations
+    paths   components of bodies and constraints (`ComponentPaths`)
     """
     system = Component("")
-    known = {"": system}
+    components = {"": system}
 
-    def at(path):
-        if path not in known:
-            outer = at(path.rpartition(".")[0])
-            known[path] = Component(path)
-            outer.inside.append(known[path])
-        return known[path]
+    def component_at(path):
+        if path not in components:
+            outer = component_at(path.rpartition(".")[0])
+            components[path] = Component(path)
+            outer.inside.append(components[path])
+        return components[path]
 
     for body in bodies:
-        at(path_of(body)).bodies.append(body)
+        component_at(paths.of_body(body)).bodies.append(body)
     by_identity = {id(body): body for body in bodies}
-    for place, constraint, touched in rows:
-        home = _common([path_of(constraint), *[path_of(by_identity[body]) for body in touched]])
-        at(home).rows.append((place, touched))
-        for body in touched:
-            for path in _between(path_of(by_identity[body]), home):
-                known[path].border.append(by_identity[body])
-    for component in known.values():
+    for key, constraint, row_of_body in rows:
+        owner = paths.of_constraint(constraint, [by_identity[body] for body in row_of_body])
+        component_at(owner).rows.append((key, row_of_body))
+        for body in row_of_body:
+            for path in _paths_below(owner, paths.of_body(by_identity[body])):
+                components[path].border.append(by_identity[body])
+    for component in components.values():
         component.border = list({id(body): body for body in component.border}.values())
     return system
 
 
-def path_of(thing):
-    """Where a thing was included: its name without the last part."""
-    return thing.name.rpartition(".")[0]
-
-
-def _common(paths):
-    """The innermost component that all paths are in."""
-    parts = [path.split(".") if path else [] for path in paths]
-    shared = []
-    for level in zip(*parts):
-        if len(set(level)) > 1:
-            break
-        shared.append(level[0])
-    return ".".join(shared)
-
-
-def _between(path, outer):
-    """Components from that of a path outwards, up to but without an outer one."""
+def _paths_below(outer, path):
+    """A path and the paths of the components around it, up to an outer one, which is excluded."""
     while path != outer:
         yield path
         path = path.rpartition(".")[0]
 
 
-def restored_from(stored, parts):
-    """The same as `stored`, with other matrices in their order."""
-    pieces = iter(parts)
-    return [Stored(next(pieces), [next(pieces) for _ in one.inner], next(pieces), next(pieces)) for one in stored]
+def unpack_matrices(stored, matrices):
+    """`ComponentMatrices` with the structure of `stored`, from a list of matrices in the same order."""
+    pieces = iter(matrices)
+    return [
+        ComponentMatrices(next(pieces), [next(pieces) for _ in one.inner], next(pieces), next(pieces)) for one in stored
+    ]

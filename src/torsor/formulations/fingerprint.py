@@ -1,4 +1,4 @@
-"""A fingerprint of a model: everything that its equations are made from, before anything is derived."""
+"""The fingerprint of a model: a hash of everything that its equations depend on, computed before they are derived."""
 
 import hashlib
 import inspect
@@ -9,40 +9,41 @@ from functools import cache
 import casadi as ca
 import numpy as np
 
-from ..describe import quantity
-from ..describe.body import MADE_OF
-from ..describe.include import owners_in
-from ..describe.lazy import kept
-from ..forces.parts import alike
+from ..elements import quantity
+from ..elements.lazy_attributes import kept
+from ..forces.force_data import alike
+from ..lookup.interval_search import used
+from ..lookup.lookup_calls import calls, looked_up
+from ..model.body import MADE_OF
+from ..model.include import owners_in
 from ..registry import registered
-from ..tables.calls import calls, looked_up
-from ..tables.search import used
+from ..source_files import imported_files
 
 
 @cache
 def sources():
-    """Digest of the code that turns a description into equations: with it changes what a fingerprint stands for."""
+    """Digest of the code that derives equations from a model. A fingerprint is valid for one version of this code."""
     root = pathlib.Path(__file__).parent.parent
-    rooms = ("lie", "tables", "describe", "events", "joints", "forces", "formulations", "start")
-    files = [f for room in rooms for f in sorted((root / room).rglob("*.py"))]
+    files = [path for package in ("formulations", "start", "checks") for path in (root / package).rglob("*.py")]
     digest = hashlib.sha256()
-    for f in files:
-        digest.update(f.read_bytes())
+    for path, text in imported_files(files).items():
+        digest.update(f"{path}\0{text}\0".encode())
     return digest.hexdigest()
 
 
-def _foreign():
-    """Sources of the formulations that are defined outside this package: with them, too, changes what a fingerprint stands
-    for. Where there is no file, the code of the methods counts."""
-    found = []
-    for key, cls in registered("formulation").items():
-        for own in cls.__mro__:
-            if own is not object and own.__module__.partition(".")[0] not in (__package__.partition(".")[0], "abc"):
-                found.append(f"{key} {_source(own)}")
-    return found
+def _user_formulations():
+    """Digests of the source code of formulations that are defined outside this package."""
+    own_packages = (__package__.partition(".")[0], "abc")
+    digests = []
+    for key, formulation in registered("formulation").items():
+        for cls in formulation.__mro__:
+            if cls is not object and cls.__module__.partition(".")[0] not in own_packages:
+                digests.append(f"{key} {_source_digest(cls)}")
+    return digests
 
 
-def _source(cls):
+def _source_digest(cls):
+    """Hash of the source file of a class, or of the code of its methods if there is no file."""
     try:
         content = pathlib.Path(inspect.getfile(cls)).read_bytes()
     except (TypeError, OSError):
@@ -50,19 +51,19 @@ def _source(cls):
     return hashlib.sha256(content).hexdigest()
 
 
-_DIGESTS: dict = {}
+_DIGESTS: dict = {}  # (trace, its hash) by the identity of the trace
 
 
-def _digest(trace):
-    """Hash of a trace, kept with it."""
+def _trace_digest(trace):
+    """Hash of a trace, computed once."""
     if id(trace) not in _DIGESTS:
         text = "\n".join([trace.function.serialize(), str(trace.holonomic), *trace.directions])
         _DIGESTS[id(trace)] = (trace, hashlib.sha256(text.encode()).hexdigest())
     return _DIGESTS[id(trace)][1]
 
 
-def _changes(model):
-    """Names and expressions of everything that may change while a model runs."""
+def _runtime_changes(model):
+    """Names and expressions of everything that may change during a run: memories, states, events and their steps."""
     yield ["switched", *[element.name for element in model.switched]], []
     yield ["memories", *[f"{m.name}={m.value!r}" for m in model.memories]], []
     yield ["states", *[state.name for state in model.states]], [state.rate for state in model.states]
@@ -76,16 +77,21 @@ def _changes(model):
 
 
 class _Contents:
-    """What a model consists of, in its order: names, numbers, and expressions of its symbols.
+    """The contents of a model in a fixed order, from which its digest is computed.
 
-    numbers   of every quantity, or what takes their place
+    names         names and other text
+    numbers       values of every quantity as bytes, or a mark for a missing one or an expression
+    expressions   expressions of the model's symbols
     """
 
     def __init__(self, model, *names):
-        self.model, self.names, self.numbers, self.expressions = model, list(names), [], []
+        self.model = model
+        self.names = list(names)
+        self.numbers = []
+        self.expressions = []
 
     def add(self, *values):
-        """Quantities of any kind, None where there is none."""
+        """Add quantities of any kind; None stands for a missing one."""
         for x in values:
             x = quantity.numbers_or(x) if isinstance(x, ca.SX) else x
             if x is None:
@@ -95,33 +101,33 @@ class _Contents:
                 self.expressions.append(x)
             else:
                 x = x if type(x) is np.ndarray else np.asarray(x, float)
-                self.numbers.append(b"%d:" % x.nbytes + x.tobytes())  # which quantity a number belongs to matters
+                self.numbers.append(b"%d:" % x.nbytes + x.tobytes())  # the length separates quantities
 
     def add_alike(self, values):
-        """The same quantity of many things: at once, where it is nothing but numbers of one size, or there is none."""
-        x = _numbers(values)
+        """Add the same quantity of many elements, as one array if all are numbers of one shape or all are None."""
+        x = _common_array(values)
         if x is None:
             self.add(*values)
         else:
             self.numbers.append(b"%d times %d:" % (len(values), x.nbytes) + x.tobytes())
 
     def function(self):
-        """All expressions as a function of their symbols, and these."""
+        """All expressions as a function of their symbols, the symbols, and the expressions as one column."""
         column = ca.vertcat(ca.SX(0, 1), *[ca.vec(ca.densify(x)) for x in self.expressions])
         symbols = ca.symvar(column)
         return ca.Function("definition", [ca.vertcat(*symbols, ca.SX(0, 1))], [column]), symbols, column
 
     def digest(self):
         f, symbols, column = self.function()
-        known = labels(self.model, column)
-        names = [known.get(s.element_hash(), s.name()) for s in symbols]  # time is nobody's
+        label_of = labels(self.model, column)
+        names = [label_of.get(s.element_hash(), s.name()) for s in symbols]  # time belongs to no element
         digest = hashlib.sha256("\n".join([*self.names, "symbols", *names, f.serialize()]).encode())
         digest.update(b"".join(self.numbers))
         return digest.hexdigest()
 
 
-def _numbers(values):
-    """Values as one array, an empty one where all of them are None; None where they are not numbers of one shape."""
+def _common_array(values):
+    """Values as one array, empty if all are None; None if they are not numbers of one shape."""
     types = set(map(type, values))
     if types == {type(None)}:
         return np.zeros(0)
@@ -132,109 +138,121 @@ def _numbers(values):
 
 
 def labels(model, expression):
-    """Whose the symbols of an expression are, and which of that one's, in words, by their identity."""
+    """Labels of the symbols of an expression, by symbol: class and name of the element, attribute and index."""
     return {
-        s.element_hash(): f"{type(thing).__name__} {thing.name} {name} {k}"
-        for thing, name in owners_in(model, expression)
-        for k, s in enumerate(ca.symvar(getattr(thing, name)))
+        s.element_hash(): f"{type(element).__name__} {element.name} {name} {k}"
+        for element, name in owners_in(model, expression)
+        for k, s in enumerate(ca.symvar(getattr(element, name)))
     }
 
 
 def fingerprint(model, signals):
-    """Hash of a model and of recorded signals: expressions of the model's symbols."""
-    known = model.derived
-    if "declared" not in known:
-        known["declared"] = _declared(model).digest()
-    foreign = _foreign()
-    if not signals and not foreign:
-        return known["declared"]
-    told = _Contents(model, known["declared"], *foreign, *signals)
-    told.add(*[ca.SX(x) for x in signals.values()])
-    return told.digest()
+    """Hash of a model and of recorded signals, which are expressions of the model's symbols."""
+    cache = model.derived
+    if "declared" not in cache:
+        cache["declared"] = _model_contents(model).digest()
+    user_formulations = _user_formulations()
+    if not signals and not user_formulations:
+        return cache["declared"]
+    contents = _Contents(model, cache["declared"], *user_formulations, *signals)
+    contents.add(*[ca.SX(x) for x in signals.values()])
+    return contents.digest()
 
 
 def time_dependent(model):
     """Expressions of the equations of motion that contain time."""
-    known = model.derived
-    if "declared expressions" not in known:
-        _declared(model)
-    if "time_dependent" not in known:
+    cache = model.derived
+    if "declared expressions" not in cache:
+        _model_contents(model)
+    if "time_dependent" not in cache:
         traces = {id(c.traced()): c for c in model.constraints}
         timed = {mark for mark, c in traces.items() if c.traced() is not None and not timeless(c.traced())}
-        stated = [c.equations() for c in model.constraints if id(c.traced()) in timed] if timed else []
-        rows = [x for x in (s.velocity if s.position is None else s.position for s in stated) if x is not None]
-        every = [*known.pop("declared expressions"), *rows, *[state.rate for state in model.states]]
-        known["declared expressions"] = []
-        at_all = ca.depends_on(ca.vertcat(ca.SX(0, 1), *[ca.vec(ca.densify(x)) for x in every]), quantity.time)
-        known["time_dependent"] = [x for x in every if ca.depends_on(x, quantity.time)] if at_all else []
-    return known["time_dependent"]
+        equations = [c.equations() for c in model.constraints if id(c.traced()) in timed] if timed else []
+        rows = [x for x in (e.velocity if e.position is None else e.position for e in equations) if x is not None]
+        expressions = [*cache.pop("declared expressions"), *rows, *[state.rate for state in model.states]]
+        cache["declared expressions"] = []
+        column = ca.vertcat(ca.SX(0, 1), *[ca.vec(ca.densify(x)) for x in expressions])
+        any_timed = ca.depends_on(column, quantity.time)
+        cache["time_dependent"] = [x for x in expressions if ca.depends_on(x, quantity.time)] if any_timed else []
+    return cache["time_dependent"]
 
 
 def timeless(trace):
-    """True if equations that a connection shares with all of its kind do not contain time."""
+    """True if the equations of a kind of connection do not contain time."""
     return not trace.function.jac_sparsity(0, trace.function.n_in() - 1).nnz()
 
 
 def looked_up_in(model):
-    """Numbers of the tables that a model looks up, and the arguments: expressions of its symbols."""
+    """The tables that a model looks up, each with its numbers and its argument as an expression of the model's symbols."""
     if "looked_up" not in model.derived:
-        f, symbols, _ = _declared(model).function() if used() else (None, [], None)
+        f, symbols, _ = _model_contents(model).function() if used() else (None, [], None)
         model.derived["looked_up"] = looked_up(f, [symbols]) if f is not None and calls(f) else []
     return model.derived["looked_up"]
 
 
-def _declared(model):
-    """The declared equations, the start as given, and the names."""
-    told = _Contents(model, sources(), ca.CasadiMeta.version(), model.name)
-    told.names += ["inputs", *model.parameters, *[m.name for m in model.memories]]
-    _declare_equations(model, told)
-    model.derived["declared expressions"] = list(told.expressions)
-    for what, values in _changes(model):
-        told.names += what
-        told.add(*[quantity.constant(x) for x in values])
-    return told
+def _model_contents(model):
+    """The names, declared equations, given start and runtime changes of a model."""
+    contents = _Contents(model, sources(), ca.CasadiMeta.version(), model.name)
+    contents.names += ["inputs", *model.parameters, *[m.name for m in model.memories]]
+    _add_bodies(model, contents)
+    _add_constraints(model, contents)
+    _add_forces(model, contents)
+    model.derived["declared expressions"] = list(contents.expressions)
+    for names, values in _runtime_changes(model):
+        contents.names += names
+        contents.add(*[quantity.constant(x) for x in values])
+    return contents
 
 
-def _declare_equations(model, told):
-    """The same without what changes while a model runs."""
+def _add_bodies(model, contents):
+    """Add the grounds and bodies of a model."""
     for ground in model.grounds:
-        told.names.append(ground.name)
+        contents.names.append(ground.name)
         if not ground.held:
-            told.names.append("moves")
-            told.add(*ground.path)
-    for still in zip(*[ground.reference for ground in model.grounds if ground.held]):
-        told.add_alike(still)
-    told.names += [body.name for body in model.bodies]
-    for what in MADE_OF.values():
-        told.add_alike([getattr(body, what) for body in model.bodies])
-    placed: list = []
+            contents.names.append("moves")
+            contents.add(*ground.path)
+    for values in zip(*[ground.reference for ground in model.grounds if ground.held]):
+        contents.add_alike(values)
+    contents.names += [body.name for body in model.bodies]
+    for attribute in MADE_OF.values():
+        contents.add_alike([getattr(body, attribute) for body in model.bodies])
+
+
+def _add_constraints(model, contents):
+    """Add the constraints of a model, and the given start of its joints."""
+    all_frames: list = []
     for c in model.constraints:
-        told.names += [c.name, c.key]
+        contents.names += [c.name, c.key]
         trace = c.traced()
         if trace is None:
-            stated = c.equations()
-            told.add(stated.position, stated.velocity, stated.coordinates, stated.rates)
-            told.names += stated.directions
+            equations = c.equations()
+            contents.add(equations.position, equations.velocity, equations.coordinates, equations.rates)
+            contents.names += equations.directions
         else:
-            told.names += [_digest(trace), c.first.name, c.second.name]
+            contents.names += [_trace_digest(trace), c.first.name, c.second.name]
             frames = c.placed_numbers
             if frames is None:
-                told.names.append("placed by expressions")
-                told.add(*c.placed)
+                contents.names.append("placed by expressions")
+                contents.add(*c.placed)
             else:
-                placed.append(frames)
-    told.add_alike(placed)
-    for what in ("start", "start_rate"):
-        told.add_alike([kept(j, what) for j in model.joints])
-    told.names += [f"{j.name} cut={bool(j.cut)}" for j in model.joints if j.cut is not None]
-    told.add(model.gravity)
+                all_frames.append(frames)
+    contents.add_alike(all_frames)
+    for attribute in ("start", "start_rate"):
+        contents.add_alike([kept(j, attribute) for j in model.joints])
+    contents.names += [f"{j.name} cut={bool(j.cut)}" for j in model.joints if j.cut is not None]
+    contents.names += [f"eliminate {level!r}: {order!r}" for level, order in model.eliminations.items()]
+
+
+def _add_forces(model, contents):
+    """Add the gravity and the forces of a model."""
+    contents.add(model.gravity)
     texts: dict = {}
     for force in model.forces:
-        told.names += [force.name, force.key]
+        contents.names += [force.name, force.key]
         shared = alike(force)
         if shared is None:
-            told.add(force.potential(), force.dissipation(), *[x for pair in force.efforts() for x in pair])
-        else:  # fields say it all
+            contents.add(force.potential(), force.dissipation(), *[x for pair in force.efforts() for x in pair])
+        else:  # the fields determine the force
             if id(shared) not in texts:
                 texts[id(shared)] = f"{shared.key!r} {np.array(shared.numbers, float).tobytes().hex()}"
-            told.names += [texts[id(shared)], force.world.name, *[getattr(force, end).name for end in shared.ends]]
+            contents.names += [texts[id(shared)], force.world.name, *[getattr(force, end).name for end in shared.ends]]

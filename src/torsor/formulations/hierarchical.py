@@ -1,27 +1,28 @@
-"""Joint coordinates, with the accelerations of all bodies solved for up and down the components (Vlasenko [vlasenko2006]).
+"""Joint coordinates, with the accelerations of all bodies solved component by component (Vlasenko [vlasenko2006]).
 
 The state is that of the relative formulation: generalised coordinates and velocities along a spanning tree (sec. 2.4 there).
-In it the bodies have poses and velocities, and all constraints, those of the tree and those that close loops, hold between
-their accelerations. These follow component by component (`components.py`, sec. 2.5 to 2.7), and from them the accelerations of
-the joints (sec. 2.8):
+It determines the poses and velocities of the bodies. The accelerations of the bodies satisfy all constraints, those of the tree
+and those that close loops. They are solved component by component (`components.py`, sec. 2.5 to 2.7), and the accelerations of
+the joints follow from them (sec. 2.8):
 
-    ẇ = ∂w/∂v v̇ + (ẇ at held v)                                                                       (1)
+    ẇ = ∂w/∂v v̇ + (ẇ at constant v)                                                                   (1)
 
 where w(x, v) are the velocities of the joints in the motion of the bodies. The effort grows linearly with the number of
-components. Constraints that the tree satisfies by itself do not drift; those of loops are projected as everywhere.
+components. The constraints of tree joints do not drift; those that close loops are projected as in the other formulations.
 """
 
 import casadi as ca
 
 from ..registry import register
-from .adoption import adopted
+from .algebra.factorisation import pack_nonzeros
+from .algebra.to_joint_coordinates import joint_state
 from .base import Solvers
-from .components import Passes, components_of, restored_from
-from .factor import as_column
-from .graphs import conditioned
+from .component_paths import ComponentPaths
+from .components import Passes, components_of, unpack_matrices
+from .graphs.run_kernels import replace_conditioning
 from .relative import Relative
 
-SIX = 6  # velocities of a body; there are no particles in joint coordinates
+BODY_VELOCITIES = 6  # per body; joint coordinates do not support particles
 
 
 @register("hierarchical")
@@ -29,56 +30,63 @@ class Hierarchical(Relative):
     """Joint coordinates; every component is reduced to its border, and the system solved up and down the components."""
 
     def components(self):
-        """The components as a tree, with the rows of all constraints in the equations: tree joints, then those in use."""
-        use = {(id(self.rows[k].constraint), self.rows[k].index): place for place, k in enumerate(self.keep)}
+        """The components as a tree, with the rows of tree joints and the rows in use. Sets `_gamma`, γ by row.
+
+        The key of a row in use is its index among these; that of a row of a tree joint is ("tree", number).
+        """
+        index = {(id(self.rows[k].constraint), self.rows[k].index): i for i, k in enumerate(self.keep)}
         rows: list = []
         self._gamma: dict = {}
         tree = {id(link.joint) for link in self.links}
         for block in self.absolute.blocks:
             for k in range(block.psi.shape[0]):
-                place = use.get((id(block.constraint), k), ("tree", len(rows)))
-                if id(block.constraint) not in tree and place not in use.values():
+                key = index.get((id(block.constraint), k), ("tree", len(rows)))
+                if id(block.constraint) not in tree and key not in index.values():
                     continue
-                touched = {id(body): J[k, :] for body, J in zip(block.bodies, block.G)}
-                rows.append((place, block.constraint, touched))
-                self._gamma[place] = block.gamma[k]
-        return components_of(self.model.bodies, rows)
+                row_of_body = {id(body): J[k, :] for body, J in zip(block.bodies, block.G)}
+                rows.append((key, block.constraint, row_of_body))
+                self._gamma[key] = block.gamma[k]
+        return components_of(self.model.bodies, rows, ComponentPaths(self.model))
 
     def schedules(self, layout):
-        return {}  # the recursion over links knows nothing of components
+        return {}  # the schedule of the recursion over links does not support components
 
     def factored(self, G):
-        """What the components store, G and ∂w/∂v as one column, and last the smallest pivot against free bodies."""
+        """The matrices of the components, G and ∂w/∂v as one column, and last the smallest pivot relative to free bodies."""
         absolute = self.absolute
-        inverse, forces, at = absolute.inverse_mass(), absolute.forces(), absolute.offset
-        places = {id(body): slice(int(at[id(body)]), int(at[id(body)]) + SIX) for body in self.model.bodies}
-        over_mass = {body: inverse[here, here] for body, here in places.items()}
-        system, w = self.components(), adopted(self)[1]
-        stored, _, ratios = system.reduced(over_mass)
-        matrices = [*(part for one in stored for part in one.parts()), ca.sparsify(ca.jacobian(w, absolute.v)), G]
-        factor, read = as_column(matrices)
+        inverse, forces = absolute.inverse_mass(), absolute.forces()
+        starts = {id(body): int(absolute.offset[id(body)]) for body in self.model.bodies}
+        columns = {body: slice(start, start + BODY_VELOCITIES) for body, start in starts.items()}
+        inverse_masses = {body: inverse[own, own] for body, own in columns.items()}
+        system = self.components()
+        w = joint_state(self)[1]
+        stored, _, ratios = system.reduce(inverse_masses)
+        matrices = [A for component in stored for A in component.matrices()]
+        factor, read = pack_nonzeros([*matrices, ca.sparsify(ca.jacobian(w, absolute.v)), G])
         factor = self.placed(ca.vertcat(factor, ca.mmin(ca.vertcat(1, *ratios))))
 
         def solvers(F):
-            *parts, along, kept = read(F)
-            known = restored_from(stored, parts)
+            *matrices, dw_dv, stored_G = read(F)
+            stored_matrices = unpack_matrices(stored, matrices)
 
-            def passed(free, gamma):
-                done = Passes(system, known, free, gamma)
-                v = ca.vertcat(*[done.found[id(body)] for body in self.model.bodies])
-                return along @ v, ca.vertcat(*[done.multipliers[k] for k in range(len(self.keep))], ca.SX(0, 1))
+            def solve(free, gamma):
+                """v̇ of the joints and λ of the rows in use, from the free accelerations and γ."""
+                passes = Passes(system, stored_matrices, free, gamma)
+                a = ca.vertcat(*[passes.accelerations[id(body)] for body in self.model.bodies])
+                lam = [passes.multipliers[k] for k in range(len(self.keep))]
+                return dw_dv @ a, ca.vertcat(*lam, ca.SX(0, 1))
 
             def accelerations(gamma):
-                free = {body: self.placed(over_mass[body] @ forces[here]) for body, here in places.items()}
-                more = gamma - self.stacked("gamma")[self.keep, :]  # what holds the constraints besides them
-                right = {k: self.placed(x) + (more[k] if isinstance(k, int) else 0) for k, x in self._gamma.items()}
-                a, lam = passed(free, right)
+                free = {body: self.placed(inverse_masses[body] @ forces[own]) for body, own in columns.items()}
+                added = gamma - self.stacked("gamma")[self.keep, :]  # such as the terms of Baumgarte
+                right = {k: self.placed(x) + (added[k] if isinstance(k, int) else 0) for k, x in self._gamma.items()}
+                a, lam = solve(free, right)
                 return a + self.placed(absolute.rate_of(w)), lam  # (1)
 
-            def restored(b):
-                rest = {body: ca.SX.zeros(SIX) for body in places}
-                return passed(rest, {k: b[k] if isinstance(k, int) else ca.SX(0) for k in self._gamma})
+            def velocity_change(b):
+                zero = {body: ca.SX.zeros(BODY_VELOCITIES) for body in columns}
+                return solve(zero, {k: b[k] if isinstance(k, int) else ca.SX(0) for k in self._gamma})
 
-            return Solvers(accelerations, restored, G=kept)
+            return Solvers(accelerations, velocity_change, G=stored_G)
 
-        return conditioned(self, factor, G), solvers
+        return replace_conditioning(self, factor, G), solvers

@@ -6,36 +6,38 @@ constraints (cut joints, imposed motions, constraints of a user)
     M v̇ + h = τ + Gᵀ λ,     G v̇ = γ                                                               (1)
     S λ = γ − G M⁻¹ (τ − h),    S = G M⁻¹ Gᵀ,     M = Lᵀ D L without fill                         (2)
 
-with M from composite bodies, factored in the order tips before roots, and h from the recursion of Newton and Euler
-(eq. 49 to 52 there). Spherical and free joints are rotations and rigid motions as such, so that no position is singular.
+with M from the composite-body algorithm, factored in the order tips before roots, and h from the recursive Newton–Euler
+algorithm (eq. 49 to 52 there). The coordinates of spherical and free joints are elements of SO(3) and SE(3), so that no
+position is singular.
 """
 
 import casadi as ca
 import numpy as np
 
-from ..describe.quantity import time
-from ..describe.topology import spanning_tree
+from ..elements.quantity import time
 from ..errors import ModelError
 from ..lie import SE3, Product, Rn, Turning, se3, so3
+from ..lookup.lookup_calls import plain
+from ..model.topology import spanning_tree
 from ..registry import register
-from ..tables.calls import plain
-from . import recursions, tree_schedule
 from .absolute import Absolute
-from .adoption import adopting
+from .algebra import recursions
+from .algebra.constraint_rows import Block
+from .algebra.factorisation import Factor, spreading
+from .algebra.lie_derivative import parts, together
+from .algebra.loads import Loads
+from .algebra.substitution import Substitution
+from .algebra.to_joint_coordinates import joint_state_function
+from .algebra.tree_kinematics import Link, Motion, Root
 from .base import Solvers
-from .factor import Factor, spreading
-from .graphs import conditioned
-from .lie_derivative import parts, together
-from .loads import Loads
-from .outputs import joint_motion_of_bodies
-from .rows import Block
-from .substitution import Substitution
+from .graphs.outputs import joint_motion_of_bodies
+from .graphs.run_kernels import replace_conditioning
+from .tables import tree_schedule
 from .transmission import Transmission
-from .tree import Link, Motion, Root
 
 
 class TreeSubstitution(Substitution):
-    """As in absolute coordinates, but the coordinates of tree joints are state, not functions of the bodies' poses."""
+    """Substitution of signals in which the coordinates of tree joints are state, not functions of the bodies' poses."""
 
     def __init__(self, model, links):
         super().__init__(model)
@@ -53,8 +55,8 @@ class TreeSubstitution(Substitution):
 class Relative(Transmission):
     """Joint coordinates: fewer unknowns, no constraints in trees, the fastest choice for open chains and robots."""
 
-    first_kind = False  # canonical coordinates of the second kind; joints on SO(3) and SE(3) as such
-    rotations = False  # joints that turn about one axis by their angle
+    first_kind = False  # True: canonical coordinates of the first kind, also for joints on SO(3) and SE(3)
+    rotations = False  # True: a joint that turns about one axis has a rotation matrix as coordinate, not an angle
 
     def __init__(self, model):
         super().__init__(model)
@@ -84,8 +86,8 @@ class Relative(Transmission):
         tree = {id(link.joint) for link in self.links if isinstance(link.group, Rn) and link.declared}
         self.turns = [(j, k) for j in model.joints for k in range(j.dof) if j.angular[k] and id(j) not in tree]
         self.p = ca.vertcat(*model.inputs, *[j.turn[k] for j, k in self.turns])
-        self._bodies()
-        self.declare(map(self._derive, self._constraints()))
+        self._express_bodies()
+        self.declare(map(self._derive, self._other_constraints()))
         self.loads = Loads(model, self.substitution, along=self.links, weight=False, like=self.absolute.loads)
 
     def measure(self, scales):
@@ -99,14 +101,15 @@ class Relative(Transmission):
 
     # from bodies to joints
 
-    def _bodies(self):
-        """What the bodies' symbols are in joint coordinates."""
-        self.body_symbols, self.body_values = [], []
+    def _express_bodies(self):
+        """Set the symbols of the bodies and their values in joint coordinates."""
+        self.body_symbols = []
+        self.body_values = []
         for link in self.links:
             for symbol, value in zip(link.body.symbols, self.motion.body(link)):
                 self.body_symbols.append(ca.vec(symbol))
                 self.body_values.append(ca.vec(ca.densify(value)))
-            if link.joint.dof and isinstance(link.group, Rn) and link.declared:  # its turns are in its own coordinate
+            if link.joint.dof and isinstance(link.group, Rn) and link.declared:  # its coordinate counts full turns
                 self.body_symbols.append(link.joint.turn)
                 self.body_values.append(link.x)
 
@@ -115,27 +118,27 @@ class Relative(Transmission):
         return ca.substitute([expression], self.body_symbols, self.body_values)[0]
 
     def rate_of(self, expression):
-        """ė along the motion, velocities held, and with time."""
-        states = [(z, self.placed(speed)) for z, speed in self.substitution.states(expression)]
-        along = ca.vertcat(*[link.rates for link in self.links], 1, *[speed for _, speed in states])
-        return ca.jtimes(expression, ca.vertcat(self.q, time, *[z for z, _ in states]), along)
+        states = [(z, self.placed(rate)) for z, rate in self.substitution.states(expression)]
+        rates = ca.vertcat(*[link.rates for link in self.links], 1, *[rate for _, rate in states])
+        return ca.jtimes(expression, ca.vertcat(self.q, time, *[z for z, _ in states]), rates)
 
-    def _constraints(self):
+    def _other_constraints(self):
+        """The constraints that are not tree joints."""
         tree = {id(link.joint) for link in self.links}
         return [c for c in self.model.constraints if id(c) not in tree]
 
     def _derive(self, constraint):
-        """All levels of one constraint in joint coordinates, or None if it has no rows."""
-        stated = constraint.equations()
-        holonomic = stated.position is not None
-        raw = stated.position if holonomic else stated.velocity
+        """The block of rows of one constraint in joint coordinates, or None if it has no rows."""
+        equations = constraint.equations()
+        holonomic = equations.position is not None
+        raw = equations.position if holonomic else equations.velocity
         if raw.shape[0] == 0:
             return None
-        first = self.placed(self.substitution.of(raw))
-        psi = self.rate_of(first) if holonomic else first
+        declared = self.placed(self.substitution.of(raw))
+        psi = self.rate_of(declared) if holonomic else declared
         G = plain(ca.jacobian(psi, self.v))
-        g = first if holonomic else ca.SX.zeros(raw.shape[0])
-        return Block(constraint, holonomic, [], stated.directions, g, psi, [G], self.rate_of)
+        g = declared if holonomic else ca.SX.zeros(raw.shape[0])
+        return Block(constraint, holonomic, [], equations.directions, g, psi, [G], self.rate_of)
 
     def jacobian(self):
         if not self.blocks:
@@ -145,33 +148,34 @@ class Relative(Transmission):
     # dynamics
 
     def wrenches(self):
-        """Applied forces on the links, in their frames, from what acts on the bodies."""
-        found = {}
+        """Applied wrenches (torque, force) on the links, in their frames, by link; links without forces are left out."""
+        wrenches = {}
         for link in self.links:
             f = self.loads.on[id(link.body)]
             if not ca.sparsify(f).nnz():
                 continue
-            (Q, p), (force, torque) = se3.split_pose(link.inner), parts(f)
+            Q, p = se3.split_pose(link.inner)
+            force, torque = parts(f)
             force = self.motion.R[id(link)].T @ force
-            found[id(link)] = (Q.T @ torque + ca.cross(-(Q.T @ p), force), force)
-        return found
+            wrenches[id(link)] = (Q.T @ torque + ca.cross(-(Q.T @ p), force), force)
+        return wrenches
 
     def driving(self):
         """Generalised forces τ along the joints."""
         return {id(link): self.loads.along[id(link)] for link in self.links}
 
     def free_accelerations(self):
-        """v̇ without constraints, by the articulated-body recursion."""
+        """v̇ without constraints, by the articulated-body algorithm."""
         rates = recursions.articulated(self.motion, self.wrenches(), self.driving())
         return self.placed(ca.vertcat(*[rates[id(link)] for link in self.links]))
 
-    def applied(self):
-        """What acts on the bodies and along the joints; gravity pulls here, since no root falls."""
-        moving = ca.vertcat(*[ca.vertcat(*self.motion.body(link)[2:]) for link in self.links])
+    def applied_forces(self):
+        """Generalised forces on the bodies and along the joints. Gravity is a force here, not an acceleration of the roots."""
+        body_velocities = ca.vertcat(*[ca.vertcat(*self.motion.body(link)[2:]) for link in self.links])
         weights = [together(link.body.mass * self.model.gravity, ca.SX.zeros(3)) for link in self.links]
-        acting = [self.loads.on[id(link.body)] + weight for link, weight in zip(self.links, weights)]
+        forces = [self.loads.on[id(link.body)] + weight for link, weight in zip(self.links, weights)]
         along = ca.vertcat(*[self.loads.along[id(link)] for link in self.links])
-        return self.placed(along + ca.jtimes(moving, self.v, ca.vertcat(*acting), True))
+        return self.placed(along + ca.jtimes(body_velocities, self.v, ca.vertcat(*forces), True))
 
     def mass_matrix(self):
         return recursions.mass_matrix(self.motion)
@@ -180,96 +184,106 @@ class Relative(Transmission):
         return self.needed(ca.SX.zeros(self.v.shape))
 
     def needed(self, a):
-        """By the recursion of Newton and Euler."""
+        """Inverse dynamics by the recursive Newton–Euler algorithm."""
         ends = [*(self.offset[id(link)] for link in self.links), self.v.shape[0]]
         rates = dict(zip(map(id, self.links), ca.vertsplit(a, [int(k) for k in ends])))
-        h, tau = recursions.inverse_dynamics(self.motion, rates, self.wrenches()), self.driving()
+        h = recursions.inverse_dynamics(self.motion, rates, self.wrenches())
+        tau = self.driving()
         return self.placed(ca.vertcat(*[h[id(link)] - tau[id(link)] for link in self.links]))
 
-    def _imposed(self):
-        """Velocities that the constraints prescribe with all bodies at rest: g_t of G v = −g_t, bodies' velocities in v."""
-        known = {id(block.constraint): block.psi for block in self.absolute.blocks}
-        rows = ca.vertcat(*[known[id(block.constraint)] for block in self.blocks], ca.SX(0, 1))
-        rest = ca.substitute(rows, self.absolute.v, ca.SX.zeros(self.absolute.v.shape))
-        return self.placed(rest)
+    def _imposed_velocities(self):
+        """g_t of G v = −g_t: the constraints at velocity level with all bodies at rest."""
+        psi = {id(block.constraint): block.psi for block in self.absolute.blocks}
+        rows = ca.vertcat(*[psi[id(block.constraint)] for block in self.blocks], ca.SX(0, 1))
+        at_rest = ca.substitute(rows, self.absolute.v, ca.SX.zeros(self.absolute.v.shape))
+        return self.placed(at_rest)
 
     def power(self, lam, a):
-        """Power of what changes the energy: of forces without potential, each on the bodies only, of imposed motions, and of
-        moving grounds through the reactions (F, T) of the joints that they carry, about the world's origin:
+        """Power that changes the energy: of forces without potential, of imposed motions and of moving grounds.
+
+        A moving ground acts through the reactions (F, T), about the world's origin, of the joints attached to it:
 
             P = Σ F·(ẋ − Ω × x) + T·Ω,      Ω = R ω                                                       (3)
         """
-        total = self.placed(self.absolute.loads.power) - ca.dot(lam, self._imposed()[self.keep, :])
-        moving = [link for link in self.links if link.parent is None and self.motion.base(link).moves]
-        if not moving:
+        total = self.placed(self.absolute.loads.power) - ca.dot(lam, self._imposed_velocities()[self.keep, :])
+        on_moving_grounds = [link for link in self.links if link.parent is None and self.motion.base(link).moves]
+        if not on_moving_grounds:
             return total
-        carried = ca.SX(0)
-        for link in moving:
-            base, (F, T) = self.motion.base(link), self._transmitted(lam)[id(link)]
-            turning = base.rotation @ base.w
-            carried += ca.dot(F, base.velocity - ca.cross(turning, base.position)) + ca.dot(T, turning)  # (3)
-        return total + self.in_state(carried, a)
+        power_of_grounds = ca.SX(0)
+        for link in on_moving_grounds:
+            base = self.motion.base(link)
+            F, T = self._joint_wrenches(lam)[id(link)]
+            Omega = base.rotation @ base.w
+            power_of_grounds += ca.dot(F, base.velocity - ca.cross(Omega, base.position)) + ca.dot(T, Omega)  # (3)
+        return total + self.in_state(power_of_grounds, a)
 
     # kernels
 
     def schedules(self, layout):
-        found = tree_schedule.rate_of_tree(self, layout) if tree_schedule.fits(self) else None
-        return {} if found is None else {"rate": found}
+        schedule = tree_schedule.rate_of_tree(self, layout) if tree_schedule.fits(self) else None
+        return {} if schedule is None else {"rate": schedule}
 
     def factored(self, G):
-        """The factors of M and of S as one column: (2)."""
+        """The factors of M and of S as one column, and a function that makes the solvers: (2)."""
         if not self.keep:
-            free = lambda gamma: (self.free_accelerations(), ca.SX(0, 1))
+
+            def free(gamma):
+                return self.free_accelerations(), ca.SX(0, 1)
+
             return ca.SX.ones(1), lambda F: Solvers(free, lambda b: (ca.SX.zeros(self.v.shape[0]), b))
-        mass = Factor(G, self.mass_matrix(), self.row_units())
+        factor = Factor(G, self.mass_matrix(), self.row_units())
 
         def read(F):
-            kept, solve, over_mass = mass.read(F)
+            stored_G, solve, over_mass = factor.read(F)
 
             def accelerations(gamma):
                 free = -over_mass(self.bias())
-                lam = solve(gamma - kept @ free)  # (2)
-                return free + over_mass(kept.T @ lam), lam
+                lam = solve(gamma - stored_G @ free)  # (2)
+                return free + over_mass(stored_G.T @ lam), lam
 
-            spread = lambda lam: over_mass(kept.T @ lam)
-            return Solvers(accelerations, spreading(solve, spread), G=kept, over_mass=over_mass)
+            def spread(lam):
+                return over_mass(stored_G.T @ lam)
 
-        return conditioned(self, mass.vector(), G), read
+            return Solvers(accelerations, spreading(solve, spread), G=stored_G, over_mass=over_mass)
+
+        return replace_conditioning(self, factor.vector(), G), read
 
     def least_change(self, rows):
-        mass = Factor(self.jacobian()[rows, :], self.mass_matrix(), self.row_units(rows))
-        G, solve, over_mass = mass.read(mass.vector())
+        factor = Factor(self.jacobian()[rows, :], self.mass_matrix(), self.row_units(rows))
+        G, solve, over_mass = factor.read(factor.vector())
         return lambda residual: ca.densify(-over_mass(G.T @ solve(residual)))
 
     # start and results
 
     def examination(self):
-        mass = lambda: ca.Function("M", [self.q, self.p], [self.mass_matrix()])
-        return super().examination() | {"M": mass, "adopt": lambda: adopting(self)}
+        return super().examination() | {
+            "M": lambda: ca.Function("M", [self.q, self.p], [self.mass_matrix()]),
+            "adopt": lambda: joint_state_function(self),
+        }
 
     @property
     def all_rows(self):
-        """The absolute formulation: tree joints have rows there."""
+        """The absolute formulation, in which tree joints have rows."""
         return self.absolute
 
     def in_state(self, expression, a):
-        moving = [x for link in self.links for x in self.motion.body(link)[2:]]
-        symbols = [x for link in self.links for x in (link.body.acceleration, link.body.angular_acceleration)]
-        along = ca.vertcat(*[link.rates for link in self.links])
-        total = ca.jtimes(ca.vertcat(*moving), ca.vertcat(self.q, self.v, time), ca.vertcat(along, a, 1))
-        old = [*self.body_symbols, ca.vertcat(*symbols)]
-        return ca.substitute([expression], old, [*self.body_values, ca.densify(total)])[0]
+        velocities = [x for link in self.links for x in self.motion.body(link)[2:]]
+        accelerations = [x for link in self.links for x in (link.body.acceleration, link.body.angular_acceleration)]
+        rates = ca.vertcat(*[link.rates for link in self.links])
+        values = ca.jtimes(ca.vertcat(*velocities), ca.vertcat(self.q, self.v, time), ca.vertcat(rates, a, 1))
+        symbols = [*self.body_symbols, ca.vertcat(*accelerations)]
+        return ca.substitute([expression], symbols, [*self.body_values, ca.densify(values)])[0]
 
     def joint_motion(self, joint, a):
         link = self.substitution.links.get(joint.name)
         if link is None or not link.declared or isinstance(link.group, (SE3, Turning)):
             return joint_motion_of_bodies(joint, self.absolute.substitution)
-        at = self.offset[id(link)]
+        start = self.offset[id(link)]
         q = link.x if isinstance(link.group, Rn) else so3.log(link.group.matrix(link.x))
-        return q, link.v, a[at : at + link.v.shape[0]]
+        return q, link.v, a[start : start + link.v.shape[0]]
 
     def coordinate_names(self):
-        """One name per velocity: the joint, with its place where it has several."""
+        """One name per velocity: the joint, with an index if it has several."""
         names = [(link.joint.name, link.v.shape[0]) for link in self.links]
         return [name if n == 1 else f"{name}[{k}]" for name, n in names for k in range(n)]
 

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 
 import casadi as ca
 
-from ..describe import quantity
+from ..elements import quantity
 from ..lie import se3, so3
 
 _strict: ContextVar[list | None] = ContextVar("strict", default=None)

@@ -19,11 +19,11 @@ from typing import Any, ClassVar, Self, cast
 import casadi as ca
 import numpy as np
 
-from ..describe import quantity
-from ..describe.element import CONSTANT, Posed, Statement, fill_in, frame_poses
-from ..describe.lazy import Frames, Signal, Start, kept, kept_as
-from ..describe.placing import are_poses, local_frames
-from ..describe.quantity import Number, Vector, time
+from ..elements import quantity
+from ..elements.element import CONSTANT, Posed, Statement, fill_in, frame_poses
+from ..elements.lazy_attributes import Frames, Signal, Start, kept, kept_as
+from ..elements.placing import are_poses, local_frames
+from ..elements.quantity import Number, Vector, time
 from ..errors import ModelError
 from ..lie import se3
 from .alignment import is_strict

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import casadi as ca
 
-from ..describe import quantity
-from ..describe.element import DERIVED, KEPT, SLIDING, Element, Statement
-from ..describe.lazy import Signal
+from ..elements import quantity
+from ..elements.element import DERIVED, KEPT, SLIDING, Element, Statement
+from ..elements.lazy_attributes import Signal
 from ..errors import ModelError
 
 

@@ -1,6 +1,6 @@
 """What the rows of a constraint are called: directions in which motion is kept at zero."""
 
-from ..describe import quantity
+from ..elements import quantity
 from .alignment import normals
 
 X = ("x", "y", "z")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ..describe.quantity import Axis
+from ..elements.quantity import Axis
 from ..lie import se3
 from ..registry import register
 from .alignment import no_turn, normals

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ..describe import quantity
-from ..describe.quantity import Axis, Number
+from ..elements import quantity
+from ..elements.quantity import Axis, Number
 from ..errors import ModelError
 from ..lie import se3, so3
 from ..registry import register

@@ -2,7 +2,7 @@
 
 library = build({"f": casadi.Function(…)})     compile, or take from the cache
 library["f"](x, y)                             evaluate from NumPy
-library["f"].address                           for compiled loops: `torsor.kernels.calls.call`
+library["f"].address                           for compiled loops: `torsor.kernels.kernel_address.call`
 load(key)                                      what was built under this key, without tracing
 """
 

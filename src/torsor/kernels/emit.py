@@ -13,7 +13,7 @@ from struct import pack
 from typing import Any
 
 from ..errors import OptionError
-from . import lookup
+from . import table_lookup
 
 BINARY = {"ADD": "fadd", "SUB": "fsub", "MUL": "fmul", "DIV": "fdiv"}
 
@@ -112,7 +112,7 @@ class Table:
         if op in self.templates:
             return (self.templates[op].format(r=f"%{n}", t=f"%t{n}", x=arguments[0], y=arguments[-1]),)
         if op == self.lookup:
-            texts, needed = lookup.lines(n, arguments, results)
+            texts, needed = table_lookup.lines(n, arguments, results)
             symbols |= needed
             return texts
         if op not in self.calls:

@@ -1,6 +1,6 @@
 """A schedule, printed as LLVM IR: one loop over the rows of each pass, which calls the classes.
 
-The kernel finds its table, the columns of it (`tables.py`) and its constants at addresses that are set when it is loaded,
+The kernel finds its table, the columns of it (`schedule_tables.py`) and its constants at addresses that are set when it is loaded,
 `k_table`, `k_pool` and `k_constants`, and where ranks tell each other numbers in it, the function for that at one more,
 `k_exchange`.
 """
@@ -8,7 +8,7 @@ The kernel finds its table, the columns of it (`tables.py`) and its constants at
 from itertools import accumulate
 
 from .emit import Definition
-from .tables import HEAD
+from .schedule_tables import HEAD
 
 
 def emit_schedule(schedule, symbol, classes, scratch):

@@ -9,12 +9,12 @@ from itertools import accumulate
 import numpy as np
 
 from ..errors import OptionError
+from ..lookup.interval_search import stored
 from ..registry import lookup
-from ..tables.search import stored
 from . import cache
 from .backends.base import Backend, Size
-from .rows import over
-from .tables import Tables
+from .row_kernels import over
+from .schedule_tables import Tables
 
 
 class Kernel:
@@ -161,7 +161,7 @@ def build(functions, backend="llvm", key=None, seldom=(), exchange=None, waiting
 def _ready(f, backend, numbers):
     """A function as a backend takes it: a graph of scalars, or a schedule where it has code for one. Tables are told by their
     places among `numbers`, to which they are added, so that code does not depend on what is in them."""
-    from ..tables.calls import calls, resolved  # late: kernels that are loaded need no CasADi
+    from ..lookup.lookup_calls import calls, resolved  # late: kernels that are loaded need no CasADi
 
     if f.is_a("Schedule"):
         return f.with_classes(lambda one: _ready(one, backend, numbers)) if backend.schedules else f.unrolled()

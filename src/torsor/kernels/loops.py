@@ -10,21 +10,18 @@ import functools
 import hashlib
 import json
 import lzma
-import re
 import sys
 import threading
 from importlib.util import find_spec
 from pathlib import Path
 
 from ..errors import TorsorError
+from ..source_files import PACKAGE, imported_files
 from . import cache, worker
 
-PACKAGE = Path(__file__).parent.parent
 SHIPPED = PACKAGE / "bitcode"
-MODULES = ("torsor.run.march", "torsor.run.march_events", "torsor.run.abreast")  # those of methods are named by them
 BUILDER = "import os; os.environ['TORSOR_BUILDING'] = '1'; from torsor.kernels.loop_builder import serve; serve()"
 KINDS = {"int64": ctypes.c_int64, "float64": ctypes.c_double}
-IMPORT = re.compile(r"^ *from (\.+)([\w.]*) import (?:\(([^)]*)\)|([^\n#]*))", re.MULTILINE)
 
 
 class Loop:
@@ -75,21 +72,8 @@ def origin(module):
 
 
 def sources(module):
-    """Files that an entry of this module is made of: its own, and those of torsor that it imports, and so on."""
-    found, waiting = {}, [origin(module)]
-    if PACKAGE not in waiting[0].parents:
-        waiting += [PACKAGE / "methods" / name for name in ("explicit.py", "implicit.py")]
-    while waiting:
-        path = waiting.pop()
-        if path in found or not path.exists():
-            continue
-        found[path] = text = path.read_text()
-        for dots, name, several, few in IMPORT.findall(text):
-            base = path.parents[len(dots) - 1].joinpath(*filter(None, name.split(".")))
-            waiting.append(base.with_suffix(".py"))
-            waiting += [base / f"{x.strip()}.py" for x in (several or few).split(",") if x.strip()]
-    here = lambda path: path.relative_to(PACKAGE).as_posix() if PACKAGE in path.parents else path.name
-    return {here(path): text for path, text in sorted(found.items())}
+    """Source files that the entries of a module are made of, by path."""
+    return imported_files([origin(module)])
 
 
 def digest(module):

@@ -8,8 +8,8 @@ from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, lower_setattr_generic
 from numba.np.arrayobj import populate_array
 
-from .calls import call
-from .record import COUNT, REAL, Array
+from .kernel_address import call
+from .records import COUNT, REAL, Array
 from .signatures import SIGNATURES
 
 OPTIONS = {"error_model": "numpy", "boundscheck": False, "_nrt": False}

@@ -12,13 +12,15 @@ gains   α and β of Baumgarte, and those of rows that stop rotations alone
 slope   ∂k/∂u of a stage: a sparse matrix, its entries column by column. What pushes one direction e alone, to ∂k/∂u · e, reads none
         of them: it tells where they are
 h       length of a step
-d, dd   unknowns of a step, mean velocities and impulses of the rows in use, or accelerations and multipliers; a correction of them
+d, dd   unknowns of a step, mean velocities and impulses of the rows in use, or accelerations, states of the user and multipliers; a
+        correction of them
 L       factors of the equations of such a step
 m       momenta that it leaves with
-affine  what the way and the velocities of a step of generalised-α are in its accelerations
+affine  what the way and the velocities of a step of generalised-α are in its accelerations, and states in their rates
 way     of the configuration, over the length of the step
 a       accelerations
 b       velocities (or momenta) that it ends with
+state_slope  ∂ż/∂z of the user's states, column by column
 """
 
 from dataclasses import dataclass
@@ -80,9 +82,10 @@ SIGNATURES = {
             "leap:         t h x p lam d L → dd",
             "leaving:      t h x p lam d → m",
             "landing:      t h x y p lam d m → b",
-            "alpha_factor: t h x y p lam affine d → L",
-            "alpha:        t h x y p lam affine d L → dd way",
-            "alpha_way:    t h x y p lam affine d → way",
+            "landing_slope: t h x y p lam d m → state_slope",
+            "alpha_factor: t h x p lam affine d → L",
+            "alpha:        t h x p lam affine d L → dd way",
+            "alpha_way:    t h x p lam affine d → way",
             "acceleration: t x p xdot → a",
             "turns:        t x p → turn",
             "spin:         t x p → spin",

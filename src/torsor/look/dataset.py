@@ -10,7 +10,7 @@ from importlib import metadata
 
 import numpy as np
 
-from .balance import Balance, energy_of_rest
+from .energy_balance import Balance, energy_of_rest
 
 UNITS = {
     "position": "m", "velocity": "m/s", "acceleration": "m/s2", "rotation": "1", "angular_velocity": "rad/s",

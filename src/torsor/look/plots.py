@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..describe import quantity
+from ..elements import quantity
 from ..errors import OptionError, ResultError
 from .dataset import unique_joints
-from .panels import (
+from .plot_panels import (
     COLORS,
     GROUP,
     ROWS,
@@ -27,7 +27,7 @@ from .panels import (
     time_axis,
     with_gaps,
 )
-from .rotations import determinant, euler, rotation
+from .rotation_plots import determinant, euler, rotation
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..describe import quantity
+from ..elements import quantity
 from ..errors import OptionError
 
 PATIENCE = 1.0  # seconds that pass before anything is shown

@@ -4,15 +4,15 @@ import re
 from collections.abc import Mapping
 from html import escape
 
-from ..describe import quantity
-from ..describe.model import Model
+from ..constraints.imposed import Drive
+from ..elements import quantity
 from ..errors import OptionError
 from ..events import Clock
 from ..events.controller import Controller
 from ..joints import Joint
 from ..joints.base import Connection
-from ..joints.imposed import Drive
-from .words import many, table, wrapped
+from ..model.model import Model
+from .text_format import many, table, wrapped
 
 
 class Info(dict):
@@ -45,8 +45,8 @@ def describe(
     >>> ts.info(model)["degrees_of_freedom"]["generic"]
     1
     """
-    from ..describe.topology import outline
-    from ..start.integrability import integrability
+    from ..checks.integrability import integrability
+    from ..model.topology import outline
 
     if not isinstance(model, Model):
         raise OptionError(f"info: give a torsor.Model, got {quantity.show(model)}")
@@ -87,7 +87,7 @@ def describe(
 
 def _chosen(chosen, system, built):
     """What is chosen for a run, and why."""
-    from ..run.stiffness import choose
+    from ..run.auto_method import choose
 
     method, reason = choose(system, built)
     return {
@@ -97,7 +97,7 @@ def _chosen(chosen, system, built):
 
 def _prepared(model, formulation, parameters, progress):
     """What a run would be prepared with; who waits is told for what."""
-    from ..run.automatic import prepared
+    from ..prepare.auto_formulation import prepared
     from .progress import Progress
 
     wait = Progress(0.0, 1.0, model.name, progress)

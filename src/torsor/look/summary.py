@@ -4,7 +4,7 @@ import json
 
 from . import certificate
 from .dataset import unique_joints
-from .words import listed, many, seconds, table, wrapped
+from .text_format import listed, many, seconds, table, wrapped
 
 
 def summary(data):

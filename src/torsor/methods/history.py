@@ -1,7 +1,7 @@
 """States of earlier steps, for methods that go on from several of them."""
 
 from ..kernels.compiled import compiled
-from .vectors import copy, first_rate
+from .vector_functions import copy, first_rate
 
 CLOSE = 1e-3  # distance of two states over the step, below which older ones are forgotten
 

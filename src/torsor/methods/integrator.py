@@ -6,13 +6,15 @@ from typing import ClassVar
 from ..lie import MAPS
 from ..registry import configured, lookup, registered
 
+EXPLICIT_STEP = ("torsor.methods.explicit_step", "explicit")  # the step of all explicit Runge–Kutta methods
+
 
 class Integrator(ABC):
     """One method: a compiled step, called by its address, with tables.
 
     order     of its error: what is left of it falls as hᵖ
     estimated power of h with which its estimate of that falls, where it is another: the length of a step follows from it
-    loop      module and name of its step (`kernels.loops`): from the present state by h, see `methods/explicit.py`. It leaves
+    loop      module and name of its step (`kernels.loops`): from the present state by h, see `methods/explicit_step.py`. It leaves
               the new state in the next place of xs, the way to it in u, an estimate of its error in e, ẋ at the start in
               K[0] and near the end in the last row of K, and returns ACCEPTED, or NOT_SOLVED where a shorter step may help
     history   rows that it keeps of earlier steps; a jump forgets them

@@ -1,7 +1,7 @@
-"""A prepared run that goes on as far as it is told, call by call, and whose present state can be looked at, kept and restored.
+"""A prepared run that advances call by call. Its present state can be read, stored and restored.
 
-Times are counted: n calls of length dt lead from t₀ to t₀ + n dt, as outputs at these times would, and not to a sum of roundings.
-Between calls nothing is lost: the length of steps, what multistep methods remember, what is known about events.
+Calls are counted: n calls of length dt lead from t₀ to t₀ + n dt, as outputs at these times would, without a sum of rounding
+errors. Step length, history of multistep methods and state of events persist between calls.
 """
 
 import time as clock
@@ -10,35 +10,44 @@ from typing import Any
 import numpy as np
 
 from ..errors import ResultError, TorsorError
-from ..methods.codes import FINISHED, RUNNING
-from ..methods.records import Evaluation
-from . import codes, endings
-from .again import Prepared
-from .restoring import refuse, refuse_unfit_log
-from .runner import PATIENCE
+from ..methods.run_records import Evaluation
+from ..methods.status_codes import FINISHED, RUNNING
+from ..prepare import event_codes
+from . import run_messages
+from .many.held_inputs import add_work, potential_energy
+from .restore_checks import refuse, refuse_unfit_log
+from .reusable_run import Prepared
+from .runner import PROGRESS_CHECK_AFTER
 
 LOG = ("time", "event", "energy", "slots")  # columns of the log of events
-LOGGED = 16  # parts of the log of events that are kept, of some thousand events each
-KEPT = 16384  # events that are kept where somebody looks at them
+LOG_PARTS = 16  # parts of the log of events that are kept, of some thousand events each
+LOG_LENGTH = 16384  # events that are kept when the log is read
 
 
 class Stopped(Exception):
-    """A run came to an end before the time that it was to reach; as text why."""
+    """The run ended before the requested time; the text says why."""
 
 
 class Stepper:
     """One run, driven from Python.
 
-    ended    why the run is over, since an event has ended it; empty: it is not
-    stale    whether outputs belong to an earlier state
-    running  whether a call goes on, in which a function of the user, or another thread, may ask for something
+    ended    why an event ended the run; empty: the run can continue
+    stale    whether the stored outputs belong to an earlier state
+    running  whether a call of `advance` is in progress, in which a user's function, or another thread, may read values
+    potential_jumps  True if the potential energy may jump with an input
     """
 
     def __init__(self, prepared: Prepared):
-        self.prepared, self.runner, self.running = prepared, prepared.runner, False
+        self.prepared = prepared
+        self.runner = prepared.runner
+        self.running = False
         runner = self.runner
-        self.state, self.out, self.eventful = runner.state, runner.out, hasattr(runner, "events")
-        self.address, self.march = runner.run_.address, runner.march
+        self.state = runner.state
+        self.out = runner.out
+        self.eventful = hasattr(runner, "events")
+        self.address = runner.run_.address
+        self.march = runner.march
+        self.potential_jumps = bool(runner.plan.potential_jumps)
         layout = prepared.own.state
         self.present: Any = Evaluation(
             which=np.zeros(1, np.int64), times=np.zeros(1), x=np.zeros((1, layout.x)), p=np.zeros((1, layout.p)),
@@ -47,81 +56,101 @@ class Stepper:
         runner.begin(np.zeros(0))
         if self.eventful:
             runner.controllers.goes_on = True
-        self._settle()
+        self._apply_start_events()
         self.begin()
 
     def begin(self):
-        """From where the runner is now on."""
+        """Count calls from the present state of the runner."""
         self.budget = max(self.runner._first_slice(), 1)
-        self.base, self.dt, self.count = self.state.time, 0.0, 0
-        self.ended, self.stale, self.since = "", True, self.runner.system.t
-        self.reach = self.runner.until if self.runner.bends is not None and self.runner.bends.found else np.inf
+        self.base = self.state.time
+        self.dt = 0.0
+        self.count = 0
+        self.ended = ""
+        self.stale = True
+        self.since = self.runner.system.t
+        has_breakpoints = self.runner.bends is not None and self.runner.bends.found
+        self.reach = self.runner.until if has_breakpoints else np.inf  # time up to which breakpoints are known
 
-    def _look_ahead(self, end):
-        """Where steps end since something bends there, beyond the time up to which that was known."""
-        runner, self.reach = self.runner, 2.0 * end
+    def _extend_breakpoints(self, end):
+        """Compute breakpoints beyond the time up to which they are known."""
+        runner = self.runner
+        self.reach = 2.0 * end
         runner.plan.bends, runner.plan.beyond = runner.bends(runner.system.p, self.reach, self.since)
 
     def reset(self, **start):
-        """To a start: see `Prepared.reset`."""
+        """Go to a start: see `Prepared.reset`."""
         self.prepared.reset(**start)
-        self._settle()
+        self._apply_start_events()
         self.begin()
 
-    def _settle(self):
-        """Let what rests at the start close, so that forces and accelerations there are those of a result. What cannot be is told
-        by the first call that goes on."""
+    def _apply_start_events(self):
+        """Close contacts that rest at the start, so that forces and accelerations there are those of a result.
+
+        A failure is reported by the first call of `advance`.
+        """
         while self.eventful and (status := self.march(self.address, 0)) != RUNNING:
             if self.runner._answer(status) != RUNNING:
                 break
 
     def advance(self, dt):
-        """Go on by dt. Where that fails the state is that of the last step which could be taken. Returns whether dt can be told
-        from the rounding of the time."""
+        """Advance by dt. After a failure the state is that of the last accepted step.
+
+        Returns False if dt is lost in the rounding of the time.
+        """
         if dt != self.dt:
-            self.base, self.dt, self.count = self.state.time, dt, 0
+            self.base = self.state.time
+            self.dt = dt
+            self.count = 0
             if self.base + dt <= self.base:
                 return False
         self.count += 1
         end = self.base + self.count * dt
         if end > self.reach:
-            self._look_ahead(end)
-        self.out.end, self.running = end, True
+            self._extend_breakpoints(end)
+        self.out.end = end
+        self.running = True
         try:
             status = self.march(self.address, self.budget)
             if status != FINISHED:
-                self._go_on(status)
+                self._finish_call(status)
         finally:
-            self.running, self.stale = False, True
+            self.running = False
+            self.stale = True
         return True
 
-    def _go_on(self, status):
-        """Answer what the loop asks for, until the time is reached."""
-        began, then, done = clock.perf_counter(), self.state.time, self.state.steps
+    def _finish_call(self, status):
+        """Handle each status of the loop and continue, until the requested time is reached."""
+        began, time_before, steps_before = clock.perf_counter(), self.state.time, self.state.steps
         try:
             while status != FINISHED:
-                self.stale = True  # since functions may look at it
-                if (taken := clock.perf_counter() - began) > PATIENCE:
-                    left, passed = self.out.end - self.state.time, self.state.time - then
-                    if told := endings.hopeless(self.runner, left, taken, passed, self.state.steps - done):
-                        raise Stopped(told)
-                    began, then, done = clock.perf_counter(), self.state.time, self.state.steps
-                if status == codes.ENDED:
+                self.stale = True  # user's functions may read outputs
+                if (taken := clock.perf_counter() - began) > PROGRESS_CHECK_AFTER:
+                    left, passed = self.out.end - self.state.time, self.state.time - time_before
+                    steps = self.state.steps - steps_before
+                    if message := run_messages.endless_run_message(self.runner, left, taken, passed, steps):
+                        raise Stopped(message)
+                    began, time_before, steps_before = clock.perf_counter(), self.state.time, self.state.steps
+                if status == event_codes.ENDED:
                     self.ended = self.runner._message(status)
                 answer = self.runner._answer(status)
                 if answer != RUNNING:
                     raise Stopped(self.runner._message(answer))
-                if status == codes.FULL:
-                    del self.runner.logged[:-LOGGED]
+                if status == event_codes.FULL:
+                    del self.runner.logged[:-LOG_PARTS]
                 status = self.march(self.address, self.budget)
-        except BaseException:  # also where somebody interrupts it
+        except BaseException:  # an interruption as well
             self.dt = 0.0
             raise
 
     def put(self, place, value):
-        """Another value of a number in p, which may jump: what methods remember ends there, and events look at it."""
+        """Set a number in p. Since it may jump, the history of multistep methods is discarded and events are evaluated."""
         if self.state.p[place] != value:
-            self.state.p[place], self.stale, self.runner.past.kept = value, True, 0
+            before = potential_energy(self.runner) if self.potential_jumps else 0.0
+            self.state.p[place] = value
+            self.stale = True
+            self.runner.past.kept = 0
+            if self.potential_jumps:
+                add_work(self.runner, potential_energy(self.runner) - before)
             if self.eventful:
                 self.runner.events.pending = self.runner.events.passes = 1
 
@@ -136,51 +165,52 @@ class Stepper:
         return self.present.outputs[0]
 
     def shown(self):
-        """Places of the multipliers that results show: of rows that were in use."""
+        """Indices of the multipliers that results contain: of rows that were in use."""
         return [k for k, _ in self.prepared.own.shown(self.runner._rows_used())]
 
     @property
     def by_events(self):
-        """What events have changed the energy by since the start [J]."""
+        """Energy that events have added since the start [J]."""
         return self.runner.events.energy
 
     def raised(self):
-        """What a function of the user has raised, None where it has not."""
+        """The exception that a user's function has raised, or None."""
         return self.runner.controllers.failure if self.eventful else None
 
     @property
     def work(self):
-        """Of forces without potential, since the start."""
+        """Work of forces without potential since the start [J]."""
         return float(self.state.x[self.runner.plan.configuration + self.runner.plan.velocities])
 
     def log(self):
-        """What has happened: times, places in the program, changes of the energy, values in slots; the last ones, where it is
-        much."""
+        """The last events: times, indices in the program, changes of the energy, values in slots."""
         if not self.eventful:
             return np.zeros(0), np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 0))
         runner = self.runner
         runner._empty_log()
         time, event, energy, _, slots = (np.concatenate(column) for column in zip(*runner.logged))
-        self._keep_log(time[-KEPT:], event[-KEPT:], energy[-KEPT:], slots[-KEPT:])
+        self._set_log(time[-LOG_LENGTH:], event[-LOG_LENGTH:], energy[-LOG_LENGTH:], slots[-LOG_LENGTH:])
         time, event, energy, _, slots = runner.logged[0]
         return time, event, energy, slots
 
-    def _keep_log(self, time, event, energy, slots):
-        """A log as one part, without impulses, which nobody asks a simulation for."""
+    def _set_log(self, time, event, energy, slots):
+        """Replace the log by one part, without impulses, which a simulation does not show."""
         self.runner.logged = [(time, event, energy, self.runner.log.impulse[:0], slots)]
 
     def snapshot(self):
-        """Everything that the further run depends on, as plain facts and as arrays."""
+        """Everything that the rest of the run depends on: facts that JSON can store, and arrays."""
         facts, arrays = self.runner.snapshot()
         log = dict(zip(LOG, self.log()))
-        grid = (
-            [self.state.time, 0.0, 0] if self.running else [self.base, self.dt, self.count]
-        )  # amid a call: from here on
+        # within a call, later calls count from the present time
+        grid = [self.state.time, 0.0, 0] if self.running else [self.base, self.dt, self.count]
         facts |= {"grid": grid, "ended": self.ended}
         return facts, arrays | {f"log.{what}": x for what, x in log.items()}
 
     def restore(self, facts, arrays, trusted=False):
-        """Go on from a snapshot. One that is not trusted, since a file has held it, is checked; where it is refused all stays."""
+        """Continue from a snapshot. If it is refused, the present state stays.
+
+        trusted   whether the snapshot was made in this process; others are checked
+        """
         if trusted:
             self._restore(facts, arrays)
             return
@@ -192,24 +222,25 @@ class Stepper:
             self._restore(*before)
             if isinstance(error, TorsorError) or not isinstance(error, Exception):
                 raise
-            raise ResultError("the stored state is damaged, or was changed; nothing was changed") from None
+            raise ResultError("the stored state is damaged or was edited. It was not loaded") from None
 
     def _refuse_unfit(self, facts, arrays):
         grid, ended = facts.get("grid"), facts.get("ended")
         numbers = isinstance(grid, (list, tuple)) and len(grid) == 3 and all(type(x) in (int, float) for x in grid)
         if not numbers or not np.isfinite(grid).all() or grid[1] < 0 or grid[2] < 0 or not isinstance(ended, str):
-            refuse("its facts are not whole")
+            refuse("its facts are incomplete")
         refuse_unfit_log(self.runner, arrays, LOG)
 
     def _restore(self, facts, arrays, trusted=True):
         runner = self.runner
         runner.restore(facts, arrays, trusted)
-        runner.equations.known = runner.equations.settled = 0  # factors that belong to another state
+        runner.equations.known = runner.equations.settled = 0  # factorisations of another state
         self.begin()
-        (self.base, self.dt, self.count), self.ended = facts["grid"], facts["ended"]
-        if self.state.time < self.since and self.reach < np.inf:  # it may have begun anywhere
+        self.base, self.dt, self.count = facts["grid"]
+        self.ended = facts["ended"]
+        if self.state.time < self.since and self.reach < np.inf:  # the stored run may have begun at any time
             self.since = None
-            self._look_ahead(abs(self.reach))
+            self._extend_breakpoints(abs(self.reach))
         if self.eventful:
             runner.log.count = 0
-            self._keep_log(*(arrays[f"log.{what}"] for what in LOG))
+            self._set_log(*(arrays[f"log.{what}"] for what in LOG))

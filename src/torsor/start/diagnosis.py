@@ -1,8 +1,8 @@
-"""Which constraints are redundant, and which contradict each other.
+"""Find redundant constraints, and refuse contradictory ones.
 
-The rows of G, made dimensionless (`formulations/scales.py`), are examined at several assembled configurations, so that an
-accidental position (all bars in line) does not count. A row is redundant where it is a combination of the rows before it in
-every one of them, but for noise:
+The rows of G, made dimensionless (`formulations/algebra/scales.py`), are examined at several assembled configurations, so that a
+singular start (all bars in line) does not count. A row is redundant if it is a linear combination of the rows before it in all of
+these configurations, up to a tolerance:
 
     G_i = Σ c_j G_j        →  λ is not unique in the rows with c_j ≠ 0, and in row i                 (1)
 
@@ -14,51 +14,51 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import AssemblyError
-from .examiner import CLOSED, WELL, least, shortened
+from .constraints import CLOSED, WELL, least, shortened
 
-BLOCK = 32  # rows that are compared with all rows before them at once
+BLOCK = 32  # number of rows that are orthogonalised against all rows before them at once
 DEPENDENT = 1e-6  # sine of the angle between a row and the rows before it, below which it depends on them
 
 
 @dataclass
 class Diagnosis:
-    """What is known about the constraints of a model."""
+    """Redundancy and degrees of freedom of the active constraints of a model."""
 
-    rows: int  # how many hold
-    keep: list  # places of the rows in use, among all declared ones
-    redundant: list = field(default_factory=list)  # places of redundant rows
-    shared: list = field(default_factory=list)  # places of rows whose multiplier is not unique
+    rows: int  # number of active rows
+    keep: list  # indices of the independent rows, which are in use, among all declared rows
+    redundant: list = field(default_factory=list)  # indices of the redundant rows
+    shared: list = field(default_factory=list)  # indices of the rows whose multiplier is not unique
     freedom: int = 0  # degrees of freedom at a generic configuration
-    start_freedom: int = 0  # and at the start
-    sine: float = 1.0  # the smallest angle between a row in use and the rows before it, where they stand best
-
-    def plain(self):
-        return dict(self.__dict__)
+    start_freedom: int = 0  # degrees of freedom at the start
+    sine: float = (
+        1.0  # smallest sine of the angle between a row in use and the rows before it, at the best configuration
+    )
 
 
 def independent(A, likely=None):
-    """Rows that do not depend on the rows before them, and the smallest sine among them.
+    """Indices of the rows that do not depend on the rows before them, and the smallest sine of the angle among them.
 
-    likely   what they probably are: this is quick to confirm
+    likely   the expected result, which is quick to confirm
     """
     (A,) = shortened(A)
     if len(A) <= A.shape[1]:
         sines = np.abs(np.diag(np.linalg.qr(A.T, mode="r")))
         if np.all(sines > DEPENDENT):
             return list(range(len(A))), float(sines.min(initial=1.0))
-    if likely is not None and (least_sine := _confirmed(A, likely)) is not None:
-        return likely, least_sine
+    if likely is not None and (smallest := _confirm_independent(A, likely)) is not None:
+        return likely, smallest
     keep: list[int] = []
-    sine, basis = 1.0, np.zeros((min(A.shape), A.shape[1]))
+    sine = 1.0
+    basis = np.zeros((min(A.shape), A.shape[1]))
     for start in range(0, len(A), BLOCK):
         first = len(keep)
-        block = _beyond(A[start : start + BLOCK], basis[:first])
+        block = _orthogonal_part(A[start : start + BLOCK], basis[:first])
         for i, row in enumerate(block, start):
             if len(keep) == len(basis):
                 return keep, sine
-            row = _beyond(row, basis[first : len(keep)])
-            if DEPENDENT / 2 < np.sqrt(row @ row) < WELL:  # what rounding left of earlier blocks is no longer small
-                row = _beyond(row, basis[: len(keep)])
+            row = _orthogonal_part(row, basis[first : len(keep)])
+            if DEPENDENT / 2 < np.sqrt(row @ row) < WELL:  # rounding left by earlier blocks is no longer small
+                row = _orthogonal_part(row, basis[: len(keep)])
             size = float(np.sqrt(row @ row))
             if size > DEPENDENT:
                 basis[len(keep)] = row / size
@@ -67,62 +67,63 @@ def independent(A, likely=None):
     return keep, sine
 
 
-def _confirmed(A, keep):
-    """The smallest sine among these rows, where they are all that do not depend on the rows before them; else None."""
+def _confirm_independent(A, keep):
+    """The smallest sine among these rows if they are the result of `independent`; else None."""
     if not 0 < len(keep) <= A.shape[1]:
         return None
     Q, R = np.linalg.qr(A[keep].T)
     sines = np.abs(np.diag(R))
     rest = np.ones(len(A), bool)
     rest[keep] = False
-    others, places = A[rest], np.flatnonzero(rest)
-    later = (others @ Q) * (np.array(keep) > places[:, None])  # what only rows behind a row explain of it
-    left = (_beyond(others, Q.T) ** 2).sum(axis=1) + (later**2).sum(axis=1)
+    others = A[rest]
+    indices = np.flatnonzero(rest)
+    later = (others @ Q) * (np.array(keep) > indices[:, None])  # components along rows that come after the row
+    left = (_orthogonal_part(others, Q.T) ** 2).sum(axis=1) + (later**2).sum(axis=1)
     return float(sines.min()) if sines.min() > DEPENDENT and left.max(initial=0.0) <= DEPENDENT**2 else None
 
 
 def suffice(A, keep):
-    """Whether some rows stand well to each other, and all others depend on them."""
+    """True if these rows are well conditioned and all other rows depend on them."""
     (A,) = shortened(A)
     if len(keep) > A.shape[1]:
         return False
     Q, R = np.linalg.qr(A[keep].T)
     others = np.delete(A, keep, axis=0)
-    left = np.linalg.norm(_beyond(others, Q.T), axis=1)
+    left = np.linalg.norm(_orthogonal_part(others, Q.T), axis=1)
     return bool(np.abs(np.diag(R)).min(initial=1.0) > WELL and left.max(initial=0.0) <= DEPENDENT)
 
 
-def _beyond(rows, basis):
-    """What rows say beyond an orthonormal basis; the second time takes away what rounding left."""
+def _orthogonal_part(rows, basis):
+    """The part of rows that is orthogonal to an orthonormal basis. It is computed twice, which removes rounding."""
     for _ in range(2):
         rows = rows - (rows @ basis.T) @ basis
     return rows
 
 
-def _kept(rows, A, likely=None):
-    """`independent` with the rows in the order of their rank: what holds for good before contacts, these before friction."""
+def _independent_by_rank(rows, A, likely=None):
+    """`independent` with rows in the order of their rank: lasting constraints, then contacts, then friction."""
     order = sorted(range(len(rows)), key=lambda k: rows[k].constraint.rank)
     if likely is not None:
-        place = {k: i for i, k in enumerate(order)}
-        likely = sorted(place[k] for k in likely)
+        position = {k: i for i, k in enumerate(order)}
+        likely = sorted(position[k] for k in likely)
     keep, sine = independent(A[order], likely)
     return sorted(order[k] for k in keep), sine
 
 
 def diagnose(examiner, t, q, p, samples=2, seed=7, likely=None, mobility=None):
-    """Examine the constraint matrix at the start and at sampled assembled configurations.
+    """Diagnose the constraint Jacobian at the start and at sampled assembled configurations.
 
-    likely     places of the rows that will probably be in use
-    mobility   degrees of freedom that the mechanism is known to have, from other coordinates or another configuration: where the
-               start has as many, no sample has less
+    likely     indices of the rows that are expected to be independent
+    mobility   degrees of freedom of the mechanism, if known from other coordinates or another configuration: if the start has the
+               same number, no configuration is sampled
     """
     A = examiner.matrix(t, q, p)
     n, freedom = A.shape
     if n == 0:
         return Diagnosis(0, [], freedom=freedom, start_freedom=freedom)
-    own = {place: k for k, place in enumerate(examiner.places)}
-    likely = None if likely is None else [own[place] for place in likely if place in own]
-    at_start, sine = _kept(examiner.rows, A, likely)
+    active = {index: k for k, index in enumerate(examiner.places)}
+    likely = None if likely is None else [active[index] for index in likely if index in active]
+    at_start, sine = _independent_by_rank(examiner.rows, A, likely)
     keep, best = at_start, A
     if len(at_start) < min(A.shape) and freedom - len(at_start) != mobility:
         random = np.random.default_rng(seed)
@@ -131,26 +132,32 @@ def diagnose(examiner, t, q, p, samples=2, seed=7, likely=None, mobility=None):
             if sample is None:
                 continue
             there = examiner.matrix(t, sample, p)
-            found, angle = _kept(examiner.rows, there, keep)
-            if len(found) > len(keep):
-                keep, sine, best = found, angle, there
-    keep = sorted(_better(examiner.rows, best, keep, sine))
+            rows, angle = _independent_by_rank(examiner.rows, there, keep)
+            if len(rows) > len(keep):
+                keep, sine, best = rows, angle, there
+    keep = sorted(_improve_conditioning(examiner.rows, best, keep, sine))
     redundant = sorted(set(range(n)) - set(keep))
-    shared = _shared(shortened(best)[0], keep, redundant) if redundant else []
-    declared = lambda places: [examiner.places[k] for k in places]
-    known = (declared(keep), declared(redundant), declared(shared))
-    return Diagnosis(n, *known, freedom - len(keep), freedom - len(at_start), sine)
+    shared = _rows_in_dependencies(shortened(best)[0], keep, redundant) if redundant else []
+    return Diagnosis(
+        rows=n,
+        keep=[examiner.places[k] for k in keep],
+        redundant=[examiner.places[k] for k in redundant],
+        shared=[examiner.places[k] for k in shared],
+        freedom=freedom - len(keep),
+        start_freedom=freedom - len(at_start),
+        sine=sine,
+    )
 
 
-def _best(rows, A):
-    """As many rows as are independent, each time the one that says most beyond the rows before it, in the order of ranks."""
+def _pivoted_rows(rows, A):
+    """Independent rows by pivoting: each is the row with the largest part orthogonal to the rows before, in the order of ranks."""
     (A,) = shortened(A)
     keep: list[int] = []
     rank = np.array([row.constraint.rank for row in rows])
     for level in np.unique(rank):
         sizes = np.where(rank == level, np.linalg.norm(A, axis=1), 0.0)
         while len(keep) < A.shape[1] and sizes.max() > DEPENDENT:
-            k = int(np.argmax(sizes * (1 + 1e-6 * (len(A) - np.arange(len(A))) / len(A))))  # of equal ones the first
+            k = int(np.argmax(sizes * (1 + 1e-6 * (len(A) - np.arange(len(A))) / len(A))))  # the first of equal ones
             direction = A[k] / np.linalg.norm(A[k])
             A = A - np.outer(A @ direction, direction)
             keep.append(k)
@@ -159,51 +166,57 @@ def _best(rows, A):
     return keep
 
 
-def _better(rows, A, keep, sine):
-    """The rows in use, or others that stand much better to each other."""
+def _improve_conditioning(rows, A, keep, sine):
+    """The rows in use, or others that are more or much better conditioned."""
     if len(keep) == len(A) or sine > WELL:
         return keep
-    found = _best(rows, A)
-    stand = lambda places: np.linalg.svd(shortened(A[places])[0], compute_uv=False).min(initial=1.0)
-    return found if len(found) > len(keep) or (len(found) == len(keep) and stand(found) > 2 * stand(keep)) else keep
+
+    def conditioning(indices):
+        return np.linalg.svd(shortened(A[indices])[0], compute_uv=False).min(initial=1.0)
+
+    other = _pivoted_rows(rows, A)
+    if len(other) > len(keep) or (len(other) == len(keep) and conditioning(other) > 2 * conditioning(keep)):
+        return other
+    return keep
 
 
 def anew(examiner, keep, t, q, p):
-    """Which rows to use from here on, where those in use have come to depend on each other: a loop whose plane turns."""
-    places = {place: k for k, place in enumerate(examiner.places)}
-    found = _better(examiner.rows, examiner.matrix(t, q, p), [places[k] for k in keep], 0.0)
-    return sorted(examiner.places[k] for k in found)
+    """Choose the rows to use from here on, where those in use have become dependent, as in a loop whose plane turns."""
+    active = {index: k for k, index in enumerate(examiner.places)}
+    rows = _improve_conditioning(examiner.rows, examiner.matrix(t, q, p), [active[k] for k in keep], 0.0)
+    return sorted(examiner.places[k] for k in rows)
 
 
-def _shared(A, keep, redundant):
-    """Rows that take part in a dependency: (1)."""
+def _rows_in_dependencies(A, keep, redundant):
+    """Indices of the rows that are part of a linear dependency: (1)."""
     lengths = np.linalg.norm(A[redundant], axis=1)
-    speaking = A[redundant] / np.where(lengths > DEPENDENT, lengths, np.inf)[:, None]  # an empty row shares nothing
+    directions = A[redundant] / np.where(lengths > DEPENDENT, lengths, np.inf)[:, None]  # zero for an empty row
     weights = np.linalg.norm(A[keep], axis=1)[:, None]
-    c = least(A[keep].T, speaking.T) if keep else np.zeros((0, len(redundant)))
-    taking_part = np.abs(c * weights).max(axis=1, initial=0.0) > 1e-6
-    return sorted(set(np.array(keep, int)[taking_part].tolist()) | set(redundant))
+    c = least(A[keep].T, directions.T) if keep else np.zeros((0, len(redundant)))
+    involved = np.abs(c * weights).max(axis=1, initial=0.0) > 1e-6
+    return sorted(set(np.array(keep, int)[involved].tolist()) | set(redundant))
 
 
 def refuse_contradictions(examiner, diagnosis, t, q, v, p, rows, speed=0.0):
-    """Refuse redundant rows that ask for another velocity or acceleration than the rows they depend on.
+    """Refuse redundant rows that prescribe another velocity or acceleration than the rows they depend on.
 
-    speed   that something had from which v was found: what stops altogether is left with its rounding
+    speed   rate of the velocities from which v was computed [1/s]: rounding is relative to it if v is nearly zero
     """
     if not diagnosis.redundant:
         return
-    keep, redundant = diagnosis.keep, diagnosis.redundant
+    keep = diagnosis.keep
+    redundant = diagnosis.redundant
     units = examiner.units(t, q, p, redundant)
-    told, gamma = (examiner.gamma(t, q, v, p, x) / examiner.units(t, q, p, x) for x in (keep, redundant))
-    a = least(examiner.matrix(t, q, p, keep), told)
+    gamma_kept, gamma = (examiner.gamma(t, q, v, p, x) / examiner.units(t, q, p, x) for x in (keep, redundant))
+    a = least(examiner.matrix(t, q, p, keep), gamma_kept)
     velocity = examiner.psi(t, q, v, p, redundant) / units
     acceleration = examiner.matrix(t, q, p, redundant) @ a - gamma
     rate = max(examiner.speed(v), speed)
-    for off, what, scale in (
+    for residuals, what, scale in (
         (velocity, "velocity", rate),
-        (acceleration, "acceleration", max(rate**2, *(np.abs(x).max(initial=0.0) for x in (a, told, gamma)))),
+        (acceleration, "acceleration", max(rate**2, *(np.abs(x).max(initial=0.0) for x in (a, gamma_kept, gamma)))),
     ):
-        wrong = [(redundant[k], x * units[k]) for k, x in enumerate(off) if abs(x) > 10 * CLOSED * scale]
+        wrong = [(redundant[k], x * units[k]) for k, x in enumerate(residuals) if abs(x) > 10 * CLOSED * scale]
         if wrong:
             names = "; ".join(f"{rows[k]} (off by {x:.3g}){rows[k].between}" for k, x in wrong[:5])
             raise AssemblyError(

@@ -1,10 +1,10 @@
-"""Components in files: for those who use a component and do not have its source.
+"""Component files: a component can be used without the Python code that built it.
 
-A file holds what a model consists of as plain data (`description.py`): it is read without running anything. It may also hold the
-kernels of the component, compiled for one kind of machine; these are machine code, and taken only from files that are trusted.
+A file contains the model as plain data (`model_data.py`); reading it runs no code. It may also contain the kernels of the
+component, compiled for one kind of machine; these are machine code, and used only from files that the user trusts.
 
     torsor component 1 <sha256 of all that follows>
-    one line of JSON: name, interface, versions, lengths of what follows
+    one line of JSON: name, interface, versions, lengths of the parts that follow
     the description (JSON), the numbers in it (little-endian), the compiled kernels
 """
 
@@ -22,25 +22,25 @@ import casadi as ca
 import numpy as np
 
 from .. import kernels
-from ..describe import quantity
-from ..describe.body import Body, Frame
-from ..describe.model import Model
+from ..elements import quantity
 from ..errors import ModelError, OptionError, TorsorError
 from ..formulations.fingerprint import fingerprint, sources
 from ..joints import Joint
 from ..kernels.backends.llvm import LLVM
-from ..run import automatic
-from . import description, files
+from ..model.body import Body, Frame
+from ..model.model import Model
+from ..prepare import auto_formulation
+from . import model_data, result_files
 
 FORMAT = 1
 SUFFIX = ".tsc"
 FORMULATIONS = ("auto", "absolute")
-_FIRST = re.compile(rb"torsor component (\d+) ([0-9a-f]{64})\Z")
+_FIRST_LINE = re.compile(rb"torsor component (\d+) ([0-9a-f]{64})\Z")
 TYPES = {"float64": "<f8", "int64": "<i8", "bool": "|b1"}
 
 
 class Parts(NamedTuple):
-    """What a file holds."""
+    """The parts of a component file."""
 
     header: dict
     text: bytes
@@ -49,34 +49,35 @@ class Parts(NamedTuple):
 
 
 def interface(component: Model | str | os.PathLike) -> dict[str, dict[str, str]]:
-    """What a component, or one in a file, promises: its ports and its parameters by name, each with what it is in words."""
+    """Ports and parameters of a component, or of a component file, by name, each with a description in words."""
     if not isinstance(component, Model):
         return _parts(component).header["interface"]
     model = component
     return {
-        "ports": {name: _kind(thing) for name, thing in model.ports.items()},
+        "ports": {name: _describe_port(port) for name, port in model.ports.items()},
         "parameters": {name: "positive" if p.positive else "any number" for name, p in model.parameters.items()},
     }
 
 
-def _kind(thing):
-    if isinstance(thing, Frame):
-        return "frame of a body" if isinstance(thing.body, Body) else "frame of a ground"
-    if isinstance(thing, Joint):
-        return f"joint with {thing.dof} coordinates"
-    if isinstance(thing, ca.SX):
-        return f"signal of {thing.numel()} components"
-    return getattr(thing, "kind", None) or type(thing).__name__.lower()
+def _describe_port(port):
+    """The kind of a port in words, as component files store it."""
+    if isinstance(port, Frame):
+        return "frame of a body" if isinstance(port.body, Body) else "frame of a ground"
+    if isinstance(port, Joint):
+        return f"joint with {port.dof} coordinates"
+    if isinstance(port, ca.SX):
+        return f"signal of {port.numel()} components"
+    return getattr(port, "kind", None) or type(port).__name__.lower()
 
 
 def save_component(model: Model, path: str | os.PathLike, formulations: Sequence[str] = FORMULATIONS) -> None:
     """Write a component, `model`, to the file `path`, from which `load_component` reads it without the Python code that built it.
 
-    formulations   for which its kernels, compiled for machines like this one, go along; by default the cheapest ("auto") and
+    formulations   whose kernels, compiled for machines like this one, are included; by default the cheapest ("auto") and
                    absolute coordinates; () for none
 
-    The file is read once before it gets its name, so that what is there can be read. Elements of classes that are defined outside
-    torsor are recorded as the expressions that they declare; shapes of bodies go along where they are plain data.
+    The content is read back before the file is written, so that a file can always be read. Elements of classes that are defined
+    outside torsor are recorded as the expressions that they declare. Shapes of bodies are included if they are plain data.
     """
     if not isinstance(model, Model):
         raise OptionError(f"save_component: give a torsor.Model, got {quantity.show(model)}")
@@ -84,19 +85,19 @@ def save_component(model: Model, path: str | os.PathLike, formulations: Sequence
         raise OptionError(
             f"save_component: formulations must be a list of their names, got {quantity.show(formulations)}"
         )
-    files.refuse_unwritable(path)
-    data, arrays, exact = description.written(model)
+    result_files.refuse_unwritable(path)
+    data, arrays, exact = model_data.write(model)
     text = json.dumps(data).encode()
-    twin = description.read(json.loads(text), arrays, f"component {model.name!r}")
-    mark = fingerprint(twin, twin.signals)
-    if exact and mark != fingerprint(model, model.signals):
-        raise ModelError(f"model {model.name!r}: cannot be saved: what would be read is not what was described")
-    code = _compiled(twin, formulations)
+    copy = model_data.read(json.loads(text), arrays, f"component {model.name!r}")
+    copy_fingerprint = fingerprint(copy, copy.signals)
+    if exact and copy_fingerprint != fingerprint(model, model.signals):
+        raise ModelError(f"model {model.name!r}: cannot be saved: the model that is read back differs from it")
+    code = _compile_kernels(copy, formulations)
     numbers = b"".join(a.astype(TYPES[a.dtype.name]).tobytes() for a in arrays)
     header = {
         "component": model.name,
         "interface": interface(model),
-        "fingerprint": mark,
+        "fingerprint": copy_fingerprint,
         "sources": sources(),
         "torsor": _version(),
         "machine": _machine(),
@@ -107,15 +108,15 @@ def save_component(model: Model, path: str | os.PathLike, formulations: Sequence
     body = b"\n".join([json.dumps(header).encode(), b"".join([text, numbers, *code.values()])])
     first = f"torsor component {FORMAT} {hashlib.sha256(body).hexdigest()}\n".encode()
     handle, temporary = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(os.fsdecode(path))), suffix=".part")
-    with files.written(temporary, path, sealed=True), os.fdopen(handle, "wb") as file:
+    with result_files.written(temporary, path, sealed=True), os.fdopen(handle, "wb") as file:
         file.write(first + body)
 
 
-def _compiled(model, formulations):
-    """What the cache keeps of a component that is prepared to run."""
+def _compile_kernels(model, formulations):
+    """Entries of the cache of compiled kernels, by name, that preparing the component for a run uses."""
     with kernels.cache.noted() as entries:
         for formulation in formulations if model.bodies else ():
-            automatic.prepared(model, formulation)
+            auto_formulation.prepared(model, formulation)
     return entries
 
 
@@ -126,7 +127,7 @@ def _version():
 
 
 def _machine():
-    """What compiled kernels depend on besides the component."""
+    """Digest of what compiled kernels depend on besides the component: versions and processor."""
     return kernels.cache.digest(kernels.cache.versions(), LLVM().target())
 
 
@@ -135,78 +136,82 @@ def load_component(
 ) -> Model:
     """Read a component that `save_component` wrote to `path`: a new model with the same bodies, joints, ports and parameters.
 
-    like      a model, or an `interface` of one, whose ports and parameters it must have
-    trusted   take its compiled kernels, too, where they fit this machine, so that its first run compiles nothing. They are
-              machine code: do so with files of people whose programs you would run
+    like      a model, or an `interface` of one, whose ports and parameters the component must have
+    trusted   True: also use its compiled kernels, if they fit this machine, so that the first run compiles nothing. They are
+              machine code: trust only files of people whose programs you would run
 
-    Without `trusted`, a file is data, and whatever is in it cannot do anything but describe a mechanism.
+    Without `trusted`, a file is data: it can only describe a mechanism, and runs no code.
     """
     if not isinstance(trusted, (bool, np.bool_)):
         raise OptionError(f"load_component: trusted must be True or False, got {quantity.show(trusted)}")
     parts = _parts(path)
     owner = _owner(path, parts.header)
     _refuse_other_interface(owner, parts.header["interface"], like)
-    with _sensible(owner):
-        model = description.read(_json(parts.text, owner), _arrays(parts, owner), owner)
+    with _inconsistency_as_error(owner):
+        model = model_data.read(_json(parts.text, owner), _arrays(parts, owner), owner)
         _refuse_other_model(model, owner, parts.header)
     if interface(model) != parts.header["interface"]:
-        raise ModelError(f"{owner}: its interface is not the one that it tells; it was not written by torsor")
+        raise ModelError(f"{owner}: its interface differs from the one in its header; it was not written by torsor")
     if trusted and parts.header["machine"] == _machine():
         kernels.cache.adopt(_entries(parts))
     return model
 
 
 def _refuse_other_model(model, owner, header):
-    """Refuse a description that is not that of the model that was saved; all that a model is asked for is asked here once."""
+    """Refuse a description that differs from the saved model. The model is used once here, so that invalid parts raise errors."""
     interface(model)
-    mark = fingerprint(model, model.signals)
+    model_fingerprint = fingerprint(model, model.signals)
     Model("trial").include("component", model)
-    if header.get("sources") == sources() and mark != header["fingerprint"]:
-        raise ModelError(f"{owner}: its description is not that of the model that was saved; it was changed since")
+    if header.get("sources") == sources() and model_fingerprint != header["fingerprint"]:
+        raise ModelError(f"{owner}: its description differs from the model that was saved; it was changed since")
 
 
 @contextmanager
-def _sensible(owner):
-    """Refuse a description whose parts are there but do not fit each other."""
+def _inconsistency_as_error(owner):
+    """Convert any error that parts which do not fit each other cause to a ModelError."""
     try:
         yield
     except TorsorError:
         raise
-    except Exception as error:  # whatever parts raise that somebody else has put together
+    except Exception as error:  # inconsistent parts may raise anything
         why = f"{type(error).__name__}: {error}"
         raise ModelError(f"{owner}: its parts do not fit each other; it was not written by torsor ({why})") from None
 
 
 def fits(path: str | os.PathLike) -> bool:
-    """Whether the compiled kernels in a file, if there are any, are for machines like this one."""
+    """True if a file contains compiled kernels for machines like this one."""
     header = _parts(path).header
     return bool(header["kernels"]) and header["machine"] == _machine()
 
 
 def _owner(path, header):
+    """File and component in words, for messages."""
     return f"{os.fspath(path)!r}: component {header['component']!r}"
 
 
 def _parts(path):
-    """What is in a file that is whole."""
+    """Read a file and verify its format and checksum."""
     shown = repr(os.fspath(path)) if isinstance(path, (str, os.PathLike)) else quantity.show(path)
-    refuse = lambda why: ModelError(f"cannot read {shown}: {why}")
+
+    def refusal(why):
+        return ModelError(f"cannot read {shown}: {why}")
+
     try:
         if os.path.exists(os.fspath(path)) and not os.path.isfile(path):
-            raise refuse("it is not a regular file")
+            raise refusal("it is not a regular file")
         with open(os.fspath(path), "rb") as file:
             first, _, body = file.read().partition(b"\n")
     except (OSError, ValueError, TypeError) as error:
         if isinstance(error, ModelError):
             raise
-        raise refuse(getattr(error, "strerror", None) or error) from None
-    found = _FIRST.match(first)
-    if found is None:
-        raise refuse("it is not a component that torsor saved, or its beginning is damaged")
-    if int(found[1]) != FORMAT:
-        raise refuse(f"it has format {int(found[1])}, and this version of torsor, {_version()}, reads format {FORMAT}")
-    if hashlib.sha256(body).hexdigest() != found[2].decode():
-        raise refuse("it is damaged: its content is not the one that was written")
+        raise refusal(getattr(error, "strerror", None) or error) from None
+    match = _FIRST_LINE.match(first)
+    if match is None:
+        raise refusal("it is not a component that torsor saved, or its beginning is damaged")
+    if int(match[1]) != FORMAT:
+        raise refusal(f"it has format {int(match[1])}, and this version of torsor, {_version()}, reads format {FORMAT}")
+    if hashlib.sha256(body).hexdigest() != match[2].decode():
+        raise refusal("it is damaged: its checksum is wrong")
     line, _, rest = body.partition(b"\n")
     try:
         header = json.loads(line)
@@ -214,16 +219,16 @@ def _parts(path):
         if ends[-1] != len(rest) or not isinstance(header["component"], str):
             raise ValueError
         text, numbers, code = (rest[a:b] for a, b in zip(ends, ends[1:]))
-        told = (
+        texts = (
             *header["interface"]["ports"],
             *header["interface"]["parameters"],
             *header["kernels"],
             header["machine"],
         )
-        if not all(isinstance(x, str) for x in told) or not isinstance(header["arrays"], list):
+        if not all(isinstance(x, str) for x in texts) or not isinstance(header["arrays"], list):
             raise ValueError
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
-        raise refuse("its header makes no sense; it was not written by torsor") from None
+        raise refusal("its header is invalid; it was not written by torsor") from None
     return Parts(header, text, numbers, code)
 
 
@@ -231,12 +236,13 @@ def _json(text, owner):
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise ModelError(f"{owner}: its description makes no sense; it was not written by torsor") from None
+        raise ModelError(f"{owner}: its description is invalid; it was not written by torsor") from None
 
 
 def _arrays(parts, owner):
-    """The numbers of a description."""
-    found, at = [], 0
+    """The arrays of numbers of a description."""
+    arrays = []
+    at = 0
     try:
         for kind, *shape in parts.header["arrays"]:
             if not all(type(n) is int and n >= 0 for n in shape):
@@ -244,32 +250,33 @@ def _arrays(parts, owner):
             count = math.prod(shape)
             array = np.frombuffer(parts.numbers, TYPES[kind], count, at)
             at += array.nbytes
-            found.append(array.reshape(shape).astype(kind))
+            arrays.append(array.reshape(shape).astype(kind))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
-        raise ModelError(f"{owner}: its numbers make no sense; it was not written by torsor") from None
-    return found
+        raise ModelError(f"{owner}: its numbers are invalid; it was not written by torsor") from None
+    return arrays
 
 
 def _entries(parts):
-    """The compiled kernels, as entries of the cache."""
-    found, at = {}, 0
+    """The compiled kernels, as entries of the cache by name."""
+    entries = {}
+    at = 0
     for name, length in parts.header["kernels"].items():
-        found[name] = parts.code[at : at + length]
+        entries[name] = parts.code[at : at + length]
         at += length
-    return found
+    return entries
 
 
 def _refuse_other_interface(owner, has, like):
-    """Refuse a component that has not what is expected of it."""
+    """Refuse a component that lacks a port or parameter of the expected interface `like`, or has one of another kind."""
     if like is None:
         return
-    wanted = interface(like) if isinstance(like, Model) else like
-    if not isinstance(wanted, Mapping) or not all(
-        isinstance(wanted.get(what, {}), Mapping) for what in ("ports", "parameters")
+    expected = interface(like) if isinstance(like, Model) else like
+    if not isinstance(expected, Mapping) or not all(
+        isinstance(expected.get(what, {}), Mapping) for what in ("ports", "parameters")
     ):
         raise OptionError(f"load_component: like must be a model or an interface of one, got {quantity.show(like)}")
     for what in ("ports", "parameters"):
-        for name, kind in wanted.get(what, {}).items():
+        for name, kind in expected.get(what, {}).items():
             if name not in has[what]:
                 known = ", ".join(has[what]) or "none"
                 raise ModelError(

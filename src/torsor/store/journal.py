@@ -1,11 +1,11 @@
-"""Files that survive a kill at any moment: a state that is replaced as a whole, and journals that only grow.
+"""Files that remain valid if the process is killed at any moment: a state file that is replaced, and journals that grow.
 
-    state     one file: facts as JSON, then arrays; a checksum at its start. It is written under another name, flushed to
-              the disk and renamed, so that a reader finds the old one or the new one, never a part.
-    journal   the mark of its run, then rows of numbers, appended. The state says how many rows count and what their
-              checksum is; whatever a killed process wrote after them is cut off before the next row is appended.
+    state     one file: a checksum, facts as JSON, arrays. It is written under a temporary name, flushed to the disk and
+              renamed, so that a reader finds the old or the new file, never a part of one.
+    journal   the identifier of its run, then rows of numbers, appended. The state contains the number of valid rows and their
+              checksum; bytes that a killed process wrote after them are cut off before the next row is appended.
 
-A journal is flushed to the disk before the state that counts its rows, so that no state ever counts a row that is not there.
+A journal is flushed to the disk before the state that counts its rows, so that a state never counts a row that is missing.
 """
 
 import hashlib
@@ -19,16 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from ..describe import quantity
+from ..elements import quantity
 from ..errors import ResultError
 
 FORMAT = 2
-KINDS = "biufcU"  # of numbers and text that arrays may have
+ARRAY_KINDS = "biufcU"  # NumPy type kinds that a state may contain: numbers and text
 _MAGIC = b"torsor checkpoint "
 
 
 def pack(facts, arrays):
-    """Facts and arrays as the bytes of a state."""
+    """The content of a state file from facts and arrays."""
     described = [[name, x.dtype.str, list(x.shape)] for name, x in arrays.items()]
     head = json.dumps({"facts": facts, "arrays": described}).encode()
     parts = [np.ascontiguousarray(x).tobytes() for x in arrays.values()]
@@ -37,7 +37,7 @@ def pack(facts, arrays):
 
 
 def unpack(content, path):
-    """Facts and arrays from the bytes of a state."""
+    """Facts and arrays from the content of a state file."""
     line, _, rest = content.partition(b"\n")
     number = line.removeprefix(_MAGIC)
     if not line.startswith(_MAGIC) or not number.isdigit():
@@ -51,17 +51,19 @@ def unpack(content, path):
     if hashlib.sha256(body).digest() != check:
         raise ResultError(f"{path}: the checkpoint is damaged (its checksum is wrong); nothing was changed")
     try:
-        return _unpacked(body)
-    except Exception:  # whatever somebody else has written there
+        return _unpack_body(body)
+    except Exception:  # invalid content may raise anything
         raise ResultError(f"{path}: not a checkpoint of torsor, or a damaged one") from None
 
 
-def _unpacked(body):
+def _unpack_body(body):
+    """Facts and arrays from the bytes after the checksum."""
     start = 8 + int.from_bytes(body[:8], "little")
-    head, arrays = json.loads(body[8:start]), {}
+    head = json.loads(body[8:start])
+    arrays = {}
     for name, kind, shape in head["arrays"]:
         kind = np.dtype(kind)
-        if not isinstance(name, str) or kind.kind not in KINDS or any(type(n) is not int or n < 0 for n in shape):
+        if not isinstance(name, str) or kind.kind not in ARRAY_KINDS or any(type(n) is not int or n < 0 for n in shape):
             raise ValueError(name)
         arrays[name] = np.frombuffer(body, kind, math.prod(shape), start).reshape(shape).copy()
         start += arrays[name].nbytes
@@ -71,7 +73,7 @@ def _unpacked(body):
 
 
 def read_bytes(path, what):
-    """The content of a regular file; what: it is, for messages."""
+    """The content of a regular file; what: a description of the file for messages."""
     if not isinstance(path, (str, os.PathLike)):
         raise ResultError(f"{what} cannot be read: give the path of a file, got {quantity.show(path)}")
     try:
@@ -87,7 +89,7 @@ def read_bytes(path, what):
 
 
 def replace(path, content):
-    """Put `content` in the place of a file: all of it or nothing."""
+    """Replace a file by one with this content, in one step: a reader never finds a part of it."""
     path = os.path.abspath(path)
     handle, temporary = tempfile.mkstemp(
         suffix=".part", prefix=f".{os.path.basename(path)}-", dir=os.path.dirname(path)
@@ -107,7 +109,7 @@ def replace(path, content):
 
 
 def flush_folder(folder):
-    """Make names in a folder survive a loss of power, where the system can."""
+    """Flush the entries of a folder to the disk, if the operating system supports it."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -117,33 +119,41 @@ def flush_folder(folder):
 
 
 class Journal:
-    """Rows of `width` numbers in a file that only grows; `count` of them are valid, with the checksum `check`.
+    """Rows of `width` numbers in a file that grows; `count` of them are valid, with the checksum `check`.
 
-    mark   bytes at its start that tell to which run it belongs
+    mark   bytes at the start of the file that identify its run
     """
 
     def __init__(self, path, mark, width, count=0, check=0):
-        self.path, self.mark, self.width, self.count, self.check = path, mark, width, count, check
+        self.path = path
+        self.mark = mark
+        self.width = width
+        self.count = count
+        self.check = check
         self._file: Any = None
 
     @property
     def size(self):
-        """Bytes that are valid."""
+        """Number of valid bytes."""
         return len(self.mark) + 8 * self.width * self.count
 
+    def facts(self):
+        """Width, count and checksum, as a state stores them."""
+        return [self.width, self.count, self.check]
+
     def begin(self):
-        """An empty journal in the place of whatever is there."""
+        """Replace the file by an empty journal."""
         self.remove()
         self._open("w+b")
         self._write(self.mark)
 
     def verify(self):
-        """An error where the file is not the one that was written."""
+        """Raise ResultError if the file is damaged or belongs to another run."""
         for _ in self.blocks(2**22):
             pass
 
     def append(self, rows):
-        """Further rows; they count from the next state on."""
+        """Append rows. They are valid from the next state on."""
         if not len(rows):
             return
         if self._file is None:
@@ -152,20 +162,21 @@ class Journal:
         self._file.truncate()
         content = np.ascontiguousarray(rows, float).tobytes()
         self._write(content)
-        self.count, self.check = self.count + len(rows), zlib.crc32(content, self.check)
+        self.count += len(rows)
+        self.check = zlib.crc32(content, self.check)
 
     def _open(self, mode):
-        self._file = open(self.path, mode, buffering=0)  # noqa: SIM115  nothing is left to be written when it is closed
+        self._file = open(self.path, mode, buffering=0)  # noqa: SIM115  unbuffered: closing writes nothing
 
     def _write(self, content):
-        """All of the content, on the disk."""
+        """Write the content and flush it to the disk."""
         rest = memoryview(content)
         while rest:
             rest = rest[self._file.write(rest) :]
         os.fsync(self._file.fileno())
 
     def blocks(self, size):
-        """The valid rows, as arrays of at most `size` bytes each; their checksum is compared at the end."""
+        """Generate the valid rows as arrays of at most `size` bytes. The checksum is compared at the end."""
         try:
             yield from self._blocks(size)
         except ResultError:
@@ -174,10 +185,12 @@ class Journal:
             raise ResultError(f"cannot read {self.path!r}: {error.strerror}") from None
 
     def _blocks(self, size):
-        found = os.path.getsize(self.path) if os.path.exists(self.path) else 0
-        if found < self.size:
-            raise ResultError(f"{self.path}: damaged: {self.size} bytes were written to it, {found} are there")
-        check, left, rows = 0, self.count, max(1, size // (8 * max(self.width, 1)))
+        length = os.path.getsize(self.path) if os.path.exists(self.path) else 0
+        if length < self.size:
+            raise ResultError(f"{self.path}: damaged: {self.size} bytes were written to it, {length} are there")
+        check = 0
+        left = self.count
+        rows = max(1, size // (8 * max(self.width, 1)))
         with open(self.path, "rb") as file:
             if file.read(len(self.mark)) != self.mark:
                 raise ResultError(f"{self.path}: damaged, or the file of another run: its beginning is wrong")

@@ -1,4 +1,4 @@
-"""What a study keeps of its runs: everything, or what a reduction over time leaves of it, so that many runs fit in memory."""
+"""Reductions of runs: a study keeps all outputs of its runs, or reduced values of them, so that many runs fit in memory."""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -6,17 +6,17 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ..describe import quantity
-from ..describe.names import unstorable
+from ..elements import quantity
+from ..elements.names import unstorable
 from ..errors import OptionError, RunError, TorsorError
-from .aligning import aligned
-from .portion import COUNTS
+from .align_results import align
+from .run_portion import COUNTS
 
-OWN = {"run", "time", "message", *COUNTS}  # what every study has
+RESERVED_NAMES = {"run", "time", "message", *COUNTS}  # names in the dataset of every study
 
 
 def _mean(x):
-    """In the order of the outputs, however many runs there are."""
+    """Mean over the last axis. Terms are added in the order of the outputs, so that it does not depend on the number of runs."""
     total = np.zeros_like(x[..., 0])
     for k in range(x.shape[-1]):
         total = total + x[..., k]
@@ -32,19 +32,23 @@ OVER_TIME: dict[str, Callable] = {
 
 
 class OneRun(Mapping):
-    """One run as a function that reduces it sees it: arrays by name, run["energy"] or run.energy, time first.
+    """One run, as a reduction function receives it: arrays by name, run["energy"] or run.energy, time is the first dimension.
 
-    time         of the outputs that were reached [s]
-    end          values of variables at the last output, or where an event has ended the run, by name
+    time         output times that the run has reached [s]
+    end          values of variables at the last output, or at the event that ended the run, by name
     parameters   of this run, by name
-    used_constraints   labels of those whose multipliers are told
-    attrs        steps, events …
-    dataset      all of it as `simulate` returns it
+    used_constraints   labels of the constraint rows that have multipliers
+    attrs        attributes of the dataset: steps, events …
+    dataset      the complete result, as `simulate` returns it
     """
 
-    def __init__(self, variables, time, parameters, whole, used=(), ends=MappingProxyType({})):
-        self._variables, self._whole = variables, whole
-        self.time, self.parameters, self.used_constraints, self._ends = time, parameters, used, ends
+    def __init__(self, variables, time, parameters, make_dataset, used=(), ends=MappingProxyType({})):
+        self._variables = variables
+        self._make_dataset = make_dataset
+        self.time = time
+        self.parameters = parameters
+        self.used_constraints = used
+        self._ends = ends
 
     def __getitem__(self, name):
         return self.time if name == "time" else self._variables[name][1]
@@ -63,10 +67,11 @@ class OneRun(Mapping):
         return len(self._variables)
 
     def dims(self, name):
+        """Dimensions of a variable."""
         return self._variables[name][0]
 
     def over_time(self, name):
-        """A variable with the time as last dimension. Where an event has ended the run, its end is the last output."""
+        """Values of a variable, with time as the last axis. If an event ended the run, the values at its end are appended."""
         values = np.moveaxis(self[name], self.dims(name).index("time"), -1)
         return np.concatenate([values, self._ends[name][..., None]], axis=-1) if name in self._ends else values
 
@@ -80,11 +85,12 @@ class OneRun(Mapping):
 
     @cached_property
     def dataset(self):
-        return self._whole()
+        return self._make_dataset()
 
 
-def checked(reduce):
-    """A reduction as it is given: None, a word, several words, a function, or words and functions by name."""
+def validate_reduction(reduce):
+    """Return the argument `reduce` in its internal form: None, a word, a tuple of words, a function, or a dictionary of words and
+    functions. Raise OptionError if it is invalid."""
     if reduce is None or callable(reduce) or (isinstance(reduce, str) and reduce in OVER_TIME):
         return reduce
     known = ", ".join(map(repr, OVER_TIME))
@@ -105,14 +111,14 @@ def checked(reduce):
     raise OptionError(f"study: reduce must be {allowed}, got {quantity.show(reduce)}")
 
 
-def by_words(reduce):
-    """Whether a reduction takes no function: it serves many runs at once as it does one."""
-    how = reduce.values() if isinstance(reduce, dict) else [reduce]
-    return not any(callable(x) for x in how)
+def uses_words_only(reduce):
+    """True if a reduction contains no Python function, so that it can be applied to the arrays of many runs at once."""
+    parts = reduce.values() if isinstance(reduce, dict) else [reduce]
+    return not any(callable(x) for x in parts)
 
 
-def source(reduce, name):
-    """The variable of a run that one of a study is, or that words reduce to it; None: a function gives it."""
+def source_variable(reduce, name):
+    """Name of the variable of a run from which the variable `name` of the study is reduced; None if a function returns it."""
     if isinstance(reduce, tuple):
         return name.rpartition("_")[0]
     if isinstance(reduce, dict):
@@ -121,11 +127,14 @@ def source(reduce, name):
     return None if callable(reduce) else name
 
 
-def reduced(reduce, run, told=None):
-    """What is kept of a run, or by words of many at once: (dimensions, values) by name, and labels of dimensions that a function
-    has given. Attributes of what it returns go to `told`, a portion."""
+def reduce_run(reduce, run, portion=None):
+    """Apply a reduction to a run, or, if it uses words only, to many runs at once.
+
+    Returns (dimensions, values) by name, and labels by dimension, where functions return labelled arrays. Attributes of labelled
+    arrays are stored in `portion`.
+    """
     if reduce is None or isinstance(reduce, str):
-        for name in OWN & {*run}:
+        for name in RESERVED_NAMES & {*run}:
             refuse_name(name)
     if reduce is None:
         return {name: (run.dims(name), run[name]) for name in run}, {}
@@ -133,21 +142,21 @@ def reduced(reduce, run, told=None):
         return {name: _over_time(run, name, reduce) for name in run}, {}
     if isinstance(reduce, tuple):
         return {f"{name}_{how}": _over_time(run, name, how) for name in run for how in reduce}, {}
-    returned = Returned(run, told)
+    results = FunctionResults(run, portion)
     if callable(reduce):
-        returned.add("", reduce, _called(reduce, run))
+        results.add("", reduce, _call(reduce, run))
     else:
         for name, how in reduce.items():
             if callable(how):
-                returned.add(name, how, _called(how, run))
+                results.add(name, how, _call(how, run))
             else:
                 variable, word = how if isinstance(how, tuple) else (name, how)
-                returned.keep(name, *_over_time(run, variable, word))
-    return returned.together()
+                results.keep(name, *_over_time(run, variable, word))
+    return results.align()
 
 
-def _called(function, run):
-    """What a function says of a run. What goes wrong in it is the run's affair, also where it calls torsor."""
+def _call(function, run):
+    """Return function(run). An error of torsor inside it becomes a RunError: it fails this run, not the study."""
     try:
         return function(run)
     except TorsorError as error:
@@ -155,6 +164,7 @@ def _called(function, run):
 
 
 def _over_time(run, name, how):
+    """Dimensions and values of a variable that the word `how` reduces over time."""
     if name not in run:
         raise OptionError(f"study: reduce: there is no variable {name!r}. Known: {', '.join(run)}.")
     dims = run.dims(name)
@@ -163,30 +173,35 @@ def _over_time(run, name, how):
     return tuple(d for d in dims if d != "time"), OVER_TIME[how](run.over_time(name))
 
 
-class Returned:
-    """What functions return of a run: numbers, text, arrays, labelled arrays, or several of them by name.
+class FunctionResults:
+    """Values that reduction functions return for one run: numbers, text, arrays, labelled arrays, or a mapping of these.
 
-    found    (dimensions, values) by name;   labels   of dimensions of some of them, by name
+    variables   (dimensions, values) by name
+    labels      of labelled arrays: labels by dimension, by name of the variable
+    portion     receives the attributes of labelled arrays
     """
 
-    def __init__(self, run, told):
-        self.run, self.told, self.found, self.labels = run, told, {}, {}
+    def __init__(self, run, portion):
+        self.run = run
+        self.portion = portion
+        self.variables = {}
+        self.labels = {}
 
-    def together(self):
-        """All of it: (dimensions, values) by name, and labels, which they have in common then (`aligning.py`)."""
-        for name in {dim for dims, _ in self.found.values() for dim in dims} & {*self.found}:
+    def align(self):
+        """Return all variables, (dimensions, values) by name, and their common labels (`align_results.py`)."""
+        for name in {dim for dims, _ in self.variables.values() for dim in dims} & {*self.variables}:
             raise OptionError(
                 f"study: reduce: {name!r} is a variable and a dimension of the result: choose another name"
             )
         if not self.labels:
-            return self.found, {}
-        one = np.zeros(1, int)
-        pieces, labels = aligned([(one, {name: x}, self.labels.get(name, {})) for name, x in self.found.items()])
+            return self.variables, {}
+        index = np.zeros(1, int)
+        pieces, labels = align([(index, {name: x}, self.labels.get(name, {})) for name, x in self.variables.items()])
         return {name: x for _, variables in pieces for name, x in variables.items()}, labels
 
     def add(self, name, function, value):
-        """Take what a function gave under this name, or under its own; in several by name None is nothing."""
-        called = name or getattr(function, "__name__", "").strip("<>") or "value"
+        """Add the value that a function returned, under `name` or the name of the function. None in a mapping is ignored."""
+        result_name = name or getattr(function, "__name__", "").strip("<>") or "value"
         if hasattr(value, "data_vars"):
             value = {str(key): value[key] for key in value.data_vars}
         if isinstance(value, Mapping):
@@ -194,56 +209,61 @@ class Returned:
                 if x is not None:
                     self.add(str(label), function, x)
             return
-        refuse_name(called)
+        refuse_name(result_name)
         if hasattr(value, "dims") and hasattr(value, "coords"):
-            array, (dims, self.labels[called]) = np.asarray(value.values), self._labelled(called, value)
+            array = np.asarray(value.values)
+            dims, self.labels[result_name] = self._dims_and_labels(result_name, value)
         else:
             array = _array(value)
-            dims = tuple(f"{called}_{k}" for k in range(array.ndim))
+            dims = tuple(f"{result_name}_{k}" for k in range(array.ndim))
         if array.dtype.kind not in "fciubU":
             raise RunError(
-                f"reduce: {called!r} must give numbers or text, got {quantity.show(value)}; nan where there is nothing to tell"
+                f"reduce: {result_name!r} must give numbers or text, got {quantity.show(value)}; return nan for a missing value"
             )
-        self.keep(called, dims, array)
+        self.keep(result_name, dims, array)
 
     def keep(self, name, dims, array):
-        """Keep a variable, but for one of a name that is there already: one of both would be lost."""
-        if name in self.found:
-            raise OptionError(f"study: reduce: several results are called {name!r}: give each a name of its own")
-        self.found[name] = dims, array
+        """Add a variable. Raise OptionError if there is one of this name already."""
+        if name in self.variables:
+            raise OptionError(f"study: reduce: several results are called {name!r}: give each a different name")
+        self.variables[name] = dims, array
 
-    def _labelled(self, called, value):
-        """Dimensions of a labelled array, and labels of those that are its own. One that has other labels than the results of the
-        run have is its own, too, under another name."""
-        run, told = self.run, self.told
-        told.returned[called] = {str(k): x for k, x in value.attrs.items() if isinstance(x, (str, int, float))}
-        known = {dim: x for name, (dim, x) in told.labels.items() if name == dim}
+    def _dims_and_labels(self, result_name, value):
+        """Dimensions of a labelled array, and labels of those that the result of the run does not have.
+
+        A dimension that has the name of one of the run, but other labels, is renamed.
+        """
+        run = self.run
+        portion = self.portion
+        portion.returned[result_name] = {str(k): x for k, x in value.attrs.items() if isinstance(x, (str, int, float))}
+        known = {dim: x for name, (dim, x) in portion.labels.items() if name == dim}
         known |= {"time": run.time, "constraint": run.used_constraints}
-        dims, own = list[str](), {}
+        dims = list[str]()
+        own = {}
         for dim, size in zip(map(str, value.dims), value.shape):
             labels = value.coords[dim].values if dim in value.coords else None
             same = dim in known and [*known[dim]] == [*(range(size) if labels is None else labels)]
-            dims.append(dim if same or (dim not in known and dim != "run") else f"{called}_{dim}")
+            dims.append(dim if same or (dim not in known and dim != "run") else f"{result_name}_{dim}")
             if labels is not None and not same:
                 text = labels.dtype.kind not in "fiub"
                 if not text and np.isnan(labels).any():
                     raise RunError(
-                        f"reduce: labels of {dim!r} in {called!r} must be numbers or text, got {quantity.show(labels)}"
+                        f"reduce: labels of {dim!r} in {result_name!r} must be numbers or text, got {quantity.show(labels)}"
                     )
                 own[dims[-1]] = np.array([*map(str, labels)]) if text else labels
         return tuple(dims), own
 
 
 def _array(value):
-    """What a function returned, as an array; what is masked is nothing."""
+    """The value that a function returned, as an array; NaN where it is masked."""
     try:
         return np.ma.filled(value.astype(float), np.nan) if np.ma.isMaskedArray(value) else np.asarray(value)
-    except Exception:  # whatever a stranger's class raises
+    except Exception:  # the conversion of an unknown class may raise anything
         return np.asarray(None)
 
 
 def refuse_name(name):
-    """Refuse a name that no file can hold, or under which a study has something else."""
-    why = unstorable(name) or (name in OWN and "a study has something else of that name")
+    """Refuse a variable name that cannot be stored in a file, or that the dataset of a study reserves."""
+    why = unstorable(name) or (name in RESERVED_NAMES and "a study has another variable of that name")
     if why:
         raise OptionError(f"study: a result cannot have a variable {name!r}: {why}; choose another name")

@@ -7,28 +7,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..describe import quantity
-from ..describe.model import Model
+from ..elements import quantity
 from ..errors import AccuracyWarning, OptionError, RunError
 from ..formulations.fingerprint import fingerprint
-from ..look.asked import check_reactions
 from ..look.progress import Progress
+from ..look.run_request import Options, check_reactions
 from ..methods.projections import Projection
-from ..run.held import equal_edges
-from ..run.times import output_times, seconds
-from .collecting import dataset_of
-from .dispatch import Dispatch
-from .keeping import Folder
-from .order import Order
-from .portion import LOST
-from .reductions import checked
-from .session import Session
-from .variants import pushes, variants
+from ..model.model import Model
+from ..run.many.held_inputs import equal_edges
+from ..run.output_times import output_times, seconds
+from .job_dispatch import Dispatch
+from .reductions import validate_reduction
+from .run_portion import ENERGY_LOST
+from .run_request_batch import StudyRequest
+from .run_session import Session
+from .study_dataset import dataset_of
+from .study_store import StudyFolder
+from .variants import validate_inputs, variants
 
 if TYPE_CHECKING:
     import xarray as xr
 
-USUAL = 200  # intervals of outputs
+DEFAULT_INTERVALS = 200  # between outputs
 
 
 def study(
@@ -56,109 +56,118 @@ def study(
     """Run many variants of a model and return one xarray.Dataset with a dimension `run` and the parameters as coordinates.
 
     parameters   numbers or arrays by name, one value per run; or a table (pandas) with one row per run
-    grid         every combination of the values that are given, the last name changing fastest
-    start        where runs start: numbers or arrays by name, one value per run, as in {"hinge": angles, "hinge.rate": 1.0}; or a
-                 start of `simulate` that is common to all runs
-    outputs      array of times, or a number of equal intervals; None: 200, as many as inputs have, or where only the last values
-                 are kept none but these
-    inputs       arrays (run, interval) by name of inputs, held over equal intervals; (interval) where all runs have the same
-    reduce       what is kept of each run: None: all outputs; "last", "min", "max", "mean" over the outputs; several of these; a
-                 function of the run; or these by name, as in {"top": ("height", "max"), "energy": "last"}
-    keep         names of the variables that are kept, or reduced, that of a vector for all of its components; None: all of them
-    executor     None or a number: threads, as many as there are processors (one where laws in Python are asked in every run, as
-                 threads would wait for each other); an executor of concurrent.futures or mpi4py.futures, a
-                 dask.distributed.Client, or the module ray
-    store        folder in which results are kept as they come: a study that was killed goes on from there
-    progress     show a bar after a second; None: if standard error is a terminal
+    grid         True: every combination of the given values, the last name changing fastest
+    start        numbers or arrays by name, one value per run, as in {"hinge": angles, "hinge.rate": 1.0}; or a common start
+    outputs      array of times, or a number of equal intervals; None: as many intervals as inputs have, else 200; with
+                 reduce="last" only the start and the end
+    inputs       arrays (run, interval) of piecewise constant inputs by name, over equal intervals; (interval) if all runs share it
+    reduce       results that are kept of each run. None: all outputs; "last", "min", "max", "mean" over the outputs; a list of
+                 these; a function of the run; or a dictionary, as in {"top": ("height", "max"), "energy": "last"}
+    keep         names of the variables that are kept or reduced; the name of a vector selects all its components; None: all
+    executor     a number of threads; None: as many as there are processors (one if the model has controllers in Python, which
+                 would block each other); an executor of concurrent.futures or mpi4py.futures, a dask.distributed.Client, or the
+                 module ray
+    store        folder in which results are stored as they are computed; a study that was killed continues from there
+    progress     show a progress bar after a second; None: if standard error is a terminal
 
-    until, step, method, formulation, projection, tolerance, map, signals, reactions: as in `simulate`. A failed run stops no other:
-    `message` tells for each run what went wrong, "" where nothing did. Runs are judged as by `simulate`: `energy_balance_lost`
-    tells from when on the energy balance of a run is lost. Numbers do not depend on who carries the runs out. See docs/studies.md.
+    until, step, method, formulation, projection, tolerance, map, signals, reactions: as in `simulate`. After a failed
+    run the others continue: `message` holds the error of each run, "" if it succeeded. `energy_balance_lost` is the time from
+    which the energy balance of a run is lost, as `simulate` warns. Numbers do not depend on the executor. See docs/studies.md.
     """
     if not isinstance(model, Model):
         raise OptionError(f"study: give a torsor.Model, got {quantity.show(model)}")
-    options = {"step": step, "method": method, "formulation": formulation, "projection": projection}
-    options |= {"tolerance": tolerance, "map": map, "reactions": check_reactions(reactions)}
-    order, runs, rows = _ordered(
-        model, until, parameters, grid, start, inputs, outputs, signals, options, _names(keep), checked(reduce)
+    options = Options(step, method, formulation, projection, tolerance, map, check_reactions(reactions))
+    request, runs, input_values = _make_request(
+        model, until, parameters, grid, start, inputs, outputs, signals, options, keep, reduce
     )
-    session = Session(order)  # what is asked for is checked here, before anybody is asked to do it
-    folder = None if store is None else Folder(store, order, runs, rows)
+    session = Session(request)  # validates the request, before it is sent to workers
+    folder = None if store is None else StudyFolder(store, request, runs, input_values)
     bar = Progress(0, len(runs), f"study of {model.name}", progress, lambda done, _: f"{done} of {len(runs)} runs")
-    asks = executor is None and any(getattr(rule, "answers", ()) for rule in model.rules)
+    calls_python = executor is None and any(getattr(rule, "answers", ()) for rule in model.rules)
     try:
-        whole = Dispatch(session, runs, rows, folder).carry_out(1 if asks else executor, bar)
+        whole = Dispatch(session, runs, input_values, folder).carry_out(1 if calls_python else executor, bar)
     except RunError as error:
-        raise RunError(str(error), _result(error.data, runs, order)) from error.__cause__
-    return _warn(_told(model, _result(whole, runs, order)), whole.warned, session.task)
+        raise RunError(str(error), _result(error.data, runs, request)) from error.__cause__
+    data = _result(whole, runs, request)
+    _refuse_all_failed(model, data)
+    return _warn(data, whole.warnings, session.task)
 
 
-def _result(whole, runs, order):
-    """The dataset of a study. Where no run tells of all of them, the model is told."""
-    every = dict(order.model.signals) | order.signals
-    if "model" not in whole.told:
-        whole.told |= {"model": order.model.name, "model_hash": fingerprint(order.model, every)}
-    return dataset_of(whole, runs, order.times, order.reduce)
+def _result(whole, runs, request):
+    """The dataset of a study. If all runs failed, its attributes still identify the model."""
+    signals = dict(request.model.signals) | request.signals
+    if "model" not in whole.common_attributes:
+        facts = {"model": request.model.name, "model_hash": fingerprint(request.model, signals)}
+        whole.common_attributes |= facts
+    return dataset_of(whole, runs, request.times, request.reduce)
 
 
-def _refuse_several(model, arguments, parameters):
-    """Refuse to vary what is the same in all runs: how they are integrated, and how long."""
-    several = lambda x: isinstance(x, (list, tuple)) or isinstance(x, np.ndarray) and x.ndim > 0
-    lists = [name for name, x in arguments.items() if several(x)]
-    given = parameters if isinstance(parameters, Mapping) else {}
-    named = [name for name in arguments if name in given and name not in model.parameters]
-    for name in lists or named:
+def _refuse_varied_arguments(model, arguments, parameters):
+    """Refuse several values of an argument that is common to all runs, such as the method or the final time."""
+
+    def is_list(x):
+        return isinstance(x, (list, tuple)) or isinstance(x, np.ndarray) and x.ndim > 0
+
+    lists = [name for name, x in arguments.items() if is_list(x)]
+    values = parameters if isinstance(parameters, Mapping) else {}
+    as_parameters = [name for name in arguments if name in values and name not in model.parameters]
+    for name in lists or as_parameters:
         raise OptionError(
             f"study: {name} is an argument that all runs have in common and cannot vary, got "
-            f"{quantity.show(arguments[name] if lists else given[name])}: make a study for each value, and put them together "
-            "with xarray.concat (docs/studies.md, convergence)"
+            f"{quantity.show(arguments[name] if lists else values[name])}: make a study for each value, and join them with "
+            "xarray.concat (docs/studies.md, convergence)"
         )
 
 
-def _ordered(model, until, parameters, grid, start, inputs, outputs, signals, options, keep, reduce):
-    """What is asked of every run; the values of parameters and starts, and those of inputs, run by run."""
-    _refuse_several(model, {"until": until} | options, parameters)
-    pushed, end = pushes(model, inputs), seconds(until, "until")
-    many = {f"input {name!r}": len(x) for name, x in pushed.items() if len(x) > 1}
-    named = start if isinstance(start, Mapping) and not hasattr(start, "data_vars") else None
-    runs = variants(model, parameters, grid, many, pushed, named)
-    intervals = next((x.shape[1] for x in pushed.values()), 0)
-    times, edges = _times(outputs, end, intervals, reduce), tuple(equal_edges(end, intervals).tolist())
-    begin = (runs.starts, start if named is None else None, (tuple(pushed), edges))
-    signals = {} if signals is None else signals
-    order = Order(model, end, times, runs.names, signals, options, *begin, keep, reduce, len(runs))
-    return order, runs, [np.broadcast_to(x, (len(runs), intervals)) for x in pushed.values()]
+def _make_request(model, until, parameters, grid, start, inputs, outputs, signals, options, keep, reduce):
+    """The request of a study, its runs with the values of parameters and starts, and values (run, interval) of each input."""
+    keep = _names(keep)
+    reduce = validate_reduction(reduce)
+    _refuse_varied_arguments(model, {"until": until, **vars(options)}, parameters)
+    inputs_by_name = validate_inputs(model, inputs)
+    end = seconds(until, "until")
+    lengths = {f"input {name!r}": len(x) for name, x in inputs_by_name.items() if len(x) > 1}
+    start_by_name = start if isinstance(start, Mapping) and not hasattr(start, "data_vars") else None
+    common_start = start if start_by_name is None else None
+    runs = variants(model, parameters, grid, lengths, inputs_by_name, start_by_name)
+    intervals = next((x.shape[1] for x in inputs_by_name.values()), 0)
+    times = _times(outputs, end, intervals, reduce)
+    interval_ends = tuple(equal_edges(end, intervals).tolist())
+    request = StudyRequest(
+        model, end, times, runs.names, {} if signals is None else signals, options, starts=runs.starts, start=common_start,
+        inputs=(tuple(inputs_by_name), interval_ends), keep=keep, reduce=reduce, runs=len(runs),
+    )  # fmt: skip
+    return request, runs, [np.broadcast_to(x, (len(runs), intervals)) for x in inputs_by_name.values()]
 
 
 def _times(outputs, until, intervals, reduce):
-    """Times of the outputs; where they are not asked for, those that the inputs or the reduction suggest."""
+    """Output times. Defaults: start and end for the reduction "last", the intervals of inputs, or equal intervals."""
     if outputs is None:
-        outputs = [0.0, until] if reduce == "last" else intervals or USUAL
+        outputs = [0.0, until] if reduce == "last" else intervals or DEFAULT_INTERVALS
     return np.array(output_times(outputs, until)[:], float)
 
 
-def _told(model, data):
-    """The result, or an error where no run came to its end."""
+def _refuse_all_failed(model, data):
+    """Raise RunError if no run succeeded."""
     messages = [message for message in data["message"].values.tolist() if message]
     if len(messages) == data.sizes["run"]:
         raise RunError(
             f"model {model.name!r}: all {len(messages)} runs of the study failed; the first: {messages[0]}", data
         )
-    return data
 
 
 def _warn(data, texts, task):
-    """The result, with a warning as `simulate` gives it of each run, once for all of them."""
+    """Warn once of what `simulate` would warn of in each run, and return the dataset."""
     for text in texts:
         warnings.warn(text, AccuracyWarning, stacklevel=3)
-    lost = data[LOST].values
+    lost = data[ENERGY_LOST].values
     which = np.flatnonzero(np.isfinite(lost))
     if len(which):
         relative = data["energy_balance_relative"].values[which].max()
         warnings.warn(
             f"model {task.model.name!r}: the energy balance is lost in {len(which)} of {len(lost)} runs, as in run {which[0]} from "
-            f"t = {lost[which[0]]:.6g} s on: by up to {relative:.2g} of the energy turned over. They are not to be trusted from "
-            f"the times on that `{LOST}` tells: take a smaller {'tolerance' if task.step is None else 'step'}",
+            f"t = {lost[which[0]]:.6g} s on: by up to {relative:.2g} of the energy turned over. Do not trust these runs after "
+            f"the times in `{ENERGY_LOST}`: use a smaller {'tolerance' if task.step is None else 'step'}",
             AccuracyWarning,
             stacklevel=3,
         )
@@ -166,7 +175,7 @@ def _warn(data, texts, task):
 
 
 def _names(keep):
-    """Names of variables, as they are given."""
+    """The argument `keep` as a tuple of names, or None."""
     if keep is None:
         return None
     names = (keep,) if isinstance(keep, str) else tuple(keep) if isinstance(keep, Sequence) else (None,)

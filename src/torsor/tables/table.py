@@ -8,11 +8,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..describe.given import LARGEST, SMALLEST, reals, show
+from ..elements.conversion import LARGEST, SMALLEST, reals, show
 from ..errors import ModelError
-from .calls import evaluated, horner
-from .pieces import KINDS, OUTSIDE, pieces
-from .search import Axis, Stored, keep, number_of
+from ..lookup.interpolation import KINDS, OUTSIDE, pieces
+from ..lookup.interval_search import Axis, Stored, keep, number_of
+from ..lookup.lookup_calls import evaluated, horner
 
 MANY = 100_000  # numbers at once for which native code is worth its building
 STRAIGHT = 1e-13  # of the largest slope: a linear table that bends by less does not
@@ -69,7 +69,7 @@ class Table:
     def _compiled(self):
         """f as native code."""
         from ..kernels import build
-        from ..kernels.deriving import DERIVING
+        from ..kernels.derivation_lock import DERIVING
 
         with DERIVING:
             u = [ca.SX.sym(f"u{k}") for k in range(len(self.points))]

@@ -12,11 +12,11 @@ An assertion takes a model, the name of a case, or (where it says so) a result. 
 how much, where and when; otherwise it returns the result, so that a test can go on with it.
 """
 
-from .bench import bench
-from .checking import Finding, check
-from .comparison import assert_formulations_agree, assert_placement, assert_same_motion
-from .conservation import assert_energy_conserved
+from .check_model import Finding, check
+from .energy_conservation import assert_energy_conserved
+from .formulation_comparison import assert_formulations_agree, assert_placement, assert_same_motion
 from .laws import assert_energy_balance, assert_momentum, assert_no_drift
+from .test_bench import bench
 
 __all__ = [
     "Finding",

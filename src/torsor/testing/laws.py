@@ -5,9 +5,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..describe import quantity
+from ..elements import quantity
 from ..errors import OptionError
-from .runs import fraction, model_of, run_of, scales, where
+from .results_of import fraction, model_of, run_of, scales, where
 
 AXES = "xyz"
 

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from ...describe import quantity
+from ...elements import quantity
 from ...errors import ModelError
 
 

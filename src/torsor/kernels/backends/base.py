@@ -41,7 +41,7 @@ class Backend(ABC):
     def link_schedules(self, images, count, tables, looked_up=()):
         """The same, and for the kernels at some places, which are schedules, the addresses at which each looks for those of other
         things. tables: names of these things by place, "table", "constants" and, where there are exchanges, "exchange";
-        looked_up: addresses of the tables of numbers that kernels search (`tables/search.py`), by their places."""
+        looked_up: addresses of the tables of numbers that kernels search (`lookup/interval_search.py`), by their places."""
         return *self.link(images, count), {}
 
     @abstractmethod

@@ -15,7 +15,7 @@ from itertools import count
 
 from ...errors import OptionError
 from ...registry import register
-from .. import erfinv, lookup, worker
+from .. import erfinv, table_lookup, worker
 from ..emit import LIBM, Emitted, Table, emit
 from ..emit_schedule import emit_schedule
 from .base import Backend, Size
@@ -162,8 +162,8 @@ def module(definitions, symbols):
     inverse = ("erfinv", 1) in symbols
     if inverse:
         symbols = (symbols | erfinv.SYMBOLS) - {("erfinv", 1)}
-    tables = lookup.declarations(symbols)
-    symbols = {s for s in symbols | (lookup.SYMBOLS if tables else set()) if not lookup.is_lookup(s[0])}
+    tables = table_lookup.declarations(symbols)
+    symbols = {s for s in symbols | (table_lookup.SYMBOLS if tables else set()) if not table_lookup.is_lookup(s[0])}
     parts = [
         f"declare double @{name}({', '.join(['double'] * arity)}) nounwind memory(none)\n"
         for name, arity in sorted(symbols)

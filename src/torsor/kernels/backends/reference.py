@@ -14,13 +14,13 @@ class Reference(Backend):
 
     def compile(self, functions, seldom=()):
         """The functions as CasADi stores them; work is not used."""
-        from ...describe.expressions import text  # late, as CasADi is
+        from ...model.expressions import text  # late, as CasADi is
 
         return [text(f).encode() for f in functions], [Size(0, _operations(f)) for f in functions]
 
     def link(self, images, count):
         """Addresses of callbacks, one for each function."""
-        from ...describe.expressions import function
+        from ...model.expressions import function
 
         callbacks = [_callback(function(image.decode())) for image in images[:count]]
         return [ctypes.cast(c, ctypes.c_void_p).value for c in callbacks], callbacks

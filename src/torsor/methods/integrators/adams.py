@@ -12,15 +12,15 @@ Steps need not be equally long: the weights of the integral follow from the time
 such a method ([vlasenko2006], sec. 8.6); there on coordinates, which is (1) on Rⁿ.
 """
 
-from ...kernels import ask
+from ...kernels import call
 from ...kernels.compiled import compiled, entry, inlined, reference
 from ...registry import register
-from ..codes import ACCEPTED
-from ..explicit import runge_kutta
+from ..explicit_step import runge_kutta
 from ..history import remember
 from ..integrator import Integrator
-from ..records import Run
-from ..vectors import copy, stage
+from ..run_records import Run
+from ..status_codes import ACCEPTED
+from ..vector_functions import copy, stage
 from .tableaus import RKMK4
 
 at = reference(Run)
@@ -98,11 +98,11 @@ def adams(address, structure, t, h):
         return ACCEPTED
     x, x1 = state.xs[state.at], state.xs[(state.at + 1) % 3]
     for j in range(1, PAST):
-        ask.local(k, s, x, past.xs[j], s.u)
-        ask.differential(k, s, s.u, past.rates[j], s.K[j])  # (2)
+        call.local(k, s, x, past.xs[j], s.u)
+        call.differential(k, s, s.u, past.rates[j], s.K[j])  # (2)
     summed(run, False, t, h)
     stage(run, k, t + h, x, s.u, x1, s.K[PAST])
     summed(run, True, t, h)
-    ask.advance(k, s, x, s.u, x1)
+    call.advance(k, s, x, s.u, x1)
     state.evaluations += 2
     return ACCEPTED

@@ -20,17 +20,17 @@ against the present one are left out. [hairer1993], sec. III.5 and III.7; [haire
 
 import numpy as np
 
-from ...kernels import ask
+from ...kernels import call
 from ...kernels.compiled import compiled, entry, inlined, reference
 from ...registry import register
-from ..codes import ACCEPTED, NOT_SOLVED
-from ..control import measured
+from ..error_control import measured
 from ..history import remember
-from ..implicit import forget_after_jump, solved_stage
+from ..implicit_step import forget_after_jump, solved_stage
 from ..integrator import Integrator
-from ..records import Run
-from ..vectors import copy
-from .radau import Radau5, radau, weights
+from ..run_records import Run
+from ..status_codes import ACCEPTED, NOT_SOLVED
+from ..vector_functions import copy
+from .radau5 import Radau5, radau, weights
 
 at = reference(Run)
 ESTIMATED = float(Radau5.estimated)
@@ -78,7 +78,8 @@ class BDF(Integrator):
 
 
 def extension():
-    """Weights of the rows of K within a step, for `methods/extension.py`: of mean rates since its start, at each fifth of it."""
+    """Weights of the rows of K within a step, for `methods/continuous_extension.py`: of mean rates since its start,
+    at each fifth of it."""
     phi = lambda x: np.cumprod([x, *[1 - x if j % 2 == 1 else x for j in range(1, PARTS)]])
     weights = np.linalg.inv([phi(part / PARTS) for part in range(1, PARTS + 1)]).T
     return np.pad(weights, ((1, 1), (0, 0)))
@@ -115,7 +116,7 @@ def points(run, k, x):
     past, s, plan = run.past, run.scratch, run.plan
     turns = plan.configuration > plan.velocities  # some coordinates are those of rotations
     for j in range(1, past.kept):
-        ask.local(k, s, x, past.xs[j], s.points[j])
+        call.local(k, s, x, past.xs[j], s.points[j])
         for m in range(plan.velocities if turns else 0):
             if plan.linear[m] == 0 and abs(s.points[j, m]) > TURNED:
                 past.kept = j
@@ -276,7 +277,7 @@ def differentiated(run, structure, q, t, h):
     if run.plan.adaptive == 1:
         error_with(run, q, t, h, s.e)
         choose_order(run, q, t, h, x)
-    ask.advance(k, s, x, s.u, x1)
+    call.advance(k, s, x, s.u, x1)
     return True
 
 

@@ -5,10 +5,16 @@
 
 v̇ are accelerations that satisfy the equations of motion, a those of the method. With ρ, the factor by which infinitely fast
 oscillations shrink in each step, α_m = (2ρ − 1)/(ρ + 1), α_f = ρ/(ρ + 1), γ = ½ − α_m + α_f, β = ¼ (γ + ½)². By (2), Δ and v₁ are
-affine in w = v̇₁, which Newton's method finds together with the multipliers (`formulations/generalized_alpha.py`).
+affine in w = v̇₁, which Newton's method finds together with the multipliers (`formulations/graphs/generalized_alpha_equations.py`).
 
 A run begins, and begins again after a jump, with a₀ = v̇₀. Where a step is not as long as the one before, a₀ − v̇₀, which is of the
-order of the step, is taken in proportion; where it is much longer, a₀ = v̇₀ again. Work and the user's states follow by trapezoids.
+order of the step, is taken in proportion; where it is much longer, a₀ = v̇₀ again. Work follows by trapezoids.
+
+The user's states follow from their rates as velocities do from accelerations, with a memory s of the rates:
+
+    z₁ = z₀ + h ((1 − γ) s₀ + γ s₁),     (1 − α_m) s₁ + α_m s₀ = (1 − α_f) ż₁ + α_f ż₀                         (3)
+
+which is of order 2, and shrinks what is infinitely fast by ρ in each step. Newton's method finds z₁ together with w. [bruels2006]
 """
 
 from dataclasses import dataclass
@@ -16,16 +22,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...describe import quantity
+from ...elements import quantity
 from ...errors import OptionError
-from ...kernels import ask
+from ...kernels import call
 from ...kernels.compiled import compiled, entry, reference
 from ...registry import register
-from ..codes import ACCEPTED, NOT_SOLVED
+from ..error_control import relearn_states
 from ..integrator import Integrator
-from ..records import Run
-from ..trapezoids import coupled, ended, guessed
-from ..vectors import copy, rate
+from ..run_records import Run
+from ..status_codes import ACCEPTED, NOT_SOLVED
+from ..trapezoidal_states import depends_on_reactions, evaluate_end, state_change, state_is_worst, states_of
+from ..vector_functions import copy, rate
 
 at = reference(Run)
 SOLVED = 1e-15  # way of a correction over the size of the model
@@ -36,7 +43,7 @@ SHRINKS = 0.3  # factor by which corrections shrink, at least, before rounding s
 ITERATIONS = 30
 SAME = 1e-9  # difference of times over the step, below which they are the same
 GROWN = 3.0  # step over the one before, from which a₀ = v̇₀ as after a jump: in proportion rounding would grow without bounds
-INSTANTS = 2  # that are remembered; two rows each: ẋ, and a beside v̇
+INSTANTS = 2  # that are remembered; two rows each: ẋ, and a, v̇ and s
 
 
 @register("generalized-alpha")
@@ -79,7 +86,7 @@ class StabilisedGeneralizedAlpha(GeneralizedAlpha):
 
 @compiled
 def remembered(run, k, t, h):
-    """ẋ, and a beside v̇, at the present state, in the first two rows of the memory: as the last step left them, or anew."""
+    """ẋ, and a, v̇ and s, at the present state, in the first two rows of the memory: as the last step left them, or anew."""
     past, state, s = run.past, run.state, run.scratch
     n = run.plan.velocities
     while past.kept > 0 and past.times[0] > t + SAME * h:  # the run has gone back
@@ -91,19 +98,23 @@ def remembered(run, k, t, h):
         share = h / past.times[1] if h < GROWN * past.times[1] else 0.0
         for m in range(n):
             past.rates[1, m] = past.rates[1, n + m] + share * (past.rates[1, m] - past.rates[1, n + m])
+        for m in range(2 * n + 1, past.rates.shape[1]):
+            past.rates[1, m] = past.rates[0, m] + share * (past.rates[1, m] - past.rates[0, m])
     else:
         x = state.xs[state.at]
         rate(run, k, t, x, state.p, past.rates[0])
         state.evaluations += 1
-        ask.acceleration(k, s, x, state.p, past.rates[0], s.a)
+        call.acceleration(k, s, x, state.p, past.rates[0], s.a)
         for m in range(n):
             past.rates[1, m] = past.rates[1, n + m] = s.a[m]
+        for m in range(2 * n + 1, past.rates.shape[1]):
+            past.rates[1, m] = past.rates[0, m]
     past.kept, past.times[0], past.times[1] = 2, t, h
 
 
 @compiled
-def predicted(run, h):
-    """What Δ and v₁ are in w: (1), (2). A guess of w in d."""
+def predicted(run, h, x):
+    """What Δ and v₁ are in w: (1), (2), and z₁ in ż₁: (3). A guess of w and z₁ in d."""
     s, method, past, n = run.scratch, run.method, run.past, run.plan.velocities
     share = (1.0 - method.alpha_f) / (1.0 - method.alpha_m)
     s.affine[0], s.affine[1] = method.beta * share * h, method.gamma * share * h
@@ -115,18 +126,32 @@ def predicted(run, h):
         s.d[m] = accel
     for m in range(n, s.d.size):
         s.d[m] = 0.0
+    for m in range(states_of(run)):
+        z, zdot, memory = (
+            x[run.plan.configuration + n + 1 + m],
+            past.rates[0, 2 * n + 1 + m],
+            past.rates[1, 2 * n + 1 + m],
+        )
+        known = (method.alpha_f * zdot - method.alpha_m * memory) / (1.0 - method.alpha_m)
+        s.affine[2 + 2 * n + m] = z + h * ((1.0 - method.gamma) * memory + method.gamma * known)  # (3)
+        s.d[n + m] = z
 
 
 @compiled
-def corrected(run, h):
-    """Add a correction to accelerations and multipliers. Returns its way over the size of the model."""
-    s, plan, worst = run.scratch, run.plan, 0.0
+def corrected(run, h, x):
+    """Add a correction to accelerations, states and multipliers. Returns its way over the size of the model, or the change of a
+    state over its size where that is larger."""
+    s, plan, worst, n = run.scratch, run.plan, 0.0, run.plan.velocities
     for m in range(s.d.size):
         s.d[m] += s.dd[m]
     for m in range(plan.velocities):
         way = abs(h * s.way[m]) / (run.scales.length if plan.linear[m] == 1 else 1.0)
         if not way <= worst:
             worst, run.state.worst = way, m
+    for m in range(states_of(run)):
+        change = state_change(run, h, x, m, s.d[n + m], s.dd[n + m])
+        if not change <= worst:
+            worst, run.state.worst = change, 2 * n + 1 + m
     return worst
 
 
@@ -141,16 +166,16 @@ def rounding_of_terms(run, h):
 
 
 @compiled
-def solved(run, k, t, h, x, x1):
-    """w and multipliers in d, by Newton's method with the slope at its first guess; x1 has the user's states, the scratch efforts,
-    at the end. Returns whether it converged."""
+def solved(run, k, t, h, x):
+    """w, states and multipliers in d, by Newton's method with the slope at its first guess; the scratch has efforts at the end.
+    Returns whether it converged."""
     s, state, last = run.scratch, run.state, np.inf
     s.t[0], s.h[0] = t, h
-    ask.alpha_factor(k, s, s.h, x, x1, state.p, s.lam, s.affine, s.d, s.L)
+    call.alpha_factor(k, s, s.h, x, state.p, s.lam, s.affine, s.d, s.L)
     for _ in range(ITERATIONS):
-        ask.alpha(k, s, s.h, x, x1, state.p, s.lam, s.affine, s.d, s.L, s.dd, s.way)
+        call.alpha(k, s, s.h, x, state.p, s.lam, s.affine, s.d, s.L, s.dd, s.way)
         state.evaluations += 1
-        size = corrected(run, h)
+        size = corrected(run, h, x)
         state.unsolved = size
         if not size < np.inf:
             return False
@@ -160,7 +185,7 @@ def solved(run, k, t, h, x, x1):
         if size <= max(SMALL, 100.0 * terms) and (size > SHRINKS * last or size * (size / last) <= SOLVED):
             return True
         if size > SHRINKS * last:
-            ask.alpha_factor(k, s, s.h, x, x1, state.p, s.lam, s.affine, s.d, s.L)
+            call.alpha_factor(k, s, s.h, x, state.p, s.lam, s.affine, s.d, s.L)
         last = size
     return last <= max(ENOUGH, 100.0 * rounding_of_terms(run, h))
 
@@ -171,22 +196,25 @@ def arrived(run, k, t, h, x, x1, spare):
     s, state, plan = run.scratch, run.state, run.plan
     first, n = plan.configuration, plan.velocities
     s.t[0] = t
-    ask.alpha_way(k, s, s.h, x, x1, state.p, s.lam, s.affine, s.d, s.way)
+    call.alpha_way(k, s, s.h, x, state.p, s.lam, s.affine, s.d, s.way)
     for m in range(s.u.size):
-        s.u[m] = h * s.way[m] if m < n else x1[first - n + m] - x[first - n + m] if m >= 2 * n else 0.0
-    ask.advance(k, s, x, s.u, x1)
+        s.u[m] = h * s.way[m] if m < n else 0.0
+    call.advance(k, s, x, s.u, x1)
     for m in range(n):
         x1[first + m] = s.affine[2 + n + m] + s.affine[1] * s.d[m]
+    for m in range(states_of(run)):
+        x1[first + n + 1 + m] = s.d[n + m]
     if k.stored != 0:
         s.t[0] = t + h
-        ask.stored(k, s, x1, state.p, spare)
+        call.stored(k, s, x1, state.p, spare)
         copy(spare, x1)
-    return ended(run, k, t + h, h, x, x1, run.past.rates[0], s.K[1])
+    return evaluate_end(run, k, t + h, h, x, x1, run.past.rates[0], s.K[1])
 
 
 @compiled
 def remember(run, t, h):
-    """ẋ, and a beside v̇, where the step has ended, become the newest rows of the memory."""
+    """ẋ, and a, v̇ and s, where the step has ended, become the newest rows of the memory. Rates of states are those that solve (3),
+    as v̇ is that of (2): what a large rate constant makes of the rounding of a state is not in them."""
     past, s, method, n = run.past, run.scratch, run.method, run.plan.velocities
     for row in range(2):
         past.times[row + 2] = past.times[row]
@@ -196,7 +224,31 @@ def remember(run, t, h):
         a, accel = past.rates[3, m], past.rates[3, n + m]
         new = (1.0 - method.alpha_f) * s.d[m] + method.alpha_f * accel - method.alpha_m * a
         past.rates[1, m], past.rates[1, n + m] = new / (1.0 - method.alpha_m), s.d[m]  # (2)
+    for m in range(2 * n + 1, past.rates.shape[1]):
+        zdot = (s.d[m - n - 1] - s.affine[m + 1]) / s.affine[1]
+        new = (1.0 - method.alpha_f) * zdot + method.alpha_f * past.rates[2, m] - method.alpha_m * past.rates[3, m]
+        past.rates[0, m], past.rates[1, m] = zdot, new / (1.0 - method.alpha_m)  # (3)
     past.kept, past.times[0], past.times[1] = 4, t + h, h
+
+
+@compiled
+def step(run, k, t, h, x, x1, spare):
+    """A step from x to x1. Returns whether it was found."""
+    s, state, last = run.scratch, run.state, np.inf
+    copy(run.past.rates[0], s.K[0])
+    if depends_on_reactions(k):
+        rate(run, k, t, x, state.p, s.K[1])  # efforts of the start, as a guess
+    predicted(run, h, x)
+    for _ in range(ITERATIONS):
+        if not solved(run, k, t, h, x):
+            return False
+        size = arrived(run, k, t, h, x, x1, spare)
+        terms = rounding_of_terms(run, h)
+        enough = size <= max(ENOUGH, 100.0 * terms) and size > SHRINKS * last
+        if not depends_on_reactions(k) or size <= max(SOLVED, terms) or enough:
+            return True
+        state.unsolved, last = size, size
+    return False
 
 
 @entry("int64", "int64", "float64", "float64")
@@ -205,23 +257,14 @@ def generalized_alpha(address, structure, t, h):
     run = at(address)
     k, s, state = run.kernels[structure], run.scratch, run.state
     x, x1, spare = state.xs[state.at], state.xs[(state.at + 1) % 3], state.xs[(state.at + 2) % 3]
-    last = np.inf
     remembered(run, k, t, h)
-    copy(run.past.rates[0], s.K[0])
-    if coupled(run, k, x):
-        rate(run, k, t, x, state.p, s.K[1])  # efforts of the start, as a guess
-    predicted(run, h)
-    guessed(run, h, x, x1, s.K[0])
-    for _ in range(ITERATIONS):
-        if not solved(run, k, t, h, x, x1):
-            return NOT_SOLVED
-        size = arrived(run, k, t, h, x, x1, spare)
-        terms = rounding_of_terms(run, h)
-        enough = size <= max(ENOUGH, 100.0 * terms) and size > SHRINKS * last
-        if not coupled(run, k, x) or size <= max(SOLVED, terms) or enough:
-            remember(run, t, h)
-            for m in range(s.e.size):
-                s.e[m] = 0.0
-            return ACCEPTED
-        state.unsolved, last = size, size
-    return NOT_SOLVED
+    found = step(run, k, t, h, x, x1, spare)
+    if not found and state_is_worst(run):  # its rate may be rounding
+        relearn_states(run, k, t, h, x, x1)
+        found = step(run, k, t, h, x, x1, spare)
+    if not found:
+        return NOT_SOLVED
+    remember(run, t, h)
+    for m in range(s.e.size):
+        s.e[m] = 0.0
+    return ACCEPTED

@@ -8,14 +8,14 @@ part of the motion.
 (1) is solved by Newton's method with the traced slope of a stage, ∂(dexp⁻¹(u) ẋ)/∂u.
 """
 
-from ...kernels import ask
+from ...kernels import call
 from ...kernels.compiled import entry, reference
 from ...registry import register
-from ..codes import ACCEPTED, NOT_SOLVED
-from ..implicit import forget_after_jump, solved_stage
+from ..implicit_step import forget_after_jump, solved_stage
 from ..integrator import Integrator
-from ..records import Run
-from ..vectors import first_rate
+from ..run_records import Run
+from ..status_codes import ACCEPTED, NOT_SOLVED
+from ..vector_functions import first_rate
 
 at = reference(Run)
 
@@ -53,5 +53,5 @@ def implicit_midpoint(address, structure, t, h):
     if not solved_stage(run, structure, t + 0.5 * h, h, x, x1, 0.5, s.e, h):
         return NOT_SOLVED
     run.past.kept = 1
-    ask.advance(k, s, x, s.u, x1)
+    call.advance(k, s, x, s.u, x1)
     return ACCEPTED

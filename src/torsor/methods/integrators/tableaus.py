@@ -8,14 +8,15 @@
 
 with the exponential or the Cayley map. The full differential in (2) gives every tableau its classical order on the group
 (Munthe-Kaas; the thesis prints step 7 without it, [zenzerovic2012], sec. 3.3.3, which leaves order 2 in the rotations).
-Between the ends of a step (4) holds, with the φ of `methods/extension.py` and the stage e at its end: a cubic through both ends
+Between the ends of a step (4) holds, with the φ of `methods/continuous_extension.py` and the stage e at its end: a
+cubic through both ends
 and their rates, and what lifts it to higher order. [hairer1993], sec. II.6.
 """
 
 import numpy as np
 
 from ...registry import register
-from ..integrator import Integrator
+from ..integrator import EXPLICIT_STEP, Integrator
 
 
 class Tableau(Integrator):
@@ -27,7 +28,7 @@ class Tableau(Integrator):
     spare   such rows that take none of the extra stages but the end: for steps in which those are not to be trusted
     """
 
-    loop = ("torsor.methods.explicit", "explicit")
+    loop = EXPLICIT_STEP
     A: tuple
     b: tuple
     embedded: tuple | None = None

@@ -1,8 +1,8 @@
-"""Variational integrators: steps that make a discrete action stationary, see `formulations/discrete.py`.
+"""Variational integrators: steps that make a discrete action stationary, see `formulations/graphs/variational_equations.py`.
 
 A step solves for the mean velocities ξ and the impulses of the constraints (`leap`), moves along h ξ, and finds the velocities
-on arrival from the momenta there (`landing`). Work and the user's states follow by trapezoids; landing and these are repeated
-until they agree (`methods/trapezoids.py`).
+on arrival from the momenta there (`landing`). Work and the user's states follow by trapezoids, the latter by Newton's method with
+the velocities on arrival (`methods/trapezoidal_states.py`).
 
 A symmetric step S of order 2 becomes one of order 4 or 6 as S(γₛ h) … S(γ₁ h), with γᵢ = γₛ₊₁₋ᵢ. [suzuki1990] for order 4,
 [kahan1997] for order 6; [hairer2006], sec. V.3.
@@ -10,15 +10,23 @@ A symmetric step S of order 2 becomes one of order 4 or 6 as S(γₛ h) … S(γ
 
 import numpy as np
 
-from ...kernels import ask
+from ...kernels import call
 from ...kernels.compiled import compiled, entry, inlined, reference
 from ...lie import MAPS
 from ...registry import register
-from ..codes import ACCEPTED, NOT_SOLVED
+from ..error_control import relearn_states
 from ..integrator import Integrator
-from ..records import Run
-from ..trapezoids import coupled, ended, guessed
-from ..vectors import copy, either, rate
+from ..run_records import Run
+from ..status_codes import ACCEPTED, NOT_SOLVED
+from ..trapezoidal_states import (
+    correct_states,
+    depends_on_reactions,
+    evaluate_end,
+    factor_states,
+    state_is_worst,
+    states_of,
+)
+from ..vector_functions import copy, either, rate
 
 at = reference(Run)
 ROUNDING = 1e-20  # a correction over the largest velocity of its kind: no rounding is as small
@@ -33,7 +41,7 @@ class Composition(Integrator):
     """Steps of the lengths γᵢ h, one after the other, each of order 2."""
 
     loop = (__name__, "variational")
-    needs = ("leap_factor", "leap", "leaving", "landing", "local")
+    needs = ("leap_factor", "leap", "leaving", "landing", "landing_slope", "local")
     meets = True
     reversible, symplectic = MAPS, True
     lengths: tuple  # γᵢ: as many as make the last one end where the result is looked for, an odd number
@@ -97,9 +105,9 @@ def leapt(run, k, t, h, x):
     """ξ and impulses of a step from x, in d: Newton's method with the slope at its first guess. Returns whether it converged."""
     s, state, last = run.scratch, run.state, np.inf
     s.t[0], s.h[0] = t, h
-    ask.leap_factor(k, s, s.h, x, state.p, s.lam, s.d, s.L)
+    call.leap_factor(k, s, s.h, x, state.p, s.lam, s.d, s.L)
     for _ in range(ITERATIONS):
-        ask.leap(k, s, s.h, x, state.p, s.lam, s.d, s.L, s.dd)
+        call.leap(k, s, s.h, x, state.p, s.lam, s.d, s.L, s.dd)
         state.evaluations += 1
         size, way = corrected(run, k.rows, h)
         state.unsolved = way
@@ -110,7 +118,7 @@ def leapt(run, k, t, h, x):
         if last < np.inf and size * (size / last) <= ROUNDING:
             return True
         if size > SHRINKS * last:
-            ask.leap_factor(k, s, s.h, x, state.p, s.lam, s.d, s.L)
+            call.leap_factor(k, s, s.h, x, state.p, s.lam, s.d, s.L)
         last = size
     return False
 
@@ -121,17 +129,23 @@ def landed(run, k, t, h, x, x1, before, after):
     `after`. Returns whether that converged."""
     s, state, first, last = run.scratch, run.state, run.plan.configuration, np.inf
     s.t[0] = t
-    ask.leaving(k, s, s.h, x, state.p, s.lam, s.d, s.m)
-    guessed(run, h, x, x1, before)
+    call.leaving(k, s, s.h, x, state.p, s.lam, s.d, s.m)
     copy(before, after)  # what was there may be of a step that failed
+    iterates = depends_on_reactions(k) or states_of(run) > 0
+    slow = states_of(run) > 0
     for _ in range(ITERATIONS):
+        if slow and not factor_states(run, k, t, h, x, x1):
+            return False
         s.t[0] = t
-        ask.landing(k, s, s.h, x, x1, state.p, s.lam, s.d, s.m, s.b)
+        call.landing(k, s, s.h, x, x1, state.p, s.lam, s.d, s.m, s.b)
         for m in range(run.plan.velocities):
             x1[first + m] = s.b[m]
-        size = ended(run, k, t + h, h, x, x1, before, after)
-        if not coupled(run, k, x) or size <= ROUNDING or (size <= ENOUGH and size > SHRINKS * last):
+        size = evaluate_end(run, k, t + h, h, x, x1, before, after)
+        if states_of(run) > 0:
+            size = max(size, correct_states(run, h, x, x1, before, after))
+        if not iterates or size <= ROUNDING or (size <= ENOUGH and size > SHRINKS * last):
             return size < np.inf
+        slow = states_of(run) > 0 and size > SHRINKS * last
         state.unsolved, last = size, size
         if not size < np.inf:
             return False
@@ -150,15 +164,15 @@ def step(run, k, t, h, x, x1, before, after):
         return False
     for m in range(s.u.size):
         s.u[m] = h * s.d[m] if m < n else 0.0
-    ask.advance(k, s, x, s.u, x1)
+    call.advance(k, s, x, s.u, x1)
     return landed(run, k, t, h, x, x1, before, after)
 
 
-@entry("int64", "int64", "float64", "float64")
-def variational(address, structure, t, h):
-    """A step of length h from the present state: as `explicit` leaves it, without an estimate of its error."""
-    run = at(address)
-    k, s, state, now = run.kernels[structure], run.scratch, run.state, t
+@compiled
+def steps(run, k, t, h):
+    """The steps of a composition from the present state, one after the other. Returns where in xs the last one ends; −1: one was
+    not found."""
+    s, state, now = run.scratch, run.state, t
     rate(run, k, t, state.xs[state.at], state.p, s.K[0])
     state.evaluations += 1
     copy(s.K[0], s.K[1])
@@ -166,12 +180,27 @@ def variational(address, structure, t, h):
     for part in run.method.b:
         target = (state.at + 2) % 3 if place == (state.at + 1) % 3 else (state.at + 1) % 3
         if not step(run, k, now, part * h, state.xs[place], state.xs[target], s.K[1], s.K[2]):
-            return NOT_SOLVED
+            return -1
         copy(s.K[2], s.K[1])
         now += part * h
         place = target
-    x, x1 = state.xs[state.at], state.xs[place]
-    ask.local(k, s, x, x1, s.u)
+    return place
+
+
+@entry("int64", "int64", "float64", "float64")
+def variational(address, structure, t, h):
+    """A step of length h from the present state: as `explicit` leaves it, without an estimate of its error."""
+    run = at(address)
+    k, s, state = run.kernels[structure], run.scratch, run.state
+    x = state.xs[state.at]
+    place = steps(run, k, t, h)
+    if place < 0 and state_is_worst(run):  # its rate may be rounding
+        relearn_states(run, k, t, h, x, state.xs[(state.at + 1) % 3])
+        place = steps(run, k, t, h)
+    if place < 0:
+        return NOT_SOLVED
+    x1 = state.xs[place]
+    call.local(k, s, x, x1, s.u)
     for m in range(s.e.size):
         s.e[m] = 0.0
     return ACCEPTED

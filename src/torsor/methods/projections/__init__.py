@@ -2,7 +2,7 @@
 
 from .after_steps import Independent, LeastSquares, Partition, Post
 from .base import Projection, projection_of
-from .drifting import Baumgarte, NoProjection
+from .without_projection import Baumgarte, NoProjection
 
 __all__ = [
     "Baumgarte",

@@ -102,7 +102,7 @@ class Independent(Partition):
     positions, velocities   names or places of the dependent coordinates; None: the best ones at the start
     """
 
-    stages = ("torsor.methods.independent", "independent")
+    stages = ("torsor.methods.independent_step", "independent")
 
     def __post_init__(self):
         super().__post_init__()

@@ -1,0 +1,1 @@
+"""Inverse kinematics: configurations that reach given targets, ranges of motion."""

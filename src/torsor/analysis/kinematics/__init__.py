@@ -1,0 +1,1 @@
+"""Prescribed motion: positions, velocities, accelerations and drive forces."""

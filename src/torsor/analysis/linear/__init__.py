@@ -1,0 +1,1 @@
+"""Linear models about a state or motion, eigenvalues and modes."""

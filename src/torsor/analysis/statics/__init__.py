@@ -1,0 +1,1 @@
+"""Equilibria: the search, the balance of forces, contacts and friction at rest."""

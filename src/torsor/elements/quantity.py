@@ -1,0 +1,237 @@
+"""Numbers and expressions that a user gives, checked at the moment they are given.
+
+Every quantity of a model is a small CasADi SX: plain numbers are constants in it, parameters and signals stay symbols.
+`time` is the one symbol for time that all models share.
+"""
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache, reduce, wraps
+from operator import add
+from typing import Any, TypeAlias
+
+import casadi as ca
+import numpy as np
+
+from ..errors import ModelError, SymbolError
+from .conversion import LARGEST as LARGEST
+from .conversion import PLAIN, constant, finite, given, instead, is_number, matrix, numbers_or, short, show
+from .conversion import SMALLEST as SMALLEST
+from .conversion import number as number
+from .conversion import plain as plain
+from .conversion import reals as reals
+from .conversion import unchanging as unchanging
+
+Number: TypeAlias = float | ca.SX  # or an expression
+Vector: TypeAlias = Sequence[Number] | np.ndarray | ca.SX
+Axis: TypeAlias = Vector | str  # or "x", "-y" …
+Rotation: TypeAlias = Sequence[Sequence[Number]] | Vector  # matrix, quaternion (scalar first) or rotation vector
+
+time = ca.SX.sym("time")
+FARTHEST = 1e13  # rad: a larger angle cannot be told from its rounding
+INSTEAD = (
+    "write casadi.fmax(a, b) for max, casadi.fmin(a, b) for min, casadi.if_else(condition, a, b) for `a if condition else b`, "
+    "casadi.logic_and, logic_or, logic_not for `and`, `or`, `not`, and numpy.sin(a) or casadi.sin(a) for math.sin(a)"
+)
+
+
+def _speaking(convert, purpose):
+    """A conversion of an expression to a plain Python value, refused for symbols with what to write instead."""
+
+    def converted(self):
+        if self.is_scalar() and not self.is_constant():
+            with suppress(Exception):
+                if (found := convert(self)) == found:
+                    return found
+            raise SymbolError(f"{show(self)} has no {purpose} before a run: {INSTEAD}")
+        return convert(self)
+
+    return converted
+
+
+_SX: Any = ca.SX
+_SX.__bool__ = _speaking(ca.SX.__bool__, "truth value")  # asked for by max, min, and, or, not, if
+_SX.__float__ = _speaking(ca.SX.__float__, "number")  # asked for by math.sin and the like, which would make nan of it
+
+
+def _short(operator):
+    """An operator of expressions that takes long doubles as floats. CasADi asks a number for its `item`, and that of a long
+    double is one again, without end."""
+
+    @wraps(operator)
+    def operated(self, *others, **options):
+        return operator(self, *map(short, others), **options)
+
+    return operated
+
+
+_ARITHMETIC = [side + name for name in ("add", "sub", "mul", "truediv", "pow", "matmul") for side in ("", "r", "i")]
+for _name in (*_ARITHMETIC, "lt", "le", "gt", "ge", "eq", "ne", "array_ufunc"):
+    setattr(_SX, f"__{_name}__", _short(getattr(_SX, f"__{_name}__")))
+if hasattr(ca.GlobalOptions, "setNumpyMode"):
+    ca.GlobalOptions.setNumpyMode(-1)  # numpy.sin(signal) is casadi.sin(signal), without a notice
+
+
+def expression(value, rows, columns, what, owner):
+    """`value` as an SX of the given shape, or a ModelError that names `owner` and `what`."""
+    return constant(given(value, rows, columns, what, owner))
+
+
+def key(value):
+    """A hashable stand-in for a constant, exact to the last bit; TypeError for anything that is no plain constant."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return repr(value)
+    if isinstance(value, (tuple, list)):
+        ordinary = all(type(x) in PLAIN for x in value)
+        return (tuple(value), *map(type, value)) if ordinary else tuple(key(x) for x in value)
+    if isinstance(value, (ca.SX, ca.DM)) and value.is_constant():
+        value = ca.DM(value).full()
+    if isinstance(value, (np.ndarray, np.number)) and value.dtype != object:
+        return (value.shape, value.dtype.str, value.tobytes())
+    raise TypeError(f"{show(value)} is not constant")
+
+
+def refuse_far_angles(value, angular, what, owner):
+    """Refuse numbers among coordinates that are angles, and so large that they mean nothing; angular: which are."""
+    for x, turns in zip(value.tolist() if is_number(value) else value.nonzeros(), angular):
+        if turns and (is_number(x) or x.is_constant()) and abs(float(x)) > FARTHEST:
+            raise ModelError(f"{owner}: {what} must not be an angle beyond {FARTHEST:g} rad, got {float(x):g}")
+
+
+def symbol(name, *shape):
+    """A new symbol; CasADi would take commas and brackets in its name for a list of names."""
+    return ca.SX.sym(re.sub(r"[^\w.-]", "_", str(name)), *shape)
+
+
+def scalar(value, what, owner):
+    return expression(value, 1, 1, what, owner)
+
+
+def vector(value, what, owner, size=3):
+    return expression(value, size, 1, what, owner)
+
+
+def column(value, what, owner):
+    """An expression, or several in a list, as one column."""
+    try:
+        parts = value if isinstance(value, (list, tuple)) else [value]
+        found = ca.densify(ca.vertcat(ca.SX(0, 1), *[ca.vec(matrix(part)) for part in parts]))
+    except Exception:  # whatever a stranger's class raises when it is asked for numbers
+        found = ca.SX(0, 1)
+    if not found.shape[0]:
+        raise ModelError(
+            f"{owner}: {what} must be an expression of signals, or several, got {show(value)}{instead(value)}"
+        )
+    if not finite(found):
+        raise ModelError(f"{owner}: {what} must be finite, got {show(value)}")
+    return found
+
+
+def shape_of(value):
+    """Rows and columns of a given value, a list counting as a column; None if it has no shape."""
+    if type(value) in (tuple, list) and all(type(x) in PLAIN for x in value):
+        return (len(value), 1)
+    if type(value) is np.ndarray and value.dtype == float and value.ndim in (1, 2):
+        return (*value.shape, 1)[:2]
+    try:
+        return matrix(value).shape
+    except Exception:
+        return None
+
+
+def rotation_matrix(value, what, owner):
+    """A rotation given as a 3x3 matrix, a quaternion (4, scalar first) or a rotation vector (3), as an SX."""
+    return constant(orientation(value, what, owner))
+
+
+def orientation(value, what, owner):
+    """The same as numbers where it is made of them: the rotation that is nearest to what was given."""
+    shape = shape_of(value)
+    if shape not in ((3, 3), (4, 1), (3, 1)):
+        raise ModelError(
+            f"{owner}: {what} must be a 3x3 rotation matrix, a quaternion (4 numbers, scalar first) or a rotation "
+            f"vector (3 numbers), got {show(value)}"
+        )
+    rows, columns = shape
+    found = given(value, rows, columns, what, owner)
+    if shape == (4, 1) and is_number(found) and not found.any():
+        raise ModelError(f"{owner}: {what} must not be the quaternion zero")
+    if not is_number(found):
+        return found if shape == (3, 3) else numbers_or(_turn(found, ca.sumsqr))
+    R = _nearest(found) if shape == (3, 3) else _turned(tuple(found.tolist()))
+    if R is None:
+        raise ModelError(f"{owner}: {what} is not a rotation (orthogonal, determinant +1), got {show(value)}")
+    return R
+
+
+def _turn(vector, sumsqr):
+    """The rotation of a quaternion, or of a rotation vector."""
+    from ..lie import so3
+
+    return so3.exp(vector) if vector.shape[0] == 3 else so3.from_quaternion(vector / np.sqrt(sumsqr(vector)))
+
+
+@lru_cache(1000)
+def _turned(vector):
+    """The same for numbers. Equal parts share it, so that it cannot be written to."""
+    R = _nearest(_turn(np.array(vector), lambda q: reduce(add, (q * q).tolist())))
+    if R is not None:
+        R.setflags(write=False)
+    return R
+
+
+def _nearest(M):
+    """The rotation that is nearest to a matrix; None where it is none to six digits."""
+    if not (np.isfinite(M).all() and np.abs(M.T @ M - np.eye(3)).max() <= 1e-6 and np.linalg.det(M) >= 0):
+        return None
+    u, _, vt = np.linalg.svd(M)
+    clean = u @ vt
+    clean[np.abs(clean) < 1e-16] = 0.0
+    return clean if np.abs(M - clean).max() > 0 else M
+
+
+def axis(value, what, owner):
+    """A direction: three numbers or expressions, or the name of an axis, "x", "-y" …"""
+    return constant(_direction(value, what, owner))
+
+
+def unit(value, what, owner):
+    """A direction, normalised; a zero vector is refused."""
+    direction = _direction(value, what, owner)
+    if not is_number(direction):
+        return direction / ca.sqrt(ca.sumsqr(direction))
+    length = float(np.linalg.norm(direction))
+    if length == 0:
+        raise ModelError(f"{owner}: {what} must not be zero, got {show(value)}")
+    return ca.SX(direction / length)
+
+
+def _direction(value, what, owner):
+    if not isinstance(value, str):
+        return given(value, 3, 1, what, owner)
+    if not re.fullmatch("[+-]?[xyz]", value):
+        raise ModelError(f"{owner}: {what} must be 3 numbers, or 'x', 'y', 'z', '-x', '-y' or '-z', got {show(value)}")
+    sign = -1.0 if value[0] == "-" else 1.0
+    return np.array([sign if name == value[-1] else 0.0 for name in "xyz"])
+
+
+def numbers(value, at=None):
+    """The numeric value of an expression, with the symbols in the mapping `at` (symbol name to value) filled in."""
+    value = ca.SX(value)
+    symbols = ca.symvar(value)
+    given = [float((at or {}).get(s.name(), 0.0 if s.name() == "time" else np.nan)) for s in symbols]
+    if not symbols:
+        return np.array(ca.DM(value), float).reshape(value.shape)
+    return np.array(ca.Function("value", symbols, [value])(*given), float).reshape(value.shape)
+
+
+def parted(column, *sizes):
+    """A column in parts of these sizes, and the rest. Each is a column, as x[:0] of a single number is not."""
+    return ca.vertsplit(column, np.cumsum([0, *sizes, column.shape[0] - sum(sizes)]).tolist())
+
+
+def refuse_no_choice(value, what, owner):
+    """Refuse what is neither True, False nor None."""
+    if value is not None and not isinstance(value, (bool, np.bool_)):
+        raise ModelError(f"{owner}: {what} must be True, False or None, got {show(value)}")

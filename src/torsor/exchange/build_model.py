@@ -1,0 +1,198 @@
+"""A tree of links, read from a file, as a `Model`."""
+
+import re
+from functools import cached_property
+
+import numpy as np
+
+from ..constraints.elementary import FixedPoint, Holonomic
+from ..errors import ModelError
+from ..forces import Force
+from ..forces.loads_and_springs import EnergyForce, TorsionSpring
+from ..joints.fixed import Fixed
+from ..model.model import Model
+from .joint_sequence import combine
+from .rigid_groups import group, hold_what_has_no_mass, total
+from .robot import Imported, ImportedJoint, Placement, Visual
+
+
+def assemble(tree, gravity, merge_fixed=True, strict=True):
+    """The model of a tree, with the report of what was left out.
+
+    merge_fixed   compose links with fixed joints to one body; otherwise heavy ones stay bodies, held by `Fixed`
+    strict        refuse what no machine has (moving links without mass, impossible inertias); otherwise hold or repair it
+    """
+    return Assembly(tree, gravity, strict).build(merge_fixed)
+
+
+class Assembly:
+    """One model in the making; nothing of it is seen outside until it is complete."""
+
+    def __init__(self, tree, gravity, strict):
+        self.tree, self.strict = tree, strict
+        self.model = Model(legal(tree.name) or "model", gravity=gravity)
+        self.homes, self.joints = {}, {}  # by the file's names: Placement, ImportedJoint
+        self.visuals, self.bodies = {}, {}  # by body: [Visual]; by lead link: body or ground
+
+    def build(self, merge_fixed):
+        hold_what_has_no_mass(self.tree, self.strict)
+        groups = group(self.tree, merge_fixed)
+        for name, members in groups.items():
+            self.body(name, members)
+        for members in groups.values():
+            self.joint(members)
+        for coupling in self.tree.couplings:
+            self.couple(coupling)
+        for tie in self.tree.ties:
+            self.tie(tie)
+        return Imported(self.model, self.tree.notes, self.homes, self.joints, self.visuals)
+
+    # names
+
+    def free_name(self, what, name, where, suffix):
+        """A name that the model accepts and does not have yet; told where it differs from the file's."""
+        chosen = legal(name) or suffix
+        while chosen in self.model or chosen == "time":
+            chosen += f"_{suffix}"
+        if chosen != name:
+            self.tree.note("renamed", f"{what} {name!r}", f"is {what} {chosen!r} of the model", where)
+        return chosen
+
+    def add(self, element, where):
+        try:
+            return self.model.add(element)
+        except ModelError as error:
+            raise ModelError(f"{where}: {error}") from None
+
+    # elements
+
+    def body(self, name, members):
+        lead = members.lead
+        if members.parent is None and not members.motions:
+            self.bodies[name], origin = self.model.ground, np.eye(4)
+            self._held(members)
+        else:
+            chosen, origin = self.free_name("body", name, lead.where, "body"), lead.pose
+            inertia = total(members.parts, f"body {chosen!r}", self.tree, self.strict)
+            try:
+                self.bodies[name] = self.model.body(chosen, inertia=inertia, at=origin[:3, 3], rotation=origin[:3, :3])
+            except ModelError as error:
+                raise ModelError(f"{lead.where}: {error}") from None
+        body, back = self.bodies[name], np.linalg.inv(origin)
+        for link in members.links:
+            H = back @ link.pose
+            self.homes[link.name] = Placement(body.name, H[:3, 3], H[:3, :3])
+            for shape in link.visuals:
+                at, R = H[:3, :3] @ shape.at + H[:3, 3], H[:3, :3] @ shape.rotation
+                data = {**vars(shape), "at": at, "rotation": R, "link": link.name}
+                self.visuals.setdefault(body.name, []).append(Visual(**data))
+
+    def _held(self, members):
+        heavy = [link.name for link in members.links if link.mass > 0]
+        if heavy:
+            names = ", ".join(repr(name) for name in heavy)
+            message = f"held: the mass of {names} ({members.mass:.6g} kg) plays no part"
+            self.tree.note("ignored", "inertial", message, members.lead.where)
+
+    def joint(self, members):
+        motions, second = members.motions, self.bodies[members.lead.name]
+        if members.parent is None and not motions:
+            return
+        first = self.model.ground if members.parent is None else self.bodies[members.parent]
+        where = motions[0].where if motions else members.lead.where
+        if not motions:
+            name = self.free_name("joint", members.lead.fixed_by or f"{members.lead.name}_fixed", where, "joint")
+            self.add(Fixed(name, first, second, point=members.lead.pose[:3, 3]), where)
+            return
+        found = combine(motions, self.size)
+        given = "_".join(m.name for m in motions)
+        starts = {"start": found.start(motions, "start"), "start_rate": found.start(motions, "rate")}
+        name = self.free_name("joint", given, where, "joint")
+        joint = self.add(found.kind(name, first, second, **found.arguments, **starts), where)
+        if len(motions) > 1:
+            names = ", ".join(repr(m.name) for m in motions)
+            message = f"together are {type(joint).__name__.lower()} joint {name!r} of the model"
+            self.tree.note("renamed", f"joints {names}", message, where)
+        for k, motion in enumerate(motions):
+            self.motion(motion, joint, k, found.L if len(motions) > 1 else np.eye(joint.dof), len(motions) == 1)
+
+    def motion(self, motion, joint, k, L, alone):
+        """What a joint of the file is in terms of the model's joint, and the spring and the damper on it."""
+        if alone:
+            q, v = joint.coordinate, joint.rate
+        elif L is None:
+            q = v = None
+            message = f"has no angle of its own in the spherical joint {joint.name!r}"
+            self.tree.note("approximated", f"joint {motion.name!r}", message, motion.where)
+        else:
+            q, v = (sum(a * x[i] for i, a in enumerate(L[k]) if a) for x in (joint.coordinate, joint.rate))
+        self.joints[motion.name] = ImportedJoint(joint, q, v, motion.limits)
+        if not (motion.stiffness or motion.damping):
+            return
+        if q is None or motion.kind == "planar":
+            message = f"stiffness {motion.stiffness:g} and damping {motion.damping:g} are not simulated"
+            self.tree.note("ignored", f"joint {motion.name!r}", message, motion.where)
+            return
+        self.spring(motion, joint, q, v, alone)
+
+    def spring(self, motion, joint, q, v, alone):
+        """½ k |q − q₀|² and ½ c |v|²."""
+        k, c = motion.stiffness, motion.damping
+        if min(k, c) < 0:
+            raise ModelError(f"{motion.where}: joint {motion.name!r}: stiffness and damping must not be negative")
+        given = f"{legal(motion.name)}_{'spring' if k else 'damper'}"
+        name = self.free_name("force", given, motion.where, "force")
+        if motion.dof == 1 and alone:
+            force: Force = TorsionSpring(name, joint, stiffness=k, damping=c, rest=motion.rest)
+        else:
+            stretch = q - motion.rest if motion.dof == 1 else q
+            force = EnergyForce(name, energy=0.5 * k * stretch.T @ stretch, dissipated=0.5 * c * v.T @ v)
+        self.add(force, motion.where)
+
+    def couple(self, coupling):
+        """0 = y − Σ aₖ xᵏ."""
+        follower, leader = self.joints.get(coupling.follower), self.joints.get(coupling.leader)
+        element = f"coupling {coupling.name!r}"
+        if follower is None:
+            self.tree.note("ignored", element, f"joint {coupling.follower!r} does not move", coupling.where)
+            return
+        angles = [j.coordinate for j in (follower, leader) if j is not None]
+        if any(q is None or q.shape != (1, 1) for q in angles):
+            message = "joints that follow each other must have one coordinate each"
+            raise ModelError(f"{coupling.where}: {element}: {message}")
+        x = 0.0 if leader is None else leader.coordinate
+        if leader is None and coupling.leader is not None:
+            message = f"joint {coupling.leader!r} does not move; {coupling.follower!r} is held"
+            self.tree.note("approximated", element, message, coupling.where)
+        expression = follower.coordinate - sum(a * x**k for k, a in enumerate(coupling.coefficients) if a)
+        name = self.free_name("constraint", coupling.name, coupling.where, "constraint")
+        self.add(Holonomic(name, expression), coupling.where)
+
+    def tie(self, tie):
+        element = f"{'weld' if tie.weld else 'connect'} {tie.name!r}"
+        frames = []
+        for link, pose in zip(tie.links, tie.poses):
+            if link not in self.homes:
+                raise ModelError(f"{tie.where}: {element}: link {link!r} has no mass and is not in the model")
+            home = self.homes[link]
+            body = self.model[home.body]
+            frames.append(body.frame(home.at + home.rotation @ pose[:3, 3], home.rotation @ pose[:3, :3]))
+        first, second = (f.body for f in frames)
+        if first is second:
+            self.tree.note("ignored", element, f"both ends are in {first.name!r}", tie.where)
+            return
+        name = self.free_name("constraint", tie.name, tie.where, "constraint")
+        kind = Fixed if tie.weld else FixedPoint
+        self.add(kind(name, first, second, frames=tuple(frames)), tie.where)
+
+    @cached_property
+    def size(self):
+        """A length of the mechanism, against which small distances are measured [m]."""
+        places = np.array([link.pose[:3, 3] for link in self.tree.links.values()])
+        return max(float(np.ptp(places, axis=0).max()), 1e-3)
+
+
+def legal(name):
+    """A name of letters, digits, '_' and '-' that starts with a letter or '_'; empty where nothing is left."""
+    clean = re.sub(r"[^A-Za-z0-9_-]", "_", name or "")
+    return f"_{clean}" if clean and not re.match(r"[A-Za-z_]", clean) else clean

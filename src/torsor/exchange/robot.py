@@ -1,0 +1,110 @@
+"""What reading a file gives: the model, what became of every named thing in the file, and what was left out."""
+
+from dataclasses import dataclass, field
+
+import casadi as ca
+import numpy as np
+
+from ..joints import Joint
+from ..model.model import Model
+
+
+@dataclass(frozen=True)
+class Note:
+    """One thing that the model does not say as the file does.
+
+    kind      "ignored", "approximated", "unsupported", "missing" or "renamed"
+    element   what it is about, by tag and name
+    message   what became of it
+    where     file:line
+    """
+
+    kind: str
+    element: str
+    message: str
+    where: str = ""
+
+    def __str__(self):
+        place = f"{self.where}: " if self.where else ""
+        return f"{place}{self.kind}: {self.element}: {self.message}"
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """Where a link of the file is: the name of its body (or "ground") and its frame in that body's frame.
+
+    at, rotation   position [m] and rotation matrix; `body.point(at)` is the signal of the link's origin
+    """
+
+    body: str
+    at: np.ndarray
+    rotation: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Visual:
+    """A shape to draw, fixed in a body.
+
+    kind           "mesh", "box" (edges), "sphere" (radius), "cylinder", "capsule" (radius, length), "ellipsoid" (radii)
+    at, rotation   pose in the body's frame
+    size           what `kind` says [m]; for a mesh its scale along x, y, z
+    file           of a mesh; None if it was not found
+    uri            the mesh's name in the file that was read
+    colour         red, green, blue, opacity from 0 to 1, or None
+    link           the link of the file that it belongs to
+    """
+
+    kind: str
+    at: np.ndarray
+    rotation: np.ndarray
+    size: tuple = (1.0, 1.0, 1.0)
+    file: str | None = None
+    uri: str | None = None
+    colour: tuple | None = None
+    link: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class ImportedJoint:
+    """A joint of the file: the model's joint that it became (part of), and its own coordinate and rate as signals.
+
+    coordinate, rate   None where a sequence of three hinges became a spherical joint, which has no such angles
+    limits             of position, velocity and effort: kept, not simulated
+    """
+
+    joint: Joint
+    coordinate: ca.SX | None
+    rate: ca.SX | None
+    limits: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Imported:
+    """A model that was read from a file.
+
+    model     torsor.Model, complete and not yet compiled
+    report    every ignored, approximated, unsupported, missing or renamed element (`Note`, printable)
+    links     by the file's name: where each link is (`Placement`)
+    joints    by the file's name: what each joint that moves became (`ImportedJoint`)
+    visuals   by body name: what to draw (`Visual`)
+    """
+
+    model: Model
+    report: list[Note]
+    links: dict[str, Placement]
+    joints: dict[str, ImportedJoint]
+    visuals: dict[str, list[Visual]]
+
+    @property
+    def meshes(self) -> dict[str, list[Visual]]:
+        """The visuals that are meshes, by body name."""
+        found = {body: [v for v in shapes if v.kind == "mesh"] for body, shapes in self.visuals.items()}
+        return {body: shapes for body, shapes in found.items() if shapes}
+
+    @property
+    def limits(self) -> dict[str, dict]:
+        """The limits of every joint, by the file's name."""
+        return {name: joint.limits for name, joint in self.joints.items()}
+
+    def __repr__(self):
+        return f"<Imported, with .model {self.model!r} and {len(self.report)} notes>"

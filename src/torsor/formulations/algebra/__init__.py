@@ -1,0 +1,1 @@
+"""Algebra that the formulations share: constraint rows, recursions, factorisations, loads."""

@@ -1,0 +1,1 @@
+"""Large systems: class kernels that are called through tables."""

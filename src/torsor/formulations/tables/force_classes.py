@@ -1,0 +1,196 @@
+"""Forces by classes: forces of one class differ in numbers and in the bodies or joints they act on, and share their code.
+
+Forces of the same type whose fields are numbers are of one class. If a field is an expression, forces are of one class if their
+expressions have the same operations (`expression_shapes.py`). A force acts between one or two bodies, or along the coordinates of
+a joint:
+
+    f = −∂U/∂(x, θ) − ∂D/∂v + Σ (∂u/∂v)ᵀ e,     P = −v·∂D/∂v + Σ (∂u/∂v v)·e + ∂U/∂t                    (1)
+
+as in `formulations/algebra/loads.py`. Each force adds its wrenches, power and potential to the sums over the forces before it.
+"""
+
+from dataclasses import fields, replace
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from ...elements.element import fill_in
+from ...elements.quantity import time
+from ...forces.force_data import PLACES, Parts
+from ...joints import Joint
+from ...model.body import Placed
+from ..algebra.lie_derivative import gradient, velocities
+from .expression_shapes import Shape, shape_of
+from .recursion_classes import fold_constants, function
+from .row_classes import Moving, at_rest
+
+BODIES = ("position", "rotation", "velocity", "angular_velocity")
+JOINTS = ("coordinate", "rate")
+
+
+class Law(NamedTuple):
+    """Potential, dissipation function and efforts of a force, as it declares them."""
+
+    potential: Any
+    dissipation: Any
+    efforts: list
+
+    @classmethod
+    def of(cls, force):
+        return cls(force.potential(), force.dissipation(), force.efforts())
+
+    def columns(self):
+        """All expressions in a fixed order; an empty column for one that is None."""
+        return [
+            ca.SX(0, 1) if x is None else ca.SX(x) for x in (self.potential, self.dissipation, *sum(self.efforts, ()))
+        ]
+
+    @classmethod
+    def from_columns(cls, columns):
+        """The law with the expressions of `columns`."""
+        U, D, *rest = columns
+
+        def or_none(x):
+            return x if x.shape[0] else None
+
+        return cls(or_none(U), or_none(D), list(zip(rest[::2], rest[1::2])))
+
+
+def parts_of_expressions(law, owners):
+    """The parts of a force, from its expressions; None if they depend on anything but time and motions of bodies and joints.
+
+    owners   pairs of an element and the name of its symbol
+    """
+    elements = list({id(element): element for element, _ in owners}.values())
+    if any(name not in (JOINTS if isinstance(element, Joint) else BODIES) for element, name in owners):
+        return None
+    if not all(isinstance(element, (Placed, Joint)) for element in elements):
+        return None
+    symbols = [time, *(getattr(element, name) for element in elements for name in _symbol_names(element))]
+    shape, numbers = shape_of(law.columns(), symbols)
+    kinds = tuple(_kind(element) for element in elements)
+    return None if shape is None else Parts((kinds, shape), numbers, elements)
+
+
+def _symbol_names(element):
+    return JOINTS if isinstance(element, (Joint, _JointSymbols)) else BODIES
+
+
+def _kind(element):
+    """The number of degrees of freedom of a joint, −1 for a body."""
+    return element.dof if isinstance(element, Joint) else -1
+
+
+class _JointSymbols:
+    """A joint with symbols for its coordinates and rates."""
+
+    def __init__(self, joint):
+        self.name = joint.name
+        self.dof = joint.dof
+        self.angular = joint.angular
+        self.coordinate = ca.SX.sym("q", joint.dof)
+        self.rate = ca.SX.sym("v", joint.dof)
+
+
+def _law(example, parts, ends, column):
+    """The law of a class of forces: that of an example with other ends, and with numbers from a column."""
+    if isinstance(parts.key[-1], Shape):
+        symbols = [time, *(getattr(end, name) for end in ends for name in _symbol_names(end))]
+        return Law.from_columns(parts.key[-1].instantiate(symbols, ca.vertsplit(column) if column.shape[0] else []))
+    values: dict[str, Any] = {}
+    at = 0
+    remaining = iter(ends)
+    for f in fields(example):
+        value = getattr(example, f.name)
+        if isinstance(value, (Placed, Joint)):
+            values[f.name] = next(remaining)
+        elif f.name in PLACES:
+            values[f.name] = None
+        elif f.name != "name" and f.type not in (int, "int"):
+            symbolic, at = _replace_numbers(value, column, at)
+            values |= {f.name: symbolic} if f.init else {}
+    (x, R), _ = _replace_numbers((example.world.start_position, example.world.start_rotation), column, at)
+    world = SimpleNamespace(
+        position=x,
+        rotation=R,
+        velocity=ca.SX.zeros(3),
+        angular_velocity=ca.SX.zeros(3),
+        start_position=x,
+        start_rotation=R,
+    )
+    return Law.of(fill_in(replace(example, **values), world=world))
+
+
+class ForceClass:
+    """Forces between one or two bodies: wrenches on them, power and potential, as functions of motions and of data.
+
+    fixed   for each end whether it is a ground
+    """
+
+    along_joint = False
+
+    def __init__(self, example, parts, numbers, fixed):
+        column, self.c, self.data = fold_constants(np.asarray(numbers, float))
+        self.ends = [Moving() for _ in fixed]
+        law = _law(example, parts, self.ends, column)
+        free = [end for end, is_ground in zip(self.ends, fixed) if not is_ground]
+        U = ca.SX(0) if law.potential is None else law.potential
+        wrenches = {id(end): -gradient(U, end).T for end in free}
+        power = ca.jacobian(U, time)
+        pairs = law.efforts + ([] if law.dissipation is None else [(None, law.dissipation)])
+        for velocity, effort in pairs:
+            for end in free:
+                v = velocities(end)
+                wrench = -ca.jacobian(effort, v).T if velocity is None else ca.jacobian(velocity, v).T @ effort
+                wrenches[id(end)] += wrench  # (1)
+                power += ca.dot(wrench, v)
+        sums = ca.SX.sym("sums", 2)
+        before = [ca.SX.sym("before", 0 if is_ground else 6) for is_ground in fixed]
+        after = [b if is_ground else b + wrenches[id(end)] for end, b, is_ground in zip(self.ends, before, fixed)]
+        motions = [end.motion for end in self.ends]
+        total = sums + ca.vertcat(power, U)
+        if len(fixed) == 1:  # an empty second end
+            motions = [*motions, ca.SX(0, 1)]
+            before = [*before, ca.SX(0, 1)]
+            after = [*after, ca.SX(0, 1)]
+        results = [at_rest(x, self.ends, fixed) for x in (*after, total)]
+        self.function = function("force", [time, *motions, self.c, *before, sums], results)
+
+
+class JointForceClass:
+    """Forces along the coordinates of a joint, power and potential, as functions of coordinates, their rates, and data."""
+
+    along_joint = True
+
+    def __init__(self, example, parts, numbers):
+        column, self.c, self.data = fold_constants(np.asarray(numbers, float))
+        joint = _JointSymbols(parts.ends[0])
+        q = joint.coordinate
+        v = joint.rate
+        law = _law(example, parts, [joint], column)
+        U = ca.SX(0) if law.potential is None else law.potential
+        tau = ca.SX.zeros(joint.dof) if law.dissipation is None else -ca.jacobian(law.dissipation, v).T
+        for velocity, effort in law.efforts:
+            tau += ca.jacobian(velocity, v).T @ effort
+        before = ca.SX.sym("before", joint.dof)
+        sums = ca.SX.sym("sums", 2)
+        power = ca.dot(tau, v) + ca.jacobian(U, time)
+        results = [before + tau - ca.jacobian(U, q).T, sums + ca.vertcat(power, U)]  # (1)
+        self.function = function("along", [time, q, v, self.c, before, sums], results)
+
+
+def _replace_numbers(value, column, at):
+    """A value with its numbers replaced by entries of a column, from index `at` on; and the index after them."""
+    if value is None or isinstance(value, (str, bool)):
+        return value, at
+    if isinstance(value, (tuple, list)):
+        items = []
+        for x in value:
+            item, at = _replace_numbers(x, column, at)
+            items.append(item)
+        return tuple(items), at
+    shape = ca.SX(value).shape
+    size = shape[0] * shape[1]
+    return ca.reshape(column[at : at + size], *shape), at + size

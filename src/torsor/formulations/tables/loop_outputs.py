@@ -1,0 +1,111 @@
+"""Outputs of a large system that depend on its loops and forces: reactions, residuals, coordinates of joints that close loops."""
+
+import casadi as ca
+import numpy as np
+
+from ...elements.quantity import time
+from ...joints import Joint
+from ..algebra.lie_derivative import parts, rate, together, velocities
+from .join_classes import SIX
+from .recursion_classes import function
+from .system_passes import running_sums
+from .tree_schedule import allocate_blocks, starts
+
+
+class LoopOutputs:
+    """Passes for the wrenches on the bodies, except those of the joints of the tree, and for outputs of the loops.
+
+    wrenches     offset of the wrench on every body
+    potentials   offsets of the potentials of the forces that all ranks compute, and of those of this rank alone
+    drift        offset of the largest residuals at position and velocity level
+    """
+
+    def __init__(self, kernels, s, offsets):
+        self.kernels = kernels
+        self.system = kernels.system
+        self.motion = kernels.motion(s)
+        self.wrenches, sums = kernels.applied_wrenches(s, self.motion)
+        self.potentials = [at + 1 for at in sums]
+        self.ends = kernels.end_motions(self.motion)
+        self.frames = kernels.frames
+        self._reactions(s, offsets)
+
+    def _reactions(self, s, offsets):
+        """Append the wrenches of the loops on the bodies, their reactions, and residuals; offsets: of the outputs by name."""
+        system = self.system
+        first = system.first_loop
+        count = len(system.loops)
+        self.drift = s.room(2 * (count + 1))
+        s.call([ca.Function("none", [time], [ca.SX.zeros(2)])], ["t", "memory"], [0], [[0], [self.drift]])
+        zeros = s.room(SIX)
+        classes, kinds = system.rows
+        if count:
+            index = {id(c): k for k, c in enumerate(system.shown.constraints)}
+            position = 3 * np.array([index[id(c)] for c in system.loops])
+            ends = system.touched[first:]
+            before = np.full(ends.shape, zeros)
+            after = np.full(ends.shape, zeros)
+            bodies = np.nonzero(ends >= 0)
+            sums = allocate_blocks(s, np.full(len(bodies[0]), SIX))
+            before[bodies], after[bodies] = running_sums(ends[bodies], self.wrenches, sums)
+            drift = self.drift + 2 * np.arange(count)
+            reactions = [offsets[name] + position for name in ("reaction_force", "reaction_torque")]
+            vectors = ["memory", "memory", "constants", "lam", *["memory"] * 5, "row", "row", "memory"]
+            inputs = [*self.ends[first:].T, self.frames[first:], self.kernels.row_offsets]
+            functions = [_reaction(c, self.kernels.unit) for c in classes]
+            s.call(functions, vectors, kinds[first:], [*inputs, *before.T, drift, *after.T, *reactions, drift + 2])
+        self.drift += 2 * count
+
+    def joints(self, s, offsets):
+        """Append coordinates, rates and accelerations of the joints that close loops; offsets: of the outputs by name."""
+        system = self.system
+        joints = [j for j in system.shown.joints if j.dof]
+        first_coordinate = dict(zip(map(id, joints), starts([j.dof for j in joints])))
+        chosen = [k for k, c in enumerate(system.loops) if isinstance(c, Joint) and c.dof]
+        if not chosen:
+            return
+        classes, kinds = system.rows
+        own = system.first_loop + np.array(chosen)
+        bodies = {id(b): k for k, b in enumerate(system.shown.bodies)}
+        loops = [system.loops[k] for k in chosen]
+        positions = [
+            3 * np.array([bodies.get(id(end), 0) for end in ends])
+            for ends in zip(*[(c.first, c.second) for c in loops])
+        ]
+        accelerations = [offsets[name] + at for at in positions for name in ("acceleration", "angular_acceleration")]
+        first = np.array([first_coordinate[id(c)] for c in loops])
+        results = [offsets[name] + first for name in ("coordinate", "rate", "coordinate_acceleration")]
+        angles = np.array([self.kernels.angle_offsets[k] for k in chosen])
+        vectors = ["memory", "memory", "constants", "p", *["row"] * 7]
+        arguments = [*self.ends[own].T, self.frames[own], angles, *accelerations]
+        s.call([_joint_motion(c) for c in classes], vectors, kinds[own], [*arguments, *results])
+
+
+def _reaction(rows, unit):
+    """The function of the wrenches of a constraint on its ends, its reaction on the second one in world axes, and its largest
+    residuals so far."""
+    lam = ca.SX.sym("lam", rows.size)
+    largest = ca.SX.sym("worst", 2)
+    before = [ca.SX.sym("before", 0 if J is None else SIX) for J in rows.G]
+    after = [b if J is None else b + J.T @ lam for b, J in zip(before, rows.G)]
+    sign, end, J = (1, rows.ends[1], rows.G[1]) if rows.G[1] is not None else (-1, rows.ends[0], rows.G[0])
+    F, T = parts(sign * (J.T @ lam))
+    second = rows.ends[1]
+    at = second.position + second.rotation @ rows.frames[1][:, -1]
+    torque = end.rotation @ T - ca.cross(at - end.position, F)
+    units = ca.SX(rows.units(unit)) / unit
+    drift = [ca.mmax(ca.fabs(x / units)) for x in (rows.g, rows.psi)]
+    inputs = [*(x.motion for x in rows.ends), rows.c, lam, *before, largest]
+    return function("reaction", inputs, [*after, F, torque, ca.fmax(largest, ca.vertcat(*drift))])
+
+
+def _joint_motion(rows):
+    """The function of the coordinates of a joint, its velocities and their rates."""
+    free = [end for end, J in zip(rows.ends, rows.G) if J is not None]
+    accelerations = [[ca.SX.sym("a", 0 if J is None else 3) for _ in range(2)] for J in rows.G]
+    total = rate(rows.rates, free) if rows.rates.shape[0] else rows.rates
+    for end, J, a in zip(rows.ends, rows.G, accelerations):
+        if J is not None:
+            total += ca.jacobian(rows.rates, velocities(end)) @ together(*a)
+    inputs = [*(x.motion for x in rows.ends), rows.c, rows.turn, *accelerations[0], *accelerations[1]]
+    return function("motion", inputs, [rows.coordinates, rows.rates, total])

@@ -1,0 +1,336 @@
+"""A large system as arrays of numbers: a tree of bodies, all constraints between them, and forces, by classes."""
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from ...forces.force_data import parts_of, rows_of
+from ...joints import Joint
+from ...joints.base import Connection
+from ...lie import Rn, pose_stacks
+from ...model.body import Placed
+from ...model.include import owners_in
+from ..component_paths import ComponentPaths, path_of
+from .elimination_order import joins
+from .expression_shapes import shape_of
+from .force_classes import ForceClass, JointForceClass, Law, parts_of_expressions
+from .join_classes import JoinClass
+from .numeric_tree import PlainTree
+from .recursion_classes import AlignedLinks, clear_rounding, group_rows
+from .row_classes import RowClass, frames_of
+
+NO_BODY = np.iinfo(np.int32).min  # the number of a missing second end
+
+
+class OutputElements(NamedTuple):
+    """Elements of a system that occur in its results, in their order."""
+
+    bodies: list
+    joints: list
+    constraints: list
+
+
+class Ends(NamedTuple):
+    """Numbers of the bodies and grounds to which links, constraints and forces are attached (`PlainSystem.ends`).
+
+    grounds        grounds in use
+    roots          links that are attached to a ground
+    root_grounds   number of the ground of each of these links
+    constraints    numbers of both ends of every constraint
+    forces         numbers of both ends of every force
+    """
+
+    grounds: list
+    roots: np.ndarray
+    root_grounds: np.ndarray
+    constraints: np.ndarray
+    forces: np.ndarray
+
+
+class PlainSystem:
+    """Links, constraint rows, forces and joins, each with its class. Bodies are numbered in the order of the tree.
+
+    tree          the links
+    constraints   constraints that have rows: joints of the tree first, then `loops`
+    first_loop    index of the first loop among them
+    traces        traced equations of each constraint
+    forces        the forces
+    shown         elements that occur in results
+    cut           the partition of the system among ranks (`rank_system.py`); None: the system is not partitioned
+    whole         the system of which this is a part: itself
+    dropped       number of dependent rows of each constraint at its join (`start/loop_rows.py`); None: all are independent
+    redundancy    the result of the diagnosis of redundant rows, at the start and in general; None: not diagnosed
+    """
+
+    cut: Any = None
+    dropped: Any = None
+    redundancy: Any = None
+
+    def __init__(self, model):
+        self.model = model
+        self.tree = PlainTree(model)
+        self.whole = self
+        self.shown = OutputElements(model.bodies, model.joints, model.constraints)
+        self.forces = model.forces
+        tree_ids = {id(joint) for joint in self.tree.joints}
+        model_ids = {id(joint) for joint in model.joints}
+        tree_joints = [j for j in self.tree.joints if id(j) in model_ids and _has_rows(j)]
+        others = [c for c in model.constraints if id(c) not in tree_ids]
+        self.loops = [c for c in others if not isinstance(c, Connection) or _has_rows(c)]
+        self.constraints = tree_joints + self.loops
+        self.first_loop = len(tree_joints)
+        self._trace_constraints()
+
+    def _trace_constraints(self):
+        self.traces: list[Any] = [c.traced() if isinstance(c, Connection) else None for c in self.constraints]
+
+    @cached_property
+    def link_of_joint(self):
+        """Index of the link of each joint of the tree, by the id of the joint."""
+        return {id(joint): k for k, joint in enumerate(self.tree.joints)}
+
+    def forget(self):
+        """Delete all cached properties; they are computed again when needed."""
+        for owner in (self, self.tree):
+            cached = [name for name in vars(owner) if isinstance(getattr(type(owner), name, None), cached_property)]
+            for name in cached:
+                vars(owner).pop(name, None)
+
+    @cached_property
+    def ends(self):
+        """Numbers of the bodies and grounds to which links, constraints and forces are attached.
+
+        A body has its index in the tree, ground k of those in use has the number −1 − k. Grounds without any attachment are not
+        counted: every component has a ground of its own, which is often not used.
+        """
+        numbers = {id(body): k for k, body in enumerate(self.tree.bodies)}
+        numbers |= {id(ground): -1 - k for k, ground in enumerate(self.model.grounds)} | {id(None): NO_BODY}
+
+        def numbers_of(elements):
+            return np.array([numbers[id(x)] for x in elements], np.int32)
+
+        def numbers_of_pairs(pairs):
+            return np.column_stack([numbers_of(x for x, _ in pairs), numbers_of(x for _, x in pairs)])
+
+        roots = np.flatnonzero(self.tree.parents < 0)
+        root_grounds = numbers_of(map(self.tree.ground, roots.tolist()))
+        constraints = numbers_of_pairs([(c.first, c.second) for c in self.constraints])
+        forces = numbers_of_pairs([_bodies(parts.ends) for parts in self.parts])
+        every = np.concatenate([root_grounds, constraints.ravel(), forces.ravel()])
+        used = np.unique(-1 - every[(every < 0) & (every != NO_BODY)])
+        position = np.zeros(len(self.model.grounds), np.int32)
+        position[used] = np.arange(len(used))
+        for x in (root_grounds, constraints, forces):
+            ground = (x < 0) & (x != NO_BODY)
+            x[ground] = -1 - position[-1 - x[ground]]
+        return Ends([self.model.grounds[k] for k in used.tolist()], roots, root_grounds, constraints, forces)
+
+    @property
+    def grounds(self):
+        """Grounds to which links, constraints or forces are attached."""
+        return self.ends.grounds
+
+    @property
+    def touched(self):
+        """Numbers of both ends of every constraint."""
+        return self.ends.constraints
+
+    @property
+    def forced(self):
+        """Numbers of the bodies or grounds between which each force acts; the second is NO_BODY if there is only one."""
+        return self.ends.forces
+
+    @cached_property
+    def ground_of_link(self):
+        """Index of the ground to which each link is attached; 0 for links that are attached to a body."""
+        grounds = np.zeros(self.tree.n, np.int32)
+        grounds[self.ends.roots] = -1 - self.ends.root_grounds
+        return grounds
+
+    @cached_property
+    def still(self):
+        """Positions and rotations of the grounds, which are constant: one row each."""
+        return np.array([np.concatenate([x, R.ravel(order="F")]) for x, R in (g.reference for g in self.grounds)])
+
+    # links
+
+    @cached_property
+    def turned(self):
+        """The links in frames whose z is the axis of their joint."""
+        return AlignedLinks(self.tree)
+
+    @cached_property
+    def links(self):
+        """Numbers of the links, followed by the axes of their frames in the bodies; the class of each; the links of each class."""
+        axes = pose_stacks.split(self.tree.frames[1])[0] @ self.turned.Q
+        numbers = np.column_stack([self.turned.numbers, clear_rounding(axes.transpose(0, 2, 1).reshape(-1, 9))])
+        return numbers, *group_rows(self.turned.key(), numbers)
+
+    @cached_property
+    def inertias(self):
+        """For every body 1/m and the upper triangle of J⁻¹; and the upper triangle of J."""
+        mass, J = self.tree.weights
+
+        def upper(A):
+            return A[:, [0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
+
+        return np.column_stack([1 / mass, upper(np.linalg.inv(J))]), upper(J)
+
+    # rows
+
+    @cached_property
+    def row_of_link(self):
+        """Index of the joint of every link among the constraints; −1 if it is none of them."""
+        rows = np.full(self.tree.n, -1)
+        rows[[self.link_of_joint[id(c)] for c in self.constraints[: self.first_loop]]] = np.arange(self.first_loop)
+        return rows
+
+    @cached_property
+    def shapes(self):
+        """Shapes of the equations of the constraints, the shape of each constraint, and the constants of each as a row."""
+        by_trace: dict = {}
+        shapes: dict = {}
+        for trace in {id(trace): trace for trace in self.traces}.values():
+            symbols = trace.function.sx_in()
+            shape, numbers = shape_of(trace.function(*symbols), symbols)
+            by_trace[id(trace)] = shapes.setdefault(shape, len(shapes)), len(by_trace), numbers
+        lists = [numbers for _, _, numbers in by_trace.values()]
+        constants = np.zeros((len(lists), max(map(len, lists), default=0)))
+        for row, numbers in zip(constants, lists):
+            row[: len(numbers)] = numbers
+        own = np.array([by_trace[id(trace)][:2] for trace in self.traces], int).reshape(-1, 2).T
+        return list(shapes), own[0], constants[own[1]]
+
+    @cached_property
+    def frames(self):
+        """Numbers of all constraints, one row each: frames, and the constants of their equations; None if one contains parameters
+        or has no traced equations."""
+        frames = frames_of(self.constraints) if all(self.traces) else None
+        return None if frames is None else np.hstack([frames, self.shapes[2]])
+
+    @cached_property
+    def rows(self):
+        """Classes of constraint rows, and the class of each constraint."""
+        shapes, own, _ = self.shapes
+        fixed = self.touched < 0
+        kinds, members = group_rows(np.column_stack([own, fixed]), self.frames)
+        classes = []
+        for m in members:
+            example = m[0]
+            ends = tuple(fixed[example].tolist())
+            classes.append(RowClass(self.constraints[example], ends, self.frames[m], shapes[own[example]]))
+        return classes, kinds
+
+    @cached_property
+    def sizes(self):
+        """Number of rows of each constraint."""
+        classes, kinds = self.rows
+        return np.array([c.size for c in classes], int)[kinds] if len(kinds) else np.zeros(0, int)
+
+    @property
+    def loop_rows(self):
+        """Number of rows of all loops."""
+        return int(self.loop_sizes.sum())
+
+    @cached_property
+    def loop_sizes(self):
+        """Number of rows of each loop."""
+        return np.array([len(trace.directions) for trace in self.traces[self.first_loop :]], int)
+
+    # forces
+
+    @cached_property
+    def parts(self):
+        """Parts of all forces; None if one depends on anything but motions of bodies, coordinates of joints, time and numbers."""
+        if any(force.memories() for force in self.forces):
+            return None
+        every = [parts_of(force) for force in self.forces]
+        laws = {k: Law.of(self.forces[k]) for k, parts in enumerate(every) if parts is None}
+        for k, law in laws.items():  # all laws are evaluated first: this creates the symbols that are looked up here
+            every[k] = parts_of_expressions(law, owners_in(self.model, ca.vertcat(*map(ca.vec, law.columns()))))
+        return every if all(parts is not None and self._supports(parts.ends) for parts in every) else None
+
+    def _supports(self, ends):
+        """True if there are classes for forces between these ends."""
+        if any(isinstance(end, Joint) for end in ends):
+            return len(ends) == 1 and self._link_in_rn(ends[0]) is not None
+        return 1 <= len(ends) <= 2 and all(isinstance(end, Placed) for end in ends)
+
+    def _link_in_rn(self, joint):
+        """Index of the link of a joint whose coordinates are in Rⁿ; None if it has other coordinates or is not in the tree."""
+        link = self.link_of_joint.get(id(joint))
+        return link if link is not None and isinstance(self.tree.groups[self.tree.traces[link]], Rn) else None
+
+    @cached_property
+    def pushed(self):
+        """Index of the link along whose coordinates each force acts; −1 if it acts between bodies."""
+        ends = [parts.ends[0] for parts in self.parts]
+        return np.array([self._link_in_rn(end) if isinstance(end, Joint) else -1 for end in ends], int)
+
+    @cached_property
+    def force_classes(self):
+        """Classes of forces, the class of each force, and for each class the numbers of its forces, row by row."""
+        key_numbers: dict = {}
+        keys = {id(parts.key): parts.key for parts in self.parts}  # equal keys are often one object
+        number_by_id = {k: key_numbers.setdefault(key, len(key_numbers)) for k, key in keys.items()}
+        own = np.array([number_by_id[id(parts.key)] for parts in self.parts], int)
+        ends = np.where(self.pushed[:, None] >= 0, NO_BODY, self.forced)
+        classes: list = []
+        numbers_of_classes: list = []
+        kinds = np.zeros(len(self.forces), int)
+        no_numbers = np.zeros((len(own), 0))
+        for group in group_rows(np.column_stack([own, ends < 0, ends == NO_BODY]), no_numbers)[1] if len(own) else []:
+            numbers = rows_of([self.parts[k] for k in group.tolist()])
+            which, members = group_rows(np.zeros((len(group), 1), int), numbers)
+            kinds[group] = len(classes) + which
+            for m in members:
+                example = group[m[0]]
+                rows = numbers[m]
+                fixed = tuple((ends[example] < 0)[ends[example] != NO_BODY].tolist())
+                arguments = self.forces[example], self.parts[example], rows
+                classes.append(ForceClass(*arguments, fixed) if fixed else JointForceClass(*arguments))
+                numbers_of_classes.append(rows)
+        return classes, kinds, numbers_of_classes
+
+    # joins
+
+    @cached_property
+    def merged(self):
+        """Joins in the order of elimination."""
+        return joins(self.tree.n, self.touched.tolist(), self._paths())
+
+    def _paths(self):
+        """Paths of the components of the constraints, with groups if the user gives an order of elimination."""
+        if not self.model.eliminations:
+            return [path_of(c) for c in self.constraints]
+        paths, bodies = ComponentPaths(self.model), self.tree.bodies
+        touched = [[bodies[k] for k in ends if k >= 0] for ends in self.touched.tolist()]
+        return [paths.of_constraint(c, some) for c, some in zip(self.constraints, touched)]
+
+    @cached_property
+    def joins(self):
+        """Joins in the order of elimination, their classes, and the class of each."""
+        order = self.merged
+        classes, kinds = self.rows
+        dropped = np.zeros(len(kinds), int) if self.dropped is None else self.dropped
+        key = np.column_stack([kinds[order.constraint], order.kinds, dropped[order.constraint]])
+        own, members = group_rows(key, np.zeros((order.size, 0)))
+        join_classes = []
+        for m in members:
+            row_kind, form, dependent = key[m[0]]
+            join_classes.append(JoinClass(classes[row_kind], order.forms[form], int(dependent)))
+        return order, join_classes, own
+
+
+def _bodies(ends):
+    """The two bodies or grounds on which a force acts; the second is None if there is only one."""
+    (first, *others) = ends
+    return (first.first, first.second) if isinstance(first, Joint) else (first, *others, None)[:2]
+
+
+def _has_rows(connection):
+    """True if a connection has constraint rows; connections of one kind share the traced answer."""
+    trace = connection.traced()
+    return bool(trace.directions if trace else connection.directions())

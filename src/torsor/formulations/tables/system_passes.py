@@ -1,0 +1,293 @@
+"""Passes that the kernels of a large system share: motion of all bodies, forces on them, angles counted over full turns."""
+
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from ...elements.quantity import time
+from ...joints import Joint
+from ..algebra.lie_derivative import velocities
+from .group_schedule import blocks
+from .join_classes import SIX
+from .link_classes import LINK, LinkClass, Motions
+from .numeric_system import NO_BODY
+from .recursion_classes import function
+from .row_classes import MOTION
+from .schedule import Constants, Schedule
+from .tree_schedule import allocate_blocks, class_constants, constant_rows, starts
+
+
+class Passes:
+    """A large system, the layout of its state, and the passes that its kernels share.
+
+    q, v            offsets of the coordinates and velocities of each link
+    sizes           number of rows of each constraint
+    row_offsets     offset of the rows of each loop among those of all loops
+    turns           angles of joints that close loops, which are counted over full turns: pairs of a joint and an index
+    angle_offsets   by loop: the offset of its counted angles in p
+    F               size of the vector F that the kernel `factor` computes
+    """
+
+    def __init__(self, system, layout, unit):
+        self.system = system
+        self.tree = system.tree
+        self.n = system.tree.n
+        self.layout = layout
+        self.unit = unit
+        self.constants = Constants()
+        self.numbers, self.kinds, members = system.links
+        self.link_classes = [LinkClass(system.turned.branch(m[0]), self.numbers[m]) for m in members]
+        self.q, self.v = (starts(self.tree.sizes(what)) for what in ("size", "dimension"))
+        self.sizes = system.sizes
+        self.row_offsets = starts(self.sizes[system.first_loop :])
+        self.F = 1
+        angular = [
+            (k, [i for i in range(c.dof) if c.angular[i]]) for k, c in enumerate(system.loops) if isinstance(c, Joint)
+        ]
+        self.angle_offsets = dict(zip([k for k, _ in angular], starts([len(own) for _, own in angular])))
+        self.turns = [(system.loops[k], i) for k, own in angular for i in own]
+
+    @property
+    def loop_rows(self):
+        """Number of rows of all loops."""
+        return int(self.sizes[self.system.first_loop :].sum())
+
+    def inputs(self, *names):
+        """Sizes of the inputs of a kernel, by name."""
+        sizes = {
+            "t": 1, "x": self.layout.x, "p": self.layout.p, "F": self.F, "gains": 4, "e": self.layout.algebra,
+            "xdot": self.layout.algebra, "lam": self.loop_rows,
+        }  # fmt: skip
+        return {name: sizes[name] for name in names}
+
+    # offsets of constants
+
+    @cached_property
+    def ground_poses(self):
+        """Offsets of the position and rotation of each ground."""
+        return constant_rows(self.constants, self.system.still)
+
+    @cached_property
+    def data(self):
+        """Offsets of the numbers of each link."""
+        return class_constants(self.constants, self.numbers, self.kinds, [c.data for c in self.link_classes])
+
+    @cached_property
+    def frames(self):
+        """Offsets of the numbers of each constraint."""
+        classes, kinds = self.system.rows
+        return class_constants(self.constants, self.system.frames, kinds, [c.data for c in classes])
+
+    @cached_property
+    def force_data(self):
+        """Offsets of the numbers of each force."""
+        classes, kinds, numbers = self.system.force_classes
+        offsets = np.zeros(len(kinds), int)
+        for kind, (c, rows) in enumerate(zip(classes, numbers)):
+            offsets[kinds == kind] = constant_rows(self.constants, rows[:, c.data])
+        return offsets
+
+    # motion
+
+    def motion(self, s, vector="x", offset=None):
+        """Append the motion of all links, bodies and grounds; joint velocities are read from `vector`, from `offset` on."""
+        system = self.system
+        tree = self.tree
+        offset = self.layout.q if offset is None else offset
+        link = allocate_blocks(s, np.full(self.n, LINK))
+        body = allocate_blocks(s, np.full(self.n, MOTION))
+        grounds = allocate_blocks(s, np.full(len(system.grounds), MOTION))
+        roots = allocate_blocks(s, np.full(len(system.grounds), LINK))
+        x = ca.SX.sym("x", 3)
+        R = ca.SX.sym("R", 9)
+        rest = ca.SX.zeros(6)
+        ground = function("ground", [ca.vertcat(x, R)], [ca.vertcat(x, R, rest), ca.vertcat(R, x, rest)])
+        kinds = np.zeros(len(grounds), int)
+        s.call([ground], ["constants", "memory", "memory"], kinds, [self.ground_poses, grounds, roots])
+        above = np.where(tree.parents >= 0, link[tree.parents], roots[system.ground_of_link])
+        vectors = ["x", vector, "constants", "memory", "memory", "memory"]
+        offsets = [self.q, offset + self.v, self.data, above, link, body]
+        s.call([c.motion for c in self.link_classes], vectors, self.kinds, offsets)
+        return Motions(link, body, grounds, above, self.data, vector, offset)
+
+    @staticmethod
+    def motion_offsets(motion, numbers, missing=0):
+        """Offsets of the motions of bodies and grounds by their numbers (`PlainSystem.ends`); missing: that of NO_BODY."""
+        body = numbers >= 0
+        ground = (numbers < 0) & (numbers != NO_BODY)
+        offsets = np.full(numbers.shape, missing)
+        offsets[body] = motion.body[numbers[body]]
+        offsets[ground] = motion.grounds[-1 - numbers[ground]]
+        return offsets
+
+    def end_motions(self, motion):
+        """Offsets of the motions of both ends of every constraint."""
+        return self.motion_offsets(motion, self.system.touched)
+
+    # forces
+
+    def applied_wrenches(self, s, motion):
+        """Append all applied forces.
+
+        Returns offsets of the wrench on each body, and of two sums of power and potential: over the forces that all ranks
+        compute, and over those of this rank alone.
+        """
+        zeros, along, sums = self.joint_forces(s)
+        wrenches = np.full(self.n, zeros)
+        functions, kinds, chosen = self._forces(along_joint=False)
+        if len(chosen):
+            motions, before, after = self._wrench_offsets(s, self.system.forced[chosen], motion, wrenches, zeros)
+            total = running_sums(self._own_forces[chosen], sums, allocate_blocks(s, np.full(len(chosen), 2)))
+            vectors = ["t", "memory", "memory", "constants", *["memory"] * 6]
+            first = np.zeros(len(chosen), int)
+            offsets = [first, *motions.T, self.force_data[chosen], *before.T, total[0], *after.T, total[1]]
+            s.call(functions, vectors, kinds, offsets)
+        self._apply_joint_forces(s, motion, along, wrenches, zeros)
+        return wrenches, sums
+
+    def _wrench_offsets(self, s, ends, motion, wrenches, zeros):
+        """Offsets for elements that act between two ends: motions of the ends, wrenches on them before and after each element.
+
+        ends       numbers of both ends, in the order in which wrenches are summed
+        wrenches   offset of the wrench on each body; changed to that after all elements
+        """
+        before = np.full(ends.shape, zeros)
+        after = np.full(ends.shape, zeros)
+        bodies = np.nonzero(ends >= 0)
+        sums = allocate_blocks(s, np.full(len(bodies[0]), SIX))
+        before[bodies], after[bodies] = running_sums(ends[bodies], wrenches, sums)
+        return self.motion_offsets(motion, ends, zeros), before, after
+
+    def _forces(self, along_joint):
+        """Forces along joints, or those between bodies: functions of their classes, the class of each, indices of the forces."""
+        classes, kinds, _ = self.system.force_classes
+        selected = np.array([c.along_joint == along_joint for c in classes], bool)
+        chosen = np.flatnonzero(selected[kinds]) if len(classes) else np.zeros(0, int)
+        functions = [c.function for c, own in zip(classes, selected) if own]
+        return functions, (np.cumsum(selected) - 1)[kinds[chosen]], chosen
+
+    @cached_property
+    def _own_forces(self):
+        """For each force 1 if it belongs to this rank alone, 0 if all ranks compute it."""
+        cut = self.system.cut
+        return (cut.own.forces if cut else np.zeros(len(self.system.forces))).astype(int)
+
+    def joint_forces(self, s):
+        """Append the forces along the coordinates of joints.
+
+        Returns the offset of zeros, offsets of the forces of each link (−1 for none), and of the sums of power and potential.
+        """
+        zeros = s.room(SIX)
+        no_power = s.room(2)
+        zero = ca.Function("none", [time], [ca.SX.zeros(SIX), ca.SX.zeros(2)])
+        s.call([zero], ["t", "memory", "memory"], [0], [[0], [zeros], [no_power]])
+        forces = np.full(self.n, zeros)
+        sums = np.array([no_power, no_power])
+        functions, kinds, chosen = self._forces(along_joint=True)
+        links = self.system.pushed[chosen]
+        if len(chosen):
+            size = self.tree.sizes("dimension")[links]
+            before, after = running_sums(links, forces, allocate_blocks(s, size))
+            total = running_sums(self._own_forces[chosen], sums, allocate_blocks(s, np.full(len(chosen), 2)))
+            first = np.zeros(len(chosen), int)
+            inputs = first, self.q[links], self.layout.q + self.v[links], self.force_data[chosen]
+            vectors = ["t", "x", "x", "constants", *["memory"] * 4]
+            s.call(functions, vectors, kinds, [*inputs, before, total[0], after, total[1]])
+        return zeros, np.where(np.bincount(links, minlength=self.n) > 0, forces, -1), sums
+
+    def _apply_joint_forces(self, s, motion, along, wrenches, zeros):
+        """Append the wrenches of forces along coordinates on the two bodies of their joints."""
+        links = np.flatnonzero(along >= 0)
+        if not len(links):
+            return
+        classes, kinds = self.system.rows
+        own = self.system.row_of_link[links]
+        motions, before, after = self._wrench_offsets(s, self.system.touched[own], motion, wrenches, zeros)
+        vectors = ["memory", "memory", "constants", *["memory"] * 5]
+        offsets = [*motions.T, self.frames[own], along[links], *before.T, *after.T]
+        s.call([_joint_wrenches(c) for c in classes], vectors, kinds[own], offsets)
+
+    # joints
+
+    def joint_accelerations(self, s, motion, accelerations, changes, vector, offset):
+        """Append v̇ of the joints from the accelerations of the bodies, written to `vector` from `offset` on.
+
+        changes   the accelerations are changes of velocity: without the terms that are quadratic in velocities
+        """
+        zeros = s.room(SIX)
+        s.call([ca.Function("none", [time], [ca.SX.zeros(SIX)])], ["t", "memory"], [0], [[0], [zeros]])
+        link = allocate_blocks(s, np.full(self.n, SIX))
+        parent = np.where(self.tree.parents >= 0, link[self.tree.parents], zeros)
+        vectors = ["x", motion.vector, "constants", *["memory"] * 5, vector]
+        offsets = [
+            self.q,
+            motion.offset + self.v,
+            motion.data,
+            motion.above,
+            motion.link,
+            accelerations,
+            parent,
+            link,
+            offset + self.v,
+        ]
+        functions = [c.change if changes else c.acceleration for c in self.link_classes]
+        s.call(functions, vectors, self.kinds, offsets)
+
+    def adopted(self):
+        """The kernel (t, x, V) → w: velocities of the joints from those of all bodies, (ẋ, ω) of each."""
+        s = Schedule("adopted", {"t": 1, "x": self.layout.x, "V": SIX * self.n}, {"w": self.layout.v}, self.constants)
+        motion = self.motion(s)
+        of_bodies = allocate_blocks(s, np.full(self.n, SIX))
+        every = np.arange(SIX * self.n)
+        blocks(s, lambda x: x, ["V", "memory"], [every, of_bodies[0] + every])
+        self.joint_accelerations(s, motion, of_bodies, True, "w", 0)
+        return s
+
+    def counting(self, name, what):
+        """The kernel of the counted angles, or of their rates; what: `coordinates` or `rates` of a class of rows."""
+        output = "turn" if name == "turns" else "spin"
+        s = Schedule(name, self.inputs("t", "x", "p"), {output: len(self.turns)}, self.constants)
+        chosen = np.array([k for k in self.angle_offsets if self.system.loops[k].dof], int)
+        if len(self.turns):
+            first = self.system.first_loop
+            ends = self.end_motions(self.motion(s))[first:][chosen]
+            frames = self.frames[first:][chosen]
+            classes, kinds = self.system.rows
+            at = np.array([self.angle_offsets[k] for k in chosen.tolist()])
+            functions = [_angles(c, getattr(c, what)) for c in classes]
+            vectors = ["memory", "memory", "constants", "p", output]
+            s.call(functions, vectors, kinds[first:][chosen], [*ends.T, frames, at, at])
+        return s
+
+
+def running_sums(targets, sums, after):
+    """Offsets of sums before and after each term, when terms are added one after the other to the sums of their targets.
+
+    targets   index of the target of each term
+    sums      offset of the sum of every target; changed to that after the last term
+    after     offset of the sum after each term
+    """
+    order = np.argsort(targets, kind="stable")
+    same = targets[order][1:] == targets[order][:-1]
+    before = sums[targets]
+    before[order[1:][same]] = after[order[:-1][same]]
+    sums[targets] = after  # the last term of a target determines its sum
+    return before, after
+
+
+def _angles(rows, column):
+    """The function of the angular entries of a column of a class of rows."""
+    inputs = [*(end.motion for end in rows.ends), rows.c, rows.turn]
+    return function("angles", inputs, [ca.vertcat(*[column[k] for k in rows.angular], ca.SX(0, 1))])
+
+
+def _joint_wrenches(rows):
+    """The function that adds the wrenches of forces along the coordinates of a joint on both ends: (∂q̇/∂V)ᵀ τ."""
+    tau = ca.SX.sym("tau", rows.rates.shape[0])
+    before = [ca.SX.sym("before", 0 if is_ground else SIX) for is_ground in rows.fixed]
+    after = [
+        b if is_ground else b + ca.jacobian(rows.rates, velocities(end)).T @ tau
+        for b, end, is_ground in zip(before, rows.ends, rows.fixed)
+    ]
+    return function("joint_wrenches", [*(end.motion for end in rows.ends), rows.c, tau, *before], after)

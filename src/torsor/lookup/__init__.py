@@ -1,0 +1,1 @@
+"""Piecewise polynomials: interval search, interpolation, and calls of them in expressions."""

@@ -1,0 +1,52 @@
+"""Work that is done while no coordinate moves: on grounds that move, or by potentials that change with time.
+
+In joint coordinates a body that rests on a moving ground has no velocity, and its work may be all that changes. Its error counts
+then, as it does where anything moves. Power that comes from velocities which are rounding does not count: the difference between
+the power of a state and that of the same configuration at rest tells how large it is.
+"""
+
+import numpy as np
+
+from ..kernels import call
+from ..kernels.compiled import compiled
+from .rank_agreement import overall
+from .vector_functions import copy, largest, rate
+
+ABOVE_ROUNDING = 100.0  # power at rest over that of velocities which are rounding, from which on it counts
+
+
+@compiled
+def power_at_rest(run, k, t, x, spare):
+    """Power at the configuration of x with all velocities zero; spare: a state to work with."""
+    plan, s, p = run.plan, run.scratch, run.state.p
+    first, n = plan.configuration, plan.velocities
+    s.t[0] = t
+    if k.stored != 0:
+        call.shown(k, s, x, p, s.tried)
+    else:
+        copy(x, s.tried)
+    for m in range(n):
+        s.tried[first + m] = 0.0
+    if k.stored != 0:
+        call.stored(k, s, s.tried, p, spare)
+    else:
+        copy(s.tried, spare)
+    rate(run, k, t, spare, p, s.xdot)
+    return s.xdot[2 * n]
+
+
+@compiled
+def notice_work_at_rest(run, k, h, x, x1):
+    """True if work is done in a step from x to x1 though no coordinate moves; this is noted for the rest of the run."""
+    s, state, n, peak = run.scratch, run.state, run.plan.velocities, 0.0
+    for j in range(run.method.stages):
+        peak = max(peak, largest(s.K[j], 2 * n, 2 * n + 1))
+    if not 0.0 < overall(run, peak) < np.inf:
+        return False
+    spare, end = state.xs[(state.at + 2) % 3], state.time + h
+    before, after = power_at_rest(run, k, state.time, x, spare), power_at_rest(run, k, end, x1, spare)
+    rate(run, k, end, x1, state.p, s.xdot)  # leaves the factor of x1 in the scratch, as it was
+    rounding = max(abs(s.K[0, 2 * n] - before), abs(s.xdot[2 * n] - after))
+    counts = overall(run, max(abs(before), abs(after))) > ABOVE_ROUNDING * overall(run, rounding)
+    run.scales.works_at_rest = 1 if counts else 0
+    return counts

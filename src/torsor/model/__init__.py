@@ -1,0 +1,1 @@
+"""The description of a mechanism: bodies, models inside models, parameters, the graph of bodies and joints."""

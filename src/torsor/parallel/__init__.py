@@ -1,0 +1,1 @@
+"""Ranks: threads or MPI processes that run one system together."""

@@ -1,0 +1,92 @@
+"""`formulation="auto"`: the formulation in which a model is cheapest to run, and the reason as text.
+
+Particles have no orientation, so only absolute coordinates support them. Otherwise the estimates of `prepare/cost.py` decide. If
+two are close, the simpler formulation is chosen. A model with so many operations that compiling them takes longer than running is
+run through tables of class kernels, if they support it (`large_systems.py`). The choice derives no equations.
+"""
+
+from typing import NamedTuple
+
+from ..errors import ModelError, OptionError
+from ..formulations.absolute import AXES
+from ..registry import lookup
+from . import cost, large_systems
+from .prepare import prepare
+
+AUTO = "auto"
+ASKED = "it was requested"
+MAX_COMPILED_OPERATIONS = 20_000  # up to this many operations an evaluation is compiled as a whole: about four seconds
+MAX_COUNTED_BODIES = 1000  # more bodies always have more operations than that: tables are tried before counting
+
+
+class FormulationChoice(NamedTuple):
+    """A formulation and the reason for it, as a part of a sentence."""
+
+    formulation: str
+    reason: str
+
+
+def choose(model, signals=None, metric="mass", tables=True):
+    """Choose the formulation of a model from the number of its elements.
+
+    metric   metric of projections; it may name coordinates
+    tables   True if everything that is requested can be called through tables
+    """
+    particle = next((body.name for body in model.bodies if body.particle), None)
+    if particle is not None:
+        return FormulationChoice(
+            "absolute", f"body {particle!r} is a particle, and joint coordinates need bodies with an orientation"
+        )
+    if (named := _body_coordinate(model, metric)) is not None:
+        return FormulationChoice("absolute", f"the projection names {named!r}, a coordinate of a body")
+    many = len(model.bodies) > MAX_COUNTED_BODIES
+    tables = tables and metric == large_systems.METRIC
+    if many and tables and (table := _table_formulation(model, signals)) is not None:
+        return FormulationChoice(table, f"{len(model.bodies)} bodies that share code, called through tables")
+    key, operations, reason = cost.cheapest_formulation(model)
+    large = operations > MAX_COMPILED_OPERATIONS
+    if large and not many and tables and (table := _table_formulation(model, signals)) is not None:
+        reason = f"{reason}, and its {len(model.bodies)} bodies can share code, called through tables"
+        return FormulationChoice(table, reason)
+    return FormulationChoice(key, reason)
+
+
+def _table_formulation(model, signals):
+    """The formulation in which a model can run through tables; None if there is none."""
+    model, signals = large_systems.fixed(model, signals or {}, model.values(None))
+    return next(
+        (key for key in large_systems.FORMULATIONS if large_systems.system_of(model, key, signals) is not None), None
+    )
+
+
+def _body_coordinate(model, metric):
+    """The first coordinate of a partition that only absolute coordinates have; None if there is none."""
+    names = [name for part in metric if part is not None for name in part] if isinstance(metric, list) else []
+    axes = {f"{body.name} {axis}" for body in model.bodies for axis in AXES} if names else set()
+    return next((name for name in names if isinstance(name, str) and name in axes), None)
+
+
+def prepared(model, formulation, map="exp", baumgarte=False, metric="mass", signals=None, parameters=None, **more):
+    """The chosen formulation with its reason, the system and its kernels: see `prepare`.
+
+    If `"auto"` chooses a formulation that does not support the model or its start, absolute coordinates are used instead.
+    """
+    rest = (map, baumgarte, metric, signals, parameters)
+    if not isinstance(formulation, str) or formulation != AUTO:
+        lookup("formulation", formulation, also=(AUTO,))
+        return FormulationChoice(formulation, ASKED), *prepare(model, formulation, *rest, **more)
+    if not model.bodies:
+        raise ModelError(f"model {model.name!r} has no bodies")
+    chosen = choose(model, dict(model.signals) | dict(signals or {}), metric, tables=not more.get("needs"))
+    if chosen.formulation == "absolute":
+        return chosen, *prepare(model, "absolute", *rest, **more)
+    try:
+        return chosen, *prepare(model, chosen.formulation, *rest, **more)
+    except (ModelError, OptionError) as error:
+        refusal = error
+    try:
+        system, built = prepare(model, "absolute", *rest, **more)
+    except (ModelError, OptionError):
+        raise refusal from None
+    reason = f"{chosen.formulation!r} would be cheaper, but does not support the model: {refusal}"
+    return FormulationChoice("absolute", reason), system, built

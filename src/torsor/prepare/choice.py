@@ -1,0 +1,92 @@
+"""The choice that identifies the kernels of a model, as one hashable value: it is the key in memory, on the disk and in
+checkpoints."""
+
+from dataclasses import asdict, dataclass
+from functools import cached_property
+
+from ..formulations.algebra.scales import Scales
+
+SHARE = "share"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Everything that kernels depend on besides the model and its formulation.
+
+    map         map from the algebra to the group: "exp" or "cayley"
+    baumgarte   True if the constraints are stabilised
+    released    places, among the elements that events switch, of those that do not act
+    keep        constraint rows in use
+    dependent   dependent velocities, in formulations that partition velocities
+    metric      metric of the projection: "mass", "plain", "pseudoinverse", or dependent coordinates for positions and velocities
+    unit        unit of length
+    units       units of rows, by label
+    needs       kernels that the method requires beyond those of every run; `SHARE`: redundant constraints share loads
+    """
+
+    map: str
+    baumgarte: bool
+    released: tuple
+    keep: tuple
+    dependent: tuple
+    metric: str | tuple
+    unit: float
+    units: tuple
+    needs: tuple = ()
+
+    @classmethod
+    def from_formulation(cls, f, map, baumgarte, needs=()):
+        """The choice that is set on a formulation, or on its numeric form."""
+        released = tuple(k for k, e in enumerate(f.model.switched) if id(e) in f.released)
+        units = tuple(zip(f.scales.rows, f.scales.row_units(f.scales.rows)))
+        return cls(
+            map=map,
+            baumgarte=baumgarte,
+            released=released,
+            keep=to_tuples(f.keep),
+            dependent=to_tuples(f.dependent),
+            metric=to_tuples(f.metric),
+            unit=float(f.scales.unit),
+            units=units,
+            needs=tuple(needs),
+        )
+
+    @classmethod
+    def restored(cls, facts):
+        """A choice from plain data: the inverse of `facts`."""
+        return cls(**{name: to_tuples(x) for name, x in facts.items()})
+
+    @cached_property
+    def facts(self):
+        """The choice as plain data; read only."""
+        return asdict(self)
+
+    @property
+    def shares(self):
+        """True if redundant constraints share loads."""
+        return SHARE in self.needs
+
+    @property
+    def partitions(self):
+        """True if projections use dependent coordinates."""
+        return isinstance(self.metric, tuple)
+
+    def write(self, f):
+        """Set this choice on a formulation, or on its numeric form, and return it."""
+        f.release([f.model.switched[k] for k in self.released])
+        f.keep = to_lists(self.keep)
+        f.dependent = to_lists(self.dependent)
+        f.metric = self.metric
+        f.measure(Scales(length=self.unit, rows=dict(self.units)))
+        f.shares = self.shares
+        return f
+
+
+def to_tuples(x):
+    """Convert lists into tuples, recursively."""
+    return tuple(to_tuples(y) for y in x) if isinstance(x, (list, tuple)) else x
+
+
+def to_lists(x):
+    """Convert tuples into lists, recursively."""
+    return [to_lists(y) for y in x] if isinstance(x, tuple) else x

@@ -1,0 +1,310 @@
+"""Large systems, prepared with arrays and class kernels: only one link, constraint, force and join of each class is symbolic.
+
+The start, the system and the kernels of a run are computed from arrays (`formulations/tables/numeric_system.py`). The model may
+contain bodies, joints, constraints between two bodies at position level, forces between bodies or along joints, gravity, and
+signals of all these; parameters have fixed values. The equations of all other models are derived as a whole (`prepare.py`).
+"""
+
+import casadi as ca
+import numpy as np
+
+from .. import kernels
+from ..elements.quantity import time
+from ..formulations.algebra.scales import scales
+from ..formulations.fingerprint import fingerprint
+from ..formulations.graphs.outputs import coordinate_labels, coordinate_units, layout
+from ..formulations.tables import tree_schedule
+from ..formulations.tables.group_schedule import Manifold
+from ..formulations.tables.numeric_system import PlainSystem
+from ..formulations.tables.numeric_tree import declared
+from ..formulations.tables.signal_outputs import readable
+from ..formulations.tables.system_passes import Passes
+from ..formulations.tables.system_schedule import SystemKernels
+from ..formulations.tables.tree_outputs import Outputs
+from ..joints import Joint
+from ..joints.alignment import strictly
+from ..joints.base import Connection
+from ..kernels.signatures import checked
+from ..lie import SE3, SO3, se3
+from ..parallel.ranks import ALONE
+from .choice import Choice
+from .state_space import Layout
+from .system import System
+
+FORMULATIONS = ("relative", "hierarchical")
+METRIC = "mass"  # the only metric of projections that tables support
+
+
+def fixed(model, signals, values):
+    """A copy of a large model with its parameters replaced by values, and its signals. Other models are returned unchanged."""
+    if not model.parameters or len(model.bodies) <= tree_schedule.LARGE or _has_discrete_or_input(model):
+        return model, signals
+    key = tuple(values.items())
+    if model.derived.get("fixed", (None, None))[0] != key:
+        from ..model.fixed_parameters import Fixing  # imported here because few models need it
+
+        model.derived["fixed"] = key, Fixing(model, values)
+    copy = model.derived["fixed"][1]
+    return copy.parent, {name: copy.moved(expression) for name, expression in signals.items()}
+
+
+def _has_discrete_or_input(model):
+    """True if a model has rules, events, switched elements, states or inputs, which tables do not support."""
+    return model.rules or model.events or model.switched or model.states or model.declared_inputs
+
+
+def system_of(model, formulation, signals):
+    """The `PlainSystem` of a model that can run through tables; None if it cannot or is small."""
+    if formulation not in FORMULATIONS or len(model.bodies) <= tree_schedule.LARGE or not _is_supported(model, signals):
+        return None
+    supported = model.derived.setdefault("tables", {})
+    if formulation not in supported:
+        supported[formulation] = _elements_are_supported(model, formulation)
+    return model.derived["plain"] if supported[formulation] else None
+
+
+def _elements_are_supported(model, formulation):
+    """True if class kernels exist for all joints, constraints and forces of a model."""
+    system = model.derived.setdefault("plain", None) or PlainSystem(model)
+    model.derived["plain"] = system
+    tree = system.tree
+    joints_are_supported = tree.numbers is not None and all(
+        _joint_is_supported(model, joint, group) for joint, group in zip(tree.examples, tree.groups)
+    )
+    if not joints_are_supported or system.frames is None or system.parts is None:
+        return False
+    if formulation == "relative" and (system.loops or np.any(system.pushed < 0)):
+        return False
+    classes = dict(zip(map(id, system.traces[system.first_loop :]), system.loops))
+    return all(map(_can_close_loop, classes.values()))
+
+
+def load_or_prepare(model, formulation, map, baumgarte, t, signals, values):
+    """The system of a large model and its kernels; None if it cannot run through tables. The last result is kept with the model."""
+    if formulation not in FORMULATIONS or len(model.bodies) <= tree_schedule.LARGE:
+        return None
+    mark = fingerprint(model, signals)
+    key = (formulation, map, baumgarte, t, tuple(values.items()), mark)
+    if model.derived.get("large", (None,))[0] != key:
+        fixed_model, fixed_signals = fixed(model, signals, values)
+        plain = system_of(fixed_model, formulation, fixed_signals)
+        result = None if plain is None else prepared(plain, formulation, map, baumgarte, t, fixed_signals)
+        if result is not None:
+            result[0].fingerprint = mark
+            plain.forget()
+        model.derived["large"] = key, result
+    return model.derived["large"][1]
+
+
+def _is_supported(model, signals):
+    """True if a model contains only bodies, constraints, forces, constant gravity, fixed grounds, and signals of these."""
+    if (
+        _has_discrete_or_input(model)
+        or model.parameters
+        or any(g.moves for g in model.grounds)
+        or not model.gravity.is_constant()
+    ):
+        return False
+    if not all(isinstance(c, Connection) for c in model.constraints) or any(b.particle for b in model.bodies):
+        return False
+    return readable(model, signals)
+
+
+def _joint_is_supported(model, joint, group):
+    """True if the coordinates of a joint are those of results or a rotation, or if it is the implied joint of a free body."""
+    if isinstance(group, SE3):
+        return joint.name not in model
+    return isinstance(group, SO3) or (declared(joint) and not joint.quasi)
+
+
+def _can_close_loop(constraint):
+    """True if a constraint is supported as a loop closure: at position level, without angles as quasi-coordinates."""
+    counted = isinstance(constraint, Joint) and constraint.quasi and any(constraint.angular)
+    with strictly() as cosines:
+        aligned = isinstance(constraint, Joint) or (constraint.equations() and not cosines)
+    return constraint.traced().holonomic and not counted and aligned
+
+
+def prepared(plain, formulation, map, baumgarte, t, signals, ranks=ALONE):
+    """The system of a large model, or of the share of a rank, and its kernels; None if its start must be computed in another
+    way."""
+    from ..start import large_start as start  # imported here because most models do not need it
+
+    model = plain.model
+    tree = plain.tree
+    given = start.given(plain.tree)
+    if not ranks.all(given is not None):
+        return None
+    sizes = scales(model, *plain.whole.tree.measured())
+    state = Layout(len(given[0]), len(given[1]), 0)
+    hierarchical = formulation == "hierarchical"
+    redundancy = _redundancy(plain, sizes, map, ranks) if hierarchical else None
+    passes = (SystemKernels if hierarchical else Passes)(plain, state, sizes.unit)
+    state = passes.layout = Layout(state.q, state.v, len(passes.turns))
+    parts = layout(plain.shown, passes.loop_rows, signals)
+    built = kernels.build(  # no variable refers to the schedules, so their memory is freed before the start is assembled
+        checked(_kernels(passes, parts, signals, map, baumgarte, hierarchical)),
+        seldom=("outputs",), exchange=ranks.exchange, waiting=ranks.waiting,
+    )  # fmt: skip
+    choice = Choice(map, baumgarte, (), tuple(range(passes.loop_rows)), (), METRIC, sizes.unit, ())
+    system = described(passes, sizes, parts, choice, t, signals)
+    x = state.joined(given[0], given[1], [])
+    p = np.zeros(len(passes.turns))
+    velocities = start.speeds(tree)
+    if ranks.any(start.pushed(tree, velocities)):
+        adopted = kernels.build({"adopted": passes.adopted()})["adopted"]
+        x = start.adopted(adopted, built["outputs"], passes, x, p, velocities)
+        if not ranks.all(x is not None):
+            return None
+    if hierarchical:
+        x = start.assembled(system, built, t, x, p)
+        if x is None:
+            return None
+        tell_redundancy(system, plain, redundancy)
+        if passes.turns:
+            p = built["turns"](np.array([t]), x, p)[0]
+    q, v = state.parted(x)
+    system.q, system.v, system.p = q.tolist(), v.tolist(), p.tolist()
+    return system, built
+
+
+def _redundancy(plain, sizes, map, ranks):
+    """Redundant rows of the whole system, at its start and in general. Rank 0 computes them for all ranks.
+
+    They are also set on `plain`, for the kernels of this share.
+    """
+    from ..start import large_start as start  # imported here because most models do not need it
+    from ..start import loop_rows as loops
+
+    if not plain.whole.loops:
+        return None
+    redundancy = None
+    if not plain.cut or plain.cut.rank == 0:
+        whole = plain.whole
+        q, v = start.given(whole.tree)
+        passes = Passes(whole, Layout(len(q), len(v), 0), sizes.unit)
+        passes.layout = Layout(len(q), len(v), len(passes.turns))
+        numbers = loops.Loops(whole, passes, sizes)
+        numbers.built = kernels.build(numbers.schedules(map))
+        redundancy = loops.examine(numbers, passes.layout.joined(q, v, []))
+    redundancy = ranks.gathered(redundancy)[0]
+    here = plain.rows_of_whole if plain.cut else np.arange(len(plain.constraints))
+    plain.redundancy = redundancy
+    plain.dropped = redundancy[1].dropped[here]
+    vars(plain).pop("joins", None)
+    return redundancy
+
+
+def tell_redundancy(system, plain, redundancy):
+    """Enter redundant rows, reactions that are not unique and degrees of freedom in the description of a system or of a share."""
+    if redundancy is None:
+        return
+    at_start, general = redundancy
+    whole = plain.whole
+    here = plain.rows_of_whole if plain.cut else np.arange(len(plain.constraints))
+    rows = plain.rows_of_loops() if plain.cut else np.arange(whole.loop_rows)
+    system.redundant = np.flatnonzero(np.isin(rows, general.redundant)).tolist()
+    system.left_out = system.redundant
+    free = {c.name: general.free[k].tolist() for c, k in zip(plain.constraints, here) if general.free[k].any()}
+    system.undetermined = {
+        "reactions": free,
+        "rows": [system.declared[k][0] for k in np.flatnonzero(general.rows[rows])],
+    }
+    system.shared = list(free)
+    freedom = int(whole.tree.sizes("dimension").sum())
+    system.freedom, system.start_freedom = freedom - general.rank, freedom - at_start.rank
+
+
+def _kernels(passes, parts, signals, map, baumgarte, hierarchical):
+    """The kernels of a run, as schedules and functions."""
+    system = passes.system
+    state = passes.layout
+    manifold = Manifold(system.tree.groups, system.tree.traces, state)
+    functions = {"outputs": Outputs(passes, parts, signals).schedule, **manifold.kernels(map)}
+    functions["turns"] = passes.counting("turns", "coordinates")
+    functions["spin"] = passes.counting("spin", "rates")
+    if not hierarchical:
+        factor = ca.Function("factor", [time, ca.SX.sym("x", state.x), ca.SX.sym("p", state.p)], [ca.SX(1)])
+        return functions | {
+            "factor": factor,
+            "rate": tree_schedule.Recursion(system.turned, state, passes=passes).schedule,
+        }
+    return functions | {
+        "factor": passes.factor(),
+        "rate": passes.rate(baumgarte),
+        "positions": passes.positions(manifold.back()),
+        "velocities": passes.velocities(),
+        "tangent": passes.tangent(),
+    }
+
+
+def described(passes, sizes, parts, choice, t, signals):
+    """The `System`, without its start."""
+    plain = passes.system
+    tree = passes.tree
+    joints = [j for j in plain.shown.joints if j.dof]
+    mass, J = plain.whole.tree.weights
+    loops = zip(plain.loops, plain.traces[plain.first_loop :])
+    directions = [(c.name, k, direction) for c, trace in loops for k, direction in enumerate(trace.directions)]
+    rows = [(f"{name}[{k}]", f"{name}: {direction}") for name, k, direction in directions]
+    names = [(joint.name, tree.groups[k].dimension) for joint, k in zip(tree.joints, tree.traces)]
+    return System(
+        sizes={
+            "q": passes.layout.q,
+            "v": passes.layout.v,
+            "parameters": 0,
+            "turns": len(passes.turns),
+            "multipliers": len(rows),
+        },
+        bodies=[b.name for b in plain.shown.bodies],
+        coordinates=[f"{name}[{k}]" if n > 1 else name for name, n in names for k in range(n)],
+        states=[],
+        joint_coordinates=coordinate_labels(joints),
+        coordinate_units=[unit for j in joints for unit in coordinate_units(j)],
+        connections=[c.name for c in plain.shown.constraints if isinstance(c, Connection)],
+        layout=parts,
+        signals=list(signals),
+        rows=rows,
+        declared=rows,
+        choice=choice,
+        watches=0.0,
+        redundant=[],
+        left_out=[],
+        shared=[],
+        undetermined={"reactions": {}, "rows": []},
+        freedom=passes.layout.v,
+        start_freedom=passes.layout.v,
+        partition={},
+        linear=_linear(tree),
+        length=sizes.length,
+        scales=dict(vars(sizes)),
+        mass=float(mass.sum()),
+        inertia=float(np.trace(J, axis1=1, axis2=2).sum()),
+        t=t,
+        q=[],
+        v=[],
+        p=[],
+        changes=[],
+        fingerprint=fingerprint(plain.model, signals),
+    )
+
+
+def _linear(tree):
+    """1 for every linear velocity, 0 for every angular one."""
+    linear = []
+    for joint, group in zip(tree.examples, tree.groups):
+        if isinstance(group, SE3):
+            S = ca.SX.eye(6)
+        else:
+            S = joint.motion(ca.SX.zeros(group.dimension))
+        angular = se3.split(S)[0]
+        linear.append([0 if ca.sparsify(angular[:, k]).nnz() else 1 for k in range(group.dimension)])
+    return [x for k in tree.traces for x in linear[k]]
+
+
+def in_tables(task):
+    """True if a task runs through tables. Then its parameters are fixed numbers of the kernels."""
+    if task.needs() or task.projection.metric != METRIC:
+        return False
+    model, signals = fixed(task.model, dict(task.model.signals) | task.signals, task.values())
+    return system_of(model, task.formulation, signals) is not None

@@ -1,0 +1,197 @@
+"""Kernels of each structure, compiled when the structure first occurs and kept.
+
+A structure is a set of engaged constraints. Its redundant rows are diagnosed at the state where it first occurs, as at the start.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..errors import AssemblyError
+from .choice import Choice
+from .event_lowering import lower_events
+from .prepare import best_choice, chosen_anew, conditioning_limit, contact_kernels, face_of, run_kernels
+
+CONTRADICTION_RESIDUAL = 1e-6  # residual of a redundant row / its unit: above this the row contradicts the others
+LISTED_ROWS = 5  # contradictory rows that a message names
+
+
+@dataclass
+class Structure:
+    """One structure, its kernels and their choice."""
+
+    key: tuple  # values in p that say which constraints are engaged
+    built: object  # its kernels
+    choice: Choice
+    watches: float  # see `prepare.conditioning_limit`
+    scales: object = None  # of the system in which it first occurred
+    contacts: object = None  # the kernel of contacts, once it was needed
+
+    @property
+    def keep(self):
+        return list(self.choice.keep)
+
+
+class RowIndependence:
+    """Test whether the active constraint rows of a structure are linearly independent with a margin."""
+
+    def __init__(self, f):
+        self.G = f.examined["G"]
+        self.places = f.active_rows()
+        self.labels = [f.rows[k].label for k in self.places]
+        self.carried = f.carried()
+        self.linear = np.array(f.linear(), bool)
+
+    def __call__(self, scales, t, q, p):
+        """True if the rows are independent at a configuration, scaled as in `formulations/algebra/scales.py`."""
+        from ..start.constraints import WELL, shortened
+
+        length = scales["length"]
+        rows = scales["rows"]
+        levers = scales["levers"]
+        if not self.places or not rows:
+            return not self.places
+        arms = np.array([levers.get(name, length) for name in self.carried])
+        units = np.array([rows.get(label, 1.0) for label in self.labels])
+        A = self.G(t, q, p)[self.places] * np.where(self.linear, length, length / arms) / units[:, None]
+        if len(A) == 1:
+            return bool(A[0] @ A[0] > WELL**2)
+        return len(A) <= A.shape[1] and bool(np.abs(np.diag(np.linalg.qr(shortened(A)[0].T, mode="r"))).min() > WELL)
+
+
+class Structures:
+    """All structures of one run so far, that of the start first.
+
+    known          structures of this run
+    first          key of the structure of the model's start
+    used           rows that were chosen again during the run
+    reusable       structures of earlier runs that need no choice, by key
+    independence   tests of the rows of structures, by key
+    """
+
+    def __init__(self, derivation, system, built, options):
+        self.told = derivation
+        self.options = options
+        self.program = lower_events(derivation.model, [label for label, _ in system.rows])
+        self.bits = self.program.tables["bits"]
+        self.first = self.key_of(system.p)
+        self.begin(system, built)
+        self.reusable: dict = {}
+        self.independence: dict = {}
+
+    def begin(self, system, built):
+        """Begin a run with the structure of the model's start only."""
+        self.used = set()
+        self.system = system
+        self.known = [Structure(self.first, built, system.choice, system.watches, system.scales)]
+
+    def restart(self, system, built=None):
+        """Begin another run. Returns the kernels of the structure of the model's start.
+
+        A structure with all rows in use and without a choice of coordinates is the same at every state where its rows are
+        independent. Its kernels are kept for the next run as long as the rows have the same units.
+        """
+        unit = system.choice.unit
+        units = system.choice.units
+
+        def stays_valid(s):
+            return not s.watches and s.choice.unit == unit and s.choice.units == units
+
+        self.reusable = {s.key: s for s in [*self.reusable.values(), *self.known] if stays_valid(s)}
+        first = self.known[0]
+        if built is None:
+            same = first.choice == system.choice
+            built = first.built if same else self.told.library(system.choice, run_kernels)
+        self.begin(system, built)
+        return built
+
+    def contact_library(self, structure):
+        """The kernel of the effect of impulses at contacts and friction elements. Structures with the same other rows share it."""
+        rows = face_of(self.told, self.system).rows
+        keep = tuple(k for k in structure.choice.keep if rows[k].constraint.rank == 0)
+        choice = replace(structure.choice, keep=keep, released=(), dependent=(), metric="mass", needs=())
+        return self.told.library(choice, contact_kernels)
+
+    def key_of(self, p):
+        """Key of the structure: the values in p that say which constraints are engaged."""
+        return tuple(float(p[k]) for k in self.bits)
+
+    def met(self, key):
+        """True if a structure occurred in an earlier run and its kernels may be reused."""
+        return tuple(key.tolist()) in self.reusable
+
+    def want(self, key, t, q, v, p):
+        """The structure with this key. A new one is diagnosed and compiled at this state."""
+        structure = next((s for s in self.known if s.key == key), None)
+        if structure is None:
+            structure = self._reuse(key, t, q, p) or self._diagnose(key, t, q, v, p)
+            self.known.append(structure)
+        return structure
+
+    def _reuse(self, key, t, q, p):
+        """The structure of an earlier run, if a diagnosis at this state would certainly give the same; else None."""
+        structure = self.reusable.get(key)
+        if structure is None or structure.scales is self.system.scales:
+            return structure
+        if key not in self.independence:
+            self.independence[key] = RowIndependence(face_of(self.told, self.system, self._released_places(key)))
+        independent = self.independence[key]
+        same = structure.keep == independent.places and independent(self.system.scales, t, q, p)
+        return replace(structure, scales=self.system.scales) if same else None
+
+    def restored(self, facts):
+        """Restore the structures of a checkpoint, each with its choice."""
+        known = {(s.key, s.choice): s for s in self.known}
+        self.known = []
+        for stored_key, stored_choice, watches in facts:
+            key = tuple(stored_key)
+            choice = Choice.restored(stored_choice)
+            structure = known.get((key, choice))
+            self.known.append(structure or Structure(key, self.told.library(choice, run_kernels), choice, watches))
+
+    def rechosen(self, structure, t, q, p):
+        """Choose rows and dependent coordinates of a structure again at this state. Returns True if the choice changes."""
+        choice = chosen_anew(self.told, self.system, structure.choice, self.options, t, q, p)
+        if choice == structure.choice:
+            return False
+        structure.built = self.told.library(choice, run_kernels)
+        structure.choice = choice
+        self.used |= set(choice.keep)
+        return True
+
+    def _diagnose(self, key, t, q, v, p):
+        """A new structure. Its redundant rows are diagnosed at this state, independently of earlier runs."""
+        from ..start import diagnosis
+        from ..start.constraints import Examiner
+
+        f = face_of(self.told, self.system, self._released_places(key))
+        examiner = Examiner(f, f.scales)
+        assembled, _ = examiner.assemble(t, q, p)
+        q = q if assembled is None else assembled
+        result = diagnosis.diagnose(examiner, t, q, p)
+        self._refuse_contradictions(examiner, f, result, t, q, v, p)
+        f.keep = result.keep
+        choice, _ = best_choice(f, examiner, t, q, p, self.options)
+        watches = conditioning_limit(f, choice.partitions, result.redundant)
+        return Structure(key, self.told.library(choice, run_kernels), choice, watches, self.system.scales)
+
+    def _released_places(self, key):
+        """Places, among the switched elements, of those that do not act in a structure."""
+        off = {id(c) for c, on in zip(self.program.constraints, key) if on == 0.0}
+        return [k for k, element in enumerate(self.told.model.switched) if id(element) in off]
+
+    def _refuse_contradictions(self, examiner, f, result, t, q, v, p):
+        """Raise an error if redundant rows contradict the rows in use."""
+        from ..start import diagnosis
+
+        result = replace(result, redundant=[k for k in result.redundant if f.rows[k].constraint.rank == 0])
+        redundant = result.redundant
+        if not redundant:
+            return
+        residuals = zip(redundant, examiner.g(t, q, p, redundant), examiner.units(t, q, p, redundant))
+        wrong = [(k, g) for k, g, unit in residuals if abs(g) > CONTRADICTION_RESIDUAL * unit]
+        if wrong:
+            rows = "; ".join(f"{f.rows[k]} (off by {g:.3g})" for k, g in wrong[:LISTED_ROWS])
+            raise AssemblyError(f"contradictory constraints would be engaged together: {rows}")
+        projected = examiner.onto(t, q, v, p, result.keep)
+        diagnosis.refuse_contradictions(examiner, result, t, q, projected, p, f.rows, examiner.speed(v))

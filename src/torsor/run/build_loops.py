@@ -1,0 +1,17 @@
+"""Builds the bitcode of all loops, for a wheel, or for a checkout before many processes need it at once."""
+
+from concurrent.futures import ProcessPoolExecutor
+
+from ..kernels import loop_builder, loops
+from ..methods.integrator import modules
+
+LOOPS = ("torsor.run.time_loop", "torsor.run.events.event_loop", "torsor.run.many.lane_loop")  # of this package
+
+
+def ship():
+    """Compile all loops that are missing, and store them in the folder that is part of the package."""
+    loops.SHIPPED.mkdir(exist_ok=True)
+    missing = [module for module in (*LOOPS, *modules())[::-1] if not loops.shipped(module)]
+    with ProcessPoolExecutor() as pool:
+        for module, packed in zip(missing, pool.map(loop_builder.build, missing)):
+            (loops.SHIPPED / f"{module}.xz").write_bytes(packed)

@@ -1,0 +1,1 @@
+"""Contacts, impacts and dry friction at the instants of events."""

@@ -1,0 +1,1 @@
+"""Events during a run: detection, location, actions, changes of structure."""

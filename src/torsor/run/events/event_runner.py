@@ -1,0 +1,324 @@
+"""Runs a system whose structure changes: as `Runner`, with a table of structures and a log of events."""
+
+import time as clock
+
+import numpy as np
+
+from ...errors import TorsorError
+from ...formulations.algebra.scales import rounded
+from ...methods.status_codes import ILL_CHOSEN, RUNNING
+from ...prepare import event_codes
+from ...prepare.event_records import (
+    END,
+    HISTORY,
+    SLIDING,
+    STRUCK,
+    EventRun,
+    Events,
+    Kept,
+    Log,
+    Meeting,
+    Program,
+    Rubbing,
+    Step,
+    Structures,
+    Trial,
+)
+from ...prepare.prepare import run_kernels
+from ...prepare.velocity_block import motion_of
+from ..contacts.stick_slip import SLOW
+from ..interrupt_signals import abrupt, never_lost
+from ..record_reset import Blank
+from ..restore_checks import refuse_unfit_facts
+from ..runner import SLICE, Runner
+from . import event_messages
+from .event_tolerances import CRAWL
+from .event_units import function_units, row_units
+from .python_controllers import Controllers, begun
+
+FEW = 8  # structures whose table is kept for the next run
+LOGGED = 1024  # events that fit in the log before it is emptied
+
+
+class EventRunner(Runner):
+    """One run with events."""
+
+    record, loop = EventRun, ("torsor.run.events.event_loop", "march_events")
+
+    def __init__(self, structures, system, built, method, step, tolerance, projection, until, blame=None):
+        self.structures, self.controllers = structures, Controllers(structures.program)
+        self.tabulated: dict = {}  # tables of keys and rows, by the structures in them
+        library = lambda choice: structures.told.library(choice, run_kernels)
+        super().__init__(system, built, method, step, tolerance, projection, until, library=library, blame=blame)
+
+    def restart(self, system, built=None, until=None):
+        self.refused = ""
+        self.controllers.begin()
+        self.logged, self.drained = [], 0  # parts of the log in memory; events that were taken from it
+        if self.built is not None:  # in an earlier run
+            built = self.structures.restart(system, built)
+        super().restart(system, built, until)
+        begun(self.structures.program, system.t, self.state.p)
+        events, self.log.count = self.events, 0
+        events.pending = events.beginning = 1
+        events.fastest = max(self.moving, 1e-3 * max(system.scales["rate"], 1 / abs(self.until)))
+        events.history["time"] = -np.inf
+        self._measure(events.fastest)
+        headings = self.program.headings
+        self.state.p[headings["crawl"]] = CRAWL * self.program.units[headings["row"]] * events.fastest
+        self._land()
+        if (key := self.structures.key_of(self.state.p)) != self.structures.first:
+            self._enter(self._want(key, self.state.x, self.state.p))
+
+    def _forgotten(self):
+        return [*super()._forgotten(), self.events, self.kept, self.trial, self.step, self.rubbing, self.met]
+
+    def _begin_with(self, built):
+        self.run_.kernels = self.run_.kernels[:0]  # how well they were conditioned in an earlier run is forgotten
+        self._tabulate()
+
+    def _further(self):
+        tables, system, layout = self.structures.program.tables, self.system, self.system.state
+        n, rows, slots = len(tables["events"]), len(system.rows), max(len(self.structures.program.slots), 1)
+        sliding = max(2 * len(tables["frictions"]), 1)
+        some, whole = lambda *sizes: np.zeros(sizes), lambda size: np.zeros(size, np.int64)
+        of = lambda size, *names: {name: np.zeros(size) for name in names}
+        self.program = Program(
+            **{**tables, "events": tables["events"].copy(), "units": some(rows), "rounded": some(rows)}
+        )
+        room = max(LOGGED, 2 * n)  # all events may happen at one instant
+        self.events = Events(
+            **{name: whole(n) for name in "side due fired enabled disabled idle parting armed".split()}, phi=some(3, n),
+            **of(n, "scale", "speed", "largest_slip"), **of(len(tables["bits"]), "wanted"), history=np.zeros(n, HISTORY),
+        )  # fmt: skip
+        self.log = Log(
+            **of(room, "time", "energy"), event=whole(room), impulse=some(room, rows), slots=some(room, slots)
+        )
+        self.trial = Trial(
+            **of(layout.x, "x", "other", "before"), p=some(layout.p), **of(slots, "slots", "later"), phi=some(3, n), at=some(n),
+            **of(max(rows, 1), "r", "r0", "r1", "unit", "impulse"), impulses=some(rows), dv=some(layout.v), energies=some(2),
+            struck=np.zeros(max(len(tables["ops"]), 1), STRUCK),
+        )  # fmt: skip
+        self.step = Step(
+            **of(layout.algebra, "rate", "rate1", "k1", "u1", "off", "u", "xdot"), x=some(layout.x), phi=some(3, n),
+            K=some(len(self.method.dense), layout.algebra),
+            samples=some(END + 1, 3, n), sides=whole(n),
+        )  # fmt: skip
+        self.rubbing = Rubbing(
+            slides=whole(sliding), way=some(sliding, 2), sliding=np.zeros(sliding, SLIDING), matrix=some(sliding, sliding + 1),
+            tries=whole(sliding), grip=some(sliding), want=some(2), **of(max(rows, 1), "own", "rubbed", "rubbing"),
+            group=whole(max(rows, 1)), creating=whole(max(rows, 1)),
+        )  # fmt: skip
+        self.met, self.table = Meeting(), Structures()
+        self.kept = Kept(states=some(len(layout.states)), x=some(layout.x), p=some(layout.p))
+        return {
+            "program": self.program, "structures": self.table, "events": self.events, "log": self.log, "kept": self.kept,
+            "step": self.step, "trial": self.trial, "rub": self.rubbing, "meeting": self.met,
+        }  # fmt: skip
+
+    def _measure(self, rate):
+        """The units of the program at the start."""
+        built, rows = self.structures.known[0].built, row_units(self.system, self.program.frictions)
+        x, p, multipliers = self.state.x, self.state.p, built["rate"].size_out(1)
+        self.program.units[:], self.program.rounded[:] = rows, [rounded(unit) for unit in rows]
+        self.program.events["unit"] = function_units(
+            self.structures.program, self.system, rows, built["guards"], x, p, multipliers, rate
+        )
+
+    def _tabulate(self):
+        """The table of all structures that are known by now."""
+        known, rows = self.structures.known, max(len(self.system.rows), 1)
+        self._take([(s.built, s.choice.keep, s.watches) for s in known])
+        for k, s in enumerate(known):
+            self.run_.kernels["meeting"][k] = s.contacts["meeting"].address if s.contacts else 0
+        self._make_room_for_contacts(known)
+        told = tuple((s.key, s.choice.keep) for s in known)
+        if told in self.tabulated:
+            self.table.keys, self.table.rows = self.tabulated[told]
+            return
+        self.table.keys = np.array([s.key for s in known], float).reshape(len(known), len(self.structures.bits))
+        self.table.rows = np.array([[*s.keep, *[-1] * (rows - len(s.keep))] for s in known], np.int64)
+        if len(known) <= FEW:
+            self.tabulated[told] = self.table.keys, self.table.rows
+
+    def _land(self):
+        """Dry friction at the start: it sticks where nothing slides."""
+        structures, p = self.structures, self.state.p
+        if not len(self.program.frictions):
+            return
+        t, xdot = np.array([self.state.time]), np.zeros(self.system.state.algebra)
+        built = structures.known[0].built
+        slots = built["slots"](t, self.state.x, p, xdot, np.zeros(built["rate"].size_out(1)))[0]
+        slow = SLOW * self.moving
+        for f in self.program.frictions:
+            speed, heading, parts = f["speed"], f["heading"], f["parts"]
+            sticks = slots[speed] <= slow * self.program.units[f["row"]] and (f["host"] < 0 or p[f["host"]] == 1.0)
+            armed = f["armed"] < 0 or p[f["armed"]] == 1.0
+            p[f["stick"]], p[f["slip"]] = float(sticks and armed), float(armed and not sticks)
+            if slots[speed] > 0.0:
+                p[heading : heading + parts] = slots[speed + 1 : speed + 1 + parts]
+
+    def _want(self, key, x, p):
+        """The structure with this key, in the table, where it is met at a state."""
+        with abrupt(), never_lost():
+            q, v = motion_of(self.built, self.system.state, self.state.time, x, p)
+            found = self.structures.want(key, self.state.time, q, v, p)
+        self._tabulate()
+        if found.watches:
+            self._watch_structure(found, x, p)
+        return found
+
+    def _add_contacts(self, structure):
+        """Bring along the kernel of what forces at contacts do in a structure, with room for its results."""
+        with abrupt(), never_lost():
+            structure.contacts = self.structures.contact_library(structure)
+        self._tabulate()
+
+    def _make_room_for_contacts(self, known):
+        """Room for what the kernels of contacts take and give, where there are any."""
+        for s in known:
+            if s.contacts:
+                self._make_room(s.contacts)
+        n, met = int(self.program.meets.max(initial=-1)) + 1, self.met
+        if met.after.size < n and any(s.contacts for s in known):
+            for name in ("before", "after", "after1", "lam", "lam1", "bounce", "soft"):
+                setattr(met, name, np.zeros(n))
+            met.A, met.B, met.M = np.zeros(n**2), np.zeros(n * self.plan.velocities), np.zeros((n, n + 1))
+            met.state, met.order = np.zeros(n, np.int64), np.zeros(n, np.int64)
+            self.cleared = Blank(*self._forgotten())
+
+    def _watch_structure(self, structure, x, p):
+        self._watch(self.structures.known.index(structure), structure.built, x, structure.watches, p)
+
+    def kernels_in_use(self):
+        return self.structures.known[self.events.structure].built
+
+    def _enter(self, structure):
+        self.events.structure = self.structures.known.index(structure)
+
+    def _advance(self, budget):
+        """Some steps, with the answers that functions give on the way, and structures that an earlier run has met."""
+        begin, done = clock.perf_counter(), self.state.steps + self.state.rejections
+        status = super()._advance(budget)
+        while status == event_codes.ASKED or (status == event_codes.WANTED and self.structures.met(self.events.wanted)):
+            if (status := self._answer(status)) != RUNNING:
+                return status
+            taken = self.state.steps + self.state.rejections - done
+            if taken >= budget or clock.perf_counter() - begin > SLICE:
+                return RUNNING
+            status = super()._advance(budget - taken)
+        return status
+
+    def _answer(self, status):
+        if status == event_codes.ASKED:
+            if not self.controllers.answer(self.events.failed, self.trial.slots, self.state.p):
+                return event_codes.NO_ANSWER
+            self.events.answered = 1
+            return RUNNING
+        if status == event_codes.WANTED:
+            try:
+                self._want(tuple(self.events.wanted.tolist()), self.trial.x, self.trial.p)
+            except TorsorError as error:
+                self.refused = str(error)
+                return status
+            return RUNNING
+        if status == event_codes.FULL:
+            self._empty_log()
+            return RUNNING
+        if status == event_codes.CONTACTS_WANTED:
+            self._add_contacts(self.structures.known[self.events.contacts_of])
+            return RUNNING
+        if status == ILL_CHOSEN:
+            self._choose_structure_anew()
+            return RUNNING
+        return status
+
+    def _choose_structure_anew(self):
+        self._catch_up()
+        structure = self.structures.known[self.events.structure]
+        tried = self.scratch.tried.copy()
+        with abrupt(), never_lost():
+            q, _ = self.system.state.parted(tried)
+            better = self.structures.rechosen(structure, float(self.scratch.t[0]), q, self.state.p)
+        if better:
+            self.choices += 1
+            self._tabulate()
+        self._watch_structure(structure, tried, self.state.p)
+
+    def _empty_log(self):
+        n, log = self.log.count, self.log
+        self.logged.append(tuple(x[:n].copy() for x in (log.time, log.event, log.energy, log.impulse, log.slots)))
+        log.count = 0
+
+    def _message(self, status):
+        return event_messages.message(self, status) or super()._message(status)
+
+    def counts(self):
+        return {**super().counts(), "structures": len(self.structures.known), "events": self.drained + self.backlog}
+
+    def _energy(self):
+        """Rates are met with fixed steps, too."""
+        return max(super()._energy(), float(self.system.mass * (self.system.length * self.events.fastest) ** 2))
+
+    @property
+    def backlog(self):
+        return sum(len(part[0]) for part in self.logged) + self.log.count
+
+    def take_events(self):
+        self._empty_log()
+        time, event, energy, impulse, slots = (np.concatenate(parts) for parts in zip(*self.logged))
+        for label, k, slot in self.structures.program.records:
+            self._look_at_record(label, k, time, event, slots[:, slot])
+        self.logged, self.drained = [], self.drained + len(time)
+        return np.column_stack([time, event, energy, impulse, slots])
+
+    def snapshot(self):
+        facts, arrays = super().snapshot()
+        facts["structures"] = [[s.key, s.choice.facts, s.watches] for s in self.structures.known]
+        return facts | {"drained": self.drained}, arrays | self.controllers.snapshot()
+
+    def _lasting(self):
+        return super()._lasting() | {"events": self.events}
+
+    def _restore_records(self, arrays, trusted):
+        self._tabulate()
+        super()._restore_records(arrays, trusted)
+
+    def restore(self, facts, arrays, trusted=False):
+        refuse_unfit_facts(self, facts, trusted)
+        self.controllers.restore(arrays)
+        self.structures.restored(facts["structures"])
+        super().restore(facts, arrays, trusted)
+        self.drained = facts["drained"]
+
+    def _evaluate(self, which):
+        keys = self.out.p[which][:, self.structures.bits]
+        for k, structure in enumerate(self.structures.known):
+            own = which[(keys == np.array(structure.key)).all(axis=1)]
+            if own.size:
+                super()._evaluate(own, k)
+
+    def _look_at_record(self, label, k, time, event, values):
+        """Take note of a recorded value that is not a number."""
+        bad = np.flatnonzero((event == k) & ~np.isfinite(values))
+        if self.undefined is None and bad.size:
+            self.undefined = (f"record {label!r} of event {self.structures.program.names[k]!r}", float(time[bad[0]]))
+
+    def _rows_used(self):
+        """Rows that were in use, and all rows of constraints that events switch."""
+        switched = {c.name for c in self.structures.program.constraints}
+        named = {k for k, (label, _) in enumerate(self.system.rows) if label.rsplit("[", 1)[0] in switched}
+        spare = self.system.redundant if self.system.choice.shares else ()
+        return sorted(named.union(spare, self.structures.used, *[s.keep for s in self.structures.known]))
+
+    def _events(self):
+        """Everything in the log, with names and recorded values."""
+        self._empty_log()
+        time, event, energy, impulse, slots = (np.concatenate(parts) for parts in zip(*self.logged))
+        program, recorded = self.structures.program, dict[str, np.ndarray]()
+        for label, k, slot in program.records:
+            values = recorded.setdefault(label, np.full(len(time), np.nan))
+            values[event == k] = slots[event == k, slot]
+            self._look_at_record(label, k, time, event, slots[:, slot])
+        names = np.array(program.names, dtype=str)[event] if len(event) else np.zeros(0, str)
+        return {"time": time, "name": names, "energy": energy, "impulse": impulse, "recorded": recorded}

@@ -1,0 +1,147 @@
+"""Functions of the user that are asked in the middle of a run: those of controllers.
+
+The compiled loop stops at a sample instant with the values of the inputs in the slots of the trial state. The function is called,
+its answer is written to the controller's memories, and the loop goes on with the same instant. A state that is not made of
+numbers stays here, and is pickled where a run is saved.
+"""
+
+import os
+import pickle
+import time as clock
+import traceback
+import warnings
+
+import casadi as ca
+import numpy as np
+
+from ...elements.conversion import LARGEST, show
+from ...errors import OptionError, TimingWarning
+from ...events.controller_checks import packed
+
+STATE = "controller:"  # before the names of what is saved
+SEEN = 10  # late calls after which it is judged whether most are
+
+
+def begun(program, t, p):
+    """Let the clocks of a run that begins at another time than 0 count from there on: what is past is not made up for."""
+    for place, rings in program.clocks:
+        p[place] = max(p[place], rings.missed(t))
+
+
+class Controllers:
+    """All controllers of a run whose functions are called.
+
+    failure   what a function raised, None as long as all is well; reason: the same in words
+    goes_on   whether a run goes on after a function has failed: what it has changed of its state is taken back
+    """
+
+    def __init__(self, program):
+        self.failure, self.reason, self.goes_on = None, "", False
+        self.asked = {event: Asked(program, event, *told) for event, told in program.asked.items()}
+        self.objects = {a.controller.name: a for a in self.asked.values() if a.controller.initial}
+
+    def begin(self):
+        """As at the start of a run."""
+        self.failure = None
+        for asked in self.objects.values():
+            asked.object = pickle.loads(asked.controller.initial)
+
+    def snapshot(self):
+        """States that are objects, as arrays of bytes."""
+        saved = {name: packed(asked.object, asked.controller.owner) for name, asked in self.objects.items()}
+        return {f"{STATE}{name}": np.frombuffer(content, np.uint8) for name, content in saved.items()}
+
+    def restore(self, arrays):
+        """Go on with the states of a snapshot."""
+        for name, asked in self.objects.items():
+            if (content := arrays.get(f"{STATE}{name}")) is None:
+                raise OptionError(f"{asked.controller.owner}: there is no state of it in what was saved")
+            try:
+                asked.object = pickle.loads(content.tobytes())
+            except Exception as error:  # whatever a stranger's class raises
+                why = f"{type(error).__name__}: {error}"
+                raise OptionError(f"{asked.controller.owner}: its state cannot be restored, {why}") from error
+
+    def answer(self, event, slots, p):
+        """Ask the function of an event, and write its answer to p. Returns whether there is one."""
+        asked = self.asked[event]
+        self.failure, kept = None, asked.kept() if self.goes_on else None
+        try:
+            p[asked.answers], asked.object = asked.values(slots, p)
+        except BaseException as error:  # whatever a function of the user raises; or somebody interrupts it
+            if kept is not None:
+                asked.object = pickle.loads(kept)
+            if not isinstance(error, Exception):
+                raise
+            self.failure = asked.raised
+            self.reason = f"{asked.controller.owner}: {error} at t = {asked.time:.9g} s"
+            return False
+        if asked.slow():
+            warnings.warn(asked.pace(), TimingWarning, stacklevel=2)
+        return True
+
+
+class Asked:
+    """One controller: where its inputs are, and where its answer goes."""
+
+    def __init__(self, program, event, controller, slot):
+        place = lambda memory: program.places[id(memory)]
+        self.controller, self.inputs = controller, slice(slot, slot + len(controller.signals))
+        self.answers = np.array([place(memory) for memory in controller.answers], np.int64)
+        self.states = np.array([place(memory) for memory in controller.states.values()], np.int64)
+        self.count, self.samples = place(controller.counts[0]), controller.samples
+        self.time, self.raised, self.object = 0.0, None, None
+        self.calls, self.late, self.seconds, self.told = 0, 0, 0.0, False  # seconds: of calls that were late
+
+    def values(self, slots, p):
+        """Outputs and next state, as numbers, and the state as an object; an error that says what is wrong with them."""
+        c, self.raised = self.controller, None
+        self.time = self.samples.instant(float(p[self.count]))
+        given = [self.time, c.form.opened(slots[self.inputs].copy())]
+        if c.state is not None:
+            given.append(self.object if c.initial else c.remembers.opened(p[self.states]))
+        found, after, rest = c.taken_apart(self.called(given))
+        if open_ := [x for x in found + after if isinstance(x, ca.SX) and not x.is_constant()]:
+            raise ValueError(f"the function returned the expression {show(open_[0])}, and not a number")
+        if not all(abs(x) <= LARGEST for x in found + after):
+            names = [*c.held, *c.states]
+            bad = next(k for k, x in enumerate(found + after) if not abs(x) <= LARGEST)
+            told = f"the function returned {(found + after)[bad]} for {names[bad]!r}"
+            raise ValueError(f"{told}, where numbers of up to {LARGEST:g} are allowed")
+        return found + after, rest
+
+    def kept(self):
+        """The state as bytes, None where it is made of numbers, which a function gets copies of, or cannot be pickled."""
+        try:
+            return pickle.dumps(self.object, pickle.HIGHEST_PROTOCOL) if self.controller.initial else None
+        except Exception:  # whatever a stranger's class raises; it is told where a state is saved
+            return None
+
+    def called(self, given):
+        """What the function returns; how long it took is noted."""
+        begin = clock.perf_counter()
+        try:
+            return self.controller.function(*given)
+        except Exception as error:
+            self.raised = error
+            *_, last = traceback.extract_tb(error.__traceback__)
+            where = f"{os.path.basename(last.filename)}, line {last.lineno}"
+            raise ValueError(f"the function raised {type(error).__name__}: {error} ({where})") from error
+        finally:
+            taken = clock.perf_counter() - begin
+            self.calls += 1
+            if taken > self.samples.period:
+                self.late, self.seconds = self.late + 1, self.seconds + taken
+
+    def slow(self):
+        """Whether most calls take longer than a period, told once; some may have something to prepare."""
+        late = self.late > SEEN and 2 * self.late > self.calls and not self.told
+        self.told = self.told or late
+        return late
+
+    def pace(self):
+        return (
+            f"{self.controller.owner}: a call of its function takes {self.seconds / self.late:.2g} s, longer than its period of "
+            f"{self.samples.period:g} s: in real time it would not keep up. Give the time that it takes as `delay`, write it with "
+            "compiled=True, or sample less often"
+        )

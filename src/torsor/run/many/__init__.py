@@ -1,0 +1,1 @@
+"""Many runs of one system in compiled code."""

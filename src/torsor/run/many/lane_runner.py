@@ -1,0 +1,130 @@
+"""Runs in parallel SIMD lanes of compiled code: with fixed explicit steps, without projection, watching or counting of turns."""
+
+import time as clock
+
+import numpy as np
+
+from ... import kernels
+from ...kernels.backends.llvm import usual_level
+from ...kernels.derivation_lock import DERIVING
+from ...kernels.lane_kernels import Lanes
+from ...kernels.loops import loops
+from ...methods.integrator import EXPLICIT_STEP
+from ...methods.run_records import Evaluation
+from ...methods.status_codes import FINISHED, RUNNING
+from ...prepare.state_space import kernels_of
+from ..runner import SLICE
+from .held_inputs import Held
+from .lane_loop import LaneGroups
+from .repeated_runs import RepeatedResults
+
+LANES = 4
+LANE_KERNELS = ("factor", "rate", "stage", "advance")
+
+
+def suited(runner):
+    """True if the runs of a runner can use lanes with the same bits.
+
+    At optimisation level 0 products and sums are fused in other places than with lanes. Lanes do not support lookup tables.
+    """
+    system, built = runner.system, runner.built
+    unsupported = (
+        system.keep
+        or system.watches
+        or runner.sizes["turns"]
+        or runner.plan.bends.size
+        or runner.plan.potential_jumps
+        or "stored" in built
+        or built.looked_up
+    )
+    fixed = runner.fixed_step and runner.integrator.loop == EXPLICIT_STEP
+    return bool(fixed and not unsupported and "stage" in built and usual_level() > 0)
+
+
+def laned(derivation, choice):
+    """Kernels with lanes: from memory, from the cache on disk, or built now.
+
+    derivation   of the model (`prepare/derivation.py`)
+    """
+    backend = Lanes(lanes=LANES)
+    key = kernels.cache.digest("lanes", derivation.key, repr(choice))
+    with DERIVING:
+        if key not in derivation.libraries:
+            derivation.libraries[key] = kernels.load(key, backend) or _build(derivation, choice, backend, key)
+        return derivation.libraries[key]
+
+
+def _build(derivation, choice, backend, key):
+    equations, signals = choice.write(derivation.equations), derivation.signals
+    every = kernels_of(equations, choice.map, choice.baumgarte, signals, None, choice.needs)
+    return kernels.build({name: every[name] for name in LANE_KERNELS}, backend=backend, key=key)
+
+
+class SideBySide:
+    """Carries out many runs of a prepared model, several at a time in SIMD lanes, in one thread."""
+
+    def __init__(self, prepared, library):
+        self.prepared = prepared
+        self.runner = prepared.runner
+        self.library = library
+        self.loop = loops("torsor.run.many.lane_loop")["run_groups"]
+
+    def run(self, times, starts, inputs=None, stop=lambda: False):
+        """Run from each of these starts through the output times, as `Repeater.run` does."""
+        n, m, system = len(starts), len(times), self.runner.system
+        inputs = inputs or Held(np.zeros(0, np.int64), np.array([self.runner.until]), np.zeros((n, 1, 0)))
+        r = self._record(np.ascontiguousarray(times, float), starts, inputs)
+        status, count = RUNNING, 1
+        while status == RUNNING and not stop():
+            began = clock.perf_counter()
+            status = self.loop(r.address, count)
+            count = int(max(1, min(1e6, count * min(8.0, SLICE / max(clock.perf_counter() - began, 1e-6)))))
+        x, p = (_split_lanes(rows, n, m) for rows in (r.xs, r.ps))
+        outputs = np.zeros((n * m, self.runner.sizes["outputs"]))
+        every = np.arange(n * m) if status == FINISHED else np.zeros(0, np.int64)
+        evaluation = Evaluation(structure=0, which=every, times=np.tile(times, n), x=x, p=p, outputs=outputs)
+        self.runner.evaluate(self.runner.run_.address, evaluation.address)
+        over = np.full(n, status == FINISHED) & np.isfinite(x).reshape(n, -1).all(axis=1)
+        work = x[:, system.state.q + system.state.v].reshape(n, m)
+        steps, end = np.full(n, r.steps), np.full(n, self.runner.until)
+        rejections, energy = np.zeros(n, np.int64), np.zeros(n)
+        return RepeatedResults(over, outputs.reshape(n, m, -1), work, end, steps, rejections, energy)
+
+    def _record(self, times, starts, inputs):
+        """The record of the compiled loop."""
+        runner, library = self.runner, self.library
+        method, rate, groups = runner.method, library["rate"], -(-len(starts) // LANES)
+        sizes = {"x": rate.size_in(1), "p": rate.size_in(2), "u": rate.size_out(0)}
+        widths = {name: LANES * size for name, size in sizes.items()}
+        rows = groups * len(times)
+        work = max(1, *(library[name].work_size for name in LANE_KERNELS))
+        return LaneGroups(
+            lanes=LANES, **{name: library[name].address for name in LANE_KERNELS},
+            start=runner.system.t, end=runner.until, step=runner.fixed_step, A=method.A, b=method.b, c=method.c,
+            times=times, places=inputs.places, edges=inputs.edges,
+            inputs=_join_lanes(inputs.values, groups),
+            x=_join_lanes(starts.x[:, None], groups), p=_join_lanes(starts.p[:, None], groups),
+            xs=np.zeros((rows, widths["x"])), ps=np.zeros((rows, widths["p"])), states=np.zeros((2, widths["x"])),
+            now=np.zeros(widths["p"]), t=np.zeros(LANES), u=np.zeros(widths["u"]), K=np.zeros((method.b.size, widths["u"])),
+            F=np.zeros(max(1, LANES * library["factor"].size_out(0))), lam=np.zeros(max(1, LANES * rate.size_out(1))),
+            gains=np.zeros(4 * LANES), work=np.zeros(work),
+        )  # fmt: skip
+
+
+def _join_lanes(rows, groups):
+    """Rows of runs (run, part, number) as rows of groups and parts: lanes of the first number, then of the second, …
+
+    The last run fills the lanes that are left over.
+    """
+    _, parts, size = rows.shape
+    if left := groups * LANES - len(rows):
+        rows = np.concatenate([rows, rows[-1:].repeat(left, axis=0)])
+    lanes = rows.reshape(groups, LANES, parts, size).transpose(0, 2, 3, 1)
+    return np.ascontiguousarray(lanes).reshape(groups * parts, size * LANES)
+
+
+def _split_lanes(rows, n, m):
+    """Rows of groups and outputs as rows of n runs and m outputs."""
+    groups = len(rows) // max(m, 1)
+    lanes = rows.reshape(groups, m, -1, LANES).transpose(0, 3, 1, 2).reshape(groups * LANES, m, -1)
+    return np.ascontiguousarray(lanes[:n]).reshape(n * m, -1)

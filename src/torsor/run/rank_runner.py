@@ -1,0 +1,190 @@
+"""A large system that several ranks run together: the preparation of each rank, and a runner that agrees with the others.
+
+Every rank describes the whole model and computes the same shares (`formulations/tables/shares.py`). It derives, compiles and
+runs the equations of its own share and of the trunk, which is common to all ranks. Ranks exchange data through
+`parallel/ranks.py`. Rank 0 gathers the results slice by slice, so that they are kept if a rank is lost.
+"""
+
+import ctypes
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+
+from ..errors import OptionError
+from ..formulations.algebra.scales import Scales
+from ..formulations.graphs.outputs import layout
+from ..formulations.tables import tree_schedule
+from ..formulations.tables.gather_outputs import Gathering
+from ..formulations.tables.rank_system import PartSystem
+from ..formulations.tables.shares import shares
+from ..methods.status_codes import FINISHED
+from ..parallel.ranks import Lost
+from ..prepare import large_systems
+from ..prepare.state_space import Layout
+from . import run_messages
+from .runner import Runner
+
+REQUIREMENTS = (
+    "{}s need a model of more than {} bodies that consists of bodies, joints, constraints at position "
+    "level between two bodies, forces and gravity, all given by numbers: no recorded signals, events, states, moving grounds"
+)
+FORMULATIONS = ("hierarchical", "auto")
+LARGEST_EXCHANGE = 16  # numbers on which loops agree at once
+
+
+class Part:
+    """A system on one rank: its own part, ready to run, and the whole system, which results show."""
+
+    def __init__(self, task, ranks):
+        self.ranks = ranks
+        self.model = task.model
+        self.owner = f"model {task.model.name!r}"
+        whole = self._numeric_system(task)
+        self.shares = shares(ranks.count, whole.tree.parents, whole.merged, whole.forced.tolist(), self.owner)
+        self.own = PartSystem(whole, self.shares, ranks.rank, ranks.count)
+        ranks.shares = [self._describe_share(rank) for rank in range(ranks.count)]
+        result = large_systems.prepared(self.own, "hierarchical", task.map, task.projection.baumgarte, 0.0, {}, ranks)
+        if result is None:
+            raise OptionError(
+                f"{self.owner}: {self.ranks.word}s need a start that satisfies the constraints: give it joint by joint, or by "
+                "bodies that fit together in the reference configuration"
+            )
+        self.system, self.built = result
+        self.gathering = Gathering(self.own)
+        self.targets = ranks.to_first(self.gathering.target)
+        self.whole_system = self._describe_whole(whole)
+
+    def _numeric_system(self, task):
+        """The numeric system of the whole model. Refuses models and options that ranks do not support."""
+        if task.formulation not in FORMULATIONS:
+            raise OptionError(
+                f"{self.owner}: formulation {task.formulation!r} is not supported with {self.ranks.word}s; use 'hierarchical'"
+            )
+        if task.projection.metric != large_systems.METRIC:
+            raise OptionError(
+                f"{self.owner}: projection {task.projection!r} is not supported with {self.ranks.word}s; use 'least-squares' (in "
+                "the mass metric), 'baumgarte' or 'none'"
+            )
+        signals = dict(task.model.signals) | task.signals
+        bare, _ = large_systems.fixed(task.model, {}, task.values())
+        whole = None if signals else large_systems.system_of(bare, "hierarchical", {})
+        if whole is None:
+            raise OptionError(
+                f"{self.owner} cannot be run by {self.ranks.word}s: {REQUIREMENTS.format(self.ranks.word, tree_schedule.LARGE)}"
+            )
+        return whole
+
+    def _describe_whole(self, whole):
+        """The whole system, as results show it."""
+        own, rows = self.system, whole.loop_rows
+        sizes = [int(whole.tree.sizes(what).sum()) for what in ("size", "dimension")]
+        passes = SimpleNamespace(system=whole, tree=whole.tree, layout=Layout(*sizes, 0), turns=[])
+        choice = replace(own.choice, keep=tuple(range(rows)))
+        system = large_systems.described(passes, Scales(**own.scales), layout(whole.shown, rows, []), choice, own.t, {})
+        large_systems.tell_redundancy(system, whole, self.own.redundancy)
+        return system
+
+    def _describe_share(self, rank):
+        """The share of a rank in words."""
+        whole = self.own.whole
+        bodies = [whole.tree.bodies[k].name for k in np.flatnonzero(self.shares.bodies == rank)]
+        names = list(dict.fromkeys(name.split(".")[0] for name in bodies))
+        some = ", ".join(names[:3]) + (f" … {names[-1]}" if len(names) > 3 else "")
+        return f"{len(bodies)} bodies of {some}"
+
+
+class RankRunner(Runner):
+    """The runner of one rank. All ranks take the same decisions."""
+
+    def __init__(self, part, *run_options):
+        self.part = part
+        self.ranks = part.ranks
+        super().__init__(part.system, part.built, *run_options)
+
+    @property
+    def shown(self):
+        return self.part.whole_system
+
+    def _largest_over_ranks(self, number):
+        return float(self.ranks.largest(number)[0])
+
+    def _make_plan(self, *options):
+        plan, tree = super()._make_plan(*options), self.part.own.tree
+        known = self.part.own.cut.known
+        plan.agree = ctypes.cast(self.ranks.agree, ctypes.c_void_p).value
+        plan.common_configuration, plan.common_velocities = (
+            int(tree.sizes(what)[:known].sum()) for what in ("size", "dimension")
+        )
+        return plan
+
+    def _scratch(self):
+        scratch = super()._scratch()
+        scratch.common = np.zeros(max(LARGEST_EXCHANGE, self.plan.common_configuration + self.plan.common_velocities))
+        return scratch
+
+    def _advance(self, budget):
+        with self.ranks.waiting():
+            status = super()._advance(budget)
+        self.ranks.check()
+        return status
+
+    def _interrupt_message(self, error):
+        self.ranks.ended("it was interrupted")
+        return super()._interrupt_message(error)
+
+    def run(self, *arguments, **options):
+        try:
+            return super().run(*arguments, **options)
+        except Lost as lost:
+            self.ranks.trouble = lost
+            return str(lost)
+
+    def told(self):
+        """Further attributes of the dataset: number of ranks and their shares."""
+        known = f"{int(self.part.shares.known.sum())} bodies known to all"
+        word = self.ranks.word
+        return {f"{word}s": self.ranks.count, f"{word}_shares": json.dumps([*self.ranks.shares, known])}
+
+    def begin(self, times, last=True):
+        super().begin(times, last)
+        self.gathered = np.zeros((len(times), self.part.gathering.size)) if self.ranks.rank == 0 else None
+
+    def _catch_up(self):
+        new = slice(self.outputs_evaluated, self.written)
+        if new.start == new.stop or self.ranks.trouble is not None:
+            return
+        with self.ranks.waiting():
+            self._evaluate(np.arange(new.start, new.stop))
+        self.ranks.check()
+        parts = self.ranks.to_first(self.part.gathering.own(self.outputs[new]))
+        if parts is not None:
+            for target, own in zip(self.part.targets, parts):
+                self.part.gathering.into(self.gathered[new], own, target)
+            self._find_undefined(self.times[new], self.gathered[new])
+        self.outputs_evaluated = new.stop
+
+    def collect(self, message):
+        """The results up to the time that was reached, on rank 0; None on all others."""
+        self._catch_up()
+        self.out.written = self.outputs_evaluated
+        if self.ranks.rank:
+            return None
+        self.outputs = self.gathered
+        return super().collect(message)
+
+    def _rows_used(self):
+        return list(self.part.whole_system.choice.keep)
+
+    def _message(self, status):
+        """The message of a status; if the run failed, with the fastest joint coordinate and its rank."""
+        if status == FINISHED:
+            return "finished"
+        v, sizes = self.system.state.parted(self.state.x)[1], np.where(self.system.linear, self.system.length, 1.0)
+        speeds = np.abs(v / sizes)
+        k = int(np.argmax(speeds)) if len(speeds) else 0
+        fastest = self.ranks.gathered((speeds[k], self.system.coordinates[k]) if len(speeds) else (0.0, "nothing"))
+        rank = int(np.argmax([speed for speed, _ in fastest]))
+        where = f"fastest is {fastest[rank][1]!r} of {self.ranks.named(rank)}"
+        return f"{run_messages.STATUS[status]}; {where}"

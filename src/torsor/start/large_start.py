@@ -1,0 +1,190 @@
+"""The start of a large system, in numbers: as given, then assembled with the kernels of the run."""
+
+import casadi as ca
+import numpy as np
+
+from ..elements import quantity
+from ..elements.lazy_attributes import kept
+from ..formulations.graphs.assembly_measures import departure
+from ..joints import Joint
+from ..lie import SE3, Rn, pose_stacks, se3
+from .start_tolerances import (
+    BODY_VELOCITY_REACHED,
+    JOINT_FRAMES_COINCIDE,
+    LARGE_START_ASSEMBLED,
+    LARGE_START_RESIDUAL,
+)
+
+
+def given(tree):
+    """q and v of the links as given, joint by joint; None if the frames of a joint without a given start do not coincide."""
+    ends, zeros = tree.ends(), [np.zeros(group.dimension) for group in tree.groups]
+    coincide = _frames_coincide(*ends)
+    identity = [np.array(group.exp(zero)).ravel() for group, zero in zip(tree.groups, zeros)]
+    q = [identity[k] for k in tree.traces.tolist()]
+    v = [zeros[k] for k in tree.traces.tolist()]
+    for k, (joint, kind) in enumerate(zip(tree.joints, tree.traces.tolist())):
+        group = tree.groups[kind]
+        if isinstance(group, SE3):
+            body, H = tree.bodies[k], pose_stacks.inverted(ends[0][k]) @ ends[1][k]
+            speed = quantity.numbers(body.start_rotation).T @ _given_values(body, "start_velocity", 3)
+            q[k], v[k] = _free_body_state(group, H, speed, _given_values(body, "start_angular_velocity", 3))
+            continue
+        if kept(joint, "start") is not None:
+            coordinates = _given_values(joint, "start", group.dimension)
+            q[k] = coordinates if isinstance(group, Rn) else np.array(group.exp(coordinates)).ravel()
+        elif not coincide[k]:
+            return None
+        if kept(joint, "start_rate") is not None:
+            v[k] = _given_values(joint, "start_rate", group.dimension)
+    return np.concatenate(q), np.concatenate(v)
+
+
+def elsewhere(tree, q, v, joints, bodies):
+    """q and v of the links at a requested start; links that are not named keep theirs.
+
+    joints   coordinates and rates, by name
+    bodies   `position`, `rotation`, `velocity` and `angular_velocity` by body and quantity, of bodies without a joint
+    """
+    q, v, outer = q.copy(), v.copy(), tree.ends()[0]
+    at, first = (np.cumsum([0, *tree.sizes(what)]) for what in ("size", "dimension"))
+    moved = {body for body, _ in bodies}
+    for k, (joint, body) in enumerate(zip(tree.joints, tree.bodies)):
+        group = tree.groups[tree.traces[k]]
+        own_q, own_v = slice(at[k], at[k + 1]), slice(first[k], first[k + 1])
+        if isinstance(group, SE3):
+            if body.name in moved:
+                q[own_q], v[own_v] = _requested_body_state(group, outer[k], q[own_q], v[own_v], body.name, bodies)
+        elif joint.name in joints:
+            coordinates, v[own_v] = joints[joint.name]
+            q[own_q] = coordinates if isinstance(group, Rn) else np.array(group.exp(coordinates)).ravel()
+    return q, v
+
+
+def _requested_body_state(group, ground, q, v, name, bodies):
+    """Pose and velocity of a free body with the requested quantities; ground: the frame that q refers to."""
+    H = ground @ quantity.numbers(group.matrix(ca.SX(q)))
+    spin, speed = (x.ravel() for x in map(quantity.numbers, se3.split(ca.SX(v))))
+    R, x = pose_stacks.split(H)
+
+    def requested(what, own):
+        return np.asarray(bodies.get((name, what), own))
+
+    rotation, velocity = requested("rotation", R), requested("velocity", R @ speed)
+    H = pose_stacks.inverted(ground) @ pose_stacks.stacked(rotation, requested("position", x))
+    return _free_body_state(group, H, rotation.T @ velocity, requested("angular_velocity", spin))
+
+
+def _free_body_state(group, H, speed, spin):
+    """Pose and velocity of a free body, in its own frame; H: its pose relative to the ground."""
+    twist = se3.twist(ca.SX(spin), ca.SX(speed))
+    return np.array(group.from_matrix(H)).ravel(), quantity.numbers(twist).ravel()
+
+
+def _given_values(thing, what, size):
+    """A given quantity of a joint or a body; zeros if it is not given."""
+    value = kept(thing, what)
+    if value is None:
+        return np.zeros(size)
+    return value.ravel() if isinstance(value, np.ndarray) else quantity.numbers(value).ravel()
+
+
+def _frames_coincide(on_parent, on_body):
+    """True for each joint whose two frames coincide in the reference configuration."""
+    size = 1.0 + np.abs(on_parent).max(axis=(1, 2))
+    return np.abs(on_parent - on_body).max(axis=(1, 2)) <= JOINT_FRAMES_COINCIDE * size
+
+
+def speeds(tree):
+    """Given velocities of bodies, (ẋ, ω) of each, NaN if not given."""
+    result = np.full((tree.n, 2, 3), np.nan)
+    for k, body in enumerate(tree.bodies):
+        for i, what in enumerate(("start_velocity", "start_angular_velocity")):
+            if kept(body, what) is not None:
+                result[k, i] = _given_values(body, what, 3)
+    return result
+
+
+def pushed(tree, velocities):
+    """True if velocities are given to bodies that have joints."""
+    jointed = np.array([not isinstance(tree.groups[k], SE3) for k in tree.traces])
+    return not np.isnan(velocities[jointed]).all()
+
+
+def adopted(kernel, outputs, passes, x, p, velocities):
+    """The state x with joint rates computed from given velocities of bodies, all other bodies at rest: the least kinetic energy.
+
+    Returns None if the joints do not permit these velocities, if other bodies cannot rest, or if joint rates are given too but
+    not all velocities of bodies.
+    """
+    tree, state = passes.tree, passes.layout
+    t, x = np.zeros(1), x.copy()
+    x[state.q : state.q + state.v] = kernel(t, x, np.nan_to_num(velocities).ravel())[0]
+    row = outputs(t, x, p, np.zeros(state.algebra), np.zeros(passes.loop_rows))[0]
+    index = {id(b): k for k, b in enumerate(passes.system.shown.bodies)}
+    own, n = np.array([index[id(b)] for b in tree.bodies]), tree.n
+    after = np.stack([row[at : at + 3 * n].reshape(n, 3)[own] for at in (12 * n, 15 * n)], axis=1)
+    error = np.abs(after - np.nan_to_num(velocities)).max()
+    at = np.cumsum([0, *tree.sizes("dimension")])
+    for k, joint in enumerate(tree.joints):
+        if kept(joint, "start_rate") is not None:
+            if np.isnan(velocities).any():
+                return None
+            rate = _given_values(joint, "start_rate", at[k + 1] - at[k])
+            error = max(error, np.abs(x[state.q + at[k] : state.q + at[k + 1]] - rate).max(initial=0.0))
+    return x if error <= BODY_VELOCITY_REACHED * (1 + np.abs(after).max()) else None
+
+
+def assembled(system, built, t, x, p):
+    """The given state with all constraints satisfied to rounding; None if the given state is not nearly assembled."""
+    size, t = system.length / system.unit, np.array([t])
+    for name in ("positions", "velocities"):
+        for trial in range(20):
+            y, residual = built[name](t, x, p, built["factor"](t, x, p)[0])
+            if trial == 0 and not residual[-1] <= LARGE_START_ASSEMBLED * size:
+                return None
+            if residual[-1] <= LARGE_START_RESIDUAL * size:
+                break
+            x = y
+    return x
+
+
+def departed(plain, limit, length, times, x, R):
+    """The first joint of a loop that is an impostor (`impostors.py`), and the time; None if there is none.
+
+    x, R   positions and rotations of all bodies at these times
+    """
+    joints = [c for c in plain.loops if isinstance(c, Joint)]
+    if not joints:
+        return None
+    bodies = [*plain.model.bodies, *plain.model.grounds]
+    index = {id(b): k for k, b in enumerate(bodies)}
+    grounds = [pose_stacks.stacked(*_reference_pose(g)) for g in plain.model.grounds]
+    first, second = (np.array([index[id(b)] for b in ends]) for ends in zip(*[(j.first, j.second) for j in joints]))
+    frames = np.array([j.placed_numbers for j in joints])
+    kinds: dict = {}
+    for k, joint in enumerate(joints):
+        kinds.setdefault(id(joint.traced()), []).append(k)
+    classes = [(departure(joints[several[0]])[0], np.array(several)) for several in kinds.values()]
+    result = None
+    for t, positions, rotations in zip(times, x, R):
+        poses = np.concatenate([pose_stacks.stacked(rotations, positions), np.array(grounds)])
+        H = pose_stacks.inverted(poses[first] @ frames[:, 0]) @ (poses[second] @ frames[:, 1])
+        for error, own in classes:
+            both = error.map(len(own))(_side_by_side(H[own]), np.zeros((0, len(own))))
+            angle, shift = (np.array(value).ravel() for value in both)
+            wrong = own[np.maximum(angle, shift / length) > limit]
+            if len(wrong) and (result is None or wrong[0] < result[0]):
+                result = int(wrong[0]), float(t)
+    return None if result is None else (joints[result[0]], result[1])
+
+
+def _side_by_side(H):
+    """Rotations and positions of poses as one matrix with three rows, four columns for each pose."""
+    R, p = pose_stacks.split(H)
+    return np.concatenate([R, p[:, :, None]], axis=2).transpose(1, 0, 2).reshape(3, -1)
+
+
+def _reference_pose(ground):
+    position, rotation = ground.reference
+    return rotation, position
