@@ -27,7 +27,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import torsor as ts
-from torsor.formulations.algebra.partition import best, measure
+from torsor.formulations.algebra.partition import choose_dependent, dependence_measure
 
 PROJECTIONS = {"none": "tab:red", "least-squares": "tab:blue", "partition": "tab:green"}
 PLANAR = [f"{body} {axis}" for body in "ABCD" for axis in ("x", "y", "about z")]
@@ -66,8 +66,8 @@ def corrections(dynamics, times, q, v):
         moved = dynamics.kernels["advance"](position, STEP * velocity)[0]
         free = velocity + STEP * dynamics.accelerations(position, velocity, t - STEP)
         G = jacobian(t, moved, p)[f.keep]
-        good = best(G, Minv)
-        poor = exchanged(good, measure(G, Minv), names)
+        good = choose_dependent(G, Minv)
+        poor = exchanged(good, dependence_measure(G, Minv), names)
         if np.linalg.cond(G[:, poor]) > SINGULAR:
             continue
         change = {name: np.zeros(len(free)) for name in found}

@@ -22,18 +22,18 @@ from .methods.integrator import integrator_of
 from .methods.projections import Projection
 from .model.model import Model
 from .parallel.ranks import Ranks, ranks_of, refuse_with_ranks
-from .parallel.threads import count_of, run_together
+from .parallel.threads import run_together, validate_thread_count
 from .prepare.prepare import changes_structure
 from .prepare.system import System
 from .registry import lookup
-from .run.interrupt_signals import never_lost, noted
-from .run.output_times import Spaced, seconds
-from .run.run_digest import facts_of_run
-from .store.checkpoint import Checkpoint, readable
-from .store.checkpointed_run import drive
-from .store.environment import refuse_other_circumstances, static_facts, stored_task
+from .run.interrupt_signals import defer_signals, reraise_signals
+from .run.output_times import EqualIntervals, seconds
+from .run.run_digest import run_facts
+from .store.checkpoint import Checkpoint, damage_as_error
+from .store.checkpointed_run import run_with_checkpoints
+from .store.environment import refuse_other_environment, static_facts, task_from_checkpoint
 from .store.extend_run import extend
-from .store.result_files import checked, opened
+from .store.result_files import open_result, verify_seal
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -93,12 +93,12 @@ def simulate(
         return _by_ranks(ranks_of(ranks), request, (threads, certify, checkpoint), progress)
     task, times = request()
     refuse_certificate(task, certify, checkpoint)
-    if count_of(threads, certify, checkpoint) > 1:
+    if validate_thread_count(threads, certify, checkpoint) > 1:
         return run_together(threads, lambda one: _together(replace(task, ranks=one), times[:], progress))
     if checkpoint is not None or checkpoint_interval is not None:
         return _checkpointed(task, times, checkpoint, (checkpoint_every, checkpoint_interval), progress)
     system, data = _carried_out(task, times[:], model.name, progress)
-    data = task.doubted(task.judged(system, data, data.sizes["time"]), 2)
+    data = task.warn_if_inaccurate(task.judged(system, data, data.sizes["time"]), 2)
     return _certified(task, times[:], system, data, progress) if certify else data
 
 
@@ -110,10 +110,10 @@ def _carried_out(task, times, title, progress):
     bar.waiting(PREPARING)
     try:
         system, runner = task.prepared()
-        with never_lost():
+        with reraise_signals():
             runner.begin(times)
         prepared = clock.perf_counter() - began
-        with noted(keeps=False) as note:
+        with defer_signals(keeps=False) as note:
             trajectory = runner.collect(runner.run(bar))
     except MemoryError:
         raise OptionError(f"{len(times)} outputs do not fit in memory: give a `checkpoint` folder, or fewer") from None
@@ -133,7 +133,7 @@ def _by_ranks(ranks, request, others, progress):
     with ranks.together():
         (task, times), (threads, certify, checkpoint) = request(), others
         refuse_with_ranks(threads, certify, checkpoint)
-        ranks.refuse_different(facts_of_run(task, times[:]))
+        ranks.refuse_different(run_facts(task, times[:]))
         return _carried_out_together(replace(task, ranks=ranks), times[:], progress)
 
 
@@ -145,7 +145,7 @@ def _together(task, times, progress):
 
 def _carried_out_together(task, times, progress):
     system, data = _carried_out(task, times, task.model.name, progress if task.ranks.rank == 0 else False)
-    return None if data is None else task.doubted(task.judged(system, data, data.sizes["time"]), 4)
+    return None if data is None else task.warn_if_inaccurate(task.judged(system, data, data.sizes["time"]), 4)
 
 
 def _certified(task, times, system, data, progress):
@@ -201,18 +201,18 @@ def resume(
     place.read()
     if outputs is not None and until is None:
         raise OptionError("outputs: of what is added to a run; give the time `until` which it goes on, too")
-    with readable(place.folder):
+    with damage_as_error(place.folder):
         static, o = place.static, place.static["options"]
-        task = stored_task(place.folder, static, model, recorded(model, signals))
+        task = task_from_checkpoint(place.folder, static, model, recorded(model, signals))
     place.lock()
     try:
         facts, arrays = place.read()  # nobody else changes it from now on
-        with readable(place.folder):
+        with damage_as_error(place.folder):
             system, outcome = System.restored(static["system"]), facts["outcome"]
             place.times, ended_by, prepared = place.output_times(), None, 0.0
             running = outcome["status"] == "running"
             if running or until is not None:
-                refuse_other_circumstances(place.folder, static["circumstances"])
+                refuse_other_environment(place.folder, static["circumstances"])
             longer = until is not None and extend(place, facts, system, until, outputs)
         if running or longer:
             task = replace(task, until=place.static["options"]["until"])
@@ -221,13 +221,13 @@ def resume(
             bar, began = Progress(0.0, task.until, model.name, progress), clock.perf_counter()
             bar.waiting(PREPARING)
             try:
-                with readable(place.folder):
+                with damage_as_error(place.folder):
                     _, runner = task.prepared(system)
                     runner.restore(facts["runner"], arrays)
                     place.refuse_other_width(3 + runner.sizes["outputs"])
                 prepared = clock.perf_counter() - began
-                with noted() as note:
-                    outcome, ended_by = drive(runner, place, bar, note, *o["checkpoints"])
+                with defer_signals() as note:
+                    outcome, ended_by = run_with_checkpoints(runner, place, bar, note, *o["checkpoints"])
             finally:
                 bar.close()
         return _concluded(task, system, place, outcome, ended_by, prepared)
@@ -243,14 +243,14 @@ def _checkpointed(task, times, checkpoint, intervals, progress):
     for value, what in zip(intervals, ("checkpoint_every", "checkpoint_interval")):
         if value is not None and quantity.number(value) != 0:
             seconds(value, what)
-    place.refuse_used()
+    place.refuse_occupied()
     bar, began = Progress(0.0, task.until, task.model.name, progress), clock.perf_counter()
     bar.waiting(PREPARING)
     try:
         system, runner = task.prepared()
         place.lock()
-        place.refuse_used()
-        spaced = isinstance(times, Spaced)
+        place.refuse_occupied()
+        spaced = isinstance(times, EqualIntervals)
         fields = asdict(task.projection)
         options = task.options() | {
             "projection": [lookup("projection", task.projection.key).key, fields],
@@ -262,9 +262,9 @@ def _checkpointed(task, times, checkpoint, intervals, progress):
         place.tidy()
         slots = max(len(program.slots), 1) if program else 0
         prepared = clock.perf_counter() - began
-        with noted() as note:
+        with defer_signals() as note:
             place.begin(static, times, 3 + runner.sizes["outputs"], 3 + len(system.rows) + slots if program else 0)
-            outcome, ended_by = drive(runner, place, bar, note, *options["checkpoints"])
+            outcome, ended_by = run_with_checkpoints(runner, place, bar, note, *options["checkpoints"])
         bar.close()
         return _concluded(task, system, place, outcome, ended_by, prepared)
     finally:
@@ -281,15 +281,15 @@ def _concluded(task, system, place, outcome, ended_by, prepared):
         if not complete:
             outcome, extra["interrupted_by"] = outcome | {"status": "interrupted"}, signal.Signals(ended_by or 2).name
         try:
-            with readable(place.folder):
+            with damage_as_error(place.folder):
                 assemble(path, system, outcome, task.options(), place, extra)
         except ResultError as error:
             raise ResultError(f"{error}. The checkpoint is whole: resume to write the result again") from None
         if complete:
-            place.conclude(checked(path))
-    elif checked(path) != place.result:
+            place.conclude(verify_seal(path))
+    elif verify_seal(path) != place.result:
         raise ResultError(f"{path}: the result of another run")
-    data = opened(path)
+    data = open_result(path)
     if ended_by is not None:
         data = data.assign_attrs(interrupted_by=signal.Signals(ended_by).name)
-    return task.doubted(task.judged(system, data, count, place.folder), 4)
+    return task.warn_if_inaccurate(task.judged(system, data, count, place.folder), 4)

@@ -17,9 +17,9 @@ from .methods.projections import Projection
 from .model.model import Model
 from .prepare.function_digest import digest_of_laws
 from .run.output_times import seconds
-from .run.reusable_run import Prepared
-from .run.stepper import Stepper, Stopped
-from .store.saved_state import Moment
+from .run.reusable_run import PreparedRun
+from .run.stepper import Stepper, StepperStopped
+from .store.saved_state import SimulationState
 
 HORIZON = 10.0  # seconds
 
@@ -83,7 +83,7 @@ class Simulation:
 
     def _open(self):
         """Records and kernels of its own."""
-        self._prepared = Prepared(self._task)
+        self._prepared = PreparedRun(self._task)
         self._stepper = Stepper(self._prepared)
         self._state, self._p = self._stepper.state, self._stepper.state.p
         self._places = {name: k for k, name in enumerate(self.model.parameters) if name in self.model.declared_inputs}
@@ -107,7 +107,7 @@ class Simulation:
         try:
             if not stepper.advance(dt):
                 raise OptionError(f"advance: {dt:g} s are less than the rounding of the time {self.time:.17g} s")
-        except Stopped as why:
+        except StepperStopped as why:
             if not stepper.ended:
                 message = f"model {self.model.name!r}: stopped at t = {self.time:.9g} s: {why}"
                 raise RunError(message) from stepper.raised()
@@ -166,7 +166,7 @@ class Simulation:
             return self.time
         if name == "work":
             return self._stepper.work
-        if name == "energy_by_events" and self._stepper.eventful:
+        if name == "energy_by_events" and self._stepper.has_events:
             return self._stepper.by_events
         if name == "multiplier":  # of the rows that were in use, as in a result
             return self._present.value(name, self._stepper.outputs())[self._stepper.shown()]
@@ -181,13 +181,13 @@ class Simulation:
     @property
     def names(self) -> list[str]:
         """Names of everything that can be asked for."""
-        of_events = ["energy_by_events"] if self._stepper.eventful else []
+        of_events = ["energy_by_events"] if self._stepper.has_events else []
         return ["time", "energy", "work", *of_events, *self._present.signals]
 
     @property
     def events(self) -> list[Happened]:
         """What has happened since the start, the latest last; of very many events the last ten thousand or so."""
-        if not self._stepper.eventful:
+        if not self._stepper.has_events:
             return []
         program, found = self._prepared.runner.structures.program, list[Happened]()
         for t, k, energy, slots in zip(*self._stepper.log()):
@@ -211,21 +211,21 @@ class Simulation:
         return Named(shown.coordinates, shown.part(what, self._stepper.outputs()), shown.system.joint_coordinates)
 
     @property
-    def state(self) -> Moment:
+    def state(self) -> SimulationState:
         """All that the further run depends on, to be kept, restored (`sim.state = state`) or saved (`state.save(path)`)."""
         facts, arrays = self._stepper.snapshot()
         own, row = self._prepared.own, self._stepper.outputs()
-        motion = {name: self._present.value(name, row) for name in Moment.MOTION}
+        motion = {name: self._present.value(name, row) for name in SimulationState.MOTION}
         names = {"body": own.bodies, "joint_coordinate": own.joint_coordinates}
         values = {name: float(self._state.x[k - len(own.states)]) for k, (name, _) in enumerate(own.states)}
         given = dict(zip(self.model.parameters, self._p.tolist()))
-        return Moment(
+        return SimulationState(
             self.time, own.fingerprint, self._kind, facts, arrays, names, motion, values, given, self._laws, True
         )
 
     @state.setter
-    def state(self, moment: Moment) -> None:
-        if not isinstance(moment, Moment):
+    def state(self, moment: SimulationState) -> None:
+        if not isinstance(moment, SimulationState):
             raise OptionError(f"state: give a state of a Simulation, got {quantity.show(moment)}")
         moment.refuse_other(self._prepared.own.fingerprint, self._laws, self._kind, self.model.name)
         self._free().restore(moment.facts, moment.arrays, moment.trusted)
@@ -279,14 +279,14 @@ class Simulation:
         return f"<Simulation of {self.model.name!r} at t = {self.time:.9g} s>"
 
 
-def save_state(state: Moment | Simulation, path: str | os.PathLike) -> None:
+def save_state(state: SimulationState | Simulation, path: str | os.PathLike) -> None:
     """Write the state of a simulation, or a state that was taken from one, to the file `path`, which `load_state` reads."""
     state = state.state if isinstance(state, Simulation) else state
-    if not isinstance(state, Moment):
+    if not isinstance(state, SimulationState):
         raise OptionError(f"save_state: give a Simulation, or its `state`, got {quantity.show(state)}")
     state.save(path)
 
 
-def load_state(path: str | os.PathLike) -> Moment:
+def load_state(path: str | os.PathLike) -> SimulationState:
     """Read a state that `save_state` or `state.save(path)` wrote from the file `path`."""
-    return Moment.load(path)
+    return SimulationState.load(path)

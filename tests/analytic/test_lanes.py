@@ -11,7 +11,7 @@ from torsor import kernels
 from torsor.kernels.backends.llvm import LEVEL
 from torsor.kernels.emit import OPERATIONS
 from torsor.kernels.lane_kernels import Lanes
-from torsor.run.many.lane_runner import SideBySide
+from torsor.run.many.lane_runner import LaneRunner
 from torsor.studies import compiled_batch
 
 UNARY = "NEG SQ TWICE INV NOT SIGN SQRT FABS FLOOR CEIL EXP LOG SIN COS TAN ASIN ACOS ATAN ERF SINH COSH TANH ATANH LOG1P EXPM1"
@@ -70,9 +70,9 @@ def test_runs_side_by_side_have_the_bits_of_runs_alone(method, runs, monkeypatch
     model.add(ts.Spherical("B", a, b, point=(1, 0, 0)))
     model.add(ts.JointForce("motor", shoulder, model.input("u")))
     model.state("way", rate=b.velocity[0], start=1.0)
-    went, run = [], SideBySide.run
+    went, run = [], LaneRunner.run
     monkeypatch.setattr(compiled_batch, "LANES_FROM", 1)
-    monkeypatch.setattr(SideBySide, "run", lambda self, *given: went.append(len(given[1])) or run(self, *given))
+    monkeypatch.setattr(LaneRunner, "run", lambda self, *given: went.append(len(given[1])) or run(self, *given))
     random = np.random.default_rng(1)
     masses, u = random.uniform(0.5, 2, runs), random.normal(size=(runs, 5))
     options = {"method": method, "step": 0.013}

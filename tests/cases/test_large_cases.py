@@ -6,7 +6,7 @@ import pytest
 import torsor as ts
 from torsor.cases import bush, train
 from torsor.formulations.tables import tree_schedule
-from torsor.formulations.tables.numeric_system import PlainSystem
+from torsor.formulations.tables.numeric_system import NumericSystem
 from torsor.prepare import large_systems
 
 RUN = {"outputs": 5, "tolerance": 1e-10}
@@ -37,7 +37,7 @@ def turned(n, rotation):
 
 def sizes_of(model):
     """How many classes of links, rows, forces and joins there are."""
-    plain = PlainSystem(model)
+    plain = NumericSystem(model)
     return [len(x) for x in (plain.links[2], plain.rows[0], plain.force_classes[0], plain.joins[1])]
 
 

@@ -144,7 +144,7 @@ def test_starts_in_memory_are_limited():
     model = double_pendulum()
     for k in range(70):
         ts.info(model, formulation="absolute", parameters={"m": 0.5 + 0.01 * k})
-    told = derivation.derived(model, "absolute", {})
+    told = derivation.derive(model, "absolute", {})
     assert len(told.systems) == 64
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from torsor.start.diagnosis import BLOCK, DEPENDENT, independent
+from torsor.start.diagnosis import DEPENDENT_SINE, ROWS_PER_BLOCK, independent
 
 
 def one_by_one(A):
@@ -11,7 +11,7 @@ def one_by_one(A):
     keep, sizes = [], []
     for i, row in enumerate(A):
         rest = row - A[keep].T @ np.linalg.lstsq(A[keep].T, row)[0] if keep else row
-        if np.linalg.norm(rest) > DEPENDENT:
+        if np.linalg.norm(rest) > DEPENDENT_SINE:
             keep.append(i)
             sizes.append(np.linalg.norm(rest))
     return keep, min(sizes, default=1.0)
@@ -29,13 +29,13 @@ def test_rows_kept_are_those_beyond_the_rows_before_them(rows, columns, rank):
 
 
 @pytest.mark.parametrize("factor, kept", [(0.5, False), (2.0, True), (1e3, True)])
-@pytest.mark.parametrize("apart", [1, BLOCK, 2 * BLOCK + 1])
+@pytest.mark.parametrize("apart", [1, ROWS_PER_BLOCK, 2 * ROWS_PER_BLOCK + 1])
 def test_a_row_near_the_bound_is_judged_by_it(factor, kept, apart):
     """A copy of a row that leads away from it by a little, in the same block or in a later one; then a copy of that copy."""
-    n = 3 * BLOCK
+    n = 3 * ROWS_PER_BLOCK
     A = np.linalg.qr(np.random.default_rng(1).standard_normal((n + 8, n + 8)))[0]
-    A[1 + apart] = A[1] + factor * DEPENDENT * A[n + 5]
-    A[n - 1] = A[1] + 3 * factor * DEPENDENT * A[n + 5]
+    A[1 + apart] = A[1] + factor * DEPENDENT_SINE * A[n + 5]
+    A[n - 1] = A[1] + 3 * factor * DEPENDENT_SINE * A[n + 5]
     keep, _ = independent(A[:n])
     assert (1 + apart in keep) == kept
     assert (n - 1 in keep) == (not kept and 3 * factor > 1)

@@ -52,7 +52,7 @@ def test_an_exchange_needs_a_function_room_and_no_graph():
     with pytest.raises(OptionError, match="'k' exchanges numbers between ranks"):
         build({"k": s})
     with pytest.raises(OptionError, match="has no graph"):
-        s.unrolled()
+        s.unroll()
     for vector, place in (("x", 0), ("memory", 1), ("memory", -1), ("nothing", 0), ("constants", 0)):
         with pytest.raises(OptionError, match=f"'{vector}' has no space for an exchange at offsets {place} to"):
             s.exchange(vector, place, (1, 1))

@@ -34,7 +34,7 @@ def consistent_states(case, count=STATES, seed=11):
     random = np.random.default_rng(seed)
     q, states = dynamics.q, []
     for _ in range(count):
-        wandered = examiner.wander(0.0, q, dynamics.p, random, 0.3)
+        wandered = examiner.sample_nearby(0.0, q, dynamics.p, random, 0.3)
         q = q if wandered is None else wandered
         v = dynamics.v + random.standard_normal(len(dynamics.v))
         q, v = dynamics.projected(q, v)

@@ -12,7 +12,7 @@ import torsor as ts
 from torsor.formulations.absolute import Absolute
 from torsor.lie import se3
 from torsor.start.constraints import Examiner
-from torsor.start.model_start import given
+from torsor.start.model_start import given_start
 from torsor.start.velocities import consistent_velocities
 
 # a few hundred operations on numbers of size up to 30 (displacements of a screw after many turns), at 2e-16 each
@@ -136,7 +136,7 @@ def test_a_joint_between_bodies_starts_at_its_coordinates_and_rates(case, joint)
     model, made = example(*case, start=list(q), start_rate=list(v))
     f = Absolute(model)
     examiner = Examiner(f, 1.0)
-    start = given(f, 0.0, {})
+    start = given_start(f, 0.0, {})
     state, turns = start.q, start.p
     np.testing.assert_allclose(examiner.g(0.0, state, turns), 0, atol=ROUNDING)
     speeds, changes = consistent_velocities(f, examiner, 0.0, state, turns)

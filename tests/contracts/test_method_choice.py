@@ -7,7 +7,7 @@ import pytest
 
 import torsor as ts
 from torsor.look.summary import summary
-from torsor.prepare.auto_formulation import prepared
+from torsor.prepare.auto_formulation import choose_and_prepare
 from torsor.prepare.velocity_block import state_of
 from torsor.run import auto_method as stiffness
 
@@ -22,7 +22,7 @@ def damped(stiffness=1.0, damping=0.0, speed=1.0):
 
 
 def rates(model, formulation="relative"):
-    _, system, built = prepared(model, formulation)
+    _, system, built = choose_and_prepare(model, formulation)
     x = state_of(built, system.state, system.t, system.q, system.v, system.p)
     return stiffness.rates(system, built, system.t, x, np.array(system.p))
 

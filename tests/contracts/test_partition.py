@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.formulations.algebra.partition import best
+from torsor.formulations.algebra.partition import choose_dependent
 from torsor.methods.projections import Partition
 from torsor.prepare import state_space
 from torsor.prepare.prepare import prepare
@@ -101,7 +101,7 @@ def test_the_chosen_coordinates_can_be_computed_from_the_others(case, formulatio
     partition = kernels(case, formulation)[0].partition
     for rows, dependent in ((G[held], partition["positions"]), (G, partition["velocities"])):
         assert len(set(dependent)) == len(rows)
-        assert dependent == (best(rows, Minv) if len(rows) else [])
+        assert dependent == (choose_dependent(rows, Minv) if len(rows) else [])
         if len(rows):
             assert np.linalg.cond(rows[:, dependent]) < 1e3  # lengths of about 1 m: nothing near singular
 

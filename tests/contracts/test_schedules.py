@@ -49,7 +49,7 @@ def test_a_schedule_computes_what_its_graph_computes(kinds, seed, part):
     s = chain(kinds, random.uniform(-1, 1, len(kinds) + 3))
     values = random.uniform(-2, 2, 2 * len(kinds))
     found = evaluated(build({"k": s}, LLVM(contract=False, part=part)), values)
-    np.testing.assert_array_equal(found, s.unrolled()(values).full().ravel())
+    np.testing.assert_array_equal(found, s.unroll()(values).full().ravel())
     np.testing.assert_array_equal(found, evaluated(build({"k": s}, "reference"), values))
 
 
@@ -60,7 +60,7 @@ def test_rows_are_data_and_the_code_is_compiled_once(monkeypatch):
     for n in (1, 5, 1000):
         s, values = chain(np.arange(n) % 3, random.uniform(-1, 1, n + 3)), random.uniform(-1, 1, 2 * n)
         kernel = build({"k": s}, key=f"rows {n}")["k"]
-        np.testing.assert_allclose(kernel(values)[0], s.unrolled()(values).full().ravel(), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(kernel(values)[0], s.unroll()(values).full().ravel(), rtol=1e-12, atol=1e-12)
         np.testing.assert_array_equal(evaluated(load(f"rows {n}"), values), kernel(values)[0])
         counts = np.bincount(np.arange(n) % 3, minlength=3)
         single = [build({"f": f})["f"].instructions for f in CLASSES]
@@ -77,7 +77,7 @@ def test_two_kernels_with_the_same_code_have_rows_of_their_own():
     for s, kernels, n in ((a, (one["k"], both["first"]), 2), (b, (other["k"], both["second"]), 3)):
         for kernel in kernels:
             np.testing.assert_allclose(
-                kernel(values[: 2 * n])[0], s.unrolled()(values[: 2 * n]).full().ravel(), rtol=1e-13
+                kernel(values[: 2 * n])[0], s.unroll()(values[: 2 * n]).full().ravel(), rtol=1e-13
             )
 
 
@@ -102,7 +102,7 @@ def test_rooms_that_are_needed_at_different_times_share_their_places(n, steps, s
     s, values = relay(n, steps, seed), np.random.default_rng(seed).uniform(-1, 1, n)
     assert s.memory <= 2 * n and s.rooms.size == steps * n
     found = evaluated(build({"k": s}, LLVM(contract=False)), values)
-    np.testing.assert_array_equal(found, s.unrolled()(values).full().ravel())
+    np.testing.assert_array_equal(found, s.unroll()(values).full().ravel())
 
 
 def test_columns_of_tables_are_kept_once():

@@ -9,7 +9,7 @@ from torsor import kernels
 from torsor.formulations.absolute import Absolute
 from torsor.start.constraints import Examiner
 from torsor.start.diagnosis import diagnose
-from torsor.start.model_start import given
+from torsor.start.model_start import given_start
 
 FORMULATIONS = list(ts.registered("formulation"))
 
@@ -80,9 +80,9 @@ class Structure:
         """A random state: assembled, velocities as the rows that hold allow."""
         values, random = self.model.values(), np.random.default_rng(seed)
         examiner = Examiner(self.absolute, 1.0)
-        start = given(self.absolute, 0.0, values)
+        start = given_start(self.absolute, 0.0, values)
         q, p = start.q, start.p
-        wandered = examiner.wander(0.0, q, p, random, 0.2)
+        wandered = examiner.sample_nearby(0.0, q, p, random, 0.2)
         q = q if wandered is None else wandered
         v = random.standard_normal(self.absolute.v.shape[0])
         G, Minv, psi = examiner.G(0.0, q, p), examiner.Minv(q, p), examiner.psi(0.0, q, v, p)

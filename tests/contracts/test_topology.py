@@ -12,7 +12,7 @@ from torsor.checks.integrability import integrability
 from torsor.formulations.absolute import Absolute
 from torsor.lie import so3
 from torsor.model.topology import outline, spanning_tree
-from torsor.start.impostors import JUMPED, impostors
+from torsor.start.impostors import IMPOSTOR_IN_RUN, impostors
 
 MASS = {"mass": 1.0, "inertia": (1.0, 1.1, 1.2)}
 
@@ -258,7 +258,7 @@ def test_a_joint_that_jumped_is_found():
     f = Absolute(chain(2))
     upright, over = np.eye(3), so3.exp(np.array([np.pi, 0, 0]))
     state = lambda R: np.concatenate([[0.5, 0, 0], upright.ravel(), [1.5, 0, 0], R.ravel(order="F")])
-    find = lambda R: impostors(f, 1.0, JUMPED, 0.0, state(R), np.zeros(2)).tolist()
+    find = lambda R: impostors(f, 1.0, IMPOSTOR_IN_RUN, 0.0, state(R), np.zeros(2)).tolist()
     assert find(upright) == [] and find(over) == [1]
     assert f.examined["departures"](0.0, state(over), np.zeros(2))[1, 0] == pytest.approx(2.0)
 

@@ -15,7 +15,13 @@ import pytest
 import torsor as ts
 from torsor.kernels import worker
 from torsor.run import runner
-from torsor.run.interrupt_signals import Terminated, abrupt, never_lost, noted, stop_requested
+from torsor.run.interrupt_signals import (
+    Terminated,
+    defer_signals,
+    raise_signals_at_once,
+    reraise_signals,
+    stop_requested,
+)
 
 BENCH = pathlib.Path(__file__).parents[2] / "bench" / "interrupt.py"
 _spec = importlib.util.spec_from_file_location("interrupt", BENCH)
@@ -45,14 +51,14 @@ def swallowing(times):
 
 
 def test_an_interruption_that_is_swallowed_is_raised_again_until_it_gets_out():
-    with pytest.raises(KeyboardInterrupt), never_lost():
+    with pytest.raises(KeyboardInterrupt), reraise_signals():
         threading.Timer(0.05, send).start()
         swallowing(3)
         raise AssertionError("it was lost")
 
 
 def test_an_interruption_that_was_turned_into_another_error_comes_out_as_itself():
-    with pytest.raises(KeyboardInterrupt), never_lost():
+    with pytest.raises(KeyboardInterrupt), reraise_signals():
         try:
             send()
             time.sleep(1)
@@ -61,7 +67,7 @@ def test_an_interruption_that_was_turned_into_another_error_comes_out_as_itself(
 
 
 def test_an_interruption_at_the_very_end_is_raised_there():
-    with pytest.raises(KeyboardInterrupt), never_lost():
+    with pytest.raises(KeyboardInterrupt), reraise_signals():
         try:
             send()
             time.sleep(1)
@@ -73,9 +79,9 @@ def test_handlers_of_a_user_are_called_and_restored():
     calls = []
     before = signal.signal(signal.SIGINT, lambda *_: calls.append(1))
     try:
-        with never_lost():
+        with reraise_signals():
             send()
-        with noted() as note:
+        with defer_signals() as note:
             send()
             assert note.signal == signal.SIGINT and stop_requested()
         send()
@@ -85,15 +91,15 @@ def test_handlers_of_a_user_are_called_and_restored():
 
 
 def test_a_run_takes_note_of_a_signal_and_ends_at_once_while_it_derives_equations():
-    with noted() as note:
+    with defer_signals() as note:
         send(signal.SIGTERM)
         assert note.signal == signal.SIGTERM
-        with pytest.raises(KeyboardInterrupt), abrupt():
+        with pytest.raises(KeyboardInterrupt), raise_signals_at_once():
             raise AssertionError("it was asked to end before")
-    with noted() as note, pytest.raises(KeyboardInterrupt), abrupt():
+    with defer_signals() as note, pytest.raises(KeyboardInterrupt), raise_signals_at_once():
         send()
         time.sleep(1)
-    with noted(), pytest.raises(KeyboardInterrupt):
+    with defer_signals(), pytest.raises(KeyboardInterrupt):
         send()
         send()  # the second one
         time.sleep(1)
@@ -103,7 +109,7 @@ def test_other_threads_are_left_alone():
     found = []
 
     def job():
-        with noted() as note, never_lost(), abrupt():
+        with defer_signals() as note, reraise_signals(), raise_signals_at_once():
             found.append(note.signal)
 
     thread = threading.Thread(target=job)

@@ -6,7 +6,7 @@ import pytest
 import torsor as ts
 from torsor.formulations.absolute import Absolute
 from torsor.start.constraints import Examiner
-from torsor.start.model_start import given
+from torsor.start.model_start import given_start
 from torsor.start.singular_positions import singular_elements
 
 
@@ -38,7 +38,7 @@ def bars(n=3, lift=0.0):
 
 def elements(model):
     f = Absolute(model)
-    start = given(f, 0.0, model.values({}))
+    start = given_start(f, 0.0, model.values({}))
     return singular_elements(Examiner(f, start.scales), 0.0, start.q, start.p)
 
 

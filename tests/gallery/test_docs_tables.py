@@ -49,7 +49,7 @@ def test_the_default_tolerance_is_the_one_that_is_documented():
     stated = re.search(r"`tolerance=([\d.e-]+)`", PAGES["choose.md"]).group(1)
     assert float(stated) == output_times.TOLERANCE
     with_events = re.search(r"A model with events is run at ([\d.e-]+)", PAGES["choose.md"]).group(1)
-    assert float(with_events) == output_times.LOCATING
+    assert float(with_events) == output_times.EVENT_TOLERANCE
     assert f"tolerance is therefore {with_events} instead of {stated}" in PAGES["events.md"]
 
 

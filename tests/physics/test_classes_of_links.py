@@ -55,7 +55,7 @@ def both(model):
     f = Relative(model)
     layout = layout_of(model, f.q.shape[0], f.v.shape[0], f.p.shape[0])
     schedule = f.schedules(layout)["rate"]
-    return f, layout, schedule, schedule.unrolled(), f.functions()["accelerations"]
+    return f, layout, schedule, schedule.unroll(), f.functions()["accelerations"]
 
 
 @pytest.mark.parametrize("seed", range(12))

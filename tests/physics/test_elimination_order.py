@@ -10,7 +10,7 @@ from hierarchies import hierarchy
 import torsor as ts
 from torsor.formulations.component_paths import ComponentPaths
 from torsor.formulations.tables import tree_schedule
-from torsor.formulations.tables.numeric_system import PlainSystem
+from torsor.formulations.tables.numeric_system import NumericSystem
 from torsor.model.instance import Instance
 from torsor.prepare import large_systems
 
@@ -95,7 +95,7 @@ def test_groups_are_joined_as_the_order_says():
 def test_joins_of_large_systems_follow_the_order():
     names = [f"l{k}" for k in range(6)]
     for order, expected in ((names[::-1], [5, 4, 3, 2, 1, 0]), (names[::2] + names[1::2], [1, 2, 3, 4, 5, 0])):
-        plain = PlainSystem(chain(names, order))
+        plain = NumericSystem(chain(names, order))
         joined = [plain.constraints[c].name for c in plain.merged.constraint]
         assert sorted(joined) == sorted(c.name for c in plain.constraints)
         assert [name for name in joined if name.startswith("joint")] == [f"joint{k}" for k in expected]

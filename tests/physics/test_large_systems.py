@@ -7,11 +7,11 @@ from hierarchies import hierarchy
 
 import torsor as ts
 from torsor.formulations.tables import elimination_order, tree_schedule
-from torsor.formulations.tables.numeric_system import PlainSystem
+from torsor.formulations.tables.numeric_system import NumericSystem
 from torsor.formulations.tables.system_schedule import SystemKernels
 from torsor.prepare import large_systems
 from torsor.prepare.state_space import Layout
-from torsor.start.large_start import departed
+from torsor.start.large_start import first_impostor
 
 SAME = ("position", "rotation", "velocity", "angular_velocity", "acceleration", "angular_acceleration", "coordinate", "rate",
         "coordinate_acceleration", "kinetic_energy", "potential_energy", "work")  # fmt: skip
@@ -107,7 +107,7 @@ def test_code_does_not_grow_with_the_number_of_instances():
     """Two trains of different length are made of the same classes."""
     texts = []
     for n in (6, 30):
-        plain = PlainSystem(chain_with_loops(n))
+        plain = NumericSystem(chain_with_loops(n))
         kernels = SystemKernels(plain, Layout(9 * n, 3 * n, 0), 1.0)
         texts.append([kernels.factor().serialize(), kernels.velocities().serialize(), len(kernels.classes)])
     assert texts[0] == texts[1]
@@ -163,8 +163,8 @@ def test_forces_by_classes(load, closed, every_size):
 def test_runs_of_one_model_are_prepared_once(every_size, monkeypatch):
     """A second run gives the same bits without preparation; one that records something else is prepared."""
     asked: list = []
-    prepared = large_systems.prepared
-    monkeypatch.setattr(large_systems, "prepared", lambda *given: asked.append(given[1:5]) or prepared(*given))
+    prepared = large_systems.prepare_system
+    monkeypatch.setattr(large_systems, "prepare_system", lambda *given: asked.append(given[1:5]) or prepared(*given))
     model = ts.cases.load("four-bar", n=2)
     run = lambda **more: ts.simulate(
         model, 0.02, outputs=2, step=1e-2, method="rkmk4", formulation="hierarchical", **more
@@ -184,7 +184,7 @@ def test_forces_of_one_shape_share_their_code():
     for k in range(9):
         body = model.body(f"b{k}", mass=1.0, inertia=(1, 1, 1), at=(k, 0, 0))
         model.add(ts.PointForce(f"f{k}", body, force=-(0.25 + 0.1 * k) * body.velocity))
-    classes, kinds, _ = PlainSystem(model).force_classes
+    classes, kinds, _ = NumericSystem(model).force_classes
     assert len(classes) == 1 and not kinds.any()
 
 
@@ -226,7 +226,7 @@ def test_axes_and_lengths_are_data():
             if k > 1:
                 model.add(ts.Distance(f"rod{k}", before, body, points=random.normal(size=(2, 3))))
             above, before = body, above
-        return len(PlainSystem(model).rows[0])
+        return len(NumericSystem(model).rows[0])
 
     assert kinds(30) <= 14
 
@@ -277,7 +277,7 @@ def test_parameters_have_numbers(formulation, every_size):
     if formulation == "hierarchical":
         model.add(ts.Distance("rod", model.ground, above, points=((0.5, 0.2, 0), (0, 0, -4 * a + 0.3))))
     for values in ({}, {"a": 0.55, "k": 55.0}):
-        bare, seen = large_systems.fixed(model, dict(model.signals), model.values(values))
+        bare, seen = large_systems.fix_parameters(model, dict(model.signals), model.values(values))
         assert large_systems.system_of(bare, formulation, seen) is not None
         table, other = (
             ts.simulate(model, 0.2, outputs=3, tolerance=1e-11, formulation=f, parameters=values)
@@ -297,14 +297,14 @@ def test_a_loop_that_came_together_as_what_it_does_not_mean_is_found():
         model.add(ts.Revolute(f"foot{k}", model.ground, bar, point=(k + 0.5, 0, 0), axis=(0, 1, 0)))
         model.add(ts.Revolute(f"hinge{k}", last, bar, point=(k, 0, 0), axis=(0, 1, 0)))
         last = bar
-    plain = PlainSystem(model)
+    plain = NumericSystem(model)
     assert [c.name for c in plain.loops] == [f"hinge{k}" for k in range(5)]
     times, x = np.array([0.0, 1.0, 2.0]), np.array([[b.reference[0] for b in model.bodies]] * 3)
     R = np.tile(np.eye(3), (3, 5, 1, 1))
-    assert departed(plain, 0.1, 1.0, times, x, R) is None
+    assert first_impostor(plain, 0.1, 1.0, times, x, R) is None
     R[2, 1:] = np.diag([1.0, -1.0, -1.0])  # half a turn about x, from bar1 on
     R[1, 3:] = np.diag([1.0, -1.0, -1.0])
-    joint, t = departed(plain, 0.1, 1.0, times, x, R)
+    joint, t = first_impostor(plain, 0.1, 1.0, times, x, R)
     assert (
         joint.name == "hinge1" and t == 2.0
     )  # of those that close loops; hinge3 came later in the model, though earlier in time

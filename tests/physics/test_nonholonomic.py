@@ -250,7 +250,7 @@ def test_all_bodies_accelerate_alike_under_velocity_constraints(formulation):
     f, examiner = two.formulation_object, Examiner(Absolute(model), one.system.length)
     random, q = np.random.default_rng(2), one.q
     for _ in range(20):
-        wandered = examiner.wander(0.0, q, one.p, random, 0.2)
+        wandered = examiner.sample_nearby(0.0, q, one.p, random, 0.2)
         q, v = one.projected(q if wandered is None else wandered, one.v + random.standard_normal(len(one.v)))
         expected = one.body_accelerations(q, v)
         x, u, p = f.adopt(0.0, q, v, one.p)

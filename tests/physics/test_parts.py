@@ -9,17 +9,17 @@ from torsor import kernels
 from torsor.formulations.graphs.outputs import layout
 from torsor.formulations.tables.gather_outputs import Gathering
 from torsor.formulations.tables.group_schedule import Manifold
-from torsor.formulations.tables.numeric_system import PlainSystem
+from torsor.formulations.tables.numeric_system import NumericSystem
 from torsor.formulations.tables.rank_system import PartSystem
 from torsor.formulations.tables.shares import shares
 from torsor.formulations.tables.system_schedule import SystemKernels
 from torsor.formulations.tables.tree_outputs import Outputs
-from torsor.parallel.ranks import ALONE
+from torsor.parallel.ranks import SINGLE_RANK
 from torsor.prepare.state_space import Layout
-from torsor.start.large_start import given
+from torsor.start.large_start import given_link_state
 
 
-def library(system, ranks=ALONE):
+def library(system, ranks=SINGLE_RANK):
     """Kernels of a system or of a part of it, and the layout of its state."""
     sizes = [int(system.tree.sizes(what).sum()) for what in ("size", "dimension")]
     made = SystemKernels(system, Layout(*sizes, 0), 1.0)
@@ -54,7 +54,7 @@ def near(found, expected, what):
 
 def start(system, made, random):
     """Some state, which does not satisfy the constraints, and an element of the algebra there."""
-    q, v = given(system.tree)
+    q, v = given_link_state(system.tree)
     x, e = np.concatenate([q, random.standard_normal(v.size), [0.3]]), random.standard_normal(2 * v.size + 1)
     moved = Manifold(system.tree.groups, system.tree.traces, made.layout).kernels("exp")["retract"]
     return kernels.build({"retract": moved})["retract"](x, 0.1 * e)[0], e
@@ -62,7 +62,7 @@ def start(system, made, random):
 
 @pytest.mark.parametrize("model, count", [(bush, 2), (lambda: hierarchy(3), 2)])
 def test_parts_give_what_the_whole_gives(model, count):
-    whole = PlainSystem(model())
+    whole = NumericSystem(model())
     built, made = library(whole)
     x, e = start(whole, made, np.random.default_rng(1))
     expected = evaluated(built, made, x, e)

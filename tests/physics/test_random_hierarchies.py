@@ -16,7 +16,7 @@ def states(model, count, seed):
     f = ts.registered("formulation")["absolute"](model)
     examiner, random, q = Examiner(f, dynamics.system.length), np.random.default_rng(seed), dynamics.q
     for _ in range(count):
-        wandered = examiner.wander(0.0, q, dynamics.p, random, 0.3)
+        wandered = examiner.sample_nearby(0.0, q, dynamics.p, random, 0.3)
         q = q if wandered is None else wandered
         yield dynamics, *dynamics.projected(q, dynamics.v + random.standard_normal(len(dynamics.v)))
 

@@ -93,14 +93,14 @@ def test_turns_and_given_velocities_are_those_of_one_process():
 def test_an_error_on_one_rank_ends_all_of_them(monkeypatch):
     from torsor.run.rank_runner import RankRunner
 
-    catch_up = RankRunner._catch_up
+    catch_up = RankRunner._evaluate_new_outputs
 
     def fails(self):
         catch_up(self)
         if self.ranks.rank == 1 and self.outputs_evaluated > 1:
             raise ModelError("no more")
 
-    monkeypatch.setattr(RankRunner, "_catch_up", fails)
+    monkeypatch.setattr(RankRunner, "_evaluate_new_outputs", fails)
     first, second = by_ranks(2, bush, until=3.0, outputs=300)
     assert isinstance(second, ModelError) and isinstance(first, RunError)
     assert "thread 1 (" in str(first) and "bodies of" in str(first) and "has ended: no more" in str(first)

@@ -6,7 +6,7 @@ import pytest
 
 import torsor as ts
 from torsor.start.constraints import Examiner
-from torsor.start.model_start import given
+from torsor.start.model_start import given_start
 
 FORMULATIONS = list(ts.registered("formulation"))
 OTHERS = [key for key in FORMULATIONS if key != "absolute"]
@@ -194,7 +194,7 @@ def test_friction_of_a_released_contact_is_zero(key):
     model.when(model.time >= 1.0, ts.release(plane))
     f = ts.registered("formulation")[key](model)
     f.release([plane])
-    start = given(f.all_rows, 0.0, {})
+    start = given_start(f.all_rows, 0.0, {})
     q, p = start.q, start.p
     q, v, p = f.adopt(0.0, q, np.ones(6), p)
     f.choose(Examiner(f, 1.0), 0.0, q, p)

@@ -6,7 +6,7 @@ import xarray as xr
 from happenings import machine, seen
 
 import torsor as ts
-from torsor.run.many.batch_starts import Together
+from torsor.run.many.batch_starts import BatchStarts
 from torsor.studies.run_session import Session
 
 
@@ -79,10 +79,10 @@ def compared(model, runs=4, only=("L", "m"), **options):
     were found together."""
     random, alone, sure = np.random.default_rng(5), [], []
     values = {name: random.uniform(0.8, 1.25, runs) for name in model.parameters if name in only}
-    keep, one = Session._run, Together.find
+    keep, one = Session._run, BatchStarts.find
     patch = pytest.MonkeyPatch()
     patch.setattr(Session, "_run", lambda self, *given: alone.append(1) or keep(self, *given))
-    patch.setattr(Together, "find", lambda *given: sure.append((found := one(*given))[1].copy()) or found)
+    patch.setattr(BatchStarts, "find", lambda *given: sure.append((found := one(*given))[1].copy()) or found)
     data = ts.study(model, 0.4, values, outputs=4, executor=1, **options)
     patch.undo()
     for k in range(runs):

@@ -8,8 +8,8 @@ import torsor as ts
 from torsor.look.dataset import dataset
 from torsor.methods.projections import projection_of
 from torsor.prepare.velocity_block import motion_of
-from torsor.run.output_times import controlled
-from torsor.run.reusable_run import Prepared
+from torsor.run.output_times import check_method_options
+from torsor.run.reusable_run import PreparedRun
 from torsor.run.task import Task
 
 pytestmark = pytest.mark.filterwarnings("ignore::torsor.AccuracyWarning")  # some methods are for drafts
@@ -19,7 +19,7 @@ UNTIL, TIMES = 0.4, np.linspace(0, 0.4, 9)
 
 def task(model, method="rkmk54", formulation="relative", step=None, projection="least-squares", **parameters):
     chosen = projection_of(projection)
-    tolerance = controlled(model, method, step, None, "exp", chosen)
+    tolerance = check_method_options(model, method, step, None, "exp", chosen)
     return Task(model, UNTIL, step, method, formulation, chosen, tolerance, "exp", {}, parameters)
 
 
@@ -74,7 +74,7 @@ def same(one, other):
 
 def begins_again(given, at=4):
     """From its own start, from where it was in the middle, and from its own start again; each as of a run that is the first."""
-    prepared, fresh = Prepared(given), Prepared(given)
+    prepared, fresh = PreparedRun(given), PreparedRun(given)
     whole = prepared.run(TIMES)
     runner = prepared.runner
     q, v = motion_of(runner.built, prepared.own.state, TIMES[at], runner.out.x[at], runner.out.p[at])
@@ -119,9 +119,9 @@ def test_events_happen_again_bit_for_bit(model, method):
 def test_what_is_prepared_once_runs_as_simulate_does():
     """To the last bit, from the start of the model and from that of other parameters."""
     model = rods()
-    prepared = Prepared(task(model))
+    prepared = PreparedRun(task(model))
     for values in ({}, {"gain": 3.0}):
-        other = Prepared(task(model, **values)).own
+        other = PreparedRun(task(model, **values)).own
         prepared.reset(system=other)
         data = dataset(prepared.system, prepared.run(TIMES), prepared.task.options())
         direct = ts.simulate(model, UNTIL, TIMES, formulation="relative", parameters=values)

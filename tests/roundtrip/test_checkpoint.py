@@ -15,7 +15,7 @@ import pytest
 from swinging import pendulum
 
 import torsor as ts
-from torsor.run.output_times import Spaced
+from torsor.run.output_times import EqualIntervals
 from torsor.store import checkpoint as checkpoints
 from torsor.store import checkpointed_run, journal
 from torsor.store import environment as circumstances
@@ -107,7 +107,7 @@ def test_output_times_that_were_given_one_by_one_are_kept(folder):
 
 @pytest.mark.parametrize("until, n", [(1.0, 7), (0.1, 3), (10 / 3, 1000), (1e-3, 1), (123.456, 99991)])
 def test_equal_intervals_are_those_of_numpy(until, n):
-    spaced, whole = Spaced(until, n), np.linspace(0, until, n + 1)
+    spaced, whole = EqualIntervals(until, n), np.linspace(0, until, n + 1)
     assert len(spaced) == n + 1
     for part in (slice(None), slice(0, n // 2), slice(n // 2, None), slice(n, n + 5), slice(0, 0)):
         assert spaced[part].tobytes() == whole[part].tobytes()

@@ -116,7 +116,7 @@ def test_kernels_of_another_machine_are_left_alone(tmp_path, fresh, monkeypatch)
     monkeypatch.setattr(LLVM, "target", lambda self: "another one")
     monkeypatch.setenv("TORSOR_CACHE", str(tmp_path / "third"))
     ts.load_component(path, trusted=True)
-    assert not (tmp_path / "third").exists() and not component.fits(path)
+    assert not (tmp_path / "third").exists() and not component.kernels_fit_machine(path)
 
 
 def test_a_damaged_file_is_refused_wherever_it_is_damaged(tmp_path):

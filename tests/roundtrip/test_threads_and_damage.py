@@ -68,7 +68,7 @@ def test_threads_simulate_save_load_and_keep_checkpoints_at_the_same_time(result
 def test_a_large_result_is_read_by_several_threads_when_it_is_looked_at(result, tmp_path, monkeypatch):
     monkeypatch.setattr(result_files, "LAZY_FROM_BYTES", 0)
     ts.save_result(result, tmp_path / "result.nc")
-    data = result_files.opened(tmp_path / "result.nc")
+    data = result_files.open_result(tmp_path / "result.nc")
     assert list(data.variables) == list(result.variables) and data.attrs == result.attrs
 
     def job(k):
@@ -78,7 +78,7 @@ def test_a_large_result_is_read_by_several_threads_when_it_is_looked_at(result, 
         ts.save_result(result, tmp_path / f"{k}.nc")
 
     together(job)
-    assert result_files.opened(tmp_path / "result.nc").load().identical(result)
+    assert result_files.open_result(tmp_path / "result.nc").load().identical(result)
 
 
 # damage

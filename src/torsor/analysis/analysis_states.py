@@ -11,8 +11,8 @@ from ..lie import pose_stacks
 from ..model.model import Model
 from ..start.constraints import Examiner
 from ..start.joint_placement import Motion
-from ..start.request import Names
-from ..start.requested import Elsewhere
+from ..start.request import StartNames
+from ..start.requested import RequestedStarts
 from .mechanism import OperatingPoint
 
 DEVIATION_WARNED = 1e-3  # rad, or the size of the model: difference of a coordinate from its requested value
@@ -63,7 +63,7 @@ def point_from_values(mechanism, at, what="at", like=None):
 
     like   an operating point in other coordinates with the same active elements; None: the start
     """
-    like, names = like or mechanism.start, Names(mechanism.model, mechanism.system)
+    like, names = like or mechanism.start, StartNames(mechanism.model, mechanism.system)
     try:
         requested = names.wanted(at)
     except OptionError as error:
@@ -100,7 +100,7 @@ def _start_solver(mechanism, like):
         dict(zip(bodies, pose_stacks.stacked(R, x))), dict(zip(bodies, zip(v, w))), flat["coordinate"], flat["rate"], p
     )
     examiner = Examiner(numeric_formulation.absolute, numeric_formulation.absolute.scales)
-    return numeric_formulation, Elsewhere(
+    return numeric_formulation, RequestedStarts(
         numeric_formulation.absolute, examiner, mechanism.system.joint_coordinates, motion
     )
 

@@ -6,14 +6,14 @@ J is sparse, few calls suffice (column coloring): [curtis1974].
 
 import numpy as np
 
-from ..formulations.algebra.numpy_functions import Evaluated
+from ..formulations.algebra.numpy_functions import NumericFunction
 
 
 class DirectionalDerivative:
     """The product J(x) D, with one direction in each column of D."""
 
     def __init__(self, function):
-        self._f, self._last = Evaluated(function), function.n_in() - 1
+        self._f, self._last = NumericFunction(function), function.n_in() - 1
         self.function, self._colorings = function, {}
 
     def __call__(self, x, directions):

@@ -17,10 +17,10 @@ import numpy as np
 
 from ..elements.quantity import time
 from ..formulations.algebra.lagrangian import Lagrangian
-from ..formulations.algebra.numpy_functions import Evaluated
-from ..formulations.algebra.safe_norm import sloped
+from ..formulations.algebra.numpy_functions import NumericFunction
+from ..formulations.algebra.safe_norm import regularise_norms
 from ..formulations.graphs.outputs import Outputs
-from ..formulations.graphs.run_kernels import counting, named
+from ..formulations.graphs.run_kernels import named_function, turn_kernels
 from ..formulations.graphs.signal_values import SignalValues
 from .directional_derivatives import DirectionalDerivative
 
@@ -63,7 +63,7 @@ class Equations:
     def numeric_function(self, name):
         """A function of NumPy columns: `residuals`, `turns`, `bodies`, `axes` or `results`. It is built at the first call."""
         if name not in self._functions:
-            self._functions[name] = Evaluated(getattr(self, f"_{name}")())
+            self._functions[name] = NumericFunction(getattr(self, f"_{name}")())
         return self._functions[name]
 
     def __getitem__(self, name):
@@ -97,9 +97,9 @@ class Equations:
         """Signals at a state; with directions, their directional derivatives as in `slopes`."""
         key = tuple(x.element_hash() for x in ca.vertsplit(column))
         if key not in self._outputs:
-            expression = self.f.in_state(self.values.of(sloped(column)), self.a)
+            expression = self.f.in_state(self.values.of(regularise_norms(column)), self.a)
             along = self._derivative("along", [expression], VARIED_ARGUMENTS[-1])
-            self._outputs[key] = column, Evaluated(self._function("signals", expression)), along
+            self._outputs[key] = column, NumericFunction(self._function("signals", expression)), along
         _, values, along = self._outputs[key]
         if directions is None:
             return values(t, q, v, p, *unknown).ravel()
@@ -134,7 +134,7 @@ class Equations:
         return {"t": time, "q": f.q, "v": f.v, "p": f.p, "a": self.a, "lam": self.lam, "y": self.y}
 
     def _function(self, name, *results):
-        return named(name, self._arguments(), ca.vertcat(*results))
+        return named_function(name, self._arguments(), ca.vertcat(*results))
 
     @cached_property
     def _expressions(self):
@@ -144,7 +144,7 @@ class Equations:
         balance = f.needed(self.a) - G.T @ self.lam  # (1)
         efforts = f.in_state(self.values.of(f.loads.definitions()), self.a)  # e of (2)
         constraints = G @ self.a - f.stacked("gamma")  # (3)
-        rates = sloped(ca.vertcat(*[state.rate for state in f.model.states], ca.SX(0, 1)))
+        rates = regularise_norms(ca.vertcat(*[state.rate for state in f.model.states], ca.SX(0, 1)))
         states = f.in_state(self.values.of(rates), self.a)  # (4)
         return dict(zip(ALL_RESIDUALS, (balance, efforts, constraints, states, f.stacked("g"), f.stacked("psi"))))
 
@@ -158,7 +158,9 @@ class Equations:
         tangents = ca.vertcat(*[L.along @ u if x == "q" else u for x, u in changes.items()])
         varied = ca.vertcat(*[arguments[x] for x in changing])
         total = ca.jtimes(ca.densify(ca.vertcat(*results)), varied, tangents)
-        return DirectionalDerivative(named(name, arguments | {"direction": ca.vertcat(*changes.values())}, total))
+        return DirectionalDerivative(
+            named_function(name, arguments | {"direction": ca.vertcat(*changes.values())}, total)
+        )
 
     def _bending(self):
         """The second derivative of the inertial forces along free motions, as a function of a direction w of velocities:
@@ -173,10 +175,10 @@ class Equations:
         covariant = transported - ca.dot(L.manifold.ad(v) @ a, pi)
         total = ca.jtimes(ca.densify(ca.gradient(covariant, v)), v, w) / 2
         arguments = {name: x for name, x in self._arguments().items() if name in ("t", "q", "v", "p", "a")}
-        return DirectionalDerivative(named("bending", arguments | {"direction": w}, total))
+        return DirectionalDerivative(named_function("bending", arguments | {"direction": w}, total))
 
     def _turns(self):
-        return counting(self.f)["turns"]
+        return turn_kernels(self.f)["turns"]
 
     def _results(self):
         """All outputs of a result as a function of t, q, v, p, v̇, and λ with efforts."""
@@ -187,7 +189,7 @@ class Equations:
         f, L = self.f, Lagrangian(self.f)
         S = ca.densify(ca.SX(f.manifold.axes(f.q)))
         rate = ca.reshape(ca.jtimes(ca.vec(S), f.q, L.along @ f.v), *S.shape)
-        return named("axes", {"q": f.q, "v": f.v}, ca.horzcat(S, rate, ca.SX(f.manifold.ad(f.v))))
+        return named_function("axes", {"q": f.q, "v": f.v}, ca.horzcat(S, rate, ca.SX(f.manifold.ad(f.v))))
 
     def _bodies(self):
         """Positions, rotations (column by column), velocities and angular velocities in world axes of all bodies."""
@@ -200,4 +202,4 @@ class Equations:
             world_angular_velocities,
         )
         all_changes = self.f.placed(ca.vertcat(*[of(ca.vec(x)) for column in columns for x in column]))
-        return named("bodies", {"t": time, "q": self.f.q, "v": self.f.v, "p": self.f.p}, all_changes)
+        return named_function("bodies", {"t": time, "q": self.f.q, "v": self.f.v, "p": self.f.p}, all_changes)

@@ -11,13 +11,13 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import ModelError, OptionError
-from ..prepare.auto_formulation import prepared
-from ..prepare.derivation import derived
-from ..prepare.prepare import face_of
+from ..prepare.auto_formulation import choose_and_prepare
+from ..prepare.derivation import derive
+from ..prepare.prepare import numeric_formulation_of
 from ..prepare.state_space import layout_of
 from ..registry import lookup
 from ..start.constraints import Examiner
-from ..start.diagnosis import diagnose, independent, suffice
+from ..start.diagnosis import diagnose, independent, is_well_conditioned_basis
 from .arguments import finite_number, require_model
 from .equations import Equations, Unknown
 
@@ -88,11 +88,11 @@ class Mechanism:
         model.seal()
         self.model, self.parameters = model, model.values(parameters)
         self.time = None if time is None else t
-        chosen, self.system, self.equations = prepared(
+        chosen, self.system, self.equations = choose_and_prepare(
             model, formulation, parameters=parameters, t=t, needs=("equations",), build=equations_of
         )
         self.formulation = chosen.formulation
-        self._derivation = derived(model, self.formulation, dict(model.signals))
+        self._derivation = derive(model, self.formulation, dict(model.signals))
         q, v, p = (np.array(x, float) for x in (self.system.q, self.system.v, self.system.p))
         self.start = OperatingPoint(t, q, v, p, tuple(self.system.choice.released))
         self._examiners: dict = {}
@@ -125,7 +125,7 @@ class Mechanism:
 
     def numeric_formulation(self, point):
         """Numeric access to the formulation with the elements that are active at an operating point."""
-        return face_of(self._derivation, self.system, point.released)
+        return numeric_formulation_of(self._derivation, self.system, point.released)
 
     def examiner(self, point):
         """Numeric access to the constraint rows that are active at an operating point."""
@@ -138,7 +138,7 @@ class Mechanism:
         """The constraint rows at an operating point; ModelError if the constraints lose rank there."""
         examiner, at = self.examiner(point), (point.t, point.q, point.p)
         known, keep = {row: k for k, row in enumerate(examiner.places)}, self._rows_in_use.get(point.released)
-        if keep is None or not suffice(examiner.matrix(*at), [known[row] for row in keep]):
+        if keep is None or not is_well_conditioned_basis(examiner.matrix(*at), [known[row] for row in keep]):
             keep = self._rows_in_use[point.released] = diagnose(examiner, *at).keep
         independent_rows, sine = independent(examiner.matrix(*at, keep))
         if len(independent_rows) < len(keep) or sine < ROW_SINE_SINGULAR:

@@ -20,7 +20,7 @@ import numpy as np
 from ..constraints.imposed import Motion
 from ..elements.quantity import time
 from ..errors import AccuracyWarning, ModelError
-from ..formulations.fingerprint import timeless
+from ..formulations.fingerprint import is_time_independent
 from ..lookup.interval_search import stored
 from ..lookup.lookup_calls import is_piece, piece
 
@@ -58,14 +58,14 @@ def refuse_jumps(model, values, until):
         checked.update({key: True} if all(clear) else {})  # a warning is given again in the next run
 
 
-def refuse_jumps_of(owner, f, begin, end):
+def refuse_jumps_of_expression(owner, f, begin, end):
     """Refuse an imposed position, an expression of time, if its value or rate jumps between two times."""
     one = _function_of_time(owner, 2, True, ca.substitute(f, time, time + begin), ca.SX(0, 1), ca.SX(0, 1), None)
     if one.switches.size1_out(0) and end > begin:
         _check(one._replace(begin=begin), np.zeros(0), end - begin)
 
 
-def occurs(model, columns):
+def depends_on_inputs(model, columns):
     """True if one of these inputs occurs in an imposed motion that is checked."""
     return not set(columns).isdisjoint(_imposed_functions(model)[1])
 
@@ -92,7 +92,7 @@ def _find_imposed(model):
     for c in model.constraints:
         trace = c.traced()
         if id(trace) not in is_timeless:
-            is_timeless[id(trace)] = trace is not None and timeless(trace)
+            is_timeless[id(trace)] = trace is not None and is_time_independent(trace)
         if is_timeless[id(trace)]:
             continue
         stated = c.equations()

@@ -20,9 +20,9 @@ import numpy as np
 
 from ..elements.quantity import time
 from ..formulations.absolute import Absolute
-from ..formulations.algebra.lie_derivative import BASIS, TURNING, gradient
+from ..formulations.algebra.lie_derivative import ANGULAR_START, SKEW_BASIS, gradient
 from ..start.constraints import Examiner
-from ..start.model_start import given
+from ..start.model_start import given_start
 
 FROBENIUS_ZERO = 1e-9  # (2) / size of its terms: about 1e-14 by rounding, about 1 if a constraint is not integrable
 ROW_DEPENDENT = 1e-9  # singular value of rows of length 1, below which they depend on each other
@@ -50,11 +50,11 @@ def integrability(model, values=None, t=0.0, samples=2, seed=5):
     f = Absolute(model)
     f.blocks = [b for b in f.blocks if id(b.constraint) not in f.released]  # constraints that are active at the start
     f.rows = [row for block in f.blocks for row in block.rows()]
-    start = given(f, t, values)
+    start = given_start(f, t, values)
     examiner, p = Examiner(f, start.scales), start.p
     q, _ = examiner.assembled(t, start.q, p)
     random = np.random.default_rng(seed)
-    sampled = [examiner.wander(t, q, p, random, 0.2 * (k + 1)) for k in range(samples)]
+    sampled = [examiner.sample_nearby(t, q, p, random, 0.2 * (k + 1)) for k in range(samples)]
     units = np.append(examiner.columns, 1 / start.scales.rate if start.scales.rate > 0 else 1.0)
     forms = Forms(f, [(examiner.G(t, x, p), (t, x, p)) for x in [q, *sampled] if x is not None], units)
     blocks = [b for b in f.blocks if not b.holonomic]
@@ -109,7 +109,7 @@ class Forms:
         at: list[int] = []
         turning: list[int] = []
         for body, G in zip(block.bodies, block.G):
-            turning += [] if body.particle else [len(at) + TURNING]
+            turning += [] if body.particle else [len(at) + ANGULAR_START]
             at += range(self.f.offset[id(body)], self.f.offset[id(body)] + G.shape[1])
         return [*at, self.f.v.shape[0]], turning
 
@@ -136,7 +136,7 @@ class Forms:
 
 
 # (X × Y)_i = CROSS_ijk X_j Y_k, from the basis of skew matrices: (e_j~)_ik = CROSS_ijk
-CROSS = np.transpose(np.array(BASIS, float), (1, 0, 2))
+CROSS = np.transpose(np.array(SKEW_BASIS, float), (1, 0, 2))
 
 
 def admissible_directions(G):

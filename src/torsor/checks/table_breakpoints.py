@@ -15,7 +15,7 @@ import numpy as np
 
 from ..elements.quantity import time
 from ..events import Clock
-from ..formulations.fingerprint import looked_up_in, time_dependent
+from ..formulations.fingerprint import table_lookups, time_dependent_expressions
 from ..lookup.interval_search import stored
 from ..model.hints import warn
 from ..model.parameters import Input
@@ -26,7 +26,7 @@ SAME_TIME = 1e-12  # difference of two breakpoints / length of the run, below wh
 STEP_MARGIN = 4.0  # distance of the end of a step from a breakpoint / rounding of time and of the argument
 
 
-class Bends:
+class Breakpoints:
     """The breakpoints of a model over time."""
 
     def __init__(self, model):
@@ -36,8 +36,8 @@ class Bends:
         self.tables = []  # content, axis, and the line a t + b of the argument
         inputs = ca.vertcat(*model.inputs, ca.SX(0, 1))
         watched = [event.watch.phi for event in model.events if not isinstance(event.watch, Clock)]
-        self.switches = time_switches(time_dependent(model), watched, fixed, inputs)
-        for number, arguments in looked_up_in(model):
+        self.switches = time_switches(time_dependent_expressions(model), watched, fixed, inputs)
+        for number, arguments in table_lookups(model):
             for k, u in enumerate(arguments):
                 a = ca.jacobian(u, time)
                 if (
@@ -57,7 +57,7 @@ class Bends:
         """The end of a message that names forces that jump with a rate, and so at times not known before the run."""
         return name_forces_that_jump(self.model)
 
-    def hint_at_collapse(self, t, step) -> None:
+    def warn_of_tiny_steps(self, t, step) -> None:
         """Warn once of forces that jump with a rate, if steps have become very short."""
         message = "" if self.model.derived.get("collapse") else self.suspects()
         if message:
@@ -91,10 +91,10 @@ class Bends:
         return _merge(times[order], margins[order], until)
 
 
-def bends_of(model):
+def breakpoints_of(model):
     """The breakpoints of a model; the result is cached."""
     if "bends" not in model.derived:
-        model.derived["bends"] = Bends(model)
+        model.derived["bends"] = Breakpoints(model)
     return model.derived["bends"]
 
 

@@ -30,7 +30,7 @@ def declared_expressions(f):
         yield block.constraint.owner, ca.vertcat(block.g, block.psi, block.gamma, *[ca.vec(G) for G in block.G])
 
 
-def undefined(model, reach, t, bodies, p):
+def first_undefined_elements(model, reach, t, bodies, p):
     """The elements that are not a number at the earliest time, that time, and messages about tables evaluated outside their
     points; empty lists if everything is defined.
 

@@ -93,7 +93,7 @@ class Unread:
 @contextmanager
 def ending():
     """SIGTERM ends a command as Ctrl-C does, cleaning up on the way; neither is lost, whatever it hits."""
-    from ..run.interrupt_signals import Terminated, never_lost
+    from ..run.interrupt_signals import Terminated, reraise_signals
 
     def terminate(number, frame):
         raise Terminated
@@ -101,7 +101,7 @@ def ending():
     mine = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGTERM, terminate) if mine else None
     try:
-        with never_lost():
+        with reraise_signals():
             yield
     finally:
         if mine:

@@ -158,7 +158,7 @@ def _kept(folder, every, interval, found):
 
 def _reported(run, found, folder, outs, plot):
     """Carry out a run, tell how it went and keep its result. Returns the exit status."""
-    from ..run.interrupt_signals import noted
+    from ..run.interrupt_signals import defer_signals
     from .model_source import blamed, command
 
     status, trouble = DONE, None  # trouble: what to say at the end, after the summary
@@ -177,7 +177,7 @@ def _reported(run, found, folder, outs, plot):
         trouble = f"interrupted at t = {reached:.6g} s; what was computed is kept"
         if folder is not None and data.attrs["status"] == "interrupted":
             trouble += f". Go on with `{command(folder, found.remembered())}`"
-    with noted() as note:  # what was computed is written first
+    with defer_signals() as note:  # what was computed is written first
         outcome = _summarised(data, folder, outs, plot, status, trouble, [str(doubt.message) for doubt in doubts])
     if note.signal is not None and outcome == DONE:
         outcome = complain("interrupted", TERMINATED if note.signal == signal.SIGTERM else INTERRUPTED)
@@ -198,7 +198,7 @@ def _summarised(data, folder, outs, plot, status, trouble, doubts):
             if folder is None or format_of(out) is not None:
                 result_files.save_result(data, out)
             else:  # a large result is not in memory, and need not get there
-                result_files.copied(data.encoding["source"], out)
+                result_files.copy_result(data.encoding["source"], out)
             print(f"  written         {out}")
         if plot is not None:
             print(f"  drawn           {draw(data, plot)}")

@@ -31,10 +31,12 @@ def save(
 
 def trust(path: Annotated[str, COMPONENT]):
     """Take the compiled kernels of a component's file, too: machine code, from people whose programs you would run."""
-    from ..store.component import fits, load_component
+    from ..store.component import kernels_fit_machine, load_component
 
     model = load_component(path, trusted=True)
     taken = (
-        "its kernels are kept" if fits(path) else "its kernels are for other machines, or for another version of torsor"
+        "its kernels are kept"
+        if kernels_fit_machine(path)
+        else "its kernels are for other machines, or for another version of torsor"
     )
     print(f"{path}: component {model.name!r}: {taken}")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..errors import OptionError
 from ..parallel.mpi import INSTALL, world
-from ..parallel.mpi_processes import rank_of_environment, started
+from ..parallel.mpi_processes import process_count, rank_of_environment
 from ..run.interrupt_signals import Terminated
 from . import FAILED, complain
 
@@ -28,7 +28,7 @@ def ranked(context, count):
     """The exit status of a command that is run by ranks which are started here; None where it is to be run in this process."""
     if count is not None and count < 1:
         raise OptionError(f"--ranks must be a positive number, got {count}")
-    if count in (None, 1) or started() > 1:
+    if count in (None, 1) or process_count() > 1:
         return None
     return launched(count, [context.info_name, *_typed(context)])
 
@@ -48,7 +48,7 @@ def _typed(context):
 
 def of_ranks(given):
     """Further arguments of `simulate` on a rank."""
-    return {"ranks": True, "formulation": given["formulation"] or "hierarchical"} if started() > 1 else {}
+    return {"ranks": True, "formulation": given["formulation"] or "hierarchical"} if process_count() > 1 else {}
 
 
 def launched(count, arguments):
@@ -122,7 +122,7 @@ def _signalled(running, folder, number):
 
 def joined():
     """A rank goes apart from what has started it. One of `launched` says who it is, and rank 0 talks to those who asked for it."""
-    if started() == 1:
+    if process_count() == 1:
         return
     _apart()
     if FOLDER not in os.environ:
@@ -152,12 +152,12 @@ def _apart():
 
 def silent():
     """Whether rank 0 speaks for this process: it hears of everything."""
-    return rank_of_environment() > 0 and started() > 1 and world.cache_info().currsize > 0
+    return rank_of_environment() > 0 and process_count() > 1 and world.cache_info().currsize > 0
 
 
 def left(status):
     """Rank 0 leaves its exit status."""
-    if FOLDER in os.environ and rank_of_environment() == 0 and started() > 1:
+    if FOLDER in os.environ and rank_of_environment() == 0 and process_count() > 1:
         path = Path(os.environ[FOLDER], "status")
         path.with_suffix(".new").write_text(str(status))
         path.with_suffix(".new").replace(path)

@@ -43,14 +43,14 @@ def _value(name, value, option):
 
 def _file(path, when, option):
     from ..store.result_files import load_result
-    from ..store.saved_state import Moment
+    from ..store.saved_state import SimulationState
 
     if not path.endswith(".nc"):
         if when:
             raise OptionError(f"{option} {path}@{when}: only results (FILE.nc) have several times")
         if not os.path.exists(path):
             raise OptionError(f"{option} {path}: there is no such file; values are written as in hinge=0.3")
-        return Moment.load(path)
+        return SimulationState.load(path)
     data = load_result(path)
     data = data if "time" in data.sizes else data.expand_dims("time")  # an equilibrium
     times = data["time"].values

@@ -109,14 +109,14 @@ def _listed(items):
 
 def started(items, model):
     """Where runs start: values by name, several of them for as many runs; or as `--start` of `run` takes it."""
-    from ..studies.variants import form_of
+    from ..studies.variants import start_value_shape
     from .start_option import named, start_of
 
     if not any(":" in item.partition("=")[2] for item in items or []):
         return start_of(items)
     found = named(items, "--start")
     for name, x in found.items():
-        if ":" in x and form_of(model, name):
+        if ":" in x and start_value_shape(model, name):
             raise OptionError(
                 f"--start {name}={x}: {name} is several numbers, which all runs have in common here; a single one of a joint may "
                 "vary, as in ball[0]=0:1:3"
@@ -157,7 +157,7 @@ def assigned(items):
 
 def _values(name, text, option="--set"):
     """FIRST:LAST:COUNT, the same with :log, or values separated by commas."""
-    from ..studies.variants import MOST
+    from ..studies.variants import MAX_GRID_RUNS
 
     try:
         if ":" in text:
@@ -165,7 +165,7 @@ def _values(name, text, option="--set"):
             if pace not in ([], ["log"]):
                 raise ValueError
             ends, n = (float(first), float(last)), int(count)
-            if n > MOST or not np.isfinite(ends).all():
+            if n > MAX_GRID_RUNS or not np.isfinite(ends).all():
                 raise ValueError
             values = (np.geomspace if pace else np.linspace)(*ends, n)
         else:
@@ -175,7 +175,7 @@ def _values(name, text, option="--set"):
     if not np.isfinite(values).all() or not values.size:
         raise OptionError(
             f"{option} {name}={text}: write FIRST:LAST:COUNT as in 1:10:50, FIRST:LAST:COUNT:log as in 1:100:5:log, or values as "
-            f"in 0.5,1,2, all of them finite, and {MOST} at most"
+            f"in 0.5,1,2, all of them finite, and {MAX_GRID_RUNS} at most"
         )
     return values
 

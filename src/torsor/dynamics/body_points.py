@@ -11,7 +11,7 @@ J      Jacobian with respect to v; the prescribed velocity of a moving ground is
 import casadi as ca
 
 from ..elements.quantity import time
-from ..formulations.graphs.run_kernels import shared
+from ..formulations.graphs.run_kernels import eliminate_common_subexpressions
 from ..lie import se3
 
 
@@ -25,7 +25,8 @@ def functions(f, body):
     x, velocity = (f.placed(f.substitution.of(e)) for e in (body.point(r), body.velocity_of(r)))
     results = {"point": x, "point_jacobian": ca.jacobian(velocity, f.v)}
     return {
-        name: shared(ca.Function(name, [time, f.q, f.p, r], [ca.densify(ca.vec(e))])) for name, e in results.items()
+        name: eliminate_common_subexpressions(ca.Function(name, [time, f.q, f.p, r], [ca.densify(ca.vec(e))]))
+        for name, e in results.items()
     }
 
 
@@ -33,4 +34,4 @@ def poses(f):
     """Function (t, q, p) → the poses H of all bodies' frames, body by body, each column by column."""
     columns = [ca.vec(se3.pose(body.rotation, body.point())) for body in f.model.bodies]
     result = f.placed(f.substitution.of(ca.densify(ca.vertcat(*columns))))
-    return shared(ca.Function("poses", [time, f.q, f.p], [ca.densify(result)]))
+    return eliminate_common_subexpressions(ca.Function("poses", [time, f.q, f.p], [ca.densify(result)]))

@@ -21,7 +21,7 @@ import casadi as ca
 
 from ..elements.quantity import time
 from ..errors import OptionError
-from ..formulations.graphs.run_kernels import shared
+from ..formulations.graphs.run_kernels import eliminate_common_subexpressions
 from ..lie import SE3, se3
 from .joint_space_matrices import require_joint_coordinates, twist_jacobian
 
@@ -36,7 +36,9 @@ def function(f, form):
     table = (from_metric if form == "metric" else from_binet)(f)
     n = range(f.v.shape[0])
     flat = ca.vertcat(*[table[a][b][c] for a in n for b in n for c in n], ca.SX(0, 1))
-    return shared(ca.Function("christoffel", [f.q, f.p], [ca.densify(ca.substitute(flat, time, 0))]))
+    return eliminate_common_subexpressions(
+        ca.Function("christoffel", [f.q, f.p], [ca.densify(ca.substitute(flat, time, 0))])
+    )
 
 
 def from_metric(f):

@@ -13,8 +13,8 @@ from ..errors import AssemblyError, OptionError
 from ..kernels.derivation_lock import deriving
 from ..lie.groups import MAPS
 from ..model.model import Model
-from ..prepare.auto_formulation import prepared
-from ..prepare.prepare import mechanics
+from ..prepare.auto_formulation import choose_and_prepare
+from ..prepare.prepare import equation_kernels
 from .batches import Batch
 from .robot_dynamics import JointDynamics
 
@@ -53,7 +53,9 @@ class Dynamics(JointDynamics):
         self.model = model
         self.map = map
         model.seal()
-        chosen, self.system, self.kernels = prepared(model, formulation, map, parameters=parameters, build=mechanics)
+        chosen, self.system, self.kernels = choose_and_prepare(
+            model, formulation, map, parameters=parameters, build=equation_kernels
+        )
         self.formulation, self.formulation_reason = chosen
         self._matrices: dict = {}
         self._derivatives: dict = {}
@@ -177,14 +179,18 @@ class Dynamics(JointDynamics):
 
         A good dependent coordinate has a large measure. Keys: `names`, `positions`, `velocities`.
         """
-        from ..formulations.algebra.partition import measure
+        from ..formulations.algebra.partition import dependence_measure
 
         t, q, _, p = self._state(q, None, t, p)
         f = self.formulation_object
         G = self._examiner.G(t, q, p, f.keep)
         Minv = self._examiner.Minv(q, p)
         holonomic = np.array([f.rows[k].holonomic for k in f.keep], bool)
-        return {"names": f.coordinate_names(), "positions": measure(G[holonomic], Minv), "velocities": measure(G, Minv)}
+        return {
+            "names": f.coordinate_names(),
+            "positions": dependence_measure(G[holonomic], Minv),
+            "velocities": dependence_measure(G, Minv),
+        }
 
     @cached_property
     def _examiner(self):

@@ -16,8 +16,8 @@ from ..elements.quantity import time
 from ..errors import OptionError
 from ..formulations.algebra import recursions
 from ..formulations.algebra.factorisation import Factor
-from ..formulations.algebra.lie_derivative import parts, together
-from ..formulations.graphs.run_kernels import shared
+from ..formulations.algebra.lie_derivative import split_linear_angular, stack_linear_angular
+from ..formulations.graphs.run_kernels import eliminate_common_subexpressions
 from ..lie import se3
 
 
@@ -45,7 +45,7 @@ def function(f, name):
     argument = ca.SX.sym("a or tau", f.v.shape[0])
     symbols = {"t": time, "q": f.q, "v": f.v, "p": f.p, "a": argument, "tau": argument}
     result = quantity(f, argument) if forces else quantity(f)
-    return shared(ca.Function(name, [symbols[x] for x in inputs], [ca.densify(result)]))
+    return eliminate_common_subexpressions(ca.Function(name, [symbols[x] for x in inputs], [ca.densify(result)]))
 
 
 def jacobian(f):
@@ -53,7 +53,7 @@ def jacobian(f):
     rows = []
     for body in f.model.bodies:
         _, _, velocity, w = f.motion.body(f.link_of[id(body)])
-        rows.append(together(velocity, w))
+        rows.append(stack_linear_angular(velocity, w))
     return ca.jacobian(ca.vertcat(*rows), f.v)
 
 
@@ -61,7 +61,10 @@ def derivative_functions(f, body):
     """Twist Jacobian of one body and its partial derivatives, by name."""
     require_joint_coordinates(f)
     results = {"twist_jacobian": twist_jacobian(f, body), "jacobian_derivative": jacobian_derivative(f, body)}
-    return {name: shared(ca.Function(name, [f.q, f.p], [ca.densify(x)])) for name, x in results.items()}
+    return {
+        name: eliminate_common_subexpressions(ca.Function(name, [f.q, f.p], [ca.densify(x)]))
+        for name, x in results.items()
+    }
 
 
 def twist_jacobian(f, body):
@@ -107,7 +110,9 @@ def coriolis(f):
     rate = ca.reshape(ca.jtimes(ca.vec(J), f.q, q_dot), *J.shape)
     total = ca.SX.zeros(f.v.shape[0], f.v.shape[0])
     for k, body in enumerate(f.model.bodies):
-        (linear, angular), (linear_rate, angular_rate) = (parts(x[6 * k : 6 * k + 6, :]) for x in (J, rate))
+        (linear, angular), (linear_rate, angular_rate) = (
+            split_linear_angular(x[6 * k : 6 * k + 6, :]) for x in (J, rate)
+        )
         gyro = -ca.skew(body.inertia @ (angular @ f.v))
         total += body.mass * (linear.T @ linear_rate) + angular.T @ (body.inertia @ angular_rate + gyro @ angular)
     return total
@@ -122,7 +127,8 @@ def _gravity_forces(f):
     """g = −Σ Jᵀ (m g, 0): joint forces that hold the tree at rest against gravity alone."""
     J = jacobian(f)
     terms = [
-        -body.mass * (parts(J[6 * k : 6 * k + 6, :])[0].T @ f.model.gravity) for k, body in enumerate(f.model.bodies)
+        -body.mass * (split_linear_angular(J[6 * k : 6 * k + 6, :])[0].T @ f.model.gravity)
+        for k, body in enumerate(f.model.bodies)
     ]
     return sum(terms, ca.SX.zeros(f.v.shape[0]))
 
@@ -133,7 +139,7 @@ def _forward_dynamics(f, tau):
         model_forces = f.driving()
         additional = _split_by_link(f, tau)
         joint_forces = {k: model_forces[k] + additional[k] for k in model_forces}
-        rates = recursions.articulated(f.motion, f.wrenches(), joint_forces)
+        rates = recursions.articulated_body_accelerations(f.motion, f.wrenches(), joint_forces)
         return f.placed(ca.vertcat(*[rates[id(link)] for link in f.links]))
     factor = Factor(f.jacobian()[f.keep, :], f.mass_matrix(), f.row_units())
     G, solve, over_mass = factor.read(factor.vector())

@@ -25,12 +25,12 @@ from ..lie import SO3, Product, Rn
 from ..registry import register
 from .algebra.balanced_sums import smallest
 from .algebra.constraint_rows import derive
-from .algebra.factorisation import SINGULAR, column, correction, ldl_solver, sparse_ldl, spreading
-from .algebra.lie_derivative import parts, rate, together, velocities
+from .algebra.factorisation import PIVOT_RATIO_SINGULAR, column, correction, ldl_solver, sparse_ldl, spreading
+from .algebra.lie_derivative import rate, split_linear_angular, stack_linear_angular, velocities
 from .algebra.loads import Loads
 from .algebra.substitution import Substitution
 from .base import Formulation, Solvers
-from .graphs.assembly_measures import alignments, departures
+from .graphs.assembly_measures import reachability_errors, smallest_cosines
 from .graphs.outputs import joint_motion_of_bodies
 from .graphs.run_kernels import replace_conditioning
 from .graphs.start_functions import initial_functions
@@ -105,7 +105,7 @@ class Absolute(Formulation):
             f = self.loads.on[id(body)]
             if not body.particle:
                 w = body.angular_velocity
-                f = f - together(ca.SX.zeros(3), ca.cross(w, body.inertia @ w))
+                f = f - stack_linear_angular(ca.SX.zeros(3), ca.cross(w, body.inertia @ w))
             forces.append(f)
         return ca.vertcat(*forces)
 
@@ -132,7 +132,7 @@ class Absolute(Formulation):
         S = ca.sparsify(G @ Minv @ G.T)
         D, LT, order = sparse_ldl(S)
         diagonal = ca.diag(S)[order]
-        inverse = ca.if_else(D > SINGULAR * diagonal, 1 / D, 0)
+        inverse = ca.if_else(D > PIVOT_RATIO_SINGULAR * diagonal, 1 / D, 0)
         factor = ca.densify(ca.vertcat(column(G), column(LT), inverse, smallest(D / diagonal)))
 
         def read(F):
@@ -161,8 +161,8 @@ class Absolute(Formulation):
     def examination(self):
         return super().examination() | {
             "Minv": lambda: ca.Function("Minv", [self.q, self.p], [self.inverse_mass()]),
-            "departures": lambda: departures(self),
-            "alignments": lambda: alignments(self),
+            "departures": lambda: reachability_errors(self),
+            "alignments": lambda: smallest_cosines(self),
             "exerted": self._reactions_function,
             **initial_functions(self),
         }
@@ -190,7 +190,7 @@ class Absolute(Formulation):
         values = []
         for body in self.model.bodies:
             start = self.offset[id(body)]
-            linear, angular = parts(a[start : start + velocities(body).shape[0]])
+            linear, angular = split_linear_angular(a[start : start + velocities(body).shape[0]])
             symbols += [body.acceleration, body.angular_acceleration]
             values += [linear, ca.SX.zeros(3) if body.particle else angular]
         return ca.substitute([expression], symbols, values)[0]

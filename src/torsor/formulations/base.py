@@ -21,8 +21,8 @@ from ..elements.quantity import time
 from ..lie import Product
 from .algebra.constraint_rows import Block, RowsInUse
 from .algebra.lagrangian import Lagrangian
-from .algebra.lie_derivative import parts
-from .algebra.numpy_functions import Examined
+from .algebra.lie_derivative import split_linear_angular
+from .algebra.numpy_functions import NumericFunctions
 from .graphs import run_kernels
 from .graphs.outputs import Outputs, signal_function
 
@@ -125,7 +125,9 @@ class Formulation(RowsInUse):
         """True for each row in use that contains no linear velocity of a body."""
         rotational = {}
         for block in self.all_rows.blocks:
-            sizes = sum((ca.sum1(ca.fabs(parts(J.T)[0])).T for J in block.G), ca.SX.zeros(block.psi.shape[0]))
+            sizes = sum(
+                (ca.sum1(ca.fabs(split_linear_angular(J.T)[0])).T for J in block.G), ca.SX.zeros(block.psi.shape[0])
+            )
             rotational[id(block.constraint)] = [x.is_zero() for x in ca.vertsplit(ca.densify(sizes))]
         return [rotational[id(row.constraint)][row.index] for row in (self.rows[k] for k in self.keep)]
 
@@ -210,7 +212,7 @@ class Formulation(RowsInUse):
     def examined(self):
         """The functions of `examination()`, each derived at its first use. They are the same for every structure."""
         builders = self.examination()
-        return Examined(builders, lambda: builders)
+        return NumericFunctions(builders, lambda: builders)
 
     # multipliers and reactions
 
@@ -246,7 +248,7 @@ class Formulation(RowsInUse):
         if own is None or block is None:
             return ca.SX.zeros(3), ca.SX.zeros(3)
         sign, body = (1, connection.second) if connection.second in block.bodies else (-1, connection.first)
-        F, T = parts(sign * (block.G[block.bodies.index(body)].T @ own))
+        F, T = split_linear_angular(sign * (block.G[block.bodies.index(body)].T @ own))
         p = self.all_rows.substitution.of(connection.ends()[1][1])
         return F, (ca.SX.zeros(3) if body.particle else body.rotation @ T) - ca.cross(p - body.position, F)
 
@@ -273,4 +275,6 @@ class Formulation(RowsInUse):
         """Kinetic and potential energy, as a function (t, q, v, p)."""
         both = ca.vertcat(self.kinetic_energy(), self.all_rows.loads.potential)
         energies = self.in_state(both, ca.SX.zeros(self.v.shape[0]))
-        return run_kernels.shared(ca.Function("energies", [time, self.q, self.v, self.p], [ca.densify(energies)]))
+        return run_kernels.eliminate_common_subexpressions(
+            ca.Function("energies", [time, self.q, self.v, self.p], [ca.densify(energies)])
+        )

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from .algebra.factorisation import SINGULAR, sparse_ldl
+from .algebra.factorisation import PIVOT_RATIO_SINGULAR, sparse_ldl
 
 
 class ComponentMatrices(NamedTuple):
@@ -111,7 +111,7 @@ class Component:
             return ca.SX(0, 0), ca.SX(0, 1), []
         pivots, LT, self.order = sparse_ldl(G @ D_hat @ G.T)
         diagonal = ca.densify(ca.diag(G @ free @ G.T))[self.order]
-        return LT, ca.if_else(pivots > SINGULAR * diagonal, 1 / pivots, 0), [ca.mmin(pivots / diagonal)]
+        return LT, ca.if_else(pivots > PIVOT_RATIO_SINGULAR * diagonal, 1 / pivots, 0), [ca.mmin(pivots / diagonal)]
 
     def _forward(self, matrices, columns):
         """L⁻¹ P B for some columns B."""

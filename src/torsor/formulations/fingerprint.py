@@ -21,7 +21,7 @@ from ..source_files import imported_files
 
 
 @cache
-def sources():
+def source_digest():
     """Digest of the code that derives equations from a model. A fingerprint is valid for one version of this code."""
     root = pathlib.Path(__file__).parent.parent
     files = [path for package in ("formulations", "start", "checks") for path in (root / package).rglob("*.py")]
@@ -159,14 +159,14 @@ def fingerprint(model, signals):
     return contents.digest()
 
 
-def time_dependent(model):
+def time_dependent_expressions(model):
     """Expressions of the equations of motion that contain time."""
     cache = model.derived
     if "declared expressions" not in cache:
         _model_contents(model)
     if "time_dependent" not in cache:
         traces = {id(c.traced()): c for c in model.constraints}
-        timed = {mark for mark, c in traces.items() if c.traced() is not None and not timeless(c.traced())}
+        timed = {mark for mark, c in traces.items() if c.traced() is not None and not is_time_independent(c.traced())}
         equations = [c.equations() for c in model.constraints if id(c.traced()) in timed] if timed else []
         rows = [x for x in (e.velocity if e.position is None else e.position for e in equations) if x is not None]
         expressions = [*cache.pop("declared expressions"), *rows, *[state.rate for state in model.states]]
@@ -177,12 +177,12 @@ def time_dependent(model):
     return cache["time_dependent"]
 
 
-def timeless(trace):
+def is_time_independent(trace):
     """True if the equations of a kind of connection do not contain time."""
     return not trace.function.jac_sparsity(0, trace.function.n_in() - 1).nnz()
 
 
-def looked_up_in(model):
+def table_lookups(model):
     """The tables that a model looks up, each with its numbers and its argument as an expression of the model's symbols."""
     if "looked_up" not in model.derived:
         f, symbols, _ = _model_contents(model).function() if used() else (None, [], None)
@@ -192,7 +192,7 @@ def looked_up_in(model):
 
 def _model_contents(model):
     """The names, declared equations, given start and runtime changes of a model."""
-    contents = _Contents(model, sources(), ca.CasadiMeta.version(), model.name)
+    contents = _Contents(model, source_digest(), ca.CasadiMeta.version(), model.name)
     contents.names += ["inputs", *model.parameters, *[m.name for m in model.memories]]
     _add_bodies(model, contents)
     _add_constraints(model, contents)

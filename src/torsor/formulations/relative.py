@@ -24,7 +24,7 @@ from .absolute import Absolute
 from .algebra import recursions
 from .algebra.constraint_rows import Block
 from .algebra.factorisation import Factor, spreading
-from .algebra.lie_derivative import parts, together
+from .algebra.lie_derivative import split_linear_angular, stack_linear_angular
 from .algebra.loads import Loads
 from .algebra.substitution import Substitution
 from .algebra.to_joint_coordinates import joint_state_function
@@ -155,7 +155,7 @@ class Relative(Transmission):
             if not ca.sparsify(f).nnz():
                 continue
             Q, p = se3.split_pose(link.inner)
-            force, torque = parts(f)
+            force, torque = split_linear_angular(f)
             force = self.motion.R[id(link)].T @ force
             wrenches[id(link)] = (Q.T @ torque + ca.cross(-(Q.T @ p), force), force)
         return wrenches
@@ -166,13 +166,13 @@ class Relative(Transmission):
 
     def free_accelerations(self):
         """v̇ without constraints, by the articulated-body algorithm."""
-        rates = recursions.articulated(self.motion, self.wrenches(), self.driving())
+        rates = recursions.articulated_body_accelerations(self.motion, self.wrenches(), self.driving())
         return self.placed(ca.vertcat(*[rates[id(link)] for link in self.links]))
 
     def applied_forces(self):
         """Generalised forces on the bodies and along the joints. Gravity is a force here, not an acceleration of the roots."""
         body_velocities = ca.vertcat(*[ca.vertcat(*self.motion.body(link)[2:]) for link in self.links])
-        weights = [together(link.body.mass * self.model.gravity, ca.SX.zeros(3)) for link in self.links]
+        weights = [stack_linear_angular(link.body.mass * self.model.gravity, ca.SX.zeros(3)) for link in self.links]
         forces = [self.loads.on[id(link.body)] + weight for link, weight in zip(self.links, weights)]
         along = ca.vertcat(*[self.loads.along[id(link)] for link in self.links])
         return self.placed(along + ca.jtimes(body_velocities, self.v, ca.vertcat(*forces), True))
@@ -220,7 +220,7 @@ class Relative(Transmission):
     # kernels
 
     def schedules(self, layout):
-        schedule = tree_schedule.rate_of_tree(self, layout) if tree_schedule.fits(self) else None
+        schedule = tree_schedule.rate_of_tree(self, layout) if tree_schedule.is_supported(self) else None
         return {} if schedule is None else {"rate": schedule}
 
     def factored(self, G):

@@ -4,7 +4,7 @@ from typing import Any
 
 import casadi as ca
 
-from .algebra.lie_derivative import parts, together
+from .algebra.lie_derivative import split_linear_angular, stack_linear_angular
 from .base import Formulation
 
 
@@ -40,7 +40,7 @@ class Transmission(Formulation):
             return super().multiplier_of(constraint, lam, a)
         body = link.body
         F, T = self._joint_wrenches(lam)[id(link)]
-        W = together(F, body.rotation.T @ (T - ca.cross(body.position, F)))
+        W = stack_linear_angular(F, body.rotation.T @ (T - ca.cross(body.position, F)))
         Q, U = ca.qr(ca.densify(block.G[block.bodies.index(body)].T))
         return ca.solve(ca.triu(U), Q.T @ W)  # (2)
 
@@ -56,7 +56,9 @@ class Transmission(Formulation):
             for link in reversed(self.links):
                 body = link.body
                 w, J = body.angular_velocity, body.inertia
-                force, torque = parts(self.absolute.loads.on[id(body)] + self.constraint_wrench(body, lam))
+                force, torque = split_linear_angular(
+                    self.absolute.loads.on[id(body)] + self.constraint_wrench(body, lam)
+                )
                 net_force = body.mass * body.acceleration - force
                 net_torque = J @ body.angular_acceleration + ca.cross(w, J @ w) - torque
                 F, T = wrenches.get(id(link), (0, 0))

@@ -18,7 +18,7 @@ import numpy as np
 from ..registry import register
 from .algebra.balanced_sums import largest
 from .algebra.factorisation import Factor, column, ldl_solver, sparse_ldl, spreading
-from .algebra.partition import best, first_near_maximum
+from .algebra.partition import choose_dependent, first_near_maximum
 from .algebra.unsymmetric_factorisation import SparseLU
 from .base import Solvers
 from .graphs.run_kernels import replace_conditioning
@@ -36,7 +36,7 @@ class Woronetz(Relative):
         if self.keep:
             G = examiner.G(t, q, p, self.keep)
             previous = self.dependent[0] if self.dependent else ()
-            chosen = best(G, examiner.Minv(q, p), previous)
+            chosen = choose_dependent(G, examiner.Minv(q, p), previous)
             if previous and chosen == sorted(previous):
                 return
             rows, columns = full_pivoting(G[:, chosen])

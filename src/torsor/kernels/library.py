@@ -164,7 +164,7 @@ def _ready(f, backend, numbers):
     from ..lookup.lookup_calls import calls, resolved  # late: kernels that are loaded need no CasADi
 
     if f.is_a("Schedule"):
-        return f.with_classes(lambda one: _ready(one, backend, numbers)) if backend.schedules else f.unrolled()
+        return f.replace_classes(lambda one: _ready(one, backend, numbers)) if backend.schedules else f.unroll()
     f = f if f.is_a("SXFunction") else f.expand()
     if not calls(f) or not backend.searches:
         return f

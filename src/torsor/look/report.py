@@ -97,13 +97,13 @@ def _chosen(chosen, system, built):
 
 def _prepared(model, formulation, parameters, progress):
     """What a run would be prepared with; who waits is told for what."""
-    from ..prepare.auto_formulation import prepared
+    from ..prepare.auto_formulation import choose_and_prepare
     from .progress import Progress
 
     wait = Progress(0.0, 1.0, model.name, progress)
     wait.waiting("deriving and compiling the equations")
     try:
-        return prepared(model, formulation, parameters=parameters)
+        return choose_and_prepare(model, formulation, parameters=parameters)
     finally:
         wait.close()
 

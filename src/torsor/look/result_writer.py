@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from ..store.result_files import LOCK, written
+from ..store.result_files import NETCDF_LOCK, replace_when_written
 from .dataset import Accuracy, at_events, at_outputs, labelled, manifest
 
 BLOCK = 2**24  # bytes
@@ -24,7 +24,7 @@ def assemble(path, system, outcome, options, checkpoint, extra):
     template = labelled(system, np.zeros(0), run.used, shape)
     accuracy, temporary = Accuracy(), f"{path}-{uuid.uuid4().hex}.part"
     sizes = {"time": outputs.count, "event": events.count}
-    with written(temporary, path), LOCK, _created(temporary, template, sizes) as file:
+    with replace_when_written(temporary, path), NETCDF_LOCK, _created(temporary, template, sizes) as file:
         at = 0
         for rows in outputs.blocks(BLOCK):
             found = _over_time(system, rows, run)

@@ -10,8 +10,8 @@ from ..events.actions.record_and_end import Record
 from ..methods.projections import Projection, projection_of
 from ..model.model import Model
 from ..prepare.choice import SHARE
-from ..run.output_times import controlled, output_times, seconds
-from ..run.task import SOLVED, Task
+from ..run.output_times import check_method_options, output_times, seconds
+from ..run.task import REACTIONS_AS_SOLVED, Task
 from . import certificate
 from .recorded_signals import recorded
 
@@ -26,12 +26,12 @@ class Options:
     projection: str | Projection = "least-squares"
     tolerance: float | None = None
     map: str = "exp"
-    reactions: str = SOLVED
+    reactions: str = REACTIONS_AS_SOLVED
 
     def task(self, model, until, signals=None, parameters=None, start=None, exactly=False):
         """The task of a run, validated."""
         projection = projection_of(self.projection)
-        tolerance = controlled(model, self.method, self.step, self.tolerance, self.map, projection)
+        tolerance = check_method_options(model, self.method, self.step, self.tolerance, self.map, projection)
         values = model.values(parameters)
         if isinstance(start, dict):  # the caller may change it, and arrays in it, later
             start = {name: x.copy() if isinstance(x, (list, dict, np.ndarray)) else x for name, x in start.items()}
@@ -54,10 +54,10 @@ class Options:
 
 def check_reactions(reactions):
     """The value of the option; another one than those that there are is refused."""
-    if not isinstance(reactions, str) or reactions not in (SOLVED, SHARE):
+    if not isinstance(reactions, str) or reactions not in (REACTIONS_AS_SOLVED, SHARE):
         raise OptionError(
-            f"reactions: give {SOLVED!r} (redundant rows carry nothing) or {SHARE!r} (they share loads, with the least norm), "
-            f"got {quantity.show(reactions)}"
+            f"reactions: give {REACTIONS_AS_SOLVED!r} (redundant rows carry nothing) or {SHARE!r} (they share loads with the "
+            f"least norm), got {quantity.show(reactions)}"
         )
     return reactions
 

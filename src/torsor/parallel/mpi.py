@@ -21,7 +21,7 @@ from ..errors import OptionError, RunError
 from ..methods.rank_agreement import LARGEST
 from .mpi_processes import PROGRAM_OVER, job, rank_of_environment
 from .rank_connections import LEFT, LOST, Notice, RankConnections, time_limit
-from .ranks import Lost, Ranks, error_text
+from .ranks import RankLost, Ranks, error_text
 
 BUSY_TESTS = 200  # tests of an operation before the processor is yielded to other processes
 LISTEN_INTERVAL = 0.005  # time between two reads of the connections [s]
@@ -45,7 +45,7 @@ def world():
     with time_limit(START_TIMEOUT, late, failure):
         try:
             return MPI()
-        except (Lost, OSError) as error:  # OSError: ranks that do not connect
+        except (RankLost, OSError) as error:  # OSError: ranks that do not connect
             raise RunError(f"{owner}: the ranks cannot be connected: {error}") from None
 
 
@@ -83,7 +83,7 @@ class MPI(Ranks):
     def _refuse_ended(self):
         """Raise Lost if a rank has ended before it was connected."""
         if reason := job().early_end():
-            raise Lost(reason)
+            raise RankLost(reason)
 
     def _broadcast(self, thing):
         """The object of rank 0, on all ranks, before they are connected."""
@@ -185,9 +185,9 @@ class MPI(Ranks):
             notice = self.connections.listen(self.run)
         if notice is not None:
             reason = "was lost: its process has ended" if notice.kind == LOST else f"has ended: {notice.text}"
-            raise Lost(f"{self.named(notice.rank)} {reason}", notice.kind)
+            raise RankLost(f"{self.named(notice.rank)} {reason}", notice.kind)
         if orphaned:
-            raise Lost("the process that started the ranks has ended")
+            raise RankLost("the process that started the ranks has ended")
 
     # called by compiled code
 
@@ -226,7 +226,7 @@ class MPI(Ranks):
             numbers[:] = np.nan
 
     def ended(self, error):
-        self.trouble = self.trouble or Lost(error_text(error))
+        self.trouble = self.trouble or RankLost(error_text(error))
         self.connections.send(self.run, Notice(self.rank, type(error).__name__, error_text(error)))
 
 

@@ -32,7 +32,7 @@ MISSING_TIME = 1.0  # time for which a process must be missing until its rank co
 LINUX = sys.platform.startswith("linux")
 
 
-def started():
+def process_count():
     """Number of processes that the MPI launcher has started, from the environment; 1 without MPI."""
     sizes = [os.environ.get(size, "") for rank, size in RANK_AND_SIZE_VARIABLES if rank in os.environ]
     return max([int(text) for text in sizes if text.isdigit()], default=1)
@@ -68,7 +68,7 @@ class Job:
 
     def __init__(self):
         self.rank = rank_of_environment()
-        self.count = started()
+        self.count = process_count()
         self.launcher = _launcher()
         self.joined = False
         self.failure = ""
@@ -159,6 +159,6 @@ def job():
 def watch_exit():
     """Watch the end of this process if it is a rank of MPI; called when torsor is imported. Processes that a rank starts are no
     ranks."""
-    if started() > 1 and RANK_MARK not in os.environ:
+    if process_count() > 1 and RANK_MARK not in os.environ:
         os.environ[RANK_MARK] = str(os.getpid())
         job().watch_exit()

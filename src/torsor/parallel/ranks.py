@@ -19,7 +19,7 @@ from .. import errors
 from ..errors import OptionError, RunError, TorsorError
 
 
-class Lost(Exception):
+class RankLost(Exception):
     """Another rank has ended or does not respond. The text says which, and why.
 
     kind   name of the class of the error that ended it, if known
@@ -86,7 +86,7 @@ class Ranks(ABC):
             self.begin()
             yield
             self.leave()
-        except Lost as lost:
+        except RankLost as lost:
             raise lost.error() from None
         except BaseException as error:
             self.ended(error)
@@ -156,7 +156,7 @@ class SingleRank:
         return condition
 
 
-ALONE = SingleRank()
+SINGLE_RANK = SingleRank()
 
 
 def ranks_of(option):

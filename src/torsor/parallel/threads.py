@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from ..errors import OptionError, RunError, TorsorError
 from ..kernels.thread_exchange import Team
-from .ranks import Lost, Ranks
+from .ranks import RankLost, Ranks
 
 BARRIER_TIMEOUT = 600.0  # after this time a thread that does not reach a barrier counts as lost [s]
 
@@ -72,7 +72,7 @@ class Threads(Ranks):
                 self.barrier.wait()
         except threading.BrokenBarrierError:
             if not all(key in self.table for key in keys):  # else all threads reached this call before one ended
-                raise Lost(
+                raise RankLost(
                     self.table.get("ended", f"a thread did not respond within {BARRIER_TIMEOUT:.0f} s")
                 ) from None
         return [self.table[key] for key in keys]
@@ -84,11 +84,13 @@ class Threads(Ranks):
 
     def check(self):
         if self.trouble is None and self.team.over:
-            self.trouble = Lost(self.table.get("ended", "threads exchange more numbers than their buffer can store"))
+            self.trouble = RankLost(
+                self.table.get("ended", "threads exchange more numbers than their buffer can store")
+            )
         super().check()
 
 
-def count_of(threads, certify, checkpoint):
+def validate_thread_count(threads, certify, checkpoint):
     """Validate the options of a run by threads. Returns the number of threads."""
     if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
         raise OptionError(f"threads must be a whole number of at least 1, got {threads!r}")

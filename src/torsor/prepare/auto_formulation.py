@@ -14,7 +14,7 @@ from . import cost, large_systems
 from .prepare import prepare
 
 AUTO = "auto"
-ASKED = "it was requested"
+REQUESTED = "it was requested"
 MAX_COMPILED_OPERATIONS = 20_000  # up to this many operations an evaluation is compiled as a whole: about four seconds
 MAX_COUNTED_BODIES = 1000  # more bodies always have more operations than that: tables are tried before counting
 
@@ -53,7 +53,7 @@ def choose(model, signals=None, metric="mass", tables=True):
 
 def _table_formulation(model, signals):
     """The formulation in which a model can run through tables; None if there is none."""
-    model, signals = large_systems.fixed(model, signals or {}, model.values(None))
+    model, signals = large_systems.fix_parameters(model, signals or {}, model.values(None))
     return next(
         (key for key in large_systems.FORMULATIONS if large_systems.system_of(model, key, signals) is not None), None
     )
@@ -66,7 +66,9 @@ def _body_coordinate(model, metric):
     return next((name for name in names if isinstance(name, str) and name in axes), None)
 
 
-def prepared(model, formulation, map="exp", baumgarte=False, metric="mass", signals=None, parameters=None, **more):
+def choose_and_prepare(
+    model, formulation, map="exp", baumgarte=False, metric="mass", signals=None, parameters=None, **more
+):
     """The chosen formulation with its reason, the system and its kernels: see `prepare`.
 
     If `"auto"` chooses a formulation that does not support the model or its start, absolute coordinates are used instead.
@@ -74,7 +76,7 @@ def prepared(model, formulation, map="exp", baumgarte=False, metric="mass", sign
     rest = (map, baumgarte, metric, signals, parameters)
     if not isinstance(formulation, str) or formulation != AUTO:
         lookup("formulation", formulation, also=(AUTO,))
-        return FormulationChoice(formulation, ASKED), *prepare(model, formulation, *rest, **more)
+        return FormulationChoice(formulation, REQUESTED), *prepare(model, formulation, *rest, **more)
     if not model.bodies:
         raise ModelError(f"model {model.name!r} has no bodies")
     chosen = choose(model, dict(model.signals) | dict(signals or {}), metric, tables=not more.get("needs"))

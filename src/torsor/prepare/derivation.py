@@ -60,13 +60,13 @@ class Derivation:
             return self._content
 
     def _derive(self):
-        from ..start.numeric_formulation import facts_of, recorded
+        from ..start.numeric_formulation import facts_of, output_facts
 
         sides = [(facts_of(x), x.examined) for x in self._formulations()]
-        return recorded(self.equations, self.signals), sides
+        return output_facts(self.equations, self.signals), sides
 
     def _load(self, stored):
-        from ..formulations.algebra.numpy_functions import Examined
+        from ..formulations.algebra.numpy_functions import NumericFunctions
 
         sides = []
         for k, (facts, names, texts) in enumerate(stored["sides"]):
@@ -74,7 +74,7 @@ class Derivation:
             def examination(k=k):
                 return self._formulations()[k].examination()
 
-            sides.append((facts, Examined(names, examination, texts)))
+            sides.append((facts, NumericFunctions(names, examination, texts)))
         return stored["facts"], sides
 
     def _store_new(self):
@@ -113,12 +113,12 @@ class Derivation:
 
     def face(self):
         """A new numeric form of the formulation, on which the caller may set a choice."""
-        from ..start.numeric_formulation import Numeric
+        from ..start.numeric_formulation import NumericFormulation
 
         numeric = None
         classes = (self.cls, lookup("formulation", "absolute"))  # as in `sides`, absolute coordinates come last
         for (facts, functions), cls in reversed(list(zip(self.sides, classes))):
-            numeric = Numeric(self.model, cls, facts, functions, numeric)
+            numeric = NumericFormulation(self.model, cls, facts, functions, numeric)
         return numeric
 
     def library(self, choice, build):
@@ -138,7 +138,7 @@ def _source():
     return kernels.cache.digest(*[path.read_text() for path in files])
 
 
-def derived(model, formulation, signals):
+def derive(model, formulation, signals):
     """The derivation of a model, a new one or that of an earlier call."""
     from ..formulations.fingerprint import fingerprint
 

@@ -20,7 +20,7 @@ def columns_of(f, program):
 
 def _slot(f, slot):
     """The expression of a slot. The relative acceleration of a constraint is G v̇ − γ."""
-    from ..formulations.algebra.lie_derivative import TURNING, gradient
+    from ..formulations.algebra.lie_derivative import ANGULAR_START, gradient
     from ..formulations.graphs.outputs import accelerations, time_derivative
 
     if isinstance(slot, Rate):
@@ -35,7 +35,7 @@ def _slot(f, slot):
 
     def scale_lengths(A):
         """Scale lengths to the size of angles."""
-        return ca.horzcat(unit * A[:, :TURNING], A[:, TURNING:])
+        return ca.horzcat(unit * A[:, :ANGULAR_START], A[:, ANGULAR_START:])
 
     a = ca.horzcat(*[scale_lengths(gradient(phi, body)) for body in block.bodies])
     b = ca.horzcat(*map(scale_lengths, block.G))

@@ -229,12 +229,12 @@ def _lower(step, event, plan, row, frictions):
         slot = _add_slots(plan, *step.values, Approach(step.target), side)
         return [[event_codes.STRIKE, place, slot, 0, row[f"{step.target.name}[0]"]]]
     if step.kind == "land":
-        return [[event_codes.LAND, 0, 0, frictions.index(step.target), 0]]
+        return [[event_codes.STICK_OR_SLIDE, 0, 0, frictions.index(step.target), 0]]
     if step.kind == "decide":
         return [[event_codes.DECIDE, 0, 0, 0, 0]]
     if step.kind == "ask":
         plan.asked[event] = (step.target, _add_slots(plan, *step.values))
-        return [[event_codes.ASK, 0, 0, 0, 0]]
+        return [[event_codes.CALL_CONTROLLER, 0, 0, 0, 0]]
     if step.kind == "record":
         plan.records.append((step.target, event, _add_slots(plan, *step.values)))
         return []

@@ -13,7 +13,7 @@ from ..methods.run_records import Run
 
 VALUE, RATE, PACE = 0, 1, 2  # rows of the matrices phi: values, rates and paces of the watched functions
 REACTION = 3  # value of WATCH.like
-END = 6  # index of the sample at the end of a step; sample 0 is its start
+LAST_SAMPLE = 6  # index of the sample at the end of a step; sample 0 is its start
 
 WATCH = rows(
     condition=COUNT,  # 1: a condition that holds or not; 0: a crossing
@@ -159,7 +159,7 @@ class Log(Record):
     slots: MATRIX
 
 
-class Kept(Record):
+class SavedState(Record):
     """Copy of the state before a step, to return to. Its fields are those of `State`."""
 
     time: REAL
@@ -229,7 +229,7 @@ class Trial(Record):
     at: VECTOR  # value of each function when it fired
 
 
-class Rubbing(Record):
+class FrictionProblem(Record):
     """Friction in an impact and at an instant."""
 
     slides: INDICES  # 1 slides, 0 sticks, 2 has to slide, −1 takes no part
@@ -246,7 +246,7 @@ class Rubbing(Record):
     creating: INDICES  # 1: rows of groups that would create energy
 
 
-class Meeting(Record):
+class ContactProblem(Record):
     """The problem of contacts that are not independent."""
 
     A: VECTOR
@@ -270,8 +270,8 @@ class EventRun(Run):
     structures: Structures
     events: Events
     log: Log
-    kept: Kept
+    kept: SavedState
     step: Step
     trial: Trial
-    rub: Rubbing
-    meeting: Meeting
+    rub: FrictionProblem
+    meeting: ContactProblem

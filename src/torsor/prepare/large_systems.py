@@ -15,9 +15,9 @@ from ..formulations.fingerprint import fingerprint
 from ..formulations.graphs.outputs import coordinate_labels, coordinate_units, layout
 from ..formulations.tables import tree_schedule
 from ..formulations.tables.group_schedule import Manifold
-from ..formulations.tables.numeric_system import PlainSystem
-from ..formulations.tables.numeric_tree import declared
-from ..formulations.tables.signal_outputs import readable
+from ..formulations.tables.numeric_system import NumericSystem
+from ..formulations.tables.numeric_tree import has_declared_velocities
+from ..formulations.tables.signal_outputs import depend_on_outputs_only
 from ..formulations.tables.system_passes import Passes
 from ..formulations.tables.system_schedule import SystemKernels
 from ..formulations.tables.tree_outputs import Outputs
@@ -26,7 +26,7 @@ from ..joints.alignment import strictly
 from ..joints.base import Connection
 from ..kernels.signatures import checked
 from ..lie import SE3, SO3, se3
-from ..parallel.ranks import ALONE
+from ..parallel.ranks import SINGLE_RANK
 from .choice import Choice
 from .state_space import Layout
 from .system import System
@@ -35,7 +35,7 @@ FORMULATIONS = ("relative", "hierarchical")
 METRIC = "mass"  # the only metric of projections that tables support
 
 
-def fixed(model, signals, values):
+def fix_parameters(model, signals, values):
     """A copy of a large model with its parameters replaced by values, and its signals. Other models are returned unchanged."""
     if not model.parameters or len(model.bodies) <= tree_schedule.LARGE or _has_discrete_or_input(model):
         return model, signals
@@ -65,7 +65,7 @@ def system_of(model, formulation, signals):
 
 def _elements_are_supported(model, formulation):
     """True if class kernels exist for all joints, constraints and forces of a model."""
-    system = model.derived.setdefault("plain", None) or PlainSystem(model)
+    system = model.derived.setdefault("plain", None) or NumericSystem(model)
     model.derived["plain"] = system
     tree = system.tree
     joints_are_supported = tree.numbers is not None and all(
@@ -86,9 +86,9 @@ def load_or_prepare(model, formulation, map, baumgarte, t, signals, values):
     mark = fingerprint(model, signals)
     key = (formulation, map, baumgarte, t, tuple(values.items()), mark)
     if model.derived.get("large", (None,))[0] != key:
-        fixed_model, fixed_signals = fixed(model, signals, values)
+        fixed_model, fixed_signals = fix_parameters(model, signals, values)
         plain = system_of(fixed_model, formulation, fixed_signals)
-        result = None if plain is None else prepared(plain, formulation, map, baumgarte, t, fixed_signals)
+        result = None if plain is None else prepare_system(plain, formulation, map, baumgarte, t, fixed_signals)
         if result is not None:
             result[0].fingerprint = mark
             plain.forget()
@@ -107,14 +107,14 @@ def _is_supported(model, signals):
         return False
     if not all(isinstance(c, Connection) for c in model.constraints) or any(b.particle for b in model.bodies):
         return False
-    return readable(model, signals)
+    return depend_on_outputs_only(model, signals)
 
 
 def _joint_is_supported(model, joint, group):
     """True if the coordinates of a joint are those of results or a rotation, or if it is the implied joint of a free body."""
     if isinstance(group, SE3):
         return joint.name not in model
-    return isinstance(group, SO3) or (declared(joint) and not joint.quasi)
+    return isinstance(group, SO3) or (has_declared_velocities(joint) and not joint.quasi)
 
 
 def _can_close_loop(constraint):
@@ -125,14 +125,14 @@ def _can_close_loop(constraint):
     return constraint.traced().holonomic and not counted and aligned
 
 
-def prepared(plain, formulation, map, baumgarte, t, signals, ranks=ALONE):
+def prepare_system(plain, formulation, map, baumgarte, t, signals, ranks=SINGLE_RANK):
     """The system of a large model, or of the share of a rank, and its kernels; None if its start must be computed in another
     way."""
     from ..start import large_start as start  # imported here because most models do not need it
 
     model = plain.model
     tree = plain.tree
-    given = start.given(plain.tree)
+    given = start.given_link_state(plain.tree)
     if not ranks.all(given is not None):
         return None
     sizes = scales(model, *plain.whole.tree.measured())
@@ -147,20 +147,20 @@ def prepared(plain, formulation, map, baumgarte, t, signals, ranks=ALONE):
         seldom=("outputs",), exchange=ranks.exchange, waiting=ranks.waiting,
     )  # fmt: skip
     choice = Choice(map, baumgarte, (), tuple(range(passes.loop_rows)), (), METRIC, sizes.unit, ())
-    system = described(passes, sizes, parts, choice, t, signals)
+    system = describe_large_system(passes, sizes, parts, choice, t, signals)
     x = state.joined(given[0], given[1], [])
     p = np.zeros(len(passes.turns))
-    velocities = start.speeds(tree)
-    if ranks.any(start.pushed(tree, velocities)):
+    velocities = start.given_body_velocities(tree)
+    if ranks.any(start.jointed_bodies_have_velocities(tree, velocities)):
         adopted = kernels.build({"adopted": passes.adopted()})["adopted"]
-        x = start.adopted(adopted, built["outputs"], passes, x, p, velocities)
+        x = start.adopt_body_velocities(adopted, built["outputs"], passes, x, p, velocities)
         if not ranks.all(x is not None):
             return None
     if hierarchical:
-        x = start.assembled(system, built, t, x, p)
+        x = start.assemble_large_start(system, built, t, x, p)
         if x is None:
             return None
-        tell_redundancy(system, plain, redundancy)
+        add_redundancy(system, plain, redundancy)
         if passes.turns:
             p = built["turns"](np.array([t]), x, p)[0]
     q, v = state.parted(x)
@@ -181,12 +181,12 @@ def _redundancy(plain, sizes, map, ranks):
     redundancy = None
     if not plain.cut or plain.cut.rank == 0:
         whole = plain.whole
-        q, v = start.given(whole.tree)
+        q, v = start.given_link_state(whole.tree)
         passes = Passes(whole, Layout(len(q), len(v), 0), sizes.unit)
         passes.layout = Layout(len(q), len(v), len(passes.turns))
         numbers = loops.Loops(whole, passes, sizes)
         numbers.built = kernels.build(numbers.schedules(map))
-        redundancy = loops.examine(numbers, passes.layout.joined(q, v, []))
+        redundancy = loops.diagnose_loops(numbers, passes.layout.joined(q, v, []))
     redundancy = ranks.gathered(redundancy)[0]
     here = plain.rows_of_whole if plain.cut else np.arange(len(plain.constraints))
     plain.redundancy = redundancy
@@ -195,7 +195,7 @@ def _redundancy(plain, sizes, map, ranks):
     return redundancy
 
 
-def tell_redundancy(system, plain, redundancy):
+def add_redundancy(system, plain, redundancy):
     """Enter redundant rows, reactions that are not unique and degrees of freedom in the description of a system or of a share."""
     if redundancy is None:
         return
@@ -238,7 +238,7 @@ def _kernels(passes, parts, signals, map, baumgarte, hierarchical):
     }
 
 
-def described(passes, sizes, parts, choice, t, signals):
+def describe_large_system(passes, sizes, parts, choice, t, signals):
     """The `System`, without its start."""
     plain = passes.system
     tree = passes.tree
@@ -302,9 +302,9 @@ def _linear(tree):
     return [x for k in tree.traces for x in linear[k]]
 
 
-def in_tables(task):
+def runs_through_tables(task):
     """True if a task runs through tables. Then its parameters are fixed numbers of the kernels."""
     if task.needs() or task.projection.metric != METRIC:
         return False
-    model, signals = fixed(task.model, dict(task.model.signals) | task.signals, task.values())
+    model, signals = fix_parameters(task.model, dict(task.model.signals) | task.signals, task.values())
     return system_of(model, task.formulation, signals) is not None

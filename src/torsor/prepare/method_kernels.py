@@ -5,7 +5,7 @@ import casadi as ca
 
 from ..elements.quantity import parted, time
 from ..formulations.graphs import generalized_alpha_equations, variational_equations
-from ..formulations.graphs.run_kernels import shared
+from ..formulations.graphs.run_kernels import eliminate_common_subexpressions
 from ..kernels.signatures import SIGNATURES
 
 
@@ -56,7 +56,9 @@ def landing_slope(state, kernels):
     xdot, _ = kernels["rate"](t1, end, state.p, factor, ca.SX.zeros(state.gains.shape))
     z = parted(state.rest(y), 1)[1]
     zdot = parted(state.blocks(xdot)[2], 1)[1]
-    return shared(_function("landing_slope", vectors, [ca.vec(ca.densify(ca.jacobian(zdot, z)))]))
+    return eliminate_common_subexpressions(
+        _function("landing_slope", vectors, [ca.vec(ca.densify(ca.jacobian(zdot, z)))])
+    )
 
 
 def _call_with_states(state, name):

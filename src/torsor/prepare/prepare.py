@@ -15,7 +15,7 @@ from ..formulations.algebra.scales import Scales
 from ..registry import lookup
 from . import large_systems
 from .choice import SHARE, Choice, to_lists
-from .derivation import derived
+from .derivation import derive
 from .event_kernels import columns_of
 from .event_lowering import lower_events
 from .state_space import contact_kernels_of, kernels_of, layout_of
@@ -46,7 +46,7 @@ def contact_kernels(derivation, key, f, choice):
     return kernels.build(contact_kernels_of(f), key=key)
 
 
-def mechanics(derivation, key, f, choice):
+def equation_kernels(derivation, key, f, choice):
     """Kernels of the equations of motion as separate functions of configuration and velocities, for `ts.compile`."""
     functions = {**f.functions(), **f.retractions(choice.map), "outputs": f.outputs(derivation.signals).function()}
     del functions["impulse"], functions["local"]
@@ -84,7 +84,7 @@ def prepare(
         large = large_systems.load_or_prepare(model, formulation, map, baumgarte, t, signals, values)
         if large is not None and not (needs and large[0].redundant):  # without redundant rows no loads are shared
             return large if build is run_kernels else (large[0], Blocks(*large))
-    derivation = derived(model, formulation, signals)
+    derivation = derive(model, formulation, signals)
     key = (map, baumgarte, repr(metric), tuple(values.items()), t, needs, build)
     if key not in derivation.systems:
         try:
@@ -135,17 +135,17 @@ def _consistent_start(model, absolute, values, t, likely):
     from ..start import model_start
     from ..start.constraints import Examiner
     from ..start.diagnosis import diagnose, refuse_contradictions
-    from ..start.impostors import assembled
+    from ..start.impostors import assemble_without_impostors
     from ..start.velocities import consistent_velocities
 
-    start = model_start.given(absolute, t, values)
+    start = model_start.given_start(absolute, t, values)
     scales = start.scales
     examiner = Examiner(absolute, scales)
     _refuse_unusable_numbers(model, start.q, start.p)
-    scales.rows = examiner.row_units(t, start.q, shut(model, start.p))
-    start = model_start.closed(absolute, examiner, t, start)
+    scales.rows = examiner.row_units(t, start.q, close_two_sided(model, start.p))
+    start = model_start.close_loops(absolute, examiner, t, start)
     p = start.p
-    q, displacement = assembled(absolute, examiner, t, start.q, p)
+    q, displacement = assemble_without_impostors(absolute, examiner, t, start.q, p)
     diagnosis = diagnose(examiner, t, q, p, likely=likely)
     residual, row = examiner.disagreement(t, q, p)
     q = examiner.assemble(t, q, p, diagnosis.keep)[0] if row is not None else q
@@ -153,7 +153,7 @@ def _consistent_start(model, absolute, values, t, likely):
     refuse_contradictions(examiner, diagnosis, t, q, v, p, absolute.rows)
     if row is not None:
         changes.insert(0, f"constraints disagree by up to {residual:.1e} of the model's size, most of all {row}")
-    changes[:0] = model_start.lost(absolute, examiner, t, q, p)
+    changes[:0] = model_start.describe_changed_coordinates(absolute, examiner, t, q, p)
     if displacement > ASSEMBLY_REPORTED:
         distance = f"{displacement * scales.length:.3g} m or {displacement:.3g} rad"
         changes.insert(0, f"positions were assembled: a body or joint moved by up to {distance}")
@@ -245,7 +245,7 @@ def describe_system(derivation, options, t, build, start, likely=None, numeric=N
 def _shared_loads(derivation, absolute, start, t):
     """Redundant rows at a start and reactions that are not unique, found in absolute coordinates for every formulation."""
     from ..start.constraints import Examiner
-    from ..start.reaction_uniqueness import undetermined
+    from ..start.reaction_uniqueness import undetermined_reactions
 
     diagnosis = start.diagnosis
     examiner = Examiner(absolute, start.model_start.scales)
@@ -253,11 +253,11 @@ def _shared_loads(derivation, absolute, start, t):
     return {
         "left_out": list(diagnosis.redundant),
         "shared": list(dict.fromkeys(absolute.rows[k].constraint.name for k in diagnosis.shared)),
-        "undetermined": undetermined(examiner, absolute, diagnosis, t, start.q, start.model_start.p, names),
+        "undetermined": undetermined_reactions(examiner, absolute, diagnosis, t, start.q, start.model_start.p, names),
     }
 
 
-def shut(model, p):
+def close_two_sided(model, p):
     """p, or rows of it, with every two-sided constraint closed on its first side: while it is open it has no rows."""
     places = {id(memory): k for k, memory in enumerate([*model.parameters.values(), *model.memories])}
     p = np.array(p)
@@ -285,7 +285,7 @@ def conditioning_limit(f, partition, redundant):
     return REDUNDANT_ROWS_LIMIT if redundant else 0.0
 
 
-def face_of(derivation, system, released=()):
+def numeric_formulation_of(derivation, system, released=()):
     """The numeric formulation of a system, with some of the elements that events switch released."""
     f = derivation.face()
     f.release([derivation.model.switched[k] for k in released])
@@ -314,15 +314,15 @@ def best_choice(f, examiner, t, q, p, options, before=()):
     return Choice.from_formulation(f, map, baumgarte, needs), partition
 
 
-def chosen_anew(derivation, system, choice, options, t, q, p):
+def choose_again(derivation, system, choice, options, t, q, p):
     """The choice with the best rows and dependent coordinates at this configuration."""
     from ..start.constraints import Examiner
-    from ..start.diagnosis import anew
+    from ..start.diagnosis import choose_independent_rows
 
-    f = face_of(derivation, system, choice.released)
+    f = numeric_formulation_of(derivation, system, choice.released)
     examiner = Examiner(f, f.scales)
     with one_thread(len(derivation.model.bodies)):
-        f.keep = anew(examiner, list(choice.keep), t, q, p)
+        f.keep = choose_independent_rows(examiner, list(choice.keep), t, q, p)
         before = to_lists(choice.dependent) if f.keep == list(choice.keep) else ()
         return best_choice(f, examiner, t, q, p, options, before)[0]
 

@@ -11,13 +11,13 @@ import numpy as np
 from ..elements.quantity import time
 from ..errors import AssemblyError, OptionError
 from ..events import Clock
-from ..formulations.fingerprint import time_dependent
+from ..formulations.fingerprint import time_dependent_expressions
 from ..formulations.tables import tree_schedule
 from ..lie import pose_stacks
-from ..start.request import Names
+from ..start.request import StartNames
 from . import large_systems
 from .event_lowering import in_constraints
-from .prepare import Start, describe_system, face_of, run_kernels
+from .prepare import Start, describe_system, numeric_formulation_of, run_kernels
 from .velocity_block import state_of
 
 # difference from the requested start / model size, or in rad; for speeds: / largest speed
@@ -43,7 +43,7 @@ class Starts:
 
     @cached_property
     def names(self):
-        return Names(self.model, self.own)
+        return StartNames(self.model, self.own)
 
     @cached_property
     def _derivation(self):
@@ -56,7 +56,7 @@ class Starts:
         from ..start.constraints import Examiner
         from ..start.joint_placement import Motion
 
-        numeric = face_of(self._derivation, self.own, self.own.choice.released)
+        numeric = numeric_formulation_of(self._derivation, self.own, self.own.choice.released)
         outputs = self._outputs(self.own, self.built)
         bodies = self.own.bodies
         R = outputs["rotation"].reshape(-1, 3, 3).swapaxes(1, 2)
@@ -67,7 +67,7 @@ class Starts:
         examiner = Examiner(numeric.absolute, numeric.absolute.scales)
         keep = [k for k in examiner.places if k not in self.own.left_out]
         diagnosis = {self.own.t: {"likely": keep, "mobility": self.own.freedom}}
-        solver = requested.Elsewhere(numeric.absolute, examiner, self.own.joint_coordinates, motion, diagnosis)
+        solver = requested.RequestedStarts(numeric.absolute, examiner, self.own.joint_coordinates, motion, diagnosis)
         return numeric, solver
 
     def _outputs(self, system, built):
@@ -118,7 +118,9 @@ class Starts:
 
     def _warn_about_time(self, when):
         """Warn if a start was recorded at another time than 0 and the model depends on time."""
-        if when and (time_dependent(self.model) or any(_depends_on_time(event) for event in self.model.events)):
+        if when and (
+            time_dependent_expressions(self.model) or any(_depends_on_time(event) for event in self.model.events)
+        ):
             warnings.warn(
                 f"model {self.model.name!r}: the start was at t = {when:.6g} s, and the run begins at t = 0, although forces, "
                 "imposed motions or events of the model depend on time. To continue at that time, use sim.reset(start, "
@@ -182,7 +184,7 @@ class Starts:
         signals = dict(self.model.signals) | self.task.signals
         if len(self.model.bodies) <= tree_schedule.LARGE or self.options[2] != large_systems.METRIC or self.options[3]:
             return None
-        model, signals = large_systems.fixed(self.model, signals, self.task.values())
+        model, signals = large_systems.fix_parameters(self.model, signals, self.task.values())
         return large_systems.system_of(model, self.task.formulation, signals)
 
     def _through_tables(self, plain, request, t):
@@ -212,7 +214,7 @@ class Starts:
             places.setdefault(label.rpartition("[")[0] or label, []).append(place)
         named = {label.rpartition("[")[0] or label for label in [*request.coordinates, *request.rates]}
         joints = {name: (coordinates[places[name]], rates[places[name]]) for name in named}
-        q, v = large_start.elsewhere(plain.tree, np.array(own.q), np.array(own.v), joints, request.bodies)
+        q, v = large_start.requested_link_state(plain.tree, np.array(own.q), np.array(own.v), joints, request.bodies)
         return replace(own, t=t, q=q.tolist(), v=v.tolist(), changes=[])
 
     def _with_same_kernels(self, numeric, t, q, v, p):
@@ -225,10 +227,10 @@ class Starts:
 
     def _with_new_choice(self, t, q, v, p, diagnosis):
         """The system at a start and its kernels, with rows and dependent coordinates chosen at this start."""
-        from ..start.model_start import Given
+        from ..start.model_start import GivenStart
 
         scales = self._assembly[1].examiner.scales
-        start = Start(Given(q, p, scales, self.own.mass, self.own.inertia), q, v, diagnosis, [])
+        start = Start(GivenStart(q, p, scales, self.own.mass, self.own.inertia), q, v, diagnosis, [])
         system = describe_system(self._derivation, list(self.options), t, run_kernels, start, self.own.keep)
         return system, self._derivation.library(system.choice, run_kernels)
 
@@ -254,14 +256,16 @@ class Starts:
     def _joint_differences(self, request, outputs, units, fastest):
         """The same for the requested coordinates and rates of joints. Rotation vectors in `outputs` are replaced by equivalent ones
         that are nearer to the request."""
-        from ..start.model_start import unreachable
+        from ..start.model_start import unreachable_message
 
         worst = 0.0
         missing = 0.0
         changes: list[str] = []
         requested = {} if request.whole else {self._places[label]: x for label, x in request.coordinates.items()}
         continuation = self._assembly[1].holding
-        for at, other, _ in continuation.other_way(outputs["coordinate"], [*requested], [*requested.values()]):
+        for at, other, _ in continuation.shorter_rotation_vectors(
+            outputs["coordinate"], [*requested], [*requested.values()]
+        ):
             outputs["coordinate"][at] = other
         if request.whole:
             return worst, missing, changes
@@ -272,7 +276,7 @@ class Starts:
             worst = max(worst, differences.max(initial=0.0))
             if name == "coordinate" and differences.max(initial=0.0) > START_DIFFERENCE_REPORTED:
                 missing = float(np.linalg.norm(signed))
-                changes.append(unreachable(missing))
+                changes.append(unreachable_message(missing))
             for (label, value), place, difference in zip(values.items(), places, differences):
                 if difference > START_DIFFERENCE_REPORTED:
                     suffix = ".rate" if name == "rate" else ""

@@ -19,8 +19,8 @@ import numpy as np
 
 from ..checks.potential_jumps import potential_may_jump
 from ..elements.quantity import parted, time
-from ..formulations.algebra.safe_norm import sloped
-from ..formulations.graphs.run_kernels import shared
+from ..formulations.algebra.safe_norm import regularise_norms
+from ..formulations.graphs.run_kernels import eliminate_common_subexpressions
 from ..kernels.signatures import SIGNATURES, checked
 from . import method_kernels
 from .choice import SHARE
@@ -163,7 +163,7 @@ class StateKernels:
         q, v, p = self.q(x), self.v(x), self.inputs(x)
         a = self.velocity_block.accelerations(q, v, p, self.blocks(xdot)[1])
         results = f.call([time, q, v, p, a, self.lam])
-        return shared(self._function(name, [time, x, self.p, xdot, self.lam], results))
+        return eliminate_common_subexpressions(self._function(name, [time, x, self.p, xdot, self.lam], results))
 
     def of_state(self, name, f):
         """Convert a function (t, q, v, p) into a function of the state."""
@@ -182,7 +182,7 @@ class StateKernels:
         columns = ca.horzsplit(ca.reshape(B, self.layout.v, -1))
         change = self.velocity_block.block_change
         changes = ca.vertcat(*[change(self.q(self.x), self.inputs(self.x), dv) for dv in columns])
-        return shared(self._function("meeting", [time, self.x, self.p], [A, changes, psi]))
+        return eliminate_common_subexpressions(self._function("meeting", [time, self.x, self.p], [A, changes, psi]))
 
     def conversions(self):
         """Kernels for states whose velocity block is not v: `stored` writes velocities into a state, `shown` reads them, and
@@ -203,7 +203,9 @@ class StateKernels:
             "shown": self._function("shown", arguments, state(self.v(x))),
         }
         if ca.depends_on(changed, after):
-            kernels["renewed"] = shared(self._function("renewed", [*arguments, after], state(self.y(x) + changed)))
+            kernels["renewed"] = eliminate_common_subexpressions(
+                self._function("renewed", [*arguments, after], state(self.y(x) + changed))
+            )
         return kernels
 
     def _arguments(self, names):
@@ -235,7 +237,7 @@ class StateKernels:
         states = self.state_rates(t, q, v, p, a, lam) if self.layout.states else ca.SX(0, 1)
         results = ca.vertcat(v, ydot, power, states), lam
         rate = self._function("rate", [time, self.x, self.p, self.F, self.gains], results)
-        return shared(rate) if self.layout.states else rate
+        return eliminate_common_subexpressions(rate) if self.layout.states else rate
 
     def _group(self):
         """Kernels of the group: retraction along an element of the algebra (`retract`), the same with normalisation
@@ -294,7 +296,9 @@ class StateKernels:
     def _slope(self, kernels):
         """Kernel of the Jacobian of a stage with respect to u, for Newton's method."""
         k = self._stage(kernels)(time, self.x, self.u, self.p)
-        return shared(ca.Function("slope", [time, self.x, self.u, self.p], [ca.jacobian(k, self.u)]))
+        return eliminate_common_subexpressions(
+            ca.Function("slope", [time, self.x, self.u, self.p], [ca.jacobian(k, self.u)])
+        )
 
     def _landing_slope(self, kernels):
         return method_kernels.landing_slope(self, kernels)
@@ -305,7 +309,7 @@ class StateKernels:
         e = ca.SX.sym("e", self.layout.algebra)
         slope = ca.SX.sym("slope", ca.jacobian_sparsity(k, self.u))
         arguments = [time, self.x, self.u, self.p, e, slope]
-        return shared(ca.Function("push", arguments, [ca.densify(ca.jtimes(k, self.u, e))]))
+        return eliminate_common_subexpressions(ca.Function("push", arguments, [ca.densify(ca.jtimes(k, self.u, e))]))
 
     def _stage(self, kernels):
         """A whole stage of a method as one kernel: dexp⁻¹(u) ẋ at x · exp(u).
@@ -317,7 +321,9 @@ class StateKernels:
         moved = kernels["retract"](self.x, self.u)
         factor = kernels["factor"](time, moved, self.p)
         rate, _ = kernels["rate"](time, moved, self.p, factor, ca.SX.zeros(self.gains.shape))
-        return shared(self._function("stage", [time, self.x, self.u, self.p], [kernels["differential"](self.u, rate)]))
+        return eliminate_common_subexpressions(
+            self._function("stage", [time, self.x, self.u, self.p], [kernels["differential"](self.u, rate)])
+        )
 
 
 def layout_of(model, q, v, p):
@@ -334,7 +340,7 @@ def kernels_of(f, map, baumgarte, signals, columns=None, needs=()):
     """
     layout = layout_of(f.model, f.q.shape[0], f.v.shape[0], f.p.shape[0])
     tables = {} if set(needs) - {SHARE} else f.schedules(layout)
-    rates = f.watching("states", sloped(ca.vertcat(*[state.rate for state in f.model.states], ca.SX(0, 1))))
+    rates = f.watching("states", regularise_norms(ca.vertcat(*[state.rate for state in f.model.states], ca.SX(0, 1))))
     solved = method_kernels.parts(f, map, needs, layout.states, rates)
     parts = {**f.functions(baumgarte, "rate" not in tables), **f.retractions(map), **solved}
     state = StateKernels(layout, parts, rates, tables, velocity_block(f, parts))

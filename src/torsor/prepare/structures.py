@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import AssemblyError
 from .choice import Choice
 from .event_lowering import lower_events
-from .prepare import best_choice, chosen_anew, conditioning_limit, contact_kernels, face_of, run_kernels
+from .prepare import best_choice, choose_again, conditioning_limit, contact_kernels, numeric_formulation_of, run_kernels
 
 CONTRADICTION_RESIDUAL = 1e-6  # residual of a redundant row / its unit: above this the row contradicts the others
 LISTED_ROWS = 5  # contradictory rows that a message names
@@ -44,7 +44,7 @@ class RowIndependence:
 
     def __call__(self, scales, t, q, p):
         """True if the rows are independent at a configuration, scaled as in `formulations/algebra/scales.py`."""
-        from ..start.constraints import WELL, shortened
+        from ..start.constraints import WELL_CONDITIONED_SINE, limit_row_lengths
 
         length = scales["length"]
         rows = scales["rows"]
@@ -55,8 +55,10 @@ class RowIndependence:
         units = np.array([rows.get(label, 1.0) for label in self.labels])
         A = self.G(t, q, p)[self.places] * np.where(self.linear, length, length / arms) / units[:, None]
         if len(A) == 1:
-            return bool(A[0] @ A[0] > WELL**2)
-        return len(A) <= A.shape[1] and bool(np.abs(np.diag(np.linalg.qr(shortened(A)[0].T, mode="r"))).min() > WELL)
+            return bool(A[0] @ A[0] > WELL_CONDITIONED_SINE**2)
+        return len(A) <= A.shape[1] and bool(
+            np.abs(np.diag(np.linalg.qr(limit_row_lengths(A)[0].T, mode="r"))).min() > WELL_CONDITIONED_SINE
+        )
 
 
 class Structures:
@@ -107,7 +109,7 @@ class Structures:
 
     def contact_library(self, structure):
         """The kernel of the effect of impulses at contacts and friction elements. Structures with the same other rows share it."""
-        rows = face_of(self.told, self.system).rows
+        rows = numeric_formulation_of(self.told, self.system).rows
         keep = tuple(k for k in structure.choice.keep if rows[k].constraint.rank == 0)
         choice = replace(structure.choice, keep=keep, released=(), dependent=(), metric="mass", needs=())
         return self.told.library(choice, contact_kernels)
@@ -134,7 +136,9 @@ class Structures:
         if structure is None or structure.scales is self.system.scales:
             return structure
         if key not in self.independence:
-            self.independence[key] = RowIndependence(face_of(self.told, self.system, self._released_places(key)))
+            self.independence[key] = RowIndependence(
+                numeric_formulation_of(self.told, self.system, self._released_places(key))
+            )
         independent = self.independence[key]
         same = structure.keep == independent.places and independent(self.system.scales, t, q, p)
         return replace(structure, scales=self.system.scales) if same else None
@@ -149,9 +153,9 @@ class Structures:
             structure = known.get((key, choice))
             self.known.append(structure or Structure(key, self.told.library(choice, run_kernels), choice, watches))
 
-    def rechosen(self, structure, t, q, p):
+    def choose_again(self, structure, t, q, p):
         """Choose rows and dependent coordinates of a structure again at this state. Returns True if the choice changes."""
-        choice = chosen_anew(self.told, self.system, structure.choice, self.options, t, q, p)
+        choice = choose_again(self.told, self.system, structure.choice, self.options, t, q, p)
         if choice == structure.choice:
             return False
         structure.built = self.told.library(choice, run_kernels)
@@ -164,7 +168,7 @@ class Structures:
         from ..start import diagnosis
         from ..start.constraints import Examiner
 
-        f = face_of(self.told, self.system, self._released_places(key))
+        f = numeric_formulation_of(self.told, self.system, self._released_places(key))
         examiner = Examiner(f, f.scales)
         assembled, _ = examiner.assemble(t, q, p)
         q = q if assembled is None else assembled

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..formulations.algebra.scales import rounded
+from ..formulations.algebra.scales import nearest_unit
 from .choice import Choice
 from .state_space import Layout
 
@@ -106,4 +106,4 @@ class System:
     @property
     def unit(self):
         """Unit of length of the kernels [m]."""
-        return rounded(self.length)
+        return nearest_unit(self.length)

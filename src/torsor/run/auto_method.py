@@ -104,7 +104,7 @@ def check_stability(runner, seconds):
     """Warn if stability limits the steps of a run that has taken so many seconds. Returns whether it was time to check."""
     if seconds < STABILITY_CHECK_AFTER:
         return False
-    run_messages.hint_at_collapse(runner)
+    run_messages.warn_of_tiny_steps(runner)
     if (message := stability_message(runner)) is not None:
         warnings.warn(message, stacklevel=3)
     return True

@@ -34,7 +34,7 @@ _notes: list[SignalNote] = []  # of the runs that go on in the main thread, the 
 
 
 @contextmanager
-def noted(keeps=True):
+def defer_signals(keeps=True):
     """Store Ctrl-C and SIGTERM instead of ending the process. A second Ctrl-C raises KeyboardInterrupt.
 
     keeps   whether the results of the run are stored; False: SIGTERM ends the process unless the user has a handler for it
@@ -65,7 +65,7 @@ def stop_requested():
 
 
 @contextmanager
-def abrupt():
+def raise_signals_at_once():
     """Raise KeyboardInterrupt at once for a signal that `noted` would only store."""
     note = _innermost()
     note.abrupt = True
@@ -78,7 +78,7 @@ def abrupt():
 
 
 @contextmanager
-def never_lost():
+def reraise_signals():
     """Make sure that the exception of a signal handler leaves this block.
 
     If it is swallowed, it is raised again every `RERAISE_AFTER` seconds. If it is replaced by another exception, the original

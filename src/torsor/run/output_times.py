@@ -13,10 +13,10 @@ from .auto_method import AUTO, EXPLICIT
 MOST_OUTPUTS = 10**12
 DEFAULT_PROJECTION = "least-squares"
 TOLERANCE = 1e-9  # default
-LOCATING = 1e-11  # default with located events: the time of an event is as exact as the motion that leads to it
+EVENT_TOLERANCE = 1e-11  # default with located events: the time of an event is as exact as the motion that leads to it
 
 
-class Spaced:
+class EqualIntervals:
     """Output times at equal intervals from 0 to `until`, as numpy.linspace gives them, computed on access."""
 
     def __init__(self, until, intervals):
@@ -40,7 +40,7 @@ def output_times(outputs, until):
         if not 1 <= outputs <= MOST_OUTPUTS:
             allowed = f"a number of intervals from 1 to {MOST_OUTPUTS:.0e} or an array of times"
             raise OptionError(f"outputs must be {allowed}, got {quantity.show(outputs)}")
-        return Spaced(float(until), int(outputs))
+        return EqualIntervals(float(until), int(outputs))
     try:
         times = np.asarray(quantity.reals(outputs))
     except Exception:  # a user's class may raise anything
@@ -74,7 +74,7 @@ def has_located_events(model):
     return any(not isinstance(event.watch, Clock) for event in model.events)
 
 
-def controlled(model, method, step, tolerance, map, projection):
+def check_method_options(model, method, step, tolerance, map, projection):
     """Validate method, step, tolerance, map and projection of a run. Returns the tolerance, which may be the default."""
     if not isinstance(method, str):
         raise OptionError(f"method must be the name of a method, such as 'rkmk54', got {quantity.show(method)}")
@@ -85,7 +85,7 @@ def controlled(model, method, step, tolerance, map, projection):
         adaptive = ", ".join(repr(k) for k, c in registered("integrator").items() if c.adaptive())
         raise OptionError(f"method {method!r} has no step-size control: give a positive `step`, or use {adaptive}")
     if tolerance is None:
-        tolerance = LOCATING if has_located_events(model) else TOLERANCE
+        tolerance = EVENT_TOLERANCE if has_located_events(model) else TOLERANCE
     number = quantity.number(tolerance)
     if number is None or not 1e-14 <= number <= 0.1:
         raise OptionError(f"tolerance must lie between 1e-14 and 0.1, got {quantity.show(tolerance)}")

@@ -20,7 +20,7 @@ from ..formulations.tables.gather_outputs import Gathering
 from ..formulations.tables.rank_system import PartSystem
 from ..formulations.tables.shares import shares
 from ..methods.status_codes import FINISHED
-from ..parallel.ranks import Lost
+from ..parallel.ranks import RankLost
 from ..prepare import large_systems
 from ..prepare.state_space import Layout
 from . import run_messages
@@ -45,7 +45,9 @@ class Part:
         self.shares = shares(ranks.count, whole.tree.parents, whole.merged, whole.forced.tolist(), self.owner)
         self.own = PartSystem(whole, self.shares, ranks.rank, ranks.count)
         ranks.shares = [self._describe_share(rank) for rank in range(ranks.count)]
-        result = large_systems.prepared(self.own, "hierarchical", task.map, task.projection.baumgarte, 0.0, {}, ranks)
+        result = large_systems.prepare_system(
+            self.own, "hierarchical", task.map, task.projection.baumgarte, 0.0, {}, ranks
+        )
         if result is None:
             raise OptionError(
                 f"{self.owner}: {self.ranks.word}s need a start that satisfies the constraints: give it joint by joint, or by "
@@ -68,7 +70,7 @@ class Part:
                 "the mass metric), 'baumgarte' or 'none'"
             )
         signals = dict(task.model.signals) | task.signals
-        bare, _ = large_systems.fixed(task.model, {}, task.values())
+        bare, _ = large_systems.fix_parameters(task.model, {}, task.values())
         whole = None if signals else large_systems.system_of(bare, "hierarchical", {})
         if whole is None:
             raise OptionError(
@@ -82,8 +84,10 @@ class Part:
         sizes = [int(whole.tree.sizes(what).sum()) for what in ("size", "dimension")]
         passes = SimpleNamespace(system=whole, tree=whole.tree, layout=Layout(*sizes, 0), turns=[])
         choice = replace(own.choice, keep=tuple(range(rows)))
-        system = large_systems.described(passes, Scales(**own.scales), layout(whole.shown, rows, []), choice, own.t, {})
-        large_systems.tell_redundancy(system, whole, self.own.redundancy)
+        system = large_systems.describe_large_system(
+            passes, Scales(**own.scales), layout(whole.shown, rows, []), choice, own.t, {}
+        )
+        large_systems.add_redundancy(system, whole, self.own.redundancy)
         return system
 
     def _describe_share(self, rank):
@@ -137,7 +141,7 @@ class RankRunner(Runner):
     def run(self, *arguments, **options):
         try:
             return super().run(*arguments, **options)
-        except Lost as lost:
+        except RankLost as lost:
             self.ranks.trouble = lost
             return str(lost)
 
@@ -151,7 +155,7 @@ class RankRunner(Runner):
         super().begin(times, last)
         self.gathered = np.zeros((len(times), self.part.gathering.size)) if self.ranks.rank == 0 else None
 
-    def _catch_up(self):
+    def _evaluate_new_outputs(self):
         new = slice(self.outputs_evaluated, self.written)
         if new.start == new.stop or self.ranks.trouble is not None:
             return
@@ -167,7 +171,7 @@ class RankRunner(Runner):
 
     def collect(self, message):
         """The results up to the time that was reached, on rank 0; None on all others."""
-        self._catch_up()
+        self._evaluate_new_outputs()
         self.out.written = self.outputs_evaluated
         if self.ranks.rank:
             return None

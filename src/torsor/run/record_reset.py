@@ -5,7 +5,7 @@ import numpy as np
 from ..kernels.records import COUNT, REAL, Array
 
 
-class Blank:
+class RecordReset:
     """Sets everything in some records to zero, as `Record.clear` does. Valid while the records keep their arrays."""
 
     def __init__(self, *records):

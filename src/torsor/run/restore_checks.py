@@ -50,7 +50,7 @@ def refuse_unfit_records(runner, arrays, trusted):
     if trusted:
         return
     ranges = limits(runner)
-    for part, record in runner._lasting().items():
+    for part, record in runner._stored_records().items():
         for field, kind in record.fields.items():
             name = f"{part}.{field}"
             if kind in (REAL, COUNT):

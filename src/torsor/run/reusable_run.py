@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from .interrupt_signals import never_lost
+from .interrupt_signals import reraise_signals
 
 
-class Prepared:
+class PreparedRun:
     """A task that is ready to run.
 
     own      the system at the start of the model
@@ -45,11 +45,11 @@ class Prepared:
         """
         requested = any(x is not None for x in (t, q, v, p))
         self.system = system if system is not None else self.at(t, q, v, p) if requested else self.own
-        with nullcontext() if self.system.choice is self.runner.choice else never_lost():
+        with nullcontext() if self.system.choice is self.runner.choice else reraise_signals():
             self.runner.restart(self.system, until=until)
 
     def run(self, times, progress=None):
         """Run from the start through the output times to the end of the run. Returns a `Trajectory`."""
-        with never_lost():
+        with reraise_signals():
             self.runner.begin(times)
         return self.runner.collect(self.runner.run(progress))

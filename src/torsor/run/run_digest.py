@@ -9,7 +9,7 @@ from ..kernels.derivation_lock import DERIVING
 from ..prepare.function_digest import digest_of_laws
 
 
-def facts_of_run(task, times):
+def run_facts(task, times):
     """Everything that determines the results of a run, as texts by name: model, options and output times."""
     from .. import __version__
 

@@ -64,11 +64,11 @@ def _rate_jumps(runner):
     return "" if runner.jump_search is None else runner.jump_search.suspects()
 
 
-def hint_at_collapse(runner):
+def warn_of_tiny_steps(runner):
     """Warn of forces that jump as functions of a rate if steps are very short."""
     state = runner.state
     if runner.jump_search is not None and state.step < COLLAPSED_BELOW * abs(runner.until):
-        runner.jump_search.hint_at_collapse(state.time, state.step)
+        runner.jump_search.warn_of_tiny_steps(state.time, state.step)
 
 
 def step_tried(runner):
@@ -112,7 +112,7 @@ def endless_run_message(runner, left, seconds, passed, steps):
     left, passed     simulated time that is left, and that passed in the last `seconds` [s]
     seconds, steps   wall time since the last check [s], and steps in it
     """
-    hint_at_collapse(runner)
+    warn_of_tiny_steps(runner)
     rate = runner._largest_over_ranks(_fastest_rate(runner))
     if passed * LONGEST_RUN * 86400 < left * seconds:
         pace = f"steps of {passed / max(steps, 1):.2g} s, {passed:.2g} s in the last {seconds:.0f} s"

@@ -81,7 +81,7 @@ class Results:
     def collect(self, message):
         """The results up to the time that was reached, as a `Trajectory`."""
         done = self.written
-        self._catch_up()
+        self._evaluate_new_outputs()
         events = self._events()
         message = self.verdict(message)
         return Trajectory(
@@ -93,7 +93,7 @@ class Results:
         """Work of forces without potential, at some outputs [J]."""
         return self.out.x[which, self.plan.configuration + self.plan.velocities]
 
-    def _catch_up(self):
+    def _evaluate_new_outputs(self):
         """Evaluate the outputs at the states written since the last call, with the kernels that produced these states."""
         new = slice(self.outputs_evaluated, self.written)
         if new.start == new.stop:
@@ -123,7 +123,7 @@ class Results:
 
     def take(self):
         """Rows [time, work, change by events, outputs] that were reached since the last call."""
-        self._catch_up()
+        self._evaluate_new_outputs()
         new = slice(self.outputs_taken, self.written)
         self.outputs_taken = new.stop
         return np.column_stack([self.times[new], self._work(new), self.out.by_events[new], self.outputs[new]])

@@ -28,12 +28,12 @@ from ..methods.run_records import (
 from ..methods.status_codes import ILL_CHOSEN, RUNNING
 from ..prepare.choice import Choice
 from . import auto_method, run_messages
-from .interrupt_signals import abrupt, never_lost, stop_requested
-from .record_reset import Blank
+from .interrupt_signals import raise_signals_at_once, reraise_signals, stop_requested
+from .record_reset import RecordReset
 from .restore_checks import refuse_unfit_facts, refuse_unfit_records
 from .runner_start import RunnerStart
 
-SLICE = 0.1  # seconds of compiled code between returns to Python
+SLICE_SECONDS = 0.1  # seconds of compiled code between returns to Python
 RECHOOSE_BELOW = (
     0.3  # pivot / pivot when chosen, below which independent coordinates that are integrated are chosen again
 )
@@ -91,13 +91,13 @@ class Runner(RunnerStart):
         self.out = Outputs()
         self.run_ = self.record(
             plan=self.plan, method=self.method, state=self.state, past=self.past, scales=self.scales, scratch=self.scratch,
-            equations=self.equations, span=self.span, out=self.out, **self._further(),
+            equations=self.equations, span=self.span, out=self.out, **self._extra_records(),
         )  # fmt: skip
         self.march = loops(self.loop[0])[self.loop[1]]
         self.evaluate = loops("torsor.run.time_loop")["evaluate"]
         self.built = None
         self.kernel_rows: dict = {}  # rows of the kernel table by library, number of constraint rows and watching
-        self.cleared = Blank(*self._forgotten())
+        self.cleared = RecordReset(*self._records_to_clear())
         self.restart(system, built)
 
     def _refuse_rotations(self, projection, built):
@@ -112,11 +112,11 @@ class Runner(RunnerStart):
             )
         return projection
 
-    def _further(self):
+    def _extra_records(self):
         """Further fields of the record of a run."""
         return {}
 
-    def _forgotten(self):
+    def _records_to_clear(self):
         """Records that have to be cleared before the next run."""
         return [self.state, self.past, self.scales, self.span]
 
@@ -169,7 +169,7 @@ class Runner(RunnerStart):
             row["watched"] = watches > 0
             row["poor"] = 0.0
             row["rich"] = np.inf
-            self._make_room(built)
+            self._enlarge_scratch(built)
             # a reference to the library keeps its address, which is the key, from being used again
             known = self.kernel_rows[id(built), len(keep), watches] = built, row
         return known[1]
@@ -182,9 +182,9 @@ class Runner(RunnerStart):
         self.past.slope = np.zeros(max(table["slopes"]))
         self.past.sloped = 0
         self.equations.known = 0
-        self.cleared = Blank(*self._forgotten())
+        self.cleared = RecordReset(*self._records_to_clear())
 
-    def _make_room(self, built):
+    def _enlarge_scratch(self, built):
         """Enlarge the scratch vectors to the sizes that these kernels need."""
         for name, size in sizes_of(built):
             if Scratch.fields.get(name) is VECTOR and size > getattr(self.scratch, name).size:
@@ -208,9 +208,9 @@ class Runner(RunnerStart):
 
     def _choose_again(self):
         """Choose rows and dependent coordinates at the state that was tried, and load kernels if the choice is another one."""
-        self._catch_up()
+        self._evaluate_new_outputs()
         tried = self.scratch.tried.copy()
-        with abrupt(), never_lost():
+        with raise_signals_at_once(), reraise_signals():
             now = float(self.scratch.t[0])  # time of the trial: constraints may depend on time
             q = tried[: self.plan.configuration]
             choice = self.rechoose(self.choice, now, q, self.state.p)
@@ -260,11 +260,11 @@ class Runner(RunnerStart):
                 status = self._advance(budget)
                 seconds += self._largest_over_ranks(clock.perf_counter() - slice_start)
                 status = self._answer(status)
-                self._catch_up()
+                self._evaluate_new_outputs()
                 taken = self._largest_over_ranks(clock.perf_counter() - slice_start)
                 passed = self.state.time - slice_time
                 most = budget * stride / passed if passed > 0 else np.inf
-                budget = int(max(1, min(10_000_000, budget * min(8.0, SLICE / max(taken, 1e-6)), most)))
+                budget = int(max(1, min(10_000_000, budget * min(8.0, SLICE_SECONDS / max(taken, 1e-6)), most)))
                 if progress is not None:
                     progress(self.state.time, self.state.steps)
                 if not stability_checked and status == RUNNING:
@@ -294,7 +294,9 @@ class Runner(RunnerStart):
     def _first_slice(self):
         """Number of steps that surely take less than a slice, at a nanosecond for each instruction of the kernels."""
         operations = sum(self.built[k].instructions for k in ("factor", "rate", "positions", "velocities"))
-        return int(self._largest_over_ranks(max(1, min(256, SLICE / (1e-9 * self.method.stages * max(operations, 1))))))
+        return int(
+            self._largest_over_ranks(max(1, min(256, SLICE_SECONDS / (1e-9 * self.method.stages * max(operations, 1)))))
+        )
 
     def _message(self, status):
         return run_messages.message(self, status)
@@ -303,10 +305,12 @@ class Runner(RunnerStart):
         """Everything that the rest of the run depends on: facts that JSON can store, and arrays."""
         chosen = {"choice": self.choice.facts, "used": sorted(self.used)}
         facts = chosen | {"choices": self.choices, "wall": self.wall, "looked": self.looked}
-        arrays = {f"{part}.{n}": x for part, record in self._lasting().items() for n, x in record.snapshot().items()}
+        arrays = {
+            f"{part}.{n}": x for part, record in self._stored_records().items() for n, x in record.snapshot().items()
+        }
         return facts, arrays | {f"kernels.{name}": self.run_.kernels[name].copy() for name in PIVOT_BOUNDS}
 
-    def _lasting(self):
+    def _stored_records(self):
         """Records that the rest of the run depends on."""
         return {"state": self.state, "past": self.past, "scales": self.scales, "span": self.span}
 
@@ -332,7 +336,7 @@ class Runner(RunnerStart):
         for name, x in arrays.items():
             part, _, own = name.partition(".")
             parts.setdefault(part, {})[own] = x
-        for part, record in self._lasting().items():
+        for part, record in self._stored_records().items():
             record.restore(parts[part])
         for name, x in parts["kernels"].items():
             self.run_.kernels[name] = x

@@ -13,25 +13,25 @@ from .breakpoints import next_breakpoint
 from .run_tolerances import POSITION_EXACT
 
 MAGNIFICATION = 10.0  # distance by which a projection may move a state within a step / (its residual + tolerance)
-SAME = 4e-15  # difference of two instants / time: closer instants are equal
+TIMES_EQUAL = 4e-15  # difference of two instants / time: closer instants are equal
 
 
 @inlined
-def full(run):
+def portion_is_complete(run):
     """True if all outputs of this portion are written and another portion follows."""
     out = run.out
     return out.more == 1 and out.written == out.times.size
 
 
 @inlined
-def finished(run):
+def outputs_are_complete(run):
     """True if all outputs are written, and the end of the run is reached or belongs to the next portion."""
     out = run.out
     return out.written == out.times.size and (out.more == 1 or run.state.time >= out.end)
 
 
 @inlined
-def deliver(run):
+def write_due_outputs(run):
     """Write the present state to all outputs that are due. Returns the time at which the next step has to end at the latest."""
     out, state, following = run.out, run.state, next_breakpoint(run)
     while out.written < out.times.size and state.time >= out.times[out.written]:
@@ -44,18 +44,18 @@ def deliver(run):
 
 
 @inlined
-def wanted(run):
+def output_within_step(run):
     """True if the next output lies within the last step. An output that differs from its end by rounding belongs to the end."""
     out, t = run.out, run.state.time
-    return out.written < out.times.size and out.times[out.written] < t - SAME * abs(t)
+    return out.written < out.times.size and out.times[out.written] < t - TIMES_EQUAL * abs(t)
 
 
 @compiled
-def deliver_within(run):
+def write_outputs_within_step(run):
     """Write the outputs that lie within the last step."""
-    if run.plan.dense == 1 and wanted(run):
+    if run.plan.dense == 1 and output_within_step(run):
         fill(run)
-        while wanted(run):
+        while output_within_step(run):
             write_dense_output(run, run.out.times[run.out.written], run.out.written)
             run.out.written += 1
         run.state.fresh = 0

@@ -16,7 +16,7 @@ from ..prepare import event_codes
 from . import run_messages
 from .many.held_inputs import add_work, potential_energy
 from .restore_checks import refuse, refuse_unfit_log
-from .reusable_run import Prepared
+from .reusable_run import PreparedRun
 from .runner import PROGRESS_CHECK_AFTER
 
 LOG = ("time", "event", "energy", "slots")  # columns of the log of events
@@ -24,7 +24,7 @@ LOG_PARTS = 16  # parts of the log of events that are kept, of some thousand eve
 LOG_LENGTH = 16384  # events that are kept when the log is read
 
 
-class Stopped(Exception):
+class StepperStopped(Exception):
     """The run ended before the requested time; the text says why."""
 
 
@@ -37,14 +37,14 @@ class Stepper:
     potential_jumps  True if the potential energy may jump with an input
     """
 
-    def __init__(self, prepared: Prepared):
+    def __init__(self, prepared: PreparedRun):
         self.prepared = prepared
         self.runner = prepared.runner
         self.running = False
         runner = self.runner
         self.state = runner.state
         self.out = runner.out
-        self.eventful = hasattr(runner, "events")
+        self.has_events = hasattr(runner, "events")
         self.address = runner.run_.address
         self.march = runner.march
         self.potential_jumps = bool(runner.plan.potential_jumps)
@@ -54,7 +54,7 @@ class Stepper:
             outputs=np.zeros((1, runner.sizes["outputs"])),
         )  # fmt: skip
         runner.begin(np.zeros(0))
-        if self.eventful:
+        if self.has_events:
             runner.controllers.goes_on = True
         self._apply_start_events()
         self.begin()
@@ -88,7 +88,7 @@ class Stepper:
 
         A failure is reported by the first call of `advance`.
         """
-        while self.eventful and (status := self.march(self.address, 0)) != RUNNING:
+        while self.has_events and (status := self.march(self.address, 0)) != RUNNING:
             if self.runner._answer(status) != RUNNING:
                 break
 
@@ -128,14 +128,14 @@ class Stepper:
                     left, passed = self.out.end - self.state.time, self.state.time - time_before
                     steps = self.state.steps - steps_before
                     if message := run_messages.endless_run_message(self.runner, left, taken, passed, steps):
-                        raise Stopped(message)
+                        raise StepperStopped(message)
                     began, time_before, steps_before = clock.perf_counter(), self.state.time, self.state.steps
                 if status == event_codes.ENDED:
                     self.ended = self.runner._message(status)
                 answer = self.runner._answer(status)
                 if answer != RUNNING:
-                    raise Stopped(self.runner._message(answer))
-                if status == event_codes.FULL:
+                    raise StepperStopped(self.runner._message(answer))
+                if status == event_codes.LOG_FULL:
                     del self.runner.logged[:-LOG_PARTS]
                 status = self.march(self.address, self.budget)
         except BaseException:  # an interruption as well
@@ -151,7 +151,7 @@ class Stepper:
             self.runner.past.kept = 0
             if self.potential_jumps:
                 add_work(self.runner, potential_energy(self.runner) - before)
-            if self.eventful:
+            if self.has_events:
                 self.runner.events.pending = self.runner.events.passes = 1
 
     def outputs(self):
@@ -159,7 +159,7 @@ class Stepper:
         if self.stale:
             now, state = self.present, self.state
             now.times[0], now.x[0], now.p[0] = state.time, state.x, state.p
-            now.structure = self.runner.events.structure if self.eventful else 0
+            now.structure = self.runner.events.structure if self.has_events else 0
             self.runner.evaluate(self.address, now.address)
             self.stale = False
         return self.present.outputs[0]
@@ -175,7 +175,7 @@ class Stepper:
 
     def raised(self):
         """The exception that a user's function has raised, or None."""
-        return self.runner.controllers.failure if self.eventful else None
+        return self.runner.controllers.failure if self.has_events else None
 
     @property
     def work(self):
@@ -184,7 +184,7 @@ class Stepper:
 
     def log(self):
         """The last events: times, indices in the program, changes of the energy, values in slots."""
-        if not self.eventful:
+        if not self.has_events:
             return np.zeros(0), np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 0))
         runner = self.runner
         runner._empty_log()
@@ -241,6 +241,6 @@ class Stepper:
         if self.state.time < self.since and self.reach < np.inf:  # the stored run may have begun at any time
             self.since = None
             self._extend_breakpoints(abs(self.reach))
-        if self.eventful:
+        if self.has_events:
             runner.log.count = 0
             self._set_log(*(arrays[f"log.{what}"] for what in LOG))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..checks.continuity import refuse_jumps
-from ..checks.table_breakpoints import bends_of
+from ..checks.table_breakpoints import breakpoints_of
 from ..errors import AccuracyWarning, ModelError, OptionError, ResultError, RunError
 from ..joints import Joint
 from ..kernels.derivation_lock import DERIVING, deriving
@@ -18,20 +18,20 @@ from ..methods.integrator import integrator_of
 from ..methods.projections import Projection
 from ..model.hints import hint_at_rigidity
 from ..model.model import Model
-from ..parallel.ranks import ALONE
+from ..parallel.ranks import SINGLE_RANK
 from ..prepare import auto_formulation
 from ..prepare.choice import SHARE
-from ..prepare.derivation import derived
-from ..prepare.prepare import changes_structure, chosen_anew, run_kernels
+from ..prepare.derivation import derive
+from ..prepare.prepare import changes_structure, choose_again, run_kernels
 from ..prepare.requested_start import Starts
 from ..registry import registered
 from . import auto_method, verdict
-from .interrupt_signals import never_lost
+from .interrupt_signals import reraise_signals
 from .restore_checks import refuse_other_system
 from .run_tolerances import MOTION_RESOLVED
 from .runner import Runner
 
-SOLVED = "solved"
+REACTIONS_AS_SOLVED = "solved"
 
 
 @contextmanager
@@ -65,12 +65,12 @@ class Task:
     map: str
     signals: dict
     parameters: dict
-    reason: str = auto_formulation.ASKED
+    reason: str = auto_formulation.REQUESTED
     ranks: Any = None
     method_reason: str = ""
     controllers: Any = None  # controllers whose Python functions the run calls
     start: Any = None  # start as given by the user; None: the start of the model
-    reactions: str = SOLVED  # of redundant constraints: as solved for, or shared with the least norm
+    reactions: str = REACTIONS_AS_SOLVED  # of redundant constraints: as solved for, or shared with the least norm
     exactly: bool = False  # refuse values by name, and coordinates that no assembly has, instead of moving the start
     starts: Any = field(default=None, compare=False, repr=False)
 
@@ -89,7 +89,7 @@ class Task:
         }  # fmt: skip
 
     @garbage_collection_paused()
-    @never_lost()
+    @reraise_signals()
     def prepared(self, stored=None):
         """Prepare the task. Returns the system and its runner.
 
@@ -113,8 +113,8 @@ class Task:
             self.starts = Starts(self, system, built, kernel_options)
             system, built = (system, built) if self.start is None else self.starts.at(self.start)
         hint_at_rigidity(model, system.freedom)
-        refuse_endless(model, system, self.until)
-        return system, self._make_runner(system, built, kernel_options).set_breakpoints(bends_of(model))
+        refuse_too_fast_start(model, system, self.until)
+        return system, self._make_runner(system, built, kernel_options).set_breakpoints(breakpoints_of(model))
 
     def _kernel_options(self):
         """Options that kernels depend on: map, gains of Baumgarte's method, metric of the projection."""
@@ -122,7 +122,7 @@ class Task:
 
     def _derive_system(self):
         """Formulation with its reason, system and kernels; `method="auto"` becomes the chosen method."""
-        derive = deriving(auto_formulation.prepared)
+        derive = deriving(auto_formulation.choose_and_prepare)
         arguments = (self.model, self.formulation, *self._kernel_options(), self.signals, self.parameters)
         result = derive(*arguments, needs=self.needs())
         if self.method == auto_method.AUTO:
@@ -158,7 +158,7 @@ class Task:
             return runner
 
         def rechoose(choice, *at):
-            return chosen_anew(self.derived(), system, choice, kernel_options, *at)
+            return choose_again(self.derived(), system, choice, kernel_options, *at)
 
         def library(choice):
             return self.derived().library(choice, run_kernels)
@@ -197,21 +197,21 @@ class Task:
         part = Part(self, self.ranks)
         self.formulation = "hierarchical"
         self.reason = f"{self.ranks.word}s run it"
-        refuse_endless(self.model, part.system, self.until, self.ranks)
+        refuse_too_fast_start(self.model, part.system, self.until, self.ranks)
         runner = RankRunner(part, self.method, self.step, self.tolerance, self.projection, self.until)
-        return part.whole_system, runner.set_breakpoints(bends_of(self.model))
+        return part.whole_system, runner.set_breakpoints(breakpoints_of(self.model))
 
     def blame(self, reach, t, bodies, p):
         """Elements that are not numbers at a state or up to `reach` seconds later, as the end of a message; empty if all are.
 
         bodies   position, rotation, velocity and angular velocity of each body
         """
-        from ..checks.undefined_elements import undefined
+        from ..checks.undefined_elements import first_undefined_elements
 
         p = (
             p if len(p) else self.model.input_values(self.values())
         )  # the kernels of a large model contain its parameters
-        owners, when, causes = undefined(self.model, reach, t, bodies, p)
+        owners, when, causes = first_undefined_elements(self.model, reach, t, bodies, p)
         if owners:
             undefined_at = f"{', '.join(owners)} is not a number at t = {when:.9g} s"
             return f": {': '.join([undefined_at, *dict.fromkeys(causes)])}"
@@ -220,7 +220,7 @@ class Task:
 
     def derived(self):
         """What is derived from the model for this formulation (`prepare/derivation.py`)."""
-        return derived(self.model, self.formulation, dict(self.model.signals) | self.signals)
+        return derive(self.model, self.formulation, dict(self.model.signals) | self.signals)
 
     def judged(self, system, data, count, folder=None):
         """Check the result of a run. Returns the data, or raises a RunError that contains it.
@@ -277,10 +277,10 @@ class Task:
             )
         return ""
 
-    def doubted(self, data, level=3):
+    def warn_if_inaccurate(self, data, level=3):
         """Warn if the result of a run may be inaccurate: friction loads, divided steps, energy balance. Returns the data."""
         a = data.attrs
-        warn_of_loads(self.model, data, "the motion is", level + 2)
+        warn_of_friction_loads(self.model, data, "the motion is", level + 2)
         if a.get("cut_steps"):
             warnings.warn(
                 f"model {self.model.name!r}: {a['cut_steps']} of the steps of {self.step:g} s were cut into shorter ones, since "
@@ -302,18 +302,18 @@ class Task:
         return data
 
 
-def warn_of_loads(model, data, what, level):
+def warn_of_friction_loads(model, data, what, level):
     """Warn of dry friction in joints whose reactions are not unique.
 
     what    is not unique either: subject and verb of the message
     level   stack level of the warning
     """
     unique = (data["reaction_unique"] & data["reaction_torque_unique"]).all("axis").values
-    if text := doubt_of_loads(model, data["joint"].values[~unique].tolist(), what):
+    if text := friction_load_message(model, data["joint"].values[~unique].tolist(), what):
         warnings.warn(text, AccuracyWarning, stacklevel=level)
 
 
-def doubt_of_loads(model, shared, what="the motion is"):
+def friction_load_message(model, shared, what="the motion is"):
     """Message about dry friction in joints whose reactions are not unique; empty if there is none.
 
     shared   names of joints whose reactions are not unique
@@ -326,7 +326,7 @@ def doubt_of_loads(model, shared, what="the motion is"):
     )
 
 
-def refuse_endless(model, system, until, ranks=ALONE):
+def refuse_too_fast_start(model, system, until, ranks=SINGLE_RANK):
     """Refuse a start so fast that the displacement during the run is lost in rounding."""
     sizes = np.where(np.array(system.linear, bool), system.length, 1.0)
     (rate,) = ranks.largest(np.abs(np.array(system.v) / sizes).max(initial=0.0))

@@ -13,7 +13,7 @@ from ..methods.status_codes import ACCEPTED, FINISHED, ILL_CHOSEN, LOST, REJECTE
 from ..methods.vector_functions import rate
 from .attempt import attempt
 from .many.repeat_loop import Repetition, begin_run, set_inputs, store_results
-from .step_outputs import deliver, deliver_within, finished
+from .step_outputs import outputs_are_complete, write_due_outputs, write_outputs_within_step
 
 at, evaluation_at, repetition_at = reference(Run), reference(Evaluation), reference(Repetition)
 
@@ -23,16 +23,16 @@ def advance_to(run, end, budget):
     """Attempt at most `budget` steps up to the time `end`; write the state at every output time that is reached."""
     run.state.fresh = 0
     run.state.rated = LOST if run.state.rated != 0 else 0
-    deliver_within(run)
+    write_outputs_within_step(run)
     for _ in range(budget):
-        goal = deliver(run)
-        if finished(run) or run.state.time >= end:
+        goal = write_due_outputs(run)
+        if outputs_are_complete(run) or run.state.time >= end:
             return FINISHED
         begins(run, 0)
         status = attempt(run, 0, min(goal, end))
         if run.state.time > run.span.start:
             ends_here(run)
-            deliver_within(run)
+            write_outputs_within_step(run)
         if status != ACCEPTED and status != REJECTED:
             return status
     return RUNNING

@@ -7,8 +7,8 @@ from ..joints import Joint
 from ..model.topology import spanning_tree
 from ..prepare import large_systems
 from ..start.constraints import Examiner
-from ..start.impostors import JUMPED, impostors, misaligned
-from ..start.large_start import departed
+from ..start.impostors import IMPOSTOR_IN_RUN, impostors, misaligned_constraints
+from ..start.large_start import first_impostor
 from ..start.singular_positions import singular_elements
 from .run_tolerances import REDUNDANT_ROWS_AGREE
 
@@ -28,11 +28,13 @@ def find_jumped_element(task, system, data):
         return None
     some = np.unique(np.linspace(0, data.sizes["time"] - 1, OUTPUTS_CHECKED).astype(int))
     if (large := _large_system(task)) is not None:
-        return departed(large, JUMPED, system.length, *_poses(data, some))
+        return first_impostor(large, IMPOSTOR_IN_RUN, system.length, *_poses(data, some))
     absolute = task.derived().face().absolute
     for t, q, p in _states(task, system, data, some):
-        joints = [model.joints[k] for k in impostors(absolute, system.length, JUMPED, t, q, p)]
-        others = [c for c, _ in misaligned(absolute, t, q, p) if id(c) not in switched and is_permanent(model, c)]
+        joints = [model.joints[k] for k in impostors(absolute, system.length, IMPOSTOR_IN_RUN, t, q, p)]
+        others = [
+            c for c, _ in misaligned_constraints(absolute, t, q, p) if id(c) not in switched and is_permanent(model, c)
+        ]
         wrong = [joint for joint in joints if id(joint) in cut] + others
         if wrong:
             return wrong[0], float(t)
@@ -104,7 +106,7 @@ def is_permanent(model, constraint):
 
 def _large_system(task):
     """The numeric system of a large model; None if the model is not run as one."""
-    bare, signals = large_systems.fixed(task.model, dict(task.model.signals) | task.signals, task.values())
+    bare, signals = large_systems.fix_parameters(task.model, dict(task.model.signals) | task.signals, task.values())
     return large_systems.system_of(bare, task.formulation, signals)
 
 

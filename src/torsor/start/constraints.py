@@ -13,9 +13,11 @@ from ..errors import AssemblyError
 from ..formulations.algebra.scales import Scales
 from .start_tolerances import DAMPING
 
-ROUNDING = 1e-13  # residual ĝ of an assembled start
-CLOSED = 1e-7  # residual ĝ that redundant constraints may keep at an assembled start
-WELL = 0.1  # sine of the angle between a row and the rows before it, above which rows count as well conditioned
+ASSEMBLY_RESIDUAL = 1e-13  # residual ĝ of an assembled start
+REDUNDANT_RESIDUAL = 1e-7  # residual ĝ that redundant constraints may keep at an assembled start
+WELL_CONDITIONED_SINE = (
+    0.1  # sine of the angle between a row and the rows before it, above which rows count as well conditioned
+)
 
 
 class Examiner:
@@ -114,11 +116,11 @@ class Examiner:
     def onto(self, t, q, v, p, indices):
         """The velocities nearest to v that satisfy the rows with these indices."""
         residual = self.psi(t, q, v, p, indices) / self.units(t, q, p, indices)
-        return v - self.columns * least(self.matrix(t, q, p, indices), residual)
+        return v - self.columns * minimum_norm_solution(self.matrix(t, q, p, indices), residual)
 
     # assembly
 
-    def assemble(self, t, q, p, indices=None, extra=None, limit=ROUNDING):
+    def assemble(self, t, q, p, indices=None, extra=None, limit=ASSEMBLY_RESIDUAL):
         """Solve ĝ = 0 by Newton's method, each step the least change v̂.
 
         Returns q and the distance it moved, as in `rate`; None instead of q if the method fails. Redundant rows may keep a small
@@ -152,20 +154,20 @@ class Examiner:
                 trial = self.move(q, scale * step)
                 there = residuals(trial)
                 new = np.abs(there).max()
-                if new < residual * (1 - 0.2 * scale) or new <= ROUNDING:
+                if new < residual * (1 - 0.2 * scale) or new <= ASSEMBLY_RESIDUAL:
                     break
                 scale /= 2
             else:
                 break
             q, here, residual = trial, there, new
             moved += self.rate(scale * step)
-        return (q if residual <= CLOSED else None), moved
+        return (q if residual <= REDUNDANT_RESIDUAL else None), moved
 
     def disagreement(self, t, q, p):
         """The largest residual ĝ at an assembled configuration and its row; zero and None if it is rounding only."""
         residuals = np.abs(self.g(t, q, p) / self.units(t, q, p))
         worst = int(np.argmax(residuals)) if len(residuals) else 0
-        if len(residuals) and residuals[worst] > 100 * ROUNDING:
+        if len(residuals) and residuals[worst] > 100 * ASSEMBLY_RESIDUAL:
             return residuals[worst], self.rows[worst]
         return 0.0, None
 
@@ -187,7 +189,7 @@ class Examiner:
             "start closer to an assembled configuration."
         )
 
-    def wander(self, t, q, p, random, distance, A=None):
+    def sample_nearby(self, t, q, p, random, distance, A=None):
         """An assembled configuration at about this distance in a random admissible direction; None if there is none.
 
         It is assembled to rounding: at a singular position a residual ε leaves an angle of √ε, and redundant rows would look
@@ -207,7 +209,7 @@ class Examiner:
         return result
 
 
-def shortened(A, *columns):
+def limit_row_lengths(A, *columns):
     """Scale rows longer than 1 to length 1, with their right-hand sides; shorter rows keep their length."""
     lengths = np.maximum(np.linalg.norm(A, axis=1), 1.0)
     return (A / lengths[:, None], *((b.T / lengths).T for b in columns))
@@ -215,15 +217,15 @@ def shortened(A, *columns):
 
 def _solve_damped(A, b):
     """The minimum-norm x with A x = b, damped where rows of A depend on each other."""
-    A, b = shortened(A, b)
+    A, b = limit_row_lengths(A, b)
     S = A @ A.T
     S.flat[:: len(S) + 1] += DAMPING * max(np.trace(S) / len(S), DAMPING)
     return A.T @ np.linalg.solve(S, b)
 
 
-def least(A, b, threshold=1e-9):
+def minimum_norm_solution(A, b, threshold=1e-9):
     """The minimum-norm least-squares solution of A x = b, column by column if b has several columns."""
-    A, b = shortened(A, b)
+    A, b = limit_row_lengths(A, b)
     if (factors := _well_conditioned_qr(A, "reduced")) is not None:
         return factors[0] @ np.linalg.solve(factors[1].T, b)
     if (factors := _well_conditioned_qr(A.T, "reduced")) is not None:  # A = Q R: more equations than unknowns
@@ -248,4 +250,4 @@ def _well_conditioned_qr(A, mode):
     if not 0 < len(A) <= A.shape[1]:
         return None
     Q, R = np.linalg.qr(A.T, mode=mode)
-    return (Q, R) if np.abs(np.diag(R)).min() > WELL else None
+    return (Q, R) if np.abs(np.diag(R)).min() > WELL_CONDITIONED_SINE else None

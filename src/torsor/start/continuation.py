@@ -12,11 +12,11 @@ small corrections only. If no assembly has all requested values, the nearest one
 import numpy as np
 
 from ..formulations.graphs.outputs import coordinate_units
-from ..formulations.graphs.start_functions import holds, moving
+from ..formulations.graphs.start_functions import active_at_start, joints_with_coordinates
 from ..model.topology import spanning_tree
-from .constraints import CLOSED, ROUNDING, least
+from .constraints import ASSEMBLY_RESIDUAL, REDUNDANT_RESIDUAL, minimum_norm_solution
 from .diagnosis import independent
-from .impostors import ASSEMBLED, impostors, misaligned
+from .impostors import IMPOSTOR_AT_START, impostors, misaligned_constraints
 from .nearest_assembly import nearest
 from .start_tolerances import TARGET_REACHED
 
@@ -48,7 +48,7 @@ class CoordinateContinuation:
     def __init__(self, f, examiner):
         self.f = f
         self.examiner = examiner
-        joints = moving(f.model)
+        joints = joints_with_coordinates(f.model)
         self.in_loops = {joint.name for loop in spanning_tree(f.model).loops() for joint in loop}
         ends = np.cumsum([0, *[j.dof for j in joints]]).tolist()
         self.slices = {j.name: slice(a, b) for j, a, b in zip(joints, ends, ends[1:])}
@@ -57,7 +57,7 @@ class CoordinateContinuation:
         self.turn_indices = [self.slices[joint.name].start + k for joint, k in f.turns]  # angles with counted turns
         first = [self.slices[j.name].start for j in joints if j.quasi]
         self.rotation_vectors = [[k, k + 1, k + 2] for k in first]
-        alone = [j for j in joints if holds(j) and j.name not in self.in_loops]
+        alone = [j for j in joints if active_at_start(j) and j.name not in self.in_loops]
         self.outside_loops = [index for j in alone for index in self._indices(j)]
         self._likely: dict[tuple, list] = {}
 
@@ -110,11 +110,15 @@ class CoordinateContinuation:
             p[count + k] = values.get(index, p[count + k])
         near = []
         if base is not None:
-            near = [self.examiner.wander(t, *base, random, NEARBY_DISTANCE) for _ in range(NEARBY_POINTS)]
+            near = [self.examiner.sample_nearby(t, *base, random, NEARBY_DISTANCE) for _ in range(NEARBY_POINTS)]
         best = q, np.inf
         for first in [*([] if base is None else [base[0]]), *near, q]:
             result = None if first is None else nearest(self, t, first, p, moved, fixed)
-            if result is not None and result[1] < (1 - CLOSED) * best[1] and self._is_proper_assembly(t, result[0], p):
+            if (
+                result is not None
+                and result[1] < (1 - REDUNDANT_RESIDUAL) * best[1]
+                and self._is_proper_assembly(t, result[0], p)
+            ):
                 best = result
             if best[1] <= TARGET_REACHED:
                 break
@@ -122,9 +126,9 @@ class CoordinateContinuation:
 
     def _is_proper_assembly(self, t, q, p):
         """True if q is a configuration in which no constraint is an impostor."""
-        if q is None or misaligned(self.f, t, q, p):
+        if q is None or misaligned_constraints(self.f, t, q, p):
             return False
-        joints = [self.f.model.joints[k] for k in impostors(self.f, self.examiner.length, ASSEMBLED, t, q, p)]
+        joints = [self.f.model.joints[k] for k in impostors(self.f, self.examiner.length, IMPOSTOR_AT_START, t, q, p)]
         return all(id(joint) in self.f.released for joint in joints)
 
     def coordinates(self, t, q, p):
@@ -140,7 +144,7 @@ class CoordinateContinuation:
     def residuals(self, t, q, p, indices, values):
         """Differences of coordinates from these values, lengths divided by the size of the model."""
         every = self.coordinates(t, q, p)
-        for at, other, _ in self.other_way(every, indices, values):
+        for at, other, _ in self.shorter_rotation_vectors(every, indices, values):
             every[at] = other
         return (every[indices] - values) / self.units[indices]
 
@@ -148,11 +152,11 @@ class CoordinateContinuation:
         """Derivative of `residuals` with respect to û."""
         J = self.slopes(t, q, p)
         if self.rotation_vectors:
-            for at, _, slope in self.other_way(self.coordinates(t, q, p), indices, values):
+            for at, _, slope in self.shorter_rotation_vectors(self.coordinates(t, q, p), indices, values):
                 J[at] = slope @ J[at]
         return J[indices] * self.examiner.columns / self.units[indices][:, None]
 
-    def other_way(self, every, indices, values):
+    def shorter_rotation_vectors(self, every, indices, values):
         """Equivalent rotation vectors w' = w (1 − 2π/|w|) that are nearer to their values than w: indices, w' and ∂w'/∂w."""
         targets = dict(zip(indices, values))
         for at in self.rotation_vectors:
@@ -167,7 +171,7 @@ class CoordinateContinuation:
     def _largest_residual(self, t, q, p, indices, values):
         return np.abs(self.residuals(t, q, p, indices, values)).max(initial=0.0)
 
-    def correct(self, t, q, p, indices, values, limit=ROUNDING):
+    def correct(self, t, q, p, indices, values, limit=ASSEMBLY_RESIDUAL):
         """The configuration near q with these coordinates, by Newton's method, and the distance it moved; None if it fails."""
 
         def residuals(q):
@@ -178,7 +182,7 @@ class CoordinateContinuation:
 
         return self.examiner.assemble(t, q, p, extra=(residuals, jacobian), limit=limit)
 
-    def is_assembled(self, t, q, p, limit=CLOSED):
+    def is_assembled(self, t, q, p, limit=REDUNDANT_RESIDUAL):
         """True if the constraints hold."""
         return np.abs(self.examiner.g(t, q, p) / self.examiner.units(t, q, p)).max(initial=0.0) <= limit
 
@@ -198,12 +202,12 @@ class CoordinateContinuation:
         square = self._determining_rows(A, indices)
         sign = self._determinant_sign(A, square)
         while s < 1:
-            tangent = least(A, b)  # dû/ds
+            tangent = minimum_norm_solution(A, b)  # dû/ds
             if s == 0 and np.abs(A @ tangent - b).max(initial=0.0) > TANGENT_RESIDUAL * np.abs(b).max(initial=0.0):
                 return None  # the constraints do not permit these coordinates to move together like this
             while True:
                 step = min(longest, 1 - s, self._longest_step(tangent, before))
-                goal = 1.0 if step >= (1 - s) * (1 - CLOSED) else s + step
+                goal = 1.0 if step >= (1 - s) * (1 - REDUNDANT_RESIDUAL) else s + step
                 target = first + goal * way
                 trial, ratio = self._predict_and_correct(t, q, p, indices, target, step, tangent, before, goal == 1)
                 longest = step * np.clip((CORRECTION_AIM / max(ratio, 1e-9)) ** (1 / 3), 0.3, 2.0)
@@ -244,9 +248,9 @@ class CoordinateContinuation:
         """One step along the line, with curvature from the step before; and its correction / largest permitted correction."""
         curvature = 0.0 if before is None else (tangent - before[1]) * step**2 / (2 * before[0])
         move = self.examiner.columns * (step * tangent + curvature)
-        limit = ROUNDING if last else INTERMEDIATE_RESIDUAL
+        limit = ASSEMBLY_RESIDUAL if last else INTERMEDIATE_RESIDUAL
         result, moved = self.correct(t, self.examiner.move(q, move), p, indices, values, limit)
-        ratio = moved / (min(CORRECTION_RATIO * self.examiner.rate(move), LARGEST_CORRECTION) + CLOSED)
+        ratio = moved / (min(CORRECTION_RATIO * self.examiner.rate(move), LARGEST_CORRECTION) + REDUNDANT_RESIDUAL)
         return result, np.inf if result is None else ratio
 
     def _tangent_equations(self, t, q, p, indices, values, change):

@@ -3,12 +3,12 @@
 import numpy as np
 
 from ..errors import OptionError
-from ..formulations.algebra.partition import best, measure
+from ..formulations.algebra.partition import choose_dependent, dependence_measure
 
 SINGULAR_CONDITION = 1e10  # condition number of the columns of G, above which a partition is singular
 
 
-def forced(names, known, rows, G, owner):
+def validate_dependent(names, known, rows, G, owner):
     """Indices of the dependent coordinates that a user gives by name or index; refused if the partition is singular."""
     indices = []
     for name in names:
@@ -44,8 +44,10 @@ def choose(f, examiner, t, q, p, requested):
             parts.append([])
             measures.append([0.0] * len(names))
             continue
-        measures.append(measure(rows, Minv).tolist())
+        measures.append(dependence_measure(rows, Minv).tolist())
         parts.append(
-            best(rows, Minv) if given is None else forced(given, names, len(rows), rows, f"partition of {what}")
+            choose_dependent(rows, Minv)
+            if given is None
+            else validate_dependent(given, names, len(rows), rows, f"partition of {what}")
         )
     return {"positions": parts[0], "velocities": parts[1], "measures": measures, "names": names}

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import AssemblyError
-from .constraints import CLOSED, WELL, least, shortened
+from .constraints import REDUNDANT_RESIDUAL, WELL_CONDITIONED_SINE, limit_row_lengths, minimum_norm_solution
 
-BLOCK = 32  # number of rows that are orthogonalised against all rows before them at once
-DEPENDENT = 1e-6  # sine of the angle between a row and the rows before it, below which it depends on them
+ROWS_PER_BLOCK = 32  # number of rows that are orthogonalised against all rows before them at once
+DEPENDENT_SINE = 1e-6  # sine of the angle between a row and the rows before it, below which it depends on them
 
 
 @dataclass
@@ -40,27 +40,29 @@ def independent(A, likely=None):
 
     likely   the expected result, which is quick to confirm
     """
-    (A,) = shortened(A)
+    (A,) = limit_row_lengths(A)
     if len(A) <= A.shape[1]:
         sines = np.abs(np.diag(np.linalg.qr(A.T, mode="r")))
-        if np.all(sines > DEPENDENT):
+        if np.all(sines > DEPENDENT_SINE):
             return list(range(len(A))), float(sines.min(initial=1.0))
     if likely is not None and (smallest := _confirm_independent(A, likely)) is not None:
         return likely, smallest
     keep: list[int] = []
     sine = 1.0
     basis = np.zeros((min(A.shape), A.shape[1]))
-    for start in range(0, len(A), BLOCK):
+    for start in range(0, len(A), ROWS_PER_BLOCK):
         first = len(keep)
-        block = _orthogonal_part(A[start : start + BLOCK], basis[:first])
+        block = _orthogonal_part(A[start : start + ROWS_PER_BLOCK], basis[:first])
         for i, row in enumerate(block, start):
             if len(keep) == len(basis):
                 return keep, sine
             row = _orthogonal_part(row, basis[first : len(keep)])
-            if DEPENDENT / 2 < np.sqrt(row @ row) < WELL:  # rounding left by earlier blocks is no longer small
+            if (
+                DEPENDENT_SINE / 2 < np.sqrt(row @ row) < WELL_CONDITIONED_SINE
+            ):  # rounding left by earlier blocks is no longer small
                 row = _orthogonal_part(row, basis[: len(keep)])
             size = float(np.sqrt(row @ row))
-            if size > DEPENDENT:
+            if size > DEPENDENT_SINE:
                 basis[len(keep)] = row / size
                 keep.append(i)
                 sine = min(sine, size)
@@ -79,18 +81,18 @@ def _confirm_independent(A, keep):
     indices = np.flatnonzero(rest)
     later = (others @ Q) * (np.array(keep) > indices[:, None])  # components along rows that come after the row
     left = (_orthogonal_part(others, Q.T) ** 2).sum(axis=1) + (later**2).sum(axis=1)
-    return float(sines.min()) if sines.min() > DEPENDENT and left.max(initial=0.0) <= DEPENDENT**2 else None
+    return float(sines.min()) if sines.min() > DEPENDENT_SINE and left.max(initial=0.0) <= DEPENDENT_SINE**2 else None
 
 
-def suffice(A, keep):
+def is_well_conditioned_basis(A, keep):
     """True if these rows are well conditioned and all other rows depend on them."""
-    (A,) = shortened(A)
+    (A,) = limit_row_lengths(A)
     if len(keep) > A.shape[1]:
         return False
     Q, R = np.linalg.qr(A[keep].T)
     others = np.delete(A, keep, axis=0)
     left = np.linalg.norm(_orthogonal_part(others, Q.T), axis=1)
-    return bool(np.abs(np.diag(R)).min(initial=1.0) > WELL and left.max(initial=0.0) <= DEPENDENT)
+    return bool(np.abs(np.diag(R)).min(initial=1.0) > WELL_CONDITIONED_SINE and left.max(initial=0.0) <= DEPENDENT_SINE)
 
 
 def _orthogonal_part(rows, basis):
@@ -128,7 +130,7 @@ def diagnose(examiner, t, q, p, samples=2, seed=7, likely=None, mobility=None):
     if len(at_start) < min(A.shape) and freedom - len(at_start) != mobility:
         random = np.random.default_rng(seed)
         for k in range(samples):
-            sample = examiner.wander(t, q, p, random, 0.2 * (k + 1), A)
+            sample = examiner.sample_nearby(t, q, p, random, 0.2 * (k + 1), A)
             if sample is None:
                 continue
             there = examiner.matrix(t, sample, p)
@@ -137,7 +139,7 @@ def diagnose(examiner, t, q, p, samples=2, seed=7, likely=None, mobility=None):
                 keep, sine, best = rows, angle, there
     keep = sorted(_improve_conditioning(examiner.rows, best, keep, sine))
     redundant = sorted(set(range(n)) - set(keep))
-    shared = _rows_in_dependencies(shortened(best)[0], keep, redundant) if redundant else []
+    shared = _rows_in_dependencies(limit_row_lengths(best)[0], keep, redundant) if redundant else []
     return Diagnosis(
         rows=n,
         keep=[examiner.places[k] for k in keep],
@@ -151,12 +153,12 @@ def diagnose(examiner, t, q, p, samples=2, seed=7, likely=None, mobility=None):
 
 def _pivoted_rows(rows, A):
     """Independent rows by pivoting: each is the row with the largest part orthogonal to the rows before, in the order of ranks."""
-    (A,) = shortened(A)
+    (A,) = limit_row_lengths(A)
     keep: list[int] = []
     rank = np.array([row.constraint.rank for row in rows])
     for level in np.unique(rank):
         sizes = np.where(rank == level, np.linalg.norm(A, axis=1), 0.0)
-        while len(keep) < A.shape[1] and sizes.max() > DEPENDENT:
+        while len(keep) < A.shape[1] and sizes.max() > DEPENDENT_SINE:
             k = int(np.argmax(sizes * (1 + 1e-6 * (len(A) - np.arange(len(A))) / len(A))))  # the first of equal ones
             direction = A[k] / np.linalg.norm(A[k])
             A = A - np.outer(A @ direction, direction)
@@ -168,11 +170,11 @@ def _pivoted_rows(rows, A):
 
 def _improve_conditioning(rows, A, keep, sine):
     """The rows in use, or others that are more or much better conditioned."""
-    if len(keep) == len(A) or sine > WELL:
+    if len(keep) == len(A) or sine > WELL_CONDITIONED_SINE:
         return keep
 
     def conditioning(indices):
-        return np.linalg.svd(shortened(A[indices])[0], compute_uv=False).min(initial=1.0)
+        return np.linalg.svd(limit_row_lengths(A[indices])[0], compute_uv=False).min(initial=1.0)
 
     other = _pivoted_rows(rows, A)
     if len(other) > len(keep) or (len(other) == len(keep) and conditioning(other) > 2 * conditioning(keep)):
@@ -180,7 +182,7 @@ def _improve_conditioning(rows, A, keep, sine):
     return keep
 
 
-def anew(examiner, keep, t, q, p):
+def choose_independent_rows(examiner, keep, t, q, p):
     """Choose the rows to use from here on, where those in use have become dependent, as in a loop whose plane turns."""
     active = {index: k for k, index in enumerate(examiner.places)}
     rows = _improve_conditioning(examiner.rows, examiner.matrix(t, q, p), [active[k] for k in keep], 0.0)
@@ -190,9 +192,9 @@ def anew(examiner, keep, t, q, p):
 def _rows_in_dependencies(A, keep, redundant):
     """Indices of the rows that are part of a linear dependency: (1)."""
     lengths = np.linalg.norm(A[redundant], axis=1)
-    directions = A[redundant] / np.where(lengths > DEPENDENT, lengths, np.inf)[:, None]  # zero for an empty row
+    directions = A[redundant] / np.where(lengths > DEPENDENT_SINE, lengths, np.inf)[:, None]  # zero for an empty row
     weights = np.linalg.norm(A[keep], axis=1)[:, None]
-    c = least(A[keep].T, directions.T) if keep else np.zeros((0, len(redundant)))
+    c = minimum_norm_solution(A[keep].T, directions.T) if keep else np.zeros((0, len(redundant)))
     involved = np.abs(c * weights).max(axis=1, initial=0.0) > 1e-6
     return sorted(set(np.array(keep, int)[involved].tolist()) | set(redundant))
 
@@ -208,7 +210,7 @@ def refuse_contradictions(examiner, diagnosis, t, q, v, p, rows, speed=0.0):
     redundant = diagnosis.redundant
     units = examiner.units(t, q, p, redundant)
     gamma_kept, gamma = (examiner.gamma(t, q, v, p, x) / examiner.units(t, q, p, x) for x in (keep, redundant))
-    a = least(examiner.matrix(t, q, p, keep), gamma_kept)
+    a = minimum_norm_solution(examiner.matrix(t, q, p, keep), gamma_kept)
     velocity = examiner.psi(t, q, v, p, redundant) / units
     acceleration = examiner.matrix(t, q, p, redundant) @ a - gamma
     rate = max(examiner.speed(v), speed)
@@ -216,7 +218,9 @@ def refuse_contradictions(examiner, diagnosis, t, q, v, p, rows, speed=0.0):
         (velocity, "velocity", rate),
         (acceleration, "acceleration", max(rate**2, *(np.abs(x).max(initial=0.0) for x in (a, gamma_kept, gamma)))),
     ):
-        wrong = [(redundant[k], x * units[k]) for k, x in enumerate(residuals) if abs(x) > 10 * CLOSED * scale]
+        wrong = [
+            (redundant[k], x * units[k]) for k, x in enumerate(residuals) if abs(x) > 10 * REDUNDANT_RESIDUAL * scale
+        ]
         if wrong:
             names = "; ".join(f"{rows[k]} (off by {x:.3g}){rows[k].between}" for k, x in wrong[:5])
             raise AssemblyError(

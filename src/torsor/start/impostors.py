@@ -16,14 +16,16 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import AssemblyError
-from ..formulations.algebra.lie_derivative import TURNING
+from ..formulations.algebra.lie_derivative import ANGULAR_START
 from ..joints.alignment import strictly
 from ..registry import lookup
 from .constraints import Examiner
 
-ASSEMBLED = 1e-6  # error of (1) at an assembled start, where residuals are below 1e-11; lengths / size of the model
-JUMPED = 0.5  # error of (1) in a run, which may drift; that of an impostor is more than 1
-ALIGNED = 0.5  # cos θ, below which a constraint is an impostor or on its way to one
+IMPOSTOR_AT_START = (
+    1e-6  # error of (1) at an assembled start, where residuals are below 1e-11; lengths / size of the model
+)
+IMPOSTOR_IN_RUN = 0.5  # error of (1) in a run, which may drift; that of an impostor is more than 1
+ALIGNED_COSINE = 0.5  # cos θ, below which a constraint is an impostor or on its way to one
 DISTURBANCE = 1e-5  # rad: rotation that moves a part away from an angle of exactly π before assembly
 
 
@@ -33,30 +35,30 @@ def impostors(formulation, length, limit, t, q, p):
     return np.flatnonzero(np.maximum(angle, shift / length) > limit)
 
 
-def misaligned(formulation, t, q, p):
+def misaligned_constraints(formulation, t, q, p):
     """Active constraints other than joints that are not aligned, with their cos θ; q in absolute coordinates."""
     cosines = formulation.examined["alignments"](t, q, p).ravel()
     active = [(c, x) for c, x in zip(formulation.model.constraints, cosines) if id(c) not in formulation.released]
-    return [(c, x) for c, x in active if x < ALIGNED]
+    return [(c, x) for c, x in active if x < ALIGNED_COSINE]
 
 
-def assembled(formulation, examiner, t, q, p):
+def assemble_without_impostors(formulation, examiner, t, q, p):
     """Assemble a configuration in absolute coordinates without impostors. Returns it and the distance it moved."""
-    given, wrong = q, misaligned(formulation, t, q, p)
+    given, wrong = q, misaligned_constraints(formulation, t, q, p)
     if not wrong:
         q, moved = examiner.assembled(t, given, p)
-        wrong = misaligned(formulation, t, q, p)
+        wrong = misaligned_constraints(formulation, t, q, p)
     if wrong:
         names = {c.name for c, _ in wrong}
         units = {row.label: 1.0 for row in formulation.rows if row.constraint.name in names}  # rows may vanish at π
         strict = Examiner(_strict_formulation(formulation), replace(examiner.scales, rows=examiner.scales.rows | units))
-        disturbed = _disturb(formulation, strict, misaligned(formulation, t, given, p), given)
+        disturbed = _disturb(formulation, strict, misaligned_constraints(formulation, t, given, p), given)
         q, moved = strict.assembled(t, disturbed, p)
         examiner.scales.rows = examiner.row_units(t, q, p)
     joints = formulation.model.joints
-    wrong_joints = [joints[k] for k in impostors(formulation, examiner.length, ASSEMBLED, t, q, p)]
+    wrong_joints = [joints[k] for k in impostors(formulation, examiner.length, IMPOSTOR_AT_START, t, q, p)]
     wrong_joints = [joint for joint in wrong_joints if id(joint) not in formulation.released]
-    _refuse(formulation.model, wrong_joints + [c for c, _ in misaligned(formulation, t, q, p)])
+    _refuse(formulation.model, wrong_joints + [c for c, _ in misaligned_constraints(formulation, t, q, p)])
     return q, moved
 
 
@@ -79,7 +81,7 @@ def _disturb(formulation, examiner, wrong, q):
         if cosine < DISTURBANCE**2 - 1:
             block = strict.block_of(constraint)
             at = strict.offset[id(block.bodies[-1])]
-            u[at + TURNING : at + TURNING + 3] = DISTURBANCE * np.array([0.6, -0.3, 0.7])
+            u[at + ANGULAR_START : at + ANGULAR_START + 3] = DISTURBANCE * np.array([0.6, -0.3, 0.7])
     return examiner.move(q, u) if u.any() else q
 
 

@@ -6,9 +6,9 @@ import casadi as ca
 import numpy as np
 
 from ..elements.quantity import time
-from ..formulations.algebra.numpy_functions import Evaluated
+from ..formulations.algebra.numpy_functions import NumericFunction
 from ..formulations.algebra.tree_kinematics import pose
-from ..formulations.graphs.start_functions import holds
+from ..formulations.graphs.start_functions import active_at_start
 from ..lie import pose_stacks, se3
 
 
@@ -37,7 +37,7 @@ class BodyPlacement:
 
     def __init__(self, model, own, slices):
         self.model, self.own, self.slices = model, own, slices
-        self.joints = [j for j in model.joints if holds(j)]
+        self.joints = [j for j in model.joints if active_at_start(j)]
         self._relative_poses: dict[str, Any] = {}
         self._ground_poses: dict[str, Any] = {}
 
@@ -83,7 +83,7 @@ class BodyPlacement:
             x, R = ground.reference if ground.held else ground.path
             inputs = ca.vertcat(*self.model.inputs, ca.SX(0, 1))
             parts = [ca.densify(ca.SX(y)) for y in (R, x)]
-            self._ground_poses[ground.name] = Evaluated(ca.Function("ground", [time, inputs], parts))
+            self._ground_poses[ground.name] = NumericFunction(ca.Function("ground", [time, inputs], parts))
         R, x = self._ground_poses[ground.name](t, self.own.p[: len(self.model.inputs)])
         return pose_stacks.stacked(R, x.ravel())
 
@@ -93,7 +93,7 @@ class BodyPlacement:
             inputs, x = ca.vertcat(*self.model.inputs, ca.SX(0, 1)), ca.SX.sym("x", joint.dof)
             A, B = joint.placed
             H = ca.densify(A @ pose(joint, x) @ se3.inverse(B))
-            self._relative_poses[joint.name] = Evaluated(ca.Function("relative", [inputs, x], [H]))
+            self._relative_poses[joint.name] = NumericFunction(ca.Function("relative", [inputs, x], [H]))
         own = coordinates[self.slices[joint.name]] if joint.dof else np.zeros(0)
         return self._relative_poses[joint.name](self.own.p[: len(self.model.inputs)], own)
 

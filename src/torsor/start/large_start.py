@@ -5,7 +5,7 @@ import numpy as np
 
 from ..elements import quantity
 from ..elements.lazy_attributes import kept
-from ..formulations.graphs.assembly_measures import departure
+from ..formulations.graphs.assembly_measures import reachability_error
 from ..joints import Joint
 from ..lie import SE3, Rn, pose_stacks, se3
 from .start_tolerances import (
@@ -16,7 +16,7 @@ from .start_tolerances import (
 )
 
 
-def given(tree):
+def given_link_state(tree):
     """q and v of the links as given, joint by joint; None if the frames of a joint without a given start do not coincide."""
     ends, zeros = tree.ends(), [np.zeros(group.dimension) for group in tree.groups]
     coincide = _frames_coincide(*ends)
@@ -40,7 +40,7 @@ def given(tree):
     return np.concatenate(q), np.concatenate(v)
 
 
-def elsewhere(tree, q, v, joints, bodies):
+def requested_link_state(tree, q, v, joints, bodies):
     """q and v of the links at a requested start; links that are not named keep theirs.
 
     joints   coordinates and rates, by name
@@ -95,7 +95,7 @@ def _frames_coincide(on_parent, on_body):
     return np.abs(on_parent - on_body).max(axis=(1, 2)) <= JOINT_FRAMES_COINCIDE * size
 
 
-def speeds(tree):
+def given_body_velocities(tree):
     """Given velocities of bodies, (ẋ, ω) of each, NaN if not given."""
     result = np.full((tree.n, 2, 3), np.nan)
     for k, body in enumerate(tree.bodies):
@@ -105,13 +105,13 @@ def speeds(tree):
     return result
 
 
-def pushed(tree, velocities):
+def jointed_bodies_have_velocities(tree, velocities):
     """True if velocities are given to bodies that have joints."""
     jointed = np.array([not isinstance(tree.groups[k], SE3) for k in tree.traces])
     return not np.isnan(velocities[jointed]).all()
 
 
-def adopted(kernel, outputs, passes, x, p, velocities):
+def adopt_body_velocities(kernel, outputs, passes, x, p, velocities):
     """The state x with joint rates computed from given velocities of bodies, all other bodies at rest: the least kinetic energy.
 
     Returns None if the joints do not permit these velocities, if other bodies cannot rest, or if joint rates are given too but
@@ -135,7 +135,7 @@ def adopted(kernel, outputs, passes, x, p, velocities):
     return x if error <= BODY_VELOCITY_REACHED * (1 + np.abs(after).max()) else None
 
 
-def assembled(system, built, t, x, p):
+def assemble_large_start(system, built, t, x, p):
     """The given state with all constraints satisfied to rounding; None if the given state is not nearly assembled."""
     size, t = system.length / system.unit, np.array([t])
     for name in ("positions", "velocities"):
@@ -149,7 +149,7 @@ def assembled(system, built, t, x, p):
     return x
 
 
-def departed(plain, limit, length, times, x, R):
+def first_impostor(plain, limit, length, times, x, R):
     """The first joint of a loop that is an impostor (`impostors.py`), and the time; None if there is none.
 
     x, R   positions and rotations of all bodies at these times
@@ -165,7 +165,7 @@ def departed(plain, limit, length, times, x, R):
     kinds: dict = {}
     for k, joint in enumerate(joints):
         kinds.setdefault(id(joint.traced()), []).append(k)
-    classes = [(departure(joints[several[0]])[0], np.array(several)) for several in kinds.values()]
+    classes = [(reachability_error(joints[several[0]])[0], np.array(several)) for several in kinds.values()]
     result = None
     for t, positions, rotations in zip(times, x, R):
         poses = np.concatenate([pose_stacks.stacked(rotations, positions), np.array(grounds)])

@@ -21,9 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..formulations.graphs.start_functions import moving
+from ..formulations.graphs.start_functions import joints_with_coordinates
 from ..joints import Joint
-from .constraints import WELL, shortened, solve_with_null_space
+from .constraints import WELL_CONDITIONED_SINE, limit_row_lengths, solve_with_null_space
 from .start_tolerances import BASIS_ENTRY_ZERO, DETERMINED_BELOW, GIVEN_RESIDUAL
 
 
@@ -61,7 +61,7 @@ class LevelSolution(NamedTuple):
 
 def open_rates(formulation, t, q, p):
     """Rates of joints. Rates that the user does not give are open, with the reference value zero."""
-    joints = moving(formulation.model)
+    joints = joints_with_coordinates(formulation.model)
     J, r = formulation.examined["rates"](t, q, np.zeros(len(formulation.linear())), p)
     acts = np.array([id(j) not in formulation.released for j in joints for _ in range(j.dof)], bool)
     given = np.array([j.start_rate is not None for j in joints for _ in range(j.dof)], bool)
@@ -147,7 +147,7 @@ def constraint_rows(examiner, t, q, p):
     """Constraint rows of at most length 1 for dimensionless velocities, g_t of these rows, and the units of the rows."""
     units = examiner.units(t, q, p)
     g_t = examiner.psi(t, q, np.zeros(len(examiner.columns)), p) / units
-    return *shortened(examiner.matrix(t, q, p), g_t), units
+    return *limit_row_lengths(examiner.matrix(t, q, p), g_t), units
 
 
 def row_lengths(A, columns):
@@ -166,7 +166,7 @@ def _orthonormal_rows(A, b):
     """Orthonormal rows equivalent to A x = b, in the sense of least squares if these rows contradict each other."""
     if len(A) <= A.shape[1]:
         Q, R = np.linalg.qr(A.T)
-        if np.abs(np.diag(R)).min() > WELL:
+        if np.abs(np.diag(R)).min() > WELL_CONDITIONED_SINE:
             return Q.T, np.linalg.solve(R.T, b)
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
     rank = int((s > DETERMINED_BELOW).sum())

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from ..formulations.tables.group_schedule import Manifold, blocks
-from ..formulations.tables.row_classes import MOTION, parts_of
+from ..formulations.tables.group_schedule import Manifold, call_in_blocks
+from ..formulations.tables.row_classes import MOTION, split_motion
 from ..formulations.tables.schedule import Schedule
-from ..formulations.tables.tree_schedule import starts
+from ..formulations.tables.tree_schedule import block_offsets
 from .reaction_uniqueness import SAMPLE_DISTANCES
 from .row_dependencies import Dependencies, least_norm
 from .start_tolerances import REACTION_ZERO, SAMPLE_RESIDUAL
@@ -62,7 +62,7 @@ class LoopRows(NamedTuple):
     motion: np.ndarray
 
 
-def examine(loops, x):
+def diagnose_loops(loops, x):
     """Diagnose the loops of a large system at the start x and at sampled assembled configurations.
 
     Returns the diagnosis at the start, and the one of the largest rank.
@@ -95,9 +95,9 @@ class Loops:
         self.system, self.passes, self.scales = system, passes, scales
         self.tree, self.first = system.tree, system.first_loop
         self.dofs = self.tree.sizes("dimension")
-        self.at_v = starts(self.dofs)
+        self.at_v = block_offsets(self.dofs)
         self.sizes = system.sizes[self.first :]
-        self.at_row = starts(self.sizes)
+        self.at_row = block_offsets(self.sizes)
         self.cycles = list(self._cycles())
         self._index_entries()
 
@@ -125,7 +125,7 @@ class Loops:
         dofs = self.dofs[pairs[:, 0]]
         own = np.repeat(np.arange(len(pairs)), dofs)
         self.loop, self.end = loop[own], pairs[own, 1]
-        self.column = self.at_v[pairs[own, 0]] + np.arange(len(own)) - np.repeat(starts(dofs), dofs)
+        self.column = self.at_v[pairs[own, 0]] + np.arange(len(own)) - np.repeat(block_offsets(dofs), dofs)
         self.at_entry = np.searchsorted(self.loop, np.arange(len(count) + 1))
 
     # kernels
@@ -137,7 +137,7 @@ class Loops:
         body = self.passes.motion(s).body
         components = np.arange(MOTION)
         from_, to = ((at[:, None] + components).ravel() for at in (body, MOTION * np.arange(n)))
-        blocks(s, lambda x: x, ["memory", "motion"], [from_, to])
+        call_in_blocks(s, lambda x: x, ["memory", "motion"], [from_, to])
         retraction = Manifold(self.tree.groups, self.tree.traces, self.passes.layout).kernels(map)["retract"]
         return {"motion": s, "retract": retraction}
 
@@ -182,14 +182,14 @@ class Loops:
         force, torque = halves(G)
         units = np.sqrt(((force * self.scales.length) ** 2 + torque**2).sum(axis=(1, 3)))
         units = np.where(units > 0, units, 1.0)
-        x, R, _, _ = parts_of(self._end_motions(motion)[self.first :])
+        x, R, _, _ = split_motion(self._end_motions(motion)[self.first :])
         torque = torque @ R.swapaxes(2, 3) + np.cross((x - self.centre(motion))[:, :, None, :], force)
         return np.concatenate([torque, force], axis=3) / units[:, None, :, None], units
 
     @staticmethod
     def centre(motion):
         """Mean position of all bodies."""
-        return parts_of(motion)[0].mean(axis=0)
+        return split_motion(motion)[0].mean(axis=0)
 
     def screws(self, x):
         """World twists of all joint coordinates, one row each: angular velocity, then velocity at `centre`."""
@@ -201,7 +201,7 @@ class Loops:
             moving[layout.q : layout.q + layout.v] = 0.0
             moving[layout.q + self.at_v[own] + k] = 1.0
             motion = self.motion(moving)
-            position, R, velocity, spin = parts_of(motion)
+            position, R, velocity, spin = split_motion(motion)
             turning = np.einsum("kij,kj->ki", R, spin)
             at_centre = velocity - np.cross(turning, position - self.centre(motion))
             twist = np.concatenate([np.hstack([turning, at_centre]), np.zeros((1, 6))])  # the last row: ground
@@ -271,7 +271,7 @@ class Loops:
 
     def _points(self, motion):
         """Points of all constraints, on their second bodies, relative to `centre`."""
-        x, R, _, _ = parts_of(self._end_motions(motion)[:, 1])
+        x, R, _, _ = split_motion(self._end_motions(motion)[:, 1])
         return x + np.einsum("kij,kj->ki", R, self.system.frames[:, SECOND_ORIGIN]) - self.centre(motion)
 
     # sampled configurations

@@ -6,13 +6,13 @@ import numpy as np
 
 from ..formulations.algebra.scales import Scales, scales
 from ..formulations.graphs.outputs import coordinate_labels
-from ..formulations.graphs.start_functions import captures, started
-from .constraints import CLOSED
+from ..formulations.graphs.start_functions import captures, joints_with_start
+from .constraints import REDUNDANT_RESIDUAL
 from .continuation import CoordinateContinuation
 
 
 @dataclass
-class Given:
+class GivenStart:
     """A start as given, not necessarily consistent: configuration, parameters, scales, total mass, sum of the inertias."""
 
     q: np.ndarray
@@ -22,14 +22,14 @@ class Given:
     inertia: float
 
 
-def given(f, t, values):
+def given_start(f, t, values):
     """The start as given. Constraints such as locks and welds, which are active from the start, store their start values."""
     model = f.model
     inputs = model.input_values(values)
     q, turns, weights, *sizes = f.examined["given"](t, inputs)
     q = q.ravel()
     p = np.concatenate([inputs, turns.ravel()])
-    return Given(q, store_captures(f, t, q, p), scales(model, *sizes), *weights.ravel().tolist())
+    return GivenStart(q, store_captures(f, t, q, p), scales(model, *sizes), *weights.ravel().tolist())
 
 
 def store_captures(f, t, q, p):
@@ -41,12 +41,12 @@ def store_captures(f, t, q, p):
     return p
 
 
-def closed(f, examiner, t, given):
+def close_loops(f, examiner, t, given):
     """Close the loops of a given start so that joints keep their given coordinates if possible.
 
     The mechanism moves there from the reference poses of the bodies, if these satisfy the constraints.
     """
-    if not started(f.model) or not examiner.holonomic.any():
+    if not joints_with_start(f.model) or not examiner.holonomic.any():
         return given
     continuation = CoordinateContinuation(f, examiner)
     values, q = (x.ravel() for x in f.examined["starts"](t, given.p[: len(f.model.inputs)]))
@@ -63,25 +63,27 @@ def closed(f, examiner, t, given):
 
 def _given_indices(continuation):
     """Indices of the coordinates that the user gives."""
-    slices = [continuation.slices[j.name] for j in started(continuation.f.model) if j.dof]
+    slices = [continuation.slices[j.name] for j in joints_with_start(continuation.f.model) if j.dof]
     return [index for x in slices for index in range(x.start, x.stop)]
 
 
-def lost(f, examiner, t, q, p):
+def describe_changed_coordinates(f, examiner, t, q, p):
     """Messages about given coordinates that could not be kept."""
-    if not started(f.model):
+    if not joints_with_start(f.model):
         return []
     continuation = CoordinateContinuation(f, examiner)
     values, _ = f.examined["starts"](t, p[: len(f.model.inputs)])
     labels = coordinate_labels([j for j in f.model.joints if j.dof])
     indices = _given_indices(continuation)
     residuals = continuation.residuals(t, q, p, indices, values.ravel())
-    every = zip(indices, values.ravel(), residuals * continuation.units[indices], np.abs(residuals) > CLOSED)
+    every = zip(
+        indices, values.ravel(), residuals * continuation.units[indices], np.abs(residuals) > REDUNDANT_RESIDUAL
+    )
     changes = [f"{labels[index]}: {x:.6g} became {x + change:.6g}" for index, x, change, changed in every if changed]
-    return [unreachable(np.linalg.norm(residuals)), *changes] if changes else []
+    return [unreachable_message(np.linalg.norm(residuals)), *changes] if changes else []
 
 
-def unreachable(distance):
+def unreachable_message(distance):
     """Message about requested coordinates of joints that no assembly has together."""
     nearest = f"the nearest is {distance:.3g} rad, or sizes of the model, away"
     return f"no assembly with all requested coordinates was found, {nearest}"

@@ -9,7 +9,7 @@ from ..formulations.graphs.outputs import coordinate_labels, coordinate_units, l
 from ..joints.base import Connection
 
 
-class Numeric(RowsInUse):
+class NumericFormulation(RowsInUse):
     """The part of a formulation that `Examiner`, `diagnose` and `choose` use.
 
     absolute   the numeric formulation of the same model in absolute coordinates, possibly itself
@@ -64,7 +64,7 @@ def facts_of(f):
     }
 
 
-def recorded(f, signals):
+def output_facts(f, signals):
     """Names, units and layout of the results of a formulation, as plain data."""
     joints = [j for j in f.model.joints if j.dof]
     return {

@@ -9,14 +9,14 @@ loop and not in another.
 
 import numpy as np
 
-from .constraints import shortened
+from .constraints import limit_row_lengths
 from .start_tolerances import REACTION_ZERO
 
 SAMPLE_DISTANCES = (0.2, 0.4)  # distances of sampled configurations from the start: rad, or lengths / size of the model
 LATER_TIMES = (0.13, 0.37)  # times after the start at which drives have moved [s]
 
 
-def undetermined(examiner, absolute, diagnosis, t, q, p, connections):
+def undetermined_reactions(examiner, absolute, diagnosis, t, q, p, connections):
     """Reactions and multipliers that are not unique, as plain data:
 
     reactions   by name of the connection: three components of the force and three of the torque, True if not unique
@@ -50,7 +50,7 @@ def _sample_configurations(examiner, t, q, p):
     yield t, q
     random = np.random.default_rng(7)
     for distance in SAMPLE_DISTANCES:
-        configuration = examiner.wander(t, q, p, random, distance)
+        configuration = examiner.sample_nearby(t, q, p, random, distance)
         if configuration is not None:
             yield t, configuration
     for later in LATER_TIMES:
@@ -65,7 +65,7 @@ def _self_equilibrated(examiner, indices, count, t, q, p):
     units = examiner.units(t, q, p, indices)
     A = examiner.matrix(t, q, p, indices)
     lengths = np.maximum(np.linalg.norm(A, axis=1), 1.0)
-    (A,) = shortened(A)
+    (A,) = limit_row_lengths(A)
     U, s, _ = np.linalg.svd(A, full_matrices=True)
     rank = len(A) - count
     if rank and (len(s) < rank or s[rank - 1] < REACTION_ZERO):

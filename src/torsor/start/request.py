@@ -17,7 +17,7 @@ import numpy as np
 from ..elements import quantity
 from ..errors import OptionError
 
-BODY = {"position": (3,), "rotation": (3, 3), "velocity": (3,), "angular_velocity": (3,)}
+BODY_QUANTITIES = {"position": (3,), "rotation": (3, 3), "velocity": (3,), "angular_velocity": (3,)}
 LEAST_STRETCH = 0.9  # smallest singular value of the mean of two rotations that differ by less than 50 degrees
 ORTHOGONAL_BELOW = 1e-12  # deviation of the singular values of a rotation matrix from 1
 PRINCIPAL_EQUAL = 1e-9  # difference of a rotation vector from its principal value [rad]
@@ -53,7 +53,7 @@ class RequestedStart:
         return bool(self.coordinates or self.rates or self.bodies)
 
 
-class Names:
+class StartNames:
     """The names that a start of a system can use."""
 
     def __init__(self, model, system):
@@ -96,11 +96,11 @@ class Names:
         owner, _, what = name.rpartition(".") if isinstance(name, str) else ("", "", "")
         if labels := [name] if name in self.states else self.vectors.get(name, []):
             result.states |= zip(labels, self._numbers(name, value, (len(labels),)).tolist())
-        elif owner in self.bodies and what in BODY:
+        elif owner in self.bodies and what in BODY_QUANTITIES:
             if self.bodies[owner].particle and what in ("rotation", "angular_velocity"):
                 raise OptionError(f"model {self.model.name!r}: start: {name!r}: a particle has no orientation")
             result.bodies[owner, what] = (
-                self._rotation(name, value) if what == "rotation" else self._numbers(name, value, BODY[what])
+                self._rotation(name, value) if what == "rotation" else self._numbers(name, value, BODY_QUANTITIES[what])
             )
         elif what == "rate" and (labels := self._labels(owner)):
             result.rates |= zip(labels, self._numbers(name, value, (len(labels),)).tolist())
@@ -137,7 +137,7 @@ class Names:
 
     def _refuse(self, name):
         known = [*self.joints, *(f"{j}.rate" for j in self.joints), *self.vectors]
-        known += [f"{body}.{what}" for body in self.bodies for what in BODY]
+        known += [f"{body}.{what}" for body in self.bodies for what in BODY_QUANTITIES]
         close = get_close_matches(name, known, n=1) if isinstance(name, str) else []
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise OptionError(
@@ -173,7 +173,7 @@ class Names:
                 f"model {self.model.name!r}: start: give a result at one time, as in data.isel(time=-1) or data.sel(time=1.0)"
             )
         data = data.isel(time=0) if "time" in data.sizes else data
-        needed = [*BODY, "coordinate", "rate"]
+        needed = [*BODY_QUANTITIES, "coordinate", "rate"]
         missing = [name for name in needed if name not in data]
         several = [] if missing else [d for d in data["coordinate"].dims if d != "joint_coordinate"]
         data = data.isel({d: 0 for d in several if data.sizes[d] == 1})
@@ -217,7 +217,7 @@ class Names:
             self._numbers(name, x, np.shape(x))
         result = RequestedStart(states=states, whole=True)
         for k, body in enumerate(names["body"]):
-            result.bodies |= {(body, what): np.asarray(parts[what][k]) for what in BODY}
+            result.bodies |= {(body, what): np.asarray(parts[what][k]) for what in BODY_QUANTITIES}
             result.bodies[body, "rotation"] = self._nearest_rotation(body, result.bodies[body, "rotation"])
         for target, what in ((result.coordinates, "coordinate"), (result.rates, "rate")):
             target |= zip(names["joint_coordinate"], np.asarray(parts[what]).tolist())

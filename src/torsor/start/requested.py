@@ -17,12 +17,12 @@ import numpy as np
 
 from ..elements.quantity import time
 from ..errors import AssemblyError
-from ..formulations.algebra.numpy_functions import Evaluated
+from ..formulations.algebra.numpy_functions import NumericFunction
 from ..formulations.graphs.start_functions import drives
 from ..lie import pose_stacks, so3
 from .continuation import CoordinateContinuation
 from .diagnosis import diagnose
-from .impostors import assembled
+from .impostors import assemble_without_impostors
 from .joint_placement import BodyPlacement, Motion
 from .least_change import open_rates, solve_levels
 from .model_start import store_captures
@@ -31,7 +31,7 @@ from .start_tolerances import VELOCITY_CHANGED
 from .velocities import describe_completed, floating_trees, given_rows
 
 
-class Elsewhere:
+class RequestedStarts:
     """Requested starts of one model with given parameter values.
 
     f           numeric formulation in absolute coordinates;   examiner   of its constraints
@@ -95,7 +95,7 @@ class Elsewhere:
             q = self._move_attached(t, q if near is None else near, p, coordinates, joints, poses)
         if values:
             q, p = continuation.close(t, q, p, values, *((None, None) if poses else (own, base)))
-        q, _ = assembled(self.f, self.examiner, t, q, p)
+        q, _ = assemble_without_impostors(self.f, self.examiner, t, q, p)
         p = store_captures(self.f, t, q, p)
         diagnosis = diagnose(self.examiner, t, q, p, **self.expected.get(t, {}))
         v, changes = self._velocities(t, q, p, request, diagnosis.keep)
@@ -120,7 +120,7 @@ class Elsewhere:
         q = placement.configuration(placement.place(t, self.own.coordinates))
         p = store_captures(self.f, t, q, p)
         if self.floating_velocities:  # constraints may move floating trees, with all bodies attached to them
-            there = placement.poses(assembled(self.f, self.examiner, t, q, p)[0])
+            there = placement.poses(assemble_without_impostors(self.f, self.examiner, t, q, p)[0])
             poses = {body: there[body] for body, _ in self.floating_velocities}
             q = placement.configuration(placement.place(t, self.own.coordinates, fixed=poses))
         undriven, indices, targets = self._drives
@@ -137,7 +137,7 @@ class Elsewhere:
     def _drives(self):
         """A continuation without drives, indices of the driven coordinates, and their targets as a function of time and inputs."""
         every, inputs = drives(self.model), ca.vertcat(*self.model.inputs, ca.SX(0, 1))
-        targets = Evaluated(
+        targets = NumericFunction(
             ca.Function("driven", [time, inputs], [ca.vertcat(*[c.target() for c in every], ca.SX(0, 1))])
         )
         indices = [self.holding.slices[c.joint.name].start + c.index for c in every]

@@ -15,7 +15,7 @@ import heapq
 
 import numpy as np
 
-from .diagnosis import DEPENDENT
+from .diagnosis import DEPENDENT_SINE
 from .start_tolerances import COEFFICIENT_ZERO, COMBINATION_RESIDUAL, FREE_DIRECTION, WRENCH_ZERO
 
 
@@ -68,7 +68,7 @@ class Dependencies:
             for k in range(first, ends[loop + 1]):
                 r = self.rows[k] @ Z[at]
                 size = np.linalg.norm(r)
-                if size > DEPENDENT * max(float(np.linalg.norm(self.rows[k])), 1.0):
+                if size > DEPENDENT_SINE * max(float(np.linalg.norm(self.rows[k])), 1.0):
                     self.keep[k] = True
                     Z = _remove_direction(Z, r / size)
             stay = [k for k, c in enumerate(front) if last[c] > loop]

@@ -10,8 +10,8 @@ At a singular position (1) does not hold: the constraints permit a velocity to f
 
 import numpy as np
 
-from .constraints import shortened
-from .diagnosis import DEPENDENT
+from .constraints import limit_row_lengths
+from .diagnosis import DEPENDENT_SINE
 from .start_tolerances import SECOND_ORDER_ZERO, STRESS_ZERO
 
 VELOCITY_SAMPLES = 4  # number of random velocities for which (1) is evaluated
@@ -24,8 +24,8 @@ def singular_elements(examiner, t, q, p):
     if not len(A):
         return []
     units = units * np.maximum(np.linalg.norm(A, axis=1), 1.0)
-    U, s, Vt = np.linalg.svd(shortened(A)[0], full_matrices=True)
-    rank = int((s > DEPENDENT).sum())
+    U, s, Vt = np.linalg.svd(limit_row_lengths(A)[0], full_matrices=True)
+    rank = int((s > DEPENDENT_SINE).sum())
     stresses, free = U[:, rank:], Vt[rank:].T
     if not (stresses.shape[1] and free.shape[1]):
         return []

@@ -6,8 +6,8 @@ Changed and completed velocities are reported; contradictory ones are refused.
 import numpy as np
 
 from ..errors import AssemblyError
-from ..formulations.graphs.start_functions import moving, speeds
-from .constraints import CLOSED
+from ..formulations.graphs.start_functions import given_velocities, joints_with_coordinates
+from .constraints import REDUNDANT_RESIDUAL
 from .least_change import (
     KineticMetric,
     constraint_rows,
@@ -49,9 +49,11 @@ def consistent_velocities(formulation, examiner, t, q, p, keep=None):
     solution = solve_levels(examiner, t, q, p, [(E, e)], rates)
     v = examiner.onto(t, q, solution.v, p, examiner.places if keep is None else keep)
     scale = examiner.speed(v)
-    wrong = np.abs(solution.residuals[0]) > CLOSED * scale
+    wrong = np.abs(solution.residuals[0]) > REDUNDANT_RESIDUAL * scale
     if wrong.any():
-        _refuse_contradictions(examiner, np.flatnonzero(wrong), -examiner.psi(t, q, v, p), units * CLOSED * scale)
+        _refuse_contradictions(
+            examiner, np.flatnonzero(wrong), -examiner.psi(t, q, v, p), units * REDUNDANT_RESIDUAL * scale
+        )
     changed = np.abs(solution.residuals[1] / weight) > VELOCITY_CHANGED * scale
     if changed.any():
         _refuse_slipping(formulation, examiner, (t, q, p), (E, e), names, changed)
@@ -101,7 +103,7 @@ def _refuse_slipping(formulation, examiner, state, given, names, changed):
 
 def given_rows(formulation, rates):
     """Rows E and values r₀ of the velocities E v + r₀ that the user gives, with their names."""
-    given, joints = speeds(formulation), moving(formulation.model)
+    given, joints = given_velocities(formulation), joints_with_coordinates(formulation.model)
     indices = [at + k for _, x, at in given if at is not None for k in range(x.shape[0])]
     of_bodies = np.zeros((len(indices), rates.J.shape[1]))
     of_bodies[np.arange(len(indices)), indices] = 1.0
@@ -117,7 +119,7 @@ def describe_completed(formulation, examiner, rates, solution, v):
     model, limit = formulation.model, VELOCITY_CHANGED * examiner.speed(v)
     rate = rates.J @ v + rates.r0
     size = row_lengths(rates.J, examiner.columns)
-    names = [f"{j.name}.rate[{k}]" for j in moving(model) for k in range(j.dof)]
+    names = [f"{j.name}.rate[{k}]" for j in joints_with_coordinates(model) for k in range(j.dof)]
     moved = solution.chosen & (np.abs(rate / size) > limit)
     completed = [(names[k], rate[k]) for k in np.flatnonzero(moved)]
     is_free = np.linalg.norm(solution.free, axis=1) > DETERMINED_BELOW

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..elements import quantity
 from ..errors import OptionError, ResultError, TorsorError
-from ..run.output_times import Spaced
+from ..run.output_times import EqualIntervals
 from .journal import Journal, pack, replace, unpack
 
 OWN_FILES = {"lock", "state", "outputs", "events", "times"}
@@ -57,7 +57,7 @@ class Checkpoint:
     def exists(self):
         return os.path.exists(self.path("state"))
 
-    def refuse_used(self):
+    def refuse_occupied(self):
         """Raise ResultError if the folder cannot be used for a new run."""
         if os.path.exists(self.folder) and not os.path.isdir(self.folder):
             raise ResultError(f"checkpoint {self.folder!r} is not a folder")
@@ -183,7 +183,7 @@ class Checkpoint:
     def _first_times(self, options, until):
         """The output times with which the run began."""
         if options["outputs"] is not None:
-            return Spaced(until, options["outputs"])
+            return EqualIntervals(until, options["outputs"])
         try:
             content = pathlib.Path(self.path("times")).read_bytes()
         except OSError as error:
@@ -225,7 +225,7 @@ class Checkpoint:
 
 
 @contextmanager
-def readable(folder):
+def damage_as_error(folder):
     """Convert any error that invalid content of a checkpoint causes to a ResultError."""
     try:
         yield

@@ -7,7 +7,7 @@ import numpy as np
 PORTION_BYTES = 2**24  # results in memory
 
 
-def drive(runner, checkpoint, bar, note, every, interval):
+def run_with_checkpoints(runner, checkpoint, bar, note, every, interval):
     """Run from the end of the journals to the last output, in portions, and write checkpoints. Returns the outcome, and the
     signal that ended the run, if any.
 

@@ -24,7 +24,7 @@ import numpy as np
 from .. import kernels
 from ..elements import quantity
 from ..errors import ModelError, OptionError, TorsorError
-from ..formulations.fingerprint import fingerprint, sources
+from ..formulations.fingerprint import fingerprint, source_digest
 from ..joints import Joint
 from ..kernels.backends.llvm import LLVM
 from ..model.body import Body, Frame
@@ -98,7 +98,7 @@ def save_component(model: Model, path: str | os.PathLike, formulations: Sequence
         "component": model.name,
         "interface": interface(model),
         "fingerprint": copy_fingerprint,
-        "sources": sources(),
+        "sources": source_digest(),
         "torsor": _version(),
         "machine": _machine(),
         "arrays": [[a.dtype.name, *a.shape] for a in arrays],
@@ -108,7 +108,7 @@ def save_component(model: Model, path: str | os.PathLike, formulations: Sequence
     body = b"\n".join([json.dumps(header).encode(), b"".join([text, numbers, *code.values()])])
     first = f"torsor component {FORMAT} {hashlib.sha256(body).hexdigest()}\n".encode()
     handle, temporary = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(os.fsdecode(path))), suffix=".part")
-    with result_files.written(temporary, path, sealed=True), os.fdopen(handle, "wb") as file:
+    with result_files.replace_when_written(temporary, path, sealed=True), os.fdopen(handle, "wb") as file:
         file.write(first + body)
 
 
@@ -116,7 +116,7 @@ def _compile_kernels(model, formulations):
     """Entries of the cache of compiled kernels, by name, that preparing the component for a run uses."""
     with kernels.cache.noted() as entries:
         for formulation in formulations if model.bodies else ():
-            auto_formulation.prepared(model, formulation)
+            auto_formulation.choose_and_prepare(model, formulation)
     return entries
 
 
@@ -162,7 +162,7 @@ def _refuse_other_model(model, owner, header):
     interface(model)
     model_fingerprint = fingerprint(model, model.signals)
     Model("trial").include("component", model)
-    if header.get("sources") == sources() and model_fingerprint != header["fingerprint"]:
+    if header.get("sources") == source_digest() and model_fingerprint != header["fingerprint"]:
         raise ModelError(f"{owner}: its description differs from the model that was saved; it was changed since")
 
 
@@ -178,7 +178,7 @@ def _inconsistency_as_error(owner):
         raise ModelError(f"{owner}: its parts do not fit each other; it was not written by torsor ({why})") from None
 
 
-def fits(path: str | os.PathLike) -> bool:
+def kernels_fit_machine(path: str | os.PathLike) -> bool:
     """True if a file contains compiled kernels for machines like this one."""
     header = _parts(path).header
     return bool(header["kernels"]) and header["machine"] == _machine()

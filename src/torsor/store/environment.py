@@ -12,7 +12,7 @@ from ..formulations.fingerprint import fingerprint
 from ..prepare.choice import SHARE
 from ..prepare.function_digest import digest_of_laws
 from ..registry import lookup
-from ..run.task import SOLVED, Task
+from ..run.task import REACTIONS_AS_SOLVED, Task
 
 OTHER_FUNCTION_MESSAGE = (
     "the function of a controller differs, or something that it refers to: its code, default values, enclosed variables, "
@@ -60,7 +60,7 @@ def _numba():
         return "none"
 
 
-def stored_task(folder, static, model, signals):
+def task_from_checkpoint(folder, static, model, signals):
     """The task of a stored run. Raise ResultError if `model` is another one; signals: recorded besides those of the model."""
     o = static["options"]
     all_signals = dict(model.signals) | signals
@@ -71,7 +71,7 @@ def stored_task(folder, static, model, signals):
     return Task(
         model, o["until"], o["step"], o["method"], o["formulation"], cls(**o["projection"][1]), o["tolerance"], o["map"], signals,
         static["given"], o["formulation_reason"], method_reason=o["method_reason"], start=o.get("start"),
-        reactions=o.get("reactions", SOLVED),
+        reactions=o.get("reactions", REACTIONS_AS_SOLVED),
     )  # fmt: skip
 
 
@@ -88,7 +88,7 @@ def refuse_invalid_options(folder, options):
         "tolerance": options["tolerance"] is None or number(options["tolerance"]),
         "checkpoints": len(options["checkpoints"]) == 2 and all(x is None or number(x) for x in options["checkpoints"]),
         "start": options.get("start") in (None, "given"),
-        "reactions": options.get("reactions", SOLVED) in (SOLVED, SHARE),
+        "reactions": options.get("reactions", REACTIONS_AS_SOLVED) in (REACTIONS_AS_SOLVED, SHARE),
     }
     valid |= {name: isinstance(options[name], str) for name in ("method", "formulation", "map", "method_reason")}
     for name, is_valid in valid.items():
@@ -96,7 +96,7 @@ def refuse_invalid_options(folder, options):
             raise ResultError(f"{folder!r}: the checkpoint is damaged, or was changed: its option {name!r} is invalid")
 
 
-def refuse_other_circumstances(folder, stored):
+def refuse_other_environment(folder, stored):
     """Raise ResultError if the environment differs from that of the checkpoint, so that results could differ in the last bits."""
     current = environment_facts()
     different = [name for name in current if current[name] != stored.get(name)]

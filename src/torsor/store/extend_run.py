@@ -7,8 +7,8 @@ import numpy as np
 
 from ..elements import quantity
 from ..errors import OptionError, ResultError
-from ..run.output_times import Spaced, output_times, seconds
-from .result_files import checked, opened
+from ..run.output_times import EqualIntervals, output_times, seconds
+from .result_files import open_result, verify_seal
 
 BLOCK_NUMBERS = 2**22  # numbers that are copied at once
 INTERVALS_INTEGER = 1e-9  # deviation of a number of output intervals from an integer
@@ -38,7 +38,7 @@ def extend(checkpoint, facts, system, until, outputs):
         raise OptionError(f"until: the run in {checkpoint.folder!r} has failed and cannot go on: {status}")
     times = checkpoint.output_times()
     further = _further_times(times, former, until, outputs)
-    still_equal = isinstance(times, Spaced) and isinstance(further, int)
+    still_equal = isinstance(times, EqualIntervals) and isinstance(further, int)
     if status == "finished":
         _restore_journals(checkpoint, facts, system)
     changed = {"until": until}
@@ -69,7 +69,7 @@ def _further_times(times, former, until, outputs):
     last_two = times[:][-2:] if isinstance(times, np.ndarray) else times[len(times) - 2 : len(times)]
     last = last_two[-1]
     interval = last - last_two[0] if len(last_two) > 1 else until - former
-    if isinstance(times, Spaced):
+    if isinstance(times, EqualIntervals):
         count = round(until / interval)
         if abs(count - until / interval) < INTERVALS_INTEGER:
             return count
@@ -82,14 +82,14 @@ def _restore_journals(checkpoint, facts, system):
     path = checkpoint.path("result.nc")
     program = checkpoint.static["events"]
     used = facts["outcome"]["used"]
-    if checkpoint.result is not None and checked(path) != checkpoint.result:
+    if checkpoint.result is not None and verify_seal(path) != checkpoint.result:
         raise ResultError(f"{path}: the result of another run")
     if checkpoint.result is None:
         return  # the result is not written yet: the journals exist
     for journal in (checkpoint.outputs, checkpoint.events):
         journal.count = journal.check = 0
         journal.begin()
-    with opened(path) as data:
+    with open_result(path) as data:
         rows = max(1, BLOCK_NUMBERS // checkpoint.outputs.width)
         for at in range(0, data.sizes["time"], rows):
             checkpoint.outputs.append(

@@ -28,13 +28,13 @@ from .journal import flush_folder
 if TYPE_CHECKING:
     import xarray as xr
 
-LOCK = threading.RLock()
+NETCDF_LOCK = threading.RLock()
 LAZY_FROM_BYTES = 2**28  # bytes of a file, from which its arrays are loaded only when they are accessed
 _SEAL = re.compile(rb"\ntorsor sha256 ([0-9a-f]{64})\n\Z")
 _SEAL_LENGTH = len(b"\ntorsor sha256 \n") + 64
 
 if hasattr(os, "register_at_fork"):  # a thread that held the lock does not exist in the child
-    os.register_at_fork(after_in_child=getattr(LOCK, "_at_fork_reinit"))  # noqa: B009  not in the typed interface
+    os.register_at_fork(after_in_child=getattr(NETCDF_LOCK, "_at_fork_reinit"))  # noqa: B009  not in the typed interface
 
 
 def save_result(data: "xr.Dataset", path: str | os.PathLike) -> None:
@@ -47,7 +47,7 @@ def save_result(data: "xr.Dataset", path: str | os.PathLike) -> None:
     if (other := format_of(path)) is not None:
         handle, temporary = _new_temporary(path)
         os.close(handle)
-        with written(temporary, path, sealed=True):
+        with replace_when_written(temporary, path, sealed=True):
             other.write(data, temporary)
         return
     for name in data.variables:
@@ -60,7 +60,7 @@ def save_result(data: "xr.Dataset", path: str | os.PathLike) -> None:
             )
     handle, temporary = _new_temporary(path)
     os.close(handle)
-    with written(temporary, path), LOCK:
+    with replace_when_written(temporary, path), NETCDF_LOCK:
         data.to_netcdf(temporary, engine="netcdf4")
 
 
@@ -68,8 +68,8 @@ def load_result(path: str | os.PathLike) -> "xr.Dataset":
     """Read a result that `save_result` wrote from the file `path`; a damaged file is refused."""
     import xarray as xr
 
-    checked(path)
-    with _reading(path), LOCK:
+    verify_seal(path)
+    with _reading(path), NETCDF_LOCK:
         with xr.open_dataset(path, engine="netcdf4") as data:
             data.load()
     if "model_hash" not in data.attrs:
@@ -77,18 +77,18 @@ def load_result(path: str | os.PathLike) -> "xr.Dataset":
     return data
 
 
-def opened(path):
+def open_result(path):
     """The dataset of a result file. Arrays of a large file are loaded when they are accessed."""
     data = load_result(path) if os.path.getsize(path) < LAZY_FROM_BYTES else _on_disk(path)
     plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in data.attrs.items()}
     return data.assign_attrs(plain)
 
 
-def copied(path, target):
+def copy_result(path, target):
     """Copy a result file. The copy appears complete, or not at all."""
     handle, temporary = _new_temporary(target)
     os.close(handle)
-    with written(temporary, target, sealed=True):
+    with replace_when_written(temporary, target, sealed=True):
         shutil.copyfile(path, temporary)
 
 
@@ -118,7 +118,7 @@ def refuse_unwritable(path):
 
 
 @contextmanager
-def written(temporary, path, sealed=False):
+def replace_when_written(temporary, path, sealed=False):
     """Context in which a temporary file is written. At its end the file is sealed, flushed to the disk and renamed to `path`. After
     an error the temporary file is removed, and ResultError gives the reason.
 
@@ -145,7 +145,7 @@ def written(temporary, path, sealed=False):
             os.unlink(temporary)
 
 
-def checked(path):
+def verify_seal(path):
     """Verify the seal of a result file and return its digest. Raise ResultError if there is none or the file is damaged."""
     shown = os.fspath(path) if isinstance(path, (str, bytes, os.PathLike)) else path
 
@@ -222,8 +222,8 @@ def _on_disk(path):
     import xarray as xr
     from xarray.core.indexing import LazilyIndexedArray
 
-    checked(path)
-    with _reading(path), LOCK, xr.open_dataset(path, engine="netcdf4") as file:
+    verify_seal(path)
+    with _reading(path), NETCDF_LOCK, xr.open_dataset(path, engine="netcdf4") as file:
         large = [name for name, x in file.data_vars.items() if x.dtype == float]
         data = file.drop_vars(large).load()
         lazy = {
@@ -256,7 +256,7 @@ def _array_in_file(path, name, shape):
         def _read(self, key):
             import netCDF4
 
-            with _reading(path), LOCK, netCDF4.Dataset(path) as file:
+            with _reading(path), NETCDF_LOCK, netCDF4.Dataset(path) as file:
                 file.set_auto_mask(False)
                 return np.asarray(file[name][key], float)
 

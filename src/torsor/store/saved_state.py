@@ -16,7 +16,7 @@ NAME_LISTS = ("body", "joint_coordinate")  # keys of `names`
 
 
 @dataclass(frozen=True, eq=False)
-class Moment:
+class SimulationState:
     """What `Simulation.state` returns. As the start of other runs it gives poses and velocities of bodies, and user states.
 
     time         [s]
@@ -77,7 +77,7 @@ class Moment:
             raise ResultError(f"{path!r}: the state cannot be written: {error}") from None
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> "Moment":
+    def load(cls, path: str | os.PathLike) -> "SimulationState":
         """A state from a file."""
         facts, arrays = unpack(read_bytes(path, "the state"), path)
         if facts.pop("kind", None) != KIND:

@@ -9,7 +9,7 @@ from threading import Lock
 
 import numpy as np
 
-from ..checks.continuity import occurs, refuse_jumps
+from ..checks.continuity import depends_on_inputs, refuse_jumps
 from ..errors import TorsorError
 from ..kernels.derivation_lock import DERIVING
 from ..look.dataset import at_outputs, attributes, in_use, labels, manifest, unique
@@ -18,13 +18,13 @@ from ..prepare import large_systems
 from ..prepare.prepare import prepare
 from ..prepare.requested_start import Starts
 from ..run import auto_method
-from ..run.many.batch_starts import Together
-from ..run.many.batch_verdict import Doubts
-from ..run.many.lane_runner import SideBySide, laned, suited
-from ..run.many.repeated_runs import Beginnings, Repeater
-from ..run.reusable_run import Prepared
+from ..run.many.batch_starts import BatchStarts
+from ..run.many.batch_verdict import BatchVerdict
+from ..run.many.lane_runner import LaneRunner, lane_library, supports_lanes
+from ..run.many.repeated_runs import Repeater, RunStarts
+from ..run.reusable_run import PreparedRun
 from ..run.runner import Runner
-from ..run.task import refuse_endless
+from ..run.task import refuse_too_fast_start
 from .finished_runs import accuracy_measures
 from .run_portion import ENERGY_LOST
 
@@ -49,20 +49,24 @@ class CompiledBatch:
         self._latest_starts = None
         with DERIVING:
             method = task.method  # as requested: preparation replaces "auto"
-            first = Prepared(task)
+            first = PreparedRun(task)
             self.columns = [list(task.model.parameters).index(name) for name in request.names]
-            plain = type(first.runner) is Runner and not large_systems.in_tables(task) and method != auto_method.AUTO
+            plain = (
+                type(first.runner) is Runner
+                and not large_systems.runs_through_tables(task)
+                and method != auto_method.AUTO
+            )
             self.system = first.own
             self.available = plain and not _breakpoints_vary(first.runner, self.columns)
             if self.available:
-                lanes = request.runs >= LANES_FROM and suited(first.runner)
-                self.library = laned(task.derived(), first.own.choice) if lanes else None
+                lanes = request.runs >= LANES_FROM and supports_lanes(first.runner)
+                self.library = lane_library(task.derived(), first.own.choice) if lanes else None
                 self.idle.append(self._make_repeater(first))
                 base = np.array([*task.model.values(task.parameters).values()], float)
-                self.batch_starts = Together(task.derived(), first.own, task.until, base, self.columns)
-                self.verdict = Doubts(task)
+                self.batch_starts = BatchStarts(task.derived(), first.own, task.until, base, self.columns)
+                self.verdict = BatchVerdict(task)
                 self.base = base
-                self.motions_vary = occurs(task.model, self.columns)
+                self.motions_vary = depends_on_inputs(task.model, self.columns)
         row = sum(size for _, size in self.system.layout) * len(request.times) * 8
         self.batch_size = int(max(1, min(4096, BATCH_BYTES // max(row, 1))))
 
@@ -115,11 +119,11 @@ class CompiledBatch:
             if self.idle:
                 return self.idle.pop()
         with DERIVING:
-            return self._make_repeater(Prepared(replace(self.task)))
+            return self._make_repeater(PreparedRun(replace(self.task)))
 
     def _make_repeater(self, prepared):
         """An object that computes runs in one thread: several at a time in lanes, if the kernels with lanes are compiled."""
-        return Repeater(prepared) if self.library is None else SideBySide(prepared, self.library)
+        return Repeater(prepared) if self.library is None else LaneRunner(prepared, self.library)
 
     def _find_starts(self, values):
         """Starts of the runs, and a mask of the runs that compiled code can compute."""
@@ -136,7 +140,7 @@ class CompiledBatch:
         repeated = np.zeros(len(values), np.int64)
         return (starts.some(repeated), possible[repeated]) if same else (starts, possible)
 
-    def _find_single_start(self, parameters, row, starts: Beginnings, i, is_found):
+    def _find_single_start(self, parameters, row, starts: RunStarts, i, is_found):
         """Prepare run i alone and write its start to `starts`. Returns False if it fails, or needs other kernels than the batch."""
         task = self.task
         model = task.model
@@ -149,7 +153,7 @@ class CompiledBatch:
             system, built = prepare(model, task.formulation, *options, task.signals, values, needs=task.needs())
             if (start := self.request.start_of(row)) is not None:
                 system, _ = self._starts(values, system, built, (*options, task.needs())).at(start)
-            refuse_endless(model, system, task.until)
+            refuse_too_fast_start(model, system, task.until)
         except TorsorError:
             return False
         if system.choice != self.system.choice or system.watches != self.system.watches:

@@ -10,7 +10,7 @@ from concurrent import futures
 import numpy as np
 
 from ..errors import OptionError, RunError
-from ..run.interrupt_signals import abrupt, never_lost, noted
+from ..run.interrupt_signals import defer_signals, raise_signals_at_once, reraise_signals
 from .cancellation import Stop
 from .executors import PORTIONS_PER_WORKER, workers
 from .run_portion import Portion, blank_counts, join_portions
@@ -67,7 +67,7 @@ class Dispatch:
                 self._wait(team)
                 bar(sum(map(len, self.done)), [0])
         except KeyboardInterrupt:
-            with noted(keeps=False) as note:
+            with defer_signals(keeps=False) as note:
                 note.signal = self.signal  # a second Ctrl-C ends the process at once
                 self._collect_after_interrupt(team)
             self._warn_or_raise()
@@ -88,9 +88,9 @@ class Dispatch:
         A signal ends the wait, but not the processing of portions that have arrived. Its handler is set only here, so that worker
         processes, which are started in between, do not inherit it.
         """
-        with noted(keeps=False) as note:
+        with defer_signals(keeps=False) as note:
             try:
-                with abrupt():
+                with raise_signals_at_once():
                     completed, self.pending = futures.wait(self.pending, return_when=futures.FIRST_COMPLETED)
                 self._collect(completed, team)
             finally:
@@ -214,7 +214,7 @@ def run_in_worker_process(required_version, packed, stop, first, values, input_v
     """Compute runs of a request from another process. Returns a portion as bytes, or an error message."""
     if required_version != version():
         return f"a worker has torsor {version()}, but the study runs {required_version}: install the same version everywhere"
-    with never_lost():
+    with reraise_signals():
         with SESSIONS_LOCK:
             if packed not in SESSIONS:
                 while len(SESSIONS) >= MAX_SESSIONS:

@@ -15,7 +15,7 @@ from ..errors import OptionError, RunError
 from ..look.recorded_signals import recorded
 from ..look.run_request import Options
 from ..model import pickling
-from ..run.many.held_inputs import Held
+from ..run.many.held_inputs import PiecewiseConstantInputs
 
 PACKAGE = Path(__file__).parent.parent
 
@@ -72,7 +72,11 @@ class StudyRequest:
         names, interval_ends = self.inputs
         parameters = list(self.model.parameters)
         columns = np.array([parameters.index(name) for name in names], np.int64)
-        return Held(columns, np.array(interval_ends, float), np.stack(values).transpose(1, 2, 0)) if names else None
+        return (
+            PiecewiseConstantInputs(columns, np.array(interval_ends, float), np.stack(values).transpose(1, 2, 0))
+            if names
+            else None
+        )
 
     def pack(self):
         """The request as bytes, for another process.

@@ -14,8 +14,8 @@ from ..errors import OptionError, TorsorError
 from ..kernels.derivation_lock import DERIVING
 from ..look.dataset import attributes, labels, manifest, unique
 from ..run.events.event_messages import at_end
-from ..run.many.held_inputs import run_held, run_through
-from ..run.task import doubt_of_loads
+from ..run.many.held_inputs import run_to_end, run_with_inputs
+from ..run.task import friction_load_message
 from .compiled_batch import CompiledBatch
 from .finished_runs import FinishedRun, Group, make_group, split_by_shape
 from .reductions import OneRun, reduce_run, uses_words_only
@@ -127,7 +127,7 @@ class Session:
 
     def _note_warning(self, portion, system):
         """Note the text that `simulate` would warn of at the start of a run."""
-        text = system.shared and doubt_of_loads(self.request.model, system.shared)
+        text = system.shared and friction_load_message(self.request.model, system.shared)
         if text and text not in portion.warnings:
             portion.warnings.append(text)
 
@@ -235,9 +235,9 @@ class Session:
             task = replace(self.task, parameters=parameters, start=request.start_of(row))
             task, system_at_start, runner = self.runners.runner_for(task, system)
         if inputs is None:
-            trajectory = run_through(runner, request.times, stop)
+            trajectory = run_to_end(runner, request.times, stop)
         else:
-            trajectory = run_held(runner, request.times, inputs.some([i]), stop=stop)
+            trajectory = run_with_inputs(runner, request.times, inputs.some([i]), stop=stop)
         early = request.reduce is not None and trajectory.status.startswith("ended")
         end = at_end(runner) if early else None
         self.runners.give_back(runner, trajectory)

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ..checks.continuity import occurs, refuse_jumps
+from ..checks.continuity import depends_on_inputs, refuse_jumps
 from ..errors import ModelError
 from ..prepare import large_systems
 from ..prepare.prepare import prepare
 from ..prepare.requested_start import Starts
 from ..run import auto_method
-from ..run.many.batch_starts import Together
-from ..run.many.batch_verdict import Doubts
-from ..run.task import refuse_endless
+from ..run.many.batch_starts import BatchStarts
+from ..run.many.batch_verdict import BatchVerdict
+from ..run.task import refuse_too_fast_start
 
 CHOSEN_FIELDS = ("formulation", "reason", "method", "method_reason")  # fields of a task that its preparation sets
 
@@ -46,13 +46,13 @@ class RunnerPool:
         if self.prepared_task is not None or self.request.options.method == auto_method.AUTO:
             return  # the method depends on the parameters of the run
         self.prepared_task = replace(task, start=None, starts=None)
-        if large_systems.in_tables(task):
+        if large_systems.runs_through_tables(task):
             return
         system, self.built = task.starts.own, task.starts.built
         self.base = np.array([*task.model.values(task.parameters).values()], float)
-        self.batch_starts = Together(task.derived(), system, task.until, self.base, self.columns)
-        self.verdict = Doubts(task)
-        self.motions_vary = occurs(task.model, self.columns)
+        self.batch_starts = BatchStarts(task.derived(), system, task.until, self.base, self.columns)
+        self.verdict = BatchVerdict(task)
+        self.motions_vary = depends_on_inputs(task.model, self.columns)
 
     def systems(self, values):
         """The system at the model's start for each row of values; None where the run must be prepared alone."""
@@ -109,7 +109,7 @@ class RunnerPool:
         if task.start is not None:
             system, built = Starts(task, system, built, (*options, task.needs())).at(task.start)
         if values is not None or task.start is not None:
-            refuse_endless(task.model, system, task.until)
+            refuse_too_fast_start(task.model, system, task.until)
         return system, built
 
     def give_back(self, runner, trajectory):

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..elements import quantity
 from ..errors import OptionError
-from ..start.request import BODY
+from ..start.request import BODY_QUANTITIES
 
-MOST = 10**9  # runs of a grid
+MAX_GRID_RUNS = 10**9  # runs of a grid
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def variants(model, parameters, grid, input_lengths=(), inputs=(), start=None):
     if both := set(columns) & set(inputs):
         raise OptionError(f"study: {', '.join(sorted(both))} is given twice, as parameter and as input")
     start_columns = {
-        name: _read_column(f"start {name!r}", x, form_of(model, name)) for name, x in (start or {}).items()
+        name: _read_column(f"start {name!r}", x, start_value_shape(model, name)) for name, x in (start or {}).items()
     }
     starts = tuple((name, x.shape) for name, x in start_columns.items())
     all_columns = {f"parameter {name!r}": x for name, x in columns.items()}
@@ -69,9 +69,9 @@ def variants(model, parameters, grid, input_lengths=(), inputs=(), start=None):
 def _combination_count(columns):
     """Number of combinations of the values of columns."""
     count = math.prod(len(x.rows) for x in columns.values())
-    if count > MOST:
+    if count > MAX_GRID_RUNS:
         product = " × ".join(f"{len(x.rows)}" for x in columns.values() if x.by_run)
-        raise OptionError(f"study: the grid has {product} = {count} runs, and {MOST} are allowed")
+        raise OptionError(f"study: the grid has {product} = {count} runs, and {MAX_GRID_RUNS} are allowed")
     return count
 
 
@@ -149,15 +149,15 @@ def _column(model, name, argument):
     return _read_column(f"parameter {name!r}", argument)
 
 
-def form_of(model, name):
+def start_value_shape(model, name):
     """Shape of the value of a start with this name: of a quantity of a body, a joint with several coordinates, all joints, a
     vector of states, or () for a single number."""
     owner, _, what = str(name).rpartition(".")
     joint = owner if what in ("rate", "coordinate") else name
     bodies = {body.name for body in model.bodies}
     dof = {c.name: getattr(c, "dof", 1) for c in model.constraints}
-    if what in BODY and owner in bodies:
-        return BODY[what]
+    if what in BODY_QUANTITIES and owner in bodies:
+        return BODY_QUANTITIES[what]
     vector = sum(state.name.rpartition("[")[0] == name for state in model.states)
     count = vector or dof.get(joint, 1)
     return (count,) if vector or count > 1 or name in ("coordinates", "rates") else ()

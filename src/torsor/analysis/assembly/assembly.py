@@ -11,7 +11,7 @@ from ...dynamics.batches import Batch
 from ...errors import AssemblyError, OptionError
 from ...kernels.derivation_lock import deriving
 from ...model.model import Model
-from ...start.request import Names
+from ...start.request import StartNames
 from ..arguments import count, finite_number, flag, formulation_name, named_values, require_model
 from . import least_squares as solver
 from . import multistart
@@ -297,7 +297,7 @@ def _start_configurations(problem, start, shape, count, fit_problem):
             )
         q = start.q.reshape(-1, n)
     else:
-        requested = Names(problem.model, problem.dynamics.system).wanted(start)
+        requested = StartNames(problem.model, problem.dynamics.system).wanted(start)
         places = {
             f"{body}.{what}": x for (body, what), x in requested.bodies.items() if what in ("position", "rotation")
         }

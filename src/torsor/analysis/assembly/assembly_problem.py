@@ -18,11 +18,11 @@ from ...constraints.limit import Limit
 from ...dynamics.compiled_model import Dynamics
 from ...elements.quantity import time
 from ...errors import ModelError, OptionError
-from ...formulations.graphs.assembly_measures import alignments, departures
+from ...formulations.graphs.assembly_measures import reachability_errors, smallest_cosines
 from ...formulations.graphs.outputs import coordinate_units
-from ...formulations.graphs.run_kernels import shared
+from ...formulations.graphs.run_kernels import eliminate_common_subexpressions
 from ...joints import Joint
-from ...start.impostors import ALIGNED, JUMPED
+from ...start.impostors import ALIGNED_COSINE, IMPOSTOR_IN_RUN
 from .assembly_targets import LENGTH, SIGNAL
 from .assembly_tolerances import ROWS_DEPENDENT_BELOW
 
@@ -50,10 +50,12 @@ class SharedKernels:
         holding = list({id(f.rows[k].constraint): f.rows[k].constraint for k in self.rows}.values())
         closing = [c for c in holding if isinstance(c, Joint)]
         graphs = {
-            "departures": shared(departures(f, closing)),
-            "alignments": shared(alignments(f, holding)),
-            "coordinates": shared(ca.Function("coordinates", [time, f.q, f.p], [ca.densify(coordinates)])),
-            "constraints": shared(
+            "departures": eliminate_common_subexpressions(reachability_errors(f, closing)),
+            "alignments": eliminate_common_subexpressions(smallest_cosines(f, holding)),
+            "coordinates": eliminate_common_subexpressions(
+                ca.Function("coordinates", [time, f.q, f.p], [ca.densify(coordinates)])
+            ),
+            "constraints": eliminate_common_subexpressions(
                 ca.Function("constraints", [time, f.q, f.p], [ca.densify(x) for x in constraint_rows])
             ),
             "local": ca.Function("local", [q, end], [f.manifold.local(q, end, "exp")]),
@@ -94,9 +96,13 @@ class Problem:
         along = lambda e: [ca.densify(x) for x in (e, ca.vec(ca.jacobian(f.rate_of(e), f.v)))]
         functions = {}
         if fits:
-            functions["targets"] = shared(ca.Function("targets", [time, f.q, f.p, y], along(ca.vertcat(*fits))))
+            functions["targets"] = eliminate_common_subexpressions(
+                ca.Function("targets", [time, f.q, f.p, y], along(ca.vertcat(*fits)))
+            )
         if gaps:
-            functions["gaps"] = shared(ca.Function("gaps", [time, f.q, f.p], along(ca.vertcat(*gaps))))
+            functions["gaps"] = eliminate_common_subexpressions(
+                ca.Function("gaps", [time, f.q, f.p], along(ca.vertcat(*gaps)))
+            )
         return functions
 
     def _residual_expression(self, target, residual, y):
@@ -162,7 +168,9 @@ class Problem:
     def _gamma_kernel(self):
         """γ of the position-level rows, as a kernel."""
         f, graph = self.f, ca.densify(self.f.stacked("gamma")[self.rows, :])
-        return kernels.build({"gamma": shared(ca.Function("gamma", [time, f.q, f.v, f.p], [graph]))})["gamma"]
+        return kernels.build(
+            {"gamma": eliminate_common_subexpressions(ca.Function("gamma", [time, f.q, f.v, f.p], [graph]))}
+        )["gamma"]
 
     def accelerations(self, t, q, v, p):
         """v̇ of a mechanism without freedom, from its constraints alone: G v̇ = γ."""
@@ -176,7 +184,9 @@ class Problem:
             return np.zeros(len(q), bool)
         turned, away = np.split(self._kernels["departures"].over(t, q, p)[0], 2, axis=1)
         off = np.concatenate([turned, away / self.length], axis=1)
-        return (off > JUMPED).any(axis=1) | (self._kernels["alignments"].over(t, q, p)[0] < ALIGNED).any(axis=1)
+        return (off > IMPOSTOR_IN_RUN).any(axis=1) | (
+            self._kernels["alignments"].over(t, q, p)[0] < ALIGNED_COSINE
+        ).any(axis=1)
 
     def move(self, q, u):
         """q · exp(C û)."""

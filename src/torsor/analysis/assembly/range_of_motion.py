@@ -137,7 +137,7 @@ def _coordinates_near_start(model, parameters, formulation):
     dynamics = problem.dynamics
     random = np.random.default_rng(1)
     for _ in range(10):
-        q = dynamics._examiner.wander(0.0, dynamics.q, dynamics.p, random, SINGULAR_START_DISTANCE)
+        q = dynamics._examiner.sample_nearby(0.0, dynamics.q, dynamics.p, random, SINGULAR_START_DISTANCE)
         if q is not None:
             values = problem.coordinates(np.zeros(1), q[None, :], dynamics.p)[0]
             return dict(zip(dynamics.system.joint_coordinates, values.tolist()))

@@ -13,7 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ...checks.continuity import refuse_jumps_of
+from ...checks.continuity import refuse_jumps_of_expression
 from ...constraints.imposed import Drive, of_time
 from ...elements import quantity
 from ...elements.element import fill_in
@@ -93,7 +93,7 @@ def _of_expression(name, given, times):
             f"drives: the motion of {name!r} must be an expression of time alone, it has {', '.join(other[:3])}"
         )
     try:
-        refuse_jumps_of(owner, f, *(float(times[k]) for k in (0, -1)))
+        refuse_jumps_of_expression(owner, f, *(float(times[k]) for k in (0, -1)))
     except ModelError as error:
         raise OptionError(str(error)) from None
     rate = ca.jacobian(f, quantity.time)

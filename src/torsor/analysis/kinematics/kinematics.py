@@ -24,7 +24,7 @@ from ...kernels.derivation_lock import deriving
 from ...look.dataset import at_outputs, labelled
 from ...look.recorded_signals import recorded
 from ...model.model import Model
-from ...run.task import warn_of_loads
+from ...run.task import warn_of_friction_loads
 from ..arguments import formulation_name, named_values, require_model
 from ..assembly.assembly import assemble
 from . import singular_points as singular
@@ -110,7 +110,7 @@ def _run_attributes(model, parameters, signals):
 
 def _warn_of_unknown_loads(model, data):
     """Warn of forces that depend on quantities which kinematics does not compute."""
-    warn_of_loads(model, data, "the forces of the drives are", 5)
+    warn_of_friction_loads(model, data, "the forces of the drives are", 5)
     if model.states:
         warnings.warn(
             f"model {model.name!r}: nothing is integrated: the states {', '.join(state.name for state in model.states)} keep their "

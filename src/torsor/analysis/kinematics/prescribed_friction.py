@@ -11,7 +11,7 @@ import numpy as np
 from ... import kernels
 from ...elements.quantity import time
 from ...forces.friction import DryFriction
-from ...formulations.graphs.run_kernels import shared
+from ...formulations.graphs.run_kernels import eliminate_common_subexpressions
 from .path_tolerances import SLIDING_ABOVE
 
 
@@ -28,7 +28,7 @@ def set_sliding(problem, t, q, v, p):
     if not rows:
         return p
     graph = ca.Function("sliding", [time, f.q, f.v, f.p], [ca.densify(f.stacked("psi")[rows, :])])
-    u = kernels.build({"sliding": shared(graph)})["sliding"].over(t, q, v, p)[0]
+    u = kernels.build({"sliding": eliminate_common_subexpressions(graph)})["sliding"].over(t, q, v, p)[0]
     largest = np.abs(v / problem.columns).max(initial=0.0)
     slides = np.abs(u / problem.dynamics._examiner.units(0.0, q[0], p[0], rows)) > SLIDING_ABOVE * largest
     memory_indices, p = {id(m): len(model.parameters) + k for k, m in enumerate(model.memories)}, p.copy()

@@ -30,8 +30,8 @@ import numpy as np
 
 from ...elements.quantity import show
 from ...errors import OptionError
-from ...formulations.algebra.partition import best
-from ...start.dependent_coordinates import forced
+from ...formulations.algebra.partition import choose_dependent
+from ...start.dependent_coordinates import validate_dependent
 
 
 class Linear(NamedTuple):
@@ -113,7 +113,7 @@ def _tangent(mechanism, rows, slopes, inverse_mass, independent):
     g, psi = slopes["g"][rows.position_rows], slopes["psi"][rows.keep]
 
     def choose(G):
-        return best(G, (inverse_mass + inverse_mass.T) / 2) if len(G) else []
+        return choose_dependent(G, (inverse_mass + inverse_mass.T) / 2) if len(G) else []
 
     by_position = choose(g[:, :n]) if independent is None else _dependent_coordinates(mechanism, independent, g[:, :n])
     by_velocity = by_position if rows.position_rows == rows.keep else choose(psi[:, n : 2 * n])
@@ -143,4 +143,4 @@ def _dependent_coordinates(mechanism, independent, G):
         raise OptionError(
             f"coordinates: {len(names) - len(G)} independent coordinates are needed, got {len(set(independent))}"
         )
-    return forced([name for name in names if name not in independent], names, len(G), G, "coordinates")
+    return validate_dependent([name for name in names if name not in independent], names, len(G), G, "coordinates")

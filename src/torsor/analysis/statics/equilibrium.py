@@ -14,7 +14,7 @@ from ...kernels.derivation_lock import deriving
 from ...look.dataset import at_outputs, labelled
 from ...model.model import Model
 from ...run.run_results import Trajectory
-from ...start.request import Names
+from ...start.request import StartNames
 from ..analysis_states import is_result, operating_point, parameters_of, point_from_values, with_own_parameters
 from ..arguments import named_values, require_model
 from ..linear.linear_model import LinearModel
@@ -153,7 +153,7 @@ def equilibrium(
 
 def _refuse_other_velocities(mechanism, start, point):
     """OptionError for requested velocities that no drive or moving ground imposes."""
-    requested, outputs = Names(mechanism.model, mechanism.system).wanted(start), mechanism.output_values(point)
+    requested, outputs = StartNames(mechanism.model, mechanism.system).wanted(start), mechanism.output_values(point)
     rates = dict(zip(mechanism.system.joint_coordinates, outputs["rate"]))
     requested_velocities: dict[str, Any] = {f"{name}.rate": (x, rates[name]) for name, x in requested.rates.items()}
     for (body, what), x in requested.bodies.items():

@@ -11,7 +11,7 @@ solved by the classical Runge-Kutta method of order 4, with steps for an error o
 
 import numpy as np
 
-from ...start.constraints import least
+from ...start.constraints import minimum_norm_solution
 
 PATH_STEP = 0.03  # rad, or the size of the model: longest step
 
@@ -39,6 +39,6 @@ def _rate(mechanism, point, displacement, keep, q, u):
     """u' of (2)."""
     examiner = mechanism.examiner(point)
     A = examiner.matrix(point.t, examiner.move(q, u), point.p, keep)
-    w = displacement - examiner.columns * least(A, A @ (displacement / examiner.columns))
+    w = displacement - examiner.columns * minimum_norm_solution(A, A @ (displacement / examiner.columns))
     ad = np.split(mechanism.equations.numeric_function("axes")(q, u), 3, axis=1)[2]
     return w + ad @ w / 2 + ad @ (ad @ w) / 12

@@ -10,7 +10,7 @@ import numpy as np
 
 from .balanced_sums import largest, smallest
 
-SINGULAR = 1e-13  # pivot / diagonal of S, below which a row is dependent; the rounding of S is about 1e-16
+PIVOT_RATIO_SINGULAR = 1e-13  # pivot / diagonal of S, below which a row is dependent; the rounding of S is about 1e-16
 
 
 class Factor:
@@ -38,7 +38,7 @@ class Factor:
         """
         most = largest(self.diagonal)
         pivots = ca.densify(self.E) / self.squares
-        reciprocals = ca.if_else(pivots > SINGULAR * most, 1 / self.E, 0)
+        reciprocals = ca.if_else(pivots > PIVOT_RATIO_SINGULAR * most, 1 / self.E, 0)
         pieces = (column(self.G), column(self.LT), 1 / self.D, column(self.RT), reciprocals)
         return ca.densify(ca.vertcat(*[ca.densify(x) for x in pieces], smallest(pivots) / most))
 
@@ -113,7 +113,7 @@ def correction(G, inverse_metric):
     """
     S = ca.sparsify(G @ inverse_metric @ G.T)
     E, RT, order = sparse_ldl(S)
-    reciprocals = ca.if_else(E > SINGULAR * ca.diag(S)[order], 1 / E, 0)
+    reciprocals = ca.if_else(E > PIVOT_RATIO_SINGULAR * ca.diag(S)[order], 1 / E, 0)
     solve = ldl_solver(RT + ca.SX.eye(S.shape[0]), reciprocals, order)
     return lambda residual: ca.densify(-(inverse_metric @ (G.T @ solve(residual))))
 
@@ -129,7 +129,7 @@ def pseudoinverse(G, row_units, column_units):
     """
     A = ca.sparsify(ca.diag(ca.DM(1 / np.array(row_units, float))) @ G @ ca.diag(ca.DM(column_units)))
     S = ca.sparsify(A @ A.T)
-    damping = SINGULAR * ca.fmax(1, largest(ca.diag(S)))  # ε²
+    damping = PIVOT_RATIO_SINGULAR * ca.fmax(1, largest(ca.diag(S)))  # ε²
     E, RT, order = sparse_ldl(S + damping * ca.SX.eye(S.shape[0]))
     solve = ldl_solver(RT + ca.SX.eye(S.shape[0]), 1 / E, order)
 

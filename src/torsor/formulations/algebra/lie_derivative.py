@@ -13,8 +13,8 @@ import casadi as ca
 
 from ...elements.quantity import time
 
-TURNING = 3  # index at which ω begins in (ẋ, ω) of a body
-BASIS = [  # eₖ~
+ANGULAR_START = 3  # index at which ω begins in (ẋ, ω) of a body
+SKEW_BASIS = [  # eₖ~
     [(0, 0, 0), (0, 0, -1), (0, 1, 0)],
     [(0, 0, 1), (0, 0, 0), (-1, 0, 0)],
     [(0, -1, 0), (1, 0, 0), (0, 0, 0)],
@@ -26,7 +26,7 @@ _MOTIONS: WeakKeyDictionary = WeakKeyDictionary()  # results of `_motion` by bod
 
 def rotation_derivatives(R):
     """vec of R eₖ~ for k = 0, 1, 2, as the columns of a 9x3 matrix."""
-    return ca.horzcat(*[ca.vec(R @ ca.sparsify(ca.SX(ca.DM(E)))) for E in BASIS])  # (1)
+    return ca.horzcat(*[ca.vec(R @ ca.sparsify(ca.SX(ca.DM(E)))) for E in SKEW_BASIS])  # (1)
 
 
 def _motion(body):
@@ -52,10 +52,10 @@ def gradient(expression, body):
 
 def velocities(body):
     """(ẋ, ω) of a body, ẋ of a particle."""
-    return body.velocity if body.particle else together(body.velocity, body.angular_velocity)
+    return body.velocity if body.particle else stack_linear_angular(body.velocity, body.angular_velocity)
 
 
-def together(linear, angular):
+def stack_linear_angular(linear, angular):
     """Stack a linear and an angular part in the order (ẋ, ω): velocities, accelerations or forces of a body.
 
     This file fixes the order.
@@ -63,9 +63,9 @@ def together(linear, angular):
     return ca.vertcat(linear, angular)
 
 
-def parts(columns):
+def split_linear_angular(columns):
     """The linear and the angular part of columns in the order (ẋ, ω); the angular part of a particle is empty."""
-    return columns[:TURNING, :], columns[TURNING:, :]
+    return columns[:ANGULAR_START, :], columns[ANGULAR_START:, :]
 
 
 def rate(expression, bodies, states=()):

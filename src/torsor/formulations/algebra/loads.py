@@ -16,7 +16,7 @@ from ...elements.quantity import time
 from ...errors import ModelError
 from .algebraic_loops import reaction_symbols
 from .lie_derivative import gradient, velocities
-from .safe_norm import sloped
+from .safe_norm import regularise_norms
 
 
 class Loads:
@@ -62,7 +62,7 @@ class Loads:
         gate = math.prod((x.active.symbol for x in gates if id(x) in self._switched), start=1)
         gate *= self._armed.get(id(getattr(force, "host", None)), 1)  # 0 for friction in a disarmed contact
         if U is not None:
-            U = gate * self.substitution.of(sloped(U))
+            U = gate * self.substitution.of(regularise_norms(U))
             self.potential += U
             self.power += ca.jacobian(U, time)  # (2)
             for body in self.substitution.bodies(U):
@@ -70,7 +70,7 @@ class Loads:
             for link in self._links(U, "x"):
                 self.along[id(link)] -= ca.jacobian(U, link.x).T
         if D is not None:
-            D = gate * self.substitution.of(sloped(D))
+            D = gate * self.substitution.of(regularise_norms(D))
             for body in self.substitution.bodies(D):
                 v = velocities(body)
                 push = -ca.jacobian(D, v).T
@@ -96,7 +96,7 @@ class Loads:
     def _effort(self, force, index, effort):
         """An explicit effort in symbols of the bodies, or the unknown of an implicit one."""
         if not any(s.element_hash() in self._implicit_symbols for s in ca.symvar(effort)):
-            return self.substitution.of(sloped(effort))
+            return self.substitution.of(regularise_norms(effort))
         key = (id(force), index)
         if key not in self.unknowns:
             self.unknowns[key] = (ca.SX.sym(f"effort{len(self.unknowns)}", effort.shape[0]), ca.densify(effort))

@@ -10,7 +10,7 @@ from ...model.expressions import function, text
 BATCH = 64  # number of evaluations in one call of a mapped function
 
 
-class Evaluated:
+class NumericFunction:
     """A function of columns. It returns a dense matrix, or a tuple of them if the CasADi function has several outputs."""
 
     def __init__(self, f):
@@ -89,7 +89,7 @@ def _scatter(target, shape, indices, nonzeros):
         target[:, indices % shape[0], indices // shape[0]] = nonzeros
 
 
-class Examined(Mapping):
+class NumericFunctions(Mapping):
     """Functions for the start and the diagnosis, by name. Each is read from its text, or derived, at its first use.
 
     names      names of all functions
@@ -111,7 +111,7 @@ class Examined(Mapping):
             if name not in self._functions:
                 if name not in self.names:
                     raise KeyError(name)
-                self._functions[name] = Evaluated(self._load(name))
+                self._functions[name] = NumericFunction(self._load(name))
             return self._functions[name]
 
     def _load(self, name):

@@ -15,7 +15,7 @@ NEAR_MAXIMUM = 0.01  # relative difference from the maximum, below which values 
 BETTER_CHOICE = 3  # ratio of smallest singular values, above which a new choice replaces the previous one
 
 
-def measure(G, Minv):
+def dependence_measure(G, Minv):
     """Δ of every coordinate: (1)."""
     A = _projected_directions(G, Minv)
     return np.einsum("ij,ij->j", A, A)
@@ -34,7 +34,7 @@ def _projected_directions(G, Minv):
     return basis.T @ inverse / np.linalg.norm(inverse, axis=0)  # M = R⁻ᵀ R⁻¹ has the diagonal of squared columns of R⁻¹
 
 
-def best(G, Minv, before=()):
+def choose_dependent(G, Minv, before=()):
     """The best dependent coordinates, as many as there are rows.
 
     before   the previous choice, which is kept unless the new one is clearly better

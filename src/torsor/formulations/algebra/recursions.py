@@ -48,14 +48,14 @@ def inverse_of(D):
 
 
 @trace_once
-def at_velocity(J, center, mass, w, n, f):
+def bias_wrench(J, center, mass, w, n, f):
     """Bias wrench of a rigid body: its velocity-dependent inertia wrench less the applied wrench (n, f)."""
     velocity = velocity_wrench(spatial_algebra.Inertia(J, ca.SX(3, 3), ca.SX(3, 3)), center, mass, w)
     return velocity[0] - n, velocity[1] - f
 
 
 @trace_once
-def eliminated(J, H, M, n, f, S_w, S_v, tau):
+def eliminate_joint(J, H, M, n, f, S_w, S_v, tau):
     """Eliminate a joint: articulated inertia I_a and bias of its link, then U D⁻¹ and D⁻¹ μ for the acceleration."""
     I = spatial_algebra.Inertia(J, H, M)
     U = I.times((S_w, S_v))  # (1)
@@ -67,7 +67,7 @@ def eliminated(J, H, M, n, f, S_w, S_v, tau):
 
 
 @trace_once
-def handed_on(J, H, M, n, f, b_w, b_v, E, d):
+def transform_to_parent(J, H, M, n, f, b_w, b_v, E, d):
     """Transform the articulated inertia and bias of a link to its parent's origin and axes, with the bias acceleration b."""
     I = spatial_algebra.Inertia(J, H, M)
     bn, bf = I.times((b_w, b_v))
@@ -77,19 +77,19 @@ def handed_on(J, H, M, n, f, b_w, b_v, E, d):
 
 
 @trace_once
-def inherited(alpha, a, b_w, b_v, E, d):
+def acceleration_from_parent(alpha, a, b_w, b_v, E, d):
     """The acceleration of a link with v̇ = 0 in its joint: a' of (3)."""
     return E.T @ alpha + b_w, E.T @ (a + spatial_algebra.cross(alpha, d)) + b_v
 
 
 @trace_once
-def moved(alpha, a, ns, fs, free, S_w, S_v):
+def joint_acceleration(alpha, a, ns, fs, free, S_w, S_v):
     """v̇ of a joint, and the acceleration of its link: (3)."""
     rate = free - ns.T @ alpha - fs.T @ a
     return rate, alpha + S_w @ rate, a + S_v @ rate
 
 
-def articulated(motion, wrenches, tau):
+def articulated_body_accelerations(motion, wrenches, tau):
     """v̇ of all links by the articulated-body algorithm, as a dictionary by link."""
     zero = ca.SX(3, 1)
     inertia = {}
@@ -98,16 +98,16 @@ def articulated(motion, wrenches, tau):
         I, c = body_inertia(link)
         applied = wrenches.get(id(link), (zero, zero))
         inertia[id(link)] = I
-        bias[id(link)] = at_velocity(I.J, c, link.body.mass, motion.w[id(link)], *applied)
+        bias[id(link)] = bias_wrench(I.J, c, link.body.mass, motion.w[id(link)], *applied)
     eliminations = {}
     for link in reversed(motion.links):
         k = id(link)
         own = (*inertia[k], *bias[k])
         if link.v.shape[0]:
-            *own, ns, fs, free = eliminated(*own, link.S_w, link.S_v, tau[k])
+            *own, ns, fs, free = eliminate_joint(*own, link.S_w, link.S_v, tau[k])
             eliminations[k] = ns, fs, free
         if link.parent is not None:
-            J, H, M, n, f = handed_on(*own, *motion.biases(link), link.E, link.d)
+            J, H, M, n, f = transform_to_parent(*own, *motion.biases(link), link.E, link.d)
             p = id(link.parent)
             inertia[p] = inertia[p] + spatial_algebra.Inertia(J, H, M)
             bias[p] = (bias[p][0] + n, bias[p][1] + f)
@@ -117,10 +117,10 @@ def articulated(motion, wrenches, tau):
         k = id(link)
         base = motion.base(link)
         above = (base.alpha, base.a) if link.parent is None else motions[id(link.parent)]
-        motions[k] = inherited(*above, *motion.biases(link), link.E, link.d)
+        motions[k] = acceleration_from_parent(*above, *motion.biases(link), link.E, link.d)
         rates[k] = ca.SX(0, 1)
         if link.v.shape[0]:
-            rates[k], *motions[k] = moved(*motions[k], *eliminations[k], link.S_w, link.S_v)
+            rates[k], *motions[k] = joint_acceleration(*motions[k], *eliminations[k], link.S_w, link.S_v)
     return rates
 
 
@@ -137,10 +137,10 @@ def inverse_mass_product(links, tau):
         own = (*inertia[k], *bias[k])
         joint_inertias[k] = subspace_product(link, *inertia[k].times((link.S_w, link.S_v)))
         if link.v.shape[0]:
-            *own, ns, fs, free = eliminated(*own, link.S_w, link.S_v, tau[k])
+            *own, ns, fs, free = eliminate_joint(*own, link.S_w, link.S_v, tau[k])
             eliminations[k] = ns, fs, free
         if link.parent is not None:
-            J, H, M, n, f = handed_on(*own, zero, zero, link.E, link.d)
+            J, H, M, n, f = transform_to_parent(*own, zero, zero, link.E, link.d)
             p = id(link.parent)
             inertia[p] = inertia[p] + spatial_algebra.Inertia(J, H, M)
             bias[p] = (bias[p][0] + n, bias[p][1] + f)
@@ -148,10 +148,10 @@ def inverse_mass_product(links, tau):
     for link in links:
         k = id(link)
         above = (zero, zero) if link.parent is None else motions[id(link.parent)]
-        motions[k] = inherited(*above, zero, zero, link.E, link.d)
+        motions[k] = acceleration_from_parent(*above, zero, zero, link.E, link.d)
         rates[k] = ca.SX(0, 1)
         if link.v.shape[0]:
-            rates[k], *motions[k] = moved(*motions[k], *eliminations[k], link.S_w, link.S_v)
+            rates[k], *motions[k] = joint_acceleration(*motions[k], *eliminations[k], link.S_w, link.S_v)
     return rates, joint_inertias
 
 

@@ -11,7 +11,7 @@ import casadi as ca
 from ...lookup.lookup_calls import applied, walked
 
 
-def sloped(expression):
+def regularise_norms(expression):
     """The expression with every square root of a sum of squares replaced by (1)."""
     expression = ca.SX(expression)
     symbols = ca.symvar(expression)

@@ -19,7 +19,7 @@ import numpy as np
 from ...lie import se3
 
 EXTENT_NEGLIGIBLE = 1e-3  # extent / radius of gyration, below which the radius of gyration is the size
-STEP = 1024.0  # units of kernels are powers of this: scaling is exact, and models of ordinary size are not scaled
+UNIT_BASE = 1024.0  # units of kernels are powers of this: scaling is exact, and models of ordinary size are not scaled
 
 
 @dataclass
@@ -43,16 +43,16 @@ class Scales:
     @property
     def unit(self):
         """Unit of length of the kernels [m]."""
-        return rounded(self.length)
+        return nearest_unit(self.length)
 
     def row_units(self, labels):
         """Units of rows of the kernels."""
-        return [rounded(self.rows.get(label, 1.0)) for label in labels]
+        return [nearest_unit(self.rows.get(label, 1.0)) for label in labels]
 
 
-def rounded(x):
+def nearest_unit(x):
     """The nearest power of `STEP`."""
-    return STEP ** round(np.log(x) / np.log(STEP)) if x > 0 else 1.0
+    return UNIT_BASE ** round(np.log(x) / np.log(UNIT_BASE)) if x > 0 else 1.0
 
 
 def geometric_measures(model):

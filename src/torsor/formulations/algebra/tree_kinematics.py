@@ -44,7 +44,7 @@ class Link:
     def __init__(self, branch, parent, first_kind=False, fixed=None, rotations=False):
         self.branch, self.parent = branch, parent
         self.body, self.joint = branch.body, branch.joint
-        self.group = _axis_group(self.joint) if rotations else _group(self.joint)
+        self.group = _axis_group(self.joint) if rotations else motion_group(self.joint)
         self.first_kind = first_kind and (self.joint.key in SUBGROUPS or not isinstance(self.group, Rn))
         self.group = Rn(self.joint.dof) if self.first_kind else self.group
         name = self.joint.name if fixed is None else "joint"
@@ -109,7 +109,7 @@ class Link:
 _GEOMETRIES: dict = {}  # results of `_kind` by the identity of the joint's trace
 
 
-def _kind(joint):
+def traced_geometry(joint):
     """The geometry of a kind of joint, derived once for all joints with the same trace.
 
     Returns the function x → (H, S), True if S is the declared one, and the free motions in the reference position.
@@ -126,7 +126,7 @@ def _kind(joint):
 
 def pose(joint, x):
     """H(x) of a joint."""
-    return joint.pose(x) if joint.traced() is None else _kind(joint)[0](x)[0]
+    return joint.pose(x) if joint.traced() is None else traced_geometry(joint)[0](x)[0]
 
 
 def geometry(joint, x):
@@ -134,16 +134,16 @@ def geometry(joint, x):
     if joint.traced() is None:
         H = joint.pose(x)
         return H, *_motion_subspace(joint, x, H)
-    function, declared, _ = _kind(joint)
+    function, declared, _ = traced_geometry(joint)
     return *function(x), declared
 
 
 def screws(joint):
     """The free motions of a joint in its reference position."""
-    return joint.motion(ca.SX.zeros(joint.dof)) if joint.traced() is None else _kind(joint)[2]
+    return joint.motion(ca.SX.zeros(joint.dof)) if joint.traced() is None else traced_geometry(joint)[2]
 
 
-def _group(joint):
+def motion_group(joint):
     """The group of a joint's motions: SO(3), SE(3), or Rᵏ of its coordinates.
 
     SO(3) and SE(3) are recognised by their constant motion subspace, also in joints of users.
@@ -160,9 +160,9 @@ def _axis_group(joint):
     """The group of a joint's motions, with the group of rotations about an axis for a joint that turns about one axis."""
     S = joint.motion(ca.SX.sym("q", joint.dof)) if joint.dof == 1 else ca.SX(6, 0)
     if joint.dof != 1 or not S.is_constant():
-        return _group(joint)
+        return motion_group(joint)
     w, v = (ca.DM(x).full().ravel() for x in se3.split(S))
-    return Turning(tuple(w.tolist())) if not v.any() and abs(w @ w - 1) < AXIS_LENGTH_EQUAL else _group(joint)
+    return Turning(tuple(w.tolist())) if not v.any() and abs(w @ w - 1) < AXIS_LENGTH_EQUAL else motion_group(joint)
 
 
 def _rates(group, x, v):

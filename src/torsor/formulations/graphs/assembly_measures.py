@@ -15,7 +15,7 @@ from ...joints.alignment import strictly
 from ...lie import se3
 
 
-def departures(formulation, joints=None):
+def reachability_errors(formulation, joints=None):
     """The largest error of (1) in the rotation and in the position of each joint, as a function of (t, q, p).
 
     joints   by default all joints of the model
@@ -26,14 +26,14 @@ def departures(formulation, joints=None):
         H = formulation.placed(formulation.substitution.of(joint.relative_pose()))
         kind = joint.traced() or joint  # joints with the same trace share one function
         if id(kind) not in functions:
-            functions[id(kind)] = departure(joint)
+            functions[id(kind)] = reachability_error(joint)
         f, symbols = functions[id(kind)]
         errors.append(ca.horzcat(*f(H[:3, :], symbols)))
     state = [time, formulation.q, formulation.p]
     return ca.Function("departures", state, [ca.densify(ca.vertcat(*errors, ca.SX(0, 2)))])
 
 
-def departure(joint):
+def reachability_error(joint):
     """The errors of (1) of one kind of joint as a function of H and its parameters, and these parameters."""
     H = ca.SX.sym("H", 3, 4)
     pose = ca.vertcat(H, ca.SX([[0, 0, 0, 1]]))
@@ -43,7 +43,7 @@ def departure(joint):
     return ca.Function("departure", [H, symbols], largest), symbols
 
 
-def alignments(formulation, constraints=None):
+def smallest_cosines(formulation, constraints=None):
     """The smallest cosine of each constraint as a function of (t, q, p); 1 for joints and for constraints without sines.
 
     constraints   by default all constraints of the model

@@ -29,7 +29,7 @@ from ...elements.quantity import parted, time
 from ..algebra.factorisation import column, mass_solver, sparse_ldl
 from ..algebra.unsymmetric_factorisation import SparseLU
 from .newton_equations import newton_equations
-from .run_kernels import named
+from .run_kernels import named_function
 
 
 class Alpha:
@@ -153,7 +153,7 @@ def functions(f, map, stabilised, states=(), rates=None):
         "d": step.d,
     }
     return {
-        "alpha_factor": named("alpha_factor", inputs, factor),
-        "alpha": named("alpha", inputs | {"L": L}, change, ca.jtimes(step.increment(), step.d, change)),
-        "alpha_way": named("alpha_way", inputs, step.increment()),
+        "alpha_factor": named_function("alpha_factor", inputs, factor),
+        "alpha": named_function("alpha", inputs | {"L": L}, change, ca.jtimes(step.increment(), step.d, change)),
+        "alpha_way": named_function("alpha_way", inputs, step.increment()),
     }

@@ -6,7 +6,7 @@ from ...elements.quantity import time
 from ...joints import Joint
 from ...joints.base import Connection
 from ...lie import se3
-from ..algebra.lie_derivative import rate, together, velocities
+from ..algebra.lie_derivative import rate, stack_linear_angular, velocities
 from ..algebra.tree_kinematics import screws
 from .signal_values import SignalValues
 
@@ -148,7 +148,7 @@ def joint_motion_of_bodies(joint, substitution):
 
 def accelerations(body):
     """(ẍ, ω̇) of a body, ẍ of a particle."""
-    return body.acceleration if body.particle else together(body.acceleration, body.angular_acceleration)
+    return body.acceleration if body.particle else stack_linear_angular(body.acceleration, body.angular_acceleration)
 
 
 def coordinate_labels(joints):

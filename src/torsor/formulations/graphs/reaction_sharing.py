@@ -19,7 +19,7 @@ are in `contact_load_sharing.py`.
 import casadi as ca
 
 from ...joints.base import Connection
-from ..algebra.factorisation import SINGULAR, ldl_solver, sparse_ldl
+from ..algebra.factorisation import PIVOT_RATIO_SINGULAR, ldl_solver, sparse_ldl
 
 
 def least_loads(f, lam, values):
@@ -66,5 +66,5 @@ def _singular_solver(A):
     if not A.shape[0]:
         return lambda b: b
     D, LT, order = sparse_ldl(A)
-    reciprocals = ca.if_else(D > SINGULAR * ca.diag(A)[order], 1 / D, 0)
+    reciprocals = ca.if_else(D > PIVOT_RATIO_SINGULAR * ca.diag(A)[order], 1 / D, 0)
     return ldl_solver(LT + ca.SX.eye(A.shape[0]), reciprocals, order)

@@ -45,8 +45,8 @@ def functions(f, baumgarte=False, accelerations=True):
         results = [ca.densify(x) for x in (a, ca.vertcat(lam, efforts), power)]
         kernels["accelerations"] = ca.Function("accelerations", inputs, results)
         kernels |= momenta.functions(f, solvers, inputs, gamma) if f.conjugate else {}
-    kernels |= _projection_kernels(f, solvers, F, G, g, psi) | counting(f) | _along(f)
-    return {name: shared(graph) for name, graph in kernels.items()}
+    kernels |= _projection_kernels(f, solvers, F, G, g, psi) | turn_kernels(f) | _along(f)
+    return {name: eliminate_common_subexpressions(graph) for name, graph in kernels.items()}
 
 
 def _projection_kernels(f, solvers, F, G, g, psi):
@@ -117,7 +117,7 @@ def _with_norm(f, residuals):
     return ca.densify(ca.vertcat(residuals, length(ca.vertcat(*scaled)) if scaled else 0))
 
 
-def counting(f):
+def turn_kernels(f):
     """Kernels of the angles that are counted over full turns: their values, continued from those in p, and their rates.
 
     If the velocities of a joint are not the rates of its coordinates, the angles are differentiated along the motion.
@@ -186,15 +186,15 @@ def contact_response(f):
     B = ca.horzcat(*[x + correct(H @ x) if correct else x for x in free])
     psi = f.stacked("psi")[contacts, :]
     results = [ca.densify(ca.vec(x)) for x in (G @ B, B, psi)]
-    return shared(ca.Function("meeting", [time, f.q, f.v, f.p], results))
+    return eliminate_common_subexpressions(ca.Function("meeting", [time, f.q, f.v, f.p], results))
 
 
-def shared(f):
+def eliminate_common_subexpressions(f):
     """The same function with common subexpressions computed once."""
     return ca.Function(f.name(), f.sx_in(), ca.cse(f.call(f.sx_in())))
 
 
-def named(name, inputs, *results):
+def named_function(name, inputs, *results):
     """A function with named inputs, in which common subexpressions are computed once."""
     outputs = [f"{name}{k}" for k in range(len(results))]
     return ca.Function(name, list(inputs.values()), ca.cse([ca.densify(x) for x in results]), list(inputs), outputs)

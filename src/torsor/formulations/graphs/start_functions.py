@@ -29,21 +29,21 @@ def initial_functions(f):
         return ca.Function("given", [t, inputs], [ca.densify(x) for x in parts])
 
     def coordinates():
-        return column([f.substitution.coordinates(j) for j in moving(f.model)])
+        return column([f.substitution.coordinates(j) for j in joints_with_coordinates(f.model)])
 
     def rates():
-        every = column([f.substitution.rates(j) for j in moving(f.model)])
+        every = column([f.substitution.rates(j) for j in joints_with_coordinates(f.model)])
         return ca.Function("rates", [t, q, v, p], [ca.jacobian(every, v), every])
 
     def starts():
-        given_coordinates = column(j.start for j in started(f.model))
+        given_coordinates = column(j.start for j in joints_with_start(f.model))
         reference = ca.densify(_configuration(f.model, _reference(f.model)))
         return ca.Function("starts", [t, inputs], [given_coordinates, reference])
 
     return {
         "given": given,
         "starts": starts,
-        "speeds": lambda: ca.Function("speeds", [inputs], [column(x for _, x, _ in speeds(f))]),
+        "speeds": lambda: ca.Function("speeds", [inputs], [column(x for _, x, _ in given_velocities(f))]),
         "held": lambda: ca.Function("held", [t, q, p], [f.substitution.of(column(x for _, x in captures(f)))]),
         "rates": rates,
         "coordinates": lambda: ca.Function("coordinates", [t, q, p], [coordinates()]),
@@ -58,10 +58,10 @@ def _weights(model):
 
 def captures(f):
     """Pairs (memory, expression) of the constraints that are active from the start."""
-    return [pair for c in f.model.constraints if holds(c) for pair in c.captures()]
+    return [pair for c in f.model.constraints if active_at_start(c) for pair in c.captures()]
 
 
-def holds(element):
+def active_at_start(element):
     """True if an element is active from the start."""
     return element.acts is not False
 
@@ -70,8 +70,8 @@ def _given_configuration(f):
     """q and turn counters: reference poses, changed by the joint coordinates that are given."""
     model = f.model
     poses = _reference(model)
-    if started(model):
-        _propagate(model, [j for j in model.joints if holds(j)], poses)
+    if joints_with_start(model):
+        _propagate(model, [j for j in model.joints if active_at_start(j)], poses)
     return _configuration(model, poses), _first_turns(f)
 
 
@@ -130,20 +130,20 @@ def _first_turns(f):
 
 def drives(model):
     """The drives that are active from the start."""
-    return [c for c in model.constraints if isinstance(c, Drive) and holds(c)]
+    return [c for c in model.constraints if isinstance(c, Drive) and active_at_start(c)]
 
 
-def moving(model):
+def joints_with_coordinates(model):
     """Joints that have coordinates."""
     return [j for j in model.joints if j.dof]
 
 
-def started(model):
+def joints_with_start(model):
     """Joints that are active from the start and have start coordinates given by the user."""
-    return [j for j in model.joints if holds(j) and j.start is not None]
+    return [j for j in model.joints if active_at_start(j) and j.start is not None]
 
 
-def speeds(formulation):
+def given_velocities(formulation):
     """Velocities given by the user: (name, expression, first index in v); the index is None for the rates of a joint."""
     velocities = []
     for body in formulation.model.bodies:
@@ -152,5 +152,5 @@ def speeds(formulation):
             velocities.append((f"{body.name}.velocity", body.start_velocity, offset))
         if body.start_angular_velocity is not None:
             velocities.append((f"{body.name}.angular_velocity", body.start_angular_velocity, offset + 3))
-    joints = [j for j in moving(formulation.model) if j.start_rate is not None]
+    joints = [j for j in joints_with_coordinates(formulation.model) if j.start_rate is not None]
     return velocities + [(f"{j.name}.rate", j.start_rate, None) for j in joints]

@@ -32,7 +32,7 @@ from ...elements.quantity import time
 from ..algebra.factorisation import Factor, mass_solver
 from ..algebra.lagrangian import Lagrangian
 from .newton_equations import newton_equations
-from .run_kernels import named
+from .run_kernels import named_function
 
 
 class Discrete:
@@ -150,9 +150,9 @@ def functions(f, map):
     inputs = {"t": step.t, "h": step.h, "q": step.q, "pi": step.pi, "p": step.p, "efforts": step.efforts, "d": step.d}
     end_inputs = {name: x for name, x in inputs.items() if name != "pi"} | {"q1": step.q1, "m": step.m}
     return {
-        "momenta": named("momenta", {"t": step.t, "q": step.q, "v": step.v, "p": step.p}, step.L.momenta),
-        "leap_factor": named("leap_factor", inputs, factor),
-        "leap": named("leap", inputs | {"L": L}, solve(L, residual)),
-        "leaving": named("leaving", inputs, step.departure_momenta()),
-        "landing": named("landing", end_inputs, ca.vertcat(*step.end_state())),
+        "momenta": named_function("momenta", {"t": step.t, "q": step.q, "v": step.v, "p": step.p}, step.L.momenta),
+        "leap_factor": named_function("leap_factor", inputs, factor),
+        "leap": named_function("leap", inputs | {"L": L}, solve(L, residual)),
+        "leaving": named_function("leaving", inputs, step.departure_momenta()),
+        "landing": named_function("landing", end_inputs, ca.vertcat(*step.end_state())),
     }

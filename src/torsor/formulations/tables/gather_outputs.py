@@ -6,7 +6,7 @@ from ..graphs.outputs import layout
 from .rank_system import block_indices
 from .shares import TRUNK
 from .tree_outputs import BODY
-from .tree_schedule import starts
+from .tree_schedule import block_offsets
 
 COORDINATES = ("coordinate", "rate", "coordinate_acceleration")
 REACTIONS = ("reaction_force", "reaction_torque")
@@ -25,7 +25,8 @@ class Gathering:
     def __init__(self, part):
         part_layout, whole_layout = (layout(x.shown, x.loop_rows, []) for x in (part, part.whole))
         in_part, in_whole = (
-            dict(zip([name for name, _ in x], starts([size for _, size in x]))) for x in (part_layout, whole_layout)
+            dict(zip([name for name, _ in x], block_offsets([size for _, size in x])))
+            for x in (part_layout, whole_layout)
         )
         self.size = sum(size for _, size in whole_layout)
         pairs = _index_pairs(part)
@@ -91,4 +92,4 @@ def _positions(in_part, in_whole, chosen):
 
 def _indices(positions, sizes):
     """Indices of all numbers of elements at some positions, in two lists whose elements have the given sizes."""
-    return tuple(block_indices(starts(size)[own], size[own]) for own, size in zip(positions, sizes))
+    return tuple(block_indices(block_offsets(size)[own], size[own]) for own, size in zip(positions, sizes))

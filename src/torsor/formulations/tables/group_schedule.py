@@ -5,7 +5,7 @@ import numpy as np
 
 from ...lie import Rn
 from .schedule import Schedule
-from .tree_schedule import starts
+from .tree_schedule import block_offsets
 
 BLOCK_SIZES = (128, 8, 1)  # numbers that one call processes
 
@@ -24,7 +24,7 @@ class Manifold:
         self.groups = groups
         size, dimension = (np.array([getattr(g, what) for g in groups])[kinds] for what in ("size", "dimension"))
         curved = np.array([not isinstance(g, Rn) for g in groups])[kinds]
-        self.curved = kinds[curved], starts(size)[curved], starts(dimension)[curved]
+        self.curved = kinds[curved], block_offsets(size)[curved], block_offsets(dimension)[curved]
         q, v = (np.repeat(~curved, sizes) for sizes in (size, dimension))
         rest = layout.x - layout.q
         self.plain = np.flatnonzero(np.r_[q, np.ones(rest, bool)]), np.flatnonzero(np.r_[v, np.ones(rest, bool)])
@@ -59,7 +59,7 @@ class Manifold:
     def _step_kernel(self, name, step):
         """The kernel (x, u) → y of a step along an element of the algebra; step: its function of a group, x and u."""
         s = Schedule(name, {"x": self.layout.x, "u": self.layout.algebra}, {"y": self.layout.x})
-        blocks(s, lambda x, u: x + u, ["x", "u", "y"], [self.plain[0], self.plain[1], self.plain[0]])
+        call_in_blocks(s, lambda x, u: x + u, ["x", "u", "y"], [self.plain[0], self.plain[1], self.plain[0]])
         kinds, q, v = self.curved
         if len(kinds):
             classes = [_group_function(group, lambda x, u, group=group: step(group, x, u)) for group in self.groups]
@@ -71,7 +71,7 @@ class Manifold:
         s = Schedule(
             "differential", {"u": self.layout.algebra, "xdot": self.layout.algebra}, {"k": self.layout.algebra}
         )
-        blocks(s, lambda u, xdot: xdot, ["u", "xdot", "k"], [self.plain[1]] * 3)
+        call_in_blocks(s, lambda u, xdot: xdot, ["u", "xdot", "k"], [self.plain[1]] * 3)
         kinds, _, v = self.curved
         if len(kinds):
             classes = []
@@ -87,7 +87,7 @@ class Manifold:
         """A kernel that copies the input `source` to its first output; its other outputs, residuals, are zero."""
         s = Schedule(name, takes, gives)
         target, *residuals = gives
-        blocks(s, lambda x: x, [source, target], [np.arange(gives[target])] * 2)
+        call_in_blocks(s, lambda x: x, [source, target], [np.arange(gives[target])] * 2)
         for residual in residuals:
             zero = ca.Function("zero", [ca.SX.sym("t")], [ca.SX.zeros(gives[residual])])
             s.call([zero], ["t", residual], [0], [[0], [0]])
@@ -100,7 +100,7 @@ def _group_function(group, step):
     return ca.Function("step", [x, u], [ca.densify(step(x, u))])
 
 
-def blocks(schedule, f, vectors, offsets):
+def call_in_blocks(schedule, f, vectors, offsets):
     """Call an elementwise function f; entries that are contiguous in every vector are processed in blocks.
 
     vectors   names of the vectors of the arguments, and last of the result
@@ -118,7 +118,7 @@ def blocks(schedule, f, vectors, offsets):
         count = remaining // size
         total = int(count.sum())
         kinds.append(np.full(total, kind))
-        first.append(np.repeat(begin, count) + size * (np.arange(total) - np.repeat(starts(count), count)))
+        first.append(np.repeat(begin, count) + size * (np.arange(total) - np.repeat(block_offsets(count), count)))
         begin = begin + size * count
         remaining = remaining - size * count
     classes = []

@@ -16,8 +16,8 @@ independent, those with the largest pivots. The multipliers of the others are ze
 
 import casadi as ca
 
-from ..algebra.factorisation import SINGULAR
-from ..algebra.lie_derivative import together
+from ..algebra.factorisation import PIVOT_RATIO_SINGULAR
+from ..algebra.lie_derivative import stack_linear_angular
 from .recursion_classes import function, pack_dependent_entries, symmetric_3x3
 
 SIX = 6
@@ -168,8 +168,8 @@ def conjugate_directions(S, free, rank):
             c = c - c_j * factor
             q = q - q_j * factor
         ratio = ca.dot(e, ratios)
-        inverse = ca.if_else(ratio > SINGULAR, 1 / ca.dot(c, e), 0)
-        smallest = ca.fmin(smallest, ca.if_else(ratio > SINGULAR, ratio, 1))
+        inverse = ca.if_else(ratio > PIVOT_RATIO_SINGULAR, 1 / ca.dot(c, e), 0)
+        smallest = ca.fmin(smallest, ca.if_else(ratio > PIVOT_RATIO_SINGULAR, ratio, 1))
         done.append((c, q, inverse))
         pivots = pivots - c * c * inverse
         used = used + e
@@ -200,7 +200,7 @@ def _guarded_ldl(S, free):
 
     for k in range(n):
         pivots.append(S[k, k] - products(k, k))
-        inverse.append(ca.if_else(pivots[k] > SINGULAR * free[k], 1 / pivots[k], 0))
+        inverse.append(ca.if_else(pivots[k] > PIVOT_RATIO_SINGULAR * free[k], 1 / pivots[k], 0))
         for i in range(k + 1, n):
             rows[i][k] = (S[i, k] - products(i, k)) * inverse[k]
     L = ca.vertcat(*[ca.horzcat(*row) for row in rows]) if n else ca.SX(0, 0)
@@ -233,8 +233,8 @@ def free_acceleration(gravity, numbers):
     mass = ca.SX.sym("M", BODY)
     J = ca.SX.sym("J", numbers)
     w = motion[15:]
-    gyroscopic = together(ca.SX.zeros(3), ca.cross(w, symmetric_3x3(J) @ w))
-    weight = together(ca.SX(gravity), ca.SX.zeros(3))
+    gyroscopic = stack_linear_angular(ca.SX.zeros(3), ca.cross(w, symmetric_3x3(J) @ w))
+    weight = stack_linear_angular(ca.SX(gravity), ca.SX.zeros(3))
     return function(
         "free_acceleration", [motion, applied, mass, J], [weight + inverse_mass_matrix(mass) @ (applied - gyroscopic)]
     )

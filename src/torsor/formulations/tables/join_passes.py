@@ -17,7 +17,7 @@ from .elimination_order import Sort
 from .join_classes import BODY, SIX, body_acceleration, border_acceleration, triangle_size
 from .recursion_classes import function
 from .system_passes import Passes
-from .tree_schedule import allocate_blocks, constant_rows, starts
+from .tree_schedule import allocate_blocks, block_offsets, constant_rows
 
 
 class JoinPasses(Passes):
@@ -37,7 +37,7 @@ class JoinPasses(Passes):
         self.joins, self.classes, self.join_kinds = system.joins
         self.borders = np.array([c.border for c in self.classes], int)[self.join_kinds]
         stored = np.array([c.stored for c in self.classes], int)[self.join_kinds]
-        self.stored_offsets = starts(stored)
+        self.stored_offsets = block_offsets(stored)
         self.F = int(stored.sum()) + 1
         self.constraint = self.joins.constraint
         self.cut = system.cut

@@ -5,11 +5,11 @@ import numpy as np
 
 from ...elements.quantity import time
 from ...joints import Joint
-from ..algebra.lie_derivative import parts, rate, together, velocities
+from ..algebra.lie_derivative import rate, split_linear_angular, stack_linear_angular, velocities
 from .join_classes import SIX
 from .recursion_classes import function
 from .system_passes import running_sums
-from .tree_schedule import allocate_blocks, starts
+from .tree_schedule import allocate_blocks, block_offsets
 
 
 class LoopOutputs:
@@ -60,7 +60,7 @@ class LoopOutputs:
         """Append coordinates, rates and accelerations of the joints that close loops; offsets: of the outputs by name."""
         system = self.system
         joints = [j for j in system.shown.joints if j.dof]
-        first_coordinate = dict(zip(map(id, joints), starts([j.dof for j in joints])))
+        first_coordinate = dict(zip(map(id, joints), block_offsets([j.dof for j in joints])))
         chosen = [k for k, c in enumerate(system.loops) if isinstance(c, Joint) and c.dof]
         if not chosen:
             return
@@ -89,7 +89,7 @@ def _reaction(rows, unit):
     before = [ca.SX.sym("before", 0 if J is None else SIX) for J in rows.G]
     after = [b if J is None else b + J.T @ lam for b, J in zip(before, rows.G)]
     sign, end, J = (1, rows.ends[1], rows.G[1]) if rows.G[1] is not None else (-1, rows.ends[0], rows.G[0])
-    F, T = parts(sign * (J.T @ lam))
+    F, T = split_linear_angular(sign * (J.T @ lam))
     second = rows.ends[1]
     at = second.position + second.rotation @ rows.frames[1][:, -1]
     torque = end.rotation @ T - ca.cross(at - end.position, F)
@@ -106,6 +106,6 @@ def _joint_motion(rows):
     total = rate(rows.rates, free) if rows.rates.shape[0] else rows.rates
     for end, J, a in zip(rows.ends, rows.G, accelerations):
         if J is not None:
-            total += ca.jacobian(rows.rates, velocities(end)) @ together(*a)
+            total += ca.jacobian(rows.rates, velocities(end)) @ stack_linear_angular(*a)
     inputs = [*(x.motion for x in rows.ends), rows.c, rows.turn, *accelerations[0], *accelerations[1]]
     return function("motion", inputs, [rows.coordinates, rows.rates, total])

@@ -17,7 +17,7 @@ from .elimination_order import joins
 from .expression_shapes import shape_of
 from .force_classes import ForceClass, JointForceClass, Law, parts_of_expressions
 from .join_classes import JoinClass
-from .numeric_tree import PlainTree
+from .numeric_tree import NumericTree
 from .recursion_classes import AlignedLinks, clear_rounding, group_rows
 from .row_classes import RowClass, frames_of
 
@@ -49,7 +49,7 @@ class Ends(NamedTuple):
     forces: np.ndarray
 
 
-class PlainSystem:
+class NumericSystem:
     """Links, constraint rows, forces and joins, each with its class. Bodies are numbered in the order of the tree.
 
     tree          the links
@@ -70,7 +70,7 @@ class PlainSystem:
 
     def __init__(self, model):
         self.model = model
-        self.tree = PlainTree(model)
+        self.tree = NumericTree(model)
         self.whole = self
         self.shown = OutputElements(model.bodies, model.joints, model.constraints)
         self.forces = model.forces

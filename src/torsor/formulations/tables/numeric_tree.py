@@ -11,12 +11,12 @@ import numpy as np
 from ...elements import quantity
 from ...lie import SE3, Rn, pose_stacks
 from ...model.topology import spanning_tree
-from ..algebra.tree_kinematics import _group, _kind
+from ..algebra.tree_kinematics import motion_group, traced_geometry
 
 UPPER = [0, 3, 4, 6, 7, 8]  # indices of the upper triangle of a 3x3 matrix that is stored column by column
 
 
-class PlainTree:
+class NumericTree:
     """The links of a tree, parents before children.
 
     branches   of the spanning tree, or a subset of them that contains with each link all its ancestors
@@ -39,7 +39,7 @@ class PlainTree:
         self.traces = np.array([kinds.setdefault(equation_key(joint), len(kinds)) for joint in self.joints])
         first = [int(np.argmax(self.traces == k)) for k in range(len(kinds))]
         self.examples = [self.joints[k] for k in first]
-        self.groups = [_group(joint) for joint in self.examples]
+        self.groups = [motion_group(joint) for joint in self.examples]
 
     @property
     def n(self):
@@ -142,6 +142,6 @@ def equation_key(joint):
     return id(joint.traced() or joint)
 
 
-def declared(joint):
+def has_declared_velocities(joint):
     """True if a joint declares its motion subspace and its coordinates are in Rⁿ."""
-    return isinstance(_group(joint), Rn) and joint.traced() is not None and bool(_kind(joint)[1])
+    return isinstance(motion_group(joint), Rn) and joint.traced() is not None and bool(traced_geometry(joint)[1])

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .elimination_order import Sort
-from .numeric_system import OutputElements, PlainSystem
-from .numeric_tree import PlainTree
+from .numeric_system import NumericSystem, OutputElements
+from .numeric_tree import NumericTree
 from .shares import TRUNK
-from .tree_schedule import starts
+from .tree_schedule import block_offsets
 
 
 class Cut(NamedTuple):
@@ -66,13 +66,13 @@ class Message:
     def __init__(self, cut, sizes):
         by_rank = [sizes[cut.owners == rank] for rank in range(cut.ranks)]
         self.counts = [int(own.sum()) + 1 for own in by_rank]
-        first = starts(self.counts)
-        self.at = np.concatenate([at + starts(own) for at, own in zip(first, by_rank)]).astype(int)
+        first = block_offsets(self.counts)
+        self.at = np.concatenate([at + block_offsets(own) for at, own in zip(first, by_rank)]).astype(int)
         self.extra = first + np.array(self.counts) - 1
         self.size = sum(self.counts)
 
 
-class PartSystem(PlainSystem):
+class PartSystem(NumericSystem):
     """The part of a whole system that one rank computes.
 
     links_of_whole    indices of its links in the whole system
@@ -90,7 +90,7 @@ class PartSystem(PlainSystem):
 
         own = np.flatnonzero(~shares.known & (shares.bodies == rank))
         self.links_of_whole = np.concatenate([np.flatnonzero(shares.known), own])
-        self.tree = PlainTree(whole.model, [whole.tree.branches[k] for k in self.links_of_whole.tolist()])
+        self.tree = NumericTree(whole.model, [whole.tree.branches[k] for k in self.links_of_whole.tolist()])
         self.rows_of_whole = computed_here(shares.constraints)
         self.forces_of_whole = computed_here(shares.forces)
         self.constraints = [whole.constraints[k] for k in self.rows_of_whole.tolist()]
@@ -179,13 +179,13 @@ class PartSystem(PlainSystem):
         return np.concatenate([v, n + v, [2 * n]])
 
     def _indices_of_links(self, sizes):
-        return block_indices(starts(sizes)[self.links_of_whole], sizes[self.links_of_whole])
+        return block_indices(block_offsets(sizes)[self.links_of_whole], sizes[self.links_of_whole])
 
     def rows_of_loops(self):
         """Indices of the rows of the loops of this part among those of all loops."""
         sizes = self.whole.loop_sizes
         own = self.rows_of_whole[self.first_loop :] - self.whole.first_loop
-        return block_indices(starts(sizes)[own], sizes[own])
+        return block_indices(block_offsets(sizes)[own], sizes[own])
 
 
 def inverse_index(chosen, count):
@@ -197,4 +197,4 @@ def inverse_index(chosen, count):
 
 def block_indices(first, sizes):
     """Indices of all entries of blocks that begin at `first` and have the given sizes."""
-    return np.repeat(first - starts(sizes), sizes) + np.arange(int(np.sum(sizes)))
+    return np.repeat(first - block_offsets(sizes), sizes) + np.arange(int(np.sum(sizes)))

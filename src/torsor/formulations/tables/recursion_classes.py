@@ -157,7 +157,7 @@ def _build_class(branch, numbers, loaded):
     w_parent = ca.SX.sym("w", 3)
     w = link.E.T @ w_parent + link.spin
     biases = velocity_terms(link.E, link.d, w_parent, link.spin, link.slide, link.spin_bias, link.slide_bias)
-    wrench = recursions.at_velocity(own.J, center, mass, w, ca.SX(3, 1), ca.SX(3, 1))
+    wrench = recursions.bias_wrench(own.J, center, mass, w, ca.SX(3, 1), ca.SX(3, 1))
     motion = [ca.sparsify(x) for x in (link.E, link.d, *biases, *wrench)]
     entries, rebuild = pack_dependent_entries(motion, ca.vertcat(link.x, link.v, w_parent))
     outward = function("outward", [link.x, link.v, c, w_parent], [entries, w, link.v])
@@ -195,9 +195,9 @@ def _inward(link, c, stored, own, motion, loaded):
     parts = (*(spatial_algebra.Inertia(J, H, M) + own), n, f)
     solution = ca.SX(0, 1)
     if link.v.shape[0]:
-        *parts, ns, fs, free = recursions.eliminated(*parts, link.S_w, link.S_v, tau)
+        *parts, ns, fs, free = recursions.eliminate_joint(*parts, link.S_w, link.S_v, tau)
         solution = ca.vertcat(ca.vec(ns), ca.vec(fs), free)
-    total = siblings + _pack_inertia(*recursions.handed_on(*parts, b_w, b_v, E, d))
+    total = siblings + _pack_inertia(*recursions.transform_to_parent(*parts, b_w, b_v, E, d))
     load = [ca.vertcat(*applied)] if loaded else []
     return function("inward", [link.x, c, stored, descendants, siblings, *load], [total, solution])
 
@@ -208,11 +208,11 @@ def _finish(link, c, stored, motion):
     dof = link.v.shape[0]
     solution = ca.SX.sym("solved", 7 * dof)
     parent = [ca.SX.sym("above", 3) for _ in range(2)]
-    alpha, a = recursions.inherited(*parent, b_w, b_v, E, d)
+    alpha, a = recursions.acceleration_from_parent(*parent, b_w, b_v, E, d)
     rate = ca.SX(0, 1)
     if dof:
         ns, fs = (ca.reshape(solution[3 * dof * i : 3 * dof * (i + 1)], 3, dof) for i in (0, 1))
-        rate, alpha, a = recursions.moved(alpha, a, ns, fs, solution[6 * dof :], link.S_w, link.S_v)
+        rate, alpha, a = recursions.joint_acceleration(alpha, a, ns, fs, solution[6 * dof :], link.S_w, link.S_v)
     return function("finish", [link.x, c, stored, solution, ca.vertcat(*parent)], [ca.vertcat(alpha, a), rate])
 
 

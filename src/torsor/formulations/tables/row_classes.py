@@ -12,7 +12,7 @@ from ...elements import quantity
 from ...joints import Joint
 from ...joints.base import MOTIONS
 from ...lie import pose_stacks
-from ..algebra.lie_derivative import parts, rate, velocities
+from ..algebra.lie_derivative import rate, split_linear_angular, velocities
 from .recursion_classes import fold_constants
 
 MOTION = 18  # numbers of a motion
@@ -36,7 +36,7 @@ class Moving:
             at += size
 
 
-def parts_of(motion):
+def split_motion(motion):
     """Position, rotation, velocity and angular velocity from rows of motions in numbers."""
     x, R, velocity, w = np.split(motion, np.cumsum([3, 9, 3]), axis=-1)
     return x, R.reshape(*R.shape[:-1], 3, 3).swapaxes(-1, -2), velocity, w
@@ -107,7 +107,9 @@ class RowClass:
 
     def restrict_rotation(self):
         """For each row True if it restricts rotations only: no linear velocity occurs in it."""
-        linear = sum((ca.sum2(ca.fabs(parts(J.T)[0].T)) for J in self.G if J is not None), ca.SX.zeros(self.size))
+        linear = sum(
+            (ca.sum2(ca.fabs(split_linear_angular(J.T)[0].T)) for J in self.G if J is not None), ca.SX.zeros(self.size)
+        )
         return [x.is_zero() for x in ca.vertsplit(ca.densify(linear))]
 
 

@@ -160,7 +160,7 @@ class Schedule:
             )
         self.passes.append(Exchange([vector], np.array([[offset], *([count] for count in counts)], np.int32)))
 
-    def with_classes(self, change):
+    def replace_classes(self, change):
         """A schedule with each class replaced by change(class); the schedule itself if no class changes."""
         changed = [[change(f) for f in one.classes] for one in self.passes]
         if all(a is b for new, one in zip(changed, self.passes) for a, b in zip(new, one.classes)):
@@ -273,7 +273,7 @@ class Schedule:
     def sparsity_out(self, i):
         return _dense_column(list(self.gives.values())[i])
 
-    def unrolled(self):
+    def unroll(self):
         """The equivalent CasADi function without loops; a schedule with exchanges has none."""
         if self.exchanges:
             raise OptionError(f"schedule {self.label!r}: an exchange between ranks has no graph")

@@ -8,7 +8,7 @@ from ...joints.base import Connection
 from ...model.body import Ground, Placed
 from ...model.include import owners_in
 from .recursion_classes import function
-from .tree_schedule import starts
+from .tree_schedule import block_offsets
 
 BODY = {
     "position": 3, "rotation": 9, "velocity": 3, "angular_velocity": 3, "acceleration": 3, "angular_acceleration": 3,
@@ -17,7 +17,7 @@ REACTION = ("reaction_force", "reaction_torque")
 JOINT = ("coordinate", "rate")
 
 
-def readable(model, signals):
+def depend_on_outputs_only(model, signals):
     """True if signals depend only on time and on outputs of bodies, joints and connections."""
     columns = [ca.SX(x) for x in signals.values()]
     owners = owners_in(model, ca.vertcat(*map(ca.vec, columns), ca.SX(0, 1)))
@@ -40,7 +40,7 @@ def add_signals(schedule, model, elements, offsets, signals):
     offsets    by name: the offset of each quantity in the vector of outputs
     """
     index = [{id(element): k for k, element in enumerate(group)} for group in elements]
-    coordinate_offsets = starts([joint.dof for joint in elements.joints])
+    coordinate_offsets = block_offsets([joint.dof for joint in elements.joints])
 
     def offset_of(element, name):
         if name in BODY:

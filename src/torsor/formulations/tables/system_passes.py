@@ -8,14 +8,14 @@ import numpy as np
 from ...elements.quantity import time
 from ...joints import Joint
 from ..algebra.lie_derivative import velocities
-from .group_schedule import blocks
+from .group_schedule import call_in_blocks
 from .join_classes import SIX
 from .link_classes import LINK, LinkClass, Motions
 from .numeric_system import NO_BODY
 from .recursion_classes import function
 from .row_classes import MOTION
 from .schedule import Constants, Schedule
-from .tree_schedule import allocate_blocks, class_constants, constant_rows, starts
+from .tree_schedule import allocate_blocks, block_offsets, class_constants, constant_rows
 
 
 class Passes:
@@ -38,14 +38,14 @@ class Passes:
         self.constants = Constants()
         self.numbers, self.kinds, members = system.links
         self.link_classes = [LinkClass(system.turned.branch(m[0]), self.numbers[m]) for m in members]
-        self.q, self.v = (starts(self.tree.sizes(what)) for what in ("size", "dimension"))
+        self.q, self.v = (block_offsets(self.tree.sizes(what)) for what in ("size", "dimension"))
         self.sizes = system.sizes
-        self.row_offsets = starts(self.sizes[system.first_loop :])
+        self.row_offsets = block_offsets(self.sizes[system.first_loop :])
         self.F = 1
         angular = [
             (k, [i for i in range(c.dof) if c.angular[i]]) for k, c in enumerate(system.loops) if isinstance(c, Joint)
         ]
-        self.angle_offsets = dict(zip([k for k, _ in angular], starts([len(own) for _, own in angular])))
+        self.angle_offsets = dict(zip([k for k, _ in angular], block_offsets([len(own) for _, own in angular])))
         self.turns = [(system.loops[k], i) for k, own in angular for i in own]
 
     @property
@@ -240,7 +240,7 @@ class Passes:
         motion = self.motion(s)
         of_bodies = allocate_blocks(s, np.full(self.n, SIX))
         every = np.arange(SIX * self.n)
-        blocks(s, lambda x: x, ["V", "memory"], [every, of_bodies[0] + every])
+        call_in_blocks(s, lambda x: x, ["V", "memory"], [every, of_bodies[0] + every])
         self.joint_accelerations(s, motion, of_bodies, True, "w", 0)
         return s
 

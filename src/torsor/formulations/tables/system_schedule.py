@@ -14,7 +14,7 @@ import numpy as np
 
 from ...elements import quantity
 from ...elements.quantity import time
-from .group_schedule import blocks
+from .group_schedule import call_in_blocks
 from .join_classes import SIX, free_acceleration
 from .join_passes import JoinPasses
 from .recursion_classes import function
@@ -66,7 +66,7 @@ class SystemKernels(JoinPasses):
             self._copy_number(s, last, "memory", extra[self.cut.rank])
             s.exchange("memory", message.first, message.counts)
             every = np.arange(message.size)
-            blocks(s, lambda x: x, ["memory", "F"], [message.first + every, self.reduced_offset + every])
+            call_in_blocks(s, lambda x: x, ["memory", "F"], [message.first + every, self.reduced_offset + every])
             last = self._combine(s, smallest, extra, ca.fmin)
         if first < count:
             order[0, first] = last
@@ -94,7 +94,7 @@ class SystemKernels(JoinPasses):
         right = self.right_hand_side(s, motion, STABILISED_GAMMA if baumgarte else GAMMA, False)
         accelerations, lam, powers = self.solve(s, right, rest, sums[1])
         self.joint_accelerations(s, motion, accelerations, False, "xdot", layout.v)
-        blocks(s, lambda x: x, ["x", "xdot"], [layout.q + np.arange(layout.v), np.arange(layout.v)])
+        call_in_blocks(s, lambda x: x, ["x", "xdot"], [layout.q + np.arange(layout.v), np.arange(layout.v)])
         self._copy_number(s, self._combine(s, sums[0], powers), "xdot", 2 * layout.v)
         self._write_loop_rows(s, lam, "lam")
         return s
@@ -150,7 +150,7 @@ class SystemKernels(JoinPasses):
         self.joint_accelerations(s, motion, changes, True, "memory", step)
         s.call(steps, ["x", "memory", "y"], self.tree.traces, [self.q, step + self.v, self.q])
         rest = layout.q + np.arange(layout.x - layout.q)
-        blocks(s, lambda x: x, ["x", "y"], [rest, rest])
+        call_in_blocks(s, lambda x: x, ["x", "y"], [rest, rest])
         self._write_residuals(s, right, square[0], squares, "g")
         return s
 
@@ -167,9 +167,9 @@ class SystemKernels(JoinPasses):
         step = s.room(layout.v)
         at = layout.q + np.arange(layout.v)
         self.joint_accelerations(s, motion, changes, True, "memory", step)
-        blocks(s, lambda x, u: x - u, ["x", "memory", "y"], [at, step + np.arange(layout.v), at])
+        call_in_blocks(s, lambda x, u: x - u, ["x", "memory", "y"], [at, step + np.arange(layout.v), at])
         for others in (np.arange(layout.q), at[-1] + 1 + np.arange(layout.x - layout.q - layout.v)):
-            blocks(s, lambda x: x, ["x", "y"], [others, others])
+            call_in_blocks(s, lambda x: x, ["x", "y"], [others, others])
         self._write_residuals(s, right, square[0], squares, "psi")
         return s
 
@@ -183,9 +183,9 @@ class SystemKernels(JoinPasses):
             step = s.room(layout.v)
             at = offset + np.arange(layout.v)
             self.joint_accelerations(s, motion, changes, True, "memory", step)
-            blocks(s, lambda x, u: x - u, ["e", "memory", "k"], [at, step + np.arange(layout.v), at])
+            call_in_blocks(s, lambda x, u: x - u, ["e", "memory", "k"], [at, step + np.arange(layout.v), at])
         rest = 2 * layout.v + np.arange(layout.algebra - 2 * layout.v)
-        blocks(s, lambda x: x, ["e", "k"], [rest, rest])
+        call_in_blocks(s, lambda x: x, ["e", "k"], [rest, rest])
         return s
 
 

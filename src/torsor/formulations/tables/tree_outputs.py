@@ -19,12 +19,12 @@ from ...elements.quantity import time
 from ...lie import Rn, se3, so3
 from ..algebra import recursions, spatial_algebra
 from ..algebra.tree_kinematics import velocity_terms
-from .group_schedule import blocks
+from .group_schedule import call_in_blocks
 from .loop_outputs import LoopOutputs
 from .recursion_classes import TENSOR_END, fold_constants, function, link_from_numbers, split_column
 from .schedule import Schedule
 from .signal_outputs import BODY, add_signals
-from .tree_schedule import allocate_blocks, child_sum_offsets, starts
+from .tree_schedule import allocate_blocks, block_offsets, child_sum_offsets
 
 MOTION = (9, 3, 3, 3, 3, 3)  # R, o, u, ω, α, a
 JOINT = (9, 3)  # E, d
@@ -59,7 +59,7 @@ class Outputs:
         self.kinds = kernels.kinds
         takes = kernels.inputs("t", "x", "p", "xdot", "lam")
         self.schedule = s = Schedule("outputs", takes, {"row": sum(size for _, size in parts)}, kernels.constants)
-        self.offsets = dict(zip([name for name, _ in parts], starts([size for _, size in parts])))
+        self.offsets = dict(zip([name for name, _ in parts], block_offsets([size for _, size in parts])))
         self.gravity = quantity.numbers(self.tree.model.gravity).ravel()
         numbers, _, members = self.system.links
         self.classes = [self._build_class(self.system.turned.branch(m[0]), numbers[m]) for m in members]
@@ -89,7 +89,7 @@ class Outputs:
         R_link = R @ E
         u = u + R @ spatial_algebra.cross(w_parent, d) + R_link @ link.slide
         b_w, b_v = velocity_terms(E, d, w_parent, link.spin, link.slide, link.spin_bias, link.slide_bias)
-        alpha, linear = recursions.inherited(alpha, linear, b_w, b_v, E, d)
+        alpha, linear = recursions.acceleration_from_parent(alpha, linear, b_w, b_v, E, d)
         alpha = alpha + link.S_w @ a
         linear = linear + link.S_v @ a
         o = o + R @ d
@@ -220,7 +220,7 @@ class Outputs:
         if not len(links):
             return
         own = np.array([joints[id(tree.joints[k])] for k in links.tolist()])
-        coordinate = starts([joint.dof for joint in elements.joints])[own]
+        coordinate = block_offsets([joint.dof for joint in elements.joints])[own]
         connection = np.array([connections[id(tree.joints[k])] for k in links])
         classes = [_joint_outputs(group) for group in tree.groups]
         vectors = ["x", "x", "xdot", "memory", *["row"] * 5]
@@ -234,7 +234,7 @@ class Outputs:
     def _sums(self):
         """Append multipliers, energies, and largest residuals."""
         rows = np.arange(self.kernels.loop_rows)
-        blocks(self.schedule, lambda x: x, ["lam", "row"], [rows, self.offsets["multiplier"] + rows])
+        call_in_blocks(self.schedule, lambda x: x, ["lam", "row"], [rows, self.offsets["multiplier"] + rows])
         both = ca.SX.sym("sums", 2)
         drift = ca.SX.sym("drift", 2)
         U = [ca.SX.sym("U"), ca.SX.sym("U")]  # of forces that all ranks compute, and of those of this rank alone

@@ -5,14 +5,14 @@ import numpy as np
 
 from ...elements import quantity
 from ...elements.quantity import time
-from .numeric_tree import PlainTree
+from .numeric_tree import NumericTree
 from .recursion_classes import INERTIA, AlignedLinks, build_classes, rows_as_bytes
 from .schedule import Constants, Schedule
 
 LARGE = 64  # number of links above which class kernels are used: straight-line code would take longer to compile than it saves
 
 
-def fits(f):
+def is_supported(f):
     """True if the accelerations of a formulation can be computed by classes: a large tree without constraints, with roots at
     rest, and without efforts or states that depend on accelerations."""
     roots = [f.motion.base(link) for link in f.links if link.parent is None]
@@ -22,7 +22,7 @@ def fits(f):
 
 def rate_of_tree(f, layout):
     """The kernel `rate` of a formulation in joint coordinates as a schedule; None if its geometry contains parameters."""
-    tree = PlainTree(f.model)
+    tree = NumericTree(f.model)
     return None if tree.numbers is None else Recursion(AlignedLinks(tree), layout, f).schedule
 
 
@@ -51,7 +51,7 @@ class Recursion:
             self._joint_forces(passes)
         self.classes, self.kinds = build_classes(links, self.applied is not None)
         self.data = class_constants(constants, links.numbers, self.kinds, [c.data for c in self.classes])
-        self.q, self.v = (starts(self.tree.sizes(what)) for what in ("size", "dimension"))
+        self.q, self.v = (block_offsets(self.tree.sizes(what)) for what in ("size", "dimension"))
         self.w = allocate_blocks(s, np.full(self.n, 3))
         self.acceleration = allocate_blocks(s, np.full(self.n, 6))
         self.inertia = allocate_blocks(s, np.full(self.n, INERTIA))
@@ -229,10 +229,10 @@ def constant_rows(constants, rows):
 
 def allocate_blocks(schedule, sizes):
     """Allocate contiguous blocks of memory of the given sizes and return their offsets."""
-    return schedule.room(np.sum(sizes)) + starts(sizes)
+    return schedule.room(np.sum(sizes)) + block_offsets(sizes)
 
 
-def starts(sizes):
+def block_offsets(sizes):
     """Offsets of contiguous blocks of the given sizes."""
     ends = np.cumsum(np.asarray(sizes, int))
     return ends - sizes if len(ends) else ends

@@ -18,7 +18,7 @@ added, those that would pull are dropped. All is in units of the rows: u λ, A/(
 from ...kernels import call
 from ...kernels.compiled import compiled
 from ...methods.status_codes import RUNNING
-from ...prepare.event_codes import CONTACTS_WANTED, SHARED_ANEW
+from ...prepare.event_codes import LOADS_CHANGED, NEEDS_CONTACT_KERNEL
 from ...prepare.event_records import REACTION, VALUE
 from ..events.event_tolerances import near
 from .impact_friction import solved
@@ -264,7 +264,7 @@ def decide_redundant(run, i, x, p, phi):
     if not to_be_decided(run, p, phi):
         return RUNNING
     if wants_contacts(run, i):
-        return CONTACTS_WANTED
+        return NEEDS_CONTACT_KERNEL
     call.slots(run.kernels[i], s, x, p, s.xdot, s.lam, run.trial.later)
     call.meeting(run.kernels[i], s, x, p, met.A, met.B, met.before)
     without_units(run)
@@ -289,4 +289,4 @@ def decide_redundant(run, i, x, p, phi):
     for contact in program.onesided:
         if p[contact.place] == 1.0:
             events.due[contact.lift] = 0
-    return SHARED_ANEW if changed else RUNNING
+    return LOADS_CHANGED if changed else RUNNING

@@ -16,7 +16,7 @@ from ...kernels import call
 from ...kernels.compiled import compiled
 from ...methods.status_codes import RUNNING
 from ...methods.vector_functions import fastest
-from ...prepare.event_codes import CONTACTS_WANTED, FULL, STRIKE, WANTED
+from ...prepare.event_codes import LOG_FULL, NEEDS_CONTACT_KERNEL, NEEDS_STRUCTURE, STRIKE
 from ...prepare.event_records import RATE, VALUE
 from ..events.event_firing import become, begin, energy_of
 from ..events.event_tolerances import near, rounded_rate, structure_of
@@ -194,7 +194,7 @@ def _replace_structure(run, t, energy):
     trial = run.trial
     i = structure_of(run, trial.p)
     if i < 0:
-        return WANTED
+        return NEEDS_STRUCTURE
     status = velocities(run, t)
     if status != RUNNING:
         return status
@@ -208,9 +208,9 @@ def decide_together(run, i, t):
     """Decide all contacts and friction of the present state: (1). Returns a status."""
     met, trial, s, events = run.meeting, run.trial, run.scratch, run.events
     if _log_is_full(run):
-        return FULL
+        return LOG_FULL
     if wants_contacts(run, i):
-        return CONTACTS_WANTED
+        return NEEDS_CONTACT_KERNEL
     energy = begin(run, t)
     call.guards(run.kernels[i], s, trial.x, trial.p, s.xdot, s.lam, trial.phi)
     call.slots(run.kernels[i], s, trial.x, trial.p, s.xdot, s.lam, trial.later)
@@ -246,11 +246,11 @@ def jam(run, k, t):
     consistent: an impact without collision (Painlevé's paradox [genot1999]). Returns a status."""
     f, trial = run.program.frictions[k], run.trial
     if _log_is_full(run):
-        return FULL
+        return LOG_FULL
     energy = begin(run, t)
     trial.p[f.host], trial.p[f.stick], trial.p[f.slip] = 1.0, 1.0, 0.0
     if structure_of(run, trial.p) < 0:
-        return WANTED
+        return NEEDS_STRUCTURE
     for m in range(run.events.due.size):
         run.events.due[m] = 1 if m == f.stops else 0
     return _replace_structure(run, t, energy)

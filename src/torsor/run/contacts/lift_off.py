@@ -11,7 +11,7 @@ may be a little negative, until it is wide or closes further.
 from ...kernels.compiled import compiled, inlined
 from ...methods.vector_functions import copy
 from ...prepare.event_codes import RELEASE, STRIKE
-from ...prepare.event_records import END, RATE, VALUE
+from ...prepare.event_records import LAST_SAMPLE, RATE, VALUE
 from ..events.event_tolerances import NEAR, enabled, near, rounded_rate
 
 WIDE = 1e-6  # gap over its unit, above which a contact is open without doubt
@@ -68,7 +68,7 @@ def log_once(run, opens, closes):
 def too_deep(run):
     """True if a contact that opens is further closed at the end of the step than can be neglected."""
     for m in range(run.events.due.size):
-        if run.events.parting[m] == 1 and run.step.samples[END, VALUE, m] < -DEEP * run.program.events[m].unit:
+        if run.events.parting[m] == 1 and run.step.samples[LAST_SAMPLE, VALUE, m] < -DEEP * run.program.events[m].unit:
             return True
     return False
 

@@ -19,7 +19,7 @@ from ...kernels import call
 from ...kernels.compiled import compiled
 from ...methods.status_codes import RUNNING
 from ...methods.vector_functions import fastest, rate, without_length
-from ...prepare.event_codes import UNDECIDED, WANTED
+from ...prepare.event_codes import NEEDS_STRUCTURE, UNDECIDED
 from ...prepare.event_records import RATE, VALUE
 from ..events.event_tolerances import CRAWL, NEAR, load_of, structure_of
 from .velocity_jumps import velocities
@@ -41,7 +41,7 @@ def grip(run, t, e, jumped):
         return RUNNING
     i = structure_of(run, trial.p)
     if i < 0:
-        return WANTED
+        return NEEDS_STRUCTURE
     s.t[0] = t
     call.slots(run.kernels[i], s, trial.x, trial.p, s.xdot, s.lam, trial.later)
     fast = max(events.fastest, fastest(run, trial.x))
@@ -120,7 +120,7 @@ def adhere(run, t, e, jumped):
     for turn in range(ALIGNING + 20 + 4 * count):
         i = tried(run)
         if i < 0:
-            return WANTED
+            return NEEDS_STRUCTURE
         if turn == 0:
             velocities(run, t)
         k = run.kernels[i]

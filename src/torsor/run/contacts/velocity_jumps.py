@@ -16,7 +16,7 @@ from ...kernels.compiled import compiled
 from ...methods.constraint_projection import correct_positions
 from ...methods.status_codes import RUNNING
 from ...methods.vector_functions import copy, rate
-from ...prepare.event_codes import CHATTERS, CONTACTS_WANTED, NOT_SATISFIED, WANTED
+from ...prepare.event_codes import CHATTERS, NEEDS_CONTACT_KERNEL, NEEDS_STRUCTURE, NOT_SATISFIED
 from ..events.event_tolerances import FAR, NEAR, REBOUND, structure_of
 from .impacts import impact
 from .impulses import loosen, place_of, push, residuals, unit_of
@@ -29,7 +29,7 @@ def positions(run, t, snap):
     trial, s, state, events = run.trial, run.scratch, run.state, run.events
     i = structure_of(run, trial.p)
     if i < 0:
-        return WANTED
+        return NEEDS_STRUCTURE
     k = run.kernels[i]
     if k.rows == 0:
         return RUNNING
@@ -58,7 +58,7 @@ def velocities(run, t):
     trial, psi = run.trial, run.scratch.psi
     i = structure_of(run, trial.p)
     if i < 0:
-        return WANTED
+        return NEEDS_STRUCTURE
     rows = run.kernels[i].rows
     for _ in range(2 if rows > 0 else 0):  # the second time for rounding
         residuals(run, i, t)
@@ -201,11 +201,11 @@ def jump(run, t):
         loosen(run, trial.p, True)
         i = structure_of(run, trial.p)
         if i < 0:
-            return WANTED
+            return NEEDS_STRUCTURE
         s.t[0] = t
         if together or ambiguous(run, i, trial.p):
             if wants_contacts(run, i):
-                return CONTACTS_WANTED
+                return NEEDS_CONTACT_KERNEL
             meet(run, i, NEAR * run.events.fastest)
         elif not pushed(run, i, t):
             continue
@@ -216,7 +216,7 @@ def jump(run, t):
         loosen(run, trial.p, False)
         j = structure_of(run, trial.p)
         if j < 0:
-            return WANTED
+            return NEEDS_STRUCTURE
         if n == 0:
             return RUNNING
         if together:

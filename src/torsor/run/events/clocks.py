@@ -6,7 +6,7 @@ n is how often the event has happened, and stands in p. Instants that differ by 
 """
 
 from ...kernels.compiled import compiled, inlined
-from ..step_outputs import SAME
+from ..step_outputs import TIMES_EQUAL
 
 
 @inlined
@@ -23,7 +23,7 @@ def stopped(run, m):
 def rings(run, m, t):
     """Whether the clock of event m rings at or before a time."""
     watch = run.program.events[m]
-    late = (run.state.p[watch.count] + watch.first) * watch.period + watch.rest <= t + SAME * abs(t)  # (1)
+    late = (run.state.p[watch.count] + watch.first) * watch.period + watch.rest <= t + TIMES_EQUAL * abs(t)  # (1)
     return late and not stopped(run, m)
 
 
@@ -42,6 +42,6 @@ def before(run, goal):
     for m in run.program.clocks:
         watch = run.program.events[m]
         next = (run.state.p[watch.count] + watch.first) * watch.period + watch.rest
-        if next + SAME * abs(next) < found and not stopped(run, m):
+        if next + TIMES_EQUAL * abs(next) < found and not stopped(run, m):
             found = next
     return found

@@ -8,7 +8,7 @@ its ends; parts grow by and by where that holds well.
 import numpy as np
 
 from ...kernels.compiled import compiled
-from ...prepare.event_records import END, PACE, RATE, VALUE
+from ...prepare.event_records import LAST_SAMPLE, PACE, RATE, VALUE
 from .event_tolerances import MANY, enabled, near
 from .step_interpolation import dense, open_step
 from .zero_crossings import between
@@ -28,7 +28,7 @@ QUIET = 0.5  # change of a function in a step over its distance from zero, below
 def quiet(run, p):
     """Whether the step is no longer than functions have been followed in, and all stay far from zero compared with how they
     change: nothing to be looked for."""
-    events, h, a, b = run.events, run.step.span, run.step.samples[0], run.step.samples[END]
+    events, h, a, b = run.events, run.step.span, run.step.samples[0], run.step.samples[LAST_SAMPLE]
     if h > events.followed:
         return False
     for m in range(events.due.size):
@@ -111,7 +111,7 @@ def first(run, i, p):
         high = 1.0 if part > 0.8 * (1.0 - low) else low + part
         if high < 1.0:
             dense(run, i, high, step.samples[c])
-        right = c if high < 1.0 else END
+        right = c if high < 1.0 else LAST_SAMPLE
         middle = low + MIDDLE * (high - low)
         dense(run, i, middle, step.samples[3])
         off = departure(run, (high - low) * h, a, 3, right, p)

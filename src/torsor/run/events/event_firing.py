@@ -11,21 +11,21 @@ from ...kernels.compiled import compiled
 from ...methods.status_codes import RUNNING
 from ...methods.vector_functions import copy, rate
 from ...prepare.event_codes import (
-    ASK,
-    ASKED,
+    CALL_CONTROLLER,
     DECIDE,
     END,
     ENDED,
     ENGAGE,
-    FULL,
-    LAND,
+    LOG_FULL,
+    NEEDS_CONTROLLER,
+    NEEDS_STRUCTURE,
     NOT_A_NUMBER,
     PENETRATES,
     RELEASE,
     RESTITUTION,
     SET,
+    STICK_OR_SLIDE,
     STRIKE,
-    WANTED,
 )
 from ...prepare.event_records import RATE, VALUE
 from ..contacts.impulses import loosen, place_of, residuals
@@ -52,17 +52,17 @@ def together(run, other, e):
     friction sticks or lets go at once."""
     if other == e or run.events.due[other] == 0:
         return other == e
-    strike, land = does(run, e, STRIKE), does(run, e, LAND)
+    strike, land = does(run, e, STRIKE), does(run, e, STICK_OR_SLIDE)
     if run.events.opening == 1 and does(run, e, RELEASE) and does(run, other, RELEASE):
         return True
-    return (strike and does(run, other, STRIKE)) or (land and does(run, other, LAND))
+    return (strike and does(run, other, STRIKE)) or (land and does(run, other, STICK_OR_SLIDE))
 
 
 @compiled
 def happened(run, e):
     """The event that has happened where event e was due: friction whose speed vanishes sticks or reverses. -1 for friction that
     was to let go and holds."""
-    for f in run.program.frictions if does(run, e, LAND) else run.program.frictions[:0]:
+    for f in run.program.frictions if does(run, e, STICK_OR_SLIDE) else run.program.frictions[:0]:
         sticks = run.trial.p[f.stick] == 1.0
         if f.stops == e:
             return e if sticks else f.reverses
@@ -123,7 +123,7 @@ def elementary(run, e, t):
             status = strike(run, e, op)
             if status != RUNNING:
                 return status, asks
-        elif op.code == LAND:
+        elif op.code == STICK_OR_SLIDE:
             asks |= STICKS_OR_SLIDES
         elif op.code == DECIDE:
             asks |= LANDS
@@ -186,12 +186,12 @@ def fire(run, e):
     """Let event e happen. Returns a status; WANTED, FULL and ASKED leave everything as it was."""
     events, t, asks = run.events, run.state.time, NOTHING
     if run.log.count + events.due.size > run.log.time.size:
-        return FULL
+        return LOG_FULL
     energy = begin(run, t)
-    if events.answered == 0 and does(run, e, ASK):
-        return ASKED
+    if events.answered == 0 and does(run, e, CALL_CONTROLLER):
+        return NEEDS_CONTROLLER
     events.settled = t
-    if does(run, e, LAND):  # what happens to friction is decided first
+    if does(run, e, STICK_OR_SLIDE):  # what happens to friction is decided first
         status = follow(run, t, e, STICKS_OR_SLIDES)
         if status != RUNNING:
             return status
@@ -210,7 +210,7 @@ def fire(run, e):
         return status
     i = structure_of(run, run.trial.p)
     if i < 0:
-        return WANTED
+        return NEEDS_STRUCTURE
     take_over(run, i, e, energy_of(run, i, t, run.trial.x, run.trial.p) - energy)
     return ENDED if asks & ENDS else RUNNING
 
@@ -284,7 +284,7 @@ def collide(run, t, engaged, snap):
     loosen(run, trial.p, False)
     i = structure_of(run, trial.p)
     if i < 0:
-        return WANTED
+        return NEEDS_STRUCTURE
     residuals(run, i, t)
     call.positions(run.kernels[i], s, trial.x, trial.p, s.F, trial.other, s.g)
     for m in range(events.struck):

@@ -14,11 +14,11 @@ from ...methods.vector_functions import copy, fastest, without_length
 from ...prepare.event_codes import (
     ACCUMULATES,
     CHATTERS,
-    CONTACTS_WANTED,
     ENDED,
+    LOADS_CHANGED,
+    NEEDS_CONTACT_KERNEL,
     NOT_A_NUMBER,
     RELEASE,
-    SHARED_ANEW,
     STRIKE,
 )
 from ...prepare.event_records import RATE, VALUE
@@ -294,9 +294,9 @@ def instant(run):
         if redundant_contacts(run, i, state.p):
             if chosen < 0 or lifts(run, chosen):
                 status = decide_redundant(run, i, state.xs[state.at], state.p, run.trial.phi)
-                if status == CONTACTS_WANTED:
+                if status == NEEDS_CONTACT_KERNEL:
                     return status
-                if status == SHARED_ANEW:
+                if status == LOADS_CHANGED:
                     events.passes += 1
                     if too_many(run):
                         return CHATTERS

@@ -15,7 +15,7 @@ from ...methods.vector_functions import copy
 from ...prepare.event_codes import NOT_A_NUMBER
 from ...prepare.event_records import RATE, VALUE
 from ..attempt import attempt
-from ..step_outputs import deliver_within, wanted
+from ..step_outputs import output_within_step, write_outputs_within_step
 from .event_tolerances import FALLING, FALLING_AGAIN, FLAT, RISING, RISING_AGAIN, enabled, go_back, near
 from .step_interpolation import dense, watched
 
@@ -58,7 +58,7 @@ def step_to(run, i, t, delivers):
         if status == ACCEPTED:
             ends_here(run)
             if delivers:
-                deliver_within(run)
+                write_outputs_within_step(run)
     return RUNNING
 
 
@@ -105,10 +105,10 @@ def locate(run, i):
         if status != RUNNING or not earlier(run):
             break
         status = root(run, i)
-    if status == RUNNING and wanted(run):
+    if status == RUNNING and output_within_step(run):
         if run.span.start > run.kept.time:  # several steps have led there: again, for outputs within each
             return step_to(run, i, run.state.time, True)
-        deliver_within(run)
+        write_outputs_within_step(run)
     return status
 
 

@@ -5,13 +5,13 @@ from ...kernels.compiled import compiled, entry, inlined, reference
 from ...methods.continuous_extension import begins, ends_here
 from ...methods.status_codes import ACCEPTED, FINISHED, LOST, REJECTED, RUNNING
 from ...methods.vector_functions import copy, fastest
-from ...prepare.event_codes import ENDED, NOT_A_NUMBER, UNSEEN
-from ...prepare.event_records import END, RATE, VALUE, EventRun
+from ...prepare.event_codes import ENDED, NOT_A_NUMBER, VARIES_TOO_FAST
+from ...prepare.event_records import LAST_SAMPLE, RATE, VALUE, EventRun
 from ..attempt import attempt
 from ..contacts.impulses import place_of
 from ..contacts.lift_off import follow_parting, too_deep
 from ..contacts.slip_steps import limit_step
-from ..step_outputs import deliver, deliver_within, finished, full
+from ..step_outputs import outputs_are_complete, portion_is_complete, write_due_outputs, write_outputs_within_step
 from .clocks import before, ring
 from .event_detection import first, quiet
 from .event_instant import instant, settle
@@ -57,7 +57,7 @@ def nothing_happens(run):
     """The step is over, and on which side of zero everything is."""
     events, state = run.events, run.state
     for row in range(3):
-        copy(run.step.samples[END, row], events.phi[row])
+        copy(run.step.samples[LAST_SAMPLE, row], events.phi[row])
     for m in range(events.due.size):
         x, rate = events.phi[VALUE, m], events.phi[RATE, m]
         if enabled(run, m, state.p):
@@ -139,7 +139,7 @@ def step(run, goal):
             go_back(run)
             state.longest = 0.3 * h
             return RUNNING
-        deliver_within(run)
+        write_outputs_within_step(run)
         nothing_happens(run)
         follow_parting(run)
         if friction >= 0:
@@ -154,7 +154,7 @@ def step(run, goal):
         return NOT_A_NUMBER
     if plan.adaptive == 0:
         events.number = plan.step
-        return UNSEEN
+        return VARIES_TOO_FAST
     return RUNNING
 
 
@@ -173,7 +173,7 @@ def march_events(address, budget):
     out, events = run.out, run.events
     run.state.fresh, run.state.rated = 0, LOST if run.state.rated != 0 else 0
     since = out.written
-    deliver_within(run)
+    write_outputs_within_step(run)
     told(run, since)
     if events.beginning > 0:
         status = settle(run)
@@ -181,7 +181,7 @@ def march_events(address, budget):
             return status
     ended = False
     for _ in range(budget):
-        if full(run):
+        if portion_is_complete(run):
             return FINISHED
         ring(run)
         if events.pending == 1:
@@ -192,11 +192,11 @@ def march_events(address, budget):
                 continue
             ended = status == ENDED
         since = out.written
-        goal = deliver(run)
+        goal = write_due_outputs(run)
         told(run, since)
         if ended:
             return ENDED
-        if finished(run):
+        if outputs_are_complete(run):
             return FINISHED
         since = out.written
         status = step(run, before(run, goal))

@@ -8,9 +8,9 @@ from ...prepare import event_codes
 def message(runner, status):
     """What is said of a run that an event or a controller brought to its end; None where it was neither."""
     w, t = event_codes, runner.state.time
-    if status == w.NO_ANSWER:
+    if status == w.CONTROLLER_FAILED:
         return runner.controllers.reason
-    if not w.WANTED <= status <= w.UNSEEN:
+    if not w.NEEDS_STRUCTURE <= status <= w.VARIES_TOO_FAST:
         return None
     name = runner.structures.program.names[runner.events.failed]
     if status == w.PENETRATES and (violated := _violation(runner)):
@@ -23,14 +23,14 @@ def message(runner, status):
         )
     return {
         w.ENDED: f"ended by event {name!r}",
-        w.WANTED: f"event {name!r} cannot happen: {runner.refused}",
+        w.NEEDS_STRUCTURE: f"event {name!r} cannot happen: {runner.refused}",
         w.NOT_A_NUMBER: f"event {name!r}: its condition, or a value that it sets, is not a number at t = {t:.9g} s",
         w.NOT_SATISFIED: (
             f"event {name!r} engages constraints that are far from satisfied, or moves them: the largest residual is {off}. "
             "Engage them where they hold, or allow the bodies to be moved with engage(..., snap=True)"
         ),
-        w.UNSEEN: (
-            f"event {name!r}: its function changes too fast to be looked through in steps of {off} s; take a shorter step"
+        w.VARIES_TOO_FAST: (
+            f"event {name!r}: its condition varies too fast to be resolved with steps of {off} s: reduce `step`"
         ),
         w.RESTITUTION: f"event {name!r}: restitution must lie between 0 and 1, it is {off}",
         w.UNDECIDED: (

@@ -5,21 +5,21 @@ import time as clock
 import numpy as np
 
 from ...errors import TorsorError
-from ...formulations.algebra.scales import rounded
+from ...formulations.algebra.scales import nearest_unit
 from ...methods.status_codes import ILL_CHOSEN, RUNNING
 from ...prepare import event_codes
 from ...prepare.event_records import (
-    END,
     HISTORY,
+    LAST_SAMPLE,
     SLIDING,
     STRUCK,
+    ContactProblem,
     EventRun,
     Events,
-    Kept,
+    FrictionProblem,
     Log,
-    Meeting,
     Program,
-    Rubbing,
+    SavedState,
     Step,
     Structures,
     Trial,
@@ -27,10 +27,10 @@ from ...prepare.event_records import (
 from ...prepare.prepare import run_kernels
 from ...prepare.velocity_block import motion_of
 from ..contacts.stick_slip import SLOW
-from ..interrupt_signals import abrupt, never_lost
-from ..record_reset import Blank
+from ..interrupt_signals import raise_signals_at_once, reraise_signals
+from ..record_reset import RecordReset
 from ..restore_checks import refuse_unfit_facts
-from ..runner import SLICE, Runner
+from ..runner import SLICE_SECONDS, Runner
 from . import event_messages
 from .event_tolerances import CRAWL
 from .event_units import function_units, row_units
@@ -70,14 +70,14 @@ class EventRunner(Runner):
         if (key := self.structures.key_of(self.state.p)) != self.structures.first:
             self._enter(self._want(key, self.state.x, self.state.p))
 
-    def _forgotten(self):
-        return [*super()._forgotten(), self.events, self.kept, self.trial, self.step, self.rubbing, self.met]
+    def _records_to_clear(self):
+        return [*super()._records_to_clear(), self.events, self.kept, self.trial, self.step, self.rubbing, self.met]
 
     def _begin_with(self, built):
         self.run_.kernels = self.run_.kernels[:0]  # how well they were conditioned in an earlier run is forgotten
         self._tabulate()
 
-    def _further(self):
+    def _extra_records(self):
         tables, system, layout = self.structures.program.tables, self.system, self.system.state
         n, rows, slots = len(tables["events"]), len(system.rows), max(len(self.structures.program.slots), 1)
         sliding = max(2 * len(tables["frictions"]), 1)
@@ -102,15 +102,15 @@ class EventRunner(Runner):
         self.step = Step(
             **of(layout.algebra, "rate", "rate1", "k1", "u1", "off", "u", "xdot"), x=some(layout.x), phi=some(3, n),
             K=some(len(self.method.dense), layout.algebra),
-            samples=some(END + 1, 3, n), sides=whole(n),
+            samples=some(LAST_SAMPLE + 1, 3, n), sides=whole(n),
         )  # fmt: skip
-        self.rubbing = Rubbing(
+        self.rubbing = FrictionProblem(
             slides=whole(sliding), way=some(sliding, 2), sliding=np.zeros(sliding, SLIDING), matrix=some(sliding, sliding + 1),
             tries=whole(sliding), grip=some(sliding), want=some(2), **of(max(rows, 1), "own", "rubbed", "rubbing"),
             group=whole(max(rows, 1)), creating=whole(max(rows, 1)),
         )  # fmt: skip
-        self.met, self.table = Meeting(), Structures()
-        self.kept = Kept(states=some(len(layout.states)), x=some(layout.x), p=some(layout.p))
+        self.met, self.table = ContactProblem(), Structures()
+        self.kept = SavedState(states=some(len(layout.states)), x=some(layout.x), p=some(layout.p))
         return {
             "program": self.program, "structures": self.table, "events": self.events, "log": self.log, "kept": self.kept,
             "step": self.step, "trial": self.trial, "rub": self.rubbing, "meeting": self.met,
@@ -120,7 +120,7 @@ class EventRunner(Runner):
         """The units of the program at the start."""
         built, rows = self.structures.known[0].built, row_units(self.system, self.program.frictions)
         x, p, multipliers = self.state.x, self.state.p, built["rate"].size_out(1)
-        self.program.units[:], self.program.rounded[:] = rows, [rounded(unit) for unit in rows]
+        self.program.units[:], self.program.rounded[:] = rows, [nearest_unit(unit) for unit in rows]
         self.program.events["unit"] = function_units(
             self.structures.program, self.system, rows, built["guards"], x, p, multipliers, rate
         )
@@ -160,7 +160,7 @@ class EventRunner(Runner):
 
     def _want(self, key, x, p):
         """The structure with this key, in the table, where it is met at a state."""
-        with abrupt(), never_lost():
+        with raise_signals_at_once(), reraise_signals():
             q, v = motion_of(self.built, self.system.state, self.state.time, x, p)
             found = self.structures.want(key, self.state.time, q, v, p)
         self._tabulate()
@@ -170,7 +170,7 @@ class EventRunner(Runner):
 
     def _add_contacts(self, structure):
         """Bring along the kernel of what forces at contacts do in a structure, with room for its results."""
-        with abrupt(), never_lost():
+        with raise_signals_at_once(), reraise_signals():
             structure.contacts = self.structures.contact_library(structure)
         self._tabulate()
 
@@ -178,14 +178,14 @@ class EventRunner(Runner):
         """Room for what the kernels of contacts take and give, where there are any."""
         for s in known:
             if s.contacts:
-                self._make_room(s.contacts)
+                self._enlarge_scratch(s.contacts)
         n, met = int(self.program.meets.max(initial=-1)) + 1, self.met
         if met.after.size < n and any(s.contacts for s in known):
             for name in ("before", "after", "after1", "lam", "lam1", "bounce", "soft"):
                 setattr(met, name, np.zeros(n))
             met.A, met.B, met.M = np.zeros(n**2), np.zeros(n * self.plan.velocities), np.zeros((n, n + 1))
             met.state, met.order = np.zeros(n, np.int64), np.zeros(n, np.int64)
-            self.cleared = Blank(*self._forgotten())
+            self.cleared = RecordReset(*self._records_to_clear())
 
     def _watch_structure(self, structure, x, p):
         self._watch(self.structures.known.index(structure), structure.built, x, structure.watches, p)
@@ -200,32 +200,34 @@ class EventRunner(Runner):
         """Some steps, with the answers that functions give on the way, and structures that an earlier run has met."""
         begin, done = clock.perf_counter(), self.state.steps + self.state.rejections
         status = super()._advance(budget)
-        while status == event_codes.ASKED or (status == event_codes.WANTED and self.structures.met(self.events.wanted)):
+        while status == event_codes.NEEDS_CONTROLLER or (
+            status == event_codes.NEEDS_STRUCTURE and self.structures.met(self.events.wanted)
+        ):
             if (status := self._answer(status)) != RUNNING:
                 return status
             taken = self.state.steps + self.state.rejections - done
-            if taken >= budget or clock.perf_counter() - begin > SLICE:
+            if taken >= budget or clock.perf_counter() - begin > SLICE_SECONDS:
                 return RUNNING
             status = super()._advance(budget - taken)
         return status
 
     def _answer(self, status):
-        if status == event_codes.ASKED:
+        if status == event_codes.NEEDS_CONTROLLER:
             if not self.controllers.answer(self.events.failed, self.trial.slots, self.state.p):
-                return event_codes.NO_ANSWER
+                return event_codes.CONTROLLER_FAILED
             self.events.answered = 1
             return RUNNING
-        if status == event_codes.WANTED:
+        if status == event_codes.NEEDS_STRUCTURE:
             try:
                 self._want(tuple(self.events.wanted.tolist()), self.trial.x, self.trial.p)
             except TorsorError as error:
                 self.refused = str(error)
                 return status
             return RUNNING
-        if status == event_codes.FULL:
+        if status == event_codes.LOG_FULL:
             self._empty_log()
             return RUNNING
-        if status == event_codes.CONTACTS_WANTED:
+        if status == event_codes.NEEDS_CONTACT_KERNEL:
             self._add_contacts(self.structures.known[self.events.contacts_of])
             return RUNNING
         if status == ILL_CHOSEN:
@@ -234,12 +236,12 @@ class EventRunner(Runner):
         return status
 
     def _choose_structure_anew(self):
-        self._catch_up()
+        self._evaluate_new_outputs()
         structure = self.structures.known[self.events.structure]
         tried = self.scratch.tried.copy()
-        with abrupt(), never_lost():
+        with raise_signals_at_once(), reraise_signals():
             q, _ = self.system.state.parted(tried)
-            better = self.structures.rechosen(structure, float(self.scratch.t[0]), q, self.state.p)
+            better = self.structures.choose_again(structure, float(self.scratch.t[0]), q, self.state.p)
         if better:
             self.choices += 1
             self._tabulate()
@@ -277,8 +279,8 @@ class EventRunner(Runner):
         facts["structures"] = [[s.key, s.choice.facts, s.watches] for s in self.structures.known]
         return facts | {"drained": self.drained}, arrays | self.controllers.snapshot()
 
-    def _lasting(self):
-        return super()._lasting() | {"events": self.events}
+    def _stored_records(self):
+        return super()._stored_records() | {"events": self.events}
 
     def _restore_records(self, arrays, trusted):
         self._tabulate()

@@ -10,7 +10,7 @@ from ...kernels import call
 from ...kernels.compiled import compiled, inlined
 from ...methods.continuous_extension import along, fill
 from ...methods.vector_functions import copy, rate
-from ...prepare.event_records import END
+from ...prepare.event_records import LAST_SAMPLE
 
 
 @inlined
@@ -78,5 +78,5 @@ def ends(run, i):
         step.u1[m] = x[plan.configuration - plan.velocities + m] - run.kept.x[plan.configuration - plan.velocities + m]
         step.off[m] = step.u1[m] - s.u[m]
     step.span = state.time - run.kept.time
-    watched(run, i, state.time, x, state.p, s.xdot, step.samples[END])
+    watched(run, i, state.time, x, state.p, s.xdot, step.samples[LAST_SAMPLE])
     copy(s.xdot, step.rate1)

@@ -6,7 +6,7 @@ A function that has a rate is searched for its extremum where that comes near ze
 import numpy as np
 
 from ...kernels.compiled import compiled, inlined
-from ...prepare.event_records import END, RATE, VALUE
+from ...prepare.event_records import LAST_SAMPLE, RATE, VALUE
 from .event_tolerances import AT_START, FALLING, FALLING_AGAIN, FLAT, LEAVES, RISING, RISING_AGAIN, enabled, near
 from .step_interpolation import dense
 
@@ -82,7 +82,7 @@ def crossing(run, m, a, b):
     at_zero = abs(start) / near(run, m, t, rate)
     again = at_zero <= 100 and side * rate >= 0.0 and (watch.rated == 1 or at_zero > 1)  # it has just fired
     # on the dense output what is held at zero is off it: that tells nothing
-    if weak and b != END and abs(x) < OFF * run.events.scale[m]:
+    if weak and b != LAST_SAMPLE and abs(x) < OFF * run.events.scale[m]:
         return 0
     close = near(run, m, t, step.samples[b, RATE, m])
     if side == 0:

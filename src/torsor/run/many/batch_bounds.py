@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 
 from ...events.actions.base import Action
-from ...formulations.algebra.numpy_functions import Evaluated
+from ...formulations.algebra.numpy_functions import NumericFunction
 
 
 class Bounds:
@@ -19,7 +19,7 @@ class Bounds:
         self.least, self.most = (np.array([one[k] for one in checked]) for k in (1, 2))
         symbols = ca.vertcat(*[p.symbol for p in model.parameters.values()], ca.SX(0, 1))
         column = ca.densify(ca.vertcat(*[e for e, _, _ in checked], ca.SX(0, 1)))
-        self.values = Evaluated(ca.Function("bounded", [symbols], [column])) if checked else None
+        self.values = NumericFunction(ca.Function("bounded", [symbols], [column])) if checked else None
 
     def __call__(self, values):
         if self.own_check or self.values is None:  # an action with a check of its own is not examined here

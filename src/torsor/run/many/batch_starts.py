@@ -16,17 +16,17 @@ import numpy as np
 
 from ...elements import quantity
 from ...errors import TorsorError
-from ...formulations.algebra.numpy_functions import Evaluated
-from ...formulations.algebra.scales import STEP, Scales, sizes
-from ...formulations.graphs.start_functions import captures, moving, started
-from ...prepare.prepare import shut
-from ...start.constraints import CLOSED, ROUNDING, Examiner
-from ...start.diagnosis import DEPENDENT
-from ...start.impostors import ALIGNED, ASSEMBLED
+from ...formulations.algebra.numpy_functions import NumericFunction
+from ...formulations.algebra.scales import UNIT_BASE, Scales, sizes
+from ...formulations.graphs.start_functions import captures, joints_with_coordinates, joints_with_start
+from ...prepare.prepare import close_two_sided
+from ...start.constraints import ASSEMBLY_RESIDUAL, REDUNDANT_RESIDUAL, Examiner
+from ...start.diagnosis import DEPENDENT_SINE
+from ...start.impostors import ALIGNED_COSINE, IMPOSTOR_AT_START
 from ...start.velocities import consistent_velocities
 from ..run_tolerances import MOTION_RESOLVED
 from .batch_bounds import Bounds
-from .repeated_runs import Beginnings
+from .repeated_runs import RunStarts
 
 TRIANGLE_MARGIN = 1e-7  # relative excess of a moment of inertia over the sum of the others that is surely accepted
 FULL_RANK_FROM = 1e-3  # smallest singular value of rows of length 1 from which they surely determine all velocities
@@ -34,7 +34,7 @@ POSITIVE_MOMENT_FROM = 1e-12  # smallest moment of inertia / largest, from which
 SYMMETRIC = 1e-12  # asymmetry of an inertia matrix / largest entry
 
 
-class Together:
+class BatchStarts:
     """Starts of many runs of one formulation of a model, at one time.
 
     derivation   of the model (`prepare/derivation.py`)
@@ -53,7 +53,7 @@ class Together:
         self.formulation = derivation.face()
         self.absolute = self.formulation.absolute
         self.parametric_bodies, weights = self.model.derived.get("masses", ((), None))
-        self.weights: Any = None if weights is None else Evaluated(weights)
+        self.weights: Any = None if weights is None else NumericFunction(weights)
         self.bounds = Bounds(self.model)
         self.bodies = {body.name: k for k, body in enumerate(self.model.bodies)}
         self.labels = [row.label for row in self.absolute.rows]
@@ -83,7 +83,7 @@ class Together:
             return False
         q, turns = (x.ravel() for x in f.examined["given"](t, inputs)[:2])
         p, n = np.concatenate([inputs, turns]), len(f.linear())
-        active = [id(j) not in f.released for j in moving(self.model) for _ in range(j.dof)]
+        active = [id(j) not in f.released for j in joints_with_coordinates(self.model) for _ in range(j.dof)]
         J = f.examined["rates"](t, q, np.zeros(n), p)[0][np.array(active, bool)]
         rows = np.vstack([f.examined["G"](t, q, p)[f.active_rows()], J])
         rows = rows * np.where(np.array(f.linear(), bool), self.system.length, 1.0)
@@ -127,7 +127,7 @@ class Together:
         states = own_p[:, list(self.system.state.states)]
         x = np.concatenate([own_q, own_v, np.zeros((n, 1)), states], axis=1)
         mass, inertia = weights.T.copy()
-        return Beginnings(x, own_p, np.ones(n, np.int64), length, mass, inertia, rate, levers, lengths), sure
+        return RunStarts(x, own_p, np.ones(n, np.int64), length, mass, inertia, rate, levers, lengths), sure
 
     def systems(self, starts, built):
         """The system at each of these starts; built: its kernels, which count turns."""
@@ -164,10 +164,10 @@ class Together:
         def is_active(elements):
             return np.array([id(element) not in released for element in elements], bool)
 
-        sure = _below(np.abs(f["g"].over(t, q, p)[:, :, 0] / units)[:, active], ROUNDING)
+        sure = _below(np.abs(f["g"].over(t, q, p)[:, :, 0] / units)[:, active], ASSEMBLY_RESIDUAL)
         angle, shift = np.moveaxis(f["departures"].over(t, q, p)[:, is_active(self.model.joints)], 2, 0)
-        sure &= _below(np.maximum(angle, shift / length[:, None]), ASSEMBLED)
-        return sure & _below(-f["alignments"].over(t, q, p)[:, is_active(self.model.constraints), 0], -ALIGNED)
+        sure &= _below(np.maximum(angle, shift / length[:, None]), IMPOSTOR_AT_START)
+        return sure & _below(-f["alignments"].over(t, q, p)[:, is_active(self.model.constraints), 0], -ALIGNED_COSINE)
 
     def _common_starts(self, given, inputs, sure):
         """Starts that differ from that of the system in parameters, masses and inertias only; sure where the sizes are equal."""
@@ -182,7 +182,7 @@ class Together:
         p[:, self.columns] = inputs[:, self.columns]
         mass, inertia = given[2][:, :, 0].T.copy()
         length, rate = np.full(n, system.length), np.full(n, float(system.scales["rate"]))
-        return Beginnings(x, p, np.zeros(n, np.int64), length, mass, inertia, rate), sure
+        return RunStarts(x, p, np.zeros(n, np.int64), length, mass, inertia, rate), sure
 
     def _are_valid(self, values):
         """True where `Model.values` surely accepts the values: parameters in their range, bodies with valid mass and inertia."""
@@ -200,16 +200,16 @@ class Together:
 
     def _have_start_coordinates(self, t, q, p):
         """True where joints have the coordinates that they are to start with, so that no loop has to be closed for them."""
-        if not (joints := {id(joint) for joint in started(self.model)}):
+        if not (joints := {id(joint) for joint in joints_with_start(self.model)}):
             return np.full(len(q), True)
         requested, _ = self.absolute.examined["starts"].over(t, p[:, : len(self.model.inputs)])
-        where = np.array([id(j) in joints for j in moving(self.model) for _ in range(j.dof)], bool)
+        where = np.array([id(j) in joints for j in joints_with_coordinates(self.model) for _ in range(j.dof)], bool)
         coordinates = self.absolute.examined["coordinates"].over(t, q, p)[:, where, 0]
-        return _below(np.abs(coordinates - requested[:, :, 0]), CLOSED)
+        return _below(np.abs(coordinates - requested[:, :, 0]), REDUNDANT_RESIDUAL)
 
     def _units(self, t, q, p, G, length):
         """Units of rows; the same with zeros for rows that vanish; True where rounded units are those of the system."""
-        linear, at = np.array(self.absolute.linear(), bool), shut(self.model, p)
+        linear, at = np.array(self.absolute.linear(), bool), close_two_sided(self.model, p)
         G = G if np.array_equal(at, p) else self.absolute.examined["G"].over(t, q, at)
         lengths = np.linalg.norm(G * np.where(linear, length[:, None], 1.0)[:, None, :], axis=2)
         units = np.where(lengths > 0, lengths, 1.0)
@@ -235,7 +235,7 @@ class Together:
         A = A / np.maximum(np.linalg.norm(A, axis=2), 1.0)[:, :, None]
         good = np.isfinite(A).all(axis=(1, 2))
         R = np.linalg.qr(np.where(good[:, None, None], A, 0.0).swapaxes(1, 2), mode="r")
-        return good & (np.abs(np.diagonal(R, 0, 1, 2)) > DEPENDENT).all(axis=1)
+        return good & (np.abs(np.diagonal(R, 0, 1, 2)) > DEPENDENT_SINE).all(axis=1)
 
     def _velocities(self, t, q, p, measures, sure):
         """Velocities at the start: zero where no motion is requested, else computed as for a single run.
@@ -278,7 +278,7 @@ def _below(x, limit):
 
 def _rounded(x):
     """`formulations.scales.rounded` of positive numbers."""
-    return STEP ** np.round(np.log(np.where(x > 0, x, 1.0)) / np.log(STEP))
+    return UNIT_BASE ** np.round(np.log(np.where(x > 0, x, 1.0)) / np.log(UNIT_BASE))
 
 
 def _are_masses(weights):

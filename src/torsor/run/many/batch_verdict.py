@@ -10,12 +10,12 @@ import numpy as np
 from ...joints import Joint
 from ...kernels.derivation_lock import DERIVING
 from ...model.topology import spanning_tree
-from ...start.impostors import ALIGNED, JUMPED
+from ...start.impostors import ALIGNED_COSINE, IMPOSTOR_IN_RUN
 from ..run_tolerances import REDUNDANT_ROWS_AGREE
 from ..verdict import OUTPUTS_CHECKED, is_permanent
 
 
-class Doubts:
+class BatchVerdict:
     """Checks of finished runs of a model: wrong assemblies and violated redundant constraints.
 
     joints   for each joint, whether it closes a loop, so that it may jump to a wrong assembly
@@ -61,5 +61,5 @@ class Doubts:
             angle, shift = np.moveaxis(self.absolute.examined["departures"].over(t, q, p)[:, self.joints], 2, 0)
             cosines = self.absolute.examined["alignments"].over(t, q, p)[:, self.others, 0]
         departure = np.maximum(angle, shift / length.repeat(len(some))[:, None])
-        right = (departure <= JUMPED).all(axis=1) & (cosines >= ALIGNED).all(axis=1)
+        right = (departure <= IMPOSTOR_IN_RUN).all(axis=1) & (cosines >= ALIGNED_COSINE).all(axis=1)
         return good & right.reshape(len(length), -1).all(axis=1)

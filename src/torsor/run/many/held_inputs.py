@@ -9,7 +9,7 @@ from ..run_results import Trajectory
 
 
 @dataclass(frozen=True)
-class Held:
+class PiecewiseConstantInputs:
     """Piecewise constant inputs of several runs.
 
     places   indices of the inputs in p
@@ -35,7 +35,7 @@ def equal_edges(until, intervals):
     return edges
 
 
-def run_through(runner, times, stop=None):
+def run_to_end(runner, times, stop=None):
     """Run through the output times to the end. Returns a `Trajectory`.
 
     stop   called between slices; returns whether to stop the run. If it is given, Ctrl-C raises KeyboardInterrupt here, since
@@ -48,7 +48,7 @@ def run_through(runner, times, stop=None):
     return runner.collect("interrupted" if message == "paused" else message)
 
 
-def run_held(runner, times, held, run=0, stop=None):
+def run_with_inputs(runner, times, held, run=0, stop=None):
     """Run through the output times with the piecewise constant inputs of one run. Returns a `Trajectory`.
 
     An output at the end of an interval belongs to the inputs before it.
@@ -58,7 +58,7 @@ def run_held(runner, times, held, run=0, stop=None):
         for edge, values in zip(held.edges, held.values[run]):
             _set_inputs(runner, held.places, values, started=before > -np.inf)
             runner.until = edge
-            parts.append(run_through(runner, times[(times > before) & (times <= edge)], stop))
+            parts.append(run_to_end(runner, times[(times > before) & (times <= edge)], stop))
             before = edge
             if parts[-1].status != "finished":
                 break

@@ -13,8 +13,8 @@ from ...methods.integrator import EXPLICIT_STEP
 from ...methods.run_records import Evaluation
 from ...methods.status_codes import FINISHED, RUNNING
 from ...prepare.state_space import kernels_of
-from ..runner import SLICE
-from .held_inputs import Held
+from ..runner import SLICE_SECONDS
+from .held_inputs import PiecewiseConstantInputs
 from .lane_loop import LaneGroups
 from .repeated_runs import RepeatedResults
 
@@ -22,7 +22,7 @@ LANES = 4
 LANE_KERNELS = ("factor", "rate", "stage", "advance")
 
 
-def suited(runner):
+def supports_lanes(runner):
     """True if the runs of a runner can use lanes with the same bits.
 
     At optimisation level 0 products and sums are fused in other places than with lanes. Lanes do not support lookup tables.
@@ -41,7 +41,7 @@ def suited(runner):
     return bool(fixed and not unsupported and "stage" in built and usual_level() > 0)
 
 
-def laned(derivation, choice):
+def lane_library(derivation, choice):
     """Kernels with lanes: from memory, from the cache on disk, or built now.
 
     derivation   of the model (`prepare/derivation.py`)
@@ -60,7 +60,7 @@ def _build(derivation, choice, backend, key):
     return kernels.build({name: every[name] for name in LANE_KERNELS}, backend=backend, key=key)
 
 
-class SideBySide:
+class LaneRunner:
     """Carries out many runs of a prepared model, several at a time in SIMD lanes, in one thread."""
 
     def __init__(self, prepared, library):
@@ -72,13 +72,15 @@ class SideBySide:
     def run(self, times, starts, inputs=None, stop=lambda: False):
         """Run from each of these starts through the output times, as `Repeater.run` does."""
         n, m, system = len(starts), len(times), self.runner.system
-        inputs = inputs or Held(np.zeros(0, np.int64), np.array([self.runner.until]), np.zeros((n, 1, 0)))
+        inputs = inputs or PiecewiseConstantInputs(
+            np.zeros(0, np.int64), np.array([self.runner.until]), np.zeros((n, 1, 0))
+        )
         r = self._record(np.ascontiguousarray(times, float), starts, inputs)
         status, count = RUNNING, 1
         while status == RUNNING and not stop():
             began = clock.perf_counter()
             status = self.loop(r.address, count)
-            count = int(max(1, min(1e6, count * min(8.0, SLICE / max(clock.perf_counter() - began, 1e-6)))))
+            count = int(max(1, min(1e6, count * min(8.0, SLICE_SECONDS / max(clock.perf_counter() - began, 1e-6)))))
         x, p = (_split_lanes(rows, n, m) for rows in (r.xs, r.ps))
         outputs = np.zeros((n * m, self.runner.sizes["outputs"]))
         every = np.arange(n * m) if status == FINISHED else np.zeros(0, np.int64)

@@ -12,8 +12,8 @@ import numpy as np
 
 from ...kernels.loops import loops
 from ...methods.status_codes import FINISHED, RUNNING
-from ..runner import SLICE
-from .held_inputs import Held
+from ..runner import SLICE_SECONDS
+from .held_inputs import PiecewiseConstantInputs
 from .repeat_loop import Repetition
 
 LONGEST_RUN = 20.0  # wall time that one run may take here [s]
@@ -21,7 +21,7 @@ CHANGED_RECORDS = ("state", "past", "scales", "span", "equations")  # records th
 
 
 @dataclass
-class Beginnings:
+class RunStarts:
     """Starts of many runs of one system, one row each.
 
     x          states, with velocities even if the formulation has momenta
@@ -50,7 +50,7 @@ class Beginnings:
         if np.array_equal(which, np.arange(len(self))):
             return self
         parts = [getattr(self, name) for name in self.__dataclass_fields__]
-        return Beginnings(*[None if x is None else x[which] for x in parts])
+        return RunStarts(*[None if x is None else x[which] for x in parts])
 
 
 @dataclass
@@ -96,7 +96,7 @@ class Repeater:
             before = clock.perf_counter()
             status = self.loop(runner.run_.address, r.address, self.budget)
             now = clock.perf_counter()
-            self.budget = int(max(256, min(1e7, self.budget * min(4.0, SLICE / max(now - before, 1e-6)))))
+            self.budget = int(max(256, min(1e7, self.budget * min(4.0, SLICE_SECONDS / max(now - before, 1e-6)))))
             if r.run != current:
                 began, current = before, r.run
             if status == RUNNING and now - began > LONGEST_RUN:
@@ -114,7 +114,7 @@ class Repeater:
     def _record(self, starts, n, m, inputs):
         """The record of the compiled loop."""
         runner, system = self.runner, self.runner.system
-        inputs = inputs or Held(np.zeros(0, np.int64), np.zeros(0), np.zeros((n, 0, 0)))
+        inputs = inputs or PiecewiseConstantInputs(np.zeros(0, np.int64), np.zeros(0), np.zeros((n, 0, 0)))
         words = {name: getattr(runner, name).words() for name in CHANGED_RECORDS}  # the runner has just been reset
         words |= {f"{name}_before": memory.copy() for name, memory in words.items()}
         return Repetition(
