@@ -1,5 +1,6 @@
 """Impacts and stops against closed forms: every instant, every speed, and what is left after infinitely many."""
 
+import models
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -98,10 +99,8 @@ START, STOP, E = 1.9, -0.35, 0.7
 
 
 def pendulum(restitution=E, start=START, **stops):
-    model = ts.Model("pendulum", gravity=(0, 0, -G))
-    bob = model.body("bob", mass=M, inertia=(0.2, J, 0.15), at=(0, 0, -L))
-    hinge = model.add(ts.Revolute("hinge", model.ground, bob, point=(0, 0, 0), axis=(0, 1, 0), start=start))
-    model.add(ts.Limit("stop", hinge, restitution=restitution, **(stops or {"lower": STOP})))
+    model = models.pendulum(mass=M, inertia=(0.2, J, 0.15), at=(0, 0, -L), start=start)
+    model.add(ts.Limit("stop", model["hinge"], restitution=restitution, **(stops or {"lower": STOP})))
     return model
 
 

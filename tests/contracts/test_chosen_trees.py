@@ -2,6 +2,7 @@
 
 from itertools import combinations
 
+import models
 import numpy as np
 import pytest
 
@@ -14,14 +15,10 @@ FORMULATIONS = ["relative", "woronetz", "hierarchical"]
 
 
 def four_bar(**cut):
-    """A spatial-looking four-bar whose joints are in the tree or cut as `cut` says."""
-    model = ts.Model("loop", gravity=(0, 0, -9.81))
-    P = np.array([(0, 0, 0), (0, 0, 1), (2, 0, 1.5), (2, 0, 0)], float)
-    bars = [model.body(f"b{k}", mass=1 + k, inertia=(0.1, 0.12, 0.13), at=(P[k] + P[k + 1]) / 2) for k in range(3)]
-    for k, (first, second) in enumerate(zip([model.ground, *bars], [*bars, model.ground])):
-        rate = 1.0 if k == 0 else None
-        model.add(ts.Revolute(NAMES[k], first, second, point=P[k], axis="y", cut=cut.get(NAMES[k]), start_rate=rate))
-    return model
+    """A four-bar whose joints are in the tree or cut as `cut` says."""
+    pin = {name: {"cut": cut.get(name)} for name in NAMES}
+    pin[NAMES[0]]["start_rate"] = 1.0
+    return models.four_bar([(0, 0, 0), (0, 0, 1), (2, 0, 1.5), (2, 0, 0)], (1, 2, 3), (0.1, 0.12, 0.13), **pin)
 
 
 def net(random, bodies=7, extra=4):
@@ -110,7 +107,7 @@ def test_a_free_joint_makes_any_joint_a_cut_one():
 
 def test_joints_that_events_switch_cannot_be_in_the_tree():
     model = four_bar(A=False)
-    model.when(model["b0"].position[0] >= 0.5, ts.release(model["A"]))
+    model.when(model["link0"].position[0] >= 0.5, ts.release(model["A"]))
     with pytest.raises(ts.ModelError, match="events engage or release it"):
         spanning_tree(model)
 
@@ -122,7 +119,7 @@ def test_what_is_no_choice_is_refused():
 
 def test_the_choice_is_kept_in_files_and_in_components(tmp_path):
     inner = four_bar(D=True)
-    inner.expose("coupler", inner["b1"])
+    inner.expose("coupler", inner["link1"])
     ts.save_component(inner, tmp_path / "loop.tsc")
     outer = ts.Model("outer", gravity=(0, 0, -9.81))
     outer.include("one", ts.load_component(tmp_path / "loop.tsc"))

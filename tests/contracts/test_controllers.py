@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from linkages import four_bar
+from models import four_bar
 
 import torsor as ts
 

@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
+from models import double_pendulum
 
 import torsor as ts
 from torsor import kernels
@@ -12,18 +13,6 @@ from torsor.formulations.graphs.outputs import Outputs, layout
 from torsor.prepare import derivation, prepare
 
 FORMULATIONS = ["absolute", "relative", "woronetz"]
-
-
-def double_pendulum(length=None, mass=None):
-    """Two rods; without values they are parameters."""
-    model = ts.Model("double", gravity=(0, 0, -9.81))
-    l = model.parameter("l", 0.5, positive=True) if length is None else length
-    m = model.parameter("m", 0.8, positive=True) if mass is None else mass
-    a = model.body("a", mass=1.0, inertia=(1e-4, 0.02, 0.02), at=(l / 2, 0, 0))
-    b = model.body("b", mass=m, inertia=(1e-4, 0.01, 0.01), at=(l + 0.2, 0, 0))
-    model.add(ts.Revolute("s", model.ground, a, point=(0, 0, 0), axis=(0, 1, 0)))
-    model.add(ts.Revolute("e", a, b, point=(l, 0, 0), axis=(0, 1, 0), start=l, start_rate=2 * l))
-    return model
 
 
 def four_bar(size=None):

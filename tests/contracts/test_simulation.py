@@ -5,7 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from linkages import four_bar
+from models import four_bar
 
 import torsor as ts
 from torsor.look.dataset import UNIQUE

@@ -5,7 +5,7 @@ import pickle
 import casadi as ca
 import numpy as np
 import pytest
-from linkages import four_bar
+from models import four_bar
 
 import torsor as ts
 from torsor.cli import status_of
@@ -99,14 +99,14 @@ def test_a_little_is_not_nothing(joint):
 
 def test_a_model_keeps_the_start_of_a_joint_in_a_loop():
     for angle in (0.4, -2.4, 4.0):
-        info = ts.info(four_bar({"A": angle}))
-        data = first(four_bar({"A": angle}), None)
+        info = ts.info(four_bar(A={"start": angle}))
+        data = first(four_bar(A={"start": angle}), None)
         assert data.coordinate[0] == pytest.approx(angle, abs=1e-12) and info["start_changes"] == []
         assert np.allclose(data.position.values[2, [0, 2]], middle_of_the_rocker(angle), atol=1e-9), angle
     rocker = float(data.coordinate[3])
-    data = first(four_bar({"D": rocker}), None)  # the last joint of the loop; two cranks have the same rocker
+    data = first(four_bar(D={"start": rocker}), None)  # the last joint of the loop; two cranks have the same rocker
     assert data.coordinate[3] == pytest.approx(rocker, abs=1e-12) and data.position_drift < 1e-12
-    told = ts.info(four_bar({"A": 0.3, "B": 0.3}))["start_changes"]
+    told = ts.info(four_bar(A={"start": 0.3}, B={"start": 0.3}))["start_changes"]
     assert "no assembly with all requested coordinates was found" in told[0]
     assert told[1].startswith("A: 0.3 became") and told[2].startswith("B: 0.3 became")
 

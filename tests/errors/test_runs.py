@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import casadi as ca
+import models
 import numpy as np
 import pytest
 
@@ -17,11 +18,9 @@ NAN = float("nan")
 
 
 def pendulum(*drives):
-    model = ts.Model("pendulum", gravity=(0, 0, -9.81))
-    bob = model.body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(1, 0, 0))
-    hinge = model.add(ts.Revolute("hinge", model.ground, bob, point=(0, 0, 0), axis=(0, 1, 0)))
+    model = models.pendulum()
     for k, motion in enumerate(drives):
-        model.add(ts.Drive(f"drive{k}", hinge, motion))
+        model.add(ts.Drive(f"drive{k}", model["hinge"], motion))
     return model
 
 

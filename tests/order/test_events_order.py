@@ -2,9 +2,10 @@
 
 from functools import cache
 
+import models
 import numpy as np
 import pytest
-from sliding import belt
+from models import block_on_a_belt as belt
 
 import torsor as ts
 
@@ -13,10 +14,8 @@ METHODS = {"kutta3": 3, "cg3": 3, "rkmk4": 4, "cf4": 4, "variational4": 4, "rkmk
 
 def pendulum():
     """Hits a stop twice in 2 s, with a restitution of 0.7."""
-    model = ts.Model("pendulum", gravity=(0, 0, -9.81))
-    bob = model.body("bob", mass=1.3, inertia=(0.2, 0.1, 0.15), at=(0, 0, -0.8))
-    hinge = model.add(ts.Revolute("hinge", model.ground, bob, point=(0, 0, 0), axis=(0, 1, 0), start=1.9))
-    model.add(ts.Limit("stop", hinge, lower=-0.35, restitution=0.7))
+    model = models.pendulum(mass=1.3, inertia=(0.2, 0.1, 0.15), at=(0, 0, -0.8), start=1.9)
+    model.add(ts.Limit("stop", model["hinge"], lower=-0.35, restitution=0.7))
     return model
 
 

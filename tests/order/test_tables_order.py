@@ -1,5 +1,6 @@
 """Order across the points of tables over time, where forces bend or jump."""
 
+import models
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -10,10 +11,8 @@ POINTS, VALUES = np.array([0.0, 0.3137, 0.5711, 0.8293, 1.2]), np.array([0.0, 6.
 
 
 def pendulum(torque):
-    model = ts.Model("pendulum", gravity=(0, 0, -9.81))
-    rod = model.body("rod", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(0.5, 0, 0))
-    joint = model.add(ts.Revolute("hinge", model.ground, rod, point=(0, 0, 0), axis="y"))
-    model.add(ts.JointForce("motor", joint, torque))
+    model = models.pendulum(at=(0.5, 0, 0))
+    model.add(ts.JointForce("motor", model["hinge"], torque))
     return model
 
 

@@ -2,6 +2,7 @@
 restores is controlled."""
 
 import casadi as ca
+import models
 import numpy as np
 import pytest
 
@@ -11,18 +12,10 @@ FORMS = ("absolute", "relative", "woronetz")
 
 
 def four_bar(size, mass):
-    m = ts.Model("four-bar")
-    places = [np.array(p) * size for p in ((0, 0, 0), (0.2, 0.5, 0), (1.2, 0.8, 0), (1.0, 0, 0))]
-    chain = [m.ground]
-    for k in range(3):
-        at = (places[k] + places[k + 1]) / 2
-        chain.append(m.body(f"link{k}", mass=mass, inertia=(0.01 * mass * size**2,) * 3, at=at))
-    chain.append(m.ground)
-    pins = [
-        m.add(ts.Revolute(n, chain[k], chain[k + 1], point=places[k], axis=(0, 0, 1))) for k, n in enumerate("ABCD")
-    ]
-    m.add(ts.TorsionSpring("spring", pins[0], stiffness=30 * mass * size**2, damping=0.1 * mass * size**2))
-    return m
+    pins = size * np.array(models.FOUR_BAR)
+    model = models.four_bar(pins, (mass,) * 3, (0.01 * size**2,) * 3, gravity=(0, 0, 0))
+    model.add(ts.TorsionSpring("spring", model["A"], stiffness=30 * mass * size**2, damping=0.1 * mass * size**2))
+    return model
 
 
 def pushed(stiffness=1e5):

@@ -5,10 +5,11 @@ Each method meets the same events as a fine run of another one, at times that it
 
 from functools import cache
 
+import models
 import numpy as np
 import pytest
-from linkages import four_bar
-from sliding import belt
+from models import block_on_a_belt as belt
+from models import four_bar
 
 import torsor as ts
 from torsor.run import runner
@@ -22,12 +23,7 @@ ERROR = {1: 5e-3, 2: 2e-5}  # of event times, and a tenth of that of positions; 
 
 def ball():
     """Bounces with a restitution of 0.7, thrown along the floor."""
-    model = ts.Model("ball", gravity=(0, 0, -9.81))
-    body = model.body(
-        "ball", mass=1.0, inertia=(0.01, 0.01, 0.01), at=(0, 0, 0.4), velocity=(0.5, 0, 0), angular_velocity=(1, 2, 3)
-    )
-    model.add(ts.Contact("floor", model.ground, body, plane=(0, 0, 0), restitution=0.7))
-    return model
+    return models.ball(0.4, 0.7, velocity=(0.5, 0, 0), angular_velocity=(1, 2, 3))
 
 
 def released():

@@ -5,6 +5,7 @@ from functools import cache
 import casadi as ca
 import numpy as np
 import pytest
+from models import slider_crank
 from scipy.interpolate import CubicSpline
 
 import torsor as ts
@@ -12,21 +13,6 @@ from torsor.analysis.kinematics.spline import Spline
 
 
 @cache  # what is compiled of a model is kept with it
-def slider_crank(r=0.2, l=0.6, angle=0.0, gravity=(0, 0, -9.81)):
-    """A crank of length r about y, a rod of length l and a piston along x; drawn with the crank at an angle below the x axis."""
-    model = ts.Model("slider-crank", gravity=gravity)
-    pin = np.array([r * np.cos(angle), 0, -r * np.sin(angle)])
-    end = np.array([pin[0] + np.sqrt(l**2 - pin[2] ** 2), 0, 0])
-    crank = model.body("crank", mass=1.0, inertia=(0.01, 0.02, 0.02), at=pin / 2)
-    rod = model.body("rod", mass=2.0, inertia=(0.01, 0.06, 0.06), at=(pin + end) / 2)
-    piston = model.body("piston", mass=1.5, inertia=(0.01, 0.01, 0.01), at=end)
-    model.add(ts.Revolute("shaft", model.ground, crank, point=(0, 0, 0), axis="y"))
-    model.add(ts.Revolute("pin", crank, rod, point=pin, axis="y"))
-    model.add(ts.Revolute("wrist", rod, piston, point=end, axis="y"))
-    model.add(ts.Prismatic("bore", model.ground, piston, point=end, axis="x"))
-    return model
-
-
 @cache
 def four_bar(a, b, c, d, angle=1.0):
     """Crank a from the origin, coupler b, rocker c about (d, 0), in the plane z = 0; drawn with the crank at an angle."""

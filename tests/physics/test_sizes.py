@@ -1,6 +1,7 @@
 """A mechanism of any size and mass moves as its copy of size 1: without gravity, lengths over the size, at the same rates."""
 
 import casadi as ca
+import models
 import numpy as np
 import pytest
 
@@ -14,14 +15,10 @@ SIZES = [(1e-10, 1e-9), (1e-4, 1e9), (2e6, 1e-9), (1e9, 1.0)]
 def four_bar(L, M):
     """A planar loop in a slanted plane."""
     R = so3.exp(np.array((0.3, 0.5, -0.2)))
-    P = [R @ (np.array(p) * L) for p in ((0, 0, 0), (0.2, 0.5, 0), (1.2, 0.8, 0), (1.0, 0, 0))]
-    m = ts.Model("four-bar")
-    J = tuple(M * L * L * np.array((0.01, 0.02, 0.02)))
-    links = [m.body(f"l{k}", mass=M * (1 + k), inertia=J, at=(P[k] + P[k + 1]) / 2) for k in range(3)]
-    for k, (first, second) in enumerate(zip([m.ground, *links], [*links, m.ground])):
-        rate = {} if k else {"start_rate": 1.5}
-        m.add(ts.Revolute("ABCD"[k], first, second, point=P[k], axis=R @ (0, 0, 1), **rate))
-    return m
+    pins = [R @ (np.array((x, z, 0)) * L) for x, _, z in models.FOUR_BAR]
+    masses = M * np.array((1, 2, 3))
+    inertia = L * L * np.array((0.01, 0.02, 0.02))
+    return models.four_bar(pins, masses, inertia, R @ (0, 0, 1), gravity=(0, 0, 0), A={"start_rate": 1.5})
 
 
 def chain(L, M):

@@ -160,7 +160,7 @@ def test_open_joints_of_a_tree_rest_whatever_moves_them():
 
 
 def test_what_hangs_on_a_loop_that_is_driven_rests_relative_to_it():
-    from linkages import four_bar
+    from models import four_bar
 
     model = four_bar()
     model.add(

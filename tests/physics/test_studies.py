@@ -4,6 +4,7 @@ import concurrent.futures
 import multiprocessing
 import types
 
+import models
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,13 +18,8 @@ MASSES = [0.5, 1.0, 1.5, 2.5]
 
 
 def double_pendulum():
-    model = ts.Model("double", gravity=(0, 0, -9.81))
-    mass, length = model.parameter("m", 1.0, positive=True), model.parameter("l", 0.5, positive=True)
-    a = model.body("a", inertia=ts.inertia.rod(1.0, 0.5, axis="x"), at=(length / 2, 0, 0))
-    b = model.body("b", mass=mass, inertia=(1e-4, 0.01, 0.01), at=(length + 0.2, 0, 0))
-    model.add(ts.Revolute("s", model.ground, a, point=(0, 0, 0), axis=(0, 1, 0)))
-    model.add(ts.Revolute("e", a, b, point=(length, 0, 0), axis=(0, 1, 0), start=0.3))
-    model.signal("height", b.position[2])
+    model = models.double_pendulum()
+    model.signal("height", model["b"].position[2])
     return model
 
 

@@ -1,8 +1,9 @@
 """A run that begins again: whatever was run before, the same bits as of a run that is the first."""
 
+import models
 import numpy as np
 import pytest
-from linkages import four_bar
+from models import four_bar
 
 import torsor as ts
 from torsor.look.dataset import dataset
@@ -45,10 +46,7 @@ def rods():
 
 
 def ball():
-    model = ts.Model("ball", gravity=(0, 0, -9.81))
-    body = model.body("ball", mass=1.0, inertia=(0.01, 0.01, 0.01), at=(0, 0, 0.1), angular_velocity=(1, 2, 3))
-    model.add(ts.Contact("floor", model.ground, body, plane=(0, 0, 0), restitution=0.3))
-    return model
+    return models.ball(0.1, 0.3, angular_velocity=(1, 2, 3))
 
 
 def belt():

@@ -12,7 +12,7 @@ import warnings
 
 import numpy as np
 import pytest
-from swinging import pendulum
+from models import damped_pendulum as pendulum
 
 import torsor as ts
 from torsor.run.output_times import EqualIntervals

@@ -2,6 +2,7 @@
 
 import os
 
+import models
 import numpy as np
 import pytest
 
@@ -22,11 +23,9 @@ def driven():
 
 
 def ball():
-    model = ts.Model("ball", gravity=(0, 0, -9.81))
-    body = model.body("ball", mass=1.0, inertia=(0.01, 0.01, 0.01), at=(0, 0, 1), velocity=(0.3, 0, 0))
-    floor = model.add(ts.Contact("floor", model.ground, body, plane=(0, 0, 0), restitution=0.8))
-    model.when(body.velocity[2] >= 0, ts.record("height", body.position[2]))
-    return model, floor
+    model = models.ball(1, 0.8, velocity=(0.3, 0, 0))
+    model.when(model["ball"].velocity[2] >= 0, ts.record("height", model["ball"].position[2]))
+    return model
 
 
 @pytest.fixture
@@ -34,7 +33,7 @@ def folder(tmp_path):
     return str(tmp_path / "run")
 
 
-@pytest.mark.parametrize("build", [driven, lambda: ball()[0]], ids=["driven", "ball"])
+@pytest.mark.parametrize("build", [driven, ball], ids=["driven", "ball"])
 def test_an_extended_run_is_one_run(build, folder):
     """Outputs, events and counts of both parts; the folder then holds one result, which can be extended again."""
     whole = ts.simulate(build(), 1.5, outputs=15)
@@ -98,7 +97,7 @@ def test_what_cannot_be_extended_says_why(folder, tmp_path):
     with pytest.raises(ts.OptionError, match="give the time `until`"):
         ts.resume(folder, driven(), outputs=3)
     assert ts.resume(folder, driven()).attrs["time_reached"] == 1.0  # nothing was changed
-    model, _ = ball()
+    model = ball()
     model.when(model["ball"].position[2] <= 0.5, ts.end())
     ts.simulate(model, 1.0, checkpoint=tmp_path / "ended")
     with pytest.raises(ts.OptionError, match="ended .* cannot go on"):

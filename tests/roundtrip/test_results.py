@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import models
 import pytest
 import xarray as xr
 
@@ -12,10 +13,8 @@ import torsor as ts
 
 
 def pendulum():
-    model = ts.Model("pendulum", gravity=(0, 0, -9.81))
-    bob = model.body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(1, 0, 0))
-    model.add(ts.Revolute("hinge", model.ground, bob, point=(0, 0, 0), axis=(0, 1, 0)))
-    model.signal("height", bob.position[2])
+    model = models.pendulum()
+    model.signal("height", model["bob"].position[2])
     return model
 
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from swinging import pendulum
+from models import damped_pendulum as pendulum
 
 import torsor as ts
 from torsor.cli import status_of

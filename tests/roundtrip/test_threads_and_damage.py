@@ -8,6 +8,7 @@ import signal
 import threading
 import warnings
 
+import models
 import numpy as np
 import pytest
 import xarray as xr
@@ -18,10 +19,7 @@ from torsor.store import result_files
 
 
 def ball(restitution=0.9):
-    model = ts.Model("ball", gravity=(0, 0, -9.81))
-    body = model.body("ball", mass=0.7, inertia=(0.1, 0.2, 0.15), at=(0, 0, 1))
-    model.add(ts.Contact("floor", model.ground, body, normal=(0, 0, 1), restitution=restitution))
-    return model
+    return models.ball(1, restitution, mass=0.7, inertia=(0.1, 0.2, 0.15))
 
 
 @pytest.fixture(scope="module")
