@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 import torsor as ts
-from torsor.formulations.tables.tree_schedule import LARGE
+from torsor.formulations.tables.tree_schedule import is_large, tables_above
 from torsor.kernels.kernel_address import call
 from torsor.model.topology import spanning_tree
 from torsor.prepare.prepare import prepare
@@ -37,7 +37,7 @@ def repeat(addresses, factor, accelerations, count):
 def microseconds(model, formulation="relative"):
     """One forward dynamics, factorisation included where there are loops; and its instructions."""
     d = ts.compile(model, formulation=formulation)
-    if len(model.bodies) > LARGE:
+    if is_large(len(model.bodies)):
         return by_table(model, formulation)
     factor, accelerations = d.kernels["factor"], d.kernels["accelerations"]
     full = lambda size: np.zeros(max(1, size))
@@ -142,7 +142,7 @@ if __name__ == "__main__":
     chosen = parser.parse_args()
     sizes, until = ((7, 7), (12, 5), (30, 4.5), (100, 5)), 2.0
     if chosen.smoke:
-        COUNT, REPEATS, sizes, until = 10, 1, ((3, 7), (LARGE + 1, 5)), 0.01
+        COUNT, REPEATS, sizes, until = 10, 1, ((3, 7), (tables_above() + 1, 5)), 0.01
     overhead = peer(chosen.peers, "forward.py", "overhead")
     print("Forward dynamics of the serial chain")
     for n, bar in sizes:

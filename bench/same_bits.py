@@ -4,8 +4,7 @@
     python bench/same_bits.py --against before.json      # in the new version
     python bench/same_bits.py --smoke
 
-Each run is short. A run that is refused counts as its message's type, so that both versions must refuse it. `TORSOR_LEVEL=0` compiles
-faster. Changes of arithmetic are not meant by a change of names or structure; this shows them.
+Each run is short. Of a run that is refused the type of the error is compared. `TORSOR_LEVEL=0` compiles faster.
 """
 
 import argparse

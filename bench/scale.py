@@ -44,7 +44,6 @@ def evaluated(system, bodies):
     import numpy as np
     from numba import njit
 
-    from torsor.formulations.tables import tree_schedule
     from torsor.kernels.kernel_address import call
     from torsor.prepare.prepare import prepare
 
@@ -56,7 +55,7 @@ def evaluated(system, bodies):
             call(rate, second)
 
     if system == "chain, by table":
-        tree_schedule.LARGE = 0
+        os.environ["TORSOR_TABLES_ABOVE"] = "0"
     model, formulation = described(system, bodies)
     found, built = prepare(model, formulation)
     factor, rate = built["factor"], built["rate"]

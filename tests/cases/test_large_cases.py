@@ -5,7 +5,6 @@ import pytest
 
 import torsor as ts
 from torsor.cases import bush, train
-from torsor.formulations.tables import tree_schedule
 from torsor.formulations.tables.numeric_system import NumericSystem
 from torsor.prepare import large_systems
 
@@ -17,7 +16,7 @@ CAR = train.BODY + 2 * train.FRAME + 4 * (train.ARM + train.AXLE)  # mass of a c
 def test_by_classes_they_move_as_in_absolute_coordinates(case, monkeypatch):
     model = ts.cases.load(case, n=2)
     exact = ts.simulate(model, 0.4, formulation="absolute", **RUN)
-    monkeypatch.setattr(tree_schedule, "LARGE", 0)
+    monkeypatch.setenv("TORSOR_TABLES_ABOVE", "0")
     assert large_systems.system_of(model, "hierarchical", {}) is not None
     table = ts.simulate(ts.cases.load(case, n=2), 0.4, formulation="hierarchical", **RUN)
     ts.testing.assert_same_motion(table, exact, within=1e-8)
@@ -60,7 +59,7 @@ def test_turned_components_of_one_class_move_as_in_absolute_coordinates(monkeypa
     model = ts.Model("ring", gravity=(0, 0, -9.81))
     model.include("arm", arm, count=5, rotation=lambda k: (0, 0, np.pi / 2 * k))
     exact = ts.simulate(model, 0.3, formulation="absolute", **RUN)
-    monkeypatch.setattr(tree_schedule, "LARGE", 0)
+    monkeypatch.setenv("TORSOR_TABLES_ABOVE", "0")
     table = ts.simulate(model, 0.3, formulation="hierarchical", **RUN)
     ts.testing.assert_same_motion(table, exact, within=1e-8)
 

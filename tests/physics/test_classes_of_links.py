@@ -8,7 +8,6 @@ from mechanisms import GIVES, Draw
 import torsor as ts
 from torsor import kernels
 from torsor.formulations.relative import Relative
-from torsor.formulations.tables import tree_schedule
 from torsor.kernels.schedule_tables import Tables
 from torsor.look.dataset import UNIQUE
 from torsor.prepare import large_systems
@@ -17,7 +16,7 @@ from torsor.prepare.state_space import layout_of
 
 @pytest.fixture(autouse=True)
 def every_size(monkeypatch):
-    monkeypatch.setattr(tree_schedule, "LARGE", 0)
+    monkeypatch.setenv("TORSOR_TABLES_ABOVE", "0")
 
 
 def tree(seed, n, kinds=tuple(GIVES), forces=True):

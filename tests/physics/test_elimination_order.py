@@ -9,7 +9,6 @@ from hierarchies import hierarchy
 
 import torsor as ts
 from torsor.formulations.component_paths import ComponentPaths
-from torsor.formulations.tables import tree_schedule
 from torsor.formulations.tables.numeric_system import NumericSystem
 from torsor.model.instance import Instance
 from torsor.prepare import large_systems
@@ -102,7 +101,7 @@ def test_joins_of_large_systems_follow_the_order():
 
 
 def test_large_systems_move_alike_in_any_order(monkeypatch):
-    monkeypatch.setattr(tree_schedule, "LARGE", 0)
+    monkeypatch.setenv("TORSOR_TABLES_ABOVE", "0")
     names = [f"l{k}" for k in range(4)]
     assert large_systems.system_of(chain(names), "hierarchical", {}) is not None
     given = {"outputs": 2, "formulation": "hierarchical", "method": "rkmk4", "step": 0.01}

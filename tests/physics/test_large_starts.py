@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.formulations.tables import tree_schedule
 from torsor.prepare import large_systems
 
 SAME = ("position", "rotation", "velocity", "angular_velocity", "coordinate", "rate", "energy")
@@ -12,7 +11,7 @@ SAME = ("position", "rotation", "velocity", "angular_velocity", "coordinate", "r
 
 @pytest.fixture
 def every_size(monkeypatch):
-    monkeypatch.setattr(tree_schedule, "LARGE", 0)
+    monkeypatch.setenv("TORSOR_TABLES_ABOVE", "0")
 
 
 def forest(spring=False, free=True, joints=True, n=3):
@@ -103,7 +102,7 @@ def test_velocities_of_bodies_are_completed_as_in_small_models(monkeypatch):
         return model
 
     small = [ts.simulate(tree(), 0.01, outputs=1, formulation=f) for f in ("absolute", "hierarchical")]
-    monkeypatch.setattr(tree_schedule, "LARGE", 0)
+    monkeypatch.setenv("TORSOR_TABLES_ABOVE", "0")
     for formulation in ("relative", "hierarchical"):
         for other in small:
             np.testing.assert_allclose(

@@ -6,7 +6,7 @@ import pytest
 from hierarchies import hierarchy
 
 import torsor as ts
-from torsor.formulations.tables import elimination_order, tree_schedule
+from torsor.formulations.tables import elimination_order
 from torsor.formulations.tables.numeric_system import NumericSystem
 from torsor.formulations.tables.system_schedule import SystemKernels
 from torsor.prepare import large_systems
@@ -19,7 +19,7 @@ SAME = ("position", "rotation", "velocity", "angular_velocity", "acceleration", 
 
 @pytest.fixture
 def every_size(monkeypatch):
-    monkeypatch.setattr(tree_schedule, "LARGE", 0)
+    monkeypatch.setenv("TORSOR_TABLES_ABOVE", "0")
 
 
 def agree(table, other, tolerance):
@@ -235,7 +235,7 @@ def test_axes_and_lengths_are_data():
 def test_compiled_systems_in_numbers(case, formulation, monkeypatch):
     """Kernels of a large system, called one by one, are those of its equations in symbols."""
     symbols = ts.compile(ts.cases.load(case, n=3), formulation=formulation)
-    monkeypatch.setattr(tree_schedule, "LARGE", 0)
+    monkeypatch.setenv("TORSOR_TABLES_ABOVE", "0")
     numbers = ts.compile(ts.cases.load(case, n=3), formulation=formulation)
     random = np.random.default_rng(2)
     q, v = (np.array(x) + 0.05 * random.normal(size=len(x)) for x in (symbols.q, symbols.v))
@@ -308,3 +308,17 @@ def test_a_loop_that_came_together_as_what_it_does_not_mean_is_found():
     assert (
         joint.name == "hinge1" and t == 2.0
     )  # of those that close loops; hinge3 came later in the model, though earlier in time
+
+
+def test_the_size_from_which_tables_are_used_can_be_set(monkeypatch):
+    """`TORSOR_TABLES_ABOVE` takes a number of bodies; the result is the same on both paths."""
+    ways = {}
+    for above in ("0", "1000"):
+        monkeypatch.setenv("TORSOR_TABLES_ABOVE", above)
+        model = ts.cases.load("chain", n=5)
+        assert (large_systems.system_of(model, "relative", {}) is not None) == (above == "0")
+        ways[above] = ts.simulate(model, 0.1, outputs=2, formulation="relative", tolerance=1e-12)
+    agree(*ways.values(), 1e-9)
+    monkeypatch.setenv("TORSOR_TABLES_ABOVE", "many")
+    with pytest.raises(ts.OptionError, match="TORSOR_TABLES_ABOVE is 'many': give the number of bodies"):
+        ts.simulate(ts.cases.load("chain", n=5), 0.1, formulation="relative")

@@ -9,7 +9,6 @@ from together import bush, in_threads
 
 import torsor as ts
 from torsor.errors import ModelError, OptionError, RunError
-from torsor.formulations.tables import tree_schedule
 from torsor.look.dataset import UNIQUE
 
 SHORT = {"until": 0.2, "outputs": 3, "formulation": "hierarchical"}
@@ -17,7 +16,7 @@ SHORT = {"until": 0.2, "outputs": 3, "formulation": "hierarchical"}
 
 @pytest.fixture(autouse=True)
 def every_size(monkeypatch):
-    monkeypatch.setattr(tree_schedule, "LARGE", 0)
+    monkeypatch.setenv("TORSOR_TABLES_ABOVE", "0")
 
 
 def by_ranks(count, model, **options):
@@ -139,7 +138,7 @@ def test_what_ranks_cannot_run_is_refused(count, options, told):
 
 
 def test_models_that_are_small_or_not_made_of_numbers_are_refused(monkeypatch):
-    monkeypatch.setattr(tree_schedule, "LARGE", 64)
+    monkeypatch.setenv("TORSOR_TABLES_ABOVE", "64")
     for error in by_ranks(2, bush):
         assert "model 'bush' cannot be run by threads: threads need a model of more than 64 bodies" in str(error)
     with pytest.raises(OptionError, match="ranks must be True or False, got 3"):

@@ -37,7 +37,7 @@ def braced_chain(n, seed, size=1.0, masses=0.0):
 def test_degrees_of_freedom_of_a_chain_with_planar_loops(n, size, masses):
     """Each four-bar adds three bodies, four hinges, one degree of freedom, and three rows that repeat others."""
     model, loops = braced_chain(n, n, size, masses)
-    assert len(model.bodies) > tree_schedule.LARGE
+    assert tree_schedule.is_large(len(model.bodies))
     system, _ = prepare(model, "hierarchical")
     assert system.freedom == system.start_freedom == n + loops
     assert len(system.redundant) == 3 * loops
@@ -48,7 +48,7 @@ def test_a_redundant_pivot_is_not_divided_by(monkeypatch):
     """The same accelerations and reactions as in joint coordinates, with masses over more than six decades."""
     model, _ = braced_chain(12, 5, masses=6.5)
     other = ts.simulate(model, 1e-3, outputs=1, formulation="relative")
-    monkeypatch.setattr(tree_schedule, "LARGE", 0)
+    monkeypatch.setenv("TORSOR_TABLES_ABOVE", "0")
     table = ts.simulate(braced_chain(12, 5, masses=6.5)[0], 1e-3, outputs=1, formulation="hierarchical")
     assert table.attrs["degrees_of_freedom"] == other.attrs["degrees_of_freedom"]
     assert table.attrs["smallest_pivot"] > 1e-9
@@ -95,7 +95,7 @@ def test_a_singular_start_does_not_count(monkeypatch):
     ends = [(model.ground, bars[0], 0), (bars[0], bars[1], 1), (model.ground, bars[2], 2), (bars[1], bars[2], 3)]
     for k, (one, two, x) in enumerate(ends):
         model.add(ts.Revolute(f"h{k}", one, two, point=(x, 0, 0), axis="z"))
-    monkeypatch.setattr(tree_schedule, "LARGE", 0)
+    monkeypatch.setenv("TORSOR_TABLES_ABOVE", "0")
     system, _ = prepare(model, "hierarchical")
     assert (system.freedom, system.start_freedom, len(system.redundant)) == (1, 2, 3)
 
@@ -122,7 +122,7 @@ def test_loops_whose_plane_turns_keep_their_rank(monkeypatch):
         return table
 
     other = ts.simulate(model(), 2.0, outputs=10, tolerance=1e-11, formulation="absolute")
-    monkeypatch.setattr(tree_schedule, "LARGE", 0)
+    monkeypatch.setenv("TORSOR_TABLES_ABOVE", "0")
     run = ts.simulate(model(), 2.0, outputs=10, tolerance=1e-11, formulation="hierarchical")
     np.testing.assert_allclose(run["position"], other["position"], atol=1e-6)
     assert len(json.loads(run.attrs["redundant_constraints"])) == 3 and run.attrs["smallest_pivot"] > 1e-4

@@ -8,7 +8,6 @@ from together import bush
 
 import torsor as ts
 from torsor.errors import OptionError, RunError
-from torsor.formulations.tables import tree_schedule
 from torsor.kernels.thread_exchange import Team
 from torsor.look.dataset import UNIQUE
 
@@ -17,7 +16,7 @@ SHORT = {"until": 0.2, "outputs": 3, "formulation": "hierarchical"}
 
 @pytest.fixture(autouse=True)
 def every_size(monkeypatch):
-    monkeypatch.setattr(tree_schedule, "LARGE", 0)
+    monkeypatch.setenv("TORSOR_TABLES_ABOVE", "0")
     monkeypatch.setattr("os.cpu_count", lambda: 4)
 
 
@@ -45,10 +44,10 @@ def test_what_is_no_number_of_threads(threads):
 
 
 def test_what_threads_cannot_run(monkeypatch):
-    monkeypatch.setattr(tree_schedule, "LARGE", 64)
+    monkeypatch.setenv("TORSOR_TABLES_ABOVE", "64")
     with pytest.raises(OptionError, match="more than 64 bodies"):
         ts.simulate(bush(), **SHORT, threads=2)
-    monkeypatch.setattr(tree_schedule, "LARGE", 0)
+    monkeypatch.setenv("TORSOR_TABLES_ABOVE", "0")
     with pytest.raises(OptionError, match="projection .* is not supported with threads"):
         ts.simulate(bush(), **SHORT, threads=2, projection="post")
     with pytest.raises(OptionError, match="not together with"):

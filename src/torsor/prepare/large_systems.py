@@ -37,7 +37,7 @@ METRIC = "mass"  # the only metric of projections that tables support
 
 def fix_parameters(model, signals, values):
     """A copy of a large model with its parameters replaced by values, and its signals. Other models are returned unchanged."""
-    if not model.parameters or len(model.bodies) <= tree_schedule.LARGE or _has_discrete_or_input(model):
+    if not model.parameters or not tree_schedule.is_large(len(model.bodies)) or _has_discrete_or_input(model):
         return model, signals
     key = tuple(values.items())
     if model.derived.get("fixed", (None, None))[0] != key:
@@ -55,7 +55,11 @@ def _has_discrete_or_input(model):
 
 def system_of(model, formulation, signals):
     """The `PlainSystem` of a model that can run through tables; None if it cannot or is small."""
-    if formulation not in FORMULATIONS or len(model.bodies) <= tree_schedule.LARGE or not _is_supported(model, signals):
+    if (
+        formulation not in FORMULATIONS
+        or not tree_schedule.is_large(len(model.bodies))
+        or not _is_supported(model, signals)
+    ):
         return None
     supported = model.derived.setdefault("tables", {})
     if formulation not in supported:
@@ -81,7 +85,7 @@ def _elements_are_supported(model, formulation):
 
 def load_or_prepare(model, formulation, map, baumgarte, t, signals, values):
     """The system of a large model and its kernels; None if it cannot run through tables. The last result is kept with the model."""
-    if formulation not in FORMULATIONS or len(model.bodies) <= tree_schedule.LARGE:
+    if formulation not in FORMULATIONS or not tree_schedule.is_large(len(model.bodies)):
         return None
     mark = fingerprint(model, signals)
     key = (formulation, map, baumgarte, t, tuple(values.items()), mark)

@@ -182,7 +182,11 @@ class Starts:
     def _plain_system(self):
         """The `PlainSystem` of a model that runs through tables of shared code; else None."""
         signals = dict(self.model.signals) | self.task.signals
-        if len(self.model.bodies) <= tree_schedule.LARGE or self.options[2] != large_systems.METRIC or self.options[3]:
+        if (
+            not tree_schedule.is_large(len(self.model.bodies))
+            or self.options[2] != large_systems.METRIC
+            or self.options[3]
+        ):
             return None
         model, signals = large_systems.fix_parameters(self.model, signals, self.task.values())
         return large_systems.system_of(model, self.task.formulation, signals)

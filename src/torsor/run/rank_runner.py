@@ -73,9 +73,8 @@ class Part:
         bare, _ = large_systems.fix_parameters(task.model, {}, task.values())
         whole = None if signals else large_systems.system_of(bare, "hierarchical", {})
         if whole is None:
-            raise OptionError(
-                f"{self.owner} cannot be run by {self.ranks.word}s: {REQUIREMENTS.format(self.ranks.word, tree_schedule.LARGE)}"
-            )
+            requirements = REQUIREMENTS.format(self.ranks.word, tree_schedule.tables_above())
+            raise OptionError(f"{self.owner} cannot be run by {self.ranks.word}s: {requirements}")
         return whole
 
     def _describe_whole(self, whole):

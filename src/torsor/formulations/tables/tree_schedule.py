@@ -1,15 +1,32 @@
 """The rate of a large tree as a schedule: the three passes of the articulated-body recursion over classes of links."""
 
+import os
+
 import casadi as ca
 import numpy as np
 
 from ...elements import quantity
 from ...elements.quantity import time
+from ...errors import OptionError
 from .numeric_tree import NumericTree
 from .recursion_classes import INERTIA, AlignedLinks, build_classes, rows_as_bytes
 from .schedule import Constants, Schedule
 
-LARGE = 64  # number of links above which class kernels are used: straight-line code would take longer to compile than it saves
+TABLES_ABOVE = "TORSOR_TABLES_ABOVE"  # environment variable: number of bodies above which class kernels are used
+DEFAULT_TABLES_ABOVE = 64  # straight-line code of larger models would take longer to compile than it saves
+
+
+def is_large(count):
+    """True if a model with this number of bodies is run through tables of class kernels."""
+    return count > tables_above()
+
+
+def tables_above():
+    """Number of bodies above which models are run through tables."""
+    text = os.environ.get(TABLES_ABOVE, str(DEFAULT_TABLES_ABOVE))
+    if not text.isdecimal():
+        raise OptionError(f"{TABLES_ABOVE} is {text!r}: give the number of bodies above which class kernels are used")
+    return int(text)
 
 
 def is_supported(f):
@@ -17,7 +34,7 @@ def is_supported(f):
     rest, and without efforts or states that depend on accelerations."""
     roots = [f.motion.base(link) for link in f.links if link.parent is None]
     plain = not (f.rows or f.implicit or f.model.states or f.first_kind or any(root.moves for root in roots))
-    return plain and len(f.links) > LARGE
+    return plain and is_large(len(f.links))
 
 
 def rate_of_tree(f, layout):
