@@ -117,5 +117,5 @@ def test_narrow_places_of_functions_with_steps_and_bumps_are_found(condition, ex
 def test_a_fixed_step_in_which_too_much_happens_is_told():
     model, x = slider()
     model.when(ts.falling(2 + ca.sin(1e6 * ts.time)), ts.record("x", x), name="noise")
-    with pytest.raises(ts.RunError, match="'noise': its function changes too fast .* steps of 1 s"):
+    with pytest.raises(ts.RunError, match="'noise': its condition varies too fast .* steps of 1 s"):
         ts.simulate(model, 2.0, method="rkmk4", step=1.0, outputs=2)

@@ -265,7 +265,7 @@ def test_a_joint_that_jumped_is_found():
 
 def test_a_run_that_ends_with_a_flipped_loop_is_an_error(monkeypatch):
     """The check of a run names the joint and keeps the data; a limit below rounding makes any run fail it."""
-    monkeypatch.setattr("torsor.run.verdict.JUMPED", -1.0)
+    monkeypatch.setattr("torsor.run.verdict.IMPOSTOR_IN_RUN", -1.0)
     with pytest.raises(ts.RunError, match="came together the wrong way round") as caught:
         ts.simulate(ts.cases.load("four-bar", n=1), 0.01, outputs=2)
     assert caught.value.data.sizes["time"] == 3

@@ -30,12 +30,12 @@ until = 0.05
 ENDING = """
 if os.environ.get("PMI_RANK") == "1":
     from torsor.run import rank_runner as parted
-    catch_up = parted.RankRunner._catch_up
+    catch_up = parted.RankRunner._evaluate_new_outputs
     def fails(self):
         catch_up(self)
         if self.outputs_evaluated > 3:
             END
-    parted.RankRunner._catch_up = fails
+    parted.RankRunner._evaluate_new_outputs = fails
 """
 ENDS = {
     "raises": ('raise RuntimeError("the cable was pulled")', "has ended: the cable was pulled"),

@@ -1,9 +1,9 @@
 """What a run refuses, and what it keeps when it ends early. Every message says what was given and what is allowed."""
 
-import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import casadi as ca
 import models
@@ -174,7 +174,7 @@ import sys, warnings
 import torsor as ts
 from torsor.run import runner
 
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = sys.argv[1:]
 from test_runs import pendulum
 
 march = runner.Runner.run
@@ -192,7 +192,7 @@ print(data.attrs["status"], 0 < data.sizes["time"] < 1_000_001, said[0].message)
 
 
 def test_an_interrupted_run_returns_what_was_computed():
-    command = [sys.executable, "-c", INTERRUPTED, os.path.dirname(__file__)]
+    command = [sys.executable, "-c", INTERRUPTED, *(str(p) for p in Path(__file__).parents[:2])]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "running\n"
     try:

@@ -46,7 +46,7 @@ REASONS = (  # why a run was refused or is doubted: what its message contains
     "projection did not converge", "the wrong way round", "step became too small", "no longer finite", "cannot be assembled",
     "contradictory", "fire again and again", "at ever shorter intervals", "cannot be decided", "energy balance is lost",
     "a joint that is not unique", "cannot be certified",
-    "far from satisfied", "broken by", "changes too fast",
+    "far from satisfied", "broken by", "varies too fast",
 )  # fmt: skip
 
 
