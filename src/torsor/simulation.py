@@ -123,7 +123,7 @@ def _carried_out(task, times, title, progress):
     if trajectory is None:  # another rank has it
         return system, None
     data = dataset(system, trajectory, task.options())
-    data.attrs.update(prepare_seconds=prepared, **by, **runner.told())
+    data.attrs.update(prepare_seconds=prepared, **by, **runner.result_attributes())
     return system, data
 
 

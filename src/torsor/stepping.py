@@ -94,21 +94,23 @@ class Simulation:
         """Go on by dt seconds, with inputs that keep their values from now on.
 
         Where that fails a RunError tells why, and the simulation is at the last state that it could reach. An event with `ts.end`
-        ends it before: `ended` tells which. What is refused changes nothing.
+        ends it before: `end_reason` tells which. What is refused changes nothing.
         """
         stepper = self._free()
         placed = self._checked(inputs) if inputs else ()
         if not isinstance(dt, float) or not quantity.SMALLEST <= dt <= quantity.LARGEST:
             dt = seconds(dt, "advance: dt")
-        if stepper.ended:
-            raise RunError(f"model {self.model.name!r}: {stepper.ended} at t = {self.time:.9g} s; reset the simulation")
+        if stepper.end_reason:
+            raise RunError(
+                f"model {self.model.name!r}: {stepper.end_reason} at t = {self.time:.9g} s; reset the simulation"
+            )
         for place, value in placed:
             stepper.put(place, value)
         try:
             if not stepper.advance(dt):
                 raise OptionError(f"advance: {dt:g} s are less than the rounding of the time {self.time:.17g} s")
         except StepperStopped as why:
-            if not stepper.ended:
+            if not stepper.end_reason:
                 message = f"model {self.model.name!r}: stopped at t = {self.time:.9g} s: {why}"
                 raise RunError(message) from stepper.raised()
 
@@ -196,9 +198,9 @@ class Simulation:
         return found
 
     @property
-    def ended(self) -> str:
-        """How an event has ended the simulation, in words; empty: none has."""
-        return self._stepper.ended
+    def end_reason(self) -> str:
+        """Message of the event that ended the simulation; empty if none has."""
+        return self._stepper.end_reason
 
     @property
     def _present(self):

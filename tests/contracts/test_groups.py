@@ -108,7 +108,7 @@ def test_adjoint_is_a_homomorphism(group):
 @every_group
 def test_momenta_are_carried_by_the_adjoint_of_the_way(group):
     x, y, m = element(group, 18), element(group, 19), velocity(group, 20)
-    close(group.carried(x, y, m), group.Ad(group.compose(group.inverse(x), y)).T @ m)
+    close(group.transport_momentum(x, y, m), group.Ad(group.compose(group.inverse(x), y)).T @ m)
 
 
 @every_group

@@ -169,11 +169,11 @@ def test_constants_that_differ_in_the_last_digit_are_not_confused():
     array = ts.Revolute("array", **offered, axis=np.array(tilted))
     for j in (one, two, array):
         model.add(j)
-    assert one.traced() is not two.traced()
-    assert one.traced() is not array.traced()
+    assert one.trace() is not two.trace()
+    assert one.trace() is not array.trace()
     a = model.parameter("a", 0.1)
     nested = model.add(ts.NoRotation("nested", offered["first"], offered["second"], about=((1, 0, a), (0, 1, 0))))
-    assert nested.traced() is None
+    assert nested.trace() is None
     ends = [offered["first"].frame(), offered["second"].frame()]
     rods = [model.add(ts.Distance(f"rod{k}", *[e.body for e in ends], length=1 + 1e-9 * k)) for k in range(2)]
-    assert rods[0].traced() is not rods[1].traced()
+    assert rods[0].trace() is not rods[1].trace()

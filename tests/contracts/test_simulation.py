@@ -195,12 +195,12 @@ def test_an_event_ends_a_simulation():
     model.when(model["axle"].coordinate[0] >= 0.25, ts.end(), name="turned")
     sim = ts.Simulation(model)
     sim.advance(2.0, torque=1.0)
-    assert sim.time == pytest.approx(0.5) and sim.ended == "ended by event 'turned'"
+    assert sim.time == pytest.approx(0.5) and sim.end_reason == "ended by event 'turned'"
     with pytest.raises(ts.RunError, match="ended by event 'turned' at t = 0.5 s; reset"):
         sim.advance(0.1)
     sim.reset()
     sim.advance(0.1)
-    assert not sim.ended
+    assert not sim.end_reason
 
 
 def test_tables_bend_beyond_the_horizon():

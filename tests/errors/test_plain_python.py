@@ -157,7 +157,7 @@ def test_normals_may_be_named(cls):
     for name, numbers in (("z", (0, 0, 1)), ("-x", (-1, 0, 0))):
         further = {"axis": "y", "clearance": 0.1}
         wheel = {what: x for what, x in further.items() if what in cls.__dataclass_fields__}
-        one, two = (cls("it", scene.ground, body, normal=n, **wheel).located() for n in (name, numbers))
+        one, two = (cls("it", scene.ground, body, normal=n, **wheel).attach() for n in (name, numbers))
         rows = [ca.vertcat(*x.gaps()) if hasattr(x, "gaps") else _rows(x.equations()) for x in (one, two)]
         assert ca.is_equal(*rows, 50)
 

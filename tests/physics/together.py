@@ -38,7 +38,7 @@ def in_threads(count, action):
                 found[ranks.rank] = action(ranks)
         except BaseException as error:
             failed.append(error)
-            ranks.ended(error)
+            ranks.notify_end(error)
 
     threads = [threading.Thread(target=run, args=(ranks,)) for ranks in Threads.create(count)]
     [t.start() for t in threads], [t.join() for t in threads]

@@ -141,7 +141,7 @@ class Equations:
         """Right-hand sides of (1) and (3), e of (2), r of (4), g and ψ, as expressions by name."""
         f = self.f
         G = f.jacobian()
-        balance = f.needed(self.a) - G.T @ self.lam  # (1)
+        balance = f.inverse_dynamics(self.a) - G.T @ self.lam  # (1)
         efforts = f.in_state(self.values.of(f.loads.definitions()), self.a)  # e of (2)
         constraints = G @ self.a - f.stacked("gamma")  # (3)
         rates = regularise_norms(ca.vertcat(*[state.rate for state in f.model.states], ca.SX(0, 1)))

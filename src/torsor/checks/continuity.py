@@ -90,7 +90,7 @@ def _find_imposed(model):
     switched = {id(element) for element in model.switched}
     is_timeless: dict = {}
     for c in model.constraints:
-        trace = c.traced()
+        trace = c.trace()
         if id(trace) not in is_timeless:
             is_timeless[id(trace)] = trace is not None and is_time_independent(trace)
         if is_timeless[id(trace)]:

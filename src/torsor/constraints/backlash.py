@@ -37,7 +37,7 @@ class Backlash(Unilateral):
     def labels(self) -> tuple[str, ...]:
         return ("lower", "upper")
 
-    def located(self) -> Self:
+    def attach(self) -> Self:
         existing_coordinate(self)
         existing_coordinate(self, "other", "other_index")
         return self

@@ -68,15 +68,15 @@ class ConservedMomentum(Constraint):
     about: Vector | None = None
     value: Number = 0.0
 
-    def located(self) -> Self:
+    def attach(self) -> Self:
         distinct_bodies(self)
         if isinstance(self.value, str):
             self._start_value()
         self._inertia()
         return self
 
-    def declared(self) -> list[Statement]:
-        return [*super().declared(), Statement("value", self._value(), CONSTANT)]
+    def statements(self) -> list[Statement]:
+        return [*super().statements(), Statement("value", self._value(), CONSTANT)]
 
     def _value(self):
         return self._start_value() if isinstance(self.value, str) else quantity.scalar(self.value, "value", self.owner)

@@ -40,17 +40,17 @@ class Contact(Unilateral, Connection):
     plane: Vector | None = None
     height: Any = field(default=None, repr=False)
 
-    def located(self) -> Self:
+    def attach(self) -> Self:
         n = quantity.unit(self.normal, "normal", self.owner)
         r = quantity.scalar(self.radius, "radius", self.owner)
         if r.is_constant() and float(r) < 0:
             raise ModelError(f"{self.owner}: radius must not be negative, got {quantity.show(self.radius)}")
         if self.plane is None:
             fill_in(self, height=ca.SX(0) if self.frames is None else -r)
-            return super().located()
+            return super().attach()
         if self.frames is not None:
             raise ModelError(f"{self.owner}: give `plane` or `frames`, not both")
-        super().located()
+        super().attach()
         at = self.second.start_position if self.point is None else quantity.vector(self.point, "point", self.owner)
         fill_in(self, height=ca.dot(n, at - quantity.vector(self.plane, "plane", self.owner)) - r)
         return self
@@ -58,8 +58,8 @@ class Contact(Unilateral, Connection):
     def gaps(self) -> list[ca.SX]:
         return [on_plane(self.relative_pose(), quantity.unit(self.normal, "normal", self.owner)) + self.height]
 
-    def traced(self) -> Trace | None:
-        return None if self.plane is not None or self.frames is not None else super().traced()
+    def trace(self) -> Trace | None:
+        return None if self.plane is not None or self.frames is not None else super().trace()
 
     def directions(self) -> list[str]:
         return [f"translation along {direction(quantity.unit(self.normal, 'normal', self.owner))}"]

@@ -129,14 +129,14 @@ class Distance(Connection):
     points: Sequence[Vector] | None = None
     length: Number | None = None
 
-    def located(self) -> Self:
+    def attach(self) -> Self:
         if self.placed is not None:
             return self
         bodies, given = (self.first, self.second), [self.points, self.frames, self.point]
         if sum(x is not None for x in given) > 1:
             raise ModelError(f"{self.owner}: give one of `points`, `frames` and `point`")
         if self.frames is not None or self.point is not None:
-            super().located()
+            super().attach()
         else:
             ends = [body.reference[0] if p is None else p for body, p in zip(bodies, pair_of_points(self))]
             fill_in(self, placed=local_frames(bodies, ends))

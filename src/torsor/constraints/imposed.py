@@ -50,15 +50,15 @@ class Drive(Constraint):
     value: Number | Callable[[Any], Any] = 0.0
     index: int = 0
 
-    def located(self) -> Self:
+    def attach(self) -> Self:
         existing_coordinate(self)
         return fill_in(self, value=of_time(self.value, "value", self.owner))
 
     def target(self) -> ca.SX:
         return quantity.scalar(self.value, "value", self.owner)
 
-    def declared(self) -> list[Statement]:
-        return [*super().declared(), Statement("value", self.target(), DRIVEN)]
+    def statements(self) -> list[Statement]:
+        return [*super().statements(), Statement("value", self.target(), DRIVEN)]
 
     def position(self) -> ca.SX:
         return self.joint.coordinate[self.index] - self.target()  # (1)
@@ -76,14 +76,14 @@ class AngularVelocity(Constraint):
     body: Posed = REQUIRED
     value: Vector = (0.0, 0.0, 0.0)
 
-    def located(self) -> Self:
+    def attach(self) -> Self:
         return fill_in(self, value=of_time(self.value, "value", self.owner))
 
     def target(self) -> ca.SX:
         return quantity.vector(self.value, "value", self.owner)
 
-    def declared(self) -> list[Statement]:
-        return [*super().declared(), Statement("value", self.target(), DRIVEN)]
+    def statements(self) -> list[Statement]:
+        return [*super().statements(), Statement("value", self.target(), DRIVEN)]
 
     def velocity(self) -> ca.SX:
         return in_world(self, self.body.rotation @ self.body.angular_velocity) - self.target()
@@ -107,7 +107,7 @@ class Motion(Constraint):
     at: Vector | None = None
     rotation: Rotation | None = None
 
-    def located(self) -> Self:
+    def attach(self) -> Self:
         if self.at is None and self.rotation is None:
             raise ModelError(f"{self.owner}: give `at`, `rotation` or both as functions of time")
         return fill_in(self, **{what: of_time(getattr(self, what), what, self.owner) for what in ("at", "rotation")})
@@ -120,8 +120,8 @@ class Motion(Constraint):
             None if R is None else quantity.rotation_matrix(R, "rotation", self.owner),
         )
 
-    def declared(self) -> list[Statement]:
-        return [*super().declared(), *(Statement("its motion", x, TIMED) for x in self.targets() if x is not None)]
+    def statements(self) -> list[Statement]:
+        return [*super().statements(), *(Statement("its motion", x, TIMED) for x in self.targets() if x is not None)]
 
     def position(self) -> ca.SX:
         rows, world = [], self.world

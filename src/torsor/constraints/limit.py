@@ -34,7 +34,7 @@ class Limit(Unilateral):
     def labels(self) -> tuple[str, ...]:
         return tuple(what for what in ("lower", "upper") if getattr(self, what) is not None)
 
-    def located(self) -> Self:
+    def attach(self) -> Self:
         existing_coordinate(self)
         given = [getattr(self, what) for what in self.labels()]
         if not given:

@@ -30,7 +30,7 @@ class Lock(Constraint):
     def __post_init__(self):
         fill_in(self, held=Memory(f"{self.name}.held"))
 
-    def located(self) -> Self:
+    def attach(self) -> Self:
         existing_coordinate(self)
         return self
 

@@ -84,8 +84,8 @@ class Wheel(Connection):
     radius: Number | None = None
     normal: Axis = (0, 0, 1)
 
-    def located(self) -> Self:
-        super().located()
+    def attach(self) -> Self:
+        super().attach()
         quantity.unit(self.normal, "normal", self.owner)
         if self.radius is not None:
             positive(self, "radius")
@@ -153,8 +153,8 @@ class DiskOnPlane(Connection):
     normal: Axis = (0, 0, 1)
     offset: Any = None
 
-    def located(self) -> Self:
-        super().located()
+    def attach(self) -> Self:
+        super().attach()
         positive(self, "radius")
         upright(self)
         return fill_in(self, offset=-self._height(self._reference())) if self.offset is None else self
@@ -191,8 +191,8 @@ class Rolling(Connection):
         """From the second frame's origin to the point of contact, in axes of the first."""
         raise NotImplementedError
 
-    def located(self) -> Self:
-        super().located()
+    def attach(self) -> Self:
+        super().attach()
         positive(self, "radius")
         if not isinstance(self.contact, bool):
             raise ModelError(f"{self.owner}: contact must be True or False, got {quantity.show(self.contact)}")
@@ -233,8 +233,8 @@ class RollingDisk(Rolling):
     variants = ({"radius": 0.3}, {"axis": (1, 0.2, 0), "normal": (0, 0.2, 1), "radius": 0.5, "contact": False})
     axis: Axis = (0, 1, 0)
 
-    def located(self) -> Self:
-        super().located()
+    def attach(self) -> Self:
+        super().attach()
         upright(self)
         return self
 

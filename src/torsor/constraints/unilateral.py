@@ -48,13 +48,13 @@ class Unilateral(Constraint):
         """What the event of each gap is called."""
         return ("touch",)
 
-    def declared(self) -> list[Statement]:
+    def statements(self) -> list[Statement]:
         e = quantity.scalar(self.restitution, "restitution", self.owner)
         if e.is_constant() and not 0 <= float(e) <= 1:
             raise ModelError(
                 f"{self.owner}: restitution must lie between 0 and 1, got {quantity.show(self.restitution)}"
             )
-        return [*super().declared(), Statement("restitution", e, CONSTANT)]
+        return [*super().statements(), Statement("restitution", e, CONSTANT)]
 
     def gaps(self) -> list[ca.SX]:
         """The distances that must not become negative."""

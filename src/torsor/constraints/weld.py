@@ -38,7 +38,7 @@ class Weld(Connection):
         R, p = se3.split_pose(self.relative_pose())
         return list(zip(self.held, ca.vertsplit(ca.vertcat(ca.vec(R), p))))
 
-    def traced(self) -> Trace | None:
+    def trace(self) -> Trace | None:
         return None
 
     def position(self) -> ca.SX:

@@ -1,7 +1,7 @@
-"""What joints, constraints and forces have in common: a name, a moment when they join a model, and examples.
+"""The base class of joints, constraints, forces and controllers: name, model, and examples for the contract tests.
 
-An element tells everything that it says about a mechanism with `declared`, as statements: an expression, and what may
-occur in it. `Model.add` asks for them once and refuses what does not fit, so that no element checks this by itself.
+`statements()` returns the expressions that an element adds to a model, each with the symbols that may occur in it.
+`Model.add` checks them once, so that no element checks this by itself.
 """
 
 from dataclasses import dataclass, fields
@@ -197,12 +197,12 @@ class Element(Owned):
         """Pairs (memory, expression) that are set at the instant when the element is released."""
         return []
 
-    def located(self) -> Self:
-        """The element with its world-frame data turned into body-fixed data; called once, when it is added."""
+    def attach(self) -> Self:
+        """The element with its world-frame data converted to body-fixed data. Called once, when a model adds it."""
         return self
 
-    def declared(self) -> list[Statement]:
-        """Everything that the element says, as statements."""
+    def statements(self) -> list[Statement]:
+        """The expressions that the element adds to the model."""
         return []
 
     def memories(self) -> list[Any]:
@@ -213,8 +213,8 @@ class Element(Owned):
         """Events that belong to the element."""
         return []
 
-    def told(self) -> dict[str, ca.SX]:
-        """What is recorded of it in every run, by name."""
+    def recorded_signals(self) -> dict[str, ca.SX]:
+        """Signals of the element that every run records, by name."""
         return {}
 
     def alike(self) -> Any:

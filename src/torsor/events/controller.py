@@ -138,8 +138,8 @@ class Controller(Rule):
         """Signal: all outputs in a column."""
         return ca.vertcat(*[memory.symbol for memory in self.held.values()])
 
-    def located(self) -> Self:
-        """Names of signals become these signals, and a law that is to run compiled becomes expressions."""
+    def attach(self) -> Self:
+        """Replace names of signals by the signals. A law that is to run compiled becomes expressions."""
         if self.found is not None:
             return self
         if isinstance(self.outputs, Mapping):
@@ -234,7 +234,7 @@ class Controller(Rule):
         """The inputs of the function, one by one."""
         return self.found[1]
 
-    def declared(self) -> list[Statement]:
+    def statements(self) -> list[Statement]:
         column = lambda x: ca.vertcat(ca.SX(0, 1), *x)
         outputs, after = self._laws()
         told = {"inputs": self.signals, "outputs": outputs, "the next state": after}
@@ -255,7 +255,7 @@ class Controller(Rule):
         """Released, its outputs are those of the start; its state is kept."""
         return [(memory, ca.SX(memory.value)) for memory in self.held.values()]
 
-    def told(self) -> dict[str, ca.SX]:
+    def recorded_signals(self) -> dict[str, ca.SX]:
         return {memory.name: memory.symbol for memory in (*self.held.values(), *self.states.values())}
 
     def events(self) -> list[Any]:

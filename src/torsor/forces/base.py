@@ -41,7 +41,7 @@ class Force(Element):
     def efforts(self) -> list[tuple[ca.SX, ca.SX]]:
         return []
 
-    def declared(self) -> list[Statement]:
+    def statements(self) -> list[Statement]:
         if (kind := self._kind()) is not None and kind in _SOUND:
             return []
         U, D, pairs = self.potential(), self.dissipation(), self.efforts()

@@ -39,7 +39,7 @@ class CosineTorque(Force):
     body: Posed | None = None
     axis: Axis | None = None
 
-    def located(self) -> Self:
+    def attach(self) -> Self:
         if (self.joint is None) == (self.body is None):
             raise ModelError(f"{self.owner}: give a `joint`, or a `body` with an `axis`")
         if self.body is None:

@@ -31,11 +31,11 @@ class CutoffSpring(SpringDamper):
     )
     cutoff: Number = 1e-13
 
-    def located(self) -> Self:
+    def attach(self) -> Self:
         value = quantity.given(self.cutoff, 1, 1, "cutoff", self.owner)
         if quantity.is_number(value) and not value >= 0:
             raise ModelError(f"{self.owner}: cutoff must not be negative, got {self.cutoff!r}")
-        return super().located()
+        return super().attach()
 
     def _acts(self):
         delta = quantity.scalar(self.cutoff, "cutoff", self.owner)

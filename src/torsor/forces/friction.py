@@ -114,8 +114,8 @@ class DryFriction(Constraint, Force):
         slides = ca.logic_and(ca.dot(u, before) > 0, speed > crawl)
         return ca.if_else(slides, way / ca.sqrt(ca.sumsqr(way)), before)
 
-    def declared(self) -> list[Statement]:
-        return [*Constraint.declared(self), *Force.declared(self)]
+    def statements(self) -> list[Statement]:
+        return [*Constraint.statements(self), *Force.statements(self)]
 
     def events(self) -> list[Any]:
         """Sticking, sliding, and reversal: where u vanishes and friction cannot hold, so that it slides on in another direction.
@@ -183,7 +183,7 @@ class Friction(DryFriction):
     def host(self) -> Any:
         return self.on if isinstance(self.on, Unilateral) else None
 
-    def located(self) -> Self:
+    def attach(self) -> Self:
         if isinstance(self.on, Joint):
             existing_coordinate(fill_in(self, joint=self.on))
             turns = self.on.angular[self.index]
@@ -249,7 +249,7 @@ class Clutch(DryFriction):
     torque: Number = 0.0
     static: Number | None = None
 
-    def located(self) -> Self:
+    def attach(self) -> Self:
         _coefficient(self, "torque", self.torque)
         if self.static is not None:
             _coefficient(self, "static", self.static)
@@ -285,7 +285,7 @@ class Breakable(Rule):
     force: Number | None = None
     torque: Number | None = None
 
-    def located(self) -> Self:
+    def attach(self) -> Self:
         for what in ("force", "torque"):
             limit = getattr(self, what)
             if limit is not None and not _coefficient(self, what, limit).is_constant():

@@ -43,7 +43,7 @@ class Gravity(Force):
     acceleration: Vector = (0, 0, 0)
     bodies: Sequence[Any] = ()
 
-    def located(self) -> Self:
+    def attach(self) -> Self:
         distinct_bodies(self)
         return self
 
@@ -72,7 +72,7 @@ class PointForce(Force):
     axes: str = "world"
     arm: Any = field(default=None, repr=False)
 
-    def located(self) -> Self:
+    def attach(self) -> Self:
         return self if self.arm is not None else fill_in(self, arm=local_point(self.body, self.point, self.owner))
 
     def efforts(self) -> list[tuple[ca.SX, ca.SX]]:
@@ -114,7 +114,7 @@ class JointForce(Force):
     value: Number = 0.0
     index: int = 0
 
-    def located(self) -> Self:
+    def attach(self) -> Self:
         existing_coordinate(self)
         return self
 
@@ -153,7 +153,7 @@ class SpringDamper(Force):
     length: Number | None = None
     arms: Any = field(default=None, repr=False)
 
-    def located(self) -> Self:
+    def attach(self) -> Self:
         if self.arms is not None:
             return self
         if self.frames is not None and self.points is not None:
@@ -227,7 +227,7 @@ class Spring(Force):
     rest: Number = 0.0
     index: int = 0
 
-    def located(self) -> Self:
+    def attach(self) -> Self:
         existing_coordinate(self)
         _not_negative(self, "stiffness", "damping")
         rest = quantity.scalar(self.rest, "rest", self.owner)
@@ -263,7 +263,7 @@ class EnergyForce(Force):
     energy: Number | None = None
     dissipated: Number | None = None
 
-    def located(self) -> Self:
+    def attach(self) -> Self:
         if self.energy is None and self.dissipated is None:
             raise ModelError(f"{self.owner}: give `energy`, `dissipated` or both")
         return self

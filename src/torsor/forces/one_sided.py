@@ -79,7 +79,7 @@ class OneSided(Unilateral):
             raise ModelError(f"{self.owner}: expression must be a signal or one comparison with >= or <=, got {given}")
         return given
 
-    def located(self) -> Self:
+    def attach(self) -> Self:
         if self.friction is None and self.static is not None:
             raise ModelError(f"{self.owner}: `static` is given without `friction`")
         if self.friction is not None and self.sliding is None:
@@ -116,8 +116,8 @@ class OneSided(Unilateral):
         along = [ca.dot(tangent, bodies[0].velocity) for tangent in normals(normal / size)]
         fill_in(self, sliding=ca.vertcat(*along), scale=size)
 
-    def declared(self) -> list[Statement]:
-        found = super().declared()
+    def statements(self) -> list[Statement]:
+        found = super().statements()
         if self.sliding is not None:
             found.append(Statement("sliding", self.sliding, SLIDING))
         return [*found, Statement("its scale", ca.SX(self.scale), CONSTANT)]

@@ -114,7 +114,7 @@ class Absolute(Formulation):
 
     # kernels
 
-    def factored(self, G):
+    def factorise(self, G):
         """The column (G, L, D⁻¹, smallest ratio of a pivot to its diagonal) of (2), and a function that makes the solvers."""
         Minv = self.inverse_mass()
         f = self.forces()
@@ -208,7 +208,7 @@ class Absolute(Formulation):
         """One name per velocity: the body, and the axis of the translation or rotation."""
         return [f"{b.name} {axis}" for b in self.model.bodies for axis in AXES[: 3 if b.particle else 6]]
 
-    def carried(self):
+    def moved_bodies(self):
         return [b.name for b in self.model.bodies for _ in range(3 if b.particle else 6)]
 
     def linear(self):

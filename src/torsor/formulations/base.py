@@ -82,7 +82,7 @@ class Formulation(RowsInUse):
         """Q(t, q, v): generalised applied forces, gravity included, without inertia forces."""
 
     @abstractmethod
-    def factored(self, G: ca.SX) -> tuple[ca.SX, Callable[[ca.SX], Solvers]]:
+    def factorise(self, G: ca.SX) -> tuple[ca.SX, Callable[[ca.SX], Solvers]]:
         """The factorisation at a configuration, and a function that makes the solvers from it.
 
         The first is a column of expressions of (t, q, p). Its last entry measures the conditioning; a run compares it with a
@@ -139,11 +139,11 @@ class Formulation(RowsInUse):
         L = Lagrangian(self)
         return L.rate(L.momenta, ca.SX.zeros(self.v.shape)) - L.coadjoint_term - L.energy_gradient - L.applied_forces
 
-    def needed(self, a: ca.SX) -> ca.SX:
+    def inverse_dynamics(self, a: ca.SX) -> ca.SX:
         """Inverse dynamics: the generalised forces M v̇ + bias that produce v̇ = a, beyond the applied forces."""
         return self.mass_matrix() @ a + self.bias()
 
-    def placed(self, expression):
+    def to_state_symbols(self, expression):
         """An expression of the bodies' symbols, without accelerations, in the symbols of the state.
 
         The expression is unchanged where the bodies' symbols are the state.

@@ -165,9 +165,9 @@ def time_dependent_expressions(model):
     if "declared expressions" not in cache:
         _model_contents(model)
     if "time_dependent" not in cache:
-        traces = {id(c.traced()): c for c in model.constraints}
-        timed = {mark for mark, c in traces.items() if c.traced() is not None and not is_time_independent(c.traced())}
-        equations = [c.equations() for c in model.constraints if id(c.traced()) in timed] if timed else []
+        traces = {id(c.trace()): c for c in model.constraints}
+        timed = {mark for mark, c in traces.items() if c.trace() is not None and not is_time_independent(c.trace())}
+        equations = [c.equations() for c in model.constraints if id(c.trace()) in timed] if timed else []
         rows = [x for x in (e.velocity if e.position is None else e.position for e in equations) if x is not None]
         expressions = [*cache.pop("declared expressions"), *rows, *[state.rate for state in model.states]]
         cache["declared expressions"] = []
@@ -223,7 +223,7 @@ def _add_constraints(model, contents):
     all_frames: list = []
     for c in model.constraints:
         contents.names += [c.name, c.key]
-        trace = c.traced()
+        trace = c.trace()
         if trace is None:
             equations = c.equations()
             contents.add(equations.position, equations.velocity, equations.coordinates, equations.rates)

@@ -25,9 +25,9 @@ class Hamiltonian(Relative):
     def schedules(self, layout):
         return {}  # the schedules of joint coordinates support velocities only
 
-    def factored(self, G):
+    def factorise(self, G):
         """As in joint coordinates; without constraints, M⁻¹ b by the articulated-body algorithm: (1)."""
-        factor, read = super().factored(G)
+        factor, read = super().factorise(G)
         return factor, read if self.keep else lambda F: read(F)._replace(over_mass=lambda b: self._recursion(b)[0])
 
     def inertias(self):

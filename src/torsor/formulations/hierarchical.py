@@ -51,7 +51,7 @@ class Hierarchical(Relative):
     def schedules(self, layout):
         return {}  # the schedule of the recursion over links does not support components
 
-    def factored(self, G):
+    def factorise(self, G):
         """The matrices of the components, G and ∂w/∂v as one column, and last the smallest pivot relative to free bodies."""
         absolute = self.absolute
         inverse, forces = absolute.inverse_mass(), absolute.forces()
@@ -63,7 +63,7 @@ class Hierarchical(Relative):
         stored, _, ratios = system.reduce(inverse_masses)
         matrices = [A for component in stored for A in component.matrices()]
         factor, read = pack_nonzeros([*matrices, ca.sparsify(ca.jacobian(w, absolute.v)), G])
-        factor = self.placed(ca.vertcat(factor, ca.mmin(ca.vertcat(1, *ratios))))
+        factor = self.to_state_symbols(ca.vertcat(factor, ca.mmin(ca.vertcat(1, *ratios))))
 
         def solvers(F):
             *matrices, dw_dv, stored_G = read(F)
@@ -77,11 +77,16 @@ class Hierarchical(Relative):
                 return dw_dv @ a, ca.vertcat(*lam, ca.SX(0, 1))
 
             def accelerations(gamma):
-                free = {body: self.placed(inverse_masses[body] @ forces[own]) for body, own in columns.items()}
+                free = {
+                    body: self.to_state_symbols(inverse_masses[body] @ forces[own]) for body, own in columns.items()
+                }
                 added = gamma - self.stacked("gamma")[self.keep, :]  # such as the terms of Baumgarte
-                right = {k: self.placed(x) + (added[k] if isinstance(k, int) else 0) for k, x in self._gamma.items()}
+                right = {
+                    k: self.to_state_symbols(x) + (added[k] if isinstance(k, int) else 0)
+                    for k, x in self._gamma.items()
+                }
                 a, lam = solve(free, right)
-                return a + self.placed(absolute.rate_of(w)), lam  # (1)
+                return a + self.to_state_symbols(absolute.rate_of(w)), lam  # (1)
 
             def velocity_change(b):
                 zero = {body: ca.SX.zeros(BODY_VELOCITIES) for body in columns}

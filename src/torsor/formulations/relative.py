@@ -113,12 +113,12 @@ class Relative(Transmission):
                 self.body_symbols.append(link.joint.turn)
                 self.body_values.append(link.x)
 
-    def placed(self, expression):
+    def to_state_symbols(self, expression):
         """An expression of the bodies' symbols as one of the joint coordinates and velocities."""
         return ca.substitute([expression], self.body_symbols, self.body_values)[0]
 
     def rate_of(self, expression):
-        states = [(z, self.placed(rate)) for z, rate in self.substitution.states(expression)]
+        states = [(z, self.to_state_symbols(rate)) for z, rate in self.substitution.states(expression)]
         rates = ca.vertcat(*[link.rates for link in self.links], 1, *[rate for _, rate in states])
         return ca.jtimes(expression, ca.vertcat(self.q, time, *[z for z, _ in states]), rates)
 
@@ -134,7 +134,7 @@ class Relative(Transmission):
         raw = equations.position if holonomic else equations.velocity
         if raw.shape[0] == 0:
             return None
-        declared = self.placed(self.substitution.of(raw))
+        declared = self.to_state_symbols(self.substitution.of(raw))
         psi = self.rate_of(declared) if holonomic else declared
         G = plain(ca.jacobian(psi, self.v))
         g = declared if holonomic else ca.SX.zeros(raw.shape[0])
@@ -167,7 +167,7 @@ class Relative(Transmission):
     def free_accelerations(self):
         """v̇ without constraints, by the articulated-body algorithm."""
         rates = recursions.articulated_body_accelerations(self.motion, self.wrenches(), self.driving())
-        return self.placed(ca.vertcat(*[rates[id(link)] for link in self.links]))
+        return self.to_state_symbols(ca.vertcat(*[rates[id(link)] for link in self.links]))
 
     def applied_forces(self):
         """Generalised forces on the bodies and along the joints. Gravity is a force here, not an acceleration of the roots."""
@@ -175,28 +175,28 @@ class Relative(Transmission):
         weights = [stack_linear_angular(link.body.mass * self.model.gravity, ca.SX.zeros(3)) for link in self.links]
         forces = [self.loads.on[id(link.body)] + weight for link, weight in zip(self.links, weights)]
         along = ca.vertcat(*[self.loads.along[id(link)] for link in self.links])
-        return self.placed(along + ca.jtimes(body_velocities, self.v, ca.vertcat(*forces), True))
+        return self.to_state_symbols(along + ca.jtimes(body_velocities, self.v, ca.vertcat(*forces), True))
 
     def mass_matrix(self):
         return recursions.mass_matrix(self.motion)
 
     def bias(self):
-        return self.needed(ca.SX.zeros(self.v.shape))
+        return self.inverse_dynamics(ca.SX.zeros(self.v.shape))
 
-    def needed(self, a):
+    def inverse_dynamics(self, a):
         """Inverse dynamics by the recursive Newton–Euler algorithm."""
         ends = [*(self.offset[id(link)] for link in self.links), self.v.shape[0]]
         rates = dict(zip(map(id, self.links), ca.vertsplit(a, [int(k) for k in ends])))
         h = recursions.inverse_dynamics(self.motion, rates, self.wrenches())
         tau = self.driving()
-        return self.placed(ca.vertcat(*[h[id(link)] - tau[id(link)] for link in self.links]))
+        return self.to_state_symbols(ca.vertcat(*[h[id(link)] - tau[id(link)] for link in self.links]))
 
     def _imposed_velocities(self):
         """g_t of G v = −g_t: the constraints at velocity level with all bodies at rest."""
         psi = {id(block.constraint): block.psi for block in self.absolute.blocks}
         rows = ca.vertcat(*[psi[id(block.constraint)] for block in self.blocks], ca.SX(0, 1))
         at_rest = ca.substitute(rows, self.absolute.v, ca.SX.zeros(self.absolute.v.shape))
-        return self.placed(at_rest)
+        return self.to_state_symbols(at_rest)
 
     def power(self, lam, a):
         """Power that changes the energy: of forces without potential, of imposed motions and of moving grounds.
@@ -205,7 +205,7 @@ class Relative(Transmission):
 
             P = Σ F·(ẋ − Ω × x) + T·Ω,      Ω = R ω                                                       (3)
         """
-        total = self.placed(self.absolute.loads.power) - ca.dot(lam, self._imposed_velocities()[self.keep, :])
+        total = self.to_state_symbols(self.absolute.loads.power) - ca.dot(lam, self._imposed_velocities()[self.keep, :])
         on_moving_grounds = [link for link in self.links if link.parent is None and self.motion.base(link).moves]
         if not on_moving_grounds:
             return total
@@ -223,7 +223,7 @@ class Relative(Transmission):
         schedule = tree_schedule.rate_of_tree(self, layout) if tree_schedule.is_supported(self) else None
         return {} if schedule is None else {"rate": schedule}
 
-    def factored(self, G):
+    def factorise(self, G):
         """The factors of M and of S as one column, and a function that makes the solvers: (2)."""
         if not self.keep:
 
@@ -287,7 +287,7 @@ class Relative(Transmission):
         names = [(link.joint.name, link.v.shape[0]) for link in self.links]
         return [name if n == 1 else f"{name}[{k}]" for name, n in names for k in range(n)]
 
-    def carried(self):
+    def moved_bodies(self):
         return [link.body.name for link in self.links for _ in range(link.v.shape[0])]
 
     def linear(self):

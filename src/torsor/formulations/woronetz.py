@@ -42,7 +42,7 @@ class Woronetz(Relative):
             rows, columns = full_pivoting(G[:, chosen])
             self.dependent = [[chosen[k] for k in columns], rows]
 
-    def factored(self, G):
+    def factorise(self, G):
         """N, the factors of Nᵀ M N, M and the factors of G_D as one column, and a function that makes the solvers.
 
         The last entry of the column is the smallest pivot of G_D, squared, over the largest squared row of G.
@@ -51,7 +51,7 @@ class Woronetz(Relative):
         if (
             not m or m == n or not self.dependent
         ):  # no velocity is dependent, all are, or none is chosen (`contact_library`)
-            return super().factored(G)
+            return super().factorise(G)
         D, order = self.dependent
         I = [k for k in range(n) if k not in D]
         lu = SparseLU(G[:, D], order, list(range(m)))
@@ -79,8 +79,10 @@ class Woronetz(Relative):
             def accelerations(gamma):
                 c = ca.SX.zeros(n)
                 c[D] = stored_lu.solve(gamma)  # (2)
-                a = c - N @ solve_reduced(N.T @ self.needed(c))  # (3)
-                return a, stored_lu.solve_transposed(self.needed(a)[D])  # (4), for the power of imposed motions
+                a = c - N @ solve_reduced(N.T @ self.inverse_dynamics(c))  # (3)
+                return a, stored_lu.solve_transposed(
+                    self.inverse_dynamics(a)[D]
+                )  # (4), for the power of imposed motions
 
             def tangent(e):
                 return ca.densify(N @ solve_reduced(N.T @ (stored_M @ e)))  # (5)
@@ -98,7 +100,7 @@ class Woronetz(Relative):
             return super().multipliers(lam, a)
         G = self.jacobian()[self.keep, :]
         D, order = self.dependent
-        return SparseLU(G[:, D], order, list(range(len(D)))).solve_transposed(self.needed(a)[D])
+        return SparseLU(G[:, D], order, list(range(len(D)))).solve_transposed(self.inverse_dynamics(a)[D])
 
 
 def full_pivoting(A):

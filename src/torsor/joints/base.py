@@ -56,7 +56,7 @@ class Connection(Constraint):
     placed: Any = field(default=Frames(), repr=False)
     _placed: ClassVar[Any]
 
-    def located(self) -> Self:
+    def attach(self) -> Self:
         if self._placed is not None:
             if self.placed_numbers is not None and not are_poses(self._placed):
                 raise ModelError(f"{self.owner}: its place must be two poses, got {quantity.show(self._placed)}")
@@ -76,10 +76,11 @@ class Connection(Constraint):
         frames = self._placed
         return frames if isinstance(frames, np.ndarray) and frames.shape == (2, 4, 4) else None
 
-    def traced(self) -> Trace | None:
-        """The equations as one function of two bodies' motions and the two frames, shared by all elements with the same
-        constants: a chain of a thousand equal hinges is traced once. None where a field is no constant, or where the
-        equations ask for more than motions and frames, or are asked for in their strict form."""
+    def trace(self) -> Trace | None:
+        """The equations as one function of the motions of two bodies and of the two frames.
+
+        All elements with the same constants share it: a chain of a thousand equal hinges is traced once. None if a field is
+        not constant, if the equations contain more than motions and frames, or in its strict form."""
         if is_strict():
             return None
         if "_alike" not in vars(self):
@@ -87,7 +88,7 @@ class Connection(Constraint):
         return vars(self)["_alike"]
 
     def alike(self) -> Trace | None:
-        return self.traced()
+        return self.trace()
 
     def _shared_trace(self):
         try:
@@ -124,7 +125,7 @@ class Connection(Constraint):
         return Trace(function, stated.position is not None, stated.directions, _sound(stated, ends))
 
     def equations(self) -> Equations:
-        trace = self.traced()
+        trace = self.trace()
         if trace is None:
             return self._stated()
         bodies = [getattr(b, k) for b in (self.first, self.second) for k, _ in MOTIONS]
@@ -138,17 +139,17 @@ class Connection(Constraint):
     def _stated(self):
         return Constraint.equations(self)
 
-    def declared(self) -> list[Statement]:
+    def statements(self) -> list[Statement]:
         if self._known():
             return []
-        return [Statement("its place", x, CONSTANT) for x in self.placed] + super().declared()
+        return [Statement("its place", x, CONSTANT) for x in self.placed] + super().statements()
 
     def _known(self):
         """Whether its equations are those of all of its kind, which are sound, with numbers in them; a particle has no
         orientation that they could ask for."""
         if self.placed_numbers is None:
             return False
-        trace = self.traced()
+        trace = self.trace()
         return (
             trace is not None
             and trace.sound
@@ -212,8 +213,8 @@ class Joint(Connection):
     start_rate: Number | Vector | None = _START()
     cut: Any = field(default=None, kw_only=True)
 
-    def located(self) -> Self:
-        super().located()
+    def attach(self) -> Self:
+        super().attach()
         quantity.refuse_no_choice(self.cut, "cut", self.owner)
         for what in ("start", "start_rate"):
             given = kept(self, what)
@@ -228,13 +229,13 @@ class Joint(Connection):
             quantity.refuse_far_angles(kept(self, "start"), self.angular, "start", self.owner)
         return self
 
-    def declared(self) -> list[Statement]:
+    def statements(self) -> list[Statement]:
         starts = [(what, kept(self, what)) for what in ("start", "start_rate")]
         found = [Statement(what, x, CONSTANT) for what, x in starts if not quantity.is_number(x)]
         if self._known():
             return found
-        found = super().declared() + found
-        if self.traced() is None:
+        found = super().statements() + found
+        if self.trace() is None:
             q = ca.SX.zeros(self.dof)
             found.append(Statement("its geometry", ca.vertcat(ca.vec(self.pose(q)), ca.vec(self.motion(q))), CONSTANT))
         return found

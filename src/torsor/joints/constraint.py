@@ -71,11 +71,11 @@ class Constraint(Element):
         """All that is declared, at once."""
         return Equations(self.position(), self.velocity(), self.directions())
 
-    def traced(self) -> Trace | None:
+    def trace(self) -> Trace | None:
         """The trace that this element shares with all of its kind, see `Connection`; None where it has none."""
         return None
 
-    def declared(self) -> list[Statement]:
+    def statements(self) -> list[Statement]:
         stated = self.equations()
         rows, allowed = (stated.velocity, SLIDING) if stated.position is None else (stated.position, KEPT)
         if not isinstance(rows, ca.SX) or rows.shape[1] != 1:

@@ -24,7 +24,7 @@ class Tables:
 
     def __init__(self, given):
         pool = _Pool()
-        found = {name: [_header(one, pool) for one in s.placed()] for name, s in given.items()}
+        found = {name: [_header(one, pool) for one in s.allocate()] for name, s in given.items()}
         offsets, self.pool = pool.joined()
         self.headers = {name: _resolved(several, offsets) for name, several in found.items()}
         self.constants = {name: s.constants for name, s in given.items()}

@@ -94,7 +94,7 @@ class Group(ABC):
         return ca.DM.eye(self.dimension)
 
     @returns("vector")
-    def carried(self, x, y, m):
+    def transport_momentum(self, x, y, m):
         """What stays the same of a momentum m at x, seen from y: Ad(x⁻¹ y)ᵀ m."""
         return self.Ad(self.tidy(self.compose(self.inverse(x), y))).T @ m
 
@@ -220,7 +220,7 @@ class SO3(Group):
         return self.matrix(x)
 
     @returns("vector")
-    def carried(self, x, y, m):
+    def transport_momentum(self, x, y, m):
         """m + Aᵀ m with A = RᵀS − I, as small as the way from R to S. E = A + Aᵀ + AᵀA is rounding; taken out, it does not change
         the length of m, however often m is carried on."""
         R, S = self.matrix(x), self.matrix(y)

@@ -83,9 +83,9 @@ class Product(Group):
         return ca.diagcat(*(g.axes(a) for g, a in zip(self.groups, self.blocks(x))))
 
     @returns("vector")
-    def carried(self, x, y, m):
+    def transport_momentum(self, x, y, m):
         parts = zip(self.groups, self.blocks(x), self.blocks(y), self.algebra_blocks(m))
-        return ca.vertcat(*(g.carried(a, b, c) for g, a, b, c in parts))
+        return ca.vertcat(*(g.transport_momentum(a, b, c) for g, a, b, c in parts))
 
     @returns("vector")
     def tidy(self, x):

@@ -82,7 +82,7 @@ def _belongs(model, owner, what, thing):
 
 def declaration(model, element):
     """Refuse an element whose equations cannot be written, or contain what they must not."""
-    statements = written(element, element.declared)
+    statements = written(element, element.statements)
     for what, expression, allowed in statements:
         contents(model, element.owner, what, expression, allowed)
         if allowed in (KEPT, SLIDING):

@@ -13,7 +13,7 @@ class Fixing(Copying):
         self.things[id(model.ground)] = self.parent.ground
         self.parameters(values, f"model {model.name!r}")
         self.parent.gravity = self.moved(model.gravity)
-        self.placed(ZERO, EYE)
+        self.place_bodies(ZERO, EYE)
         self.elements()
 
     def name(self, name):

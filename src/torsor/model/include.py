@@ -30,7 +30,7 @@ def transplant(parent, prefix, other, at, rotation, overrides):
     copying = Copying(parent, prefix, other)
     copying.names()
     copying.parameters(overrides, owner)
-    copying.placed(shift, R)
+    copying.place_bodies(shift, R)
     copying.memories()
     copying.elements()
     copying.events()
@@ -142,14 +142,14 @@ class Copying:
                 value, self.things[id(parameter)] = entry.symbol, entry
             self.stand_ins[id(parameter), "symbol"] = value
 
-    def placed(self, shift, R):
+    def place_bodies(self, shift, R):
         """Bodies and grounds, moved to where the component sits."""
         parent, known = self.parent, recipes(self.other)
         numbers = quantity.is_number(shift) and quantity.is_number(R)
         for original in [x for x in (*self.other.grounds, *self.other.bodies) if id(x) not in self.things]:
             where = parent.grounds if isinstance(original, Ground) else parent.bodies
             if numbers and id(original) in known:
-                twin = known[id(original)].placed(parent, self.name(original.name), shift, R)
+                twin = known[id(original)].copy_to(parent, self.name(original.name), shift, R)
                 self.things[id(original)] = parent._names[twin.name] = twin
                 list.append(where, twin)
                 continue

@@ -106,7 +106,7 @@ class Place:
         out = {"name", "_home", "_signals", "_expressions", *signals}
         self.original, self.shared = original, {k: x for k, x in vars(original).items() if k not in out}
 
-    def placed(self, model, name, shift, R):
+    def copy_to(self, model, name, shift, R):
         """A copy in a model, with the world of the component at a place in it."""
         original = self.original
         twin = object.__new__(type(original))

@@ -173,7 +173,7 @@ class Model(Shown, WithInstances, WithParameters, WithEvents, WithSymbols):
         before = {"_home": element._home, "acts": element.acts}
         self._note(element)
         try:
-            element = element_checks.written(element, fill_in(element, world=self.ground, _home=self).located)
+            element = element_checks.written(element, fill_in(element, world=self.ground, _home=self).attach)
             self._prepare(element, active)
             element_checks.declaration(self, element)
             self._complete(element)

@@ -191,7 +191,7 @@ class WithEvents:
     def _complete(self, element):
         """What an element has once its equations are known to be sound: one multiplier per row."""
         if isinstance(element, Constraint):
-            fill_in(element, rows_kept=len((element.traced() or element.equations()).directions))
+            fill_in(element, rows_kept=len((element.trace() or element.equations()).directions))
 
     def _events_of(self, element):
         """Memories and events that an added element brings along."""
@@ -199,7 +199,7 @@ class WithEvents:
             self._remember(memory)
         for event in element.events():
             self._occasion(fill_in(event, source=element))
-        dict.update(self.signals, element.told())
+        dict.update(self.signals, element.recorded_signals())
 
     @property
     def switched(self) -> list:

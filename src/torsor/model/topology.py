@@ -119,7 +119,7 @@ def _spanning_tree(model):
             root = next((k for k in loose if k not in reached), None)
             if root is not None:
                 body = bodies[root]
-                branches.append(Branch(body, Free(f"{body.name}.free", model.ground, body).located(), None, False))
+                branches.append(Branch(body, Free(f"{body.name}.free", model.ground, body).attach(), None, False))
                 reached.add(root)
                 follow(root)
                 level = [root, *grown]

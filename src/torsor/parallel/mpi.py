@@ -1,6 +1,6 @@
 """Ranks that are processes started by MPI, on one computer or on several.
 
-This is the only file that uses MPI. `share` and `gathered` use nonblocking collective operations. While they wait, the connections
+This is the only file that uses MPI. `share` and `gather` use nonblocking collective operations. While they wait, the connections
 between ranks are read (`rank_connections.py`), so that the end of one rank ends the others.
 """
 
@@ -131,7 +131,7 @@ class MPI(Ranks):
         places = [0, *accumulate(counts)][:-1]
         self._wait(self.comm.Iallgatherv(self.mpi.IN_PLACE, [numbers, counts, places, kind]), numbers)
 
-    def gathered(self, thing):
+    def gather(self, thing):
         own, ends = self._pack(thing)
         content = np.zeros(ends[-1], np.uint8)
         content[ends[self.rank] : ends[self.rank + 1]] = own
@@ -225,7 +225,7 @@ class MPI(Ranks):
         if self.trouble is not None:
             numbers[:] = np.nan
 
-    def ended(self, error):
+    def notify_end(self, error):
         self.trouble = self.trouble or RankLost(error_text(error))
         self.connections.send(self.run, Notice(self.rank, type(error).__name__, error_text(error)))
 

@@ -62,11 +62,11 @@ class Ranks(ABC):
         self.shares: list[str] = []
 
     @abstractmethod
-    def gathered(self, thing):
+    def gather(self, thing):
         """Gather an object, which can be pickled, from every rank. Returns them in the order of the ranks."""
 
     @abstractmethod
-    def ended(self, error):
+    def notify_end(self, error):
         """Notify the other ranks that this one ends with an error."""
 
     def begin(self):
@@ -76,7 +76,7 @@ class Ranks(ABC):
     def leave(self):
         """End a run that this rank has finished: wait for the other ranks."""
         self.check()
-        self.gathered(None)
+        self.gather(None)
 
     @contextmanager
     def together(self):
@@ -89,7 +89,7 @@ class Ranks(ABC):
         except RankLost as lost:
             raise lost.error() from None
         except BaseException as error:
-            self.ended(error)
+            self.notify_end(error)
             raise
 
     @contextmanager
@@ -99,7 +99,7 @@ class Ranks(ABC):
 
     def to_first(self, thing):
         """Gather an object from every rank on rank 0; returns None on all others."""
-        objects = self.gathered(thing)
+        objects = self.gather(thing)
         return objects if self.rank == 0 else None
 
     def check(self):
@@ -113,7 +113,7 @@ class Ranks(ABC):
 
     def refuse_different(self, facts):
         """Raise an error on all ranks if the facts of one, which are texts by name, differ from those of rank 0."""
-        every = self.gathered(facts)
+        every = self.gather(facts)
         for rank, other in enumerate(every):
             for name, value in every[0].items():
                 if other[name] != value:
@@ -124,15 +124,15 @@ class Ranks(ABC):
 
     def largest(self, *numbers):
         """The maximum of each number over all ranks; NaN if any is NaN."""
-        return np.max(self.gathered(numbers), axis=0)
+        return np.max(self.gather(numbers), axis=0)
 
     def all(self, condition):
         """True if a condition holds on all ranks."""
-        return all(self.gathered(bool(condition)))
+        return all(self.gather(bool(condition)))
 
     def any(self, condition):
         """True if a condition holds on any rank."""
-        return any(self.gathered(bool(condition)))
+        return any(self.gather(bool(condition)))
 
 
 class SingleRank:
@@ -143,7 +143,7 @@ class SingleRank:
     exchange = None
     waiting = nullcontext
 
-    def gathered(self, thing):
+    def gather(self, thing):
         return [thing]
 
     def largest(self, *numbers):

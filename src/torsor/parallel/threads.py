@@ -27,7 +27,7 @@ class Threads(Ranks):
         self.barrier = barrier
         self.table = table
         self.lock = lock
-        self.turn = 0  # number of calls of `gathered`
+        self.turn = 0  # number of calls of `gather`
         self.has_lock = False
 
     @classmethod
@@ -62,7 +62,7 @@ class Threads(Ranks):
                 self.lock.acquire()
                 self.has_lock = True
 
-    def gathered(self, thing):
+    def gather(self, thing):
         self.turn += 1
         self.table[self.turn, self.rank] = thing
         self.table.pop((self.turn - 2, self.rank), None)  # all threads have read it
@@ -77,7 +77,7 @@ class Threads(Ranks):
                 ) from None
         return [self.table[key] for key in keys]
 
-    def ended(self, error):
+    def notify_end(self, error):
         self.table.setdefault("ended", f"{self.named(self.rank)} has ended: {error}")
         self.barrier.abort()
         self.team.end()

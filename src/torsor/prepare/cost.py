@@ -132,7 +132,7 @@ def _link(branch):
 
 def _row_count(constraint):
     """Number of rows of a constraint, from the equations of its class if those are shared."""
-    trace = constraint.traced() if isinstance(constraint, Connection) else None
+    trace = constraint.trace() if isinstance(constraint, Connection) else None
     return len((constraint.equations() if trace is None else trace).directions)
 
 

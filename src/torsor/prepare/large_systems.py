@@ -126,7 +126,7 @@ def _can_close_loop(constraint):
     counted = isinstance(constraint, Joint) and constraint.quasi and any(constraint.angular)
     with strictly() as cosines:
         aligned = isinstance(constraint, Joint) or (constraint.equations() and not cosines)
-    return constraint.traced().holonomic and not counted and aligned
+    return constraint.trace().holonomic and not counted and aligned
 
 
 def prepare_system(plain, formulation, map, baumgarte, t, signals, ranks=SINGLE_RANK):
@@ -191,7 +191,7 @@ def _redundancy(plain, sizes, map, ranks):
         numbers = loops.Loops(whole, passes, sizes)
         numbers.built = kernels.build(numbers.schedules(map))
         redundancy = loops.diagnose_loops(numbers, passes.layout.joined(q, v, []))
-    redundancy = ranks.gathered(redundancy)[0]
+    redundancy = ranks.gather(redundancy)[0]
     here = plain.rows_of_whole if plain.cut else np.arange(len(plain.constraints))
     plain.redundancy = redundancy
     plain.dropped = redundancy[1].dropped[here]

@@ -72,7 +72,7 @@ class Structures:
     """
 
     def __init__(self, derivation, system, built, options):
-        self.told = derivation
+        self.derivation = derivation
         self.options = options
         self.program = lower_events(derivation.model, [label for label, _ in system.rows])
         self.bits = self.program.tables["bits"]
@@ -103,16 +103,16 @@ class Structures:
         first = self.known[0]
         if built is None:
             same = first.choice == system.choice
-            built = first.built if same else self.told.library(system.choice, run_kernels)
+            built = first.built if same else self.derivation.library(system.choice, run_kernels)
         self.begin(system, built)
         return built
 
     def contact_library(self, structure):
         """The kernel of the effect of impulses at contacts and friction elements. Structures with the same other rows share it."""
-        rows = numeric_formulation_of(self.told, self.system).rows
+        rows = numeric_formulation_of(self.derivation, self.system).rows
         keep = tuple(k for k in structure.choice.keep if rows[k].constraint.rank == 0)
         choice = replace(structure.choice, keep=keep, released=(), dependent=(), metric="mass", needs=())
-        return self.told.library(choice, contact_kernels)
+        return self.derivation.library(choice, contact_kernels)
 
     def key_of(self, p):
         """Key of the structure: the values in p that say which constraints are engaged."""
@@ -137,7 +137,7 @@ class Structures:
             return structure
         if key not in self.independence:
             self.independence[key] = RowIndependence(
-                numeric_formulation_of(self.told, self.system, self._released_places(key))
+                numeric_formulation_of(self.derivation, self.system, self._released_places(key))
             )
         independent = self.independence[key]
         same = structure.keep == independent.places and independent(self.system.scales, t, q, p)
@@ -151,14 +151,16 @@ class Structures:
             key = tuple(stored_key)
             choice = Choice.restored(stored_choice)
             structure = known.get((key, choice))
-            self.known.append(structure or Structure(key, self.told.library(choice, run_kernels), choice, watches))
+            self.known.append(
+                structure or Structure(key, self.derivation.library(choice, run_kernels), choice, watches)
+            )
 
     def choose_again(self, structure, t, q, p):
         """Choose rows and dependent coordinates of a structure again at this state. Returns True if the choice changes."""
-        choice = choose_again(self.told, self.system, structure.choice, self.options, t, q, p)
+        choice = choose_again(self.derivation, self.system, structure.choice, self.options, t, q, p)
         if choice == structure.choice:
             return False
-        structure.built = self.told.library(choice, run_kernels)
+        structure.built = self.derivation.library(choice, run_kernels)
         structure.choice = choice
         self.used |= set(choice.keep)
         return True
@@ -168,7 +170,7 @@ class Structures:
         from ..start import diagnosis
         from ..start.constraints import Examiner
 
-        f = numeric_formulation_of(self.told, self.system, self._released_places(key))
+        f = numeric_formulation_of(self.derivation, self.system, self._released_places(key))
         examiner = Examiner(f, f.scales)
         assembled, _ = examiner.assemble(t, q, p)
         q = q if assembled is None else assembled
@@ -177,12 +179,12 @@ class Structures:
         f.keep = result.keep
         choice, _ = best_choice(f, examiner, t, q, p, self.options)
         watches = conditioning_limit(f, choice.partitions, result.redundant)
-        return Structure(key, self.told.library(choice, run_kernels), choice, watches, self.system.scales)
+        return Structure(key, self.derivation.library(choice, run_kernels), choice, watches, self.system.scales)
 
     def _released_places(self, key):
         """Places, among the switched elements, of those that do not act in a structure."""
         off = {id(c) for c, on in zip(self.program.constraints, key) if on == 0.0}
-        return [k for k, element in enumerate(self.told.model.switched) if id(element) in off]
+        return [k for k, element in enumerate(self.derivation.model.switched) if id(element) in off]
 
     def _refuse_contradictions(self, examiner, f, result, t, q, v, p):
         """Raise an error if redundant rows contradict the rows in use."""

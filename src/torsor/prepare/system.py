@@ -99,7 +99,7 @@ class System:
         return list(self.choice.keep)
 
     @property
-    def told(self):
+    def multiplier_rows(self):
         """Rows with a multiplier in results: those in use at the start, and redundant ones if they share loads."""
         return sorted({*self.choice.keep, *(self.redundant if self.choice.shares else ())})
 

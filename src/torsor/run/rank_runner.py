@@ -144,7 +144,7 @@ class RankRunner(Runner):
             self.ranks.trouble = lost
             return str(lost)
 
-    def told(self):
+    def result_attributes(self):
         """Further attributes of the dataset: number of ranks and their shares."""
         known = f"{int(self.part.shares.known.sum())} bodies known to all"
         word = self.ranks.word
@@ -187,7 +187,7 @@ class RankRunner(Runner):
         v, sizes = self.system.state.parted(self.state.x)[1], np.where(self.system.linear, self.system.length, 1.0)
         speeds = np.abs(v / sizes)
         k = int(np.argmax(speeds)) if len(speeds) else 0
-        fastest = self.ranks.gathered((speeds[k], self.system.coordinates[k]) if len(speeds) else (0.0, "nothing"))
+        fastest = self.ranks.gather((speeds[k], self.system.coordinates[k]) if len(speeds) else (0.0, "nothing"))
         rank = int(np.argmax([speed for speed, _ in fastest]))
         where = f"fastest is {fastest[rank][1]!r} of {self.ranks.named(rank)}"
         return f"{run_messages.STATUS[status]}; {where}"

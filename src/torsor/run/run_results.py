@@ -64,7 +64,7 @@ class Results:
         self.outputs = np.zeros((m, self.sizes["outputs"]))
         self.evaluation = Evaluation(times=self.times, x=out.x, p=out.p, outputs=self.outputs)
 
-    def told(self):
+    def result_attributes(self):
         """Further attributes of the dataset."""
         return {}
 

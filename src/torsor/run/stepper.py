@@ -65,7 +65,7 @@ class Stepper:
         self.base = self.state.time
         self.dt = 0.0
         self.count = 0
-        self.ended = ""
+        self.end_reason = ""
         self.stale = True
         self.since = self.runner.system.t
         has_breakpoints = self.runner.bends is not None and self.runner.bends.found
@@ -131,7 +131,7 @@ class Stepper:
                         raise StepperStopped(message)
                     began, time_before, steps_before = clock.perf_counter(), self.state.time, self.state.steps
                 if status == event_codes.ENDED:
-                    self.ended = self.runner._message(status)
+                    self.end_reason = self.runner._message(status)
                 answer = self.runner._answer(status)
                 if answer != RUNNING:
                     raise StepperStopped(self.runner._message(answer))
@@ -203,7 +203,7 @@ class Stepper:
         log = dict(zip(LOG, self.log()))
         # within a call, later calls count from the present time
         grid = [self.state.time, 0.0, 0] if self.running else [self.base, self.dt, self.count]
-        facts |= {"grid": grid, "ended": self.ended}
+        facts |= {"grid": grid, "ended": self.end_reason}
         return facts, arrays | {f"log.{what}": x for what, x in log.items()}
 
     def restore(self, facts, arrays, trusted=False):
@@ -237,7 +237,7 @@ class Stepper:
         runner.equations.known = runner.equations.settled = 0  # factorisations of another state
         self.begin()
         self.base, self.dt, self.count = facts["grid"]
-        self.ended = facts["ended"]
+        self.end_reason = facts["ended"]
         if self.state.time < self.since and self.reach < np.inf:  # the stored run may have begun at any time
             self.since = None
             self._extend_breakpoints(abs(self.reach))

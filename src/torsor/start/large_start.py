@@ -164,7 +164,7 @@ def first_impostor(plain, limit, length, times, x, R):
     frames = np.array([j.placed_numbers for j in joints])
     kinds: dict = {}
     for k, joint in enumerate(joints):
-        kinds.setdefault(id(joint.traced()), []).append(k)
+        kinds.setdefault(id(joint.trace()), []).append(k)
     classes = [(reachability_error(joints[several[0]])[0], np.array(several)) for several in kinds.values()]
     result = None
     for t, positions, rotations in zip(times, x, R):

@@ -34,7 +34,7 @@ class NumericFormulation(RowsInUse):
     def linear(self):
         return self.facts["linear"]
 
-    def carried(self):
+    def moved_bodies(self):
         return self.facts["carried"]
 
     def measure(self, scales):
@@ -58,7 +58,7 @@ def facts_of(f):
         "offset": [int(f.offset[id(b)]) for b in model.bodies if id(b) in f.offset],
         "names": f.coordinate_names(),
         "linear": f.linear(),
-        "carried": f.carried(),
+        "carried": f.moved_bodies(),
         "q": f.q.shape[0],
         "v": f.v.shape[0],
     }

@@ -102,15 +102,19 @@ class CompiledBatch:
     @property
     def used(self):
         """Labels of the constraint rows in use."""
-        return in_use(self.system, self.system.told)
+        return in_use(self.system, self.system.multiplier_rows)
 
     def description(self):
         """Labels, attributes of variables by name, and the manifest of a run."""
         if self._description is None:
             empty = self._variables(np.zeros((1, 0, sum(size for _, size in self.system.layout))), np.zeros((1, 0)))
-            facts = manifest(self.system, _NoEvents(self.system.told), self.task.options())
-            names = [*empty, *unique(self.system, self.system.told)]
-            self._description = labels(self.system, self.system.told), {name: attributes(name) for name in names}, facts
+            facts = manifest(self.system, _NoEvents(self.system.multiplier_rows), self.task.options())
+            names = [*empty, *unique(self.system, self.system.multiplier_rows)]
+            self._description = (
+                labels(self.system, self.system.multiplier_rows),
+                {name: attributes(name) for name in names},
+                facts,
+            )
         return self._description
 
     def _take_repeater(self):
@@ -176,7 +180,9 @@ class CompiledBatch:
     def _variables(self, outputs, work):
         """Variables over time, by name, with the run as first dimension."""
         n, m, width = outputs.shape
-        flat = at_outputs(self.system, outputs.reshape(n * m, width), work.ravel(), None, _NoEvents(self.system.told))
+        flat = at_outputs(
+            self.system, outputs.reshape(n * m, width), work.ravel(), None, _NoEvents(self.system.multiplier_rows)
+        )
         return {name: (dims, x.reshape(n, m, *x.shape[1:])) for name, (dims, x) in flat.items()}
 
 

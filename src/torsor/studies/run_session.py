@@ -95,7 +95,7 @@ class Session:
             def dataset_of_run(k):
                 return self._run(which[k], values, None, inputs).checked_data()
 
-            other_variables = unique(batch.system, batch.system.told)
+            other_variables = unique(batch.system, batch.system.multiplier_rows)
             group = Group(
                 which, variables, counts, self.request.times, lambda k: other_variables, dataset_of_run, batch.used
             )

@@ -192,7 +192,7 @@ class RowsInUse(ABC):
         """One name per velocity."""
 
     @abstractmethod
-    def carried(self) -> list[str]:
+    def moved_bodies(self) -> list[str]:
         """For each velocity, the name of the body that it moves."""
 
     @abstractmethod

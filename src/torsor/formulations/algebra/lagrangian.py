@@ -33,7 +33,7 @@ class Lagrangian:
     @cached_property
     def kinetic_energy(self):
         """T(t, q, v)."""
-        return self.f.placed(self.f.kinetic_energy())
+        return self.f.to_state_symbols(self.f.kinetic_energy())
 
     @cached_property
     def momenta(self):

@@ -33,7 +33,7 @@ class Scales:
 
     def columns(self, f):
         """C of a formulation: (1)."""
-        levers = [self.levers.get(name, self.length) for name in f.carried()]
+        levers = [self.levers.get(name, self.length) for name in f.moved_bodies()]
         return np.where(np.array(f.linear(), bool), self.length, self.length / np.array(levers, float))
 
     def plain(self, f):

@@ -114,7 +114,7 @@ def traced_geometry(joint):
 
     Returns the function x → (H, S), True if S is the declared one, and the free motions in the reference position.
     """
-    trace = joint.traced()
+    trace = joint.trace()
     if id(trace) not in _GEOMETRIES:
         x = ca.SX.sym("x", joint.dof)
         H = joint.pose(x)
@@ -126,12 +126,12 @@ def traced_geometry(joint):
 
 def pose(joint, x):
     """H(x) of a joint."""
-    return joint.pose(x) if joint.traced() is None else traced_geometry(joint)[0](x)[0]
+    return joint.pose(x) if joint.trace() is None else traced_geometry(joint)[0](x)[0]
 
 
 def geometry(joint, x):
     """H(x) and S(x) of a joint, and True if S is the declared one."""
-    if joint.traced() is None:
+    if joint.trace() is None:
         H = joint.pose(x)
         return H, *_motion_subspace(joint, x, H)
     function, declared, _ = traced_geometry(joint)
@@ -140,7 +140,7 @@ def geometry(joint, x):
 
 def screws(joint):
     """The free motions of a joint in its reference position."""
-    return joint.motion(ca.SX.zeros(joint.dof)) if joint.traced() is None else traced_geometry(joint)[2]
+    return joint.motion(ca.SX.zeros(joint.dof)) if joint.trace() is None else traced_geometry(joint)[2]
 
 
 def motion_group(joint):

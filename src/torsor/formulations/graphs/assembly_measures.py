@@ -23,8 +23,8 @@ def reachability_errors(formulation, joints=None):
     functions = {}
     errors = []
     for joint in formulation.model.joints if joints is None else joints:
-        H = formulation.placed(formulation.substitution.of(joint.relative_pose()))
-        kind = joint.traced() or joint  # joints with the same trace share one function
+        H = formulation.to_state_symbols(formulation.substitution.of(joint.relative_pose()))
+        kind = joint.trace() or joint  # joints with the same trace share one function
         if id(kind) not in functions:
             functions[id(kind)] = reachability_error(joint)
         f, symbols = functions[id(kind)]
@@ -53,6 +53,6 @@ def smallest_cosines(formulation, constraints=None):
         with strictly() as cosines:
             holonomic = not isinstance(constraint, Joint) and constraint.equations().position is not None
         smallest = formulation.substitution.of(ca.mmin(ca.vertcat(*cosines))) if holonomic and cosines else ca.SX(1)
-        values.append(formulation.placed(smallest))
+        values.append(formulation.to_state_symbols(smallest))
     state = [time, formulation.q, formulation.p]
     return ca.Function("alignments", state, [ca.densify(ca.vertcat(*values, ca.SX(0, 1)))])

@@ -59,7 +59,9 @@ def spread_over_contacts(f):
     C = _combinations(f, redundant)
     units = dict(zip(kept + redundant, f.row_units(kept + redundant)))
     largest = max(units.values())
-    weights = {k: f.placed(f.rows[k].constraint.loaded.symbol) * (largest / units[k]) ** 2 for k in kept + redundant}
+    weights = {
+        k: f.to_state_symbols(f.rows[k].constraint.loaded.symbol) * (largest / units[k]) ** 2 for k in kept + redundant
+    }
     total = sum(weights.values()) + DIVISION_BY_ZERO
     c_kept, c_redundant = (ca.vertcat(*[weights[k] / total for k in rows]) for rows in (kept, redundant))
 

@@ -161,7 +161,7 @@ _UNITS: dict = {}  # units by the identity of the joint's trace
 
 def coordinate_units(joint):
     """Unit of each joint coordinate: "rad" if its motion contains a rotation, else "m"."""
-    trace = joint.traced()
+    trace = joint.trace()
     if trace is None:
         return _units(joint)
     if id(trace) not in _UNITS:

@@ -27,7 +27,7 @@ def functions(f, baumgarte=False, accelerations=True):
     t, q, v, p = time, f.q, f.v, f.p
     G = f.jacobian()[f.keep, :]
     g, psi, gamma = (f.stacked(what)[f.keep, :] for what in ("g", "psi", "gamma"))
-    factor, read = f.factored(G)
+    factor, read = f.factorise(G)
     kernels = {"factor": ca.Function("factor", [t, q, p], [factor])}
     F = ca.SX.sym("F", factor.shape[0])
     solvers = read(F)
@@ -124,10 +124,10 @@ def turn_kernels(f):
     """
 
     def angle(joint, k):
-        return f.placed(f.substitution.coordinates(joint)[k])
+        return f.to_state_symbols(f.substitution.coordinates(joint)[k])
 
     def rate(joint, k):
-        return f.rate_of(angle(joint, k)) if joint.quasi else f.placed(f.substitution.rates(joint)[k])
+        return f.rate_of(angle(joint, k)) if joint.quasi else f.to_state_symbols(f.substitution.rates(joint)[k])
 
     angles, rates = (ca.vertcat(*[of(j, k) for j, k in f.turns], ca.SX(0, 1)) for of in (angle, rate))
     return {

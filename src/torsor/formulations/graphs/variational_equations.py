@@ -102,7 +102,7 @@ class Discrete:
     def end_state(self):
         """v₁ and π₁ at q₁: (3), with the momenta m of (4)."""
         force = self.at_end(self.L.energy_gradient + self.L.applied_forces, self.q1, self.xi)
-        momenta = self.L.manifold.carried(self.q, self.q1, self.m)  # (4)
+        momenta = self.L.manifold.transport_momentum(self.q, self.q1, self.m)  # (4)
         momenta += self.h / 2 * force  # (3)
         return self.project(momenta)
 

@@ -84,7 +84,7 @@ class NumericSystem:
         self._trace_constraints()
 
     def _trace_constraints(self):
-        self.traces: list[Any] = [c.traced() if isinstance(c, Connection) else None for c in self.constraints]
+        self.traces: list[Any] = [c.trace() if isinstance(c, Connection) else None for c in self.constraints]
 
     @cached_property
     def link_of_joint(self):
@@ -332,5 +332,5 @@ def _bodies(ends):
 
 def _has_rows(connection):
     """True if a connection has constraint rows; connections of one kind share the traced answer."""
-    trace = connection.traced()
+    trace = connection.trace()
     return bool(trace.directions if trace else connection.directions())

@@ -139,9 +139,9 @@ class NumericTree:
 
 def equation_key(joint):
     """A key that is equal for joints with the same equations."""
-    return id(joint.traced() or joint)
+    return id(joint.trace() or joint)
 
 
 def has_declared_velocities(joint):
     """True if a joint declares its motion subspace and its coordinates are in Rⁿ."""
-    return isinstance(motion_group(joint), Rn) and joint.traced() is not None and bool(traced_geometry(joint)[1])
+    return isinstance(motion_group(joint), Rn) and joint.trace() is not None and bool(traced_geometry(joint)[1])

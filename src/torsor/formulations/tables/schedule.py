@@ -226,7 +226,7 @@ class Schedule:
         """Size of the kernel's memory, with storage shared."""
         return self.rooms.share_storage(self._memory_accesses())[1]
 
-    def placed(self):
+    def allocate(self):
         """Yield the passes with offsets in a memory in which blocks that are live at different times share storage."""
         shifts = self.rooms.share_storage(self._memory_accesses())[0]
         for one in self.passes:

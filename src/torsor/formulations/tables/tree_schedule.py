@@ -110,7 +110,7 @@ class Recursion:
         x = ca.SX.sym("x", self.layout.x)
         q = x[: self.layout.q]
         v = x[self.layout.q : self.layout.q + self.layout.v]
-        column = ca.substitute(self.f.placed(column), ca.vertcat(self.f.q, self.f.v), ca.vertcat(q, v))
+        column = ca.substitute(self.f.to_state_symbols(column), ca.vertcat(self.f.q, self.f.v), ca.vertcat(q, v))
         return ca.Function(name, [time, x, self.f.p], [ca.cse(ca.densify(column))])
 
     def _applied_forces(self):

@@ -53,7 +53,7 @@ def message(runner, status):
 
 def _violation(runner):
     """The message for a one-sided element whose gap is negative where it begins to act; None for a strike of the user's own."""
-    events, t = runner.structures.told.model.events, runner.state.time
+    events, t = runner.structures.derivation.model.events, runner.state.time
     event = events[runner.events.failed]
     if not hasattr(event.source, "violation"):
         return None

@@ -48,7 +48,7 @@ class EventRunner(Runner):
     def __init__(self, structures, system, built, method, step, tolerance, projection, until, blame=None):
         self.structures, self.controllers = structures, Controllers(structures.program)
         self.tabulated: dict = {}  # tables of keys and rows, by the structures in them
-        library = lambda choice: structures.told.library(choice, run_kernels)
+        library = lambda choice: structures.derivation.library(choice, run_kernels)
         super().__init__(system, built, method, step, tolerance, projection, until, library=library, blame=blame)
 
     def restart(self, system, built=None, until=None):

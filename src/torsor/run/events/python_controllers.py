@@ -91,7 +91,7 @@ class Asked:
         self.states = np.array([place(memory) for memory in controller.states.values()], np.int64)
         self.count, self.samples = place(controller.counts[0]), controller.samples
         self.time, self.raised, self.object = 0.0, None, None
-        self.calls, self.late, self.seconds, self.told = 0, 0, 0.0, False  # seconds: of calls that were late
+        self.calls, self.late, self.seconds, self.warned = 0, 0, 0.0, False  # seconds: of calls that were late
 
     def values(self, slots, p):
         """Outputs and next state, as numbers, and the state as an object; an error that says what is wrong with them."""
@@ -135,8 +135,8 @@ class Asked:
 
     def slow(self):
         """Whether most calls take longer than a period, told once; some may have something to prepare."""
-        late = self.late > SEEN and 2 * self.late > self.calls and not self.told
-        self.told = self.told or late
+        late = self.late > SEEN and 2 * self.late > self.calls and not self.warned
+        self.warned = self.warned or late
         return late
 
     def pace(self):
