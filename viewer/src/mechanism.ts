@@ -1,0 +1,154 @@
+// The mechanism in the scene: components, their parts, and their motion.
+
+import * as THREE from "three";
+import { axesParts, bodyColour, BodyFrame, GROUND, inertiaParts, shapeParts } from "./bodies.ts";
+import { type JointView, jointView } from "./joints.ts";
+import { type Anchor, type Component, type Layer, Parts } from "./parts.ts";
+import { type Playback } from "./playback.ts";
+import type { Geometries } from "./shapes.ts";
+import { type ForceView, forceView } from "./springs.ts";
+import type { ViewData } from "./types.ts";
+
+const GHOST = new THREE.Color("#8fa3bd");
+const SHOWN: Layer[] = ["bodies", "joints", "forces"];
+
+function component(kind: Component["kind"], index: number, name: string, type: string): Component {
+  return { kind, index, name, type, hidden: false, alpha: 1, highlighted: false };
+}
+
+export class Mechanism {
+  readonly frames: BodyFrame[];
+  readonly ghosts: BodyFrame[] = [];
+  readonly bodies: Component[];
+  readonly joints: Component[];
+  readonly forces: Component[];
+  readonly ground = component("ground", 0, "ground", "ground");
+  readonly parts: Parts;
+  readonly size: number;
+  private readonly jointViews: JointView[] = [];
+  private readonly forceViews: ForceView[] = [];
+
+  constructor(
+    readonly data: ViewData,
+    readonly geometries: Geometries,
+    plain: boolean,
+    readonly scene: THREE.Scene,
+  ) {
+    const size = data.size && data.size > 0 && Number.isFinite(data.size) ? data.size : 1;
+    this.size = size;
+    this.parts = new Parts(geometries, plain);
+    this.frames = data.bodies.map((body) => new BodyFrame(body));
+    this.bodies = data.bodies.map((body, i) => component("body", i, body.name, "body"));
+    this.joints = (data.joints ?? []).map((joint, i) => component("joint", i, joint.name, joint.type));
+    this.forces = (data.forces ?? []).map((force, i) => component("force", i, force.name, force.type));
+    scene.add(this.parts.group, ...this.frames.map((frame) => frame.group));
+    this.addBodies();
+    this.addJoints();
+    this.addForces();
+    for (const layer of ["frames", "centres", "ellipsoids", "reactions"] as Layer[]) this.parts.setVisible(layer, false);
+  }
+
+  get components(): Component[] {
+    return [this.ground, ...this.bodies, ...this.joints, ...this.forces];
+  }
+
+  anchorOf = (body: number): Anchor => this.frames[body] ?? GROUND;
+
+  private addBodies(): void {
+    const { data, geometries, size } = this;
+    this.parts.add(...shapeParts(data.ground ?? [], GROUND, this.ground, new THREE.Color("#9aa3ae"), "ground", geometries, size));
+    this.parts.add(...axesParts(GROUND, new THREE.Matrix4(), 0.16 * size, null));
+    this.frames.forEach((frame, i) => {
+      this.parts.add(...shapeParts(frame.data.shapes ?? [], frame, this.bodies[i], bodyColour(i), "bodies", geometries, size));
+      this.parts.add(...inertiaParts(frame, this.bodies[i], size));
+    });
+  }
+
+  private addJoints(): void {
+    (this.data.joints ?? []).forEach((joint, i) => {
+      const size = joint.size && joint.size > 0 ? joint.size : 0.05 * this.size;
+      const view = jointView(joint, [this.anchorOf(joint.first), this.anchorOf(joint.second)], this.joints[i], size, GROUND);
+      this.jointViews.push(view);
+      this.parts.add(...view.parts);
+    });
+  }
+
+  private addForces(): void {
+    (this.data.forces ?? []).forEach((force, i) => {
+      const view = forceView(force, this.anchorOf, this.forces[i], this.size, GROUND);
+      if (!view) return;
+      this.forceViews.push(view);
+      this.parts.add(...view.parts);
+    });
+  }
+
+  /** Adds a second set of bodies that shows another run, or takes it away. */
+  setGhost(on: boolean): void {
+    for (const frame of this.ghosts) this.scene.remove(frame.group);
+    this.ghosts.length = 0;
+    this.parts.remove((part) => part.layer === "ghost");
+    if (!on) return;
+    this.data.bodies.forEach((body, i) => {
+      const frame = new BodyFrame(body);
+      this.ghosts.push(frame);
+      this.scene.add(frame.group);
+      this.parts.add(...shapeParts(body.shapes ?? [], frame, this.bodies[i], GHOST, "ghost", this.geometries, this.size));
+    });
+  }
+
+  /** Takes poses (x, y, z, w, x, y, z for each body). */
+  move(poses: ArrayLike<number>, frames = this.frames): void {
+    for (let i = 0; i < frames.length; i++) frames[i].move(poses, i * 7);
+  }
+
+  /** Colours switchable constraints by what they do now. */
+  setEngaged(engaged: (name: string) => boolean | null): void {
+    let changed = false;
+    this.jointViews.forEach((view, i) => {
+      if (!view.setEngaged) return;
+      const state = engaged(this.joints[i].name);
+      if (state !== null && view.setEngaged(state)) changed = true;
+    });
+    if (changed) this.parts.invalidateColours();
+  }
+
+  /** Moves parts to their bodies. */
+  update(): void {
+    for (const view of this.jointViews) view.update?.();
+    for (const view of this.forceViews) view.update();
+    this.parts.update();
+  }
+
+  /** The extent of bodies over a run. */
+  extent(run: Playback | null): THREE.Box3 {
+    const box = this.parts.extent(SHOWN, new THREE.Box3());
+    if (box.isEmpty()) box.expandByPoint(new THREE.Vector3(0, 0, 0));
+    if (!run) return box;
+    const reach = this.frames.map((_, i) => this.reach(i));
+    const point = new THREE.Vector3();
+    const around = new THREE.Box3();
+    run.positions(80, (body, x, y, z) => {
+      if (!Number.isFinite(x + y + z)) return;
+      box.union(around.setFromCenterAndSize(point.set(x, y, z), new THREE.Vector3().setScalar(reach[body])));
+    });
+    return box;
+  }
+
+  /** The largest distance of a body's shapes from its centre of mass. */
+  private reach(index: number): number {
+    const box = new THREE.Box3();
+    for (const part of this.parts.of(this.bodies[index])) {
+      if (part.layer !== "bodies") continue;
+      const geometry = this.geometries.find(part.geometry);
+      if (!geometry.boundingBox) geometry.computeBoundingBox();
+      if (geometry.boundingBox) box.union(geometry.boundingBox.clone().applyMatrix4(part.local));
+    }
+    if (box.isEmpty()) return 0;
+    return Math.max(box.min.length(), box.max.length());
+  }
+
+  dispose(): void {
+    this.scene.remove(this.parts.group, ...this.frames.map((frame) => frame.group), ...this.ghosts.map((frame) => frame.group));
+    this.parts.dispose();
+  }
+}

@@ -1,0 +1,104 @@
+// Springs, dampers, cables and other forces between points of bodies.
+
+import * as THREE from "three";
+import { inside, place, span } from "./placement.ts";
+import type { Anchor, Component, Part } from "./parts.ts";
+import type { ForceData, Vector } from "./types.ts";
+
+const COIL = new THREE.Color("#3f9b8f");
+const HOUSING = new THREE.Color("#56606e");
+const ROD = new THREE.Color("#b4bdc8");
+const CABLE = new THREE.Color("#6b5a45");
+const LOAD = new THREE.Color("#d0463b");
+
+export interface ForceView {
+  parts: Part[];
+  update: () => void;
+}
+
+type Maker = (geometry: string, colour: THREE.Color, anchor?: Anchor, local?: THREE.Matrix4) => Part;
+
+/** The length that decides how many windings a spring has: its natural one, or its first one. */
+function lengthOf(data: ForceData, first: number, size: number): number {
+  const natural = data.natural;
+  return natural && natural > 0 && Number.isFinite(natural) ? natural : first > 0 ? first : 0.3 * size;
+}
+
+function between(data: ForceData, ends: THREE.Vector3[], size: number, make: Maker, positions: () => boolean): ForceView {
+  positions();
+  const length = lengthOf(data, ends[0].distanceTo(ends[1]), size);
+  const radius = Math.min(0.028 * size, 0.16 * length);
+  const parts: Part[] = [];
+  const movers: (() => void)[] = [];
+  const middle = new THREE.Vector3();
+  if (data.draw !== "damper") {
+    const turns = Math.min(14, Math.max(5, Math.round(length / radius / 1.4)));
+    const ratio = Math.max(2, Math.round(length / radius));
+    const wide = data.draw === "coil-damper" ? 1.25 * radius : radius;
+    const wire = make(`coil-${turns}-${ratio}`, COIL);
+    parts.push(wire);
+    movers.push(() => span(ends[0], ends[1], wide, false, wire.local));
+  }
+  if (data.draw !== "coil") {
+    const housing = make("cylinder", HOUSING);
+    const piston = make("cylinder", ROD);
+    parts.push(housing, piston);
+    movers.push(() => {
+      const now = ends[0].distanceTo(ends[1]);
+      middle.lerpVectors(ends[0], ends[1], now > 0 ? Math.min(0.9, (0.5 * length) / now) : 0.5);
+      span(ends[0], middle, 0.62 * radius, true, housing.local);
+      span(ends[0], ends[1], 0.24 * radius, true, piston.local);
+    });
+  }
+  return { parts, update: () => movers.forEach((move) => move()) };
+}
+
+function cable(ends: THREE.Vector3[], size: number, make: Maker): ForceView {
+  const parts = ends.slice(1).map(() => make("cylinder", CABLE));
+  return {
+    parts,
+    update: () => parts.forEach((part, i) => span(ends[i], ends[i + 1], 0.006 * size, true, part.local)),
+  };
+}
+
+/** Marks at the points of a force that has no line: a ring for torques, a small cone for forces. */
+function marks(data: ForceData, anchors: Anchor[], size: number, make: Maker): ForceView {
+  const s = 0.035 * size;
+  const parts = data.points.slice(0, data.draw === "torsion" ? 1 : 2).flatMap((point, i) => {
+    const frame = place(point.p);
+    const scale: Vector = [s, s, s];
+    if (data.draw === "torsion") return [make("spiral", COIL, anchors[i], inside(frame, [0, 0, 0], scale))];
+    if (data.draw === "torque")
+      return [
+        make("ring", LOAD, anchors[i], inside(frame, [0, 0, 0], scale)),
+        make("cone", LOAD, anchors[i], inside(frame, [s, 0, 0], [0.3 * s, 0.3 * s, 0.7 * s], new THREE.Euler(-Math.PI / 2, 0, 0))),
+      ];
+    return [make("cone", LOAD, anchors[i], inside(frame, [0, 0, 0.5 * s], [0.4 * s, 0.4 * s, s], new THREE.Euler(Math.PI, 0, 0)))];
+  });
+  return { parts, update: () => undefined };
+}
+
+/** Makes the parts of a force. `anchorOf` finds a body by its index (-1: ground). */
+export function forceView(data: ForceData, anchorOf: (body: number) => Anchor, component: Component, size: number, ground: Anchor): ForceView | null {
+  const points = data.points.filter((point) => point && Array.isArray(point.p));
+  if (!points.length || data.draw === "none" || data.draw === "friction") return null;
+  const anchors = points.map((point) => anchorOf(point.body));
+  const make: Maker = (geometry, colour, anchor = ground, local = new THREE.Matrix4()) => ({ geometry, anchor, local, colour, alpha: 1, component, layer: "forces" });
+  const ends = points.map(() => new THREE.Vector3());
+  const positions = (): boolean => {
+    points.forEach((point, i) => ends[i].set(...point.p).applyMatrix4(anchors[i].matrix));
+    return anchors.every((anchor) => anchor.valid);
+  };
+  let view: ForceView;
+  if (points.length > 1 && ["coil", "damper", "coil-damper"].includes(data.draw)) view = between(data, ends, size, make, positions);
+  else if (points.length > 1 && data.draw === "cable") view = cable(ends, size, make);
+  else return marks(data, anchors, size, make);
+  return {
+    parts: view.parts,
+    update: () => {
+      const there = positions();
+      for (const part of view.parts) part.off = !there;
+      if (there) view.update();
+    },
+  };
+}

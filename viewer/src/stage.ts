@@ -1,0 +1,197 @@
+// The picture: renderer, lights, background. A frame is drawn only where something changes.
+
+import * as THREE from "three";
+import { Cameras } from "./camera.ts";
+import { Ground } from "./ground.ts";
+import type { Vector } from "./types.ts";
+
+/** Whether WebGL runs on the processor: then quality is lowered while the picture moves. */
+function isSoftware(gl: WebGL2RenderingContext): boolean {
+  const extension = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = String(gl.getParameter(extension ? extension.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+}
+
+function backgroundTexture(top: string, bottom: string): THREE.Texture {
+  const canvas = document.createElement("canvas");
+  canvas.width = 2;
+  canvas.height = 256;
+  const context = canvas.getContext("2d");
+  if (context) {
+    const gradient = context.createLinearGradient(0, 0, 0, 256);
+    gradient.addColorStop(0, top);
+    gradient.addColorStop(1, bottom);
+    context.fillStyle = gradient;
+    context.fillRect(0, 0, 2, 256);
+  }
+  const texture = new THREE.CanvasTexture(canvas);
+  texture.colorSpace = THREE.SRGBColorSpace;
+  return texture;
+}
+
+export class Stage {
+  readonly scene = new THREE.Scene();
+  readonly renderer: THREE.WebGLRenderer;
+  readonly cameras: Cameras;
+  readonly ground = new Ground();
+  readonly software: boolean;
+  /** Drawn before every picture. */
+  beforeDraw: () => void = () => undefined;
+  afterDraw: () => void = () => undefined;
+  private readonly sun = new THREE.DirectionalLight("#ffffff", 2.1);
+  private readonly fill = new THREE.DirectionalLight("#dfe8ff", 0.55);
+  private readonly sky = new THREE.HemisphereLight("#ffffff", "#aab2bf", 1.45);
+  private wanted = false;
+  private moving = false;
+  private calm: ReturnType<typeof setTimeout> | undefined;
+  private ratio = 1;
+  private sharp = true;
+  private observer: ResizeObserver;
+
+  /** Fails where the browser has no WebGL. */
+  constructor(
+    readonly host: HTMLElement,
+    up: Vector,
+    readonly heavy: boolean,
+  ) {
+    const canvas = document.createElement("canvas");
+    const probe = canvas.getContext("webgl2", { antialias: false });
+    if (!probe) throw new Error("this browser offers no WebGL 2");
+    this.software = isSoftware(probe);
+    probe.getExtension("WEBGL_lose_context")?.loseContext();
+    this.renderer = new THREE.WebGLRenderer({ antialias: !this.software && !heavy, powerPreference: "high-performance" });
+    this.renderer.domElement.className = "canvas";
+    this.renderer.domElement.tabIndex = 0;
+    this.renderer.domElement.setAttribute("aria-label", "Scene: drag to turn, wheel to zoom, right button to shift");
+    this.host.append(this.renderer.domElement);
+    this.renderer.shadowMap.enabled = !heavy;
+    this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    this.cameras = new Cameras(this.renderer.domElement, up, () => this.request(true));
+    this.addLights();
+    this.scene.add(this.ground.group);
+    this.observer = new ResizeObserver(() => this.resize());
+    this.observer.observe(host);
+    this.resize();
+  }
+
+  private addLights(): void {
+    this.sun.castShadow = !this.heavy;
+    this.sun.shadow.mapSize.set(1024, 1024);
+    this.sun.shadow.radius = 5;
+    this.sun.shadow.bias = -5e-4;
+    this.scene.add(this.sun, this.sun.target, this.fill, this.sky);
+    this.sky.position.copy(this.cameras.up);
+  }
+
+  /** Directs lights and ground at the extent of the mechanism. */
+  illuminate(centre: THREE.Vector3, radius: number, height: number): void {
+    const { up } = this.cameras;
+    const side = Math.abs(up.y) > 0.9 ? new THREE.Vector3(0.5, 0, 0.8) : new THREE.Vector3(0.45, -0.75, 0);
+    this.sun.position.copy(centre).addScaledVector(up, 2.4 * radius).addScaledVector(side, 1.6 * radius);
+    this.sun.target.position.copy(centre);
+    this.fill.position.copy(side).multiplyScalar(-1).addScaledVector(up, 0.3);
+    const camera = this.sun.shadow.camera;
+    const reach = 1.5 * radius;
+    camera.left = camera.bottom = -reach;
+    camera.right = camera.top = reach;
+    camera.near = 0.05 * radius;
+    camera.far = 7 * radius;
+    camera.updateProjectionMatrix();
+    this.sun.shadow.normalBias = 0.004 * radius;
+    this.ground.lay(up, centre, height, radius);
+  }
+
+  setTheme(dark: boolean): void {
+    const old = this.scene.background;
+    this.scene.background = dark ? backgroundTexture("#262c36", "#12151a") : backgroundTexture("#f7f9fc", "#dde3ec");
+    if (old instanceof THREE.Texture) old.dispose();
+    this.ground.setColour(dark ? "#7f8b9c" : "#76828f", dark ? 0.42 : 0.2);
+    this.sky.intensity = dark ? 1.15 : 1.5;
+    this.sun.intensity = dark ? 1.9 : 2.1;
+    this.request();
+  }
+
+  private resize(): void {
+    const width = Math.max(1, this.host.clientWidth);
+    const height = Math.max(1, this.host.clientHeight);
+    this.renderer.setPixelRatio(this.ratio);
+    this.renderer.setSize(width, height);
+    this.cameras.resize(width / height);
+    this.request();
+  }
+
+  private setRatio(ratio: number): void {
+    if (ratio === this.ratio) return;
+    this.ratio = ratio;
+    this.renderer.setPixelRatio(ratio);
+  }
+
+  /** Asks for a picture. While things move, slow machines draw coarsely; the last picture is sharp. */
+  request(moving = this.moving): void {
+    const rest = Math.min(2, Math.max(devicePixelRatio || 1, this.software ? 2 : 1));
+    const coarse = moving && this.software;
+    this.sharp = !coarse;
+    this.setRatio(coarse || (this.heavy && this.software) ? 1 : rest);
+    clearTimeout(this.calm);
+    if (coarse) this.calm = setTimeout(() => this.request(false), 220);
+    if (this.wanted) return;
+    this.wanted = true;
+    requestAnimationFrame(() => {
+      if (!this.wanted) return;
+      this.draw();
+    });
+  }
+
+  setMoving(moving: boolean): void {
+    this.moving = moving;
+    this.request();
+  }
+
+  /** Draws now. */
+  draw(): void {
+    this.wanted = false;
+    this.beforeDraw();
+    this.renderer.shadowMap.autoUpdate = true;
+    this.sun.castShadow = !this.heavy && (this.sharp || !this.software);
+    this.renderer.render(this.scene, this.cameras.active);
+    this.afterDraw();
+  }
+
+  setClip(plane: THREE.Plane | null): void {
+    this.renderer.clippingPlanes = plane ? [plane] : [];
+    this.request();
+  }
+
+  /** A picture of the scene, of the given size or as it is. */
+  async picture(width?: number, height?: number): Promise<Blob> {
+    const { renderer } = this;
+    const size = renderer.getSize(new THREE.Vector2());
+    const ratio = renderer.getPixelRatio();
+    this.sharp = true;
+    if (width && height) {
+      renderer.setPixelRatio(1);
+      renderer.setSize(width, height, false);
+      this.cameras.resize(width / height);
+    }
+    this.draw();
+    const copy = document.createElement("canvas");
+    copy.width = renderer.domElement.width;
+    copy.height = renderer.domElement.height;
+    copy.getContext("2d")?.drawImage(renderer.domElement, 0, 0);
+    if (width && height) {
+      renderer.setPixelRatio(ratio);
+      renderer.setSize(size.x, size.y);
+      this.cameras.resize(size.x / size.y);
+      this.draw();
+    }
+    return new Promise((resolve, reject) => copy.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no picture"))), "image/png"));
+  }
+
+  dispose(): void {
+    clearTimeout(this.calm);
+    this.observer.disconnect();
+    this.cameras.dispose();
+    this.renderer.dispose();
+    this.renderer.domElement.remove();
+  }
+}

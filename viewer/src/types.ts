@@ -1,0 +1,150 @@
+// The data that the package hands to the page. See viewer/README.md for the meaning of every field.
+
+export type Vector = [number, number, number];
+export type Quaternion = [number, number, number, number]; // w, x, y, z
+export type NumberArray = Float64Array | Float32Array | Uint32Array | Uint16Array;
+
+/** An array of numbers: base64 of its compressed bytes, or an address of the live server that returns these bytes. */
+export interface Packed {
+  type: "f64" | "f32" | "f16" | "u32" | "u16" | "d16";
+  shape: number[];
+  data?: string;
+  url?: string;
+  scale?: number[];
+  offset?: number[];
+}
+
+export interface Pose {
+  p: Vector;
+  q: Quaternion;
+}
+
+export type ShapeKind = "box" | "sphere" | "cylinder" | "capsule" | "cone" | "ellipsoid" | "plane" | "mesh" | "line";
+
+export interface Shape {
+  kind: ShapeKind;
+  size?: number[];
+  p?: Vector;
+  q?: Quaternion;
+  colour?: number[] | null;
+  made?: boolean;
+  mesh?: number;
+  points?: Vector[];
+}
+
+export interface BodyData extends Pose {
+  name: string;
+  mass?: number | null;
+  ellipsoid?: { semi: Vector; q: Quaternion } | null;
+  shapes: Shape[];
+}
+
+export interface MeshData {
+  name: string;
+  positions: Packed;
+  indices: Packed;
+}
+
+export interface JointData {
+  name: string;
+  type: string;
+  draw: string;
+  first: number;
+  second: number;
+  frames: Pose[];
+  size?: number | null;
+  redundant?: string[];
+  switchable?: boolean;
+  rows?: string[];
+}
+
+export interface ForceData {
+  name: string;
+  type: string;
+  draw: string;
+  points: { body: number; p: Vector }[];
+  natural?: number | null;
+}
+
+export interface Information {
+  degrees_of_freedom?: number | null;
+  redundant?: { constraint: string; direction: string }[];
+  notes?: string[];
+  warning?: string | null;
+  accuracy?: Record<string, string | number>;
+}
+
+export interface GraphData {
+  nodes: { name: string; x?: number; y?: number; ground?: boolean }[];
+  edges: { name: string; first: number; second: number; loop?: boolean; redundant?: boolean }[];
+}
+
+export interface Poses {
+  p: Packed;
+  q: Packed;
+}
+
+export interface Chunk {
+  first: number;
+  frames: number;
+  poses: Poses;
+}
+
+export interface SignalData {
+  name: string;
+  group?: string;
+  unit?: string;
+  label?: string;
+  values: Packed;
+}
+
+export interface RunData {
+  name: string;
+  times: Packed;
+  frames?: number;
+  poses?: Poses;
+  chunks?: Chunk[];
+  signals?: SignalData[];
+  reactions?: { force: Packed; torque?: Packed; joint_index?: number[] } | null;
+  events?: { time: number; name: string }[];
+  rows?: RowData[];
+}
+
+export interface RowData {
+  name: string;
+  spans: [number, number][];
+  unknown?: boolean;
+}
+
+export interface ModeData {
+  name: string;
+  frequency?: number | null;
+  damping?: number | null;
+  shape: { p: Packed; r: Packed };
+}
+
+export interface ViewData {
+  format: string;
+  version: number;
+  name: string;
+  subtitle?: string;
+  size?: number;
+  up?: Vector;
+  gravity?: Vector;
+  bodies: BodyData[];
+  ground?: Shape[];
+  meshes?: MeshData[];
+  joints?: JointData[];
+  forces?: ForceData[];
+  info?: Information;
+  graph?: GraphData | null;
+  runs?: RunData[];
+  modes?: ModeData[] | null;
+  views?: { name: string; direction: Vector }[];
+}
+
+/** What the page holds instead of data where a server sends them. */
+export interface LiveTag {
+  live: true;
+  token: string;
+}
