@@ -1,121 +1,362 @@
 // The page as a whole: opens data, connects scene, time, plots and panels.
 
 import * as THREE from "three";
-import { firstDirection } from "./camera.ts";
+import { bodyColour } from "./bodies.ts";
+import { Card } from "./card.ts";
 import { Clock } from "./clock.ts";
+import { diagnosisPage } from "./diagnosis.ts";
 import { make, Tooltip } from "./dom.ts";
-import { engagedAt } from "./intervals.ts";
 import { History } from "./history.ts";
+import { engagedAt } from "./intervals.ts";
+import { helpSheet, listenToKeys } from "./keyboard.ts";
 import { Layout } from "./layout.ts";
 import { Mechanism } from "./mechanism.ts";
+import { ModeList } from "./mode_list.ts";
+import { Mode } from "./modes.ts";
+import type { Component, Layer } from "./parts.ts";
 import { Playback } from "./playback.ts";
+import { formatValue, Plots } from "./plots.ts";
+import { Pointing } from "./pointing.ts";
+import { Saving } from "./saving.ts";
+import { SceneControl } from "./scene_control.ts";
 import { Geometries } from "./shapes.ts";
+import { SignalList } from "./signal_list.ts";
+import { type Signal, Signals, signalsOf } from "./signals.ts";
 import { Stage } from "./stage.ts";
 import { Timeline } from "./timeline.ts";
+import { Toolbar } from "./toolbar.ts";
 import { Transport } from "./transport.ts";
+import { Tree } from "./tree.ts";
 import type { RowData, ViewData } from "./types.ts";
 
+const PERIOD = 2; // seconds in which one period of a mode is shown
+const LIVE_PLOTS = 500; // milliseconds between two pictures of growing curves
+const LAYERS: Layer[] = ["bodies", "ground", "joints", "forces", "frames", "centres", "ellipsoids", "reactions"];
+
 export class App {
-  readonly layout: Layout;
   readonly clock = new Clock();
-  readonly tooltip = new Tooltip();
-  readonly transport = new Transport(this.clock);
-  readonly timeline = new Timeline(this.clock, this.tooltip);
-  readonly stats = { firstPictureMs: 0, fps: 0 };
+  readonly scene = new SceneControl();
+  readonly stats = { firstPictureMs: 0 };
   data: ViewData | null = null;
   stage: Stage | null = null;
-  mechanism: Mechanism | null = null;
   runs: Playback[] = [];
   run = 0;
-  live: History | null = null;
+  private readonly layout: Layout;
+  private readonly tooltip = new Tooltip();
+  private readonly transport = new Transport(this.clock);
+  private readonly timeline = new Timeline(this.clock, this.tooltip);
+  private readonly plots = new Plots(this.clock);
+  private readonly card = new Card(
+    () => this.scene.select(null),
+    (component) => this.factsNow(component),
+  );
+  private readonly help = helpSheet();
+  private readonly saving = new Saving(this);
+  private readonly tree: Tree;
+  private readonly signalList = new SignalList((signal) => this.toggleSignal(signal));
+  private readonly toolbar: Toolbar;
+  private signals: Signals | null = null;
+  private pointing: Pointing | null = null;
+  private modes: Mode[] = [];
+  private mode = -1;
+  private modeList: ModeList | null = null;
+  private live: History | null = null;
+  private atLiveEnd = true;
+  private livePlots = 0;
+  private ghost: number | null = null;
   private rows = new Map<string, RowData>();
   private poses = new Float64Array(0);
+  private dark = matchMedia("(prefers-color-scheme: dark)").matches;
 
-  constructor(readonly root: HTMLElement) {
+  constructor(root: HTMLElement) {
     this.layout = new Layout(root);
-    this.layout.bottom.append(this.transport.element, this.timeline.element);
-    root.append(this.tooltip.element);
-    this.clock.onTime((t) => this.show(t));
-    this.clock.onState(() => this.stage?.setMoving(this.clock.playing));
+    const { layout, scene, clock } = this;
+    root.append(this.tooltip.element, this.help);
+    layout.bottom.append(this.transport.element, this.timeline.element);
+    layout.stage.append(this.card.element);
+    this.tree = new Tree({
+      select: (component) => scene.select(component),
+      changed: (component) => scene.componentChanged(component),
+      follow: (component) => scene.follow(component),
+      trace: (component) => component && scene.trace(component),
+      swatch: (component) => this.swatch(component),
+    });
+    this.toolbar = new Toolbar(layout.tools, scene, {
+      theme: () => this.setDark(!this.dark),
+      help: () => this.help.showModal(),
+      selectRun: (run) => void this.selectRun(run),
+      compare: (run) => void this.compare(run),
+      ...this.saving.actions,
+    });
+    scene.onComponent = (component) => this.tree.mark(component);
+    scene.onSelect = (component) => {
+      this.card.show(this.data, component);
+      if (component) this.tree.mark(component, true);
+    };
+    this.plots.onChange = () => this.signalList.mark(this.plots.names);
+    this.plots.onDrop = (name, chart) => this.drop(name, chart);
+    clock.onTime((t) => this.show(t));
+    clock.onState(() => this.stage?.setMoving(clock.playing));
+    this.setDark(this.dark);
+    this.listen();
+  }
+
+  get mechanism(): Mechanism | null {
+    return this.scene.mechanism;
   }
 
   get current(): Playback | null {
     return this.runs[this.run] ?? null;
   }
 
+  get charts(): Plots {
+    return this.plots;
+  }
+
+  private listen(): void {
+    const { clock, scene, transport } = this;
+    listenToKeys({
+      toggle: () => clock.toggle(),
+      step: (count) => transport.step(count),
+      start: () => clock.seek(clock.start),
+      end: () => clock.seek(clock.end),
+      loop: () => clock.setLoop(!clock.loop),
+      speed: (way) => transport.changeSpeed(way),
+      fit: () => scene.fit(),
+      look: (name) => scene.look(name),
+      projection: () => scene.toggleProjection(),
+      layer: (name) => scene.toggleLayer(name),
+      grid: () => scene.setGrid(!scene.gridVisible),
+      theme: () => this.setDark(!this.dark),
+      picture: () => this.saving.actions.savePicture(),
+      unselect: () => scene.selected && scene.select(null),
+      help: () => (this.help.open ? this.help.close() : this.help.showModal()),
+    });
+  }
+
+  setDark(dark: boolean): void {
+    this.dark = dark;
+    document.documentElement.dataset.theme = dark ? "dark" : "light";
+    this.stage?.setTheme(dark);
+    this.timeline.request();
+    void this.plots.rebuild();
+  }
+
+  private swatch(component: Component): string {
+    if (component.kind === "body") return `#${bodyColour(component.index).getHexString()}`;
+    if (component.kind === "joint") return this.data?.joints?.[component.index]?.redundant?.length ? "#e0338f" : "#5b6472";
+    return component.kind === "force" ? "#3f9b8f" : "#9aa3ae";
+  }
+
+  /** Shows data in place of what was shown. `again`: the same model changed, so camera and time stay. */
   async open(data: ViewData, again = false): Promise<void> {
-    if (data.format !== "torsor-view" || data.version !== 1) throw new Error(`format ${data.format} ${data.version} is not torsor-view 1`);
+    if (data.format !== "torsor-view" || data.version !== 1) throw new Error(`its format is ${data.format} ${data.version}, this page reads torsor-view 1`);
+    this.clock.pause();
     this.data = data;
+    this.live = null;
+    this.mode = -1;
+    this.ghost = null;
+    this.poses = new Float64Array(data.bodies.length * 7);
     this.layout.setTitle(data.name, data.subtitle ?? "");
+    this.layout.banner.hidden = true;
     if (data.info?.warning) this.warn(data.info.warning);
     this.runs = (data.runs ?? []).map((run) => new Playback(run, data.bodies.length));
     for (const run of this.runs) run.onArrival = () => this.show(this.clock.time);
     await this.runs[0]?.open();
     await this.openScene(data, again);
-    this.selectRun(0);
-    this.clock.chooseSpeed();
+    this.signals = new Signals(this.runs, data.joints ?? [], () => this.live);
+    this.plots.signals = this.signals;
+    this.run = 0;
+    this.takeRun();
+    if (!again) this.clock.chooseSpeed();
     this.transport.setTimes(this.current?.times ?? []);
-    this.frame(again);
+    this.scene.frame(this.current, again);
     this.stage?.draw();
     this.stats.firstPictureMs ||= performance.now();
+    await this.openPanels(data, again);
   }
 
   private async openScene(data: ViewData, again: boolean): Promise<void> {
     const solids = data.bodies.reduce((sum, body) => sum + (body.shapes?.length ?? 0), (data.joints?.length ?? 0) * 3);
     const heavy = solids > 1500;
-    const geometries = new Geometries(heavy ? 0.1 : solids > 400 ? 0.5 : 1);
+    const geometries = new Geometries(heavy ? 0.1 : solids > 300 ? 0.4 : 1);
     const problems = await geometries.addMeshes(data.meshes ?? []);
     if (problems.length) this.warn(problems[0]);
-    this.mechanism?.dispose();
-    this.mechanism?.geometries.dispose();
+    const before = this.mechanism;
+    before?.dispose();
+    before?.geometries.dispose();
     try {
-      if (!this.stage || !again) {
-        this.stage?.dispose();
-        this.stage = new Stage(this.layout.stage, data.up ?? [0, 0, 1], heavy);
-        this.stage.beforeDraw = () => this.mechanism?.update();
-      }
-      this.mechanism = new Mechanism(data, geometries, this.stage.software || heavy, this.stage.scene);
-      this.stage.setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
+      if (!this.stage || !again) this.makeStage(data, heavy);
+      const stage = this.stage as unknown as Stage;
+      const mechanism = new Mechanism(data, geometries, stage.software || heavy, stage.scene);
+      if (again && before) for (const layer of LAYERS) mechanism.parts.setVisible(layer, before.parts.isVisible(layer));
+      this.scene.connect(stage, mechanism, () => this.current);
     } catch (error) {
       this.stage = null;
-      this.mechanism = null;
       this.layout.stage.append(make("p", { class: "no-scene" }, `The scene cannot be drawn: ${(error as Error).message}. Plots and time line still work.`));
     }
   }
 
-  selectRun(index: number): void {
-    this.run = index;
+  private makeStage(data: ViewData, heavy: boolean): void {
+    this.pointing?.dispose();
+    this.stage?.dispose();
+    const stage = new Stage(this.layout.stage, data.up ?? [0, 0, 1], heavy);
+    this.stage = stage;
+    stage.beforeDraw = () => this.scene.update(this.current?.frame(this.clock.time) ?? 0);
+    stage.setTheme(this.dark);
+    this.pointing = new Pointing(stage, () => this.mechanism?.parts ?? null, this.tooltip, {
+      select: (component) => this.scene.select(component),
+      trace: (component, point) => this.scene.trace(component, point),
+      follow: (component) => this.scene.follow(component),
+    });
+  }
+
+  private async openPanels(data: ViewData, again: boolean): Promise<void> {
+    const { layout, scene } = this;
+    const components = this.mechanism?.components ?? [];
+    this.tree.setComponents(data.ground?.length ? components : components.slice(1));
+    this.card.show(data, null);
+    layout.left.set("Components", this.tree.element);
+    layout.left.set("Signals", this.signalList.element);
+    layout.right.set("Plots", this.plots.element);
+    layout.right.set("Diagnosis", diagnosisPage(data, { choose: (name) => scene.selectName(name), seek: (t) => this.clock.seek(t) }));
+    this.openModes(data);
+    this.listSignals();
+    await scene.arrows?.open(this.current);
+    this.toolbar.build(this.runs.map((run, i) => run.name || `run ${i + 1}`), this.run, data.views ?? [], this.stage !== null);
+    if (again) await this.plots.rebuild();
+    else await this.plotFirst();
+    this.stage?.request();
+  }
+
+  private openModes(data: ViewData): void {
+    const list = data.modes ?? [];
+    this.modes = list.map((mode) => new Mode(mode, data.bodies, data.size ?? 1));
+    this.modeList = list.length ? new ModeList(list, (number) => void this.showMode(number), () => this.show(this.clock.time)) : null;
+    this.layout.right.set("Modes", this.modeList?.element ?? null);
+    if (!list.length || this.runs.length) return;
+    this.layout.right.open("Modes");
+    void this.showMode(0);
+    this.modeList?.choose(0);
+  }
+
+  /** Animates a mode; −1 goes back to the run. */
+  async showMode(number: number): Promise<void> {
+    this.clock.pause();
+    await this.modes[number]?.open();
+    this.mode = number;
+    if (number < 0) {
+      this.takeRun();
+      this.mechanism?.move(this.data?.bodies.flatMap((body) => [...body.p, ...body.q]) ?? []);
+      this.clock.seek(this.clock.start);
+      return;
+    }
+    this.clock.setRange(0, PERIOD);
+    this.clock.speed = 1;
+    this.transport.setTimes(Array.from({ length: 41 }, (_, i) => (i / 40) * PERIOD));
+    this.timeline.setRun(null);
+    this.clock.seek(0);
+    this.clock.play();
+  }
+
+  private listSignals(): void {
+    this.signalList.setSignals(this.signals?.list(this.run) ?? []);
+    this.signalList.mark(this.plots.names);
+  }
+
+  /** Plots what says most at first sight: own signals, or coordinates, and energies. */
+  private async plotFirst(): Promise<void> {
+    this.plots.clear();
+    this.plots.run = this.run;
+    const list = this.signals?.list(this.run) ?? [];
+    const of = (group: string, count: number): Signal[] => list.filter((signal) => signal.group === group).slice(0, count);
+    const unit = (signals: Signal[]): Signal[] => signals.filter((signal) => signal.unit === signals[0].unit);
+    const own = of("signal", 4);
+    for (const group of [unit(own), unit(of("coordinate", 4)), unit(of("energy", 3))]) if (group.length) await this.plots.add(group);
+  }
+
+  private takeRun(): void {
     const run = this.current;
     this.rows = new Map((run?.data.rows ?? []).map((row) => [row.name, row]));
     this.clock.setRange(run?.start ?? 0, run?.end ?? 0);
-    this.timeline.setRun(run?.data ?? null);
+    this.timeline.setRun(run ? run.data : null);
+    this.transport.setTimes(run?.times ?? []);
     this.clock.seek(this.clock.time);
+  }
+
+  async selectRun(index: number): Promise<void> {
+    const run = this.runs[index];
+    if (!run) return;
+    this.mode = -1;
+    await run.open();
+    this.run = index;
+    this.takeRun();
+    this.scene.traces?.rebuild();
+    await this.scene.arrows?.open(run);
+    this.plots.run = index;
+    this.listSignals();
+    await this.plots.rebuild();
+  }
+
+  /** Shows a second run as a ghost and dashed in plots. */
+  async compare(index: number | null): Promise<void> {
+    const run = index === null ? null : this.runs[index];
+    if (run && !run.times.length) await run.open();
+    this.ghost = run ? index : null;
+    this.mechanism?.setGhost(this.ghost !== null);
+    this.plots.other = this.ghost;
+    this.show(this.clock.time);
+    await this.plots.rebuild();
+  }
+
+  private toggleSignal(signal: Signal): void {
+    if (this.plots.names.has(signal.name)) this.plots.remove(signal.name);
+    else {
+      if (!this.layout.right.visible) this.layout.toggle("right");
+      this.layout.right.open("Plots");
+      void this.plots.add([signal]);
+    }
+  }
+
+  private drop(name: string, chart: number | null): void {
+    const list = this.signals?.list(this.run) ?? [];
+    const [kind, ...rest] = name.split(":");
+    const text = rest.join(":");
+    if (kind === "signal") void this.plots.add(list.filter((signal) => signal.name === text), chart);
+    if (kind === "component") void this.plots.add(signalsOf(text, list), null);
   }
 
   /** Shows all bodies as they are at a time. */
   private show(t: number): void {
-    const { mechanism } = this;
-    if (!mechanism) return;
-    if (this.current?.sample(t)) mechanism.move(this.current.now);
-    mechanism.setEngaged((name) => {
+    const { mechanism, poses } = this;
+    if (mechanism && this.mode >= 0) {
+      this.modes[this.mode]?.sample((2 * Math.PI * t) / PERIOD, this.modeList?.amplitude ?? 1, poses);
+      mechanism.move(poses);
+    } else if (mechanism && this.live?.sample(t, poses)) mechanism.move(poses);
+    else if (mechanism && this.current?.sample(t)) mechanism.move(this.current.now);
+    const ghost = this.ghost === null ? null : this.runs[this.ghost];
+    if (ghost?.sample(t)) mechanism?.move(ghost.now, mechanism.ghosts);
+    mechanism?.setEngaged((name) => {
       const row = this.rows.get(name);
       return row ? engagedAt(row, t) : null;
     });
+    if (this.live) this.atLiveEnd = t >= this.clock.end - 1e-12;
+    if (this.card.component) this.card.update();
     this.stage?.request();
   }
 
-  /** Fits camera, light and ground to the whole motion. */
-  frame(keepCamera = false): void {
-    const { stage, mechanism } = this;
-    if (!stage || !mechanism) return;
-    const box = mechanism.extent(this.current);
-    const sphere = box.getBoundingSphere(new THREE.Sphere());
-    const radius = Math.max(sphere.radius, 0.02 * mechanism.size);
-    const { up } = stage.cameras;
-    const low = Math.min(box.min.dot(up), box.max.dot(up));
-    stage.illuminate(sphere.center, radius, low >= -0.03 * radius ? Math.min(0, low) : low - 0.04 * radius);
-    if (!keepCamera) stage.cameras.fit(sphere.center, 0.92 * radius, firstDirection(box.getSize(new THREE.Vector3()), up));
-    stage.request();
+  private factsNow(component: Component): [string, string][] {
+    const frame = component.kind === "body" ? this.mechanism?.frames[component.index] : null;
+    if (frame) return [["centre of mass", frame.valid ? [...frame.group.position].map(formatValue).join(", ") : "not a number"]];
+    if (component.kind !== "joint") return [];
+    const facts: [string, string][] = [];
+    const row = this.rows.get(component.name);
+    const engaged = row ? engagedAt(row, this.clock.time) : null;
+    if (engaged !== null) facts.push(["now", engaged ? "engaged" : "released"]);
+    const { force, torque } = this.scene.arrows?.valuesOf(component.index, this.current?.frame(this.clock.time) ?? 0) ?? { force: null, torque: null };
+    if (force !== null) facts.push(["reaction force", `${formatValue(force)} N`]);
+    if (torque !== null) facts.push(["reaction torque", `${formatValue(torque)} N m`]);
+    return facts;
   }
 
   warn(text: string): void {
@@ -127,42 +368,40 @@ export class App {
     this.layout.connection.dataset.state = text;
   }
 
-  /** Poses that the server sends while a simulation runs. */
+  /** Takes poses that the server sends while a simulation runs. The picture follows unless the user looks back. */
   receive(time: number, poses: number[], signals: Record<string, number>): void {
+    const first = !this.live;
     this.live ??= new History(this.data?.bodies.length ?? 0);
+    const known = this.live.signals.size;
     this.live.add(time, poses, signals);
-    this.poses = Float64Array.from(poses);
-    this.mechanism?.move(this.poses);
-    this.stage?.request();
+    const { times } = this.live;
+    if (!times.length) return;
+    const follow = (first || this.atLiveEnd) && !this.clock.playing;
+    this.clock.setRange(times[0], times[times.length - 1]);
+    if (first) this.transport.setTimes(times);
+    if (this.live.signals.size !== known) this.listSignals();
+    if (follow) this.clock.seek(time);
+    if (performance.now() - this.livePlots < LIVE_PLOTS) return;
+    this.livePlots = performance.now();
+    this.transport.setTimes(times);
+    this.timeline.showAll();
+    void this.plots.refresh();
   }
 
-  private pose(name: string): { p: number[]; q: number[] } | null {
+  /** The pose of a body as the scene graph has it. */
+  pose(name: string): { p: number[]; q: number[] } | null {
     const frame = this.mechanism?.frames.find((one) => one.data.name === name);
     if (!frame?.valid) return null;
-    const p = new THREE.Vector3();
-    const q = new THREE.Quaternion();
+    const [p, q] = [new THREE.Vector3(), new THREE.Quaternion()];
     frame.group.matrixWorld.decompose(p, q, new THREE.Vector3());
     return { p: [p.x, p.y, p.z], q: [q.w, q.x, q.y, q.z] };
   }
 
-  /** What tests and notebooks may call as window.torsor. */
-  api(): Record<string, unknown> {
-    const { clock, stats } = this;
-    const app = this;
-    return {
-      get state() {
-        return { time: clock.time, frame: app.current?.frame(clock.time) ?? 0, playing: clock.playing, speed: clock.speed, run: app.run };
-      },
-      get stats() {
-        return { ...stats, fps: clock.stats.fps };
-      },
-      seek: (t: number) => clock.seek(t),
-      play: () => clock.play(),
-      pause: () => clock.pause(),
-      setSpeed: (speed: number) => clock.setSpeed(speed),
-      pose: (name: string) => this.pose(name),
-      rows: () => this.timeline.statesAt(clock.time),
-      cursorTime: () => clock.time,
-    };
+  statesOfRows(): { name: string; engagedAtCursor: boolean | null }[] {
+    return this.timeline.statesAt(this.clock.time);
+  }
+
+  async plot(names: string[]): Promise<void> {
+    await this.plots.add((this.signals?.list(this.run) ?? []).filter((signal) => names.includes(signal.name)));
   }
 }

@@ -68,21 +68,32 @@ export class Cameras {
     this.controls.update();
   }
 
-  /** Looks at a sphere from a direction, or from where the camera is now. */
-  fit(centre: THREE.Vector3, radius: number, direction?: THREE.Vector3): void {
-    this.centre.copy(centre);
-    this.radius = radius > 0 && Number.isFinite(radius) ? radius : 1;
+  /** Looks at a box from a direction, or from where the camera is now, so that the box fills the picture. */
+  fitBox(box: THREE.Box3, direction?: THREE.Vector3): void {
+    const sphere = box.getBoundingSphere(new THREE.Sphere());
+    this.centre.copy(sphere.center);
+    this.radius = sphere.radius > 0 && Number.isFinite(sphere.radius) ? sphere.radius : 1;
     const from = direction ? direction.clone() : this.active.position.clone().sub(this.controls.target);
     if (from.lengthSq() < 1e-12) from.set(1, -1, 1);
     from.normalize();
     // A direction along "up" has no horizon; a small tilt gives it one.
     if (Math.abs(from.dot(this.up)) > 0.9999) from.addScaledVector(Math.abs(this.up.y) > 0.9 ? new THREE.Vector3(0, 0, 1) : new THREE.Vector3(0, -1, 0), 1e-3).normalize();
-    const half = (ANGLE * Math.PI) / 360;
-    const narrow = Math.min(half, Math.atan(Math.tan(half) * this.aspect));
-    const distance = this.radius / Math.sin(narrow);
-    this.controls.target.copy(centre);
-    this.active.position.copy(centre).addScaledVector(from, distance);
-    this.orthographic.userData.height = (2 * this.radius) / Math.min(1, this.aspect);
+    const right = new THREE.Vector3().crossVectors(this.up, from).normalize();
+    const above = new THREE.Vector3().crossVectors(from, right);
+    const tangent = Math.tan((ANGLE * Math.PI) / 360) * 0.86; // leaves a margin
+    let distance = 0;
+    let half = 0;
+    const corner = new THREE.Vector3();
+    for (let i = 0; i < 8; i++) {
+      corner.set(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : box.min.y, i & 4 ? box.max.z : box.min.z).sub(this.centre);
+      const extent = Math.max(Math.abs(corner.dot(above)), Math.abs(corner.dot(right)) / this.aspect);
+      distance = Math.max(distance, corner.dot(from) + extent / tangent);
+      half = Math.max(half, extent);
+    }
+    distance = Math.max(distance, 0.4 * this.radius);
+    this.controls.target.copy(this.centre);
+    this.active.position.copy(this.centre).addScaledVector(from, distance);
+    this.orthographic.userData.height = 2.3 * (half || this.radius);
     this.orthographic.zoom = 1;
     this.range();
     this.frameOrthographic();

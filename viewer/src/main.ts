@@ -4,6 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { App } from "./app.ts";
 import { make } from "./dom.ts";
+import { interfaceOf } from "./interface.ts";
 import { followServer, fetchData } from "./live.ts";
 import type { LiveTag, ViewData } from "./types.ts";
 
@@ -32,4 +33,4 @@ const ready = begin().catch((error: Error) => {
   say(`The data of this page cannot be shown: ${error.message}`);
 });
 
-(window as unknown as { torsor: unknown }).torsor = Object.assign(app.api(), { ready, errors });
+(window as unknown as { torsor: unknown }).torsor = interfaceOf(app, ready, errors);

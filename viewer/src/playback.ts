@@ -75,8 +75,13 @@ export class Playback {
     return this.data.poses ? [{ first: 0, frames: this.times.length, poses: this.data.poses }] : [];
   }
 
-  async open(): Promise<void> {
+  async openTimes(): Promise<void> {
     this.times = (await decode(this.data.times)) as Float64Array;
+  }
+
+  /** Decodes the times and the first part of the poses. */
+  async open(): Promise<void> {
+    await this.openTimes();
     this.parts = this.chunks.map(() => null);
     if (this.parts.length) await this.load(0);
   }

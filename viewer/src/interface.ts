@@ -1,0 +1,44 @@
+// What tests, notebooks and the package may call as window.torsor.
+
+import type { App } from "./app.ts";
+import type { Layer } from "./parts.ts";
+
+async function addressOf(blob: Blob): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(new Error("the picture cannot be read"));
+    reader.readAsDataURL(blob);
+  });
+}
+
+export function interfaceOf(app: App, ready: Promise<void>, errors: string[]): Record<string, unknown> {
+  const { clock, scene, stats } = app;
+  return {
+    ready,
+    errors,
+    get state() {
+      return { time: clock.time, frame: app.current?.frame(clock.time) ?? 0, playing: clock.playing, speed: clock.speed, run: app.run };
+    },
+    get stats() {
+      return { ...stats, fps: clock.stats.fps };
+    },
+    seek: (t: number) => clock.seek(t),
+    play: () => clock.play(),
+    pause: () => clock.pause(),
+    setSpeed: (speed: number) => clock.setSpeed(speed),
+    pose: (name: string) => app.pose(name),
+    rows: () => app.statesOfRows(),
+    cursorTime: () => app.charts.cursorTime(),
+    plotted: () => [...app.charts.names],
+    plot: (names: string[]) => app.plot(names),
+    select: (name: string) => scene.selectName(name),
+    setLayer: (layer: Layer, visible: boolean) => scene.setLayer(layer, visible),
+    look: (name: string) => scene.look(name),
+    setDark: (dark: boolean) => app.setDark(dark),
+    selectRun: (run: number) => app.selectRun(run),
+    compare: (run: number | null) => app.compare(run),
+    showMode: (number: number) => app.showMode(number),
+    picture: async (width?: number, height?: number) => (app.stage ? addressOf(await app.stage.picture(width, height)) : null),
+  };
+}

@@ -1,0 +1,181 @@
+// What a user does with the scene: views, layers, selection, following, traces, arrows, clip plane.
+
+import * as THREE from "three";
+import { Arrows } from "./arrows.ts";
+import { bodyColour } from "./bodies.ts";
+import { firstDirection, namedViews } from "./camera.ts";
+import type { Mechanism } from "./mechanism.ts";
+import type { Component, Layer } from "./parts.ts";
+import type { Playback } from "./playback.ts";
+import type { Stage } from "./stage.ts";
+import { Traces } from "./traces.ts";
+
+export class SceneControl {
+  stage: Stage | null = null;
+  mechanism: Mechanism | null = null;
+  arrows: Arrows | null = null;
+  traces: Traces | null = null;
+  selected: Component | null = null;
+  gridVisible = true;
+  onLayers: () => void = () => undefined;
+  /** Called where components look different: selected, hidden, dim. */
+  onComponent: (component: Component) => void = () => undefined;
+  onSelect: (component: Component | null) => void = () => undefined;
+  private followed: Component | null = null;
+  private lastPlace = new THREE.Vector3();
+  private box = new THREE.Box3();
+  private clip = { axis: "", share: 0.5 };
+
+  /** Takes a new mechanism. */
+  connect(stage: Stage, mechanism: Mechanism, run: () => Playback | null): void {
+    this.stage = stage;
+    this.mechanism = mechanism;
+    this.arrows = new Arrows(mechanism);
+    if (this.traces) stage.scene.remove(this.traces.group);
+    this.traces?.clear();
+    this.traces = new Traces(run);
+    stage.scene.add(this.traces.group);
+    this.selected = null;
+    this.followed = null;
+  }
+
+  /** Fits camera, light and ground to the whole motion of a run. */
+  frame(run: Playback | null, keepCamera = false): void {
+    const { stage, mechanism } = this;
+    if (!stage || !mechanism) return;
+    this.box = mechanism.extent(run);
+    const sphere = this.box.getBoundingSphere(new THREE.Sphere());
+    const radius = Math.max(sphere.radius, 0.02 * mechanism.size);
+    const { up } = stage.cameras;
+    const low = Math.min(this.box.min.dot(up), this.box.max.dot(up));
+    stage.illuminate(sphere.center, radius, low >= -0.03 * radius ? Math.min(0, low) : low - 0.04 * radius);
+    if (!keepCamera) this.fit(firstDirection(this.box.getSize(new THREE.Vector3()), up));
+  }
+
+  fit(direction?: THREE.Vector3): void {
+    const { stage } = this;
+    if (!stage) return;
+    stage.cameras.fitBox(this.box, direction);
+    stage.request();
+  }
+
+  look(name: string): void {
+    if (this.stage) this.fit(namedViews(this.stage.cameras.up)[name]);
+  }
+
+  lookFrom(direction: [number, number, number]): void {
+    this.fit(new THREE.Vector3(...direction));
+  }
+
+  toggleProjection(): void {
+    const cameras = this.stage?.cameras;
+    cameras?.setOrthographic(!cameras.isOrthographic);
+    this.stage?.request();
+  }
+
+  isVisible(layer: Layer): boolean {
+    return this.mechanism?.parts.isVisible(layer) ?? false;
+  }
+
+  setLayer(layer: Layer, visible: boolean): void {
+    this.mechanism?.parts.setVisible(layer, visible);
+    this.onLayers();
+    this.stage?.request();
+  }
+
+  toggleLayer(layer: Layer): void {
+    if (layer !== "reactions" || this.arrows?.available) this.setLayer(layer, !this.isVisible(layer));
+  }
+
+  setGrid(visible: boolean): void {
+    this.gridVisible = visible;
+    if (this.stage) this.stage.ground.group.visible = visible;
+    this.onLayers();
+    this.stage?.request();
+  }
+
+  setArrows(scale: number | null, threshold: number | null): void {
+    if (!this.arrows) return;
+    if (scale !== null) this.arrows.scale = scale;
+    if (threshold !== null) this.arrows.threshold = threshold;
+    if (!this.isVisible("reactions")) this.setLayer("reactions", true);
+    this.stage?.request();
+  }
+
+  setTransparency(share: number): void {
+    for (const component of this.mechanism?.bodies ?? []) {
+      component.alpha = 1 - share;
+      this.onComponent(component);
+    }
+    this.mechanism?.parts.invalidate();
+    this.stage?.request();
+  }
+
+  /** Cuts what is on one side of a plane across an axis. */
+  setClip(axis: string | null, share: number | null): void {
+    if (axis !== null) this.clip.axis = axis;
+    if (share !== null) this.clip.share = share;
+    const index = ["x", "y", "z"].indexOf(this.clip.axis);
+    if (index < 0) return this.stage?.setClip(null);
+    const normal = new THREE.Vector3().setComponent(index, -1);
+    const [low, high] = [this.box.min.getComponent(index), this.box.max.getComponent(index)];
+    const margin = 0.02 * (high - low) + 1e-9;
+    this.stage?.setClip(new THREE.Plane(normal, low - margin + (high - low + 2 * margin) * this.clip.share));
+  }
+
+  select(component: Component | null): void {
+    const before = this.selected;
+    this.selected = component === before ? null : component;
+    if (before) before.highlighted = false;
+    if (this.selected) this.selected.highlighted = true;
+    for (const one of [before, this.selected]) if (one) this.onComponent(one);
+    this.mechanism?.parts.invalidateColours();
+    this.onSelect(this.selected);
+    this.stage?.request();
+  }
+
+  selectName(name: string): void {
+    const component = this.mechanism?.components.find((one) => one.name === name);
+    if (component && component !== this.selected) this.select(component);
+  }
+
+  /** To be called where a component was hidden or made transparent. */
+  componentChanged(component: Component): void {
+    this.mechanism?.parts.invalidate();
+    this.onComponent(component);
+    this.stage?.request();
+  }
+
+  follow(component: Component | null): void {
+    this.followed = component;
+    const frame = component && this.mechanism?.frames[component.index];
+    if (!frame || !this.stage) return;
+    this.lastPlace.setFromMatrixPosition(frame.matrix);
+    this.stage.cameras.shift(this.lastPlace.clone().sub(this.stage.cameras.controls.target));
+    this.stage.request();
+  }
+
+  trace(component: Component, at?: THREE.Vector3): void {
+    const frame = this.mechanism?.frames[component.index];
+    if (component.kind !== "body" || !frame) return;
+    const point = at ? at.clone().applyMatrix4(frame.matrix.clone().invert()) : new THREE.Vector3();
+    this.traces?.toggle(component.index, point, bodyColour(component.index));
+    this.stage?.request();
+  }
+
+  /** Moves everything to the present frame; called before each picture. */
+  update(frame: number): void {
+    const { mechanism, stage } = this;
+    if (!mechanism || !stage) return;
+    const followed = this.followed && mechanism.frames[this.followed.index];
+    if (followed?.valid) {
+      const place = new THREE.Vector3().setFromMatrixPosition(followed.matrix);
+      const by = place.clone().sub(this.lastPlace);
+      if (by.lengthSq() > 0) stage.cameras.shift(by);
+      this.lastPlace.copy(place);
+    }
+    this.arrows?.update(frame);
+    this.traces?.update(frame);
+    mechanism.update();
+  }
+}

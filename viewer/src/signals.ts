@@ -1,0 +1,104 @@
+// The signals of all runs: what can be plotted, and where their values are.
+
+import { decode } from "./decode.ts";
+import type { History } from "./history.ts";
+import type { Playback } from "./playback.ts";
+import type { JointData, NumberArray } from "./types.ts";
+
+export interface Signal {
+  name: string;
+  group: string;
+  unit: string;
+  label: string;
+}
+
+const GROUPS = ["signal", "coordinate", "rate", "energy", "reaction", "drift"];
+
+/** The order in which groups are listed. */
+export function compareGroups(a: string, b: string): number {
+  const rank = (group: string): number => (GROUPS.includes(group) ? GROUPS.indexOf(group) : GROUPS.length);
+  return rank(a) - rank(b) || a.localeCompare(b);
+}
+
+export class Signals {
+  private values = new Map<string, Promise<NumberArray>>();
+
+  constructor(
+    private readonly runs: Playback[],
+    private readonly joints: JointData[],
+    private readonly live: () => History | null,
+  ) {}
+
+  /** Signals of a run, with sizes of reactions where the run has reactions but no signals of them. */
+  list(run: number): Signal[] {
+    const data = this.runs[run]?.data;
+    const signals: Signal[] = (data?.signals ?? []).map((one) => ({ name: one.name, group: one.group || "signal", unit: one.unit ?? "", label: one.label || one.name }));
+    if (data?.reactions && !signals.some((one) => one.group === "reaction")) {
+      this.reactionJoints(run).forEach((joint) => {
+        const name = this.joints[joint]?.name ?? `joint ${joint}`;
+        signals.push({ name: `reaction force of ${name}`, group: "reaction", unit: "N", label: `|F| ${name}` });
+        if (data.reactions?.torque) signals.push({ name: `reaction torque of ${name}`, group: "reaction", unit: "N m", label: `|M| ${name}` });
+      });
+    }
+    for (const name of this.live()?.signals.keys() ?? []) if (!signals.some((one) => one.name === name)) signals.push({ name, group: "signal", unit: "", label: name });
+    return signals;
+  }
+
+  reactionJoints(run: number): number[] {
+    return this.runs[run]?.data.reactions?.joint_index ?? this.joints.map((_, i) => i);
+  }
+
+  /** Times and values of a signal in a run; null where the run has no such signal. */
+  async curve(run: number, name: string): Promise<{ times: ArrayLike<number>; values: ArrayLike<number> } | null> {
+    const history = this.live();
+    const recent = history?.signals.get(name);
+    if (history && recent) return { times: history.times, values: recent };
+    const playback = this.runs[run];
+    if (!playback) return null;
+    if (!playback.times.length) await playback.openTimes();
+    const key = `${run}|${name}`;
+    let values = this.values.get(key);
+    if (!values) {
+      const found = this.load(run, name);
+      if (!found) return null;
+      values = found;
+      this.values.set(key, values);
+    }
+    return { times: playback.times, values: await values };
+  }
+
+  private load(run: number, name: string): Promise<NumberArray> | null {
+    const { data } = this.runs[run];
+    const signal = data.signals?.find((one) => one.name === name);
+    if (signal) return decode(signal.values);
+    if (!data.reactions) return null;
+    const joints = this.reactionJoints(run);
+    const index = joints.findIndex((joint) => name.endsWith(` of ${this.joints[joint]?.name ?? `joint ${joint}`}`));
+    const packed = name.startsWith("reaction torque") ? data.reactions.torque : data.reactions.force;
+    if (index < 0 || !packed) return null;
+    return decode(packed).then((all) => norms(all, joints.length, index));
+  }
+}
+
+/** Lengths of the vectors of one joint. */
+function norms(all: NumberArray, joints: number, index: number): Float64Array {
+  const frames = Math.floor(all.length / (3 * joints));
+  return Float64Array.from({ length: frames }, (_, frame) => {
+    const i = (frame * joints + index) * 3;
+    return Math.hypot(all[i], all[i + 1], all[i + 2]);
+  });
+}
+
+/** Signals that belong to a component: its name is a part of theirs. */
+export function signalsOf(name: string, signals: Signal[], most = 6): Signal[] {
+  const letters = /[\p{L}\p{N}_]/u;
+  const belongs = (text: string): boolean => {
+    for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
+      const before = text[at - 1];
+      const after = text[at + name.length];
+      if (!(before && (letters.test(before) || before === ".")) && !(after && letters.test(after))) return true;
+    }
+    return false;
+  };
+  return signals.filter((signal) => belongs(signal.name)).slice(0, most);
+}
