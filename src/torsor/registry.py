@@ -20,7 +20,7 @@ Class = TypeVar("Class", bound=type)
 
 _TABLE: dict[str, dict[str, Any]] = {}
 _HOMES = {  # folders, or files, whose classes register themselves, by kind
-    "action": ["events.actions"], "backend": ["kernels.backends"], "case": ["cases"], "constraint": ["joints",
+    "action": ["events.actions", "run.events.actions"], "backend": ["kernels.backends"], "case": ["cases"], "constraint": ["joints",
     "constraints", "forces"],
     "force": ["forces"], "format": ["exchange"], "formulation": ["formulations"], "group": ["lie"],
     "integrator": ["methods.integrators"], "joint": ["joints"], "projection": ["methods.projections"],

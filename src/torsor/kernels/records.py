@@ -36,6 +36,15 @@ def rows(**fields):
     return np.dtype([(name, float if kind is REAL else np.int64) for name, kind in fields.items()])
 
 
+def table(kind, entries):
+    """A table from entries by field name; a field that an entry leaves out is 0."""
+    found = np.zeros(len(entries), kind)
+    for k, entry in enumerate(entries):
+        for name, value in entry.items():
+            found[name][k] = value
+    return found
+
+
 class Record:
     """Base of all records; a subclass declares its fields by annotations."""
 

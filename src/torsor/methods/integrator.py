@@ -60,7 +60,8 @@ def integrator_of(method, also=()):
 
 
 def modules():
-    """Modules with the steps of all methods of the package."""
+    """Modules with the compiled steps of all methods, projections and actions of the package."""
     found = {cls.loop[0] for cls in registered("integrator").values()}
     found |= {cls.stages[0] for cls in registered("projection").values() if cls.stages is not None}
+    found |= {cls.loop[0] for cls in registered("action").values() if cls.loop is not None}
     return sorted(module for module in found if module.startswith("torsor."))

@@ -88,7 +88,13 @@ class WithEvents:
             raise ModelError(f"model {self.name!r} has been compiled and cannot change; {event.owner} stays as it was")
         self._check_actions(event.owner, actions)
         self.derived.clear()
+        self._join_actions(event, actions, len(event.actions))
         fill_in(event, actions=(*event.actions, *actions))
+
+    def _join_actions(self, event, actions, first=0):
+        """Let actions of an event add what they need; their names count from `first`."""
+        for k, action in enumerate(actions, first):
+            action.join(self, f"{event.name}.{action.key}{k or ''}")
 
     def state(self, name: str, rate: Any, start: Any = 0.0) -> ca.SX:
         """A number, or a vector, that follows its rate from a start: the integral of an error, a filter, a current, a pressure.
@@ -164,6 +170,7 @@ class WithEvents:
 
     def _occasion(self, event):
         fill_in(event, remember=self._remember, extend=self._extend)
+        self._join_actions(event, event.actions)
         list.append(self.events, event)
         return self._enter(event.name, event)
 

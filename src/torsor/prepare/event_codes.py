@@ -26,3 +26,4 @@ STICK_OR_SLIDE = 4  # let dry friction decide between sticking and sliding
 END = 5  # end the run
 CALL_CONTROLLER = 6  # call a controller in Python
 DECIDE = 7  # decide again which contacts and friction elements act
+CALL_STEP = 8  # call the compiled code of a step

@@ -6,6 +6,7 @@ import casadi as ca
 import numpy as np
 
 from ..events import ANSWERS, Clock
+from ..kernels.records import table
 from . import event_codes
 from .event_records import DURING, FRICTION, HEADING, ONESIDED, OP, WATCH
 
@@ -46,6 +47,7 @@ class Plan:
     frictions: list = field(default_factory=list)  # names of dry friction, in the order of their table
     asked: dict = field(default_factory=dict)  # event → its controller in Python, and the first slot of its inputs
     clocks: list = field(default_factory=list)  # for each clock the place of its count in p, and the clock
+    steps: list = field(default_factory=list)  # modules and names of the code of steps that have their own
     measured: list = field(default_factory=list)  # for each event the row that has the unit of its function, or None
     tables: dict = field(default_factory=dict)  # fields of the record `Program`, without units
 
@@ -74,7 +76,7 @@ def lower_events(model, rows):
         friction_row["stops"], friction_row["starts"], friction_row["reverses"] = events
         friction_row["pulled"] = _add_slots(plan, *friction.pulled())
         friction_row["drift"] = _add_slots(plan, *map(Rate, ca.vertsplit(friction.sliding())))
-    friction_table = np.array([tuple(r[name] for name in FRICTION.names) for r in friction_rows], FRICTION)
+    friction_table = table(FRICTION, friction_rows)
     used = in_constraints(model)
     plan.tables |= {
         "bits": np.array([places[id(c.active)] for c in switched], np.int64),
@@ -99,14 +101,16 @@ def _event_tables(model, plan, row, frictions):
         conditions += _source_conditions(event.source, plan.places)
         steps = [step for action in event.actions for step in action.steps(model)]
         event_ops = [op for step in steps for op in _lower(step, k, plan, row, frictions)]
-        ranges = (len(during), len(during) + len(conditions), len(ops), len(ops) + len(event_ops))
-        watches.append((*_watch(model, event, plan.places, event_ops), *ranges))
-        during += [(plan.places[id(memory)], value) for memory, value in conditions]
+        watch = _watch(model, event, plan.places, event_ops)
+        watch |= {"during": len(during), "during_end": len(during) + len(conditions)}
+        watch |= {"ops": len(ops), "ops_end": len(ops) + len(event_ops)}
+        watches.append(watch)
+        during += [{"place": plan.places[id(memory)], "value": value} for memory, value in conditions]
         ops += event_ops
     return {
-        "events": np.array(watches, WATCH),
-        "during": np.array(during, DURING),
-        "ops": np.array([tuple(op) for op in ops], OP),
+        "events": table(WATCH, watches),
+        "during": table(DURING, during),
+        "ops": table(OP, ops),
     }
 
 
@@ -114,11 +118,17 @@ def _one_sided_table(model, switched, places, row):
     """The table ONESIDED."""
     lifts = {id(event.source): k for k, event in enumerate(model.events)}  # the last event of a contact opens it
     one_sided = [
-        (places[id(c.active)], row[f"{c.name}[0]"], lifts[id(c)], places[id(c.loaded)], not c.sides)
+        {
+            "place": places[id(c.active)],
+            "row": row[f"{c.name}[0]"],
+            "lift": lifts[id(c)],
+            "loaded": places[id(c.loaded)],
+            "single": not c.sides,
+        }
         for c in switched
         if hasattr(c, "gaps")
     ]
-    return np.array(one_sided, ONESIDED)
+    return table(ONESIDED, one_sided)
 
 
 def _heading_table(friction_table, frictions, places):
@@ -126,10 +136,18 @@ def _heading_table(friction_table, frictions, places):
     crawls = [places[id(f.crawl)] for f in frictions if len(f.direction) > 1]
     several = friction_table[friction_table["parts"] > 1]
     headings = [
-        (f["heading"], f["speed"] + 1, f["parts"], f["stops"], crawl, f["row"], f["drift"])
+        {
+            "place": f["heading"],
+            "slot": f["speed"] + 1,
+            "parts": f["parts"],
+            "stop": f["stops"],
+            "crawl": crawl,
+            "row": f["row"],
+            "drift": f["drift"],
+        }
         for f, crawl in zip(several, crawls)
     ]
-    return np.array(headings, HEADING)
+    return table(HEADING, headings)
 
 
 def _source_conditions(source, places):
@@ -141,20 +159,29 @@ def _source_conditions(source, places):
 
 
 def _watch(model, event, places, ops):
-    """One row of WATCH, without its ranges."""
+    """One row of WATCH by field, without its ranges."""
     w = event.watch
-    remembered = [places[id(event.remembered[x])] if x in event.remembered else -1 for x in ("time", "count")]
+    time, count = (places[id(event.remembered[x])] if x in event.remembered else -1 for x in ("time", "count"))
     kinds = {model.kind_of(s) for s in ca.symvar(w.phi)}
     rated = not kinds & {"reaction", "acceleration"}  # a function of time and state only
     dimensions = {"reaction": 3, "velocity": 2, "pose": 1}  # of its symbols; the first that occurs counts
     like = next((number for kind, number in dimensions.items() if kind in kinds), 0)
-    strikes = [op[2] + 1 for op in ops if op[0] == event_codes.STRIKE]
-    answer = ANSWERS.index(event.accumulate)
-    clock = (w.period, w.first, w.rest) if isinstance(w, Clock) else (0.0, 0.0, 0.0)
-    return (
-        w.state, w.strict, w.both, event.settles, answer, *remembered, rated, like, 0.0, strikes[0] if strikes else -1, event.half,
-        *clock,
-    )  # fmt: skip
+    approaches = [op["slot"] + 1 for op in ops if op["code"] == event_codes.STRIKE]
+    clock = {"period": w.period, "first": w.first, "rest": w.rest} if isinstance(w, Clock) else {}
+    return {
+        "condition": w.state,
+        "strict": w.strict,
+        "both": w.both,
+        "settles": event.settles,
+        "answer": ANSWERS.index(event.accumulate),
+        "time": time,
+        "count": count,
+        "rated": rated,
+        "like": like,
+        "approach": approaches[0] if approaches else -1,
+        "half": event.half,
+        **clock,
+    }
 
 
 def _unit_row(source, row):
@@ -216,29 +243,44 @@ def _friction_rows(plan, row, frictions):
 
 
 def _lower(step, event, plan, row, frictions):
-    """Operations [code, place, slot, friction, row] of one elementary step."""
+    """Rows of OP by field, of one elementary step."""
+    if step.loop is not None:
+        return [_lower_call(step, plan)]
     place = plan.places.get(id(getattr(step.target, "active", step.target)), -1)
     if step.kind == "set":
-        return [[event_codes.SET, plan.places[id(step.target)], _add_slots(plan, *step.values), 0, 0]]
+        slot = _add_slots(plan, *step.values)
+        return [{"code": event_codes.SET, "place": plan.places[id(step.target)], "slot": slot}]
     if step.kind == "release":
-        return [*_lower_release(step.target, plan, frictions), [event_codes.RELEASE, place, 0, 0, 0]]
+        return [*_lower_release(step.target, plan, frictions), {"code": event_codes.RELEASE, "place": place}]
     if step.kind == "engage":
-        return [[event_codes.ENGAGE, place, _add_slots(plan, *step.values), 0, 0]]
+        return [{"code": event_codes.ENGAGE, "place": place, "slot": _add_slots(plan, *step.values)}]
     if step.kind == "strike":
         side = ca.SX(1) if hasattr(step.target, "gaps") else Side(step.target, plan.guards[event])
         slot = _add_slots(plan, *step.values, Approach(step.target), side)
-        return [[event_codes.STRIKE, place, slot, 0, row[f"{step.target.name}[0]"]]]
+        return [{"code": event_codes.STRIKE, "place": place, "slot": slot, "row": row[f"{step.target.name}[0]"]}]
     if step.kind == "land":
-        return [[event_codes.STICK_OR_SLIDE, 0, 0, frictions.index(step.target), 0]]
+        return [{"code": event_codes.STICK_OR_SLIDE, "friction": frictions.index(step.target)}]
     if step.kind == "decide":
-        return [[event_codes.DECIDE, 0, 0, 0, 0]]
+        return [{"code": event_codes.DECIDE}]
     if step.kind == "ask":
         plan.asked[event] = (step.target, _add_slots(plan, *step.values))
-        return [[event_codes.CALL_CONTROLLER, 0, 0, 0, 0]]
+        return [{"code": event_codes.CALL_CONTROLLER}]
     if step.kind == "record":
         plan.records.append((step.target, event, _add_slots(plan, *step.values)))
         return []
-    return [[event_codes.END, 0, 0, 0, 0]]
+    return [{"code": event_codes.END}]
+
+
+def _lower_call(step, plan):
+    """The row of OP of a step with its own code; the memories of its target stand one after the other in p."""
+    places = [plan.places[id(memory)] for memory in step.target or ()]
+    first = places[0] if places else -1
+    assert places == list(range(first, first + len(places))), f"step {step.kind!r}: its memories are apart in p"
+    if step.loop not in plan.steps:
+        plan.steps.append(step.loop)
+    slot = _add_slots(plan, *step.values)
+    number = plan.steps.index(step.loop)
+    return {"code": event_codes.CALL_STEP, "place": first, "slot": slot, "count": len(step.values), "step": number}
 
 
 def _lower_release(target, plan, frictions):
@@ -248,8 +290,10 @@ def _lower_release(target, plan, frictions):
         return any(host is target for host in (getattr(element, "host", None), *element.within()))
 
     sliding = [
-        [event_codes.SET, plan.places[id(f.slip)], _add_slots(plan, ca.SX(1)), 0, 0] for f in frictions if belongs(f)
+        {"code": event_codes.SET, "place": plan.places[id(f.slip)], "slot": _add_slots(plan, ca.SX(1))}
+        for f in frictions
+        if belongs(f)
     ]
     switched = [c for c in plan.constraints if belongs(c) and not c.starts_active]
-    opened = [[event_codes.RELEASE, plan.places[id(c.active)], 0, 0, 0] for c in switched]
+    opened = [{"code": event_codes.RELEASE, "place": plan.places[id(c.active)]} for c in switched]
     return [*sliding, *opened]

@@ -37,7 +37,15 @@ WATCH = rows(
     ops_end=COUNT,  # row after the last
 )
 DURING = rows(place=COUNT, value=REAL)  # a condition on p: p[place] = value
-OP = rows(code=COUNT, place=COUNT, slot=COUNT, friction=COUNT, row=COUNT)  # an elementary step: see `event_codes.py`
+OP = rows(  # an elementary step
+    code=COUNT,  # see `event_codes.py`
+    place=COUNT,  # the first place that it sets
+    slot=COUNT,  # the first slot that it reads
+    count=COUNT,  # number of slots, of a step with its own code
+    friction=COUNT,  # index in FRICTION
+    row=COUNT,  # constraint row
+    step=COUNT,  # index in `Program.steps`, of a step with its own code
+)
 ONESIDED = rows(  # a constraint that only pushes
     place=COUNT,  # place of its state: engaged or not
     row=COUNT,  # its first constraint row
@@ -102,6 +110,7 @@ class Program(Record):
     meets: INDICES  # index of every row among those of contacts and friction, −1: another row
     moving: INDICES  # 1 for places that constraints depend on
     clocks: INDICES  # events of clocks
+    steps: INDICES  # addresses of the code of steps that have their own
 
 
 class Structures(Record):
@@ -223,6 +232,11 @@ class Trial(Record):
     unit: VECTOR
     impulse: VECTOR  # on the rows in use
     impulses: VECTOR  # on all rows
+    given: VECTOR  # impulses on all rows by elementary steps with their own code,
+    inputs: VECTOR  # and their working memory: values of p,
+    rate: VECTOR  # ẋ,
+    lam: VECTOR  # and multipliers
+    asks: COUNT  # what elementary steps ask for, see `event_firing.py`
     dv: VECTOR
     energies: VECTOR
     struck: Array(STRUCK)

@@ -9,7 +9,8 @@
     record    the value of an expression is kept with the event
     end       the run ends here
 
-A new action is one file in this folder; see docs/extend.md.
+A step of another kind has its own compiled code, and names it in `loop` (`run/events/actions/`). A new action is one file in this
+folder, or in that one; see docs/extend.md.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,11 +26,16 @@ from ...errors import ModelError
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """An elementary step: what it is, on what, with which expressions."""
+    """An elementary step: what it is, on what, with which expressions.
+
+    loop   module and name of its compiled code, where it has its own: an entry (run, operation, time, 0) → status that acts on
+           `run.trial`. The target is then a tuple of memories, one after the other in p, or empty
+    """
 
     kind: str
     target: object = None
     values: tuple = ()
+    loop: tuple | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +43,12 @@ class Action:
     """Base of all actions.
 
     acts_on   what its targets are, in words, where it needs any
+    loop      module and name of the compiled code of its step, where it has its own
     """
 
     kind = key = "action"
     acts_on: ClassVar[str | None] = None
+    loop: ClassVar[tuple | None] = None
     targets: tuple = ()
 
     def switches(self) -> tuple:
@@ -54,6 +62,9 @@ class Action:
     def steps(self, model: Any) -> list[Step]:
         """The elementary steps, in order."""
         raise NotImplementedError
+
+    def join(self, model: Any, name: str) -> None:
+        """Add to the model what the action needs there, memories and forces, under a name; also called for a copy that has it."""
 
     def expressions(self) -> tuple:
         """What it evaluates."""

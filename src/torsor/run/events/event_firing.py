@@ -7,11 +7,12 @@ was.
 import numpy as np
 
 from ...kernels import call
-from ...kernels.compiled import compiled
+from ...kernels.compiled import call_step, compiled
 from ...methods.status_codes import RUNNING
 from ...methods.vector_functions import copy, rate
 from ...prepare.event_codes import (
     CALL_CONTROLLER,
+    CALL_STEP,
     DECIDE,
     END,
     ENDED,
@@ -35,6 +36,7 @@ from .event_tolerances import FAR, LEANS, structure_of
 
 # what elementary steps ask for
 NOTHING, MOVED, LANDS, ENGAGED, SNAPS, ENDS, STICKS_OR_SLIDES = 0, 1, 2, 4, 8, 16, 32
+PUSHED = 64  # velocities have jumped: closed contacts react
 
 
 @compiled
@@ -129,6 +131,11 @@ def elementary(run, e, t):
             asks |= LANDS
         elif op.code == END:
             asks |= ENDS
+        elif op.code == CALL_STEP:
+            status = call_step(program.steps[op.step], run.here, k, t, 0.0)
+            if status != RUNNING:
+                return status, asks
+            asks |= trial.asks
     if watch.time >= 0:
         trial.p[watch.time] = t
         asks |= MOVED if program.moving[watch.time] == 1 else NOTHING
@@ -149,6 +156,8 @@ def begin(run, t):
         trial.p[run.program.states[m]] = x[x.size - run.program.states.size + m]
     for m in range(trial.impulses.size):
         trial.impulses[m] = 0.0
+        trial.given[m] = 0.0
+    trial.asks = NOTHING
     energy = energy_of(run, i, t, x, state.p)
     rate(run, run.kernels[i], t, x, state.p, s.xdot)
     call.slots(run.kernels[i], s, x, state.p, s.xdot, s.lam, trial.slots)
@@ -169,16 +178,23 @@ def keep_velocities(run):
 @compiled
 def follow(run, t, e, asks):
     """Positions, velocities and friction of the trial state after the elementary steps. Returns a status."""
-    hit, engaged, status = run.events.struck > 0, asks & ENGAGED != 0, RUNNING
+    hit, engaged, pushed, status = run.events.struck > 0, asks & ENGAGED != 0, asks & PUSHED != 0, RUNNING
     if hit or engaged:
         status = collide(run, t, engaged, asks & SNAPS != 0)
-    elif asks & MOVED:  # something that constraints contain has changed
-        status = positions(run, t, False)
+    elif asks & (MOVED | PUSHED):  # something that constraints contain has changed, or the velocities
+        status = positions(run, t, False) if asks & MOVED else RUNNING
         if status == RUNNING:
-            status = velocities(run, t)
-    if status == RUNNING and (asks & (LANDS | STICKS_OR_SLIDES) or hit or engaged):
-        status = grip(run, t, e, hit or engaged)
+            status = react(run, t) if pushed else velocities(run, t)
+    if status == RUNNING and (asks & (LANDS | STICKS_OR_SLIDES) or hit or engaged or pushed):
+        status = grip(run, t, e, hit or engaged or pushed)
     return status
+
+
+@compiled
+def react(run, t):
+    """Velocities after a push: closed contacts hold it off, or open. Returns a status."""
+    loosen(run, run.trial.p, False)
+    return jump(run, t) if run.program.onesided.size > 0 else RUNNING
 
 
 @compiled
@@ -272,7 +288,7 @@ def _replace_state(run, i, first, change):
         log.time[entry], log.energy[entry] = events.settled, change if entry == first else 0.0
         copy(trial.slots, log.slots[entry])
         for m in range(trial.impulses.size):
-            log.impulse[entry, m] = trial.impulses[m] if entry == first else 0.0
+            log.impulse[entry, m] = trial.impulses[m] + trial.given[m] if entry == first else 0.0
 
 
 @compiled

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...errors import TorsorError
 from ...formulations.algebra.scales import nearest_unit
+from ...kernels.loops import loops
 from ...methods.status_codes import ILL_CHOSEN, RUNNING
 from ...prepare import event_codes
 from ...prepare.event_records import (
@@ -84,7 +85,8 @@ class EventRunner(Runner):
         some, whole = lambda *sizes: np.zeros(sizes), lambda size: np.zeros(size, np.int64)
         of = lambda size, *names: {name: np.zeros(size) for name in names}
         self.program = Program(
-            **{**tables, "events": tables["events"].copy(), "units": some(rows), "rounded": some(rows)}
+            **{**tables, "events": tables["events"].copy(), "units": some(rows), "rounded": some(rows)},
+            steps=np.array([loops(module)[name].address for module, name in self.structures.program.steps], np.int64),
         )
         room = max(LOGGED, 2 * n)  # all events may happen at one instant
         self.events = Events(
@@ -96,7 +98,8 @@ class EventRunner(Runner):
         )
         self.trial = Trial(
             **of(layout.x, "x", "other", "before"), p=some(layout.p), **of(slots, "slots", "later"), phi=some(3, n), at=some(n),
-            **of(max(rows, 1), "r", "r0", "r1", "unit", "impulse"), impulses=some(rows), dv=some(layout.v), energies=some(2),
+            **of(max(rows, 1), "r", "r0", "r1", "unit", "impulse"), **of(rows, "impulses", "given", "lam"),
+            dv=some(layout.v), energies=some(2), rate=some(layout.algebra), inputs=some(layout.p),
             struck=np.zeros(max(len(tables["ops"]), 1), STRUCK),
         )  # fmt: skip
         self.step = Step(
