@@ -36,7 +36,7 @@ def test_the_momentum_of_a_joint_is_the_derivative_of_the_energy_by_its_velocity
     f = Relative(model)
     link = next(link for link in f.links if link.joint is joint)
     at = [f.offset[id(link)] + i for i in range(link.v.shape[0])]
-    rate, found = (f.placed(f.substitution.of(x)) for x in (joint.rate, joint.momentum))
+    rate, found = (f.to_state_symbols(f.substitution.of(x)) for x in (joint.rate, joint.momentum))
     by_velocity = Lagrangian(f).momenta[at]
     compare = ca.Function("compare", [time, f.q, f.v, f.p], [by_velocity, ca.jacobian(rate, link.v).T @ found])
     random = np.random.default_rng(5)

@@ -201,5 +201,5 @@ class Equations:
             [b.velocity for b in bodies],
             world_angular_velocities,
         )
-        all_changes = self.f.placed(ca.vertcat(*[of(ca.vec(x)) for column in columns for x in column]))
+        all_changes = self.f.to_state_symbols(ca.vertcat(*[of(ca.vec(x)) for column in columns for x in column]))
         return named_function("bodies", {"t": time, "q": self.f.q, "v": self.f.v, "p": self.f.p}, all_changes)

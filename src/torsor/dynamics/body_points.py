@@ -22,7 +22,7 @@ def functions(f, body):
     point_jacobian   (t, q, p, point) → J with ẋ = J v, world axes: (1)
     """
     r = ca.SX.sym("point", 3)
-    x, velocity = (f.placed(f.substitution.of(e)) for e in (body.point(r), body.velocity_of(r)))
+    x, velocity = (f.to_state_symbols(f.substitution.of(e)) for e in (body.point(r), body.velocity_of(r)))
     results = {"point": x, "point_jacobian": ca.jacobian(velocity, f.v)}
     return {
         name: eliminate_common_subexpressions(ca.Function(name, [time, f.q, f.p, r], [ca.densify(ca.vec(e))]))
@@ -33,5 +33,5 @@ def functions(f, body):
 def poses(f):
     """Function (t, q, p) → the poses H of all bodies' frames, body by body, each column by column."""
     columns = [ca.vec(se3.pose(body.rotation, body.point())) for body in f.model.bodies]
-    result = f.placed(f.substitution.of(ca.densify(ca.vertcat(*columns))))
+    result = f.to_state_symbols(f.substitution.of(ca.densify(ca.vertcat(*columns))))
     return eliminate_common_subexpressions(ca.Function("poses", [time, f.q, f.p], [ca.densify(result)]))

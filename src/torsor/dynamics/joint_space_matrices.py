@@ -140,7 +140,7 @@ def _forward_dynamics(f, tau):
         additional = _split_by_link(f, tau)
         joint_forces = {k: model_forces[k] + additional[k] for k in model_forces}
         rates = recursions.articulated_body_accelerations(f.motion, f.wrenches(), joint_forces)
-        return f.placed(ca.vertcat(*[rates[id(link)] for link in f.links]))
+        return f.to_state_symbols(ca.vertcat(*[rates[id(link)] for link in f.links]))
     factor = Factor(f.jacobian()[f.keep, :], f.mass_matrix(), f.row_units())
     G, solve, over_mass = factor.read(factor.vector())
     free = over_mass(tau - f.bias())
@@ -151,7 +151,7 @@ QUANTITIES: dict[str, tuple[tuple[str, ...], Any]] = {  # by name: inputs, and t
     "mass_matrix": (("q", "p"), lambda f: f.mass_matrix()),
     "coriolis": (("q", "v", "p"), coriolis),
     "gravity": (("t", "q", "p"), _gravity_forces),
-    "inverse_dynamics": (("t", "q", "v", "a", "p"), lambda f, a: f.needed(a)),
+    "inverse_dynamics": (("t", "q", "v", "a", "p"), lambda f, a: f.inverse_dynamics(a)),
     "forward_dynamics": (("t", "q", "v", "tau", "p"), _forward_dynamics),
     "body_jacobian": (("t", "q", "p"), jacobian),
 }

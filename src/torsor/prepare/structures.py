@@ -39,7 +39,7 @@ class RowIndependence:
         self.G = f.examined["G"]
         self.places = f.active_rows()
         self.labels = [f.rows[k].label for k in self.places]
-        self.carried = f.carried()
+        self.carried = f.moved_bodies()
         self.linear = np.array(f.linear(), bool)
 
     def __call__(self, scales, t, q, p):

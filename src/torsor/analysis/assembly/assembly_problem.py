@@ -46,7 +46,9 @@ class SharedKernels:
         q, end = (ca.SX.sym(name, f.manifold.size) for name in ("q", "end"))
         constraint_rows = f.stacked("g")[self.rows, :], ca.vec(f.jacobian()[self.rows, :])
         still, joints = ca.SX.zeros(f.v.shape), [joint for joint in f.model.joints if joint.dof]
-        coordinates = f.placed(ca.vertcat(*[f.joint_motion(joint, still)[0] for joint in joints], ca.SX(0, 1)))
+        coordinates = f.to_state_symbols(
+            ca.vertcat(*[f.joint_motion(joint, still)[0] for joint in joints], ca.SX(0, 1))
+        )
         holding = list({id(f.rows[k].constraint): f.rows[k].constraint for k in self.rows}.values())
         closing = [c for c in holding if isinstance(c, Joint)]
         graphs = {
@@ -92,7 +94,7 @@ class Problem:
         fits = [
             self._residual_expression(target, target.residual(part), y) for target, part in zip(self.targets, parts)
         ]
-        gaps = [f.placed(f.substitution.of(gap)) for _, gap, _ in self.stops]
+        gaps = [f.to_state_symbols(f.substitution.of(gap)) for _, gap, _ in self.stops]
         along = lambda e: [ca.densify(x) for x in (e, ca.vec(ca.jacobian(f.rate_of(e), f.v)))]
         functions = {}
         if fits:
@@ -108,7 +110,7 @@ class Problem:
     def _residual_expression(self, target, residual, y):
         """A residual as an expression of t, q, p and y; OptionError if it depends on anything else."""
         f = self.f
-        expression = f.placed(f.substitution.of(residual))
+        expression = f.to_state_symbols(f.substitution.of(residual))
         allowed = {s.element_hash() for s in ca.symvar(ca.vertcat(time, f.q, f.p, y))}
         other = [s.name() for s in ca.symvar(expression) if s.element_hash() not in allowed]
         if other:

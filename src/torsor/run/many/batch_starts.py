@@ -227,7 +227,7 @@ class BatchStarts:
         rows, n = G.shape[1:]
         if not rows or rows > n:
             return np.full(len(G), not rows)
-        carried = [self.bodies.get(name, -1) for name in f.carried()]
+        carried = [self.bodies.get(name, -1) for name in f.moved_bodies()]
         arms = np.c_[levers, length][:, carried]
         columns = np.where(np.array(f.linear(), bool), length[:, None], length[:, None] / arms)
         order = sorted(range(rows), key=lambda k: f.rows[active[k]].constraint.rank)
