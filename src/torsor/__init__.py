@@ -12,7 +12,7 @@ import types as _types
 import typing as _typing
 
 from .constraints.conserved import angular_momentum
-from .elements import inertia, quantity
+from .elements import inertia, quantity, shapes
 from .elements.quantity import time
 from .errors import (
     AccuracyWarning,
@@ -90,6 +90,8 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .store.flat_table import to_pandas
     from .store.result_files import load_result, save_result
     from .studies.study import study
+    from .viewer.html_file import save_html
+    from .viewer.show import view
 
 __version__ = "0.2.0"
 __all__ = [
@@ -105,8 +107,8 @@ __all__ = [
     "actions", "angular_momentum", "assemble", "assign", "cases", "compile", "crossing", "end", "engage", "enter",
     "equilibrium", "falling", "inertia", "info", "interface", "kick", "kinematics", "linearise", "load_component",
     "load_result", "load_state", "plot", "plot_graph", "range_of_motion", "read", "read_table", "record", "register",
-    "registered", "release", "resume", "rising", "save_component", "save_result", "save_state", "simulate", "strike",
-    "study", "switch", "table", "testing", "time", "to_pandas",
+    "registered", "release", "resume", "rising", "save_component", "save_html", "save_result", "save_state", "shapes", "simulate",
+    "strike", "study", "switch", "table", "testing", "time", "to_pandas", "view",
 ]  # fmt: skip
 
 _LAZY = {  # what needs heavy dependencies is imported when it is first used
@@ -125,6 +127,8 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "save_result": ("store.result_files", "save_result"),
     "load_result": ("store.result_files", "load_result"),
     "to_pandas": ("store.flat_table", "to_pandas"),
+    "save_html": ("viewer.html_file", "save_html"),
+    "view": ("viewer.show", "view"),
     "save_component": ("store.component", "save_component"),
     "load_component": ("store.component", "load_component"),
     "interface": ("store.component", "interface"),

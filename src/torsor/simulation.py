@@ -29,6 +29,7 @@ from .registry import lookup
 from .run.interrupt_signals import defer_signals, reraise_signals
 from .run.output_times import EqualIntervals, seconds
 from .run.run_digest import run_facts
+from .scene.scene import scene_attributes
 from .store.checkpoint import Checkpoint, damage_as_error
 from .store.checkpointed_run import run_with_checkpoints
 from .store.environment import refuse_other_environment, static_facts, task_from_checkpoint
@@ -123,7 +124,8 @@ def _carried_out(task, times, title, progress):
     if trajectory is None:  # another rank has it
         return system, None
     data = dataset(system, trajectory, task.options())
-    data.attrs.update(prepare_seconds=prepared, **by, **runner.result_attributes())
+    facts = {**runner.result_attributes(), **scene_attributes(task.model, task.parameters)}
+    data.attrs.update(prepare_seconds=prepared, **by, **facts)
     return system, data
 
 
@@ -277,7 +279,7 @@ def _concluded(task, system, place, outcome, ended_by, prepared):
     complete = outcome["status"] != "running"
     path, count = place.path("result.nc" if complete else "partial.nc"), place.outputs.count
     if place.result is None:
-        extra = {"prepare_seconds": prepared}
+        extra = {"prepare_seconds": prepared, **scene_attributes(task.model, task.parameters)}
         if not complete:
             outcome, extra["interrupted_by"] = outcome | {"status": "interrupted"}, signal.Signals(ended_by or 2).name
         try:

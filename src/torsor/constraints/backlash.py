@@ -26,6 +26,7 @@ class Backlash(Unilateral):
     index, other_index which coordinates
     """
 
+    drawing = "gear"
     variants = (lambda scene: {"other": scene["joint"], "ratio": 0.5, "play": 0.1},)
     joint: Joint = REQUIRED
     other: Joint = REQUIRED

@@ -59,6 +59,8 @@ class ConservedMomentum(Constraint):
     I        their moment of inertia in the reference configuration, which makes (1) an angular velocity   [kg m²]
     """
 
+    drawing = "none"
+    not_drawn = "a sum over bodies, which has no place"
     variants = (
         lambda scene: {"bodies": (scene["first"], scene["second"])},
         lambda scene: {"bodies": (scene["second"],), "axis": (1, -2, 0.5), "about": (0.1, 0, 0.2), "value": 0.3},

@@ -13,6 +13,7 @@ from ..joints.alignment import normals
 from ..joints.base import Connection
 from ..joints.constraint import Trace
 from ..joints.directions import direction
+from ..lie import se3
 from ..registry import register
 from .elementary import on_plane
 from .unilateral import Unilateral
@@ -34,6 +35,7 @@ class Contact(Unilateral, Connection):
     Aslanov, Kruglov and Yuditsev, sec. 5 [aslanov2011].
     """
 
+    drawing, drawn_axis = "contact", "normal"
     variants = ({}, {"normal": (1, -2, 0.5), "restitution": 0.3}, {"radius": 0.1, "plane": (0, 0, -0.4)})
     normal: Axis = (0, 0, 1)
     radius: Number = 0.0
@@ -54,6 +56,13 @@ class Contact(Unilateral, Connection):
         at = self.second.start_position if self.point is None else quantity.vector(self.point, "point", self.owner)
         fill_in(self, height=ca.dot(n, at - quantity.vector(self.plane, "plane", self.owner)) - r)
         return self
+
+    def drawn_at(self) -> list[tuple[Any, Any]]:
+        """The plane, and the centre of the sphere."""
+        (first, frame), second = super().drawn_at()
+        below = quantity.scalar(self.height, "height", self.owner) + quantity.scalar(self.radius, "radius", self.owner)
+        shift = se3.pose(ca.SX.eye(3), -below * quantity.unit(self.normal, "normal", self.owner))
+        return [(first, quantity.numbers_or(quantity.constant(frame) @ shift)), second]
 
     def gaps(self) -> list[ca.SX]:
         return [on_plane(self.relative_pose(), quantity.unit(self.normal, "normal", self.owner)) + self.height]

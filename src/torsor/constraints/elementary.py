@@ -35,6 +35,7 @@ class PointOnPlane(Connection):
     Aslanov, Kruglov and Yuditsev, eq. 4 to 23 [aslanov2011].
     """
 
+    drawing, drawn_axis = "plane", "normal"
     variants = ({}, {"normal": (1, -2, 0.5)})
     normal: Axis = (0, 0, 1)
 
@@ -57,6 +58,7 @@ class NoRotation(Connection):
     level too.
     """
 
+    drawing = "other"
     variants = (
         {},
         {"about": (1, -2, 0.5)},
@@ -103,6 +105,7 @@ class NoRotation(Connection):
 class FixedPoint(Connection):
     """A point of the second body stays at a point of the first: 0 = p."""
 
+    drawing = "point"
     anchored = True
 
     def residual(self, H: ca.SX) -> ca.SX:
@@ -125,6 +128,7 @@ class Distance(Connection):
     length   l, by default the distance in the reference configuration   [m]
     """
 
+    drawing = "distance"
     variants = ({"points": ((0.3, 0.1, 0.2), (1.2, -0.3, 0.4))}, {"points": ((0, 0, 0), (1, 1, 1)), "length": 1.5})
     points: Sequence[Vector] | None = None
     length: Number | None = None
@@ -165,6 +169,8 @@ class Distance(Connection):
 class Expression(Constraint):
     """A constraint given as an expression of signals."""
 
+    drawing = "none"
+    not_drawn = "an equation between signals, which has no place"
     expression: ca.SX | Sequence[ca.SX] = REQUIRED
 
     def rows(self) -> ca.SX:

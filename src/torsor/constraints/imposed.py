@@ -45,6 +45,7 @@ class Drive(Constraint):
     index   k, which coordinate of the joint
     """
 
+    drawing = "drive"
     variants = ({"value": 0.3}, {"value": lambda t: 2 * t + ca.sin(t)}, {"value": 20 * quantity.time**2})
     joint: Joint = REQUIRED
     value: Number | Callable[[Any], Any] = 0.0
@@ -72,6 +73,7 @@ class Drive(Constraint):
 class AngularVelocity(Constraint):
     """A body turns with a given angular velocity: 0 = R ω − Ω(t), in the world axes of the model it is described in."""
 
+    drawing = "drive"
     variants = ({}, {"value": (0.3, 2 * quantity.time, ca.sin(quantity.time))})
     body: Posed = REQUIRED
     value: Vector = (0.0, 0.0, 0.0)
@@ -102,6 +104,7 @@ class Motion(Constraint):
     at and rotation are seen in the world of the model that this is described in.
     """
 
+    drawing = "drive"
     variants = ({"at": (1, 0, quantity.time**2)}, {"rotation": lambda t: ca.vertcat(t, 0, 2 * t), "at": (0, 1, 0)})
     body: Posed = REQUIRED
     at: Vector | None = None

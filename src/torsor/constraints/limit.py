@@ -25,6 +25,7 @@ class Limit(Unilateral):
     lower, upper   the stops; None: no stop on that side               [m or rad]
     """
 
+    drawing = "limit"
     variants = ({"lower": -0.5, "upper": 0.7}, {"upper": 0.7, "restitution": 0.5}, {"lower": -1.0})
     joint: Joint = REQUIRED
     lower: Number | None = None

@@ -22,6 +22,7 @@ class Lock(Constraint):
     Engage and release it by events; active from the start it holds the start.
     """
 
+    drawing = "lock"
     variants = ({},)
     held: ClassVar[Memory]  # each element has its own
     joint: Joint = REQUIRED

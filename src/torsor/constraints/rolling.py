@@ -51,6 +51,7 @@ class KnifeEdge(Connection):
     across   b, the direction across the blade, fixed in the second body; given in the reference configuration
     """
 
+    drawing, drawn_axis = "rolling", "across"
     variants = ({}, {"across": (1, -2, 0.5), "point": (0.2, 0.4, 0.1)})
     across: Axis = (0, 1, 0)
 
@@ -79,6 +80,7 @@ class Wheel(Connection):
     normal   n of the plane that it rolls on, fixed in the first body                                       [-]
     """
 
+    drawing = "rolling"
     variants = ({}, {"axis": (1, -2, 0.5), "radius": 0.3}, {"radius": 0.5, "normal": (0, 0.2, 1)})
     axis: Axis = (0, 1, 0)
     radius: Number | None = None
@@ -144,6 +146,7 @@ class DiskOnPlane(Connection):
     offset   h, the height of p₀ above the plane: r for a disk that stands upright at first; None: touches at first [m]
     """
 
+    drawing = "rolling"
     variants = (
         {"axis": (0, 1, 0.3), "radius": 0.4},
         {"axis": (1, 0, 0), "normal": (0, 0.2, 1), "radius": 0.2, "offset": 0.2},
@@ -183,6 +186,7 @@ class DiskOnPlane(Connection):
 class Rolling(Connection):
     """The point of contact of the second body stands still on a plane of the first: three rows, or two without `contact`."""
 
+    drawing, drawn_axis = "rolling", "normal"
     radius: Number = 1.0
     normal: Axis = (0, 0, 1)
     contact: bool = True
@@ -230,6 +234,7 @@ class RollingDisk(Rolling):
     normal   n of the plane, fixed in the first body   [-]
     """
 
+    drawn_axis = "axis"
     variants = ({"radius": 0.3}, {"axis": (1, 0.2, 0), "normal": (0, 0.2, 1), "radius": 0.5, "contact": False})
     axis: Axis = (0, 1, 0)
 

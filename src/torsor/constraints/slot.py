@@ -24,6 +24,7 @@ class Slot(Unilateral, Connection):
     clearance   c, width of the slot less that of the pin                                      [m]
     """
 
+    drawing, drawn_axis = "contact", "normal"
     variants = ({"clearance": 0.3}, {"normal": (1, -2, 0.5), "clearance": 0.2, "restitution": 0.5})
     normal: Axis = (0, 0, 1)
     clearance: Number = 0.0

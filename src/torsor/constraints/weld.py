@@ -24,6 +24,7 @@ class Weld(Connection):
     Engage and release it by events; active from the start it holds the start.
     """
 
+    drawing = "fixed"
     variants = ({},)
     held: ClassVar[tuple[Memory, ...]]  # each element has its own
 

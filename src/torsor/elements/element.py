@@ -16,6 +16,7 @@ from .argument_help import explain_arguments
 from .lazy_attributes import kept, kept_as
 from .model_item import Owned as Owned
 from .model_item import fill_in as fill_in
+from .placing import FRAMES
 
 # what may occur in an expression, each including the one before
 CONSTANT = ("parameter",)
@@ -131,10 +132,16 @@ class Element(Owned):
     armable    True: the element watches the motion, and whether it acts follows from that (contacts, stops, dry friction,
                rules). It is armed or disarmed: while it is disarmed it neither acts nor is watched
     starts_armed    whether it is armed from the start; False for an armable element that was added with `active=False`
+    drawing    what a viewer draws for it: "hinge", "slider", "coil" …; "none": nothing, and `not_drawn` says why; empty: what
+               fits a joint's free motions
+    drawn_axis the attribute with the direction, in axes of the first body, that the viewer draws it along
     """
 
     key: ClassVar[str] = "element"
     variants: ClassVar[tuple[Any, ...]] = ({},)
+    drawing: ClassVar[str] = ""
+    drawn_axis: ClassVar[str] = "axis"
+    not_drawn: ClassVar[str] = ""
     world: ClassVar[Any] = None
     _frozen: ClassVar[bool] = True
     acts: ClassVar[bool | None] = None
@@ -228,6 +235,23 @@ class Element(Owned):
         """Joints in which it acts, on their coordinates: it acts only as long as they hold."""
         named = [getattr(self, what, None) for what in ("joint", "other", "on")]
         return list({id(x): x for x in named if getattr(x, "kind", None) == "joint"}.values())
+
+    def drawn_as(self) -> str:
+        """What a viewer draws for it, see `drawing`."""
+        return self.drawing
+
+    def drawn_at(self) -> list[tuple[Any, Any]]:
+        """Where a viewer draws it: bodies, each with a frame (4x4) or a point in body axes from the centre of mass."""
+        hosts: Any = self.within()
+        if hosts:
+            return hosts[0].drawn_at()
+        body = getattr(self, "body", None)
+        return [] if body is None else [(body, FRAMES[0])]
+
+    def drawn_along(self) -> Any:
+        """The direction that a viewer draws it along, in the axes of its frames; None: it has none."""
+        hosts: Any = self.within()
+        return hosts[0].drawn_along() if hosts else getattr(self, self.drawn_axis, None)
 
     @property
     def owner(self) -> str:

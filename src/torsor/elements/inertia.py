@@ -6,7 +6,7 @@ add when they are given about one point (Steiner):
     J = Σ Jₖ + mₖ (|dₖ|² I − dₖ dₖᵀ),      dₖ = cₖ − c,   m c = Σ mₖ cₖ                       (1)
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from inspect import signature
 from typing import Any
@@ -14,17 +14,21 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
-from . import quantity
+from . import quantity, shapes
 from .quantity import Rotation, Vector
 
 
 @dataclass(frozen=True, eq=False)
 class Inertia:
-    """Mass [kg], centre of mass [m] and inertia about it [kg m²], all in one frame."""
+    """Mass [kg], centre of mass [m] and inertia about it [kg m²], all in one frame.
+
+    outline   shapes of the parts, in the same frame: how a viewer draws a body that is given no other shape
+    """
 
     mass: float
     tensor: np.ndarray
     center: Any = (0.0, 0.0, 0.0)
+    outline: tuple = field(default=(), repr=False)
 
     def __post_init__(self):
         object.__setattr__(self, "mass", float(_positive("mass", self.mass)))
@@ -38,7 +42,8 @@ class Inertia:
         """
         R = np.eye(3) if rotation is None else _numbers(quantity.orientation(rotation, "rotation", "inertia"))
         shift = _numbers(quantity.given(at, 3, 1, "at", "inertia"))
-        return Inertia(self.mass, R @ self.tensor @ R.T, R @ self.center + shift)
+        outline = tuple(shape.moved(shift, R) for shape in self.outline)
+        return Inertia(self.mass, R @ self.tensor @ R.T, R @ self.center + shift, outline)
 
     def __add__(self, other):
         if not isinstance(other, Inertia):
@@ -49,10 +54,21 @@ class Inertia:
         for part in (self, other):
             d = part.center - center
             tensor += part.tensor + part.mass * (d @ d * np.eye(3) - np.outer(d, d))  # (1)
-        return Inertia(mass, tensor, center)
+        return Inertia(mass, tensor, center, self.outline + other.outline)
 
 
+SLENDER, FLAT = 40, 20  # length of a rod, radius of a disk / what is drawn across
 _TURN = {"x": (2, 0, 1), "y": (1, 2, 0), "z": (0, 1, 2)}
+
+
+def _drawn(inertia, maker, *arguments, **options):
+    """The inertia of a part, with the shape that it was calculated for."""
+    if isinstance(axis := options.get("axis"), str):
+        options["axis"] = axis.lstrip("+-")
+    try:
+        return replace(inertia, outline=(maker(*arguments, **options),))
+    except ModelError:  # lengths that no viewer draws
+        return inertia
 
 
 def _along(axis, across1, across2, along):
@@ -101,42 +117,49 @@ def _shape(function):
 @_shape
 def box(mass: float, x: float, y: float, z: float) -> Inertia:
     """Cuboid with edges x, y, z."""
-    return Inertia(mass, np.diag([y * y + z * z, x * x + z * z, x * x + y * y]) * mass / 12)
+    tensor = np.diag([y * y + z * z, x * x + z * z, x * x + y * y]) * mass / 12
+    return _drawn(Inertia(mass, tensor), shapes.box, (x, y, z))
 
 
 @_shape
 def cylinder(mass: float, radius: float, height: float, axis: str = "z", inner: float = 0.0) -> Inertia:
     """Solid or hollow circular cylinder; `inner` is the radius of the bore."""
     r2 = radius**2 + inner**2
-    return Inertia(
-        mass, _along(axis, mass * (3 * r2 + height**2) / 12, mass * (3 * r2 + height**2) / 12, mass * r2 / 2)
+    across = mass * (3 * r2 + height**2) / 12
+    return _drawn(
+        Inertia(mass, _along(axis, across, across, mass * r2 / 2)), shapes.cylinder, radius, height, axis=axis
     )
 
 
 @_shape
 def sphere(mass: float, radius: float, inner: float = 0.0) -> Inertia:
     """Solid or hollow sphere."""
-    return Inertia(mass, np.eye(3) * 0.4 * mass * (radius**5 - inner**5) / (radius**3 - inner**3))
+    tensor = np.eye(3) * 0.4 * mass * (radius**5 - inner**5) / (radius**3 - inner**3)
+    return _drawn(Inertia(mass, tensor), shapes.sphere, radius)
 
 
 @_shape
 def rod(mass: float, length: float, axis: str = "z") -> Inertia:
     """Slender rod: no inertia about its own axis is lost, it is 1e-4 of the one across (a body must turn about it)."""
     across = mass * length**2 / 12
-    return Inertia(mass, _along(axis, across, across, 1e-4 * across))
+    thin = Inertia(mass, _along(axis, across, across, 1e-4 * across))
+    return _drawn(thin, shapes.cylinder, length / SLENDER, length, axis=axis)
 
 
 @_shape
 def disk(mass: float, radius: float, axis: str = "z") -> Inertia:
     """Thin circular disk."""
-    return Inertia(mass, _along(axis, mass * radius**2 / 4, mass * radius**2 / 4, mass * radius**2 / 2))
+    flat = Inertia(mass, _along(axis, mass * radius**2 / 4, mass * radius**2 / 4, mass * radius**2 / 2))
+    return _drawn(flat, shapes.cylinder, radius, radius / FLAT, axis=axis)
 
 
 @_shape
 def cone(mass: float, radius: float, height: float, axis: str = "z") -> Inertia:
     """Solid circular cone, centred at its centre of mass (a quarter of the height above its base)."""
     across = mass * (3 / 20 * radius**2 + 3 / 80 * height**2)
-    return Inertia(mass, _along(axis, across, across, 0.3 * mass * radius**2))
+    solid = Inertia(mass, _along(axis, across, across, 0.3 * mass * radius**2))
+    middle = [0.25 * height * (name == axis) for name in "xyz"]  # half the height above the base
+    return _drawn(solid, shapes.cone, radius, height, at=middle, axis=axis)
 
 
 @_shape

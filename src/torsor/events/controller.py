@@ -51,6 +51,8 @@ class Controller(Rule):
     with a zero-order hold.
     """
 
+    drawing = "none"
+    not_drawn = "a rule without a place"
     variants: ClassVar[tuple[Any, ...]] = (
         {"period": 0.1, "outputs": {"level": 2.0}},
         {

@@ -25,6 +25,7 @@ class CosineTorque(Force):
     Vlasenko, sec. 6.2.3 and ch. 8 [vlasenko2006]: the motor of the manipulator is one such torque on each of two bodies.
     """
 
+    drawing = "torque"
     variants = (
         {"body": None},
         {"body": None, "amplitude": 2.0, "frequency": 0.3, "phase": 0.5},

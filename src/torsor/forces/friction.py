@@ -15,6 +15,7 @@ import casadi as ca
 from ..constraints.unilateral import Unilateral
 from ..elements import quantity
 from ..elements.element import REQUIRED, Posed, Rule, Statement, fill_in
+from ..elements.placing import local_frames
 from ..elements.quantity import Axis, Number
 from ..errors import ModelError
 from ..events import Event, Memory, Watch
@@ -40,6 +41,7 @@ class DryFriction(Constraint, Force):
     active      of the constraint (1)
     """
 
+    drawing = "friction"
     starts_active = False
     armable = True
     gated = False
@@ -61,6 +63,12 @@ class DryFriction(Constraint, Force):
     @property
     def host(self) -> Any:
         return None
+
+    def drawn_at(self) -> list[tuple[Any, Any]]:
+        return super().drawn_at() if self.host is None else self.host.drawn_at()
+
+    def drawn_along(self) -> Any:
+        return super().drawn_along() if self.host is None else self.host.drawn_along()
 
     def sliding(self) -> ca.SX:
         """u, a column of velocities."""
@@ -256,6 +264,10 @@ class Clutch(DryFriction):
             _not_below(self, "torque", "static")
         return self
 
+    def drawn_at(self) -> list[tuple[Any, Any]]:
+        bodies = (self.first, self.second)
+        return list(zip(bodies, local_frames(bodies, (self.second.reference[0],) * 2)))
+
     def sliding(self) -> ca.SX:
         a = self.first.start_rotation.T @ quantity.unit(self.axis, "axis", self.owner)
         turn = self.second.rotation @ self.second.angular_velocity - self.first.rotation @ self.first.angular_velocity
@@ -277,6 +289,8 @@ class Breakable(Rule):
     force, torque   largest reaction that it bears; None: any          [N, N m]
     """
 
+    drawing = "none"
+    not_drawn = "a rule that watches a joint, which is drawn"
     variants = (
         lambda scene: {"connection": scene["joint"], "force": 100.0},
         lambda scene: {"connection": scene["joint"], "force": 100.0, "torque": 10.0},

@@ -39,6 +39,8 @@ def _not_negative(element, *names):
 class Gravity(Force):
     """Uniform gravity on bodies: U = −Σ m g·x. A model has one on all of them, from its `gravity`."""
 
+    drawing = "none"
+    not_drawn = "it acts on all bodies; the scene shows its direction"
     variants = (lambda scene: {"acceleration": (1, 2, -9.81), "bodies": (scene["first"], scene["second"])},)
     acceleration: Vector = (0, 0, 0)
     bodies: Sequence[Any] = ()
@@ -61,6 +63,7 @@ class PointForce(Force):
     force    three components, in body axes or in the world axes of the model it is described in        [N]
     """
 
+    drawing = "arrow"
     variants = (
         {"force": (1, 2, 3)},
         {"force": (1, 2, 3), "point": (0.3, 0.2, -0.5), "axes": "body"},
@@ -75,6 +78,9 @@ class PointForce(Force):
     def attach(self) -> Self:
         return self if self.arm is not None else fill_in(self, arm=local_point(self.body, self.point, self.owner))
 
+    def drawn_at(self) -> list[tuple[Any, Any]]:
+        return [(self.body, self.arm)]
+
     def efforts(self) -> list[tuple[ca.SX, ca.SX]]:
         F, b = quantity.vector(self.force, "force", self.owner), self.body
         velocity = b.velocity + b.rotation @ ca.cross(b.angular_velocity, self.arm)
@@ -88,6 +94,7 @@ class Torque(Force):
     functions of any signals   [N m].
     """
 
+    drawing = "torque"
     variants = (
         {"torque": (1, 2, 3)},
         {"torque": (1, 2, 3), "axes": "body"},
@@ -109,6 +116,7 @@ class Torque(Force):
 class JointForce(Force):
     """A force or torque along a joint coordinate, on the second body, with its reaction on the first   [N or N m]."""
 
+    drawing = "torque"
     variants = ({"value": 3.0}, lambda scene: {"value": ca.sin(scene["joint"].coordinate) - scene["joint"].rate})
     joint: Joint = REQUIRED
     value: Number = 0.0
@@ -138,6 +146,7 @@ class SpringDamper(Force):
         D = ½ c |ṗ₂ − ṗ₁|²                                             (2)
     """
 
+    drawing = "coil-damper"
     variants = (
         {"stiffness": 40.0, "damping": 2.0},
         {"stiffness": 40.0, "damping": 2.0, "length": 0.2, "points": ((0.3, 0.1, 0.2), (1.2, -0.3, 0.4))},
@@ -171,6 +180,13 @@ class SpringDamper(Force):
         else:
             _not_negative(self, "length")
         return self
+
+    def drawn_as(self) -> str:
+        zero = lambda x: quantity.is_number(x) and x == 0
+        return "damper" if zero(self.stiffness) else "coil" if zero(self.damping) else self.drawing
+
+    def drawn_at(self) -> list[tuple[Any, Any]]:
+        return list(zip((self.first, self.second), self.arms))
 
     def vector(self) -> tuple[ca.SX, ca.SX]:
         """From the first point to the second, and whether they coincide but for rounding."""
@@ -220,6 +236,7 @@ class Spring(Force):
     `TorsionSpring` is the same under the name that is usual for angles. A spring between two points is a `SpringDamper`.
     """
 
+    drawing = "torsion"
     variants = ({"stiffness": 3.0, "damping": 0.4}, {"stiffness": 3.0, "rest": 40.0})
     joint: Joint = REQUIRED
     stiffness: Number = 0.0
@@ -256,6 +273,8 @@ class EnergyForce(Force):
     velocities. The generalised forces −∂U/∂q and −∂D/∂v are derived.
     """
 
+    drawing = "none"
+    not_drawn = "an energy of signals, which has no place"
     variants = (
         lambda scene: {"energy": ca.sumsqr(scene["first"].point((0, 0, 1)) - scene["second"].position) ** 2},
         lambda scene: {"energy": ca.cos(scene["joint"].coordinate), "dissipated": scene["joint"].rate ** 4},

@@ -35,6 +35,8 @@ class OneSided(Unilateral):
     Friction is an element of its own, `name.friction`, with its events `stick` and `slide`. [pfeiffer1996]
     """
 
+    drawing = "none"
+    not_drawn = "an expression that must not become negative, which has no place"
     variants = (
         lambda scene: {"expression": scene["second"].point((0, 0, 1))[2] + 3.0, "restitution": 0.4},
         lambda scene: {"expression": ca.norm_2(scene["second"].position - scene["first"].position) >= 0.2},

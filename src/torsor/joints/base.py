@@ -177,6 +177,9 @@ class Connection(Constraint):
         linear = b.velocity + ca.cross(wb, p2 - b.position) - a.velocity - ca.cross(wa, p2 - a.position)
         return se3.twist(angular=R2.T @ (wb - wa), linear=R2.T @ linear)
 
+    def drawn_at(self) -> list[tuple[Any, Any]]:
+        return list(zip((self.first, self.second), kept(self, "placed")))
+
     def residual(self, H: ca.SX) -> ca.SX | None:
         """The components of H that are kept at zero."""
         return None
@@ -239,6 +242,35 @@ class Joint(Connection):
             q = ca.SX.zeros(self.dof)
             found.append(Statement("its geometry", ca.vertcat(ca.vec(self.pose(q)), ca.vec(self.motion(q))), CONSTANT))
         return found
+
+    def drawn_as(self) -> str:
+        """What it declares, else what fits its free motions where q = 0."""
+        return self.drawing or self._drawn()[0]
+
+    def drawn_along(self) -> Any:
+        return super().drawn_along() if self.drawing else self._drawn()[1]
+
+    def _drawn(self):
+        """The word for what has these free motions, and their axis."""
+        at = {} if self._home is None else self._home.values()
+        angular, linear = (quantity.numbers(x, at) for x in se3.split(self.motion(ca.SX.zeros(self.dof))))
+        if not (np.isfinite(angular).all() and np.isfinite(linear).all()):
+            return "other", None
+        turns, slides = np.linalg.matrix_rank(angular, 1e-6), np.linalg.matrix_rank(linear, 1e-6)
+        axis = lambda S: S[:, np.argmax(np.abs(S).sum(axis=0))]
+        if self.dof == 1 and turns:
+            return ("screw" if slides else "hinge"), axis(angular)
+        if self.dof == 1:
+            return "slider", axis(linear)
+        known = {
+            (3, 0): "ball",
+            (3, 3): "free",
+            (2, 0): "universal",
+            (1, 2): "plane",
+            (0, 2): "plane",
+            (1, 1): "cylinder",
+        }
+        return known.get((int(turns), int(slides)), "other"), axis(angular) if turns else None
 
     def _stated(self):
         stated = Constraint.equations(self)

@@ -22,6 +22,7 @@ class Cylindrical(Joint):
     0    = n₁·p,  0 = n₂·p,  0 = n₁·R a,  0 = n₂·R a               (3)
     """
 
+    drawing = "cylinder"
     dof = 2
     axial = True
     angular = (True, False)

@@ -20,6 +20,7 @@ class Fixed(Joint):
     0 = p,  0 = vee(R − Rᵀ)/2                                      (2)
     """
 
+    drawing = "fixed"
     anchored = True
     dof = 0
 

@@ -18,6 +18,7 @@ class Free(Joint):
     V    = S v,   S = 1                                            (2)
     """
 
+    drawing = "free"
     dof = 6
     angular = (False,) * 6
     quasi = True

@@ -22,6 +22,7 @@ class Planar(Joint):
     0    = a·p,  0 = n₁·R a,  0 = n₂·R a                           (3)
     """
 
+    drawing = "plane"
     dof = 3
     angular = (False, False, True)
     variants = ({}, {"axis": (1, -2, 0.5)})

@@ -26,6 +26,7 @@ class PlanarTranslation(Joint):
     [mueller2009], Tables 1 and 2.
     """
 
+    drawing = "plane"
     dof = 2
     angular = (False, False)
     variants = ({}, {"axis": (1, -2, 0.5)})

@@ -22,6 +22,7 @@ class Prismatic(Joint):
     0    = n₁·p,  0 = n₂·p,  0 = vee(R − Rᵀ)/2                     (3)
     """
 
+    drawing = "slider"
     dof = 1
     axial = True
     angular = (False,)

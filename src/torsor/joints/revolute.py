@@ -25,6 +25,7 @@ class Revolute(Joint):
     a           unit axis, equal in both frames; n₁, n₂ ⟂ a            [-]
     """
 
+    drawing = "hinge"
     anchored = True
     dof = 1
     axial = True

@@ -29,6 +29,7 @@ class Schoenflies(Joint):
     of Table 1 are meant, and are those here.
     """
 
+    drawing = "cylinder"
     dof = 4
     angular = (False, False, False, True)
     variants = ({}, {"axis": (1, -2, 0.5)})

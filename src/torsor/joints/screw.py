@@ -29,6 +29,7 @@ class Screw(Joint):
     pitch   displacement in one turn, positive for a right-handed thread, not zero   [m]
     """
 
+    drawing = "screw"
     dof = 1
     axial = True
     angular = (False,)

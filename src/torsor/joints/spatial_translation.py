@@ -25,6 +25,7 @@ class SpatialTranslation(Joint):
     [mueller2009], Tables 1 and 2.
     """
 
+    drawing = "other"
     dof = 3
     angular = (False, False, False)
 

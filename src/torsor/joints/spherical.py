@@ -20,6 +20,7 @@ class Spherical(Joint):
     0    = p                                                       (3)
     """
 
+    drawing = "ball"
     anchored = True
     dof = 3
     angular = (False, False, False)

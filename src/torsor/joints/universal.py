@@ -22,6 +22,7 @@ class Universal(Joint):
     0    = p,  0 = a·R b                                           (3)
     """
 
+    drawing = "universal"
     anchored = True
     dof = 2
     angular = (True, True)

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from ..elements import inertia as shapes
+from ..elements import inertia as inertias
 from ..elements import quantity
 from ..elements.assignments import refuse_any
 from ..elements.element import HOMELESS, Owned
 from ..elements.lazy_attributes import Quantity, Signal
 from ..elements.placing import EYE, ZERO, diagonal, pose, product, total
 from ..elements.quantity import Axis, Number, Rotation, Vector
+from ..elements.shapes import shapes_of
 from ..errors import ModelError
 from ..lie import so3
 
@@ -45,6 +46,7 @@ class Placed(Owned):
     angular_velocity = Signal("velocity", 3, homeless=HOMELESS)
     start_position = Quantity()
     start_rotation = Quantity()
+    shape: Any = None
     _start_position: Any
     _start_rotation: Any
     center = ZERO
@@ -110,11 +112,12 @@ class Ground(Placed):
     """A body that is held, or moved as a given function of time.
 
     `at` and `rotation` place it in the world; both may be expressions of time, x(t) and R(t). Points and axes of joints
-    that are attached to it are given for the reference configuration, where t = 0.
+    that are attached to it are given for the reference configuration, where t = 0. `shape` is how a viewer draws it.
     """
 
-    def __init__(self, name: str, at: Vector = (0, 0, 0), rotation: Rotation | None = None):
+    def __init__(self, name: str, at: Vector = (0, 0, 0), rotation: Rotation | None = None, shape: Any = None):
         super().__init__(name)
+        self.shape = shapes_of(shape, self.owner)
         self.path = (
             quantity.given(at, 3, 1, "at", self.owner),
             EYE if rotation is None else quantity.orientation(rotation, "rotation", self.owner),
@@ -162,7 +165,8 @@ class Body(Placed):
     rotation          start and reference orientation: matrix, quaternion (scalar first) or rotation vector
     velocity          of the centre of mass, world axes [m/s]; None: whatever the constraints leave, else at rest
     angular_velocity  body axes [rad/s]; None: likewise
-    shape             how a viewer draws it; no influence on the motion
+    shape             how a viewer draws it, see `ts.shapes`: one shape or a list of them, with their poses in the body's frame;
+                      None: the shape that `inertia` was calculated for, or one that the viewer chooses; no influence on the motion
 
     An inertia of exactly 0 makes a particle: it has a position and no orientation.
     """
@@ -188,11 +192,13 @@ class Body(Placed):
     ):
         put = partial(object.__setattr__, self)  # it belongs to no model yet
         put("name", name)
-        put("shape", shape)
         owner = self.owner
-        if isinstance(inertia, shapes.Inertia):
+        put("shape", shapes_of(shape, owner))
+        if isinstance(inertia, inertias.Inertia):
             self._agree(mass, inertia)
             put("center", inertia.center)
+            if shape is None and inertia.outline:
+                put("shape", inertia.outline)
             mass, inertia = inertia.mass, inertia.tensor
         if mass is None or inertia is None:
             missing = "mass" if mass is None else "inertia"
@@ -275,7 +281,7 @@ class Body(Placed):
             raise ModelError(f"{self.owner}: mass must be positive ({allowed}), got {mass!r}")
 
     def _check_inertia(self, tensor):
-        shapes.check(tensor, self.owner, tensor.tolist())
+        inertias.check(tensor, self.owner, tensor.tolist())
 
     @property
     def expressions(self) -> dict[str, ca.SX]:

@@ -39,6 +39,7 @@ class Model(Shown, WithInstances, WithParameters, WithEvents, WithSymbols):
 
     gravity   acceleration of gravity [m/s²]
     hints     whether likely mistakes are pointed out by warnings (`ts.HintWarning`)
+    shape     how a viewer draws the ground, see `ts.shapes`
 
     >>> import torsor as ts
     >>> model = ts.Model("pendulum", gravity=(0, 0, -9.81))
@@ -63,10 +64,10 @@ class Model(Shown, WithInstances, WithParameters, WithEvents, WithSymbols):
 
     hints: bool = True
 
-    def __init__(self, name: str, gravity: Vector | None = (0.0, 0.0, 0.0), hints: bool = True):
+    def __init__(self, name: str, gravity: Vector | None = (0.0, 0.0, 0.0), hints: bool = True, shape: Any = None):
         if not isinstance(hints, bool):
             raise ModelError(f"model {name!r}: hints must be True or False, got {quantity.show(hints)}")
-        ground = Ground("ground")
+        ground = Ground("ground", shape=shape)
         lists = {what: part(what) for what in ("bodies", "constraints", "forces", "rules", "events")}
         dictionaries = ("parameters", "signals", "memory", "machines", "ports", "eliminations")
         named = {what: part(what, {}) for what in dictionaries}

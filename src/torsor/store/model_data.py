@@ -14,6 +14,7 @@ import numpy as np
 from ..elements import quantity
 from ..elements.assignments import ADDED, part, plain
 from ..elements.element import Element, Owned, initial
+from ..elements.shapes import Shape
 from ..errors import ModelError
 from ..events import Clock, Event, Memory, Mode, Modes, State, Watch
 from ..events.actions import Action
@@ -48,6 +49,7 @@ PLAIN_CLASSES = {
         Modes,
         Mode,
         Instance,
+        Shape,
     )
 }
 KINDS = ("joint", "constraint", "force", "rule", "action")  # of registered classes, which are stored by their keys
@@ -167,18 +169,7 @@ class Writer:
         for name, value in x.__getstate__().items():
             if name == "_expressions" or isinstance(value, MethodType):  # the reader creates them (`_complete`)
                 continue
-            if name == "shape" and isinstance(x, Body):
-                value = value if _is_plain_shape(value) else None
             yield name, value
-
-
-def _is_plain_shape(shape):
-    """True if a shape is plain data."""
-    return (
-        shape is None
-        or isinstance(shape, (str, float, int, bool))
-        or (isinstance(shape, (tuple, list)) and all(map(_is_plain_shape, shape)))
-    )
 
 
 def write(model):

@@ -1,0 +1,103 @@
+"""A result as the viewer plays it: poses, signals, reactions and events over time."""
+
+from typing import Any
+
+import numpy as np
+
+from ..lie import pose_stacks
+from .pack import pack
+from .time_line import engagement_rows
+
+MOST_EVENTS = 20_000  # whose names are listed
+MOST_SIGNALS = 400  # curves of a page
+PRECISE = 2e-7  # error of a position / size of the scene, above which 32 bits are not enough
+EDGE = 2**-24  # relative rounding of numbers of 32 bits
+ENERGIES = ("kinetic_energy", "potential_energy", "energy", "work", "energy_by_events")
+DRIFTS = ("position_drift", "velocity_drift")
+
+
+def run_data(data: Any, scenery: dict, precision: str = "precise") -> dict[str, Any]:
+    """One run; precision: "precise", or "d16" for a smaller file."""
+    times = np.asarray(data["time"].values, float)
+    reactions = _reactions(data, scenery)
+    found = {
+        "name": str(data.attrs.get("model", "run")),
+        "times": pack(times, "f64"),
+        "frames": len(times),
+        "poses": _poses(data, scenery["size"], precision),
+        "signals": _signals(data),
+        "events": _events(data),
+        "rows": engagement_rows(data, scenery),
+    }
+    return found if reactions is None else found | {"reactions": reactions}
+
+
+def _poses(data, size, precision):
+    p = np.asarray(data["position"].values, float)
+    q = steady_quaternions(np.asarray(data["rotation"].values, float))
+    whole = np.isfinite(p).all() and np.isfinite(q).all()
+    if precision == "d16" and whole:
+        return {"p": pack(p, "d16"), "q": pack(q, "d16")}
+    far = np.abs(p[np.isfinite(p)]).max(initial=0.0) * EDGE > PRECISE * size
+    return {"p": pack(p, "f64" if far else "f32"), "q": pack(q, "f32")}
+
+
+def steady_quaternions(R: np.ndarray) -> np.ndarray:
+    """Quaternions (time, body, 4) of rotations, each on the side of the one before, so that one can interpolate."""
+    q = pose_stacks.quaternions(R) if R.size else np.zeros((*R.shape[:-2], 4))
+    if len(q) < 2:
+        return q
+    with np.errstate(invalid="ignore"):
+        turned = np.sum(q[1:] * q[:-1], axis=-1) < 0
+    signs = np.where(np.cumsum(turned, axis=0) % 2 == 1, -1.0, 1.0)
+    q[1:] *= signs[..., None]
+    return q
+
+
+def _signals(data):
+    found: list = []
+
+    def add(name, group, unit, values, label=""):
+        if len(found) < MOST_SIGNALS:
+            entry = {"name": name, "group": group, "unit": unit, "label": label or name}
+            found.append({**entry, "values": pack(values, "f32")})
+
+    for names, group in ((ENERGIES, "energy"), (DRIFTS, "drift")):
+        for name in names:
+            if name in data:
+                add(name.replace("_", " "), group, data[name].attrs.get("units", ""), data[name].values)
+    for name, x in data.data_vars.items():
+        plain = x.dims == ("time",) and x.dtype.kind in "fiub" and name not in (*ENERGIES, *DRIFTS)
+        if plain and not str(name).endswith("_error"):
+            add(str(name), "signal", x.attrs.get("units", ""), np.asarray(x.values, float))
+    if "joint_coordinate" in data.dims:
+        labels = list(map(str, data["joint_coordinate"].values))
+        known = "coordinate_unit" in data.coords
+        units = list(map(str, data["coordinate_unit"].values)) if known else [""] * len(labels)
+        for what, group, per in (("coordinate", "coordinate", ""), ("rate", "rate", "/s")):
+            if what in data:
+                for k, (name, unit) in enumerate(zip(labels, units)):
+                    add(name, group, unit + per, data[what].values[:, k], f"{name} {what}")
+    return found
+
+
+def _reactions(data, scenery):
+    if "reaction_force" not in data or not data.sizes.get("joint"):
+        return None
+    number = {joint["name"]: k for k, joint in enumerate(scenery["joints"])}
+    names = list(map(str, data["joint"].values))
+    here = [k for k, name in enumerate(names) if name in number]
+    if not here:
+        return None
+    return {
+        "force": pack(data["reaction_force"].values[:, here], "f32"),
+        "torque": pack(data["reaction_torque"].values[:, here], "f32"),
+        "joint_index": [number[names[k]] for k in here],
+    }
+
+
+def _events(data):
+    if "event_time" not in data:
+        return []
+    times, names = data["event_time"].values[:MOST_EVENTS], data["event_name"].values[:MOST_EVENTS]
+    return [{"time": float(t), "name": str(name)} for t, name in zip(times, names)]
