@@ -83,6 +83,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .look.report import describe as info
     from .look.topology_plot import plot_graph
     from .methods.projections import Baumgarte, Independent, LeastSquares, Partition, Post
+    from .methods.projections.weighted import Weighted
     from .run.events.actions.kick import kick
     from .simulation import resume, simulate
     from .stepping import Simulation, load_state, save_state
@@ -103,7 +104,7 @@ __all__ = [
     "OneSided", "OptionError", "Parameter", "Partition", "Planar", "PlanarTranslation", "PointForce", "PointOnPlane",
     "Post", "Prismatic", "ResultError", "Revolute", "RollingDisk", "RollingSphere", "RunError", "Schoenflies",
     "Screw", "Simulation", "Slot", "SpatialTranslation", "Spherical", "Spring", "SpringDamper", "SymbolError",
-    "Table", "TimingWarning", "Torque", "TorsionSpring", "TorsorError", "Universal", "Weld", "Wheel",
+    "Table", "TimingWarning", "Torque", "TorsionSpring", "TorsorError", "Universal", "Weighted", "Weld", "Wheel",
     "actions", "angular_momentum", "assemble", "assign", "cases", "compile", "crossing", "end", "engage", "enter",
     "equilibrium", "falling", "inertia", "info", "interface", "kick", "kinematics", "linearise", "load_component",
     "load_result", "load_state", "plot", "plot_graph", "range_of_motion", "read", "read_table", "record", "register",

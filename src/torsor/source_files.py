@@ -3,6 +3,9 @@
 Compiled loops and stored derivations carry a digest of these files: they are used only while the files stay the same.
 """
 
+import hashlib
+import inspect
+import marshal
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -26,6 +29,15 @@ def imported_files(files: Iterable[Path]) -> dict[str, str]:
             names = [name.split()[0] for name in (several or few).split(",") if name.strip()]
             pending += [base.with_suffix(".py"), *(base / f"{name}.py" for name in names)]
     return {_label(path): text for path, text in sorted(texts.items())}
+
+
+def class_digest(cls: type) -> str:
+    """Hash of the source file of a class, or of the code of its methods if there is no file."""
+    try:
+        content = Path(inspect.getfile(cls)).read_bytes()
+    except (TypeError, OSError):
+        content = b"".join(marshal.dumps(x.__code__) for x in vars(cls).values() if inspect.isfunction(x))
+    return hashlib.sha256(content).hexdigest()
 
 
 def _label(path):

@@ -67,6 +67,51 @@ def test_the_correction_of_velocities_is_the_least_in_its_metric(metric):
     assert np.abs(corrected - w - d).max() <= 1e-12  # both are solved to rounding, condition about 1e2
 
 
+def weighted_kernels(weights):
+    model, projection = ts.cases.load("three-link"), ts.registered("projection")["weighted"](weights)
+    system, built = prepare(model, metric=projection.metric)
+    q, v, p = (np.array(x) for x in (system.q, system.v, system.p))
+    return model, Blocks(system, built), np.zeros(1), q, v, p
+
+
+def test_the_weighted_correction_is_the_least_in_its_metric():
+    """Against a dense KKT system, of velocities with weights; with the weight of one coordinate large it keeps its value."""
+    model = ts.cases.load("three-link")
+    f = ts.registered("formulation")["absolute"](model)
+    names = f.coordinate_names()
+    heavy = {names[2]: 1e12, names[7]: 3.0}
+    model, built, t, q, v, p = weighted_kernels(heavy)
+    _, w = disturbed(built, q, v, 1e-2)
+    corrected = built["velocities"](t, q, w, p, built["factor"](t, q, p)[0])[0]
+    scale = [prepare(model)[0].choice.unit if linear else 1.0 for linear in f.linear()]
+    M = np.diag([heavy.get(name, 1.0) / unit**2 for name, unit in zip(names, scale)])
+    G = f.examined["G"](0.0, q, p)
+    M[2, 2] = 1e6  # for the KKT system, which 1e12 would condition badly
+    kkt = np.block([[M, G.T], [G, np.zeros((len(G), len(G)))]])
+    d = np.linalg.solve(kkt, np.concatenate([np.zeros(len(w)), -G @ w]))[: len(w)]
+    np.testing.assert_allclose(corrected, w + d, atol=2e-6 * np.abs(w).max())
+    assert abs(corrected[2] - w[2]) < 1e-10 * abs(corrected - w).max()
+
+
+def test_equal_weights_are_the_plain_metric():
+    """A common factor of all weights changes nothing but rounding."""
+    given = {"outputs": 4, "formulation": "relative", "method": "rkmk4", "step": 5e-3}
+    names = ts.registered("formulation")["relative"](ts.cases.load("slider-crank")).coordinate_names()
+    run = lambda projection: ts.simulate(ts.cases.load("slider-crank"), 0.2, projection=projection, **given)
+    plain, equal = run("least-squares:metric=plain"), run("weighted:weights=" + "+".join(f"4*{name}" for name in names))
+    np.testing.assert_allclose(equal.position, plain.position, atol=1e-13)
+    np.testing.assert_array_equal(run("weighted").position, plain.position)
+    assert not np.array_equal(run(f"weighted:weights=100*{names[0]}").position, plain.position)
+
+
+def test_wrong_weights_are_refused():
+    for weights in ({"hinge": -1}, {"hinge": "much"}, {3: 1.0}, "hinge"):
+        with pytest.raises(ts.OptionError, match="weights must be positive numbers"):
+            ts.Weighted(weights)
+    with pytest.raises(ts.OptionError, match="unknown coordinate 'nothing'.*Known: "):
+        ts.simulate(ts.cases.load("slider-crank"), 0.1, projection="weighted:weights=2*nothing", formulation="relative")
+
+
 def door(hinges):
     """A door on hinges of one axis: all but the first are redundant."""
     model = ts.Model("door", gravity=(3.0, 1.0, -9.81))

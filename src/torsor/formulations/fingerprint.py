@@ -1,8 +1,6 @@
 """The fingerprint of a model: a hash of everything that its equations depend on, computed before they are derived."""
 
 import hashlib
-import inspect
-import marshal
 import pathlib
 from functools import cache
 
@@ -17,7 +15,7 @@ from ..lookup.lookup_calls import calls, looked_up
 from ..model.body import MADE_OF
 from ..model.include import owners_in
 from ..registry import registered
-from ..source_files import imported_files
+from ..source_files import class_digest, imported_files
 
 
 @cache
@@ -38,17 +36,8 @@ def _user_formulations():
     for key, formulation in registered("formulation").items():
         for cls in formulation.__mro__:
             if cls is not object and cls.__module__.partition(".")[0] not in own_packages:
-                digests.append(f"{key} {_source_digest(cls)}")
+                digests.append(f"{key} {class_digest(cls)}")
     return digests
-
-
-def _source_digest(cls):
-    """Hash of the source file of a class, or of the code of its methods if there is no file."""
-    try:
-        content = pathlib.Path(inspect.getfile(cls)).read_bytes()
-    except (TypeError, OSError):
-        content = b"".join(marshal.dumps(x.__code__) for x in vars(cls).values() if inspect.isfunction(x))
-    return hashlib.sha256(content).hexdigest()
 
 
 _DIGESTS: dict = {}  # (trace, its hash) by the identity of the trace

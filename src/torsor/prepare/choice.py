@@ -4,6 +4,7 @@ checkpoints."""
 from dataclasses import asdict, dataclass
 from functools import cached_property
 
+from ..formulations.algebra.factorisation import is_partition
 from ..formulations.algebra.scales import Scales
 
 SHARE = "share"
@@ -18,7 +19,8 @@ class Choice:
     released    places, among the elements that events switch, of those that do not act
     keep        constraint rows in use
     dependent   dependent velocities, in formulations that partition velocities
-    metric      metric of the projection: "mass", "plain", "pseudoinverse", or dependent coordinates for positions and velocities
+    metric      metric of the projection: "mass", "plain", "pseudoinverse", ("own", key of a projection, its options, digest of its
+                source), or dependent coordinates for positions and velocities
     unit        unit of length
     units       units of rows, by label
     needs       kernels that the method requires beyond those of every run; `SHARE`: redundant constraints share loads
@@ -69,7 +71,7 @@ class Choice:
     @property
     def partitions(self):
         """True if projections use dependent coordinates."""
-        return isinstance(self.metric, tuple)
+        return is_partition(self.metric)
 
     def write(self, f):
         """Set this choice on a formulation, or on its numeric form, and return it."""

@@ -143,7 +143,9 @@ def refuse_unfit_choice(runner, facts):
         refuse("it was made with other options")
     metric, mine = facts["metric"], own["metric"]
     chosen = isinstance(metric, (list, tuple)) and len(metric) == len(mine) and set(map(type, metric)) <= {list, tuple}
-    if metric != mine and not (chosen and all(type(k) is int and 0 <= k < size for k in _leaves(metric))):
+    if _as_lists(metric) != _as_lists(mine) and not (
+        chosen and all(type(k) is int and 0 <= k < size for k in _leaves(metric))
+    ):
         refuse("the metric of its projection does not fit the model")
     if not (type(facts["unit"]) is float and 0.0 < facts["unit"] < math.inf):
         refuse("its unit of length must be a positive number")

@@ -107,7 +107,8 @@ class RowsInUse(ABC):
     turns       angles that are counted over full turns: (joint, index of the coordinate)
     released    identities of the constraints that are not active
     dependent   dependent velocities, in formulations that split velocities
-    metric      of projections: "mass", "plain", "pseudoinverse", or the dependent coordinates for positions and velocities
+    metric      of projections: "mass", "plain", "pseudoinverse", ("own", key of a projection, its options, digest of its source),
+                or the dependent coordinates for positions and velocities
     scales      units of lengths and rows
     examined    functions of flat vectors: residuals and Jacobian of all declared rows …
     """

@@ -8,8 +8,10 @@ If a pivot of S is negligible relative to the diagonal, its reciprocal is replac
 import casadi as ca
 import numpy as np
 
+from ...registry import lookup
 from .balanced_sums import largest, smallest
 
+OWN_METRIC = "own"  # mark of a metric that a projection defines
 PIVOT_RATIO_SINGULAR = 1e-13  # pivot / diagonal of S, below which a row is dependent; the rounding of S is about 1e-16
 
 
@@ -150,8 +152,14 @@ def conditioning(G, inverse_metric, row_units, column_units):
     return smallest(ca.densify(E) / ca.DM(squares[order])) / largest(ca.densify(ca.diag(whole)) / ca.DM(squares))
 
 
-def inverse_metrics(metric, units):
-    """Inverse metrics for positions and for velocities: the plain one, or those of a partition.
+def is_partition(metric):
+    """True if a metric of projections is dependent coordinates for positions and for velocities."""
+    return isinstance(metric, tuple) and metric[0] != OWN_METRIC
+
+
+def inverse_metrics(f, units):
+    """Inverse metrics of a formulation for positions and for velocities: the plain one, that which a projection defines, or
+    those of a partition.
 
     A partition is the list of dependent coordinates. Only these are changed, which is the limit of a metric in which the weight
     of the others is infinite. Müller and Terze, sec. 5.3 [mueller2009].
@@ -160,10 +168,13 @@ def inverse_metrics(metric, units):
     """
     n = len(units)
     squares = [x**2 for x in units]
-    if metric == "plain":
+    if f.metric == "plain":
         return (ca.diag(ca.SX(squares)),) * 2
+    if not is_partition(f.metric):
+        _, key, options, _ = f.metric
+        return lookup("projection", key)(**dict(options)).inverse_metrics(f, units)
     metrics = []
-    for dependent in metric:
+    for dependent in f.metric:
         W = ca.SX(n, n)
         for k in dependent:
             W[k, k] = squares[k]

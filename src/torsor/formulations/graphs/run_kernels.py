@@ -7,7 +7,7 @@ from ...elements.quantity import time
 from ..algebra import momenta
 from ..algebra.algebraic_loops import solve_implicit_efforts
 from ..algebra.balanced_sums import length
-from ..algebra.factorisation import conditioning, correction, inverse_metrics, mass_solver, pseudoinverse
+from ..algebra.factorisation import conditioning, correction, inverse_metrics, is_partition, mass_solver, pseudoinverse
 
 
 def functions(f, baumgarte=False, accelerations=True):
@@ -87,7 +87,7 @@ def _corrections(f, mass_correction, G, g, psi):
         dq = pseudoinverse(G[positional, :], units[positional], columns)(g[positional]) if positional else zero
         every = list(range(len(f.keep)))
         return dq, pseudoinverse(G[every, :], units[every], columns)(psi)
-    W_q, W_v = inverse_metrics(f.metric, columns)
+    W_q, W_v = inverse_metrics(f, columns)
     return correction(G[positional, :], W_q)(g[positional]) if positional else zero, correction(G, W_v)(psi)
 
 
@@ -96,12 +96,12 @@ def replace_conditioning(f, factor, G):
 
     If the formulation has dependent velocities of its own that differ from the partition, the entry is the smaller of both.
     """
-    if not isinstance(f.metric, tuple) or not f.keep:
+    if not is_partition(f.metric) or not f.keep:
         return factor
     own = set(f.dependent[0]) if f.dependent else None
     if own is not None and all(set(dependent) == own for dependent in f.metric):
         return factor  # the last entry is already the conditioning of this choice
-    W_q, W_v = inverse_metrics(f.metric, f.column_units())
+    W_q, W_v = inverse_metrics(f, f.column_units())
     positional = f.held()
     units = np.array(f.row_units())
     columns = f.column_units()

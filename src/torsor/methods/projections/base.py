@@ -1,9 +1,11 @@
 """What keeps a run on its constraints."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+from ...formulations.algebra.factorisation import OWN_METRIC
 from ...registry import configured
+from ...source_files import class_digest
 
 AS_POSITIONS: Any = None  # a threshold of velocities that is not given
 
@@ -27,8 +29,19 @@ class Projection:
 
     @property
     def metric(self) -> Any:
-        """In which the least change is taken: "mass" or "plain", by the "pseudoinverse", or dependent coordinates."""
-        return "mass"
+        """In which the least change is taken: "mass" or "plain", by the "pseudoinverse", dependent coordinates, or its own one
+        (`inverse_metrics`), as plain data that identifies it."""
+        if type(self).inverse_metrics is Projection.inverse_metrics:
+            return "mass"
+        options = tuple((field.name, getattr(self, field.name)) for field in fields(self))
+        return (OWN_METRIC, self.key, options, class_digest(type(self)))
+
+    def inverse_metrics(self, f: Any, units: list) -> tuple[Any, Any]:
+        """The inverses of its own metrics of positions and of velocities, as CasADi matrices in the symbols of a formulation.
+
+        units   units of the velocities: the size of the model for a length, 1 for an angle
+        """
+        raise NotImplementedError
 
     def gains(self, step: float | None) -> tuple[float, ...]:
         """α and β of Baumgarte's terms [1/s]; where two more follow, they are those of rows that stop rotations alone."""
