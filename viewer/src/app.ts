@@ -1,7 +1,6 @@
 // The page as a whole: opens data, connects scene, time, plots and panels.
 
 import * as THREE from "three";
-import { bodyColour } from "./bodies.ts";
 import { Card } from "./card.ts";
 import { Clock } from "./clock.ts";
 import { diagnosisPage } from "./diagnosis.ts";
@@ -143,7 +142,7 @@ export class App {
   }
 
   private swatch(component: Component): string {
-    if (component.kind === "body") return `#${bodyColour(component.index).getHexString()}`;
+    if (component.kind === "body") return `#${this.mechanism?.colours[component.index]?.getHexString() ?? "808080"}`;
     if (component.kind === "joint") return this.data?.joints?.[component.index]?.redundant?.length ? "#e0338f" : "#5b6472";
     return component.kind === "force" ? "#3f9b8f" : "#9aa3ae";
   }
@@ -158,7 +157,7 @@ export class App {
     this.ghost = null;
     this.poses = new Float64Array(data.bodies.length * 7);
     this.layout.setTitle(data.name, data.subtitle ?? "");
-    this.layout.banner.hidden = true;
+    this.layout.clearWarnings();
     if (data.info?.warning) this.warn(data.info.warning);
     this.runs = (data.runs ?? []).map((run) => new Playback(run, data.bodies.length));
     for (const run of this.runs) run.onArrival = () => this.show(this.clock.time);
@@ -179,22 +178,22 @@ export class App {
   private async openScene(data: ViewData, again: boolean): Promise<void> {
     const solids = data.bodies.reduce((sum, body) => sum + (body.shapes?.length ?? 0), (data.joints?.length ?? 0) * 3);
     const heavy = solids > 1500;
-    const geometries = new Geometries(heavy ? 0.1 : solids > 300 ? 0.4 : 1);
-    const problems = await geometries.addMeshes(data.meshes ?? []);
-    if (problems.length) this.warn(problems[0]);
     const before = this.mechanism;
     before?.dispose();
     before?.geometries.dispose();
     try {
       if (!this.stage || !again) this.makeStage(data, heavy);
-      const stage = this.stage as unknown as Stage;
-      const mechanism = new Mechanism(data, geometries, stage.software || heavy, stage.scene);
-      if (again && before) for (const layer of LAYERS) mechanism.parts.setVisible(layer, before.parts.isVisible(layer));
-      this.scene.connect(stage, mechanism, () => this.current);
     } catch (error) {
       this.stage = null;
       this.layout.stage.append(make("p", { class: "no-scene" }, `The scene cannot be drawn: ${(error as Error).message}. Plots and time line still work.`));
+      return;
     }
+    const stage = this.stage as unknown as Stage;
+    const geometries = new Geometries(Math.min(1, Math.max(0.15, (stage.software ? 60 : 600) / solids)));
+    for (const problem of await geometries.addMeshes(data.meshes ?? [])) this.warn(problem);
+    const mechanism = new Mechanism(data, geometries, stage.software || heavy, stage.scene);
+    if (again && before) for (const layer of LAYERS) mechanism.parts.setVisible(layer, before.parts.isVisible(layer));
+    this.scene.connect(stage, mechanism, () => this.current);
   }
 
   private makeStage(data: ViewData, heavy: boolean): void {

@@ -45,9 +45,18 @@ function colourOf(shape: Shape, fallback: THREE.Color): THREE.Color {
   return c ? new THREE.Color().setRGB(c[0], c[1], c[2], THREE.SRGBColorSpace) : fallback;
 }
 
-/** The colour of a body without one of its own. */
-export function bodyColour(index: number): THREE.Color {
-  return new THREE.Color(PALETTE[index % PALETTE.length]);
+const MANY = 14; // bodies: above this, those with similar names have similar colours
+
+/** Colours of bodies without one of their own: different ones, or where bodies are many one for each family of names. */
+export function bodyColours(names: string[]): THREE.Color[] {
+  if (names.length <= MANY) return names.map((_, i) => new THREE.Color(PALETTE[i % PALETTE.length]));
+  const families = new Map<string, number>();
+  return names.map((name, i) => {
+    const family = name.replace(/[\d\s_\-[\]().]*\d[\d\s_\-[\]().]*/g, "");
+    if (!families.has(family)) families.set(family, families.size);
+    const colour = new THREE.Color(PALETTE[(families.get(family) ?? 0) % PALETTE.length]);
+    return colour.offsetHSL(0, 0, (((i * 0.618034) % 1) - 0.5) * 0.14);
+  });
 }
 
 function lineSegments(points: Vector[], thickness: number, frame: THREE.Matrix4): { geometry: string; local: THREE.Matrix4 }[] {

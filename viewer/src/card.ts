@@ -30,6 +30,7 @@ export class Card {
   readonly element = make("div", { class: "card", hidden: true });
   private readonly changing = make("tbody");
   component: Component | null = null;
+  private written = 0;
 
   constructor(
     private readonly close: () => void,
@@ -46,11 +47,14 @@ export class Card {
       component.type !== component.kind ? make("small", {}, component.type) : make("small", {}, component.kind),
       make("table", {}, make("tbody", {}, ...factsOf(data, component).map(row)), this.changing),
     );
+    this.written = 0;
     this.update();
   }
 
   update(): void {
-    if (!this.component) return;
+    const now = performance.now();
+    if (!this.component || now - this.written < 60) return;
+    this.written = now;
     this.changing.replaceChildren(...this.now(this.component).map(([label, value]) => make("tr", {}, make("th", {}, label), make("td", {}, value))));
   }
 }

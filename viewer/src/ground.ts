@@ -14,19 +14,18 @@ uniform vec3 colour;
 uniform float cell;
 uniform float reach;
 varying vec2 place;
-float lines(vec2 at, float width) {
-  vec2 change = fwidth(at);
-  vec2 near = abs(fract(at - 0.5) - 0.5) / max(change, 1e-6);
-  float line = 1.0 - min(min(near.x, near.y) / width, 1.0);
-  return line * (1.0 - smoothstep(0.25, 0.6, max(change.x, change.y)));
-}
 void main() {
-  float fade = 1.0 - smoothstep(0.25 * reach, reach, length(place));
-  float strength = max(0.38 * lines(place / cell, 1.2), 0.75 * lines(place / (5.0 * cell), 1.4));
-  float alpha = fade * strength;
-  if (alpha < 0.01) discard;
-  gl_FragColor = vec4(colour, alpha);
-  #include <colorspace_fragment>
+  float distance = length(place) / reach;
+  if (distance > 1.0) discard;
+  vec2 change = fwidth(place) / cell;
+  float widest = max(change.x, change.y);
+  if (widest > 3.0) discard;
+  vec2 at = place / cell;
+  vec2 fine = abs(fract(at - 0.5) - 0.5) / (1.2 * change);
+  vec2 wide = abs(fract(0.2 * at - 0.5) - 0.5) / (0.28 * change);
+  float strength = max(0.3 * (1.0 - min(min(fine.x, fine.y), 1.0)) * (1.0 - smoothstep(0.25, 0.6, widest)),
+                       0.55 * (1.0 - min(min(wide.x, wide.y), 1.0)) * (1.0 - smoothstep(1.2, 3.0, widest)));
+  gl_FragColor = vec4(colour, strength * (1.0 - smoothstep(0.25, 1.0, distance)));
 }`;
 
 /** The next number 1, 2 or 5 times a power of ten that is not below x. */
@@ -38,7 +37,7 @@ export function niceNumber(x: number): number {
 
 export class Ground {
   readonly group = new THREE.Group();
-  readonly grid: THREE.Mesh<THREE.PlaneGeometry, THREE.ShaderMaterial>;
+  readonly grid: THREE.Mesh<THREE.BufferGeometry, THREE.ShaderMaterial>;
   readonly catcher: THREE.Mesh;
   cell = 1;
 
@@ -61,7 +60,7 @@ export class Ground {
   /** Puts the grid under a mechanism, normal to `up`. */
   lay(up: THREE.Vector3, centre: THREE.Vector3, height: number, radius: number): void {
     this.cell = niceNumber(radius / 6);
-    const reach = Math.max(6 * radius, 10 * this.cell);
+    const reach = Math.max(5 * radius, 10 * this.cell);
     const base = centre.clone().addScaledVector(up, height - centre.dot(up));
     const snap = (value: number): number => Math.round(value / (5 * this.cell)) * 5 * this.cell;
     this.group.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), up);
@@ -69,7 +68,7 @@ export class Ground {
     local.set(snap(local.x), snap(local.y), local.z);
     this.group.position.copy(local.applyQuaternion(this.group.quaternion));
     this.grid.geometry.dispose();
-    this.grid.geometry = new THREE.PlaneGeometry(2 * reach, 2 * reach);
+    this.grid.geometry = new THREE.CircleGeometry(reach, 40);
     this.grid.position.z = -1e-4 * radius;
     this.catcher.position.z = -3e-3 * radius;
     this.catcher.scale.set(2 * reach, 2 * reach, 1);
@@ -78,7 +77,7 @@ export class Ground {
   }
 
   setColour(colour: string, shade: number): void {
-    this.grid.material.uniforms.colour.value.set(colour);
+    this.grid.material.uniforms.colour.value.set(colour).convertLinearToSRGB();
     (this.catcher.material as THREE.ShadowMaterial).opacity = shade;
   }
 }

@@ -3,6 +3,7 @@
 import { button, icon, make } from "./dom.ts";
 
 const NARROW = 860; // pixels: below this the panels begin closed
+const MOST_WARNINGS = 4;
 
 /** A panel with tabs. */
 export class Panel {
@@ -75,7 +76,7 @@ export class Layout {
   readonly connection = make("span", { class: "connection" });
   readonly tools = make("div", { class: "tools" });
   readonly stage = make("main", { class: "stage" });
-  readonly banner = make("div", { class: "banner", role: "alert", hidden: true });
+  readonly banner = make("div", { class: "banner", role: "alert" });
   readonly bottom = make("footer");
   readonly leftButton: HTMLButtonElement;
   readonly rightButton: HTMLButtonElement;
@@ -115,10 +116,13 @@ export class Layout {
 
   /** A line above the scene that one can put away. */
   warn(text: string): void {
-    this.banner.replaceChildren(
-      make("span", {}, text),
-      button("Close", "×", () => (this.banner.hidden = true)),
-    );
-    this.banner.hidden = false;
+    if (this.banner.childElementCount >= MOST_WARNINGS) return;
+    const line = make("div", {}, make("span", {}, text));
+    line.append(button("Close", "×", () => line.remove()));
+    this.banner.append(line);
+  }
+
+  clearWarnings(): void {
+    this.banner.replaceChildren();
   }
 }

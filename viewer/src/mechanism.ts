@@ -1,7 +1,7 @@
 // The mechanism in the scene: components, their parts, and their motion.
 
 import * as THREE from "three";
-import { axesParts, bodyColour, BodyFrame, GROUND, inertiaParts, shapeParts } from "./bodies.ts";
+import { axesParts, bodyColours, BodyFrame, GROUND, inertiaParts, shapeParts } from "./bodies.ts";
 import { type JointView, jointView } from "./joints.ts";
 import { type Anchor, type Component, type Layer, Parts } from "./parts.ts";
 import { type Playback } from "./playback.ts";
@@ -24,6 +24,7 @@ export class Mechanism {
   readonly forces: Component[];
   readonly ground = component("ground", 0, "ground", "ground");
   readonly parts: Parts;
+  readonly colours: THREE.Color[];
   readonly size: number;
   private readonly jointViews: JointView[] = [];
   private readonly forceViews: ForceView[] = [];
@@ -37,6 +38,7 @@ export class Mechanism {
     const size = data.size && data.size > 0 && Number.isFinite(data.size) ? data.size : 1;
     this.size = size;
     this.parts = new Parts(geometries, plain);
+    this.colours = bodyColours(data.bodies.map((body) => body.name));
     this.frames = data.bodies.map((body) => new BodyFrame(body));
     this.bodies = data.bodies.map((body, i) => component("body", i, body.name, "body"));
     this.joints = (data.joints ?? []).map((joint, i) => component("joint", i, joint.name, joint.type));
@@ -59,7 +61,7 @@ export class Mechanism {
     this.parts.add(...shapeParts(data.ground ?? [], GROUND, this.ground, new THREE.Color("#9aa3ae"), "ground", geometries, size));
     this.parts.add(...axesParts(GROUND, new THREE.Matrix4(), 0.16 * size, null));
     this.frames.forEach((frame, i) => {
-      this.parts.add(...shapeParts(frame.data.shapes ?? [], frame, this.bodies[i], bodyColour(i), "bodies", geometries, size));
+      this.parts.add(...shapeParts(frame.data.shapes ?? [], frame, this.bodies[i], this.colours[i], "bodies", geometries, size));
       this.parts.add(...inertiaParts(frame, this.bodies[i], size));
     });
   }
@@ -127,9 +129,10 @@ export class Mechanism {
     const reach = this.frames.map((_, i) => this.reach(i));
     const point = new THREE.Vector3();
     const around = new THREE.Box3();
+    const size = new THREE.Vector3();
     run.positions(80, (body, x, y, z) => {
       if (!Number.isFinite(x + y + z)) return;
-      box.union(around.setFromCenterAndSize(point.set(x, y, z), new THREE.Vector3().setScalar(reach[body])));
+      box.union(around.setFromCenterAndSize(point.set(x, y, z), size.setScalar(1.3 * reach[body])));
     });
     return box;
   }

@@ -41,6 +41,8 @@ interface Batch {
   mesh: THREE.InstancedMesh;
   parts: Part[];
   layer: Layer;
+  fine: THREE.BufferGeometry;
+  coarse: THREE.BufferGeometry;
 }
 
 /** Draws parts by one instanced mesh for each geometry, layer and transparency. */
@@ -52,6 +54,7 @@ export class Parts {
   private off = new Set<Layer>();
   private stale = true;
   private recolour = false;
+  private coarse = false;
 
   constructor(
     readonly geometries: Geometries,
@@ -84,6 +87,13 @@ export class Parts {
     if (visible) this.off.delete(layer);
     else this.off.add(layer);
     for (const batch of this.batches) if (batch.layer === layer) batch.mesh.visible = visible;
+  }
+
+  /** Draws with fewer triangles, or with all. */
+  setCoarse(coarse: boolean): void {
+    if (coarse === this.coarse) return;
+    this.coarse = coarse;
+    for (const batch of this.batches) batch.mesh.geometry = coarse ? batch.coarse : batch.fine;
   }
 
   /** To be called where transparency of a component changes. */
@@ -123,7 +133,9 @@ export class Parts {
     }
     this.batches = [...sorted].map(([key, parts]) => {
       const [layer, geometry, alpha] = key.split("|");
-      const mesh = new THREE.InstancedMesh(this.geometries.find(geometry), this.material(Number(alpha), geometry), parts.length);
+      const fine = this.geometries.find(geometry);
+      const coarse = this.geometries.findCoarse(geometry);
+      const mesh = new THREE.InstancedMesh(this.coarse ? coarse : fine, this.material(Number(alpha), geometry), parts.length);
       mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
       mesh.frustumCulled = false;
       mesh.castShadow = Number(alpha) > 0.6 && layer !== "ellipsoids";
@@ -131,7 +143,7 @@ export class Parts {
       mesh.visible = !this.off.has(layer as Layer);
       mesh.renderOrder = Number(alpha) < 1 ? 2 : 0;
       this.group.add(mesh);
-      return { mesh, parts, layer: layer as Layer };
+      return { mesh, parts, layer: layer as Layer, fine, coarse };
     });
     this.stale = false;
     this.recolour = true;

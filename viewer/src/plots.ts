@@ -35,6 +35,7 @@ class Chart {
   readonly element: HTMLElement;
   curves: Curve[] = [];
   plot: uPlot | null = null;
+  private written = 0;
   private readonly legend = make("div", { class: "legend" });
   private readonly host = make("div", { class: "chart-host" });
   private readonly line = make("div", { class: "chart-cursor" });
@@ -118,6 +119,8 @@ class Chart {
       },
     };
     this.plot = new uPlot(options, this.data(), this.host);
+    const [t] = this.curves[0].times.length === 1 ? [this.curves[0].times[0]] : [];
+    if (t !== undefined) this.plot.setScale("x", { min: t - 0.5, max: t + 0.5 });
     this.plot.over.append(this.line);
     this.listen(this.plot);
     this.follow(this.plots.clock.time);
@@ -146,6 +149,10 @@ class Chart {
     const width = this.plot.over.clientWidth;
     this.line.style.display = x >= -1 && x <= width + 1 ? "block" : "none";
     this.line.style.transform = `translateX(${x}px)`;
+    // Text is costly to lay out: while a run plays, ten times a second is enough.
+    const now = performance.now();
+    if (this.plots.clock.playing && now - this.written < 100) return;
+    this.written = now;
     for (const curve of this.curves) curve.value.textContent = formatValue(valueAt(curve.times, curve.values, t));
   }
 
@@ -202,9 +209,11 @@ export class Plots {
       if (name) this.onDrop(name, chart < 0 ? null : chart);
     });
     new ResizeObserver(() => this.resize()).observe(this.list);
-    clock.onTime((t) => {
-      if (!this.element.hidden) for (const chart of this.charts) chart.follow(t);
-    });
+    const follow = (): void => {
+      if (!this.element.hidden) for (const chart of this.charts) chart.follow(clock.time);
+    };
+    clock.onTime(follow);
+    clock.onState(follow);
   }
 
   get names(): Set<string> {

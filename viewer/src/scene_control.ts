@@ -2,7 +2,6 @@
 
 import * as THREE from "three";
 import { Arrows } from "./arrows.ts";
-import { bodyColour } from "./bodies.ts";
 import { firstDirection, namedViews } from "./camera.ts";
 import type { Mechanism } from "./mechanism.ts";
 import type { Component, Layer } from "./parts.ts";
@@ -159,7 +158,7 @@ export class SceneControl {
     const frame = this.mechanism?.frames[component.index];
     if (component.kind !== "body" || !frame) return;
     const point = at ? at.clone().applyMatrix4(frame.matrix.clone().invert()) : new THREE.Vector3();
-    this.traces?.toggle(component.index, point, bodyColour(component.index));
+    this.traces?.toggle(component.index, point, this.mechanism?.colours[component.index] ?? new THREE.Color());
     this.stage?.request();
   }
 
@@ -174,6 +173,7 @@ export class SceneControl {
       if (by.lengthSq() > 0) stage.cameras.shift(by);
       this.lastPlace.copy(place);
     }
+    mechanism.parts.setCoarse(stage.heavy && stage.isCoarse);
     this.arrows?.update(frame);
     this.traces?.update(frame);
     mechanism.update();

@@ -78,7 +78,7 @@ export class Geometries {
           const [positions, indices] = await Promise.all([decode(mesh.positions), decode(mesh.indices)]);
           this.known.set(`mesh-${number}`, meshGeometry(positions as Float32Array, indices as Uint32Array));
         } catch (error) {
-          problems.push(`mesh ${mesh.name}: ${(error as Error).message}`);
+          problems.push(`The mesh ${mesh.name} is drawn as a box: ${(error as Error).message}`);
         }
       }),
     );
@@ -92,14 +92,18 @@ export class Geometries {
   find(key: string): THREE.BufferGeometry {
     let geometry = this.known.get(key);
     if (!geometry) {
-      geometry = this.build(key);
+      geometry = key.startsWith("coarse ") ? this.build(key.slice(7), 6) : this.build(key);
       this.known.set(key, geometry);
     }
     return geometry;
   }
 
-  private build(key: string): THREE.BufferGeometry {
-    const around = Math.round(10 + 26 * this.detail);
+  /** A geometry for pictures that move where many parts are drawn by the processor. */
+  findCoarse(key: string): THREE.BufferGeometry {
+    return ["sphere", "dome", "cylinder", "cone"].includes(key) ? this.find(`coarse ${key}`) : this.find(key);
+  }
+
+  private build(key: string, around = Math.round(7 + 29 * this.detail)): THREE.BufferGeometry {
     const [kind, ...numbers] = key.split("-");
     switch (kind) {
       case "sphere":

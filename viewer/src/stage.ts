@@ -12,21 +12,22 @@ function isSoftware(gl: WebGL2RenderingContext): boolean {
   return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
 }
 
-function backgroundTexture(top: string, bottom: string): THREE.Texture {
-  const canvas = document.createElement("canvas");
-  canvas.width = 2;
-  canvas.height = 256;
-  const context = canvas.getContext("2d");
-  if (context) {
-    const gradient = context.createLinearGradient(0, 0, 0, 256);
-    gradient.addColorStop(0, top);
-    gradient.addColorStop(1, bottom);
-    context.fillStyle = gradient;
-    context.fillRect(0, 0, 2, 256);
-  }
-  const texture = new THREE.CanvasTexture(canvas);
-  texture.colorSpace = THREE.SRGBColorSpace;
-  return texture;
+/** A triangle behind everything whose colour changes from the bottom to the top of the picture. */
+function backdrop(): THREE.Mesh<THREE.BufferGeometry, THREE.ShaderMaterial> {
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.Float32BufferAttribute([-1, -1, 0, 3, -1, 0, -1, 3, 0], 3));
+  const material = new THREE.ShaderMaterial({
+    vertexShader: "varying float height; void main() { height = 0.5 * position.y + 0.5; gl_Position = vec4(position.xy, 1.0, 1.0); }",
+    fragmentShader: "uniform vec3 top; uniform vec3 bottom; varying float height; void main() { gl_FragColor = vec4(mix(bottom, top, height), 1.0); }",
+    uniforms: { top: { value: new THREE.Vector3(1, 1, 1) }, bottom: { value: new THREE.Vector3(1, 1, 1) } },
+    depthTest: false,
+    depthWrite: false,
+    clipping: false,
+  });
+  const mesh = new THREE.Mesh(geometry, material);
+  mesh.frustumCulled = false;
+  mesh.renderOrder = -1000;
+  return mesh;
 }
 
 export class Stage {
@@ -41,6 +42,7 @@ export class Stage {
   private readonly sun = new THREE.DirectionalLight("#ffffff", 2.1);
   private readonly fill = new THREE.DirectionalLight("#dfe8ff", 0.55);
   private readonly sky = new THREE.HemisphereLight("#ffffff", "#aab2bf", 1.45);
+  private readonly backdrop = backdrop();
   private wanted = false;
   private moving = false;
   private calm: ReturnType<typeof setTimeout> | undefined;
@@ -68,7 +70,7 @@ export class Stage {
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.cameras = new Cameras(this.renderer.domElement, up, () => this.request(true));
     this.addLights();
-    this.scene.add(this.ground.group);
+    this.scene.add(this.backdrop, this.ground.group);
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(host);
     this.resize();
@@ -102,9 +104,10 @@ export class Stage {
   }
 
   setTheme(dark: boolean): void {
-    const old = this.scene.background;
-    this.scene.background = dark ? backgroundTexture("#262c36", "#12151a") : backgroundTexture("#f7f9fc", "#dde3ec");
-    if (old instanceof THREE.Texture) old.dispose();
+    const colours = dark ? [0x262c36, 0x12151a] : [0xf7f9fc, 0xdde3ec];
+    const write = (vector: THREE.Vector3, hex: number): THREE.Vector3 => vector.set((hex >> 16) / 255, ((hex >> 8) & 255) / 255, (hex & 255) / 255);
+    write(this.backdrop.material.uniforms.top.value, colours[0]);
+    write(this.backdrop.material.uniforms.bottom.value, colours[1]);
     this.ground.setColour(dark ? "#7f8b9c" : "#76828f", dark ? 0.42 : 0.2);
     this.sky.intensity = dark ? 1.15 : 1.5;
     this.sun.intensity = dark ? 1.9 : 2.1;
@@ -128,7 +131,7 @@ export class Stage {
 
   /** Asks for a picture. While things move, slow machines draw coarsely; the last picture is sharp. */
   request(moving = this.moving): void {
-    const rest = Math.min(2, Math.max(devicePixelRatio || 1, this.software ? 2 : 1));
+    const rest = Math.min(2, Math.max(devicePixelRatio || 1, this.software ? 1.5 : 1));
     const coarse = moving && this.software;
     this.sharp = !coarse;
     this.setRatio(coarse || (this.heavy && this.software) ? 1 : rest);
@@ -147,12 +150,17 @@ export class Stage {
     this.request();
   }
 
+  /** Whether the picture is drawn coarsely now. */
+  get isCoarse(): boolean {
+    return !this.sharp;
+  }
+
   /** Draws now. */
   draw(): void {
     this.wanted = false;
     this.beforeDraw();
-    this.renderer.shadowMap.autoUpdate = true;
     this.sun.castShadow = !this.heavy && (this.sharp || !this.software);
+    this.ground.catcher.visible = this.sun.castShadow;
     this.renderer.render(this.scene, this.cameras.active);
     this.afterDraw();
   }
