@@ -66,7 +66,7 @@ def test_a_four_bar_satisfies_the_equation_of_freudenstein():
 
 def test_forces_are_those_of_a_run_with_the_same_drive():
     motion = lambda t: 3 * t + 0.5 * np.sin(4 * t)
-    times, driven = np.linspace(0, 1, 11), slider_crank.__wrapped__(angle=0.4)
+    times, driven = np.linspace(0, 1, 11), slider_crank(angle=0.4)
     model = slider_crank(angle=0.4)
     driven.add(ts.Drive("motor", joint=driven["shaft"], value=motion))
     run = ts.simulate(driven, 1.0, times, formulation="relative", tolerance=1e-11)
@@ -168,7 +168,7 @@ def test_a_slider_moves_between_its_dead_centres_even_from_one_of_them():
 
 
 def test_a_dead_point_is_named_by_its_loop_where_something_else_is_free():
-    model = slider_crank.__wrapped__(0.2, 0.6, 0.7)
+    model = slider_crank(0.2, 0.6, 0.7)
     arm = model.body("arm", mass=1.0, inertia=(0.01, 0.02, 0.02), at=(0, 0, 1))
     model.add(ts.Revolute("shoulder", model["piston"], arm, point=(0, 0, 0.5), axis="y"))
     found = ts.range_of_motion(model, "bore")
@@ -177,7 +177,7 @@ def test_a_dead_point_is_named_by_its_loop_where_something_else_is_free():
 
 
 def test_stops_end_a_motion():
-    model = slider_crank.__wrapped__(angle=0.5)
+    model = slider_crank(angle=0.5)
     model.add(ts.Limit("buffer", joint=model["shaft"], lower=-0.2, upper=0.6))
     found = ts.range_of_motion(model, "shaft")
     assert [found.lower, found.upper] == pytest.approx([-0.2, 0.6], abs=1e-8)
@@ -260,7 +260,7 @@ def test_drives_of_the_model_that_kink_are_refused():
 
 
 def test_what_is_driven_already_and_what_rolls_is_refused():
-    model = slider_crank.__wrapped__()
+    model = slider_crank()
     model.add(ts.Drive("motor", joint=model["shaft"], value=ts.time))
     with pytest.raises(ts.OptionError, match="'shaft' is driven by 'motor' of the model already"):
         ts.kinematics(model, {"shaft": 1.0}, [0, 1])

@@ -157,3 +157,24 @@ def test_power_that_is_rounding_costs_no_steps(method, formulation):
         model.add(ts.Drive("lock", hinge, 0.0))
         model.add(ts.SpringDamper("spring", base, body, points=((0.5, 0, 0), (0.3, 0, -0.4)), stiffness=100.0))
         assert ts.simulate(model, 20.0, outputs=2, method=method, formulation=formulation).attrs["steps"] < 400
+
+
+TURNS = {
+    "vector": ca.vertcat(0, 0, ts.time),
+    "tilted vector": ca.vertcat(0.3 * ts.time, -0.5 * ts.time, ts.time),
+    "quaternion": ca.vertcat(ca.cos(ts.time / 2), 0, 0, ca.sin(ts.time / 2)),
+    "angle": ca.vertcat(0, 0, ca.atan2(ca.sin(ts.time), ca.cos(ts.time))),
+}
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("turn", TURNS)
+def test_forces_at_a_right_angle_to_the_motion_do_no_work_and_cost_no_steps(turn, scale):
+    """A body on a turntable that turns steadily: the power of the centripetal force is rounding."""
+    model = ts.Model("turntable", hints=False)
+    base = model.add(ts.Ground("base", rotation=TURNS[turn]))
+    body = model.body("body", mass=1.0, inertia=(scale**2,) * 3, at=(scale, 0.3 * scale, 0))
+    model.add(ts.Fixed("bolts", base, body))
+    data = ts.simulate(model, 4.0, outputs=4)
+    assert data.attrs["steps"] < 1000
+    assert np.abs(data.work).max() < 1e-13 * scale**2

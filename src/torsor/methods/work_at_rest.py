@@ -2,7 +2,8 @@
 
 In joint coordinates a body that rests on a moving ground has no velocity, and its work may be all that changes. Its error counts
 then, as it does where anything moves. Power that comes from velocities which are rounding does not count: the difference between
-the power of a state and that of the same configuration at rest tells how large it is.
+the power of a state and that of the same configuration at rest tells how large it is. Nor does power that is rounding itself, as
+that of a force at a right angle to the motion of a ground: it is not a smooth function of time.
 """
 
 import numpy as np
@@ -13,6 +14,8 @@ from .rank_agreement import overall
 from .vector_functions import copy, largest, rate
 
 ABOVE_ROUNDING = 100.0  # power at rest over that of velocities which are rounding, from which on it counts
+ROUGHNESS_SPACING = 1e-4  # between the times at which power is compared with a straight line / step
+ROUGHNESS_TIMES = 12
 
 
 @compiled
@@ -36,6 +39,17 @@ def power_at_rest(run, k, t, x, spare):
 
 
 @compiled
+def power_roughness(run, k, t, delta, x, spare):
+    """Largest distance of the power at rest, at times delta apart from t on, from the straight line through its ends."""
+    first = power_at_rest(run, k, t, x, spare)
+    slope = (power_at_rest(run, k, t + ROUGHNESS_TIMES * delta, x, spare) - first) / ROUGHNESS_TIMES
+    distance = 0.0
+    for j in range(1, ROUGHNESS_TIMES):
+        distance = max(distance, abs(power_at_rest(run, k, t + j * delta, x, spare) - first - j * slope))
+    return distance
+
+
+@compiled
 def notice_work_at_rest(run, k, h, x, x1):
     """True if work is done in a step from x to x1 though no coordinate moves; this is noted for the rest of the run."""
     s, state, n, peak = run.scratch, run.state, run.plan.velocities, 0.0
@@ -45,8 +59,12 @@ def notice_work_at_rest(run, k, h, x, x1):
         return False
     spare, end = state.xs[(state.at + 2) % 3], state.time + h
     before, after = power_at_rest(run, k, state.time, x, spare), power_at_rest(run, k, end, x1, spare)
+    delta = ROUGHNESS_SPACING * h
+    roughness = max(
+        power_roughness(run, k, state.time, delta, x, spare), power_roughness(run, k, end, -delta, x1, spare)
+    )
     rate(run, k, end, x1, state.p, s.xdot)  # leaves the factor of x1 in the scratch, as it was
-    rounding = max(abs(s.K[0, 2 * n] - before), abs(s.xdot[2 * n] - after))
+    rounding = max(roughness, abs(s.K[0, 2 * n] - before), abs(s.xdot[2 * n] - after))
     counts = overall(run, max(abs(before), abs(after))) > ABOVE_ROUNDING * overall(run, rounding)
     run.scales.works_at_rest = 1 if counts else 0
     return counts
