@@ -2,10 +2,12 @@
 
 import re
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ..constraints.elementary import FixedPoint, Holonomic
+from ..elements.element import fill_in
 from ..errors import ModelError
 from ..forces import Force
 from ..forces.loads_and_springs import EnergyForce, TorsionSpring
@@ -13,7 +15,7 @@ from ..joints.fixed import Fixed
 from ..model.model import Model
 from .joint_sequence import combine
 from .rigid_groups import group, hold_what_has_no_mass, total
-from .robot import Imported, ImportedJoint, Placement, Visual
+from .robot import Imported, ImportedJoint, Placement, Visual, shapes_of_visuals
 
 
 def assemble(tree, gravity, merge_fixed=True, strict=True):
@@ -71,21 +73,35 @@ class Assembly:
         if members.parent is None and not members.motions:
             self.bodies[name], origin = self.model.ground, np.eye(4)
             self._held(members)
+            found = self._visuals(members, origin)
+            fill_in(self.model.ground, shape=(self.model.ground.shape or ()) + shapes_of_visuals(found))
         else:
             chosen, origin = self.free_name("body", name, lead.where, "body"), lead.pose
             inertia = total(members.parts, f"body {chosen!r}", self.tree, self.strict)
+            found = self._visuals(members, origin)
+            placed: dict[str, Any] = {"at": origin[:3, 3], "rotation": origin[:3, :3]}
             try:
-                self.bodies[name] = self.model.body(chosen, inertia=inertia, at=origin[:3, 3], rotation=origin[:3, :3])
+                self.bodies[name] = self.model.body(
+                    chosen, inertia=inertia, **placed, shape=shapes_of_visuals(found) or None
+                )
             except ModelError as error:
                 raise ModelError(f"{lead.where}: {error}") from None
         body, back = self.bodies[name], np.linalg.inv(origin)
         for link in members.links:
             H = back @ link.pose
             self.homes[link.name] = Placement(body.name, H[:3, 3], H[:3, :3])
+        if found:
+            self.visuals.setdefault(body.name, []).extend(found)
+
+    def _visuals(self, members, origin):
+        """What the links of a body look like, in the body's frame."""
+        found, back = [], np.linalg.inv(origin)
+        for link in members.links:
+            H = back @ link.pose
             for shape in link.visuals:
                 at, R = H[:3, :3] @ shape.at + H[:3, 3], H[:3, :3] @ shape.rotation
-                data = {**vars(shape), "at": at, "rotation": R, "link": link.name}
-                self.visuals.setdefault(body.name, []).append(Visual(**data))
+                found.append(Visual(**{**vars(shape), "at": at, "rotation": R, "link": link.name}))
+        return found
 
     def _held(self, members):
         heavy = [link.name for link in members.links if link.mass > 0]

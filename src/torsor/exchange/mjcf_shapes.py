@@ -6,6 +6,7 @@ import numpy as np
 
 from .robot import Visual
 
+LAST_SHOWN_GROUP = 2  # MuJoCo's viewer hides further ones: shapes for contact alone
 GREY = (0.5, 0.5, 0.5, 1.0)  # what MuJoCo gives a shape that says nothing
 
 
@@ -22,6 +23,8 @@ class Shapes:
             name = m.geom(g).name or f"geom_{g}"
             if m.geom_contype[g] or m.geom_conaffinity[g]:
                 touching.append(name)
+            if m.geom_group[g] > LAST_SHOWN_GROUP:
+                continue
             visual = self._visual(g)
             if visual is None:
                 where = self.where(self.spec.geoms, g)

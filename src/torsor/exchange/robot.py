@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
+from ..elements.shapes import Shape
 from ..joints import Joint
+from ..lie import pose_stacks
 from ..model.model import Model
 
 
@@ -62,6 +64,17 @@ class Visual:
     uri: str | None = None
     colour: tuple | None = None
     link: str = ""
+
+
+def shapes_of_visuals(visuals: list[Visual]) -> tuple[Shape, ...]:
+    """The shapes of a body that these visuals are; a mesh whose file is missing keeps its name in the file that was read."""
+    found = []
+    for v in visuals:
+        colour = None if v.colour is None else tuple(min(max(float(x), 0.0), 1.0) for x in v.colour)
+        pose = tuple(map(float, v.at)), tuple(map(float, pose_stacks.quaternions(v.rotation)))
+        file = (v.file or v.uri or "without a name") if v.kind == "mesh" else None
+        found.append(Shape(v.kind, tuple(map(float, v.size)), *pose, colour, file))
+    return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,10 +4,13 @@ import numpy as np
 
 from ..lie import pose_stacks
 
-THIN, THICK = 0.012, 0.03  # radii of rods / size of the mechanism, at least and at most
-SLENDER = 0.06  # radius of a rod / its length
+THIN, THICK = 0.008, 0.022  # radii of rods / size of the mechanism, at least and at most
+SLENDER = 0.05  # radius of a rod / its length
 POINT = 0.03  # radius of a particle / size of the mechanism
 NEAR = 0.02  # distance of two points / size of the mechanism, below which they are one
+SMALL_JOINT, LARGE_JOINT = 0.02, 0.1  # size of a joint / size of the mechanism, at least and at most
+JOINT_SHARE = 0.4  # size of a joint / distance to the next point on its bodies
+LARGE_BOX = 0.22  # half axis of an inertia / size of the mechanism, above which it says little about the body's shape
 FLOOR = 3.0  # edge of a floor / size of the mechanism
 
 
@@ -21,9 +24,15 @@ def made_shapes(points, half, axes, size):
     places = _distinct(points, NEAR * size)
     reach = max((np.linalg.norm(p) for p in places), default=0.0)
     shapes = _rods(places, size)
+    largest = half.max()
+    if places and largest > LARGE_BOX * size:
+        half = half * (LARGE_BOX * size / largest)
     thickness = max(THIN * size, 0.02 * half.max())
     if half.max() <= NEAR * size / 4 and not shapes:  # a particle
         return [_shape("sphere", [POINT * size], np.zeros(3), np.eye(3))]
+    nominal = shapes and np.ptp(half) < 1e-6 * largest  # the same moment about every axis: nobody measured it
+    if nominal and len(places) > 1:
+        return shapes
     slender = half.min() < 0.2 * half.max() and shapes and half.max() < 1.5 * reach
     if not shapes or (half.max() > 0.25 * reach and not slender):
         edges = np.maximum(2 * half * (3 / 5) ** 0.5, thickness)  # a cuboid with the same inertia
@@ -31,6 +40,16 @@ def made_shapes(points, half, axes, size):
     elif len(places) == 1:
         shapes.append(_shape("sphere", [max(half.max() * 0.5, 2 * thickness)], np.zeros(3), np.eye(3)))
     return shapes
+
+
+def joint_size(joint, attached, size):
+    """How large a joint is drawn: a share of the distance to the next point on its bodies."""
+    distances = [LARGE_JOINT * size / JOINT_SHARE]
+    for k, frame in zip((joint["first"], joint["second"]), joint["frames"]):
+        others = [np.zeros(3), *attached.get(k, ())] if k >= 0 else []
+        apart = [np.linalg.norm(x - frame["p"]) for x in others]
+        distances += [d for d in apart if d > NEAR * size]
+    return max(JOINT_SHARE * min(distances), SMALL_JOINT * size)
 
 
 def made_ground(joints, size):

@@ -13,7 +13,7 @@ from ..elements import quantity
 from ..elements.conversion import constant
 from ..joints.base import Connection
 from ..model.topology import spanning_tree
-from .made_shapes import made_ground, made_shapes, quaternion, round_numbers, turn_to
+from .made_shapes import joint_size, made_ground, made_shapes, quaternion, round_numbers, turn_to
 
 LARGEST = 2000  # bodies of a model whose scene is kept with each of its results
 DIGITS = 9  # of numbers in a scene
@@ -72,9 +72,9 @@ def _scene(model, values):
     grounds = {id(g): _pose(g, values) for g in model.grounds}
     joints, attached = _joints(model, values, numbers, poses, grounds)
     forces = _forces(model, values, numbers, attached, grounds)
-    size = _size(poses, attached)
+    size = _size(model, values, poses, attached)
     for joint in joints:
-        joint["size"] = size
+        joint["size"] = joint_size(joint, attached, size)
     bodies = [
         _body(body, values, pose, made_shapes, attached.get(k, []), size)
         for k, (body, pose) in enumerate(zip(model.bodies, poses))
@@ -206,11 +206,16 @@ def _forces(model, values, numbers, attached, grounds):
     return found
 
 
-def _size(poses, attached):
-    """The largest extent of the mechanism."""
+def _size(model, values, poses, attached):
+    """The largest extent of the mechanism; of a body that floats alone, the extent of its inertia."""
     places = [x for x, _ in poses]
     for k, points in attached.items():
         x, R = poses[k]
         places += [x + R @ p for p in points]
     extent = float(np.ptp(np.array(places), axis=0).max()) if places else 0.0
+    if extent == 0:
+        gyration = [
+            np.sqrt(np.trace(values(b.inertia)) / float(values(b.mass)[0])) for b in model.bodies if not b.particle
+        ]
+        extent = 3 * max(gyration, default=0.0)
     return extent if extent > 0 else 1.0

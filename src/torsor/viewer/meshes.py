@@ -7,7 +7,8 @@ import numpy as np
 
 from .pack import pack
 
-MOST_TRIANGLES = 20_000  # of one mesh; larger ones are simplified or refused to keep pages small
+MOST_TRIANGLES = 8_000  # of one mesh; larger ones are simplified to keep pages small
+FINEST = 128  # cells along the longest edge of a mesh that is simplified
 
 
 def with_meshes(scenery: dict[str, Any]) -> tuple[dict[str, Any], list, list[str]]:
@@ -30,7 +31,7 @@ def with_meshes(scenery: dict[str, Any]) -> tuple[dict[str, Any], list, list[str
             else:
                 numbers[file, scale] = len(meshes)
                 name = str(file).replace("\\", "/").rsplit("/", 1)[-1]
-                meshes.append({"name": name, "positions": pack(positions, "f32"), "indices": pack(indices, "u32")})
+                meshes.append({"name": name, "positions": pack(positions, "d16"), "indices": pack(indices, "u32")})
         if numbers[file, scale] is None:
             edge = 0.05 * scenery["size"]
             return {**rest, "kind": "box", "size": [edge] * 3}
@@ -59,4 +60,23 @@ def triangles(file: str | None, scale: tuple) -> tuple[np.ndarray, np.ndarray]:
     faces = np.asarray(mesh.faces)
     if np.prod(np.sign(scale)) < 0:
         faces = faces[:, ::-1]  # a mirrored mesh keeps its outside
+    corners, faces = simplified(corners, faces)
     return corners.astype(np.float32), faces.astype(np.uint32)
+
+
+def simplified(corners: np.ndarray, faces: np.ndarray, most: int = MOST_TRIANGLES) -> tuple[np.ndarray, np.ndarray]:
+    """A mesh with at most so many triangles: corners in one cell of a grid become one, and triangles without area go."""
+    low, extent = corners.min(axis=0), float(np.ptp(corners, axis=0).max())
+    cells = FINEST
+    given = corners, faces
+    while len(faces) > most and cells >= 8 and extent > 0:
+        places = np.floor((given[0] - low) / extent * cells).astype(np.int64)
+        _, cell = np.unique(places, axis=0, return_inverse=True)
+        cell = cell.reshape(-1)
+        count = np.bincount(cell)
+        corners = np.column_stack([np.bincount(cell, given[0][:, k]) / count for k in range(3)])
+        faces = cell[given[1]]
+        whole = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
+        faces = np.unique(faces[whole], axis=0)
+        cells = int(cells * 0.75)
+    return corners, faces
