@@ -55,7 +55,7 @@ def evaluation(model, formulation):
     """A function that times one evaluation [s], and how many operations it has."""
     system, built = prepare(model, formulation)
     full = lambda size: np.zeros(max(1, size))
-    t, x, p = np.array([system.t]), system.state.joined(system.q, system.v, system.p), np.append(system.p, 0.0)
+    t, x, p = np.array([system.t]), system.state.join_blocks(system.q, system.v, system.p), np.append(system.p, 0.0)
     work = full(max(kernel.work_size for kernel in built.values()))
     if "stage" in built:
         stage, u = built["stage"], full(system.state.algebra)

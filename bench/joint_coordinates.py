@@ -55,7 +55,7 @@ def by_table(model, formulation):
     system, built = prepare(model, formulation)
     factor, rate = built["factor"], built["rate"]
     full = lambda size: np.zeros(max(1, size))
-    x, p, F = system.state.joined(system.q, system.v, system.p), np.append(system.p, 0.0), full(factor.size_out(0))
+    x, p, F = system.state.join_blocks(system.q, system.v, system.p), np.append(system.p, 0.0), full(factor.size_out(0))
     work, t = full(max(factor.work_size, rate.work_size)), np.zeros(1)
     outs = [full(rate.size_out(i)) for i in range(2)]
     loops = factor.size_out(0) > 1

@@ -210,7 +210,7 @@ def resume(
     try:
         facts, arrays = place.read()  # nobody else changes it from now on
         with damage_as_error(place.folder):
-            system, outcome = System.restored(static["system"]), facts["outcome"]
+            system, outcome = System.from_facts(static["system"]), facts["outcome"]
             place.times, ended_by, prepared = place.output_times(), None, 0.0
             running = outcome["status"] == "running"
             if running or until is not None:

@@ -131,7 +131,7 @@ class Simulation:
             if place is None:
                 raise OptionError(f"model {self.model.name!r}: {unknown('input', name, self._places)}")
             if not isinstance(value, float) or not -quantity.LARGEST <= value <= quantity.LARGEST:
-                value = self.model.parameters[name].checked(value)
+                value = self.model.parameters[name].check_value(value)
             found.append((place, value))
         return found
 
@@ -171,7 +171,7 @@ class Simulation:
         if name == "energy_by_events" and self._stepper.has_events:
             return self._stepper.by_events
         if name == "multiplier":  # of the rows that were in use, as in a result
-            return self._present.value(name, self._stepper.outputs())[self._stepper.shown()]
+            return self._present.value(name, self._stepper.outputs())[self._stepper.multiplier_indices()]
         return self._present.value(name, self._stepper.outputs())
 
     def __contains__(self, name: object) -> bool:

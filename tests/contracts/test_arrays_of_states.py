@@ -91,7 +91,7 @@ def test_points_are_carried_by_the_poses_of_their_bodies(case, formulation):
 def test_a_frame_is_where_the_body_was_described():
     """Not at the centre of mass, where the inertia says that this is elsewhere."""
     model = ts.Model("m")
-    beam = model.body("beam", inertia=ts.inertia.box(2.0, 1, 0.1, 0.1).moved((0.5, 0, 0)), at=(1, 2, 3))
+    beam = model.body("beam", inertia=ts.inertia.box(2.0, 1, 0.1, 0.1).move((0.5, 0, 0)), at=(1, 2, 3))
     model.add(ts.Revolute("hinge", model.ground, beam, point=(1, 2, 3), axis=(0, 0, 1)))
     found = ts.compile(model, "relative")
     np.testing.assert_allclose(found.poses()[0], [[1, 0, 0, 1], [0, 1, 0, 2], [0, 0, 1, 3], [0, 0, 0, 1]], atol=1e-15)

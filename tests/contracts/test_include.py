@@ -21,7 +21,7 @@ def arm(gravity=(0, 0, 0)):
     link = model.body(
         "link", mass=m, inertia=(0.1, 0.2, 0.15), at=(0.5, 0, 0), rotation=(0.1, 0, 0), angular_velocity=(0, spin, 0)
     )
-    tip = model.body("tip", mass=0.5, inertia=ts.inertia.box(0.5, 1, 0.2, 0.3).moved(at=(0.1, 0, 0)), at=(1, 0, 0.2))
+    tip = model.body("tip", mass=0.5, inertia=ts.inertia.box(0.5, 1, 0.2, 0.3).move(at=(0.1, 0, 0)), at=(1, 0, 0.2))
     hinge = model.add(ts.Revolute("hinge", model.ground, link, point=(0, 0, 0), axis=(0, 1, 0.2)))
     model.add(ts.Spherical("ball", link, tip, point=(1, 0, 0)))
     model.add(ts.TorsionSpring("spring", hinge, stiffness=k, damping=0.1))

@@ -151,7 +151,7 @@ def test_a_joint_between_bodies_starts_at_its_coordinates_and_rates(case, joint)
 
 def test_shared_trace_says_what_the_joint_says(joint):
     """Equal joints share one traced function; it equals the joint's own equations."""
-    told, own = joint.equations(), joint._stated()
+    told, own = joint.equations(), joint._own_equations()
     symbols = [s for b in (joint.first, joint.second) for s in b.symbols] + [joint.turn]
     random = np.random.default_rng(2)
     at = [random.uniform(-1, 1, s.shape) for s in symbols]

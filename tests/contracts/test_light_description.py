@@ -170,7 +170,7 @@ def test_numbers_are_what_expressions_say():
     model = ts.Model("m")
     a, b = (
         model.body(
-            name, mass=random.random(), inertia=ts.inertia.box(1, 1, 2, 3).moved(random.random(3), random.random(3)).tensor,
+            name, mass=random.random(), inertia=ts.inertia.box(1, 1, 2, 3).move(random.random(3), random.random(3)).tensor,
             at=random.random(3), rotation=random.random(3),
         )
         for name in "ab"

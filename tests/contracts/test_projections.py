@@ -58,8 +58,8 @@ def test_the_correction_of_velocities_is_the_least_in_its_metric(metric):
     _, w = disturbed(built, q, v, 1e-2)
     corrected = built["velocities"](t, q, w, p, built["factor"](t, q, p)[0])[0]
     f = ts.registered("formulation")["absolute"](model)
-    G = f.examined["G"](0.0, q, p)
-    M = np.linalg.inv(f.examined["Minv"](q, p)) if metric == "mass" else np.eye(len(w))
+    G = f.start_functions["G"](0.0, q, p)
+    M = np.linalg.inv(f.start_functions["Minv"](q, p)) if metric == "mass" else np.eye(len(w))
     # least change with G (v + d) = 0 by an independent route: a dense KKT system
     n, m = len(w), len(G)
     kkt = np.block([[M, G.T], [G, np.zeros((m, m))]])
@@ -85,7 +85,7 @@ def test_the_weighted_correction_is_the_least_in_its_metric():
     corrected = built["velocities"](t, q, w, p, built["factor"](t, q, p)[0])[0]
     scale = [prepare(model)[0].choice.unit if linear else 1.0 for linear in f.linear()]
     M = np.diag([heavy.get(name, 1.0) / unit**2 for name, unit in zip(names, scale)])
-    G = f.examined["G"](0.0, q, p)
+    G = f.start_functions["G"](0.0, q, p)
     M[2, 2] = 1e6  # for the KKT system, which 1e12 would condition badly
     kkt = np.block([[M, G.T], [G, np.zeros((len(G), len(G)))]])
     d = np.linalg.solve(kkt, np.concatenate([np.zeros(len(w)), -G @ w]))[: len(w)]
@@ -140,7 +140,7 @@ def test_post_stabilisation_is_the_pseudoinverse_whatever_rows_depend_on_each_ot
     f.metric, f.keep = "pseudoinverse", f.active_rows()
     dynamics, random = ts.compile(model, form), np.random.default_rng(5)
     found, q, p = f.functions(accelerations=False), dynamics.q, dynamics.p
-    F, G = np.zeros(found["factor"].size1_out(0)), f.examined["G"](0.0, q, p)
+    F, G = np.zeros(found["factor"].size1_out(0)), f.start_functions["G"](0.0, q, p)
     truth = np.linalg.pinv(G, rcond=1e-6)
     assert np.linalg.matrix_rank(G, 1e-6) < len(G) or model.name == "door" and len(model.joints) == 1
     for _ in range(3):
@@ -148,7 +148,10 @@ def test_post_stabilisation_is_the_pseudoinverse_whatever_rows_depend_on_each_ot
         corrected = found["velocities"](0.0, q, v, p, F)[0].full().ravel()
         np.testing.assert_allclose(corrected, v - truth @ (G @ v), atol=1e-9)
         moved = dynamics.kernels["retract"](q, 1e-9 * v)[0]  # the rank is lower there still, but for 1e-9
-        g, there = f.examined["g"](0.0, moved, p).ravel(), np.linalg.pinv(f.examined["G"](0.0, moved, p), rcond=1e-6)
+        g, there = (
+            f.start_functions["g"](0.0, moved, p).ravel(),
+            np.linalg.pinv(f.start_functions["G"](0.0, moved, p), rcond=1e-6),
+        )
         back = found["positions"](0.0, moved, p, F)[0].full().ravel()
         np.testing.assert_allclose(
             back, dynamics.kernels["retract"](moved, -there @ g)[0], atol=1e-12
@@ -277,7 +280,7 @@ def test_rows_that_stop_rotations_have_gains_of_their_own(case, form):
     stabilised, plain = (blocks["accelerations"](t, q, v, p, F, gains)[0] for gains in (GAINS, (0.0,) * 4))
     f = ts.registered("formulation")[form](model)
     f.keep = list(system.keep)
-    G = f.examined["G"](0.0, q, p)[f.keep]
+    G = f.start_functions["G"](0.0, q, p)[f.keep]
     g, psi = blocks["positions"](t, q, p, F)[1][:-1], blocks["velocities"](t, q, v, p, F)[1][:-1]
     # the name of a row tells what it stops
     turns = np.array([f.rows[k].direction.startswith(("rotation", "angular")) for k in f.keep])

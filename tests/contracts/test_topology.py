@@ -218,7 +218,7 @@ def test_every_position_that_a_joint_reaches_is_genuine(key):
         H = np.array(ca.evalf(joint.pose(ca.SX(q))))
         state = [x.ravel(order="F") for R, p in ((np.eye(3), np.zeros(3)), (H[:3, :3], H[:3, 3])) for x in (p, R)]
         f = Absolute(scene)
-        off = f.examined["departures"](0.0, np.concatenate(state), np.zeros(len(f.turns)))
+        off = f.start_functions["departures"](0.0, np.concatenate(state), np.zeros(len(f.turns)))
         assert off.shape == (1, 2) and off.max() < 1e-13
 
 
@@ -260,7 +260,7 @@ def test_a_joint_that_jumped_is_found():
     state = lambda R: np.concatenate([[0.5, 0, 0], upright.ravel(), [1.5, 0, 0], R.ravel(order="F")])
     find = lambda R: impostors(f, 1.0, IMPOSTOR_IN_RUN, 0.0, state(R), np.zeros(2)).tolist()
     assert find(upright) == [] and find(over) == [1]
-    assert f.examined["departures"](0.0, state(over), np.zeros(2))[1, 0] == pytest.approx(2.0)
+    assert f.start_functions["departures"](0.0, state(over), np.zeros(2))[1, 0] == pytest.approx(2.0)
 
 
 def test_a_run_that_ends_with_a_flipped_loop_is_an_error(monkeypatch):

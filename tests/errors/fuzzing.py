@@ -138,7 +138,7 @@ def templates(model, things):
     state = things["state"]
     low = lambda: arm.position[2] <= -0.5
     found += [
-        ("Model", ts.Model, ("m",), {"gravity": (0, 0, -9.81)}), ("body", model.body, ("new",), new), ("moved", shape.moved, (),
+        ("Model", ts.Model, ("m",), {"gravity": (0, 0, -9.81)}), ("body", model.body, ("new",), new), ("move", shape.move, (),
         {"at": z, "rotation": z}),
         ("parameter", model.parameter, ("new", 1.0), {"positive": True}), ("signal", model.signal, ("new", arm.position[0]), {}),
         ("expose", model.expose, ("new", arm), {}), ("include", model.include, ("new", things["other"]), {"at": z,

@@ -92,6 +92,6 @@ def test_shapes_are_made_of_positive_numbers():
     refused(lambda: shapes.sphere(1, 1, inner=2), "inner radius")
     refused(lambda: shapes.rod(1, 1, axis="w"), "axis must be 'x', 'y' or 'z'")
     refused(lambda: shapes.point(1, at=(NAN, 0, 0)), "center must be finite")
-    refused(lambda: shapes.sphere(1, 1).moved(rotation=2 * np.eye(3)), "not a rotation")
+    refused(lambda: shapes.sphere(1, 1).move(rotation=2 * np.eye(3)), "not a rotation")
     refused(body(mass=2.0, inertia=shapes.sphere(1, 1)), "body 'rod'", "differs from the mass of its inertia")
     refused(body(mass="x", inertia=shapes.sphere(1, 1)), "body 'rod'", "mass must be a number")

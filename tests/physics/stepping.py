@@ -31,7 +31,7 @@ class Flow:
         self._between = ca.Function("between", [q, y], [M.local(q, y)])
         self._ad = ca.Function("ad", [u], [M.ad(u)])
         self._momenta = ca.Function("momenta", [time, f.q, f.v, f.p], [Lagrangian(f).momenta])
-        rows = [f.stacked(what)[f.keep, :] for what in ("g", "psi")]
+        rows = [f.stack_rows(what)[f.keep, :] for what in ("g", "psi")]
         self._rows = ca.Function("rows", [time, f.q, f.v, f.p], rows)
 
     def step(self, x, h, t=0.0):
@@ -47,26 +47,28 @@ class Flow:
             x = self.step(x, h, k * h)
         return x
 
-    def parted(self, x):
-        return self.layout.parted(x)
+    def split_blocks(self, x):
+        return self.layout.split_blocks(x)
 
     def momenta(self, x):
-        return self._momenta(0.0, *self.parted(x), self.p).full().ravel()
+        return self._momenta(0.0, *self.split_blocks(x), self.p).full().ravel()
 
     def residuals(self, x):
         """g and ψ of the rows in use."""
-        return [r.full().ravel() for r in self._rows(0.0, *self.parted(x), self.p)]
+        return [r.full().ravel() for r in self._rows(0.0, *self.split_blocks(x), self.p)]
 
     def moved(self, x, change):
         """The state with its configuration moved along the group by the first half of a change, velocities by the second."""
         n = self.layout.v
-        q, v = self.parted(x)
+        q, v = self.split_blocks(x)
         rest = x[self.layout.q + n :]
         return np.concatenate([self._moved(q, change[:n]).full().ravel(), v + change[n:], rest])
 
     def seen(self, base, x):
         """(η, π) of a state: where its configuration is, from that of a base, and its momenta."""
-        return np.concatenate([self._between(self.parted(base)[0], self.parted(x)[0]).full().ravel(), self.momenta(x)])
+        return np.concatenate(
+            [self._between(self.split_blocks(base)[0], self.split_blocks(x)[0]).full().ravel(), self.momenta(x)]
+        )
 
     def derivative(self, function, size=3e-3):
         """∂/∂change of a function of a change of the state, by central differences of order 6."""

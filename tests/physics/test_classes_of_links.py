@@ -67,7 +67,7 @@ def test_accelerations_by_classes_are_those_of_the_graph(seed):
         q = np.array(f.retractions("exp")["retract"](d.q, rng.uniform(-1, 1, layout.v))).ravel()
         v = rng.uniform(-2, 2, layout.v)
         a, _, power = graph(0.3, q, v, d.p, np.ones(1))
-        xdot = table(0.3, layout.joined(q, v, d.p), d.p, np.ones(1), np.zeros(4))[0].full().ravel()
+        xdot = table(0.3, layout.join_blocks(q, v, d.p), d.p, np.ones(1), np.zeros(4))[0].full().ravel()
         expected = np.concatenate([v, a.full().ravel(), power.full().ravel()])
         np.testing.assert_allclose(xdot, expected, rtol=1e-9, atol=1e-10 * np.abs(expected).max())
 
@@ -118,7 +118,7 @@ def test_a_long_chain_accelerates_as_in_another_engine(n):
     state.qpos[:], state.qvel[:] = q, v
     mujoco.mj_forward(peer, state)
     rate = kernels.build({"rate": schedule})["rate"]
-    xdot = rate(np.zeros(1), layout.joined(q, v, []), np.zeros(0), np.ones(1), np.zeros(4))[0]
+    xdot = rate(np.zeros(1), layout.join_blocks(q, v, []), np.zeros(0), np.ones(1), np.zeros(4))[0]
     np.testing.assert_allclose(xdot[n : 2 * n], state.qacc, rtol=1e-7, atol=1e-9 * np.abs(state.qacc).max())
 
 
@@ -151,7 +151,7 @@ def test_links_of_very_different_size_keep_all_their_digits():
     layout, _, table, graph = both(model)[1:]
     q, v = np.array([0.3, -0.2, 0.5, 0.1]), np.array([1.0, 0.5, -0.7, 0.2])
     a = graph(0.0, q, v, [], np.ones(1))[0].full().ravel()
-    xdot = table(0.0, layout.joined(q, v, []), [], np.ones(1), np.zeros(4))[0].full().ravel()
+    xdot = table(0.0, layout.join_blocks(q, v, []), [], np.ones(1), np.zeros(4))[0].full().ravel()
     np.testing.assert_allclose(xdot[4:8], a, rtol=1e-10)
     assert np.all(np.abs(a * sizes) > 0.1)
 

@@ -186,7 +186,7 @@ def test_both_shafts_of_a_universal_joint_turn_as_hooke_found():
 
 def test_a_composed_inertia_moves_about_its_own_centre():
     """A rod with a ball at its end: same motion as a body described at its centre of mass."""
-    parts = ts.inertia.rod(1.0, 2.0, axis="x") + ts.inertia.sphere(3.0, 0.2).moved(at=(1, 0, 0))
+    parts = ts.inertia.rod(1.0, 2.0, axis="x") + ts.inertia.sphere(3.0, 0.2).move(at=(1, 0, 0))
     np.testing.assert_allclose(parts.center, [0.75, 0, 0])
     found = []
     for whole in (True, False):
@@ -210,7 +210,7 @@ def test_local_frames_say_the_same_as_world_points():
     for local in (False, True):
         model = ts.Model("frames", gravity=(0, 0, -9.81))
         turn, at = so3.exp([0.3, -0.2, 0.5]), np.array([0.5, 0.2, 0])
-        body = model.body("body", inertia=ts.inertia.box(2.0, 1, 0.2, 0.3).moved(at=(0.2, 0, 0)), at=at, rotation=turn)
+        body = model.body("body", inertia=ts.inertia.box(2.0, 1, 0.2, 0.3).move(at=(0.2, 0, 0)), at=at, rotation=turn)
         point = at + turn @ [-0.5, 0, 0.1]
         where = {"point": tuple(point)}
         if local:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.joints.alignment import no_turn, strictly, tilt
+from torsor.joints.alignment import no_turn, strict_equations, tilt
 from torsor.lie import so3
 
 ANGLES = (0.5, 1.5, 2.5, 3.0, np.pi, -np.pi, 4.0, 6.0)
@@ -81,7 +81,7 @@ def test_strict_forms_vanish_once_and_have_the_same_slope_there():
     for rows in (no_turn, lambda R: tilt(R, ca.SX([0, 1, 0]))):
         R = so3.rotation(ca.SX([0.6, 0, 0.8]), angle)
         short = rows(R)
-        with strictly() as cosines:
+        with strict_equations() as cosines:
             strict = rows(R)
         f = ca.Function("f", [angle], [short, strict, ca.jacobian(short, angle), ca.jacobian(strict, angle), *cosines])
         g, s, dg, ds, c = (x.full().ravel() for x in f(0.0))

@@ -76,7 +76,7 @@ def test_random_expressions_are_calculated_alike():
     x, y, z = symbols
     some = [ca.if_else(x > y, ca.sin(x) * z, ca.fmax(x, 2.5)), ca.SX(3, 3), ca.vertcat(ca.atan2(x, y) ** z, ca.floor(7 * y)),
             ca.SX(1.5), ca.sparsify(ca.vertcat(x, 0, ca.sqrt(ca.fabs(z)))), ca.SX(0, 1)]  # fmt: skip
-    data = expressions.written(some, symbols)
+    data = expressions.to_data(some, symbols)
     others = [ca.SX.sym(name) for name in "abc"]
     again = expressions.read(data, others)
     assert [e.sparsity() == s.sparsity() for e, s in zip(again, some)] == [True] * len(some)

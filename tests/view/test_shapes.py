@@ -84,7 +84,7 @@ def test_a_body_is_drawn_as_what_its_inertia_was_calculated_for(inertia, kind):
 
 def test_shapes_of_composed_inertias_are_where_their_parts_are():
     """Places are counted from the common centre of mass."""
-    hammer = ts.inertia.rod(1.0, 2.0, axis="x") + ts.inertia.sphere(3.0, 0.2).moved(at=(1, 0, 0), rotation=(0, 0, 1.0))
+    hammer = ts.inertia.rod(1.0, 2.0, axis="x") + ts.inertia.sphere(3.0, 0.2).move(at=(1, 0, 0), rotation=(0, 0, 1.0))
     model = ts.Model("one")
     model.body("hammer", inertia=hammer)
     rod, head = scene(model)["bodies"][0]["shapes"]

@@ -50,7 +50,7 @@ def _requested_point(mechanism, at, what, contacts_free):
         return mechanism.start
     if hasattr(at, "point_in"):
         return at.point_in(mechanism)
-    if mechanism.model.switched and not contacts_free and (is_result(at) or not isinstance(at, Mapping)):
+    if mechanism.model.switched_elements and not contacts_free and (is_result(at) or not isinstance(at, Mapping)):
         raise OptionError(
             f"model {mechanism.model.name!r}: a result does not contain which contacts and switched elements are active; give "
             f"`{what}` an equilibrium, or values by name (contacts are open then)"
@@ -97,7 +97,11 @@ def _start_solver(mechanism, like):
     memories = like.p[parameters : len(mechanism.model.inputs)]
     p = np.concatenate([start.p[:parameters], memories, np.zeros(len(numeric_formulation.absolute.turns))])
     motion = Motion(
-        dict(zip(bodies, pose_stacks.stacked(R, x))), dict(zip(bodies, zip(v, w))), flat["coordinate"], flat["rate"], p
+        dict(zip(bodies, pose_stacks.stack_poses(R, x))),
+        dict(zip(bodies, zip(v, w))),
+        flat["coordinate"],
+        flat["rate"],
+        p,
     )
     examiner = Examiner(numeric_formulation.absolute, numeric_formulation.absolute.scales)
     return numeric_formulation, RequestedStarts(

@@ -143,10 +143,10 @@ class Equations:
         G = f.jacobian()
         balance = f.inverse_dynamics(self.a) - G.T @ self.lam  # (1)
         efforts = f.in_state(self.values.of(f.loads.definitions()), self.a)  # e of (2)
-        constraints = G @ self.a - f.stacked("gamma")  # (3)
+        constraints = G @ self.a - f.stack_rows("gamma")  # (3)
         rates = regularise_norms(ca.vertcat(*[state.rate for state in f.model.states], ca.SX(0, 1)))
         states = f.in_state(self.values.of(rates), self.a)  # (4)
-        return dict(zip(ALL_RESIDUALS, (balance, efforts, constraints, states, f.stacked("g"), f.stacked("psi"))))
+        return dict(zip(ALL_RESIDUALS, (balance, efforts, constraints, states, f.stack_rows("g"), f.stack_rows("psi"))))
 
     def _residuals(self):
         return self._function("residuals", *self._expressions.values())

@@ -37,8 +37,8 @@ def sleeve():
     b = (A4 - D3) / 2
     narrow, wide = (M4 * b * width / (A4**2 - D3**2) for width in (D3, A4))
     off = (D3 + b) / 2
-    plates = [ts.inertia.box(narrow, D3, b, L4).moved(at=(0, side * off, 0)) for side in (1, -1)]
-    plates += [ts.inertia.box(wide, b, A4, L4).moved(at=(side * off, 0, 0)) for side in (1, -1)]
+    plates = [ts.inertia.box(narrow, D3, b, L4).move(at=(0, side * off, 0)) for side in (1, -1)]
+    plates += [ts.inertia.box(wide, b, A4, L4).move(at=(side * off, 0, 0)) for side in (1, -1)]
     return plates[0] + plates[1] + plates[2] + plates[3]
 
 

@@ -21,7 +21,7 @@ from ..constraints.imposed import Motion
 from ..elements.quantity import time
 from ..errors import AccuracyWarning, ModelError
 from ..formulations.fingerprint import is_time_independent
-from ..lookup.interval_search import stored
+from ..lookup.interval_search import stored_table
 from ..lookup.lookup_calls import is_piece, piece
 
 SWITCHING_SAMPLES = 600  # number of sampled times of a function that switches
@@ -87,7 +87,7 @@ def _find_imposed(model):
         if ground.moves:
             x, R = ground.path
             yield _function_of_time(ground.owner, 2, True, ca.vertcat(ca.vec(R), x), inputs, changing, 0)
-    switched = {id(element) for element in model.switched}
+    switched = {id(element) for element in model.switched_elements}
     is_timeless: dict = {}
     for c in model.constraints:
         trace = c.trace()
@@ -148,7 +148,7 @@ def _switches(f, state, changing):
 
 def _table_ends(number, *arguments):
     """Conditions that change at the ends of a table that is constant outside. Inside, a table is smooth or refused."""
-    table = stored(number)
+    table = stored_table(number)
     ends = zip(table.axes, arguments) if table.content.outside == "hold" else []
     return [side for axis, u in ends for side in (u < axis.breaks[0], u < axis.breaks[-1])]
 

@@ -81,7 +81,7 @@ class Forms:
         self.f, self.configurations, self.units = formulation, configurations, units
         inputs = [time, formulation.q, formulation.p]
         zeros = ca.SX.zeros(formulation.v.shape[0])
-        at_rest = ca.substitute(formulation.stacked("psi"), formulation.v, zeros)
+        at_rest = ca.substitute(formulation.stack_rows("psi"), formulation.v, zeros)
         self._drift = ca.Function("drift", inputs, [at_rest])
         self._derivatives = {
             id(b): ca.Function("derivatives", inputs, [self._derivative(b)])

@@ -16,7 +16,7 @@ import numpy as np
 from ..elements.quantity import time
 from ..events import Clock
 from ..formulations.fingerprint import table_lookups, time_dependent_expressions
-from ..lookup.interval_search import stored
+from ..lookup.interval_search import stored_table
 from ..model.hints import warn
 from ..model.parameters import Input
 from .rate_jumps import name_forces_that_jump
@@ -46,10 +46,10 @@ class Breakpoints:
                     and not ca.depends_on(a, time)
                 ):
                     line = ca.Function("line", [inputs], [a, ca.substitute(u, time, 0)])
-                    self.tables.append((stored(number).content, k, line))
+                    self.tables.append((stored_table(number).content, k, line))
 
     @property
-    def found(self) -> bool:
+    def any(self) -> bool:
         """True if the model may have breakpoints."""
         return bool(self.tables or self.switches)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..elements.quantity import time
 from ..formulations.absolute import Absolute
-from ..lookup.interval_search import stored
+from ..lookup.interval_search import stored_table
 from ..lookup.lookup_calls import calls, looked_up
 
 TIMES_AHEAD = 10.0 ** np.arange(-12, 1)  # times after the last valid state / longest time ahead
@@ -69,7 +69,7 @@ def _tables_left(f, at):
     inputs = [ca.SX.sym(f"u{k}", f.sparsity_in(k)) for k in range(f.n_in())]
     messages = {}
     for number, arguments in looked_up(f, [x.nonzeros() for x in inputs]) if calls(f) else []:
-        table = stored(number)
+        table = stored_table(number)
         values = ca.Function("arguments", inputs, [ca.vertcat(*arguments)])(*at).full().ravel()
         for axis, points, u in zip(table.axes, table.content.points, values):
             if table.content.outside == "error" and not axis.breaks[0] <= u < axis.breaks[-1]:

@@ -20,9 +20,9 @@ def main(arguments=None):
     """Run the command line and leave with its status: 0 done, 2 bad input, 3 integration failed, 130 interrupted, 143 ended by
     SIGTERM."""
     if _by_mpi():
-        from .mpi_launch import joined, left
+        from .mpi_launch import join_launch, left
 
-        joined()
+        join_launch()
         left(status := status_of(arguments))
         sys.exit(status)
     sys.exit(status_of(arguments))
@@ -128,7 +128,7 @@ def _by_mpi():
 
 
 @contextmanager
-def warned():
+def print_warnings():
     """Warnings become messages on standard error, in words of the command line."""
     with warnings.catch_warnings(record=True) as doubts:
         warnings.simplefilter("ignore")

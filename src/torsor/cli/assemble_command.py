@@ -6,7 +6,7 @@ import numpy as np
 import typer
 
 from ..errors import OptionError
-from . import DONE, warned
+from . import DONE, print_warnings
 from .command_options import FORMULATION, SET, SOURCE, START, option
 
 TARGET = option(
@@ -30,14 +30,14 @@ def assemble(
 ):
     """Find the joint coordinates that bring a mechanism where it is asked to be: inverse kinematics."""
     from ..analysis.assembly.assembly import assemble as found_by
-    from .model_source import assignments, blamed, load
-    from .start_option import named, start_of
+    from .model_source import assignments, explain_user_errors, load
+    from .start_option import parse_assignments, start_of
 
-    targets = {name: _values(name, text) for name, text in named(target or (), "--target").items()}
+    targets = {name: _values(name, text) for name, text in parse_assignments(target or (), "--target").items()}
     source_ = load(source, assignments(set))
     asked = {name: _value(name, values) for name, values in targets.items()}
     source_.tell()
-    with blamed(source_.file), warned():
+    with explain_user_errors(source_.file), print_warnings():
         found = found_by(
             source_.model, asked, start=start_of(start), modes=modes, least_squares=least_squares, parameters=source_.parameters,
             formulation=formulation or "auto",
@@ -65,7 +65,7 @@ def _value(name, values):
         given = "3 numbers for the place, then a quaternion (4, scalar first) or a rotation vector (3)"
         raise OptionError(f"--target {name}: a pose is {given}, got {len(values)} numbers")
     place, turn = np.split(np.array(values), [3])
-    return pose_stacks.stacked(rotations(turn, name), place)
+    return pose_stacks.stack_poses(rotations(turn, name), place)
 
 
 def _tell(model, found):

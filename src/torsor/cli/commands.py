@@ -92,10 +92,10 @@ def run(
     """Simulate a case or a model file, and report how accurate the result is."""
     from .. import simulate
     from .model_source import assignments, load, outputs_of
-    from .mpi_launch import of_ranks, ranked
+    from .mpi_launch import of_ranks, run_on_ranks
     from .start_option import start_of
 
-    if (status := ranked(context, ranks)) is not None:
+    if (status := run_on_ranks(context, ranks)) is not None:
         return status
     given = {
         "until": until, "outputs": None if outputs is None else outputs_of(outputs), "step": step, "method": method,
@@ -110,9 +110,9 @@ def run(
     if plot is not None:
         folder_for(plot)
 
-    kept = _kept(checkpoint, checkpoint_every, checkpoint_interval, found)
+    kept = _resumable_arguments(checkpoint, checkpoint_every, checkpoint_interval, found)
     found.tell()
-    return _reported(
+    return _run_and_report(
         lambda: simulate(found.model, parameters=found.parameters, **arguments, **kept), found, checkpoint, outs, plot
     )
 
@@ -130,19 +130,19 @@ def resume(
     """Go on with a run that was started with `torsor run CASE|FILE --checkpoint DIR`, also beyond its end."""
     from ..simulation import resume as go_on
     from ..store.checkpoint import Checkpoint
-    from .model_source import assignments, resumed
+    from .model_source import assignments, resume_source
 
     place = Checkpoint(folder)
     place.read()
     outs = written_as(out, csv)
     if plot is not None:
         folder_for(plot)
-    found = resumed(folder, place.source, source, assignments(set))
+    found = resume_source(folder, place.source, source, assignments(set))
     found.tell()
-    return _reported(lambda: go_on(place, found.model, until=until), found, folder, outs, plot)
+    return _run_and_report(lambda: go_on(place, found.model, until=until), found, folder, outs, plot)
 
 
-def _kept(folder, every, interval, found):
+def _resumable_arguments(folder, every, interval, found):
     """Arguments of `simulate` that let a run be resumed."""
     if folder is None:
         if every is not None or interval is not None:
@@ -150,19 +150,19 @@ def _kept(folder, every, interval, found):
         return {}
     from ..store.checkpoint import Checkpoint
 
-    arguments = {"checkpoint": Checkpoint(folder, found.remembered())}
+    arguments = {"checkpoint": Checkpoint(folder, found.facts())}
     if every is not None or interval is not None:  # where only one is given, it alone counts
         arguments |= {"checkpoint_every": every, "checkpoint_interval": interval}
     return arguments
 
 
-def _reported(run, found, folder, outs, plot):
+def _run_and_report(run, found, folder, outs, plot):
     """Carry out a run, tell how it went and keep its result. Returns the exit status."""
     from ..run.interrupt_signals import defer_signals
-    from .model_source import blamed, command
+    from .model_source import command, explain_user_errors
 
     status, trouble = DONE, None  # trouble: what to say at the end, after the summary
-    with warnings.catch_warnings(record=True) as doubts, blamed(found.file):
+    with warnings.catch_warnings(record=True) as doubts, explain_user_errors(found.file):
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", AccuracyWarning)
         try:
@@ -176,15 +176,15 @@ def _reported(run, found, folder, outs, plot):
         status = TERMINATED if data.attrs["interrupted_by"] == "SIGTERM" else INTERRUPTED
         trouble = f"interrupted at t = {reached:.6g} s; what was computed is kept"
         if folder is not None and data.attrs["status"] == "interrupted":
-            trouble += f". Go on with `{command(folder, found.remembered())}`"
+            trouble += f". Go on with `{command(folder, found.facts())}`"
     with defer_signals() as note:  # what was computed is written first
-        outcome = _summarised(data, folder, outs, plot, status, trouble, [str(doubt.message) for doubt in doubts])
+        outcome = _report_result(data, folder, outs, plot, status, trouble, [str(doubt.message) for doubt in doubts])
     if note.signal is not None and outcome == DONE:
         outcome = complain("interrupted", TERMINATED if note.signal == signal.SIGTERM else INTERRUPTED)
     return outcome
 
 
-def _summarised(data, folder, outs, plot, status, trouble, doubts):
+def _report_result(data, folder, outs, plot, status, trouble, doubts):
     """Tell how a run went and keep its result. Returns the exit status."""
     from ..look.summary import summary
     from ..store import result_files
@@ -237,11 +237,11 @@ def info(
 ):
     """Describe a model: bodies, joints, degrees of freedom, topology, redundant constraints, kernels."""
     from ..look.report import describe
-    from .model_source import assignments, blamed, load
+    from .model_source import assignments, explain_user_errors, load
 
     found = load(source, assignments(set))
     found.tell()
-    with blamed(found.file):
+    with explain_user_errors(found.file):
         print(describe(found.model, parameters=found.parameters))
     if plot is not None:
         import matplotlib

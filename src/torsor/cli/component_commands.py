@@ -22,7 +22,7 @@ def save(
     found = load(source, assignments(set))
     model = found.model
     for name, value in found.parameters.items():
-        fill_in(model.parameters[name], value=model.parameters[name].checked(value))
+        fill_in(model.parameters[name], value=model.parameters[name].check_value(value))
     save_component(model, path, formulation or FORMULATIONS)
     print(f"{path}: component {model.name!r}, {len(model.bodies)} bodies")
     for what, several in interface(path).items():

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..elements import quantity
 from ..errors import OptionError, RunError
-from . import DONE, FAILED, complain, warned
+from . import DONE, FAILED, complain, print_warnings
 from .command_options import CSV, FORMULATION, OUT, OUTPUTS, PLOT, SET, SOURCE, START, UNTIL, option
 from .output_files import folder_for, tell, written_as
 
@@ -40,7 +40,7 @@ def kinematics(
     """Move a mechanism as prescribed: positions, velocities, accelerations and the forces of its drives."""
     from ..analysis.assembly.range_of_motion import range_of_motion
     from ..analysis.kinematics.kinematics import kinematics as moved
-    from .model_source import assignments, blamed, load
+    from .model_source import assignments, explain_user_errors, load
     from .start_option import start_of
 
     over_time = {"--until": until, "--outputs": outputs}
@@ -56,7 +56,7 @@ def kinematics(
         folder_for(plot)
     options = {"parameters": found.parameters, "formulation": formulation or "auto", "start": start_of(start)}
     found.tell()
-    with blamed(found.file), warned():
+    with explain_user_errors(found.file), print_warnings():
         for name in range or ():
             print(_range(range_of_motion(found.model, name, **options)))
         if range and not sweep and not drive:
@@ -82,13 +82,13 @@ def _motions(source, sweep, drive, until, outputs):
     """Motions of coordinates, and times; None for a sweep."""
     from ..run.output_times import output_times, seconds
     from .model_source import outputs_of
-    from .start_option import named
+    from .start_option import parse_assignments
 
     if sweep and drive:
         raise OptionError("give --sweep or --drive: a sweep is quasi-static, and has no time")
     if sweep:
-        return {name: _linear(name, text) for name, text in named(sweep, "--sweep").items()}, None
-    drives = {name: _polynomial(name, text) for name, text in named(drive or (), "--drive").items()}
+        return {name: _linear(name, text) for name, text in parse_assignments(sweep, "--sweep").items()}, None
+    drives = {name: _polynomial(name, text) for name, text in parse_assignments(drive or (), "--drive").items()}
     if until is None:
         raise OptionError(f"{source}: give --sweep NAME=FIRST:LAST:COUNT, or --until SECONDS for motions over time")
     return drives, output_times(200 if outputs is None else outputs_of(outputs), seconds(until, "until"))[:]

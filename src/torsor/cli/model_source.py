@@ -54,7 +54,7 @@ class Source:
         for line in lines:
             print(line, file=sys.stderr)
 
-    def remembered(self):
+    def facts(self):
         """What a checkpoint keeps of it: enough to recognise it, and nothing that is ever run."""
         return {"given": self.given, "settings": self.settings, "digest": self.digest}
 
@@ -93,7 +93,7 @@ def outputs_of(text):
 def load(given, settings):
     """The source that `given` names. `settings` go to the builder where it has an argument of that name, else to the
     model's parameters."""
-    reads = {_case: is_case, _component: _is_component, _described: _is_described}
+    reads = {_case: is_case, _component: _is_component, _read_file: _is_described}
     read = next((read for read, fits in reads.items() if fits(given)), _file)
     found = read(given, settings)
     found.given, found.settings = given, settings
@@ -126,7 +126,7 @@ def _component(path, settings):
 
     digest = digest_of(path)
     model = load_component(path)
-    _known(model, settings, {})
+    _refuse_unknown_settings(model, settings, {})
     return Source(model, settings, digest=digest)
 
 
@@ -135,7 +135,7 @@ def _case(given, settings):
 
     ours, theirs = _split(settings, cases.options(given))
     model = cases.load(given, **ours)
-    _known(model, theirs, cases.options(given))
+    _refuse_unknown_settings(model, theirs, cases.options(given))
     shadowed = f"this is the case; the file of that name is ./{given}"
     return Source(model, theirs, cases.recommended(given), hints=[shadowed] if os.path.isfile(given) else [])
 
@@ -161,7 +161,7 @@ def _content(path):
         raise OptionError(f"cannot read {path!r}: {getattr(error, 'strerror', None) or error}") from None
 
 
-def resumed(folder, stored, given, settings):
+def resume_source(folder, stored, given, settings):
     """The source with which a run goes on that is kept in `folder`; stored: what the folder remembers of it.
 
     A folder may come from anybody. Nothing that it names is run: a file counts where it is given here, and is the one that
@@ -211,7 +211,7 @@ def command(folder, stored):
     return shlex.join("".join(c if c.isprintable() else "?" for c in part) for part in parts)
 
 
-def _described(path, settings):
+def _read_file(path, settings):
     """A file of a registered format; `notes` say what of it the model does not hold. Settings go to the options of its reader that
     are on or off, else to the model's parameters."""
     from ..exchange.reader import read, switches
@@ -219,12 +219,12 @@ def _described(path, settings):
     digest = digest_of(path)
     options = switches(path)
     ours, theirs = _split(settings, options)
-    found = read(path, **{name: _switched(name, value) for name, value in ours.items()})
-    _known(found.model, theirs, options)
+    found = read(path, **{name: _parse_switch(name, value) for name, value in ours.items()})
+    _refuse_unknown_settings(found.model, theirs, options)
     return Source(found.model, theirs, notes=found.report, digest=digest)
 
 
-def _switched(name, value):
+def _parse_switch(name, value):
     """What an option is set to that is on or off."""
     known = {"true": True, "false": False}
     if (word := str(value).lower()) not in known:
@@ -240,21 +240,21 @@ def _file(path, settings):
         raise OptionError(f"{path!r} is no model: give a case, or a Python, URDF or MJCF file, or a component")
     names: dict[str, Any] = {"__name__": "torsor_model", "__file__": os.path.abspath(path)}
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
-    with blamed(path):
+    with explain_user_errors(path):
         exec(compile(code, path, "exec"), names)
     options: Mapping = {}
     model, builder, theirs = names.get("model"), names.get("build"), settings
     if model is None and callable(builder):
         options = inspect.signature(builder).parameters
         ours, theirs = _split(settings, options)
-        with blamed(path):
+        with explain_user_errors(path):
             model = builder(**ours)
     if not isinstance(model, Model):
         missing = model is None and builder is None
         found = "no `model` and no function `build()`" if missing else f"a {type(model).__name__}"
         allowed = "`model`, a torsor.Model, or a function `build()` that returns one"
         raise OptionError(f"{path}: must define {allowed}; found {found}")
-    _known(model, theirs, options)
+    _refuse_unknown_settings(model, theirs, options)
     end = names.get("until")
     return Source(model, theirs, {} if end is None else {"until": end}, path, digest=hashlib.sha256(code).hexdigest())
 
@@ -263,7 +263,7 @@ def _split(settings, options):
     return {k: v for k, v in settings.items() if k in options}, {k: v for k, v in settings.items() if k not in options}
 
 
-def _known(model, settings, options):
+def _refuse_unknown_settings(model, settings, options):
     """Refuse a name that neither the model nor its builder has."""
     known = [*options, *model.parameters]
     for name in settings:
@@ -273,7 +273,7 @@ def _known(model, settings, options):
 
 
 @contextmanager
-def blamed(path):
+def explain_user_errors(path):
     """An error in the user's file becomes one message with its place there; without torsor's own frames.
 
     With `path` None, or where the file takes no part in the error, nothing changes.

@@ -24,16 +24,16 @@ LOOK = 0.05  # seconds between two looks at what is left
 PATIENCE = 10.0  # seconds in which all ranks end after rank 0
 
 
-def ranked(context, count):
+def run_on_ranks(context, count):
     """The exit status of a command that is run by ranks which are started here; None where it is to be run in this process."""
     if count is not None and count < 1:
         raise OptionError(f"--ranks must be a positive number, got {count}")
     if count in (None, 1) or process_count() > 1:
         return None
-    return launched(count, [context.info_name, *_typed(context)])
+    return launch(count, [context.info_name, *_command_line(context)])
 
 
-def _typed(context):
+def _command_line(context):
     """The arguments and options of a command as they were typed, but for `--ranks`."""
     found = []
     for parameter in context.command.params:
@@ -51,7 +51,7 @@ def of_ranks(given):
     return {"ranks": True, "formulation": given["formulation"] or "hierarchical"} if process_count() > 1 else {}
 
 
-def launched(count, arguments):
+def launch(count, arguments):
     """Run a command on so many ranks. Returns the exit status of rank 0."""
     starter = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
     if starter is None:
@@ -59,8 +59,8 @@ def launched(count, arguments):
     command = [starter, "-n", str(count), sys.executable, "-m", "torsor", *arguments]
     sys.stdout.flush()
     with tempfile.TemporaryDirectory(prefix="torsor") as folder, open(os.path.join(folder, "said"), "w+b") as said:
-        running = _started(command, os.environ | {FOLDER: folder}, said)
-        status = _awaited(running, Path(folder))
+        running = _start_launcher(command, os.environ | {FOLDER: folder}, said)
+        status = _wait_for_status(running, Path(folder))
         if status is None:
             said.seek(0)
             lines = said.read().decode(errors="replace").strip().splitlines()
@@ -68,7 +68,7 @@ def launched(count, arguments):
     return status
 
 
-def _started(command, environment, said):
+def _start_launcher(command, environment, said):
     """The process that starts the ranks; what it says itself is kept apart, where rank 0 can be given our own output."""
     if os.name == "nt":
         return subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment)
@@ -82,7 +82,7 @@ def _started(command, environment, said):
             os.close(stream)
 
 
-def _awaited(running, folder):
+def _wait_for_status(running, folder):
     """The exit status that rank 0 leaves, None if it leaves none; signals are handed on to the ranks, a second one ends them."""
     status, told = folder / "status", 0
     while not status.exists() and (running.poll() is None or _alive(folder / "0")):
@@ -90,12 +90,12 @@ def _awaited(running, folder):
             time.sleep(LOOK)
         except KeyboardInterrupt as error:
             number = signal.SIGTERM if isinstance(error, Terminated) else signal.SIGINT
-            _signalled(running, folder, number if told == 0 else signal.SIGKILL)
+            _relay_signals(running, folder, number if told == 0 else signal.SIGKILL)
             told += 1
     try:
         running.wait(PATIENCE)
     except subprocess.TimeoutExpired:
-        _signalled(running, folder, signal.SIGKILL)
+        _relay_signals(running, folder, signal.SIGKILL)
     return int(status.read_text()) if status.exists() else None
 
 
@@ -112,7 +112,7 @@ def _alive(file):
         return not Path("/proc/self").exists()
 
 
-def _signalled(running, folder, number):
+def _relay_signals(running, folder, number):
     files = [file for file in folder.iterdir() if file.name.isdigit() and _alive(file)]
     for file in files:
         os.kill(int(file.read_text()), number)
@@ -120,7 +120,7 @@ def _signalled(running, folder, number):
         running.kill()
 
 
-def joined():
+def join_launch():
     """A rank goes apart from what has started it. One of `launched` says who it is, and rank 0 talks to those who asked for it."""
     if process_count() == 1:
         return

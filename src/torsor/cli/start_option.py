@@ -13,14 +13,14 @@ def start_of(texts, option="--start"):
     if not texts:
         return None
     if all("=" in text and not os.path.exists(text) for text in texts):
-        return {name: _value(name, value, option) for name, value in named(texts, option).items()}
+        return {name: _value(name, value, option) for name, value in parse_assignments(texts, option).items()}
     if len(texts) > 1:
         raise OptionError(f"{option}: give one file, or values as in hinge=0.3, got {' '.join(texts)}")
     path, _, when = texts[0].rpartition("@") if not os.path.exists(texts[0]) else (texts[0], "", "")
     return _file(*((path, when) if path else (texts[0], "")), option)
 
 
-def named(texts, option):
+def parse_assignments(texts, option):
     """NAME=VALUE given several times: what is written of each, by name."""
     found: dict[str, str] = {}
     for text in texts:

@@ -30,12 +30,12 @@ def equilibrium(
     """Find where a mechanism rests, what holds it there, and whether it stays."""
     from ..analysis.statics.equilibrium import equilibrium as search
     from ..store import result_files
-    from .model_source import assignments, blamed, load
+    from .model_source import assignments, explain_user_errors, load
     from .start_option import start_of
 
     found, wanted = load(source, assignments(set)), written_as(out, None)
     found.tell()
-    with blamed(found.file):
+    with explain_user_errors(found.file):
         rest = search(found.model, start_of(start), formulation or "auto", found.parameters, stable=stable)
     print(rest)
     least = 1e-12 * max((abs(part).max() for both in rest.reactions.values() for part in both), default=0.0)
@@ -59,14 +59,14 @@ def modes(
     """Frequencies, damping and shapes of small motions about an equilibrium, the start, or a state of a result."""
     from ..analysis.linear.linearise import linearise
     from ..analysis.statics.equilibrium import equilibrium as search
-    from .model_source import assignments, blamed, load
+    from .model_source import assignments, explain_user_errors, load
     from .start_option import start_of
 
     found, chosen = load(source, assignments(set)), formulation or "auto"
     if at and stable:
         raise OptionError("--stable: not together with --at; it is about the search for an equilibrium")
     found.tell()
-    with blamed(found.file):
+    with explain_user_errors(found.file):
         if not at:
             linear = search(found.model, None, chosen, found.parameters, stable=stable).linear
         else:

@@ -57,24 +57,24 @@ def study(
     """Run many variants of a case or a model file: a value of --set may be 1:10:50 (50 values from 1 to 10), 1:100:5:log or
     0.5,1,2, and --runs names a file with one line for each run."""
     from ..studies.study import study as carry_out
-    from .model_source import blamed, load, outputs_of
+    from .model_source import explain_user_errors, load, outputs_of
 
-    varied, fixed = assigned(set)
+    varied, fixed = parse_values(set)
     varied |= _listed_runs(runs, {**varied, **fixed}, grid)
     found = load(source, fixed)
     _refuse_options(found.model, varied)
-    words, names = _listed(reduce), _listed(keep)
+    words, names = _split_words(reduce), _split_words(keep)
     given = {
         "until": until, "outputs": None if outputs is None else outputs_of(outputs), "step": step, "method": method,
         "formulation": formulation, "projection": projection, "map": map, "tolerance": tolerance, "executor": threads,
         "store": store, "reduce": words[0] if len(words) == 1 else words or None, "keep": names or None,
-        "start": started(start, found.model), "reactions": reactions,
+        "start": parse_starts(start, found.model), "reactions": reactions,
     }  # fmt: skip
     arguments = found.recommended | {name: value for name, value in given.items() if value is not None}
     arguments["until"] = found.until(until)
     wanted = written_as(out, csv)
     found.tell()
-    with blamed(found.file), warnings.catch_warnings():
+    with explain_user_errors(found.file), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "interrupted")  # is told at the end
         try:
             data = carry_out(found.model, parameters=found.parameters | varied, grid=grid, **arguments)
@@ -83,7 +83,7 @@ def study(
                 raise
             complain(error)
             data = error.data
-    return _told(data, varied | _several(arguments.get("start")), wanted)
+    return _report_study(data, varied | _several(arguments.get("start")), wanted)
 
 
 def _listed_runs(path, given, grid):
@@ -102,19 +102,19 @@ def _listed_runs(path, given, grid):
     return found
 
 
-def _listed(items):
+def _split_words(items):
     """Words that are given several times, or with commas between."""
     return [word.strip() for item in items or [] for word in item.split(",")]
 
 
-def started(items, model):
+def parse_starts(items, model):
     """Where runs start: values by name, several of them for as many runs; or as `--start` of `run` takes it."""
     from ..studies.variants import start_value_shape
-    from .start_option import named, start_of
+    from .start_option import parse_assignments, start_of
 
     if not any(":" in item.partition("=")[2] for item in items or []):
         return start_of(items)
-    found = named(items, "--start")
+    found = parse_assignments(items, "--start")
     for name, x in found.items():
         if ":" in x and start_value_shape(model, name):
             raise OptionError(
@@ -144,7 +144,7 @@ def _refuse_options(model, varied):
             )
 
 
-def assigned(items):
+def parse_values(items):
     """NAME=VALUES given several times: arrays where there are several values, and single values as `--set` of `run` takes them."""
     from .model_source import assignments
 
@@ -180,7 +180,7 @@ def _values(name, text, option="--set"):
     return values
 
 
-def _told(data, varied, wanted):
+def _report_study(data, varied, wanted):
     """Tell how a study went and keep its result. Returns the exit status."""
     from ..look.text_format import listed
     from ..studies.run_session import INTERRUPTED as NOT_RUN

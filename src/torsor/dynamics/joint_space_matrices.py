@@ -144,7 +144,7 @@ def _forward_dynamics(f, tau):
     factor = Factor(f.jacobian()[f.keep, :], f.mass_matrix(), f.row_units())
     G, solve, over_mass = factor.read(factor.vector())
     free = over_mass(tau - f.bias())
-    return free + over_mass(G.T @ solve(f.stacked("gamma")[f.keep] - G @ free))
+    return free + over_mass(G.T @ solve(f.stack_rows("gamma")[f.keep] - G @ free))
 
 
 QUANTITIES: dict[str, tuple[tuple[str, ...], Any]] = {  # by name: inputs, and the expression as a function of f

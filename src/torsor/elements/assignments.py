@@ -68,10 +68,10 @@ def refuse(thing: Any, name: str, arguments: Any = (), signals: Any = (), hint: 
 def refuse_any(instead: str) -> Any:
     """A method that refuses every assignment."""
 
-    def refused(self, name, value=None):
+    def refuse_one(self, name, value=None):
         raise AssignmentError(f"{self!r}: {name} cannot be assigned: {instead}")
 
-    return refused
+    return refuse_one
 
 
 def assign_only(*names: str, instead: str) -> Any:
@@ -109,7 +109,7 @@ def count_numbers(value):
     return int(isinstance(value, (int, float, np.number)) and not isinstance(value, bool))
 
 
-def fixed(expression: Any) -> Any:
+def freeze_entries(expression: Any) -> Any:
     """An expression that belongs to a model: its entries cannot be assigned. What is calculated from it is an ordinary SX."""
     expression._of_a_model = True
     return expression
@@ -119,7 +119,7 @@ def _set_entry(set_entry):
     """Assignment of entries, refused for expressions that belong to a model."""
 
     @wraps(set_entry)
-    def checked(self, place, value):
+    def set_if_free(self, place, value):
         if "_of_a_model" in vars(self):
             raise AssignmentError(
                 f"entries of {str(self)[:60]} cannot be assigned, it belongs to a model: build the model again with other "
@@ -127,7 +127,7 @@ def _set_entry(set_entry):
             )
         set_entry(self, place, value)
 
-    return checked
+    return set_if_free
 
 
 _SX: Any = ca.SX
@@ -135,12 +135,12 @@ _SX.__setitem__ = _set_entry(ca.SX.__setitem__)
 
 
 def _refusing(method):
-    def refused(self, *given, **named):
+    def refuse_method(self, *given, **named):
         how = "" if method.startswith("__") else f" by {method}"
         raise AssignmentError(f"model.{self.what} cannot be changed{how}: {self.instead}")
 
-    refused.__name__ = method
-    return refused
+    refuse_method.__name__ = method
+    return refuse_method
 
 
 ADDED = {  # what adds to each part of a model

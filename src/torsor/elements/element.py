@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import ModelError
 from . import quantity
 from .argument_help import explain_arguments
-from .lazy_attributes import kept, kept_as
+from .lazy_attributes import kept_as, to_stored
 from .model_item import Owned as Owned
 from .model_item import fill_in as fill_in
 from .placing import FRAMES
@@ -87,7 +87,7 @@ def frame_poses(element):
             f"{element.owner}: frames must be a frame of {first.name!r} and a frame of {second.name!r} "
             f"(body.frame(...)), got {quantity.show(frames)}"
         )
-    poses = [kept(f, "pose") for f in frames]
+    poses = [to_stored(f, "pose") for f in frames]
     return np.array(poses) if all(quantity.is_number(x) for x in poses) else tuple(f.pose for f in frames)
 
 

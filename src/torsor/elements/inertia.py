@@ -35,7 +35,7 @@ class Inertia:
         object.__setattr__(self, "tensor", _numbers(quantity.given(self.tensor, 3, 3, "tensor", "inertia")))
         object.__setattr__(self, "center", _numbers(quantity.given(self.center, 3, 1, "center", "inertia")))
 
-    def moved(self, at: Vector = (0, 0, 0), rotation: Rotation | None = None) -> "Inertia":
+    def move(self, at: Vector = (0, 0, 0), rotation: Rotation | None = None) -> "Inertia":
         """The same part placed elsewhere in the frame: rotated first, then shifted by `at`.
 
         rotation   matrix, quaternion (scalar first) or rotation vector
@@ -94,12 +94,12 @@ def _positive(name, value):
     return np.float64(number)
 
 
-def _shape(function):
+def _with_positive_arguments(function):
     """A shape whose arguments are checked, and come as numbers; what overflows is refused where it is not finite."""
     told = signature(function)
 
     @wraps(function)
-    def checked(*arguments, **options):
+    def check_arguments(*arguments, **options):
         given = told.bind(*arguments, **options).arguments
         numbers = {name: value for name, value in given.items() if name not in ("axis", "at", "inner")}
         given |= {name: _positive(name, value) for name, value in numbers.items()}
@@ -111,17 +111,17 @@ def _shape(function):
         with np.errstate(all="ignore"):
             return function(**given)
 
-    return checked
+    return check_arguments
 
 
-@_shape
+@_with_positive_arguments
 def box(mass: float, x: float, y: float, z: float) -> Inertia:
     """Cuboid with edges x, y, z."""
     tensor = np.diag([y * y + z * z, x * x + z * z, x * x + y * y]) * mass / 12
     return _drawn(Inertia(mass, tensor), shapes.box, (x, y, z))
 
 
-@_shape
+@_with_positive_arguments
 def cylinder(mass: float, radius: float, height: float, axis: str = "z", inner: float = 0.0) -> Inertia:
     """Solid or hollow circular cylinder; `inner` is the radius of the bore."""
     r2 = radius**2 + inner**2
@@ -131,14 +131,14 @@ def cylinder(mass: float, radius: float, height: float, axis: str = "z", inner: 
     )
 
 
-@_shape
+@_with_positive_arguments
 def sphere(mass: float, radius: float, inner: float = 0.0) -> Inertia:
     """Solid or hollow sphere."""
     tensor = np.eye(3) * 0.4 * mass * (radius**5 - inner**5) / (radius**3 - inner**3)
     return _drawn(Inertia(mass, tensor), shapes.sphere, radius)
 
 
-@_shape
+@_with_positive_arguments
 def rod(mass: float, length: float, axis: str = "z") -> Inertia:
     """Slender rod: no inertia about its own axis is lost, it is 1e-4 of the one across (a body must turn about it)."""
     across = mass * length**2 / 12
@@ -146,14 +146,14 @@ def rod(mass: float, length: float, axis: str = "z") -> Inertia:
     return _drawn(thin, shapes.cylinder, length / SLENDER, length, axis=axis)
 
 
-@_shape
+@_with_positive_arguments
 def disk(mass: float, radius: float, axis: str = "z") -> Inertia:
     """Thin circular disk."""
     flat = Inertia(mass, _along(axis, mass * radius**2 / 4, mass * radius**2 / 4, mass * radius**2 / 2))
     return _drawn(flat, shapes.cylinder, radius, radius / FLAT, axis=axis)
 
 
-@_shape
+@_with_positive_arguments
 def cone(mass: float, radius: float, height: float, axis: str = "z") -> Inertia:
     """Solid circular cone, centred at its centre of mass (a quarter of the height above its base)."""
     across = mass * (3 / 20 * radius**2 + 3 / 80 * height**2)
@@ -162,7 +162,7 @@ def cone(mass: float, radius: float, height: float, axis: str = "z") -> Inertia:
     return _drawn(solid, shapes.cone, radius, height, at=middle, axis=axis)
 
 
-@_shape
+@_with_positive_arguments
 def point(mass: float, at: Vector = (0.0, 0.0, 0.0)) -> Inertia:
     """Point mass, to be composed with other parts."""
     return Inertia(mass, np.zeros((3, 3)), at)

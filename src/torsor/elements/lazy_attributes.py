@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from . import quantity
-from .assignments import fixed
+from .assignments import freeze_entries
 
 MAKING = RLock()  # of what is made on demand: once, whoever asks
 
@@ -34,7 +34,7 @@ class Signal:
         try:
             return getattr(thing, self.kept)
         except AttributeError:
-            return self._made(thing)
+            return self._make(thing)
 
     def __set__(self, thing, symbol):
         home = thing._home
@@ -43,13 +43,13 @@ class Signal:
         object.__setattr__(thing, self.kept, symbol)
         object.__setattr__(thing, "_signals", (*(name for name in thing._signals if name != self.name), self.name))
 
-    def _made(self, thing):
+    def _make(self, thing):
         with MAKING:
             if not hasattr(thing, self.kept):
                 shape = [size(thing) if callable(size) else size for size in self.shape]
                 if None in shape:
                     return None
-                self.__set__(thing, fixed(quantity.symbol(f"{thing.name}.{self.name}", *shape)))
+                self.__set__(thing, freeze_entries(quantity.symbol(f"{thing.name}.{self.name}", *shape)))
         return getattr(thing, self.kept)
 
     def kinds(self, thing, symbol):
@@ -85,16 +85,16 @@ class Quantity:
 
     def __set__(self, thing, value):
         value = None if value is self else value  # itself: the default of a field, too
-        object.__setattr__(thing, self.kept, self.simplified(value))
+        object.__setattr__(thing, self.kept, self.simplify(value))
         if thing._expressions is not None:
             thing._expressions.pop(self.name, None)
 
-    def simplified(self, value):
+    def simplify(self, value):
         """An SX without symbols as numbers."""
         if not isinstance(value, ca.SX):
             return value
         found = quantity.numbers_or(value)
-        return fixed(ca.SX(found)) if isinstance(found, ca.SX) else found
+        return freeze_entries(ca.SX(found)) if isinstance(found, ca.SX) else found
 
     def __repr__(self):
         return "None"  # what it stands for as the default of a field
@@ -103,7 +103,7 @@ class Quantity:
         return isinstance(value, (float, np.ndarray))
 
     def expression(self, value):
-        return fixed(ca.SX(value))
+        return freeze_entries(ca.SX(value))
 
 
 class Frames(Quantity):
@@ -112,18 +112,18 @@ class Frames(Quantity):
     def numeric(self, value):
         return isinstance(value, np.ndarray) and value.shape == (2, 4, 4) and value.dtype == float
 
-    def simplified(self, value):
+    def simplify(self, value):
         plain = type(value) is tuple and all(isinstance(H, ca.SX) and H.is_constant() for H in value)
         return np.array([quantity.numbers_or(H) for H in value]) if plain and len(value) == 2 else value
 
     def expression(self, value):
-        return tuple(fixed(ca.SX(H)) for H in value)
+        return tuple(freeze_entries(ca.SX(H)) for H in value)
 
 
 class Start(Quantity):
     """What a user gave, as it was given; once it is a column of numbers, read as an SX."""
 
-    def simplified(self, value):
+    def simplify(self, value):
         return value
 
     def numeric(self, value):
@@ -141,6 +141,6 @@ def kept_as(cls, name):
     return _KEPT[cls, name]
 
 
-def kept(thing, name):
+def to_stored(thing, name):
     """A quantity as it is kept: as numbers, where it is made of them."""
     return getattr(thing, kept_as(type(thing), name))

@@ -41,7 +41,7 @@ class Owned:
         return f"{type(self).__name__.lower()} {self.name!r}"
 
     def __reduce_ex__(self, protocol):
-        if not self._owned():
+        if not self._set_owner():
             return super().__reduce_ex__(protocol)
         return _element, (self._home, self.name)
 
@@ -56,7 +56,7 @@ class Owned:
                 object.__setattr__(twin, name, value)
         return twin
 
-    def renamed(self, name: str) -> Self:
+    def copy_as(self, name: str) -> Self:
         """A copy under another name, with symbols of its own, that belongs to nothing yet."""
         twin = object.__new__(type(self))
         own = {"_home", "_signals", "_expressions", *(f"_{signal}" for signal in self._signals)}
@@ -66,13 +66,13 @@ class Owned:
         return fill_in(twin, name=name)
 
     def __deepcopy__(self, memo):
-        if self._owned() and id(self._home) not in memo:
+        if self._set_owner() and id(self._home) not in memo:
             return deepcopy(self._home, memo)[self.name]
         twin = memo[id(self)] = object.__new__(type(self))
         twin.__dict__.update(deepcopy(vars(self), memo))
         return twin
 
-    def _owned(self):
+    def _set_owner(self):
         return self._home is not None and self._home._names.get(self.name) is self
 
 

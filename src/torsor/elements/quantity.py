@@ -39,7 +39,7 @@ INSTEAD = (
 def _speaking(convert, purpose):
     """A conversion of an expression to a plain Python value, refused for symbols with what to write instead."""
 
-    def converted(self):
+    def convert_or_explain(self):
         if self.is_scalar() and not self.is_constant():
             with suppress(Exception):
                 if (found := convert(self)) == found:
@@ -47,7 +47,7 @@ def _speaking(convert, purpose):
             raise SymbolError(f"{show(self)} has no {purpose} before a run: {INSTEAD}")
         return convert(self)
 
-    return converted
+    return convert_or_explain
 
 
 _SX: Any = ca.SX
@@ -60,10 +60,10 @@ def _short(operator):
     double is one again, without end."""
 
     @wraps(operator)
-    def operated(self, *others, **options):
+    def operate(self, *others, **options):
         return operator(self, *map(short, others), **options)
 
-    return operated
+    return operate
 
 
 _ARITHMETIC = [side + name for name in ("add", "sub", "mul", "truediv", "pow", "matmul") for side in ("", "r", "i")]
@@ -159,7 +159,7 @@ def orientation(value, what, owner):
         raise ModelError(f"{owner}: {what} must not be the quaternion zero")
     if not is_number(found):
         return found if shape == (3, 3) else numbers_or(_turn(found, ca.sumsqr))
-    R = _nearest(found) if shape == (3, 3) else _turned(tuple(found.tolist()))
+    R = _nearest(found) if shape == (3, 3) else _rotation_of_numbers(tuple(found.tolist()))
     if R is None:
         raise ModelError(f"{owner}: {what} is not a rotation (orthogonal, determinant +1), got {show(value)}")
     return R
@@ -173,7 +173,7 @@ def _turn(vector, sumsqr):
 
 
 @lru_cache(1000)
-def _turned(vector):
+def _rotation_of_numbers(vector):
     """The same for numbers. Equal parts share it, so that it cannot be written to."""
     R = _nearest(_turn(np.array(vector), lambda q: reduce(add, (q * q).tolist())))
     if R is not None:
@@ -226,7 +226,7 @@ def numbers(value, at=None):
     return np.array(ca.Function("value", symbols, [value])(*given), float).reshape(value.shape)
 
 
-def parted(column, *sizes):
+def split_column(column, *sizes):
     """A column in parts of these sizes, and the rest. Each is a column, as x[:0] of a single number is not."""
     return ca.vertsplit(column, np.cumsum([0, *sizes, column.shape[0] - sum(sizes)]).tolist())
 

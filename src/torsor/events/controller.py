@@ -20,7 +20,7 @@ from ..errors import ModelError, SymbolError, TorsorError
 from ..registry import register
 from .actions.assignment import Assign
 from .actions.call_function import Ask
-from .controller_checks import MOST, behind, known, refuse_function, remembered, seconds, starts
+from .controller_checks import MOST, behind, list_known, refuse_function, seconds, split_state, starts
 from .event import PAST, Clock, Event, Memory
 from .value_structure import NAMED, NOTHING, Bundle, array, entries, scalars
 
@@ -94,7 +94,7 @@ class Controller(Rule):
             raise ModelError(
                 f"{self.owner}: delay must be at most {MOST} periods, {MOST * period:g} s, got {delay:g} s"
             )
-        remembers, begin, initial = remembered(self)
+        remembers, begin, initial = split_state(self)
         names = self._names(remembers)
         first = starts(self, names)
         if self.found is None:
@@ -132,7 +132,7 @@ class Controller(Rule):
     def __getitem__(self, name: str) -> ca.SX:
         """Signal: an output that is in effect."""
         if name not in self.held:
-            raise ModelError(f"{self.owner} has no output {quantity.show(name)}.{known(name, self.held)}")
+            raise ModelError(f"{self.owner} has no output {quantity.show(name)}.{list_known(name, self.held)}")
         return self.held[name].symbol
 
     @property
@@ -149,7 +149,7 @@ class Controller(Rule):
             return fill_in(self, found=(NOTHING, (), (), laws, ()), outputs=tuple(self.held))
         form, column = Bundle.of(self._looked_up(), "inputs", True, self.owner)
         if self.compiled:
-            return fill_in(self, found=(NOTHING, (), *self._traced(form, column)), function=None, inputs=())
+            return fill_in(self, found=(NOTHING, (), *self._trace_law(form, column)), function=None, inputs=())
         return fill_in(self, found=(form, scalars(column), (), (), ()), inputs=())
 
     def _looked_up(self):
@@ -169,16 +169,16 @@ class Controller(Rule):
         if given not in signals:
             where = f"model {self._home.name!r} has no signal {given!r}"
             others = "Signals of bodies and joints are given themselves, as in hinge.rate"
-            raise ModelError(f"{self.owner}: inputs: {where}.{known(given, signals)} {others}")
+            raise ModelError(f"{self.owner}: inputs: {where}.{list_known(given, signals)} {others}")
         return signals[given]
 
-    def _traced(self, form, column):
+    def _trace_law(self, form, column):
         """The law as expressions: symbols of the state, outputs, next state."""
         assert self.function is not None
         symbols = [quantity.symbol(name) for name in self.states]
-        given = [quantity.time, form.opened(array(scalars(column)))]
+        given = [quantity.time, form.restore_form(array(scalars(column)))]
         if self.state is not None:
-            given.append(self.remembers.opened(array(symbols)))
+            given.append(self.remembers.restore_form(array(symbols)))
         try:
             outputs, after, _ = self.taken_apart(self.function(*given))
         except SymbolError as error:
@@ -205,12 +205,12 @@ class Controller(Rule):
                 )
             returned, rest = returned
             try:
-                after = [] if self.initial else self.remembers.closed(rest)
+                after = [] if self.initial else self.remembers.flatten(rest)
             except ValueError as error:
                 raise ValueError(f"the function returned as next state {error}") from None
         try:
             if isinstance(returned, Mapping):
-                return Bundle(NAMED, tuple((name, ()) for name in self.held)).closed(returned), after, rest
+                return Bundle(NAMED, tuple((name, ()) for name in self.held)).flatten(returned), after, rest
             return entries(returned, len(self.held)), after, rest
         except ValueError as error:
             names = ", ".join(map(repr, self.held))

@@ -17,7 +17,7 @@ MOST = 100  # answers that may be on their way
 WHOLE = 1e-9  # periods by which a delay may differ from a whole number of them and is one
 
 
-def known(name, names):
+def list_known(name, names):
     """The end of a message about a name that is none of these."""
     close = get_close_matches(str(name), names, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
@@ -65,7 +65,7 @@ def starts(controller, names):
     return found.tolist()
 
 
-def remembered(controller):
+def split_state(controller):
     """The form of a state that is made of numbers and the numbers that it starts with; of any other the object, pickled."""
     given = controller.state
     if given is None:
@@ -83,7 +83,7 @@ def remembered(controller):
             f"{controller.owner}: state must be made of finite numbers{' where it runs compiled' if controller.compiled else ''}, "
             f"got {quantity.show(given)}"
         )
-    return NOTHING, [], packed(given, controller.owner)
+    return NOTHING, [], pickle_state(given, controller.owner)
 
 
 def _parts(given):
@@ -104,7 +104,7 @@ def _is_finite(part):
     return not isinstance(part, ca.SX) and abs(quantity.number(part)) <= quantity.LARGEST
 
 
-def packed(state, owner):
+def pickle_state(state, owner):
     """A state that is an object, as bytes; refused where it does not let itself be saved."""
     try:
         found = pickle.dumps(state, pickle.HIGHEST_PROTOCOL)

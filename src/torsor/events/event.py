@@ -95,7 +95,7 @@ class Clock(Watch):
         """When it rings after n times [s]."""
         return (n + self.first) * self.period + self.rest  # (1)
 
-    def missed(self, t: float) -> int:
+    def count_missed(self, t: float) -> int:
         """How often it has not rung in a run that begins at t."""
         return max(0, math.ceil((t - self.since) / self.period - PAST))
 
@@ -200,7 +200,7 @@ class Event(Owned):
         return f"event {self.name!r}"
 
     @property
-    def blamed(self) -> str:
+    def responsible(self) -> str:
         """Who is named where something is wrong with it: the element that brought it along, or itself."""
         return self.owner if self.source is None else self.source.owner
 

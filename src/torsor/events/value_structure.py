@@ -32,12 +32,12 @@ class Bundle:
         listed   whether a single number is a list of one
         """
         if isinstance(given, Mapping):
-            shaped = {key: _shaped(x, f"{name} {quantity.show(key)}", owner) for key, x in given.items()}
+            shaped = {key: _column_and_shape(x, f"{name} {quantity.show(key)}", owner) for key, x in given.items()}
             parts = tuple((key, shape) for key, (_, shape) in shaped.items())
             return cls(NAMED, parts), ca.vertcat(ca.SX(0, 1), *[column for column, _ in shaped.values()])
         if isinstance(given, (list, tuple)) and not given:
             return cls(LIST, ((name, (0,)),)), ca.SX(0, 1)
-        column, shape = _shaped(given, name, owner)
+        column, shape = _column_and_shape(given, name, owner)
         if listed or isinstance(given, (list, tuple)):
             return cls(LIST, ((name, (column.shape[0],)),)), column
         return cls(NUMBER if shape == () else LIST, ((name, shape),)), column
@@ -51,7 +51,7 @@ class Bundle:
             for place in np.ndindex(shape)
         ]
 
-    def opened(self, column: np.ndarray) -> Any:
+    def restore_form(self, column: np.ndarray) -> Any:
         """An array in the form that was given: itself, a number, or a dictionary of numbers and arrays."""
         if self.kind == LIST:
             return column.reshape(self.parts[0][1]) if self.parts else column
@@ -62,7 +62,7 @@ class Bundle:
             at += size
         return found if self.kind == NAMED else found[self.parts[0][0]]
 
-    def closed(self, value: Any) -> list[Any]:
+    def flatten(self, value: Any) -> list[Any]:
         """The entries of something in that form; a ValueError that says what is wrong with any other."""
         if self.kind != NAMED:
             return entries(value, len(self.names))
@@ -75,10 +75,10 @@ class Bundle:
 NOTHING = Bundle(LIST, ())
 
 
-def _shaped(given, what, owner):
+def _column_and_shape(given, what, owner):
     """What was given as a column, row by row, and its shape: () of a number, (n,) of several, (m, n) of a matrix."""
     if isinstance(given, (list, tuple)):  # of whatever: one after the other
-        parts = [_shaped(x, what, owner)[0] if _is_matrix(x) else x for x in given]
+        parts = [_column_and_shape(x, what, owner)[0] if _is_matrix(x) else x for x in given]
         column = quantity.column(parts, what, owner)
         return column, (column.shape[0],)
     if not _is_matrix(given):

@@ -55,11 +55,11 @@ def parts_of(force):
 def alike(force):
     """What its copies share; None where an expression is in a field. Kept with it until it changes."""
     if "_alike" not in vars(force):
-        fill_in(force, _alike=_shared(force))
+        fill_in(force, _alike=_shared_frames(force))
     return vars(force)["_alike"]
 
 
-def _shared(force):
+def _shared_frames(force):
     key: list = [type(force)]
     numbers: list = []
     ends: list = []

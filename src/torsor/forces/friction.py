@@ -103,7 +103,7 @@ class DryFriction(Constraint, Force):
         u = self.sliding()
         return u / ca.sqrt(ca.sumsqr(u) + (ca.sumsqr(u) == 0))
 
-    def pulled(self) -> list[ca.SX]:
+    def direction_of_slip(self) -> list[ca.SX]:
         """The way in which it gives way: that of the force that it cannot bear."""
         lam = self.multiplier
         force = ca.sqrt(ca.sumsqr(lam))

@@ -155,7 +155,9 @@ class Absolute(Formulation):
         return correction(self.jacobian()[rows, :], self.inverse_mass())
 
     def power(self, lam, a):
-        imposed = ca.substitute(self.stacked("psi")[self.keep, :], self.v, ca.SX.zeros(self.v.shape))  # g_t: G v = −g_t
+        imposed = ca.substitute(
+            self.stack_rows("psi")[self.keep, :], self.v, ca.SX.zeros(self.v.shape)
+        )  # g_t: G v = −g_t
         return self.loads.power - ca.dot(lam, imposed)
 
     def examination(self):

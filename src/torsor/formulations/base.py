@@ -162,7 +162,7 @@ class Formulation(RowsInUse):
         """The block of rows of a constraint, or None if it has no rows."""
         return next((block for block in self.blocks if block.constraint is constraint), None)
 
-    def stacked(self, what):
+    def stack_rows(self, what):
         """g, psi or gamma of all declared rows."""
         return ca.vertcat(*[getattr(block, what) for block in self.blocks]) if self.blocks else ca.SX(0, 1)
 
@@ -201,15 +201,15 @@ class Formulation(RowsInUse):
         """Builders of the functions for the start and for the diagnosis of redundant rows, by name."""
         t, q, v, p = time, self.q, self.v, self.p
         return {
-            "g": lambda: ca.Function("g", [t, q, p], [self.stacked("g")]),
-            "psi": lambda: ca.Function("psi", [t, q, v, p], [self.stacked("psi")]),
-            "gamma": lambda: ca.Function("gamma", [t, q, v, p], [self.stacked("gamma")]),
+            "g": lambda: ca.Function("g", [t, q, p], [self.stack_rows("g")]),
+            "psi": lambda: ca.Function("psi", [t, q, v, p], [self.stack_rows("psi")]),
+            "gamma": lambda: ca.Function("gamma", [t, q, v, p], [self.stack_rows("gamma")]),
             "G": lambda: ca.Function("G", [t, q, p], [self.jacobian()]),
             "move": lambda: run_kernels.assembly_step(self),
         }
 
     @cached_property
-    def examined(self):
+    def start_functions(self):
         """The functions of `examination()`, each derived at its first use. They are the same for every structure."""
         builders = self.examination()
         return NumericFunctions(builders, lambda: builders)

@@ -8,9 +8,9 @@ import casadi as ca
 import numpy as np
 
 from ..elements import quantity
-from ..elements.lazy_attributes import kept
+from ..elements.lazy_attributes import to_stored
 from ..forces.force_data import alike
-from ..lookup.interval_search import used
+from ..lookup.interval_search import has_tables
 from ..lookup.lookup_calls import calls, looked_up
 from ..model.body import MADE_OF
 from ..model.include import owners_in
@@ -53,7 +53,7 @@ def _trace_digest(trace):
 
 def _runtime_changes(model):
     """Names and expressions of everything that may change during a run: memories, states, events and their steps."""
-    yield ["switched", *[element.name for element in model.switched]], []
+    yield ["switched", *[element.name for element in model.switched_elements]], []
     yield ["memories", *[f"{m.name}={m.value!r}" for m in model.memories]], []
     yield ["states", *[state.name for state in model.states]], [state.rate for state in model.states]
     for event in model.events:
@@ -174,7 +174,7 @@ def is_time_independent(trace):
 def table_lookups(model):
     """The tables that a model looks up, each with its numbers and its argument as an expression of the model's symbols."""
     if "looked_up" not in model.derived:
-        f, symbols, _ = _model_contents(model).function() if used() else (None, [], None)
+        f, symbols, _ = _model_contents(model).function() if has_tables() else (None, [], None)
         model.derived["looked_up"] = looked_up(f, [symbols]) if f is not None and calls(f) else []
     return model.derived["looked_up"]
 
@@ -197,10 +197,10 @@ def _add_bodies(model, contents):
     """Add the grounds and bodies of a model."""
     for ground in model.grounds:
         contents.names.append(ground.name)
-        if not ground.held:
+        if not ground.is_fixed:
             contents.names.append("moves")
             contents.add(*ground.path)
-    for values in zip(*[ground.reference for ground in model.grounds if ground.held]):
+    for values in zip(*[ground.reference for ground in model.grounds if ground.is_fixed]):
         contents.add_alike(values)
     contents.names += [body.name for body in model.bodies]
     for attribute in MADE_OF.values():
@@ -227,7 +227,7 @@ def _add_constraints(model, contents):
                 all_frames.append(frames)
     contents.add_alike(all_frames)
     for attribute in ("start", "start_rate"):
-        contents.add_alike([kept(j, attribute) for j in model.joints])
+        contents.add_alike([to_stored(j, attribute) for j in model.joints])
     contents.names += [f"{j.name} cut={bool(j.cut)}" for j in model.joints if j.cut is not None]
     contents.names += [f"eliminate {level!r}: {order!r}" for level, order in model.eliminations.items()]
 

@@ -20,7 +20,7 @@ _strict: ContextVar[list | None] = ContextVar("strict", default=None)
 
 
 @contextmanager
-def strictly():
+def strict_equations():
     """Inside, equations are told in their strict form; yields a list of cos θ of those that have one: 1 where they are meant."""
     asked: list = []
     token = _strict.set(asked)
@@ -34,7 +34,7 @@ def is_strict():
     return _strict.get() is not None
 
 
-def _meant(sines, cosine):
+def _choose_by_cosine(sines, cosine):
     """Rows of sines, or their strict form: (1)."""
     asked = _strict.get()
     if asked is None:
@@ -43,7 +43,7 @@ def _meant(sines, cosine):
     return 2 * sines / (1 + cosine)  # (1)
 
 
-def told(rows, strict, cosines):
+def choose_rows(rows, strict, cosines):
     """Rows, or what was recorded of their strict form and its cosines."""
     asked = _strict.get()
     if asked is None:
@@ -68,13 +68,13 @@ def tilt(R, axis):
     """Two rows that vanish when R leaves the axis alone: n₁·R a, n₂·R a."""
     n1, n2 = normals(axis)
     turned = R @ axis
-    return _meant(ca.vertcat(ca.dot(n1, turned), ca.dot(n2, turned)), ca.dot(axis, turned))
+    return _choose_by_cosine(ca.vertcat(ca.dot(n1, turned), ca.dot(n2, turned)), ca.dot(axis, turned))
 
 
 def no_turn(R):
     """Three rows that vanish at R = 1 and have the full rank there: vee(R − Rᵀ)/2, the axis times sin θ."""
     sines = ca.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]) / 2
-    return _meant(sines, (ca.trace(R) - 1) / 2)
+    return _choose_by_cosine(sines, (ca.trace(R) - 1) / 2)
 
 
 def no_rotation(H, normals):
@@ -92,4 +92,4 @@ def no_rotation(H, normals):
     z = ca.cross(*normals)
     z = z / ca.sqrt(ca.sumsqr(z))
     turned = R @ z
-    return _meant(ca.vertcat(*[ca.dot(ca.cross(n, z), turned) for n in normals]), ca.dot(z, turned))  # (2)
+    return _choose_by_cosine(ca.vertcat(*[ca.dot(ca.cross(n, z), turned) for n in normals]), ca.dot(z, turned))  # (2)

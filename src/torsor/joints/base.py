@@ -21,7 +21,7 @@ import numpy as np
 
 from ..elements import quantity
 from ..elements.element import CONSTANT, Posed, Statement, fill_in, frame_poses
-from ..elements.lazy_attributes import Frames, Signal, Start, kept, kept_as
+from ..elements.lazy_attributes import Frames, Signal, Start, kept_as, to_stored
 from ..elements.placing import are_poses, local_frames
 from ..elements.quantity import Number, Vector, time
 from ..errors import ModelError
@@ -116,7 +116,7 @@ class Connection(Constraint):
         twin: Any = replace(self, first=cast(Any, ends[0]), second=cast(Any, ends[1]), placed=whole)
         if isinstance(self, Joint):  # under a name that does not tell which element was traced first
             fill_in(twin, turn=ca.SX.sym("turn", self.dof))
-        stated = Constraint.equations(twin) if not isinstance(self, Joint) else twin._stated()
+        stated = Constraint.equations(twin) if not isinstance(self, Joint) else twin._own_equations()
         turn = twin.turn if isinstance(self, Joint) else ca.SX(0, 1)
         rows: Any = stated.velocity if stated.position is None else stated.position
         results = [rows, *(ca.SX(0, 1) if x is None else x for x in (stated.coordinates, stated.rates))]
@@ -127,7 +127,7 @@ class Connection(Constraint):
     def equations(self) -> Equations:
         trace = self.trace()
         if trace is None:
-            return self._stated()
+            return self._own_equations()
         bodies = [getattr(b, k) for b in (self.first, self.second) for k, _ in MOTIONS]
         turn = self.turn if isinstance(self, Joint) else ca.SX(0, 1)
         rows, coordinates, rates = trace.function(*bodies, *(x[:3, :] for x in self.placed), turn, time)
@@ -136,15 +136,15 @@ class Connection(Constraint):
         g, psi = (rows, None) if trace.holonomic else (None, rows)
         return Equations(g, psi, trace.directions, coordinates, rates)
 
-    def _stated(self):
+    def _own_equations(self):
         return Constraint.equations(self)
 
     def statements(self) -> list[Statement]:
-        if self._known():
+        if self._has_sound_trace():
             return []
         return [Statement("its place", x, CONSTANT) for x in self.placed] + super().statements()
 
-    def _known(self):
+    def _has_sound_trace(self):
         """Whether its equations are those of all of its kind, which are sound, with numbers in them; a particle has no
         orientation that they could ask for."""
         if self.placed_numbers is None:
@@ -220,7 +220,7 @@ class Joint(Connection):
         super().attach()
         quantity.refuse_no_choice(self.cut, "cut", self.owner)
         for what in ("start", "start_rate"):
-            given = kept(self, what)
+            given = to_stored(self, what)
             if given is not None:
                 given = [given] if self.dof == 1 and not isinstance(given, (list, tuple, ca.SX)) else given
                 found = quantity.given(given, self.dof, 1, what, self.owner)
@@ -228,14 +228,14 @@ class Joint(Connection):
                 fill_in(self, **{what: quantity.constant(found) if kept_as(type(self), what) == what else found})
         if len(self.angular) != self.dof:
             raise ModelError(f"{self.owner}: `angular` needs one flag for each of its {self.dof} coordinates")
-        if kept(self, "start") is not None:
-            quantity.refuse_far_angles(kept(self, "start"), self.angular, "start", self.owner)
+        if to_stored(self, "start") is not None:
+            quantity.refuse_far_angles(to_stored(self, "start"), self.angular, "start", self.owner)
         return self
 
     def statements(self) -> list[Statement]:
-        starts = [(what, kept(self, what)) for what in ("start", "start_rate")]
+        starts = [(what, to_stored(self, what)) for what in ("start", "start_rate")]
         found = [Statement(what, x, CONSTANT) for what, x in starts if not quantity.is_number(x)]
-        if self._known():
+        if self._has_sound_trace():
             return found
         found = super().statements() + found
         if self.trace() is None:
@@ -272,7 +272,7 @@ class Joint(Connection):
         }
         return known.get((int(turns), int(slides)), "other"), axis(angular) if turns else None
 
-    def _stated(self):
+    def _own_equations(self):
         stated = Constraint.equations(self)
         return stated._replace(coordinates=self.joint_coordinates(), rates=self.joint_rates())
 

@@ -9,7 +9,7 @@ from itertools import accumulate
 import numpy as np
 
 from ..errors import OptionError
-from ..lookup.interval_search import stored
+from ..lookup.interval_search import stored_table
 from ..registry import lookup
 from . import cache
 from .backends.base import Backend, Size
@@ -114,7 +114,7 @@ class Library(dict):
             for k, (name, description) in enumerate(descriptions.items())
             if name in tables
         }
-        self.looked_up = [stored(number) for number in numbers]
+        self.looked_up = [stored_table(number) for number in numbers]
         at = [one.address for one in self.looked_up]
         addresses, owner, found = backend.link_schedules(images, len(descriptions), looked_for, at)
         owners = owner, tables, exchange, self.looked_up
@@ -161,14 +161,14 @@ def build(functions, backend="llvm", key=None, seldom=(), exchange=None, waiting
 def _ready(f, backend, numbers):
     """A function as a backend takes it: a graph of scalars, or a schedule where it has code for one. Tables are told by their
     places among `numbers`, to which they are added, so that code does not depend on what is in them."""
-    from ..lookup.lookup_calls import calls, resolved  # late: kernels that are loaded need no CasADi
+    from ..lookup.lookup_calls import calls, without_derivative_calls  # late: kernels that are loaded need no CasADi
 
     if f.is_a("Schedule"):
         return f.replace_classes(lambda one: _ready(one, backend, numbers)) if backend.schedules else f.unroll()
     f = f if f.is_a("SXFunction") else f.expand()
     if not calls(f) or not backend.searches:
         return f
-    return resolved(f, lambda number: numbers.setdefault(number, len(numbers)))
+    return without_derivative_calls(f, lambda number: numbers.setdefault(number, len(numbers)))
 
 
 def load(key, backend="llvm", **options):
@@ -181,7 +181,7 @@ def load(key, backend="llvm", **options):
         alone = not any(
             d["exchanges"] for d in descriptions.values()
         )  # what ranks tell each other, only `build` is told
-        known = all(stored(number) is not None for number in numbers)
+        known = all(stored_table(number) is not None for number in numbers)
         return Library(backend, code[0], descriptions, tables, numbers) if code and alone and known else None
     except (ValueError, KeyError, RuntimeError):
         return None

@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def stacked(R, p):
+def stack_poses(R, p):
     """Poses from rotations (n, 3, 3) and places (n, 3); or one of each."""
     poses = np.zeros((*np.shape(R)[:-2], 4, 4))
     poses[..., :3, :3], poses[..., :3, 3], poses[..., 3, 3] = R, p, 1.0
@@ -15,14 +15,14 @@ def split(poses):
     return poses[..., :3, :3], poses[..., :3, 3]
 
 
-def inverted(poses):
+def invert(poses):
     """Inverses of poses."""
     R, p = split(poses)
     back = np.swapaxes(R, -1, -2)
-    return stacked(back, -applied(back, p))
+    return stack_poses(back, -multiply(back, p))
 
 
-def applied(matrices, columns):
+def multiply(matrices, columns):
     """Each matrix times its column."""
     return np.einsum("...ij,...j->...i", matrices, columns)
 

@@ -39,11 +39,11 @@ class Product(Group):
 
     def blocks(self, x):
         """The parts of a flat element that belong to each group."""
-        return _cut(x, [group.size for group in self.groups])
+        return _split_lengths(x, [group.size for group in self.groups])
 
     def algebra_blocks(self, u):
         """The parts of coordinates or velocities that belong to each group."""
-        return _cut(u, [group.dimension for group in self.groups])
+        return _split_lengths(u, [group.dimension for group in self.groups])
 
     @returns("vector")
     def identity(self):
@@ -92,7 +92,7 @@ class Product(Group):
         return ca.vertcat(*(g.tidy(a) for g, a in zip(self.groups, self.blocks(x))))
 
 
-def _cut(x, lengths):
+def _split_lengths(x, lengths):
     """Consecutive parts of x with the given lengths."""
     ends = list(accumulate(lengths))
     return [x[end - length : end, :] if length else type(x)(0, 1) for end, length in zip(ends, lengths)]

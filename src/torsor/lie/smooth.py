@@ -53,7 +53,7 @@ _SERIES = {  # Taylor coefficients about 0, and s₀
 
 
 @cache
-def _economised(name):
+def _economise(name):
     """Coefficients p₁ … pₙ of P in (1), computed when a function is first used."""
     from numpy.polynomial import Chebyshev, Polynomial  # late: it takes longer to import than the rest of this folder
 
@@ -67,7 +67,7 @@ def _economised(name):
 def _polynomial(name, d):
     """p₁ d + p₂ d² + … + pₙ dⁿ by Horner's rule."""
     total = 0.0
-    for p in reversed(_economised(name)):
+    for p in reversed(_economise(name)):
         total = (total + float(p)) * d
     return total
 

@@ -84,7 +84,10 @@ def at_outputs(system, outputs, work, changed, trajectory):
         elif name in ("reaction_force", "reaction_torque"):
             variables[name] = (("time", "joint", "axis"), part.reshape(n, size // 3, 3))
         elif name == "multiplier":
-            variables[name] = (("time", "constraint"), part[:, [k for k, _ in system.shown(trajectory.used)]])
+            variables[name] = (
+                ("time", "constraint"),
+                part[:, [k for k, _ in system.multiplier_pairs(trajectory.used)]],
+            )
         elif name == "signals":
             for k, signal in enumerate(system.signals):
                 variables[signal] = (("time",), part[:, k])
@@ -101,7 +104,7 @@ def at_events(system, log, used):
     """What happened between the outputs, by name: (dimensions, values). The impulse of a joint that carries a tree is not known."""
     if not log:
         return {}
-    rows = [row for _, row in system.shown(used)]
+    rows = [row for _, row in system.multiplier_pairs(used)]
     known = np.array([row is not None for row in rows], bool)
     impulse = np.full((len(log["time"]), len(rows)), np.nan)
     impulse[:, known] = log["impulse"][:, [row for row in rows if row is not None]]
@@ -159,7 +162,7 @@ def _names(system, used):
 
 def in_use(system, used):
     """Labels of the constraints that multipliers are told of, where these rows were in use."""
-    return [system.declared[k][0] for k, _ in system.shown(used)]
+    return [system.declared[k][0] for k, _ in system.multiplier_pairs(used)]
 
 
 def _labels(bodies, joint_coordinates, coordinate_units, connections, constraints):

@@ -66,7 +66,9 @@ def describe(
         events=[_event(e, model) for e in model.events if not e.half and not isinstance(e.watch, Clock)],
         controllers=[_controller(rule) for rule in model.rules if isinstance(rule, Controller)],
         modes=[{"name": name, "modes": list(machine.names)} for name, machine in model.machines.items()],
-        switched=[element.switching for element in {id(e): e for e in [*model.switched, *model.armable]}.values()],
+        switched=[
+            element.switching for element in {id(e): e for e in [*model.switched_elements, *model.armable]}.values()
+        ],
         degrees_of_freedom={
             "gruebler": sum(3 if b.particle else 6 for b in model.bodies) - sum(n for c, n in declared if _acts(c)),
             "generic": system.freedom,

@@ -93,7 +93,7 @@ def _smooth(h, m):
     first, last = _end(h[0], h[1], m[0], m[1]), _end(h[-1], h[-2], m[-1], m[-2])
     diagonal[0], diagonal[-1] = diagonal[0] - (h[0] + h[1]), diagonal[-1] - (h[-1] + h[-2])
     b[0], b[-1] = b[0] - first, b[-1] - last
-    s = solved(low, diagonal, high, b)
+    s = solve_tridiagonal(low, diagonal, high, b)
     start = (first - (h[0] + h[1]) * s[:1]) / h[1]
     return np.concatenate([start, s, (last - (h[-1] + h[-2]) * s[-1:]) / h[-2]])
 
@@ -103,7 +103,7 @@ def _end(h0, h1, m0, m1):
     return ((h0 + 2 * (h0 + h1)) * h1 * m0 + h0**2 * m1) / (h0 + h1)
 
 
-def solved(low, diagonal, high, b):
+def solve_tridiagonal(low, diagonal, high, b):
     """x of  lowᵢ xᵢ₋₁ + diagonalᵢ xᵢ + highᵢ xᵢ₊₁ = bᵢ  by cyclic reduction: every other unknown is eliminated at once, and what
     remains is such a system of half the size. Stable where diagonals outweigh the rest."""
     n = len(diagonal)
@@ -117,7 +117,7 @@ def solved(low, diagonal, high, b):
     odd, before, after = slice(1, None, 2), slice(0, -1, 2), slice(2, None, 2)
     f, g = -low[odd] / diagonal[before], -high[odd] / diagonal[after]
     x = np.zeros_like(b)
-    x[odd] = solved(
+    x[odd] = solve_tridiagonal(
         f * low[before],
         diagonal[odd] + f * high[before] + g * low[after],
         g * high[after],

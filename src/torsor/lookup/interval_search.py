@@ -88,7 +88,7 @@ class Stored:
     def __init__(self, axes, rows, content):
         self.axes, self.content, self.width = axes, content, rows.shape[1]
         if len(axes) == 1:
-            lined = _lined(len(rows), 1 + self.width)
+            lined = _cache_aligned(len(rows), 1 + self.width)
             axes[0].at = lined[1 : 1 + len(axes[0].breaks), 0]
             axes[0].at[:] = axes[0].breaks
             self.rows = lined[:, 1 : 1 + self.width]
@@ -105,13 +105,13 @@ class Stored:
     def address(self):
         return self.record.ctypes.data
 
-    def found(self, *u):
+    def rows_at(self, *u):
         """The rows at arguments: arrays of the same shape."""
         places = [axis.place(x) for axis, x in zip(self.axes, u)]
         return self.rows[places[0] if len(places) == 1 else places[0] * self.axes[1].pieces + places[1]]
 
 
-def _lined(rows, width):
+def _cache_aligned(rows, width):
     """Room for rows of numbers of which none lies in more lines of the cache than it must."""
     numbers = LINE // 8
     width = 1 << (width - 1).bit_length() if width <= numbers else -(-width // numbers) * numbers
@@ -135,11 +135,11 @@ def keep(number, make):
     return _KNOWN[number] if number in _KNOWN else _KNOWN.setdefault(number, make())
 
 
-def stored(number):
+def stored_table(number):
     """The table of a number; None where this process has none."""
     return _KNOWN.get(float(number))
 
 
-def used():
+def has_tables():
     """Whether this process has any table."""
     return bool(_KNOWN)

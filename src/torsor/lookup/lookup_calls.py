@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import OptionError
-from .interval_search import stored
+from .interval_search import stored_table
 
 NAME = "torsor_table"  # what the names of all these functions, and of their derivatives, contain
 
@@ -34,8 +34,8 @@ class Piece(ca.Callback):
 
     def eval(self, given):
         number, *u = [float(x) for x in given]
-        table = stored(number)
-        return (table.found(*u) if table is not None else np.full(self.width, np.nan)).tolist()
+        table = stored_table(number)
+        return (table.rows_at(*u) if table is not None else np.full(self.width, np.nan)).tolist()
 
     def has_forward(self, count):
         return True
@@ -62,7 +62,7 @@ def piece(arguments, width):
     return Piece(arguments, width)
 
 
-def evaluated(number, width, *u):
+def evaluate(number, width, *u):
     """f(u) of the table with this number as an expression: (1)."""
     results = piece(len(u), width)(number, *u)
     found = [ca.SX(x) for x in results]
@@ -103,12 +103,12 @@ def lookup(number, u, width):
     return [ca.SX(x) for x in piece(len(u), width)(number, *u)]
 
 
-def applied(op, operands):
+def apply_operation(op, operands):
     """The result of an elementary operation."""
     return (ca.SX.unary if len(operands) == 1 else ca.SX.binary)(op, *operands)
 
 
-def walked(f, inputs, call=lookup, apply=applied):
+def rebuild_graph(f, inputs, call=lookup, apply=apply_operation):
     """The graph of a function carried out again, with other inputs: nonzeros of every result.
 
     inputs   nonzeros of every argument
@@ -135,14 +135,14 @@ def walked(f, inputs, call=lookup, apply=applied):
     return results
 
 
-def resolved(f, renamed=None):
+def without_derivative_calls(f, renamed=None):
     """The same function without calls of derivatives; numbers of tables renamed by a function where one is given."""
     inputs = [ca.SX.sym(f.name_in(i), f.sparsity_in(i)) for i in range(f.n_in())]
 
     def call(number, u, width):
         return lookup(number if renamed is None else renamed(float(number)), u, width)
 
-    results = walked(f, [x.nonzeros() for x in inputs], call)
+    results = rebuild_graph(f, [x.nonzeros() for x in inputs], call)
     columns = [ca.SX(f.sparsity_out(i), ca.vertcat(ca.SX(0, 1), *x)) for i, x in enumerate(results)]
     return ca.Function(f.name(), inputs, columns, f.name_in(), f.name_out())
 
@@ -151,7 +151,7 @@ def plain(expression):
     """The same expression without calls of derivatives, which hide what it depends on."""
     symbols = ca.symvar(expression)
     f = ca.Function("f", symbols, [expression])
-    return resolved(f)(*symbols) if calls(f) else expression
+    return without_derivative_calls(f)(*symbols) if calls(f) else expression
 
 
 def looked_up(f, inputs):
@@ -162,7 +162,7 @@ def looked_up(f, inputs):
         found.append((float(number), u))
         return lookup(number, u, width)
 
-    walked(f, inputs, call)
+    rebuild_graph(f, inputs, call)
     return found
 
 

@@ -142,7 +142,7 @@ class Ground(Placed):
         self.turned = not (quantity.is_number(R) and np.array_equal(R, EYE))
 
     @property
-    def held(self) -> bool:
+    def is_fixed(self) -> bool:
         """Whether it is placed by numbers, and never moves."""
         return not self._path
 
@@ -154,7 +154,7 @@ class Ground(Placed):
 
     @property
     def moves(self) -> bool:
-        return not self.held and bool(ca.depends_on(ca.vertcat(*(ca.vec(x) for x in self.path)), quantity.time))
+        return not self.is_fixed and bool(ca.depends_on(ca.vertcat(*(ca.vec(x) for x in self.path)), quantity.time))
 
 
 class Body(Placed):
@@ -214,7 +214,10 @@ class Body(Placed):
         put("start_position", total(quantity.given(at, 3, 1, "at", owner), product(R, self.center)))
         v, w = velocity, angular_velocity
         put("start_velocity", None if v is None else quantity.given(v, 3, 1, "velocity", owner))
-        put("start_angular_velocity", None if w is None else quantity.given(w, 3, 1, "angular_velocity", owner))
+        put(
+            "start_angular_velocity",
+            None if w is None else quantity.given(w, 3, 1, "angular_velocity", owner),
+        )
         if self.particle and angular_velocity is not None:
             raise ModelError(f"{owner}: a particle (inertia 0) has no angular velocity, got {angular_velocity!r}")
 
@@ -258,7 +261,7 @@ class Body(Placed):
         return [self.mass] if self.particle else [self.mass, self.inertia]
 
     @property
-    def given(self) -> bool:
+    def has_numeric_inertia(self) -> bool:
         """Whether mass and inertia are numbers, and not expressions of parameters."""
         return quantity.is_number(self._mass) and quantity.is_number(self._inertia)
 

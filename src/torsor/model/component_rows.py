@@ -32,7 +32,7 @@ class Row:
     def __iter__(self):
         for k in range(self.count):
             name = f"{self.name}{k}"
-            rotation = self._called(self.rotation, k, "rotation") if callable(self.rotation) else self.rotation
+            rotation = self._evaluate(self.rotation, k, "rotation") if callable(self.rotation) else self.rotation
             parameters = {key: self._of(value, k, key) for key, value in self.parameters.items()}
             yield name, self._place(k), rotation, parameters
 
@@ -55,10 +55,10 @@ class Row:
 
     def _of(self, given, k, what):
         if callable(given):
-            return self._called(given, k, what)
+            return self._evaluate(given, k, what)
         return given[k] if isinstance(given, list) else given
 
-    def _called(self, function, k, what):
+    def _evaluate(self, function, k, what):
         """What a function of the index says; whatever goes wrong in it, as an error that names the instance."""
         try:
             return function(k)

@@ -30,13 +30,13 @@ class WithInstances:
     owner: Any
     _compiled: Any
     _lineage: Lineage
-    _checked: Any
+    _check_name: Any
     _free: Any
     _shorten: Any
 
     def expose(self, port: str, thing: Any) -> None:
         """Make a body, a frame, a joint or a signal reachable from outside under the name of a port."""
-        self._checked(port, "port")
+        self._check_name(port, "port")
         if port in self.ports:
             raise ModelError(f"model {self.name!r}: port {port!r} exists already")
         if hasattr(Instance, port) or port == "name":
@@ -122,12 +122,12 @@ class WithInstances:
         if count is None and pitch is not None:
             raise ModelError(f"instance {name!r}: pitch is the way from one of a row to the next: give `count`, too")
         if count is None:
-            return self._included([(name, at, rotation, parameters)], other)[0]
-        return self._included(Row(name, count, at, rotation, pitch, parameters), other)
+            return self._include_all([(name, at, rotation, parameters)], other)[0]
+        return self._include_all(Row(name, count, at, rotation, pitch, parameters), other)
 
     def _includable(self, name, other, parameters):
         """Refuse what is no model, would contain itself, or has no such parameters."""
-        self._checked(name, "instance")
+        self._check_name(name, "instance")
         if not isinstance(other, WithInstances):
             raise ModelError(f"instance {name!r}: give a model to include, got {quantity.show(other)}")
         self._lineage.refuse(name, self.name, other._lineage, other.name)
@@ -142,7 +142,7 @@ class WithInstances:
         """How much there is in each part of the model, for `_shorten`."""
         return {part: len(getattr(self, part)) for part in PARTS}
 
-    def _included(self, places, other):
+    def _include_all(self, places, other):
         """Instances at places: tuples of a name, where it sits, and parameters. All of them, or none."""
         before = self._lengths()
         found = []

@@ -8,7 +8,7 @@ from ..elements import quantity
 from ..elements.element import ANYTHING, HOMELESS, KEPT, SLIDING, Owned, fill_in, initial
 from ..errors import ModelError, TorsorError
 from ..joints import Connection, Constraint, Joint
-from ..lookup.interval_search import stored, used
+from ..lookup.interval_search import has_tables, stored_table
 from ..lookup.lookup_calls import calls, looked_up
 from .body import Body, Frame, Placed
 from .parameters import Parameter
@@ -82,16 +82,16 @@ def _belongs(model, owner, what, thing):
 
 def declaration(model, element):
     """Refuse an element whose equations cannot be written, or contain what they must not."""
-    statements = written(element, element.statements)
+    statements = call_element(element, element.statements)
     for what, expression, allowed in statements:
         contents(model, element.owner, what, expression, allowed)
         if allowed in (KEPT, SLIDING):
             smooth(element.owner, expression, 2 if allowed == KEPT else 0, model._symbols)
-            _followed(model, element, expression, allowed == KEPT)
+            _refuse_derived_states(model, element, expression, allowed == KEPT)
     element.found_sound()
 
 
-def _followed(model, element, equation, at_position):
+def _refuse_derived_states(model, element, equation, at_position):
     """Refuse states in an equation of a constraint whose rates would bring velocities into positions, or accelerations and
     reactions into velocities: the constraint is differentiated twice, or once."""
     known = {state.symbol.element_hash(): state for state in model.states}
@@ -111,7 +111,7 @@ def _followed(model, element, equation, at_position):
                     f"{_instead(KEPT) if at_position and what == 'input' else ''}"
                 )
             if at_position and what == "state":
-                _followed(model, element, inner, False)
+                _refuse_derived_states(model, element, inner, False)
 
 
 def _instead(allowed):
@@ -120,7 +120,7 @@ def _instead(allowed):
     return (ways | {SLIDING: ", or a state whose rate it is"}).get(allowed, "")
 
 
-def written(element, what):
+def call_element(element, what):
     """What an element says about itself; whatever goes wrong there, as an error that names it."""
     try:
         return what()
@@ -164,13 +164,13 @@ def smooth(owner, expression, least, kinds=None):
 
     kinds   of symbols, by their hashes
     """
-    if not used() or expression.is_constant():
+    if not has_tables() or expression.is_constant():
         return
     symbols = ca.symvar(expression)
     f = ca.Function("equation", symbols, [expression])
     fixed = {s.element_hash() for s in symbols if (kinds or {}).get(s.element_hash()) == "parameter"}
     for number, u in looked_up(f, [[s] for s in symbols]) if calls(f) else []:
-        table, moves = stored(number).content, ca.symvar(ca.vertcat(*u))
+        table, moves = stored_table(number).content, ca.symvar(ca.vertcat(*u))
         if table.smooth < least and any(s.element_hash() not in fixed for s in moves):
             needs = "two continuous derivatives: take kind='cubic'" if least else "a velocity that does not jump"
             raise ModelError(f"{owner}: follows {table!r}; what imposes a motion needs {needs}")

@@ -10,7 +10,7 @@ from .instance import Instance
 
 def elimination_order(model, order):
     """An order of components and bodies of a model as names, in tuples; refused where a name is unknown, repeated or missing."""
-    known = _known(model)
+    known = _own_components(model)
     found = _names(model, order, known)
     names = list(_flat(found))
     for name in names:
@@ -20,7 +20,7 @@ def elimination_order(model, order):
     if left_out:
         raise ModelError(
             f"{model.owner}: eliminate: the order does not contain the component {left_out[0]!r}; give every component of the "
-            f"model once: {_listed(name for name in known if isinstance(known[name], Instance))}"
+            f"model once: {_join_names(name for name in known if isinstance(known[name], Instance))}"
         )
     return found
 
@@ -40,7 +40,7 @@ def refuse_missing(model):
             )
 
 
-def _known(model):
+def _own_components(model):
     """Components and bodies of a model itself, not those inside its components, by name."""
     return {name: x for name, x in model._names.items() if isinstance(x, (Instance, Body)) and "." not in name}
 
@@ -67,7 +67,7 @@ def _name(model, given, known):
     close = get_close_matches(name, known, n=1) if isinstance(name, str) else []
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise ModelError(
-        f"{model.owner}: eliminate: {quantity.show(given)} is no component or body of the model.{hint} Known: {_listed(known)}"
+        f"{model.owner}: eliminate: {quantity.show(given)} is no component or body of the model.{hint} Known: {_join_names(known)}"
     )
 
 
@@ -76,5 +76,5 @@ def _flat(order):
         yield from [x] if isinstance(x, str) else _flat(x)
 
 
-def _listed(names):
+def _join_names(names):
     return ", ".join(names) or "none"

@@ -17,8 +17,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..lookup.interval_search import stored
-from ..lookup.lookup_calls import calls, is_piece, piece, resolved
+from ..lookup.interval_search import stored_table
+from ..lookup.lookup_calls import calls, is_piece, piece, without_derivative_calls
 
 CONSTANT, SYMBOL, RESULT = "CONST", "INPUT", "OUTPUT"
 UNARY = frozenset(
@@ -35,10 +35,10 @@ LOOKUPS = frozenset([NEXT, BESIDE, *[f"{PIECE}_{n}" for d in (0, 1, 3) for n in 
 MOST = 10**6  # entries of an expression
 
 
-def written(expressions, symbols):
+def to_data(expressions, symbols):
     """Expressions of symbols as plain data: operations (by the places of their names), constants, and where results belong."""
     f = ca.Function("expressions", [ca.vertcat(*symbols, ca.SX(0, 1))], [ca.SX(x) for x in expressions])
-    f = resolved(f) if calls(f) else f
+    f = without_derivative_calls(f) if calls(f) else f
     names: dict[str, int] = {}
     steps: list[list[int]] = []
     constants: list[float] = []
@@ -98,7 +98,7 @@ def read(data, symbols):
         elif name == NEXT:
             work[place] = ca.SX(found[a])
         elif name in LOOKUPS:
-            found, beside = _found(work[a], [work[b], *beside], int(name.split("_")[1])), []
+            found, beside = _call_lookup(work[a], [work[b], *beside], int(name.split("_")[1])), []
             work[place] = ca.SX(found[0])
         elif name in UNARY:
             work[place] = ca.SX.unary(CODES[name], work[a])
@@ -107,9 +107,9 @@ def read(data, symbols):
     return [ca.SX(_pattern(shape), ca.vertcat(*x, ca.SX(0, 1))) for shape, x in zip(data["shapes"], nonzeros)]
 
 
-def _found(number, arguments, width):
+def _call_lookup(number, arguments, width):
     """The results of a lookup. ValueError where there is no such table in this process."""
-    table = stored(float(number)) if number.is_constant() else None
+    table = stored_table(float(number)) if number.is_constant() else None
     if table is None or (len(table.axes), table.width) != (len(arguments), width):
         raise ValueError("a table is missing")
     return piece(len(arguments), width)(number, *arguments)
@@ -133,7 +133,7 @@ def text(f):
     column = ca.SX.sym("column", sum(f.nnz_in(i) for i in range(f.n_in())))
     ends = np.cumsum([0, *[f.nnz_in(i) for i in range(f.n_in())]]).tolist()
     given = [ca.SX(f.sparsity_in(i), column[ends[i] : ends[i + 1]]) for i in range(f.n_in())]
-    data = written(f.call(given), ca.vertsplit(column) if ends[-1] else [])
+    data = to_data(f.call(given), ca.vertsplit(column) if ends[-1] else [])
     told = {
         "name": f.name(), "in": [_shape(f.sparsity_in(i)) for i in range(f.n_in())], "ends": ends,
         "names": [f.name_in(), f.name_out()], "steps": data.pop("steps").tolist(), "constants": data.pop("constants").tolist(),

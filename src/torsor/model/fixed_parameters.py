@@ -12,12 +12,12 @@ class Fixing(Copying):
         super().__init__(Model(model.name), "", model)
         self.things[id(model.ground)] = self.parent.ground
         self.parameters(values, f"model {model.name!r}")
-        self.parent.gravity = self.moved(model.gravity)
+        self.parent.gravity = self.to_parent_symbols(model.gravity)
         self.place_bodies(ZERO, EYE)
         self.elements()
 
     def name(self, name):
         return name
 
-    def _seen(self, twin, name):
+    def _to_component_ground(self, twin, name):
         return getattr(twin, name)

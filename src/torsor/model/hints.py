@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 
 from ..elements import quantity
-from ..elements.lazy_attributes import kept
+from ..elements.lazy_attributes import to_stored
 from ..errors import HintWarning
 from ..joints import Joint
 
@@ -64,7 +64,7 @@ def hint_at_joint(model: Any, joint: Any) -> None:
     """Hint at a start in degrees, and at an axis that was not given."""
     if not (model.hints and isinstance(joint, Joint)):
         return
-    start = kept(joint, "start")
+    start = to_stored(joint, "start")
     if isinstance(start, np.ndarray):
         turning = [x for x, angular in zip(start.tolist(), joint.angular) if angular]
         turning += (
@@ -100,7 +100,7 @@ def hint_at_description(model: Any) -> None:
                 model,
                 f"{key} {name!r} was made for model {model.name!r} and never added: write model.add(…) around it, or leave it out",
             )
-    idle = [body.name for body in _unconnected(model)]
+    idle = [body.name for body in _unconnected_bodies(model)]
     if idle:
         several = f"bodies {', '.join(map(repr, idle[:5]))}" if len(idle) > 1 else f"body {idle[0]!r}"
         warn(
@@ -110,7 +110,7 @@ def hint_at_description(model: Any) -> None:
         )
 
 
-def _unconnected(model):
+def _unconnected_bodies(model):
     """Bodies that no element, expression or given velocity refers to, where other bodies are connected."""
     every = {id(e): e for e in [*model.constraints, *model.forces, *model.rules]}.values()
     named: set[int] = set()
@@ -133,7 +133,7 @@ def hint_at_rigidity(model: Any, freedom: int) -> None:
         or not model.hints
         or freedom
         or not model.bodies
-        or model.switched
+        or model.switched_elements
         or model.states
         or model.events
     ):

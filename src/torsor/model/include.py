@@ -6,7 +6,7 @@ import casadi as ca
 
 from ..elements import quantity
 from ..elements.element import ANYTHING, CONSTANT, Element, Owned, Rule, fill_in, initial
-from ..elements.lazy_attributes import kept
+from ..elements.lazy_attributes import to_stored
 from ..elements.placing import EYE, product, total
 from ..errors import ModelError
 from ..events import Mode
@@ -97,7 +97,7 @@ class Copying:
         self.parent._storable(self.name(longest))
         self.parent.derived.clear()
 
-    def moved(self, expression):
+    def to_parent_symbols(self, expression):
         """The expression in symbols of the parent; numbers as they are."""
         if not isinstance(expression, ca.SX) or expression.is_constant():
             return expression
@@ -114,10 +114,10 @@ class Copying:
         """What stands for a symbol of the original; None: itself."""
         key = (id(thing), name)
         if key not in self.stand_ins and id(thing) in self.things:
-            self.stand_ins[key] = self._seen(self.things[id(thing)], name)
+            self.stand_ins[key] = self._to_component_ground(self.things[id(thing)], name)
         return self.stand_ins.get(key)
 
-    def _seen(self, twin, name):
+    def _to_component_ground(self, twin, name):
         """A signal of a copy, seen from the component's own ground: (1)."""
         world = self.things[id(self.other.ground)]
         if twin is world:
@@ -135,7 +135,7 @@ class Copying:
                 allowed = ANYTHING if isinstance(parameter, Input) else CONSTANT
                 element_checks.contents(self.parent, owner, name, value, allowed)
                 if value.is_constant():
-                    replace(parameter, name=self.name(name)).checked(float(value))
+                    replace(parameter, name=self.name(name)).check_value(float(value))
             else:
                 entry = replace(parameter, name=self.name(name), symbol=ca.SX.sym(self.name(name)))
                 dict.__setitem__(self.parent.parameters, entry.name, self.parent._enter(entry.name, entry))
@@ -153,9 +153,12 @@ class Copying:
                 self.things[id(original)] = parent._names[twin.name] = twin
                 list.append(where, twin)
                 continue
-            twin = self.things[id(original)] = original.renamed(self.name(original.name))
+            twin = self.things[id(original)] = original.copy_as(self.name(original.name))
             if isinstance(twin, Ground):
-                x, turn = (self.moved(part) for part in (original.reference if original.held else original.path))
+                x, turn = (
+                    self.to_parent_symbols(part)
+                    for part in (original.reference if original.is_fixed else original.path)
+                )
                 twin.path = (total(shift, product(R, x)), product(R, turn))
             else:
                 self._body(twin, original, shift, R)
@@ -163,14 +166,14 @@ class Copying:
             parent._enter(twin.name, twin)
 
     def _body(self, twin, original, shift, R):
-        x, turn = (self.moved(part) for part in original.reference)
+        x, turn = (self.to_parent_symbols(part) for part in original.reference)
         twin.start_position, twin.start_rotation = total(shift, product(R, x)), product(R, turn)
         for what, turn in (("start_velocity", R), ("start_angular_velocity", EYE)):
-            given = kept(original, what)
-            setattr(twin, what, None if given is None else product(turn, self.moved(given)))
-        if not original.given:
-            twin.mass = self.moved(original.mass)
-            twin.inertia = None if original.particle else ca.densify(self.moved(original.inertia))
+            given = to_stored(original, what)
+            setattr(twin, what, None if given is None else product(turn, self.to_parent_symbols(given)))
+        if not original.has_numeric_inertia:
+            twin.mass = self.to_parent_symbols(original.mass)
+            twin.inertia = None if original.particle else ca.densify(self.to_parent_symbols(original.inertia))
             twin.check()
 
     def counterpart(self, value):
@@ -178,9 +181,9 @@ class Copying:
         if id(value) in self.things:
             return self.things[id(value)]
         if isinstance(value, Frame):
-            return Frame(self.things[id(value.body)], self.moved(kept(value, "pose")))
+            return Frame(self.things[id(value.body)], self.to_parent_symbols(to_stored(value, "pose")))
         if isinstance(value, ca.SX):
-            return self.moved(value)
+            return self.to_parent_symbols(value)
         if isinstance(value, (tuple, list)):
             return type(value)(self.counterpart(v) for v in value)
         return value
@@ -200,12 +203,12 @@ class Copying:
             if mark not in known:
                 parent._events_of(twin)
         for state in other.states:
-            fill_in(self.things[id(state)], rate=self.moved(state.rate))
+            fill_in(self.things[id(state)], rate=self.to_parent_symbols(state.rate))
         for name, expression in other.signals.items():
-            dict.__setitem__(parent.signals, self.name(name), self.moved(expression))
+            dict.__setitem__(parent.signals, self.name(name), self.to_parent_symbols(expression))
         for name, thing in other._names.items():
             if isinstance(thing, ca.SX):
-                parent._enter(self.name(name), self.moved(thing))
+                parent._enter(self.name(name), self.to_parent_symbols(thing))
 
     def _element(self, element):
         """A copy of an element that contains symbols, or remembers something."""
@@ -251,7 +254,7 @@ class Copying:
             twin = replace(
                 event,
                 name=self.name(event.name),
-                watch=replace(event.watch, phi=self.moved(event.watch.phi)),
+                watch=replace(event.watch, phi=self.to_parent_symbols(event.watch.phi)),
                 actions=tuple(self._action(a) for a in event.actions),
                 during=tuple((self.things[id(m)], value) for m, value in event.during),
                 remembered={what: self.things[id(m)] for what, m in event.remembered.items()},

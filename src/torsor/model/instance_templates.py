@@ -28,7 +28,7 @@ def recipes(model):
 
 def _numeric(placed):
     if isinstance(placed, Ground):
-        return placed.held
+        return placed.is_fixed
     return placed.numbers is not None and all(quantity.is_number(x) for x in _speeds(placed))
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import casadi as ca
 
 from ..elements import quantity
-from ..elements.assignments import explain_assignments, fixed, part, refuse
+from ..elements.assignments import explain_assignments, freeze_entries, part, refuse
 from ..elements.element import CONSTANT, HELD, TIMED, Owned, Rule, fill_in
 from ..elements.names import LONGEST, unstorable
 from ..elements.quantity import Number, Rotation, Vector
@@ -72,7 +72,7 @@ class Model(Shown, WithInstances, WithParameters, WithEvents, WithSymbols):
         dictionaries = ("parameters", "signals", "memory", "machines", "ports", "eliminations")
         named = {what: part(what, {}) for what in dictionaries}
         vars(self).update(
-            name=self._checked(name, "model"),
+            name=self._check_name(name, "model"),
             ground=ground,
             grounds=part("grounds", [ground]),
             **lists,
@@ -102,7 +102,7 @@ class Model(Shown, WithInstances, WithParameters, WithEvents, WithSymbols):
             )
         value = quantity.vector((0, 0, 0) if given is None else given, "gravity", self.owner)
         element_checks.contents(self, self.owner, "gravity", value, HELD)
-        self._gravity = fixed(ca.SX(value))
+        self._gravity = freeze_entries(ca.SX(value))
         self.derived.clear()
 
     def body(
@@ -137,20 +137,20 @@ class Model(Shown, WithInstances, WithParameters, WithEvents, WithSymbols):
         self._free(element.name, getattr(element, "key", "ground"))
         vars(self).get("_made", {}).pop(element.name, None)
         before = self._lengths()
-        added = self._joined(element, active)
+        added = self._join(element, active)
         try:
             for companion in () if isinstance(added, Ground) else added.companions():
-                self._joined(companion)
+                self._join(companion)
         except ModelError:  # nothing of it stays
             self._shorten(before)
             fill_in(element, _home=None, acts=None)
             raise
         return added
 
-    def _joined(self, element, active=None):
+    def _join(self, element, active=None):
         """An element, checked and in the lists of the model."""
         if isinstance(element, Ground):
-            for expression in () if element.held else element.path:
+            for expression in () if element.is_fixed else element.path:
                 element_checks.contents(self, element.owner, "its motion", expression, TIMED)
                 element_checks.smooth(element.owner, expression, 2, self._symbols)
         else:
@@ -174,7 +174,7 @@ class Model(Shown, WithInstances, WithParameters, WithEvents, WithSymbols):
         before = {"_home": element._home, "acts": element.acts}
         self._note(element)
         try:
-            element = element_checks.written(element, fill_in(element, world=self.ground, _home=self).attach)
+            element = element_checks.call_element(element, fill_in(element, world=self.ground, _home=self).attach)
             self._prepare(element, active)
             element_checks.declaration(self, element)
             self._complete(element)
@@ -251,7 +251,7 @@ class Model(Shown, WithInstances, WithParameters, WithEvents, WithSymbols):
         refuse(self, name, self.__annotations__, hint=INSTEAD)
 
     def __reduce__(self):
-        return pickling.unpacked, (type(self), *pickling.packed(self))
+        return pickling.unpack_model, (type(self), *pickling.pack_model(self))
 
     def __deepcopy__(self, memo):
         twin = memo[id(self)] = type(self).__new__(type(self))
@@ -265,7 +265,7 @@ class Model(Shown, WithInstances, WithParameters, WithEvents, WithSymbols):
             hint_at_description(self)
         self._compiled = True
 
-    def _checked(self, name, what):
+    def _check_name(self, name, what):
         if not (isinstance(name, str) and NAME.match(name)):
             raise ModelError(
                 f"{what} {name!r}: a name is letters (a to z, A to Z), digits, '_' and '-', and starts with a letter or '_' "
@@ -278,7 +278,7 @@ class Model(Shown, WithInstances, WithParameters, WithEvents, WithSymbols):
         return name
 
     def _free(self, name, what):
-        self._checked(name, what)
+        self._check_name(name, what)
         if self._compiled:
             raise ModelError(f"model {self.name!r} has been compiled and cannot change; {what} {name!r} was not added")
         if name in self._names or name == "time":

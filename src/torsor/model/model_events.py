@@ -115,7 +115,7 @@ class WithEvents:
         self._symbols.update({s.element_hash(): "state" for s in symbols})
         whole = ca.vertcat(*symbols)
         try:
-            value = quantity.column(self._called(rate, whole, owner) if callable(rate) else rate, "rate", owner)
+            value = quantity.column(self._call_rate(rate, whole, owner) if callable(rate) else rate, "rate", owner)
             if value.shape[0] != count:
                 raise ModelError(
                     f"{owner}: the rate has {value.shape[0]} components, the start {count}; they must agree"
@@ -130,7 +130,7 @@ class WithEvents:
         return self._enter(name, whole)
 
     @staticmethod
-    def _called(rate, whole, owner):
+    def _call_rate(rate, whole, owner):
         """What a function that gives the rate of a state returns."""
         try:
             return rate(whole)
@@ -209,7 +209,7 @@ class WithEvents:
         dict.update(self.signals, element.recorded_signals())
 
     @property
-    def switched(self) -> list:
+    def switched_elements(self) -> list:
         """Elements that events switch, or that do not act from the start, in the order of the model."""
         if "switched" not in self.derived:
             named = {id(target) for event in self.events for action in event.actions for target in action.switches()}
@@ -236,7 +236,7 @@ class WithEvents:
     @property
     def memories(self) -> list[Memory]:
         """Everything that a run remembers: what events name, whether switched elements act, and whether armable ones are armed."""
-        switches = [*[e.active for e in self.switched], *[e.armed for e in self.armable]]
+        switches = [*[e.active for e in self.switched_elements], *[e.armed for e in self.armable]]
         return list({id(m): m for m in [*self.memory.values(), *switches]}.values())
 
     @property

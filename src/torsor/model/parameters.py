@@ -40,7 +40,7 @@ class Parameter(Value):
     symbol: ca.SX
     positive: bool = False
 
-    def checked(self, value: Any) -> float:
+    def check_value(self, value: Any) -> float:
         """`value` as a number that this parameter may have."""
         given = quantity.scalar(value, "value", f"{self.kind} {self.name!r}")
         if not given.is_constant():
@@ -82,7 +82,7 @@ class WithParameters:
         self._free(name, "parameter")
         if not isinstance(positive, (bool, np.bool_)):
             raise ModelError(f"parameter {name!r}: positive must be True or False, got {quantity.show(positive)}")
-        return self._declared(Parameter(name, 0.0, ca.SX.sym(name), bool(positive)), value)
+        return self._declare(Parameter(name, 0.0, ca.SX.sym(name), bool(positive)), value)
 
     def input(self, name: str, value: float = 0.0) -> ca.SX:
         """A named number that is held at `value` until somebody changes it while the model runs: `Simulation.advance` or an
@@ -97,10 +97,10 @@ class WithParameters:
                 f"{', '.join(Input.REFUSED)}"
             )
         self._free(name, "input")
-        return self._declared(Input(name, 0.0, ca.SX.sym(name)), value)
+        return self._declare(Input(name, 0.0, ca.SX.sym(name)), value)
 
-    def _declared(self, entry, value):
-        entry = replace(entry, value=entry.checked(value))
+    def _declare(self, entry, value):
+        entry = replace(entry, value=entry.check_value(value))
         dict.__setitem__(self.parameters, entry.name, entry)
         return self._enter(entry.name, entry).symbol
 
@@ -119,18 +119,18 @@ class WithParameters:
             if name not in values:
                 known = ", ".join(values) or "none"
                 raise ModelError(f"model {self.name!r}: unknown parameter {name!r}. Known: {known}.")
-            values[name] = self.parameters[name].checked(value)
+            values[name] = self.parameters[name].check_value(value)
         if values:  # without parameters everything was checked when it was added
             self._check_bodies(values)
         for event in self.events if values else ():
             for action in event.actions:
-                action.check(self, values, event.blamed)
+                action.check(self, values, event.responsible)
         return values
 
     def _check_bodies(self, values):
         """Refuse values with which a mass or an inertia is none."""
         if "masses" not in self.derived:
-            depending = [b for b in self.bodies if not b.given]
+            depending = [b for b in self.bodies if not b.has_numeric_inertia]
             column = ca.vertcat(*[ca.vec(x) for b in depending for x in b.weights], ca.SX(0, 1))
             symbols = ca.vertcat(*[p.symbol for p in self.parameters.values()])
             self.derived["masses"] = depending, ca.Function("masses", [symbols], [column])

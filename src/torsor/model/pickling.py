@@ -14,7 +14,7 @@ from ..elements import quantity
 from ..elements.assignments import part
 from ..elements.element import Owned
 from ..errors import ModelError
-from ..lookup.interval_search import stored
+from ..lookup.interval_search import stored_table
 from ..lookup.lookup_calls import numbers_in
 from .expressions import function, text
 
@@ -50,7 +50,7 @@ class _Reader(pickle.Unpickler):
         return self.model if place == "model" else self.expressions[place]
 
 
-def packed(model, **instead):
+def pack_model(model, **instead):
     """A model as two byte strings and plain data: what it consists of, its expressions, its symbols, and the tables in them;
     instead: other parts that it has where it arrives."""
     file = io.BytesIO()
@@ -64,7 +64,7 @@ def packed(model, **instead):
     f = ca.Function("model", [ca.vertcat(*symbols)], writer.expressions)
     here = quantity.time.element_hash()
     kinds = [(None if s.element_hash() == here else s.name(), model.kind_of(s)) for s in symbols]
-    return file.getvalue(), text(f), kinds, [stored(number).content for number in numbers_in(f)]
+    return file.getvalue(), text(f), kinds, [stored_table(number).content for number in numbers_in(f)]
 
 
 def _refuse_functions(model, error):
@@ -87,7 +87,7 @@ def state(model):
     }
 
 
-def unpacked(cls, consists, serialized, kinds, tables=()):
+def unpack_model(cls, consists, serialized, kinds, tables=()):
     """The model that was packed; it may be changed, whether the original was compiled or not."""
     for table in tables:
         table.number  # noqa: B018  from here on this process knows it

@@ -75,7 +75,7 @@ def _spanning_tree(model):
     number = {id(body): k for k, body in enumerate(bodies)}
     ends = [(number.get(id(j.first), ROOT), number.get(id(j.second), ROOT)) for j in joints]
     touching = _touching(model, ends)
-    pulled = _pulled(model, ends)
+    pulled = _chosen_joints(model, ends)
     few = np.argsort([joint.dof for joint in joints], kind="stable")  # joints with few free motions come first
     rank = np.empty(len(joints), int)
     rank[few] = np.arange(len(joints))
@@ -128,7 +128,7 @@ def _spanning_tree(model):
 
 def _touching(model, ends):
     """Numbers of the joints at each body, and last at the root, that hold for good."""
-    switched = {id(element) for element in model.switched}
+    switched = {id(element) for element in model.switched_elements}
     found: list[list[int]] = [[] for _ in [*model.bodies, None]]
     for k, joint in enumerate(model.joints):
         for at in set(ends[k]) if id(joint) not in switched and not joint.cut else ():
@@ -136,13 +136,13 @@ def _touching(model, ends):
     return found
 
 
-def _pulled(model, ends):
+def _chosen_joints(model, ends):
     """Numbers of the joints that are in the tree by choice (`cut=False`) at each body and at the root; refuses choices of
     which no spanning tree can be made."""
     chosen = [k for k, joint in enumerate(model.joints) if joint.cut is not None]
     if not chosen:
         return {}
-    joints, switched = model.joints, {id(element) for element in model.switched}
+    joints, switched = model.joints, {id(element) for element in model.switched_elements}
     found: dict[int, list[int]] = {}
     parts = Parts(len(model.bodies))
     for k in chosen:
@@ -214,14 +214,14 @@ def outline(model):
             {"name": j.name, "type": j.key, "from": j.first.name, "to": j.second.name, "cut": id(j) in cut}
             for j in model.joints
         ],
-        "tree": _nested(rows),
+        "tree": _nested_order(rows),
         "loops": [[j.name for j in loop] for loop in topology.loops()],
         "trees": _parts(model, topology),
-        "unheld": _unheld(model),
+        "unheld": _bodies_without_equations(model),
     }
 
 
-def _nested(rows):
+def _nested_order(rows):
     """Bodies of a tree, each followed by all that hangs on it."""
     carried: dict = {}
     for row in rows:
@@ -260,7 +260,7 @@ def _parts(model, topology):
     return list(parts.values())
 
 
-def _unheld(model):
+def _bodies_without_equations(model):
     """Names of bodies that no equation contains."""
     held, rest = set(), []
     for c in model.constraints:

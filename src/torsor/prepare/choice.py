@@ -39,7 +39,7 @@ class Choice:
     @classmethod
     def from_formulation(cls, f, map, baumgarte, needs=()):
         """The choice that is set on a formulation, or on its numeric form."""
-        released = tuple(k for k, e in enumerate(f.model.switched) if id(e) in f.released)
+        released = tuple(k for k, e in enumerate(f.model.switched_elements) if id(e) in f.released)
         units = tuple(zip(f.scales.rows, f.scales.row_units(f.scales.rows)))
         return cls(
             map=map,
@@ -54,7 +54,7 @@ class Choice:
         )
 
     @classmethod
-    def restored(cls, facts):
+    def from_facts(cls, facts):
         """A choice from plain data: the inverse of `facts`."""
         return cls(**{name: to_tuples(x) for name, x in facts.items()})
 
@@ -75,7 +75,7 @@ class Choice:
 
     def write(self, f):
         """Set this choice on a formulation, or on its numeric form, and return it."""
-        f.release([f.model.switched[k] for k in self.released])
+        f.release([f.model.switched_elements[k] for k in self.released])
         f.keep = to_lists(self.keep)
         f.dependent = to_lists(self.dependent)
         f.metric = self.metric

@@ -62,7 +62,7 @@ class Derivation:
     def _derive(self):
         from ..start.numeric_formulation import facts_of, output_facts
 
-        sides = [(facts_of(x), x.examined) for x in self._formulations()]
+        sides = [(facts_of(x), x.start_functions) for x in self._formulations()]
         return output_facts(self.equations, self.signals), sides
 
     def _load(self, stored):
@@ -91,7 +91,7 @@ class Derivation:
         content = kernels.cache.load(key, "start")
         stored_values, facts = json.loads(content) if content else (None, None)
         if stored_values == repr(values):
-            return System.restored(facts)
+            return System.from_facts(facts)
         system = compute()
         if content is None:
             kernels.cache.store(key, "start", json.dumps([repr(values), asdict(system)]).encode())

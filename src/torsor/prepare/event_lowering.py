@@ -60,7 +60,7 @@ def lower_events(model, rows):
     inputs = [*model.parameters.values(), *model.memories]
     places = {id(x): k for k, x in enumerate(inputs)}
     row = {label: k for k, label in enumerate(rows)}
-    switched_ids = {id(e) for e in model.switched}
+    switched_ids = {id(e) for e in model.switched_elements}
     switched = [c for c in model.constraints if id(c) in switched_ids]
     clocks = {k: event for k, event in enumerate(model.events) if isinstance(event.watch, Clock)}
     guards = [ca.SX(0) if k in clocks else event.watch.phi for k, event in enumerate(model.events)]
@@ -74,7 +74,7 @@ def lower_events(model, rows):
     for friction, friction_row in zip(frictions, friction_rows):
         events = [k for k, event in enumerate(model.events) if event.source is friction]
         friction_row["stops"], friction_row["starts"], friction_row["reverses"] = events
-        friction_row["pulled"] = _add_slots(plan, *friction.pulled())
+        friction_row["pulled"] = _add_slots(plan, *friction.direction_of_slip())
         friction_row["drift"] = _add_slots(plan, *map(Rate, ca.vertsplit(friction.sliding())))
     friction_table = table(FRICTION, friction_rows)
     used = in_constraints(model)

@@ -22,7 +22,7 @@ from ..formulations.tables.system_passes import Passes
 from ..formulations.tables.system_schedule import SystemKernels
 from ..formulations.tables.tree_outputs import Outputs
 from ..joints import Joint
-from ..joints.alignment import strictly
+from ..joints.alignment import strict_equations
 from ..joints.base import Connection
 from ..kernels.signatures import checked
 from ..lie import SE3, SO3, se3
@@ -45,12 +45,12 @@ def fix_parameters(model, signals, values):
 
         model.derived["fixed"] = key, Fixing(model, values)
     copy = model.derived["fixed"][1]
-    return copy.parent, {name: copy.moved(expression) for name, expression in signals.items()}
+    return copy.parent, {name: copy.to_parent_symbols(expression) for name, expression in signals.items()}
 
 
 def _has_discrete_or_input(model):
     """True if a model has rules, events, switched elements, states or inputs, which tables do not support."""
-    return model.rules or model.events or model.switched or model.states or model.declared_inputs
+    return model.rules or model.events or model.switched_elements or model.states or model.declared_inputs
 
 
 def system_of(model, formulation, signals):
@@ -124,7 +124,7 @@ def _joint_is_supported(model, joint, group):
 def _can_close_loop(constraint):
     """True if a constraint is supported as a loop closure: at position level, without angles as quasi-coordinates."""
     counted = isinstance(constraint, Joint) and constraint.quasi and any(constraint.angular)
-    with strictly() as cosines:
+    with strict_equations() as cosines:
         aligned = isinstance(constraint, Joint) or (constraint.equations() and not cosines)
     return constraint.trace().holonomic and not counted and aligned
 
@@ -152,7 +152,7 @@ def prepare_system(plain, formulation, map, baumgarte, t, signals, ranks=SINGLE_
     )  # fmt: skip
     choice = Choice(map, baumgarte, (), tuple(range(passes.loop_rows)), (), METRIC, sizes.unit, ())
     system = describe_large_system(passes, sizes, parts, choice, t, signals)
-    x = state.joined(given[0], given[1], [])
+    x = state.join_blocks(given[0], given[1], [])
     p = np.zeros(len(passes.turns))
     velocities = start.given_body_velocities(tree)
     if ranks.any(start.jointed_bodies_have_velocities(tree, velocities)):
@@ -167,7 +167,7 @@ def prepare_system(plain, formulation, map, baumgarte, t, signals, ranks=SINGLE_
         add_redundancy(system, plain, redundancy)
         if passes.turns:
             p = built["turns"](np.array([t]), x, p)[0]
-    q, v = state.parted(x)
+    q, v = state.split_blocks(x)
     system.q, system.v, system.p = q.tolist(), v.tolist(), p.tolist()
     return system, built
 
@@ -190,7 +190,7 @@ def _redundancy(plain, sizes, map, ranks):
         passes.layout = Layout(len(q), len(v), len(passes.turns))
         numbers = loops.Loops(whole, passes, sizes)
         numbers.built = kernels.build(numbers.schedules(map))
-        redundancy = loops.diagnose_loops(numbers, passes.layout.joined(q, v, []))
+        redundancy = loops.diagnose_loops(numbers, passes.layout.join_blocks(q, v, []))
     redundancy = ranks.gather(redundancy)[0]
     here = plain.rows_of_whole if plain.cut else np.arange(len(plain.constraints))
     plain.redundancy = redundancy

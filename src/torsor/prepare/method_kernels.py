@@ -3,7 +3,7 @@
 
 import casadi as ca
 
-from ..elements.quantity import parted, time
+from ..elements.quantity import split_column, time
 from ..formulations.graphs import generalized_alpha_equations, variational_equations
 from ..formulations.graphs.run_kernels import eliminate_common_subexpressions
 from ..kernels.signatures import SIGNATURES
@@ -30,7 +30,7 @@ def has_mixed_rows(f):
     With equations at position level alone (index 3) the velocities of the former oscillate against the latter. The oscillation
     grows where bodies rotate and where steps become short, as they do before friction sticks.
     """
-    return bool(f.held()) and any(not row.holonomic for row in f.rows)
+    return bool(f.position_rows()) and any(not row.holonomic for row in f.rows)
 
 
 def kernel(state, name):
@@ -54,8 +54,8 @@ def landing_slope(state, kernels):
     t1 = time + vectors["h"]
     factor = kernels["factor"](t1, end, state.p)
     xdot, _ = kernels["rate"](t1, end, state.p, factor, ca.SX.zeros(state.gains.shape))
-    z = parted(state.rest(y), 1)[1]
-    zdot = parted(state.blocks(xdot)[2], 1)[1]
+    z = split_column(state.rest(y), 1)[1]
+    zdot = split_column(state.blocks(xdot)[2], 1)[1]
     return eliminate_common_subexpressions(
         _function("landing_slope", vectors, [ca.vec(ca.densify(ca.jacobian(zdot, z)))])
     )
@@ -75,7 +75,7 @@ def _call_with_states(state, name):
     efforts = part.size_in(part.index_in("efforts"))[0]
     values = {
         "t": time, "h": vectors["h"], "q": state.q(state.x), "q1": state.q(y), "v": state.v(state.x), "p": state.inputs(end),
-        "efforts": parted(state.lam, state.lam.shape[0] - efforts)[1],
+        "efforts": split_column(state.lam, state.lam.shape[0] - efforts)[1],
     }  # fmt: skip
     if "pi" in part.name_in():
         values["pi"] = state.velocity_block.momenta(state.q(state.x), state.y(state.x), state.inputs(state.x))
@@ -98,7 +98,7 @@ def _solution(state, name):
 def _landing(state, name):
     """Kernel of the velocity block at the end of a variational step."""
     vectors, (both,) = _call_with_states(state, name)
-    v, pi, _ = parted(both, state.layout.v, state.layout.v)
+    v, pi, _ = split_column(both, state.layout.v, state.layout.v)
     return _function(name, vectors, [state.velocity_block.from_either(v, pi, state.inputs(vectors["y"]))])
 
 

@@ -205,7 +205,7 @@ def describe_system(derivation, options, t, build, start, likely=None, numeric=N
     choice, partition = best_choice(f, examiner, t, q, p, options)
     layout = layout_of(model, f.facts["q"], f.facts["v"], len(p))
     if f.turns:
-        configuration = layout.joined(q, v, p) if build is run_kernels else q
+        configuration = layout.join_blocks(q, v, p) if build is run_kernels else q
         p[len(model.inputs) :] = derivation.library(choice, build)["turns"](np.array([t]), configuration, p)[0]
     return System(
         sizes={
@@ -269,7 +269,7 @@ def close_two_sided(model, p):
 
 def changes_structure(model):
     """True if a model has events or elements that events switch."""
-    return bool(model.events or model.switched)
+    return bool(model.events or model.switched_elements)
 
 
 def conditioning_limit(f, partition, redundant):
@@ -288,7 +288,7 @@ def conditioning_limit(f, partition, redundant):
 def numeric_formulation_of(derivation, system, released=()):
     """The numeric formulation of a system, with some of the elements that events switch released."""
     f = derivation.face()
-    f.release([derivation.model.switched[k] for k in released])
+    f.release([derivation.model.switched_elements[k] for k in released])
     f.measure(Scales(**system.scales))
     return f
 

@@ -47,7 +47,7 @@ class Starts:
 
     @cached_property
     def _derivation(self):
-        return self.task.derived()
+        return self.task.derivation()
 
     @cached_property
     def _assembly(self):
@@ -61,7 +61,7 @@ class Starts:
         bodies = self.own.bodies
         R = outputs["rotation"].reshape(-1, 3, 3).swapaxes(1, 2)
         x, v, w = (outputs[name].reshape(-1, 3) for name in ("position", "velocity", "angular_velocity"))
-        poses = dict(zip(bodies, pose_stacks.stacked(R, x)))
+        poses = dict(zip(bodies, pose_stacks.stack_poses(R, x)))
         p = np.concatenate([self.own.p[: len(self.model.inputs)], np.zeros(len(numeric.absolute.turns))])
         motion = Motion(poses, dict(zip(bodies, zip(v, w))), outputs["coordinate"], outputs["rate"], p)
         examiner = Examiner(numeric.absolute, numeric.absolute.scales)
@@ -225,7 +225,7 @@ class Starts:
         """The system at a start and its kernels, if they do not depend on a choice: they are the same for every start."""
         q, v, p = numeric.adopt(t, q, v, p)
         if numeric.turns:
-            x = self.own.state.joined(q, v, p)
+            x = self.own.state.join_blocks(q, v, p)
             p[len(self.model.inputs) :] = self.built["turns"](np.array([t]), x, p)[0]
         return replace(self.own, t=t, q=q.tolist(), v=v.tolist(), p=p.tolist()), self.built
 

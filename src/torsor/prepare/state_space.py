@@ -18,7 +18,7 @@ import casadi as ca
 import numpy as np
 
 from ..checks.potential_jumps import potential_may_jump
-from ..elements.quantity import parted, time
+from ..elements.quantity import split_column, time
 from ..formulations.algebra.safe_norm import regularise_norms
 from ..formulations.graphs.run_kernels import eliminate_common_subexpressions
 from ..kernels.signatures import SIGNATURES, checked
@@ -56,11 +56,11 @@ class Layout:
         """Size of the rate of a state."""
         return 2 * self.v + 1 + len(self.states)
 
-    def joined(self, q, y, p):
+    def join_blocks(self, q, y, p):
         """The state with these blocks and zero work."""
         return np.concatenate([q, y, [0.0], np.asarray(p, float)[list(self.states)]])
 
-    def parted(self, x):
+    def split_blocks(self, x):
         """Configuration and velocity block of a state."""
         return x[: self.q], x[self.q : self.q + self.v]
 
@@ -93,11 +93,11 @@ class StateKernels:
 
     def q(self, x):
         """Configuration of a state."""
-        return parted(x, self.layout.q)[0]
+        return split_column(x, self.layout.q)[0]
 
     def y(self, x):
         """Velocity block of a state."""
-        return parted(x, self.layout.q, self.layout.v)[1]
+        return split_column(x, self.layout.q, self.layout.v)[1]
 
     def v(self, x, F=None):
         """Velocities of a state.
@@ -108,7 +108,7 @@ class StateKernels:
 
     def rest(self, x):
         """Work and the user's states."""
-        return parted(x, self.layout.q, self.layout.v)[2]
+        return split_column(x, self.layout.q, self.layout.v)[2]
 
     def inputs(self, x):
         """p with the user's states replaced by their values in x."""
@@ -119,7 +119,7 @@ class StateKernels:
 
     def blocks(self, u):
         """Blocks of an element of the algebra: configuration, velocity block, rest."""
-        return parted(u, self.layout.v, self.layout.v)
+        return split_column(u, self.layout.v, self.layout.v)
 
     # kernels
 

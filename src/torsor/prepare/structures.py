@@ -36,7 +36,7 @@ class RowIndependence:
     """Test whether the active constraint rows of a structure are linearly independent with a margin."""
 
     def __init__(self, f):
-        self.G = f.examined["G"]
+        self.G = f.start_functions["G"]
         self.places = f.active_rows()
         self.labels = [f.rows[k].label for k in self.places]
         self.carried = f.moved_bodies()
@@ -143,13 +143,13 @@ class Structures:
         same = structure.keep == independent.places and independent(self.system.scales, t, q, p)
         return replace(structure, scales=self.system.scales) if same else None
 
-    def restored(self, facts):
+    def restore(self, facts):
         """Restore the structures of a checkpoint, each with its choice."""
         known = {(s.key, s.choice): s for s in self.known}
         self.known = []
         for stored_key, stored_choice, watches in facts:
             key = tuple(stored_key)
-            choice = Choice.restored(stored_choice)
+            choice = Choice.from_facts(stored_choice)
             structure = known.get((key, choice))
             self.known.append(
                 structure or Structure(key, self.derivation.library(choice, run_kernels), choice, watches)
@@ -184,7 +184,7 @@ class Structures:
     def _released_places(self, key):
         """Places, among the switched elements, of those that do not act in a structure."""
         off = {id(c) for c, on in zip(self.program.constraints, key) if on == 0.0}
-        return [k for k, element in enumerate(self.derivation.model.switched) if id(element) in off]
+        return [k for k, element in enumerate(self.derivation.model.switched_elements) if id(element) in off]
 
     def _refuse_contradictions(self, examiner, f, result, t, q, v, p):
         """Raise an error if redundant rows contradict the rows in use."""

@@ -76,7 +76,7 @@ class System:
             return f"{words} of {self.declared[place][0]!r}"
         return f"{words} of {self.bodies[place // per_body]!r}" if size > 1 else words
 
-    def shown(self, used):
+    def multiplier_pairs(self, used):
         """Rows with a multiplier in results, if the rows `used` were in use: pairs of places in `declared` and in `rows`.
 
         The second is None for a row of a joint of the spanning tree, which is always in use.
@@ -89,9 +89,9 @@ class System:
         return [(k, row) for k, row in pairs if row is None or row in used]
 
     @classmethod
-    def restored(cls, facts):
+    def from_facts(cls, facts):
         """A system from plain data, as in a checkpoint."""
-        return cls(**{**facts, "choice": Choice.restored(facts["choice"])})
+        return cls(**{**facts, "choice": Choice.from_facts(facts["choice"])})
 
     @property
     def keep(self):

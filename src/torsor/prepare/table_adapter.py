@@ -40,37 +40,37 @@ class Blocks(dict):
         })  # fmt: skip
 
     def _state_at_rest(self, q, p):
-        return self.layout.joined(q, np.zeros(self.layout.v), p)
+        return self.layout.join_blocks(q, np.zeros(self.layout.v), p)
 
     def _factor(self, kernel, t, q, p):
         return kernel(t, self._state_at_rest(q, p), p)
 
     def _accelerations(self, kernel, t, q, v, p, F, gains=(0.0, 0.0, 0.0, 0.0)):
         n = self.layout.v
-        xdot, lam = kernel(t, self.layout.joined(q, v, p), p, F, np.array(gains))
+        xdot, lam = kernel(t, self.layout.join_blocks(q, v, p), p, F, np.array(gains))
         return xdot[n : 2 * n], lam, xdot[2 * n : 2 * n + 1]
 
     def _positions(self, kernel, t, q, p, F):
         y, g = kernel(t, self._state_at_rest(q, p), p, F)
-        return self.layout.parted(y)[0], g
+        return self.layout.split_blocks(y)[0], g
 
     def _velocities(self, kernel, t, q, v, p, F):
-        y, psi = kernel(t, self.layout.joined(q, v, p), p, F)
-        return self.layout.parted(y)[1], psi
+        y, psi = kernel(t, self.layout.join_blocks(q, v, p), p, F)
+        return self.layout.split_blocks(y)[1], psi
 
     def _turns(self, kernel, t, q, p):
         return kernel(t, self._state_at_rest(q, p), p)
 
     def _spin(self, kernel, t, q, v, p):
-        return kernel(t, self.layout.joined(q, v, p), p)
+        return kernel(t, self.layout.join_blocks(q, v, p), p)
 
     def _retract(self, kernel, q, u):
         u_state = np.concatenate([u, np.zeros(self.layout.algebra - len(u))])
         x = np.concatenate([q, np.zeros(self.layout.x - len(q))])
-        return (self.layout.parted(kernel(x, u_state)[0])[0],)
+        return (self.layout.split_blocks(kernel(x, u_state)[0])[0],)
 
     _advance = _retract
 
     def _outputs(self, kernel, t, q, v, p, a, lam):
         rest = np.zeros(self.layout.algebra - 2 * self.layout.v)
-        return kernel(t, self.layout.joined(q, v, p), p, np.concatenate([v, a, rest]), lam)
+        return kernel(t, self.layout.join_blocks(q, v, p), p, np.concatenate([v, a, rest]), lam)

@@ -111,10 +111,10 @@ def velocity_block(f, parts):
 
 def state_of(built, layout, t, q, v, p):
     """The state with configuration q and velocities v, computed with the kernels of a run."""
-    x = layout.joined(q, v, p)
+    x = layout.join_blocks(q, v, p)
     return built["stored"](np.array([t]), x, np.asarray(p, float))[0] if "stored" in built else x
 
 
 def motion_of(built, layout, t, x, p):
     """Configuration and velocities of a state, computed with the kernels of a run."""
-    return layout.parted(built["shown"](np.array([t]), x, p)[0] if "shown" in built else x)
+    return layout.split_blocks(built["shown"](np.array([t]), x, p)[0] if "shown" in built else x)

@@ -107,7 +107,7 @@ class RankRunner(Runner):
         super().__init__(part.system, part.built, *run_options)
 
     @property
-    def shown(self):
+    def output_system(self):
         return self.part.whole_system
 
     def _largest_over_ranks(self, number):
@@ -134,7 +134,7 @@ class RankRunner(Runner):
         return status
 
     def _interrupt_message(self, error):
-        self.ranks.ended("it was interrupted")
+        self.ranks.notify_end("it was interrupted")
         return super()._interrupt_message(error)
 
     def run(self, *arguments, **options):
@@ -184,7 +184,10 @@ class RankRunner(Runner):
         """The message of a status; if the run failed, with the fastest joint coordinate and its rank."""
         if status == FINISHED:
             return "finished"
-        v, sizes = self.system.state.parted(self.state.x)[1], np.where(self.system.linear, self.system.length, 1.0)
+        v, sizes = (
+            self.system.state.split_blocks(self.state.x)[1],
+            np.where(self.system.linear, self.system.length, 1.0),
+        )
         speeds = np.abs(v / sizes)
         k = int(np.argmax(speeds)) if len(speeds) else 0
         fastest = self.ranks.gather((speeds[k], self.system.coordinates[k]) if len(speeds) else (0.0, "nothing"))

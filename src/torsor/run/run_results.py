@@ -69,7 +69,7 @@ class Results:
         return {}
 
     @property
-    def shown(self):
+    def output_system(self):
         """The system that the outputs belong to."""
         return self.system
 
@@ -112,7 +112,7 @@ class Results:
         bad = ~np.isfinite(outputs)
         if self.undefined is None and bad.any():
             k = int(np.argmax(bad.any(axis=1)))
-            self.undefined = (self.shown.output_name(int(np.argmax(bad[k]))), float(times[k]))
+            self.undefined = (self.output_system.output_name(int(np.argmax(bad[k]))), float(times[k]))
 
     def verdict(self, message):
         """The status of the run: the message, or an error if the run came to its end but an output is not a number."""

@@ -321,7 +321,7 @@ class Runner(RunnerStart):
         """
         refuse_unfit_facts(self, facts, trusted)
         same = facts["choice"] is self.choice.facts  # avoids a comparison when a simulation steps back and forth
-        choice = self.choice if same else Choice.restored(facts["choice"])
+        choice = self.choice if same else Choice.from_facts(facts["choice"])
         if choice != self.choice:
             self._choose(choice, self.library(choice))
         self.used |= set(facts["used"])

@@ -100,14 +100,14 @@ class RunnerStart(Results):
         plan.longest_step = until * longest(self.integrator, self.method, plan.tolerance)
         plan.mass = system.mass
         plan.inertia = system.inertia
-        if self.bends is not None and self.bends.found:
+        if self.bends is not None and self.bends.any:
             plan.bends, plan.beyond = self.bends(system.p, until, system.t)
 
     def set_breakpoints(self, bends):
         """End steps at the breakpoints that `bends` gives. Returns the runner."""
         self.jump_search = bends
         self.plan.potential_jumps = "energies" in self.built and potential_may_jump(bends.model)
-        if bends.found:
+        if bends.any:
             self.bends = bends
             self._set_limits()
         return self
@@ -126,7 +126,7 @@ class RunnerStart(Results):
         Momenta scaled to velocity units count as well, since a moving ground contributes to them.
         """
         sizes = np.where(np.array(self.system.linear, bool), self.system.length, 1.0)
-        speeds = np.array(self.system.v), self.system.state.parted(self.start)[1]
+        speeds = np.array(self.system.v), self.system.state.split_blocks(self.start)[1]
         return self._largest_over_ranks(np.abs(speeds / sizes).max(initial=0.0))
 
     def _first_step(self):

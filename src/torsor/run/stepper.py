@@ -68,7 +68,7 @@ class Stepper:
         self.end_reason = ""
         self.stale = True
         self.since = self.runner.system.t
-        has_breakpoints = self.runner.bends is not None and self.runner.bends.found
+        has_breakpoints = self.runner.bends is not None and self.runner.bends.any
         self.reach = self.runner.until if has_breakpoints else np.inf  # time up to which breakpoints are known
 
     def _extend_breakpoints(self, end):
@@ -164,9 +164,9 @@ class Stepper:
             self.stale = False
         return self.present.outputs[0]
 
-    def shown(self):
+    def multiplier_indices(self):
         """Indices of the multipliers that results contain: of rows that were in use."""
-        return [k for k, _ in self.prepared.own.shown(self.runner._rows_used())]
+        return [k for k, _ in self.prepared.own.multiplier_pairs(self.runner._rows_used())]
 
     @property
     def by_events(self):

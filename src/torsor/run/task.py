@@ -106,7 +106,7 @@ class Task:
         if stored is not None:
             start_given = self.start is not None
             self._refuse_other_equations(stored, system, start_given)
-            built = self.derived().library(stored.choice, run_kernels) if start_given else built
+            built = self.derivation().library(stored.choice, run_kernels) if start_given else built
             system = stored
         else:
             self.formulation, self.reason = chosen
@@ -152,16 +152,16 @@ class Task:
             from ..prepare.structures import Structures
             from .events.event_runner import EventRunner
 
-            structures = Structures(self.derived(), system, built, kernel_options)
+            structures = Structures(self.derivation(), system, built, kernel_options)
             runner = EventRunner(structures, system, built, *run_options, self.blame)
             self.controllers = runner.controllers
             return runner
 
         def rechoose(choice, *at):
-            return choose_again(self.derived(), system, choice, kernel_options, *at)
+            return choose_again(self.derivation(), system, choice, kernel_options, *at)
 
         def library(choice):
-            return self.derived().library(choice, run_kernels)
+            return self.derivation().library(choice, run_kernels)
 
         return Runner(system, built, *run_options, rechoose, library, self.blame)
 
@@ -218,7 +218,7 @@ class Task:
         x, R = (np.array(parts) for parts in [*zip(*bodies)][:2])
         return f": {singular}" if (singular := verdict.singular(self, t, x, R, p)) else ""
 
-    def derived(self):
+    def derivation(self):
         """What is derived from the model for this formulation (`prepare/derivation.py`)."""
         return derive(self.model, self.formulation, dict(self.model.signals) | self.signals)
 

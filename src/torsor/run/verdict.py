@@ -22,14 +22,16 @@ def find_jumped_element(task, system, data):
     Returns None if there is none.
     """
     model = task.model
-    switched = {id(element) for element in model.switched}  # these may have any position while they are released
+    switched = {
+        id(element) for element in model.switched_elements
+    }  # these may have any position while they are released
     cut = {id(joint) for joint in spanning_tree(model).cut if id(joint) not in switched}
     if not cut and all(isinstance(c, Joint) for c in model.constraints):
         return None
     some = np.unique(np.linspace(0, data.sizes["time"] - 1, OUTPUTS_CHECKED).astype(int))
     if (large := _large_system(task)) is not None:
         return first_impostor(large, IMPOSTOR_IN_RUN, system.length, *_poses(data, some))
-    absolute = task.derived().face().absolute
+    absolute = task.derivation().face().absolute
     for t, q, p in _states(task, system, data, some):
         joints = [model.joints[k] for k in impostors(absolute, system.length, IMPOSTOR_IN_RUN, t, q, p)]
         others = [
@@ -52,13 +54,13 @@ def violated_redundant_constraints(task, system, data):
     names = "; ".join(system.rows[k][1] for k in system.redundant[:5])
     if _large_system(task) is not None:
         return names, drift.max()
-    absolute, switched = task.derived().face().absolute, {id(element) for element in task.model.switched}
+    absolute, switched = task.derivation().face().absolute, {id(element) for element in task.model.switched_elements}
     left_out = {system.rows[k][0] for k in system.redundant}
     redundant = np.array([row.label in left_out for row in absolute.rows], bool)
     in_use = np.array([id(row.constraint) not in switched for row in absolute.rows], bool) & ~redundant
     worst = 0.0
     for t, q, p in _states(task, system, data, np.flatnonzero(drift > limit)):
-        residual = np.abs(absolute.examined["g"](t, q, p).ravel())
+        residual = np.abs(absolute.start_functions["g"](t, q, p).ravel())
         others, own = residual[in_use].max(initial=0.0), residual[redundant].max(initial=0.0)
         worst = max(worst, own if own > limit and own > others else 0.0)
     return (names, worst) if worst > 0 else None
@@ -81,7 +83,7 @@ def singular(task, t, x, R, p):
     model = task.model
     if _large_system(task) is not None or not (np.isfinite(x).all() and np.isfinite(R).all()):
         return ""
-    absolute = task.derived().face().absolute
+    absolute = task.derivation().face().absolute
     q = np.concatenate([a if body.particle else np.r_[a, b] for body, a, b in zip(model.bodies, x, R)])
     p = np.concatenate([p, np.zeros(len(absolute.turns))])
     length = np.linalg.norm(np.ptp(x, axis=0)) or 1.0
@@ -117,7 +119,7 @@ def _poses(data, some):
 def _states(task, system, data, some):
     """Times, absolute coordinates and inputs at some outputs."""
     times, x, R = _poses(data, some)
-    p = np.concatenate([system.p[: len(task.model.inputs)], np.zeros(len(task.derived().face().absolute.turns))])
+    p = np.concatenate([system.p[: len(task.model.inputs)], np.zeros(len(task.derivation().face().absolute.turns))])
     whole = np.concatenate([x, R.swapaxes(2, 3).reshape(*x.shape[:2], 9)], axis=2)
     keep = np.concatenate([np.arange(12) < (3 if body.particle else 12) for body in task.model.bodies])
     return [(t, q, p) for t, q in zip(times, whole.reshape(len(some), -1)[:, keep])]

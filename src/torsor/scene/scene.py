@@ -138,7 +138,7 @@ def _ground_shapes(model, grounds, joints, size):
 def _joints(model, values, numbers, poses, grounds):
     """Everything with frames; and the points where something is attached to each body, in body axes, by its number."""
     cut = {id(joint) for joint in spanning_tree(model).cut}
-    switched = {id(element) for element in model.switched}
+    switched = {id(element) for element in model.switched_elements}
     found: list = []
     attached: dict[int, list] = {}
     for element in model.constraints:

@@ -37,7 +37,7 @@ class Examiner:
         self.rows = [formulation.rows[k] for k in self.places]
         self.scales = scales
         self.length = scales.length
-        self._functions = formulation.examined
+        self._functions = formulation.start_functions
         self.holonomic = np.array([row.holonomic for row in self.rows], bool)
         self.columns = scales.columns(formulation)  # C
         self.plain = scales.plain(formulation)

@@ -133,13 +133,13 @@ class CoordinateContinuation:
 
     def coordinates(self, t, q, p):
         """Coordinates ξ of all joints, in the order of the model."""
-        return self.f.examined["coordinates"](t, q, p).ravel()
+        return self.f.start_functions["coordinates"](t, q, p).ravel()
 
     def slopes(self, t, q, p):
         """∂ξ̇/∂v of all coordinates."""
         if self.rotation_vectors:
-            return self.f.examined["slopes"](t, q, p)
-        return self.f.examined["rates"](t, q, np.zeros(len(self.examiner.columns)), p)[0]
+            return self.f.start_functions["slopes"](t, q, p)
+        return self.f.start_functions["rates"](t, q, np.zeros(len(self.examiner.columns)), p)[0]
 
     def residuals(self, t, q, p, indices, values):
         """Differences of coordinates from these values, lengths divided by the size of the model."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import AssemblyError
 from ..formulations.algebra.lie_derivative import ANGULAR_START
-from ..joints.alignment import strictly
+from ..joints.alignment import strict_equations
 from ..registry import lookup
 from .constraints import Examiner
 
@@ -31,13 +31,13 @@ DISTURBANCE = 1e-5  # rad: rotation that moves a part away from an angle of exac
 
 def impostors(formulation, length, limit, t, q, p):
     """Indices of the joints for which (1) fails by more than a limit; q in absolute coordinates."""
-    angle, shift = formulation.examined["departures"](t, q, p).T
+    angle, shift = formulation.start_functions["departures"](t, q, p).T
     return np.flatnonzero(np.maximum(angle, shift / length) > limit)
 
 
 def misaligned_constraints(formulation, t, q, p):
     """Active constraints other than joints that are not aligned, with their cos θ; q in absolute coordinates."""
-    cosines = formulation.examined["alignments"](t, q, p).ravel()
+    cosines = formulation.start_functions["alignments"](t, q, p).ravel()
     active = [(c, x) for c, x in zip(formulation.model.constraints, cosines) if id(c) not in formulation.released]
     return [(c, x) for c, x in active if x < ALIGNED_COSINE]
 
@@ -66,7 +66,7 @@ def _strict_formulation(formulation):
     """The absolute formulation of the same model in strict forms, derived once if needed."""
     cache = formulation.model.derived
     if "strict" not in cache:
-        with strictly():
+        with strict_equations():
             cache["strict"] = lookup("formulation", "absolute")(formulation.model)
     strict = cache["strict"]
     strict.released = formulation.released

@@ -73,19 +73,19 @@ class BodyPlacement:
                 moved = True
             elif (moved and joint.name not in stay) or joint.name in requested:
                 step = self._relative_pose(joint, coordinates)
-                result[new.name] = H @ (step if outward else pose_stacks.inverted(step))
+                result[new.name] = H @ (step if outward else pose_stacks.invert(step))
                 moved = True
             reached[new.name] = result[new.name], moved
         return result
 
     def _ground_pose(self, t, ground):
         if ground.name not in self._ground_poses:
-            x, R = ground.reference if ground.held else ground.path
+            x, R = ground.reference if ground.is_fixed else ground.path
             inputs = ca.vertcat(*self.model.inputs, ca.SX(0, 1))
             parts = [ca.densify(ca.SX(y)) for y in (R, x)]
             self._ground_poses[ground.name] = NumericFunction(ca.Function("ground", [time, inputs], parts))
         R, x = self._ground_poses[ground.name](t, self.own.p[: len(self.model.inputs)])
-        return pose_stacks.stacked(R, x.ravel())
+        return pose_stacks.stack_poses(R, x.ravel())
 
     def _relative_pose(self, joint, coordinates):
         """The pose of the second body of a joint relative to the first."""
@@ -111,6 +111,6 @@ class BodyPlacement:
         at = 0
         for body in self.model.bodies:
             R = np.eye(3) if body.particle else q[at + 3 : at + 12].reshape(3, 3, order="F")
-            result[body.name] = pose_stacks.stacked(R, q[at : at + 3])
+            result[body.name] = pose_stacks.stack_poses(R, q[at : at + 3])
             at += 3 if body.particle else 12
         return result

@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 
 from ..elements import quantity
-from ..elements.lazy_attributes import kept
+from ..elements.lazy_attributes import to_stored
 from ..formulations.graphs.assembly_measures import reachability_error
 from ..joints import Joint
 from ..lie import SE3, Rn, pose_stacks, se3
@@ -26,16 +26,16 @@ def given_link_state(tree):
     for k, (joint, kind) in enumerate(zip(tree.joints, tree.traces.tolist())):
         group = tree.groups[kind]
         if isinstance(group, SE3):
-            body, H = tree.bodies[k], pose_stacks.inverted(ends[0][k]) @ ends[1][k]
+            body, H = tree.bodies[k], pose_stacks.invert(ends[0][k]) @ ends[1][k]
             speed = quantity.numbers(body.start_rotation).T @ _given_values(body, "start_velocity", 3)
             q[k], v[k] = _free_body_state(group, H, speed, _given_values(body, "start_angular_velocity", 3))
             continue
-        if kept(joint, "start") is not None:
+        if to_stored(joint, "start") is not None:
             coordinates = _given_values(joint, "start", group.dimension)
             q[k] = coordinates if isinstance(group, Rn) else np.array(group.exp(coordinates)).ravel()
         elif not coincide[k]:
             return None
-        if kept(joint, "start_rate") is not None:
+        if to_stored(joint, "start_rate") is not None:
             v[k] = _given_values(joint, "start_rate", group.dimension)
     return np.concatenate(q), np.concatenate(v)
 
@@ -71,7 +71,7 @@ def _requested_body_state(group, ground, q, v, name, bodies):
         return np.asarray(bodies.get((name, what), own))
 
     rotation, velocity = requested("rotation", R), requested("velocity", R @ speed)
-    H = pose_stacks.inverted(ground) @ pose_stacks.stacked(rotation, requested("position", x))
+    H = pose_stacks.invert(ground) @ pose_stacks.stack_poses(rotation, requested("position", x))
     return _free_body_state(group, H, rotation.T @ velocity, requested("angular_velocity", spin))
 
 
@@ -83,7 +83,7 @@ def _free_body_state(group, H, speed, spin):
 
 def _given_values(thing, what, size):
     """A given quantity of a joint or a body; zeros if it is not given."""
-    value = kept(thing, what)
+    value = to_stored(thing, what)
     if value is None:
         return np.zeros(size)
     return value.ravel() if isinstance(value, np.ndarray) else quantity.numbers(value).ravel()
@@ -100,7 +100,7 @@ def given_body_velocities(tree):
     result = np.full((tree.n, 2, 3), np.nan)
     for k, body in enumerate(tree.bodies):
         for i, what in enumerate(("start_velocity", "start_angular_velocity")):
-            if kept(body, what) is not None:
+            if to_stored(body, what) is not None:
                 result[k, i] = _given_values(body, what, 3)
     return result
 
@@ -127,7 +127,7 @@ def adopt_body_velocities(kernel, outputs, passes, x, p, velocities):
     error = np.abs(after - np.nan_to_num(velocities)).max()
     at = np.cumsum([0, *tree.sizes("dimension")])
     for k, joint in enumerate(tree.joints):
-        if kept(joint, "start_rate") is not None:
+        if to_stored(joint, "start_rate") is not None:
             if np.isnan(velocities).any():
                 return None
             rate = _given_values(joint, "start_rate", at[k + 1] - at[k])
@@ -159,7 +159,7 @@ def first_impostor(plain, limit, length, times, x, R):
         return None
     bodies = [*plain.model.bodies, *plain.model.grounds]
     index = {id(b): k for k, b in enumerate(bodies)}
-    grounds = [pose_stacks.stacked(*_reference_pose(g)) for g in plain.model.grounds]
+    grounds = [pose_stacks.stack_poses(*_reference_pose(g)) for g in plain.model.grounds]
     first, second = (np.array([index[id(b)] for b in ends]) for ends in zip(*[(j.first, j.second) for j in joints]))
     frames = np.array([j.placed_numbers for j in joints])
     kinds: dict = {}
@@ -168,8 +168,8 @@ def first_impostor(plain, limit, length, times, x, R):
     classes = [(reachability_error(joints[several[0]])[0], np.array(several)) for several in kinds.values()]
     result = None
     for t, positions, rotations in zip(times, x, R):
-        poses = np.concatenate([pose_stacks.stacked(rotations, positions), np.array(grounds)])
-        H = pose_stacks.inverted(poses[first] @ frames[:, 0]) @ (poses[second] @ frames[:, 1])
+        poses = np.concatenate([pose_stacks.stack_poses(rotations, positions), np.array(grounds)])
+        H = pose_stacks.invert(poses[first] @ frames[:, 0]) @ (poses[second] @ frames[:, 1])
         for error, own in classes:
             both = error.map(len(own))(_side_by_side(H[own]), np.zeros((0, len(own))))
             angle, shift = (np.array(value).ravel() for value in both)

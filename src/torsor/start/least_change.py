@@ -62,7 +62,7 @@ class LevelSolution(NamedTuple):
 def open_rates(formulation, t, q, p):
     """Rates of joints. Rates that the user does not give are open, with the reference value zero."""
     joints = joints_with_coordinates(formulation.model)
-    J, r = formulation.examined["rates"](t, q, np.zeros(len(formulation.linear())), p)
+    J, r = formulation.start_functions["rates"](t, q, np.zeros(len(formulation.linear())), p)
     acts = np.array([id(j) not in formulation.released for j in joints for _ in range(j.dof)], bool)
     given = np.array([j.start_rate is not None for j in joints for _ in range(j.dof)], bool)
     names = np.array([j.name for j in joints for _ in range(j.dof)], object)

@@ -26,7 +26,7 @@ def given_start(f, t, values):
     """The start as given. Constraints such as locks and welds, which are active from the start, store their start values."""
     model = f.model
     inputs = model.input_values(values)
-    q, turns, weights, *sizes = f.examined["given"](t, inputs)
+    q, turns, weights, *sizes = f.start_functions["given"](t, inputs)
     q = q.ravel()
     p = np.concatenate([inputs, turns.ravel()])
     return GivenStart(q, store_captures(f, t, q, p), scales(model, *sizes), *weights.ravel().tolist())
@@ -37,7 +37,7 @@ def store_captures(f, t, q, p):
     pairs = captures(f)
     if pairs:
         indices = {id(m): len(f.model.parameters) + k for k, m in enumerate(f.model.memories)}
-        p[[indices[id(memory)] for memory, _ in pairs]] = f.examined["held"](t, q, p).ravel()
+        p[[indices[id(memory)] for memory, _ in pairs]] = f.start_functions["held"](t, q, p).ravel()
     return p
 
 
@@ -49,7 +49,7 @@ def close_loops(f, examiner, t, given):
     if not joints_with_start(f.model) or not examiner.holonomic.any():
         return given
     continuation = CoordinateContinuation(f, examiner)
-    values, q = (x.ravel() for x in f.examined["starts"](t, given.p[: len(f.model.inputs)]))
+    values, q = (x.ravel() for x in f.start_functions["starts"](t, given.p[: len(f.model.inputs)]))
     indices = _given_indices(continuation)
     p = given.p.copy()
     for k, index in enumerate(continuation.turn_indices):
@@ -72,7 +72,7 @@ def describe_changed_coordinates(f, examiner, t, q, p):
     if not joints_with_start(f.model):
         return []
     continuation = CoordinateContinuation(f, examiner)
-    values, _ = f.examined["starts"](t, p[: len(f.model.inputs)])
+    values, _ = f.start_functions["starts"](t, p[: len(f.model.inputs)])
     labels = coordinate_labels([j for j in f.model.joints if j.dof])
     indices = _given_indices(continuation)
     residuals = continuation.residuals(t, q, p, indices, values.ravel())

@@ -18,7 +18,7 @@ class NumericFormulation(RowsInUse):
     def __init__(self, model, cls, facts, functions, absolute=None):
         super().__init__(model)
         self.cls, self.facts, self.absolute = cls, facts, absolute or self
-        self.examined = functions
+        self.start_functions = functions
         self.watches, self.conjugate = cls.watches, cls.conjugate
         self.rows = [Row(model.constraints[c], *rest) for c, *rest in facts["rows"]]
         self.turns = [(model.joints[j], k) for j, k in facts["turns"]]

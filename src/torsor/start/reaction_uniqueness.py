@@ -79,7 +79,7 @@ def _components(examiner, absolute, indices, N, t, q, p, count):
     for k, multipliers in enumerate(N):
         lam = np.zeros(len(absolute.rows))
         lam[indices] = multipliers
-        exerted[k] = np.asarray(absolute.examined["exerted"](t, q, p, lam)).reshape(count, 2, 3)
+        exerted[k] = np.asarray(absolute.start_functions["exerted"](t, q, p, lam)).reshape(count, 2, 3)
     exerted[:, :, 1] /= examiner.length
     most = np.abs(exerted).max(axis=(1, 2, 3), keepdims=True)
     return (np.abs(exerted) > REACTION_ZERO * np.where(most > 0, most, 1.0)).any(axis=0)

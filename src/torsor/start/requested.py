@@ -146,7 +146,9 @@ class RequestedStarts:
     def _requested_pose(self, request, body, here):
         """The requested pose of a body; a part that is not requested is as it is here."""
         R, x = pose_stacks.split((self.own.poses if here is None else here)[body])
-        return pose_stacks.stacked(request.bodies.get((body, "rotation"), R), request.bodies.get((body, "position"), x))
+        return pose_stacks.stack_poses(
+            request.bodies.get((body, "rotation"), R), request.bodies.get((body, "position"), x)
+        )
 
     def _move_attached(self, t, q, p, coordinates, joints, poses):
         """A configuration in which bodies attached to those with requested poses have these coordinates; in loops too if
@@ -229,7 +231,7 @@ class RequestedStarts:
         if not self.own.rates[rates.left_open].any():
             return rates.left_open
         E, r0, _ = given_rows(self.f, rates)
-        e = self.f.examined["speeds"](self.own.p[: len(self.model.inputs)]).ravel() - r0
+        e = self.f.start_functions["speeds"](self.own.p[: len(self.model.inputs)]).ravel() - r0
         return solve_levels(self.examiner, t, q, self.own.p, [(E, e)], rates).chosen
 
     @cached_property

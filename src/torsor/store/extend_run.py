@@ -114,7 +114,7 @@ def _output_rows(system, used, data, width):
         if name == "rotation":
             part[:] = data[name].values.transpose(0, 1, 3, 2).reshape(n, size)
         elif name == "multiplier":
-            part[:, [k for k, _ in system.shown(used)]] = data[name].values
+            part[:, [k for k, _ in system.multiplier_pairs(used)]] = data[name].values
         elif name == "signals":
             for k, signal in enumerate(system.signals):
                 part[:, k] = data[signal].values
@@ -132,7 +132,7 @@ def _event_rows(system, used, data, program, width):
     rows[:, 0] = data["event_time"].values
     rows[:, 2] = data["event_energy"].values
     rows[:, 1] = [program["names"].index(name) for name in names]
-    for k, (_, row) in enumerate(system.shown(used)):
+    for k, (_, row) in enumerate(system.multiplier_pairs(used)):
         if row is not None:
             rows[:, 3 + row] = data["event_impulse"].values[:, k]
     for label, k, slot in program["records"]:

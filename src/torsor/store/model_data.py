@@ -20,7 +20,7 @@ from ..events import Clock, Event, Memory, Mode, Modes, State, Watch
 from ..events.actions import Action
 from ..events.actions.engage_release import Lift, Release
 from ..events.value_structure import Bundle
-from ..lookup.interval_search import stored
+from ..lookup.interval_search import stored_table
 from ..lookup.lookup_calls import numbers_in
 from ..model import expressions
 from ..model.body import Body, Frame, Ground
@@ -180,13 +180,13 @@ def write(model):
     time_hash = quantity.time.element_hash()
     kinds = [[None if s.element_hash() == time_hash else s.name(), model.kind_of(s)] for s in symbols]
     try:
-        graph = expressions.written(writer.expressions, symbols)
+        graph = expressions.to_data(writer.expressions, symbols)
     except ValueError as error:
         raise ModelError(f"model {model.name!r}: cannot be saved: {error}") from None
     steps = graph.pop("steps")
     constants = graph.pop("constants")
     f = ca.Function("expressions", [ca.vertcat(*symbols)], writer.expressions)
-    tables = [_table_data(stored(number).content, writer) for number in numbers_in(f)]
+    tables = [_table_data(stored_table(number).content, writer) for number in numbers_in(f)]
     arrays = [*writer.arrays, steps, constants]
     data = {"things": writer.things, "content": writer.content, "symbols": kinds, "graph": graph, "tables": tables}
     return data, arrays, writer.exact
@@ -206,9 +206,9 @@ class Reader:
         self.owner = owner
         self.model = Model.__new__(Model)
         symbols = [quantity.time if name is None else ca.SX.sym(name) for name, _ in data["symbols"]]
-        for stored_table in data.get("tables", ()):
-            y, *x = [self.arrays[k] for k in stored_table["arrays"]]
-            options = (stored_table["kind"], stored_table["outside"], stored_table["name"])
+        for entry in data.get("tables", ()):
+            y, *x = [self.arrays[k] for k in entry["arrays"]]
+            options = (entry["kind"], entry["outside"], entry["name"])
             table(x[0] if len(x) == 1 else x, y, *options).number  # noqa: B018  registers the table for expressions
         self.expressions = expressions.read(data["graph"] | {"steps": steps, "constants": constants}, symbols)
         classes = _classes()

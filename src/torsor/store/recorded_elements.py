@@ -14,7 +14,7 @@ from ..elements.element import Element, fill_in, initial
 from ..errors import ModelError
 from ..forces import Force
 from ..joints import Connection, Constraint, Joint
-from ..joints.alignment import strictly, told
+from ..joints.alignment import choose_rows, strict_equations
 
 SAMPLES = 3  # random points at which an element and its record are compared
 
@@ -110,7 +110,7 @@ class _Recorded(_ShortRepr):
 
     def residual(self, H):
         rows, strict, *cosines = self._at(H, self.rows, self.strict, *self.cosines)
-        return told(rows, strict, cosines)
+        return choose_rows(rows, strict, cosines)
 
     def directions(self):
         return list(self.named)
@@ -221,7 +221,7 @@ def _pose_fields(element):
     """The fields of a record that are functions of the relative pose."""
     symbol = ca.SX.sym("pose", 12)
     H = ca.vertcat(ca.reshape(symbol, 3, 4), ca.SX([[0, 0, 0, 1]]))
-    with strictly() as cosines:
+    with strict_equations() as cosines:
         strict = element.residual(H)
     coordinates = {"found": element.coordinates(H)} if isinstance(element, Joint) else {}
     return coordinates | {

@@ -60,10 +60,10 @@ class CompiledBatch:
             self.available = plain and not _breakpoints_vary(first.runner, self.columns)
             if self.available:
                 lanes = request.runs >= LANES_FROM and supports_lanes(first.runner)
-                self.library = lane_library(task.derived(), first.own.choice) if lanes else None
+                self.library = lane_library(task.derivation(), first.own.choice) if lanes else None
                 self.idle.append(self._make_repeater(first))
                 base = np.array([*task.model.values(task.parameters).values()], float)
-                self.batch_starts = BatchStarts(task.derived(), first.own, task.until, base, self.columns)
+                self.batch_starts = BatchStarts(task.derivation(), first.own, task.until, base, self.columns)
                 self.verdict = BatchVerdict(task)
                 self.base = base
                 self.motions_vary = depends_on_inputs(task.model, self.columns)
@@ -162,7 +162,7 @@ class CompiledBatch:
             return False
         if system.choice != self.system.choice or system.watches != self.system.watches:
             return False
-        starts.x[i] = system.state.joined(system.q, system.v, system.p)
+        starts.x[i] = system.state.join_blocks(system.q, system.v, system.p)
         starts.p[i] = system.p
         starts.turning[i] = 0
         starts.length[i] = system.length

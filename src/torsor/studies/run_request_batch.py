@@ -85,7 +85,7 @@ class StudyRequest:
         written with their code if cloudpickle is installed: a worker has another main program, or none.
         """
         signals = self.model.signals | recorded(self.model, self.signals)
-        model = _PackedModel(type(self.model), pickling.packed(self.model, signals=signals))
+        model = _PackedModel(type(self.model), pickling.pack_model(self.model, signals=signals))
         request = replace(self, model=model, signals={})
         content = None
         writers = _pickle_writers()
@@ -118,7 +118,7 @@ class _PackedModel:
 def unpack_request(content):
     """The request that `StudyRequest.pack` has written, in another process."""
     request = pickle.loads(content)
-    return replace(request, model=pickling.unpacked(request.model.cls, *request.model.parts))
+    return replace(request, model=pickling.unpack_model(request.model.cls, *request.model.parts))
 
 
 def _pickle_writers():

@@ -50,7 +50,7 @@ class RunnerPool:
             return
         system, self.built = task.starts.own, task.starts.built
         self.base = np.array([*task.model.values(task.parameters).values()], float)
-        self.batch_starts = BatchStarts(task.derived(), system, task.until, self.base, self.columns)
+        self.batch_starts = BatchStarts(task.derivation(), system, task.until, self.base, self.columns)
         self.verdict = BatchVerdict(task)
         self.motions_vary = depends_on_inputs(task.model, self.columns)
 

@@ -12,7 +12,7 @@ from ..elements.conversion import LARGEST, SMALLEST, reals, show
 from ..errors import ModelError
 from ..lookup.interpolation import KINDS, OUTSIDE, pieces
 from ..lookup.interval_search import Axis, Stored, keep, number_of
-from ..lookup.lookup_calls import evaluated, horner
+from ..lookup.lookup_calls import evaluate, horner
 
 MANY = 100_000  # numbers at once for which native code is worth its building
 STRAIGHT = 1e-13  # of the largest slope: a linear table that bends by less does not
@@ -42,7 +42,7 @@ class Table:
     def number(self) -> float:
         """What stands for it in expressions."""
         number = number_of(self.kind, self.outside, *self.points, self.values)
-        keep(number, lambda: _stored(self))
+        keep(number, lambda: _store_rows(self))
         return number
 
     def __call__(self, *arguments: Any) -> Any:
@@ -63,10 +63,10 @@ class Table:
             return self._expression(given)
         if u[0].size < MANY:
             return self._numbers(u)
-        return self._compiled.over(*[x.reshape(-1, 1) for x in u])[0].reshape(u[0].shape)
+        return self._native_function.over(*[x.reshape(-1, 1) for x in u])[0].reshape(u[0].shape)
 
     @cached_property
-    def _compiled(self):
+    def _native_function(self):
         """f as native code."""
         from ..kernels import build
         from ..kernels.derivation_lock import DERIVING
@@ -82,10 +82,10 @@ class Table:
                 raise ModelError(
                     f"{self.name}: each argument must be one signal, got {x.shape[0]}x{x.shape[1]} of them"
                 )
-        return evaluated(self.number, keep(self.number, lambda: _stored(self)).width, *u)
+        return evaluate(self.number, keep(self.number, lambda: _store_rows(self)).width, *u)
 
     def _numbers(self, u):
-        rows = keep(self.number, lambda: _stored(self)).found(*u)
+        rows = keep(self.number, lambda: _store_rows(self)).rows_at(*u)
         steps = [x - rows[..., k] for k, x in enumerate(u)]
         c = np.moveaxis(rows[..., len(u) :], -1, 0)
         if len(u) == 2:
@@ -208,7 +208,7 @@ def _values(given, axes, name):
     return y
 
 
-def _stored(given):
+def _store_rows(given):
     """Its rows, as native code reads them; those of what is no number are last."""
     breaks, origins, c = pieces(given.points[0], given.values, given.kind, given.outside)
     if len(given.points) == 1:

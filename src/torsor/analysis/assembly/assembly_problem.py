@@ -44,7 +44,7 @@ class SharedKernels:
         f = self.f
         self.rows = [k for k in f.active_rows() if f.rows[k].holonomic]
         q, end = (ca.SX.sym(name, f.manifold.size) for name in ("q", "end"))
-        constraint_rows = f.stacked("g")[self.rows, :], ca.vec(f.jacobian()[self.rows, :])
+        constraint_rows = f.stack_rows("g")[self.rows, :], ca.vec(f.jacobian()[self.rows, :])
         still, joints = ca.SX.zeros(f.v.shape), [joint for joint in f.model.joints if joint.dof]
         coordinates = f.to_state_symbols(
             ca.vertcat(*[f.joint_motion(joint, still)[0] for joint in joints], ca.SX(0, 1))
@@ -169,7 +169,7 @@ class Problem:
     @cached_property
     def _gamma_kernel(self):
         """γ of the position-level rows, as a kernel."""
-        f, graph = self.f, ca.densify(self.f.stacked("gamma")[self.rows, :])
+        f, graph = self.f, ca.densify(self.f.stack_rows("gamma")[self.rows, :])
         return kernels.build(
             {"gamma": eliminate_common_subexpressions(ca.Function("gamma", [time, f.q, f.v, f.p], [graph]))}
         )["gamma"]

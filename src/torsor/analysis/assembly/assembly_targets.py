@@ -61,7 +61,7 @@ class Target:
             joint = self.rotation_vector_joint
             return joint.coordinates(se3.inverse(joint.pose(y)) @ joint.relative_pose())  # (3)
         column = ca.SX(0, 1) if self.column is None else self.column
-        requested, R = quantity.parted(y, column.shape[0])
+        requested, R = quantity.split_column(y, column.shape[0])
         turn = ca.SX(0, 1) if self.rotation is None else so3.log(ca.reshape(R, 3, 3).T @ self.rotation)  # (2)
         return ca.vertcat(column - requested, turn)  # (1)
 

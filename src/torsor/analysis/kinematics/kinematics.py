@@ -222,7 +222,7 @@ def undetermined_reason(model, driven):
     f, dynamics = problem.f, problem.dynamics
     rolling = [f.rows[k].constraint.name for k in f.active_rows() if not f.rows[k].holonomic]
     states = ca.vertcat(*[state.symbol for state in problem.model.states], ca.SX(0, 1))
-    led = [f.rows[k].constraint.name for k in problem.rows if ca.depends_on(f.stacked("g")[k], states)]
+    led = [f.rows[k].constraint.name for k in problem.rows if ca.depends_on(f.stack_rows("g")[k], states)]
     if rolling or led:
         why = f"{rolling[0]!r} constrains velocities alone" if rolling else f"{led[0]!r} follows a state of the user"
         return f"model {model.name!r}: {why}, so that positions depend on the way there: simulate it, with ts.Drive"

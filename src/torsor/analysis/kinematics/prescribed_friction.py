@@ -27,7 +27,7 @@ def set_sliding(problem, t, q, v, p):
     rows = [k for k, row in enumerate(f.rows) if is_active_friction(row.constraint)]
     if not rows:
         return p
-    graph = ca.Function("sliding", [time, f.q, f.v, f.p], [ca.densify(f.stacked("psi")[rows, :])])
+    graph = ca.Function("sliding", [time, f.q, f.v, f.p], [ca.densify(f.stack_rows("psi")[rows, :])])
     u = kernels.build({"sliding": eliminate_common_subexpressions(graph)})["sliding"].over(t, q, v, p)[0]
     largest = np.abs(v / problem.columns).max(initial=0.0)
     slides = np.abs(u / problem.dynamics._examiner.units(0.0, q[0], p[0], rows)) > SLIDING_ABOVE * largest

@@ -30,7 +30,7 @@ class ContactsAtRest:
 
     def __init__(self, mechanism):
         self.mechanism, model = mechanism, mechanism.model
-        self.switched = {id(element): k for k, element in enumerate(model.switched)}
+        self.switched = {id(element): k for k, element in enumerate(model.switched_elements)}
         self.contacts = [c for c in model.constraints if isinstance(c, Unilateral) and id(c) in self.switched]
         self.friction = [c for c in model.constraints if isinstance(c, DryFriction) and id(c) in self.switched]
         self.rows_of_constraint = {id(m): len(model.parameters) + k for k, m in enumerate(model.memories)}

@@ -97,13 +97,13 @@ class Action:
         if not isinstance(given := getattr(self, what), (bool, np.bool_)):
             raise ModelError(f"{owner}: action {self.key!r}: {what} must be True or False, got {quantity.show(given)}")
 
-    def bounded(self) -> tuple:
+    def bounds(self) -> tuple:
         """Expressions that have to lie between two numbers, as (what, expression, least, most)."""
         return ()
 
     def check(self, model: Any, values: Mapping[str, Any], owner: str) -> None:
         """Refuse what it cannot do with the values of parameters of a run; what else is in it is known when it happens."""
-        for what, e, least, most in self.bounded():
+        for what, e, least, most in self.bounds():
             symbols = [] if e.is_constant() else ca.symvar(e)
             if any(model.kind_of(s) != "parameter" or s.name() not in values for s in symbols):
                 continue

@@ -44,7 +44,7 @@ class Strike(Action):
                 f"{owner}: action 'strike': needs a constraint with one equation at position level; {target.owner} {has}"
             )
 
-    def bounded(self) -> tuple:
+    def bounds(self) -> tuple:
         return (("restitution", *self.expressions(), 0.0, 1.0),)
 
     def switches(self) -> tuple:

@@ -14,7 +14,7 @@ therefore does not depend on the size and mass of the mechanism.
 
 import casadi as ca
 
-from ...elements.quantity import parted
+from ...elements.quantity import split_column
 from ..graphs.signal_values import REACTIONS, SignalValues
 
 NEWTON_STEPS = 6  # for e that is not affine; each step doubles the number of correct digits
@@ -47,7 +47,7 @@ def solve_implicit_efforts(f, a, lam, power):
     offset = ca.substitute(everything, y, ca.SX.zeros(y.shape))
     slope = ca.sparsify(ca.jacobian(everything, y))
     n = everything.shape[0] - r.shape[0]
-    r0, R = ca.densify(parted(offset, n)[1]), slope[n:, :]  # (1)
+    r0, R = ca.densify(split_column(offset, n)[1]), slope[n:, :]  # (1)
     efforts = _newton_solution(e, r, r0, R)
     first = ca.substitute(e, r, r0)
     # test of the solution
@@ -56,7 +56,7 @@ def solve_implicit_efforts(f, a, lam, power):
     least = EFFORT_NEGLIGIBLE * effect(offset)
     size, first_size = (ca.fmax(effect(slope @ x), least) for x in (efforts, first))
     solved = ca.logic_and(effect(slope @ residual) <= RESIDUAL_UNSOLVED * size, size <= EFFORT_JAMMED * first_size)
-    a, lam, power = parted(parted(offset, n)[0] + slope[:n, :] @ efforts, a.shape[0], lam.shape[0])
+    a, lam, power = split_column(split_column(offset, n)[0] + slope[:n, :] @ efforts, a.shape[0], lam.shape[0])
     return a + ca.if_else(solved, 0, ca.SX.nan()), lam, power, efforts
 
 

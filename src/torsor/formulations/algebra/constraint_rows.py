@@ -117,7 +117,7 @@ class RowsInUse(ABC):
     keep: list[int]
     dependent: list
     metric: Any
-    examined: Any
+    start_functions: Any
     absolute: Any
     watches = False  # True if the last entry of the factor measures the conditioning of the dependent velocities
     shares = False  # True if redundant constraints share loads: `formulations/graphs/reaction_sharing.py`
@@ -128,7 +128,7 @@ class RowsInUse(ABC):
         self.rows, self.dependent = [], []
         self.turns: list[tuple[Any, int]] = []
         self.metric, self.scales = "mass", Scales()
-        self.released = self._inactive(e for e in model.switched if not e.acts)
+        self.released = self._inactive(e for e in model.switched_elements if not e.acts)
 
     def active_rows(self):
         """Indices of the rows whose constraints are active."""
@@ -136,7 +136,7 @@ class RowsInUse(ABC):
 
     def release(self, constraints):
         """Make exactly these constraints inactive, and all others active. The redundant rows must be found again afterwards."""
-        switchable = {id(element) for element in self.model.switched}
+        switchable = {id(element) for element in self.model.switched_elements}
         for c in constraints:
             if id(c) not in switchable:
                 raise ModelError(f"{c.owner}: no event engages or releases it, so that it always holds")
@@ -158,7 +158,7 @@ class RowsInUse(ABC):
             indices.setdefault(id(row.constraint), []).append(k)
         return indices
 
-    def held(self):
+    def position_rows(self):
         """Positions, within the rows in use, of the rows at position level."""
         return [k for k, row in enumerate(self.keep) if self.rows[row].holonomic]
 
@@ -209,9 +209,9 @@ class RowsInUse(ABC):
 
         A formulation in absolute coordinates returns its arguments.
         """
-        if "adopt" not in self.examined:
+        if "adopt" not in self.start_functions:
             return q, v, p
-        own_q, own_v = (x.ravel() for x in self.examined["adopt"](t, q, v, p))
+        own_q, own_v = (x.ravel() for x in self.start_functions["adopt"](t, q, v, p))
         inputs = len(self.model.inputs)
         absolute_turns = {(j.name, k): p[inputs + i] for i, (j, k) in enumerate(self.absolute.turns)}
         turns = [absolute_turns[j.name, k] for j, k in self.turns]

@@ -37,7 +37,7 @@ class Loads:
         self.along = {id(link): ca.SX.zeros(link.v.shape[0]) for link in along}
         self.potential, self.power = ca.SX(0), ca.SX(0)
         self.unknowns = {} if like is None else like.unknowns
-        self._switched = {id(element) for element in model.switched}
+        self._switched = {id(element) for element in model.switched_elements}
         self._armed = {id(element): element.armed.symbol for element in model.armable}
         self._implicit_symbols = reaction_symbols(model) if model.forces else set()
         for force in model.all_forces if weight else model.forces:

@@ -8,7 +8,7 @@ which has the same value, and at x = 0 the derivative 0, the mean of the slopes 
 
 import casadi as ca
 
-from ...lookup.lookup_calls import applied, walked
+from ...lookup.lookup_calls import apply_operation, rebuild_graph
 
 
 def regularise_norms(expression):
@@ -25,11 +25,11 @@ def regularise_norms(expression):
         if op == ca.OP_SQRT and is_sum[0]:
             zero = operands[0] == 0
             return ca.sqrt(operands[0] + zero) - zero  # (1)
-        result = applied(op, operands)
+        result = apply_operation(op, operands)
         scaled = op == ca.OP_MUL and all(s or x.is_constant() and float(x) > 0 for x, s in zip(operands, is_sum))
         if op == ca.OP_SQ or scaled or op in (ca.OP_ADD, ca.OP_TWICE) and all(is_sum):
             squares[result.element_hash()] = result
         return result
 
-    (nonzeros,) = walked(f, [[s] for s in symbols], apply=apply)
+    (nonzeros,) = rebuild_graph(f, [[s] for s in symbols], apply=apply)
     return ca.SX(expression.sparsity(), ca.vertcat(ca.SX(0, 1), *nonzeros))

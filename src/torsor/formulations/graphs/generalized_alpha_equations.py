@@ -25,7 +25,7 @@ step. [bruels2006]
 
 import casadi as ca
 
-from ...elements.quantity import parted, time
+from ...elements.quantity import split_column, time
 from ..algebra.factorisation import column, mass_solver, sparse_ldl
 from ..algebra.unsymmetric_factorisation import SparseLU
 from .newton_equations import newton_equations
@@ -51,11 +51,11 @@ class Alpha:
         self.efforts = formulation.loads.unknown()
         self.states, self.rates = list(states), rates
         self.affine = ca.SX.sym("affine", 2 + 2 * n + len(states))
-        self.b, self.c, self.Delta_bar, self.v_bar, self.z_bar = parted(self.affine, 1, 1, n, n)
+        self.b, self.c, self.Delta_bar, self.v_bar, self.z_bar = split_column(self.affine, 1, 1, n, n)
         self.w = ca.SX.sym("w", n)
         self.lam = ca.SX.sym("lam", len(formulation.keep))
         self.z = ca.SX.sym("z", len(states))
-        self.eta = ca.SX.sym("eta", len(formulation.held()) if stabilised else 0)
+        self.eta = ca.SX.sym("eta", len(formulation.position_rows()) if stabilised else 0)
         self.d = ca.vertcat(self.w, self.z, self.lam, self.eta)
 
     def increment(self):
@@ -63,7 +63,7 @@ class Alpha:
         f = self.f
         increment = self.Delta_bar + self.b * self.w
         if self.eta.shape[0]:
-            rows = [f.keep[k] for k in f.held()]
+            rows = [f.keep[k] for k in f.position_rows()]
             increment += self.b * mass_solver(f.mass_matrix())(f.jacobian()[rows, :].T @ self.eta)  # (3)
         return ca.densify(increment)
 
@@ -78,7 +78,7 @@ class Alpha:
             start = ca.vertcat(start, f.p[self.states])
             end = ca.vertcat(end, self.z)
         motion = f.mass_matrix() @ self.w + f.bias() - f.jacobian()[f.keep, :].T @ self.lam  # (2)
-        g, psi = f.stacked("g")[f.keep, :], f.stacked("psi")[f.keep, :]
+        g, psi = f.stack_rows("g")[f.keep, :], f.stack_rows("psi")[f.keep, :]
         motion, g, psi = (ca.densify(ca.substitute(x, start, end)) for x in (motion, g, psi))
         return motion, g / (self.b * self.h), psi / self.c, self._state_residual(q1, v1)
 
@@ -94,7 +94,7 @@ class Alpha:
     def newton_step(self):
         """Factors of Newton's equations as one column, and a function that maps such a column L to the step Δd."""
         motion, g, psi, states = self.residuals()
-        positional = self.f.held()
+        positional = self.f.position_rows()
         rows = psi
         if not self.stabilised:
             levels = [g[k] if k in set(positional) else psi[k] for k in range(len(self.f.keep))]
@@ -106,9 +106,9 @@ class Alpha:
         eta_factor, solve_eta = self._eta_equations(g[positional])
 
         def solve_both(L):
-            first, second = parted(L, factor.shape[0])
+            first, second = split_column(L, factor.shape[0])
             change = solve(first, residual)
-            motion_change = parted(change, self.w.shape[0] + self.z.shape[0])[0]
+            motion_change = split_column(change, self.w.shape[0] + self.z.shape[0])[0]
             return ca.vertcat(change, solve_eta(second, g[positional], motion_change))
 
         return ca.vertcat(factor, eta_factor), solve_both
@@ -126,7 +126,7 @@ class Alpha:
         lower, upper = lu.nonzeros()
 
         def solve(L, g, motion_change):
-            rows, *factors = parted(L, C.nnz(), lower.shape[0])
+            rows, *factors = split_column(L, C.nnz(), lower.shape[0])
             return -lu.from_nonzeros(factors).solve(g + ca.SX(C.sparsity(), rows) @ motion_change)  # (4)
 
         return ca.densify(ca.vertcat(column(C), lower, upper)), solve

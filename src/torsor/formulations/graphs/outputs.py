@@ -87,7 +87,7 @@ class Outputs:
         units = ca.DM(f.scales.row_units([row.label for row in f.rows])) / f.scales.unit
 
         def drift(level):
-            residuals = (f.stacked(level) / units)[f.active_rows(), :]
+            residuals = (f.stack_rows(level) / units)[f.active_rows(), :]
             return ca.mmax(ca.fabs(ca.densify(residuals))) if residuals.shape[0] else ca.SX(0)
 
         yield "kinetic_energy", self.f.kinetic_energy()

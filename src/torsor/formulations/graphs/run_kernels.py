@@ -26,7 +26,7 @@ def functions(f, baumgarte=False, accelerations=True):
     """
     t, q, v, p = time, f.q, f.v, f.p
     G = f.jacobian()[f.keep, :]
-    g, psi, gamma = (f.stacked(what)[f.keep, :] for what in ("g", "psi", "gamma"))
+    g, psi, gamma = (f.stack_rows(what)[f.keep, :] for what in ("g", "psi", "gamma"))
     factor, read = f.factorise(G)
     kernels = {"factor": ca.Function("factor", [t, q, p], [factor])}
     F = ca.SX.sym("F", factor.shape[0])
@@ -79,7 +79,7 @@ def _corrections(f, mass_correction, G, g, psi):
         return (ca.SX.zeros(f.v.shape[0]),) * 2
     if f.metric == "mass":
         return mass_correction(g), mass_correction(psi)
-    positional = f.held()
+    positional = f.position_rows()
     columns = f.column_units()
     zero = ca.SX.zeros(f.v.shape[0])
     if f.metric == "pseudoinverse":
@@ -102,7 +102,7 @@ def replace_conditioning(f, factor, G):
     if own is not None and all(set(dependent) == own for dependent in f.metric):
         return factor  # the last entry is already the conditioning of this choice
     W_q, W_v = inverse_metrics(f, f.column_units())
-    positional = f.held()
+    positional = f.position_rows()
     units = np.array(f.row_units())
     columns = f.column_units()
     worst = conditioning(G, W_v, units, columns)
@@ -142,7 +142,7 @@ def _along(f):
     It is needed if some of the rows in use are at velocity level, since these do not correct positions; otherwise `tangent` is
     the same, and the result is empty.
     """
-    positional = f.held()
+    positional = f.position_rows()
     if len(positional) == len(f.keep):
         return {}
     e = ca.SX.sym("e", f.v.shape[0])
@@ -184,7 +184,7 @@ def contact_response(f):
     correct = f.least_change(others) if others else None
     free = [over_mass(G[row, :].T) for row in range(len(contacts))]
     B = ca.horzcat(*[x + correct(H @ x) if correct else x for x in free])
-    psi = f.stacked("psi")[contacts, :]
+    psi = f.stack_rows("psi")[contacts, :]
     results = [ca.densify(ca.vec(x)) for x in (G @ B, B, psi)]
     return eliminate_common_subexpressions(ca.Function("meeting", [time, f.q, f.v, f.p], results))
 

@@ -80,7 +80,7 @@ class Discrete:
     def rows(self, what):
         """g, psi or the Jacobian G of the rows in use."""
         f = self.f
-        return f.jacobian()[f.keep, :] if what == "G" else f.stacked(what)[f.keep, :]
+        return f.jacobian()[f.keep, :] if what == "G" else f.stack_rows(what)[f.keep, :]
 
     def residual(self):
         """Residuals of (2) and of the constraints, the latter in units of velocity."""
@@ -90,7 +90,7 @@ class Discrete:
         momenta -= self.rows("G").T @ self.impulses + self.pi
         g, psi = self.at_end(self.rows("g"), q1, self.xi), self.rows("psi")
         mean = (self.at_start(psi, self.xi) + self.at_end(psi, q1, self.xi)) / 2
-        positional = set(self.f.held())
+        positional = set(self.f.position_rows())
         constraints = [g[k] / self.h if k in positional else mean[k] for k in range(len(self.f.keep))]
         return ca.densify(momenta), ca.densify(ca.vertcat(*constraints, ca.SX(0, 1)))
 

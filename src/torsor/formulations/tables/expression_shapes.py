@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from ...lookup.lookup_calls import calls, piece, resolved
+from ...lookup.lookup_calls import calls, piece, without_derivative_calls
 
 
 class Shape(NamedTuple):
@@ -50,7 +50,7 @@ def shape_of(columns, symbols):
     )
     if f.has_free():
         return None, []
-    f = resolved(f) if calls(f) else f
+    f = without_derivative_calls(f) if calls(f) else f
     operations = []
     constants = []
     tables = _table_constants(f)

@@ -86,10 +86,10 @@ class NumericTree:
         mass, J = self.weights
         fixed = outer.copy()
         has_parent = self.parents >= 0
-        fixed[has_parent] = pose_stacks.inverted(inner[self.parents[has_parent]]) @ outer[has_parent]
+        fixed[has_parent] = pose_stacks.invert(inner[self.parents[has_parent]]) @ outer[has_parent]
         R, p = pose_stacks.split(inner)
         back = R.transpose(0, 2, 1)
-        center = -pose_stacks.applied(back, p)
+        center = -pose_stacks.multiply(back, p)
         steiner = (
             np.einsum("ki,ki->k", center, center)[:, None, None] * np.eye(3) - center[:, :, None] * center[:, None, :]
         )
@@ -106,7 +106,7 @@ class NumericTree:
         """Reference poses of the grounds of the model, and of all bodies: two stacks."""
 
         def stack(bodies):
-            return pose_stacks.stacked(*(np.array(x) for x in list(zip(*[b.reference for b in bodies]))[::-1]))
+            return pose_stacks.stack_poses(*(np.array(x) for x in list(zip(*[b.reference for b in bodies]))[::-1]))
 
         return stack(self.model.grounds), stack(self.bodies)
 

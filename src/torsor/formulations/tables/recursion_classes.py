@@ -81,8 +81,8 @@ class AlignedLinks:
         rows = tree.numbers
         R = Q_parent_T @ rows[:, :ROTATION_END].reshape(-1, 3, 3).transpose(0, 2, 1) @ self.Q
         tensor = Q_T @ rows[:, CENTER_END:][:, SQUARE].reshape(-1, 3, 3) @ self.Q
-        d = pose_stacks.applied(Q_parent_T, rows[:, ROTATION_END:POSE_END])
-        center = pose_stacks.applied(Q_T, rows[:, MASS_END:CENTER_END])
+        d = pose_stacks.multiply(Q_parent_T, rows[:, ROTATION_END:POSE_END])
+        center = pose_stacks.multiply(Q_T, rows[:, MASS_END:CENTER_END])
         mass = rows[:, POSE_END:MASS_END]
         blocks = [R.transpose(0, 2, 1).reshape(-1, 9), d, mass, center, tensor.reshape(-1, 9)[:, UPPER]]
         self.numbers = np.column_stack([clear_rounding(block) for block in blocks])

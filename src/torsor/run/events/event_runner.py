@@ -243,7 +243,7 @@ class EventRunner(Runner):
         structure = self.structures.known[self.events.structure]
         tried = self.scratch.tried.copy()
         with raise_signals_at_once(), reraise_signals():
-            q, _ = self.system.state.parted(tried)
+            q, _ = self.system.state.split_blocks(tried)
             better = self.structures.choose_again(structure, float(self.scratch.t[0]), q, self.state.p)
         if better:
             self.choices += 1
@@ -292,7 +292,7 @@ class EventRunner(Runner):
     def restore(self, facts, arrays, trusted=False):
         refuse_unfit_facts(self, facts, trusted)
         self.controllers.restore(arrays)
-        self.structures.restored(facts["structures"])
+        self.structures.restore(facts["structures"])
         super().restore(facts, arrays, trusted)
         self.drained = facts["drained"]
 

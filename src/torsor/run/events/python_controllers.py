@@ -16,7 +16,7 @@ import numpy as np
 
 from ...elements.conversion import LARGEST, show
 from ...errors import OptionError, TimingWarning
-from ...events.controller_checks import packed
+from ...events.controller_checks import pickle_state
 
 STATE = "controller:"  # before the names of what is saved
 SEEN = 10  # late calls after which it is judged whether most are
@@ -25,7 +25,7 @@ SEEN = 10  # late calls after which it is judged whether most are
 def begun(program, t, p):
     """Let the clocks of a run that begins at another time than 0 count from there on: what is past is not made up for."""
     for place, rings in program.clocks:
-        p[place] = max(p[place], rings.missed(t))
+        p[place] = max(p[place], rings.count_missed(t))
 
 
 class Controllers:
@@ -48,7 +48,7 @@ class Controllers:
 
     def snapshot(self):
         """States that are objects, as arrays of bytes."""
-        saved = {name: packed(asked.object, asked.controller.owner) for name, asked in self.objects.items()}
+        saved = {name: pickle_state(asked.object, asked.controller.owner) for name, asked in self.objects.items()}
         return {f"{STATE}{name}": np.frombuffer(content, np.uint8) for name, content in saved.items()}
 
     def restore(self, arrays):
@@ -97,9 +97,9 @@ class Asked:
         """Outputs and next state, as numbers, and the state as an object; an error that says what is wrong with them."""
         c, self.raised = self.controller, None
         self.time = self.samples.instant(float(p[self.count]))
-        given = [self.time, c.form.opened(slots[self.inputs].copy())]
+        given = [self.time, c.form.restore_form(slots[self.inputs].copy())]
         if c.state is not None:
-            given.append(self.object if c.initial else c.remembers.opened(p[self.states]))
+            given.append(self.object if c.initial else c.remembers.restore_form(p[self.states]))
         found, after, rest = c.taken_apart(self.called(given))
         if open_ := [x for x in found + after if isinstance(x, ca.SX) and not x.is_constant()]:
             raise ValueError(f"the function returned the expression {show(open_[0])}, and not a number")

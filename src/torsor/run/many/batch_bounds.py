@@ -14,7 +14,7 @@ class Bounds:
         actions = [action for event in model.events for action in event.actions]
         self.own_check = any(type(action).check is not Action.check for action in actions)
         parameters = {p.symbol.element_hash() for p in model.parameters.values()}
-        every = [(e, least, most) for action in actions for _, e, least, most in action.bounded()]
+        every = [(e, least, most) for action in actions for _, e, least, most in action.bounds()]
         checked = [one for one in every if {s.element_hash() for s in ca.symvar(one[0])} <= parameters]
         self.least, self.most = (np.array([one[k] for one in checked]) for k in (1, 2))
         symbols = ca.vertcat(*[p.symbol for p in model.parameters.values()], ca.SX(0, 1))

@@ -69,11 +69,11 @@ class BatchStarts:
         used = ["g", "G", "psi", "gamma", "departures", "alignments", "rates", "speeds", "held", "starts"]
         used += ["M", "Minv"] if np.any(self.system.v) and not self._velocities_are_given() else []
         for f in (self.absolute, self.formulation):
-            for name in [name for name in [*used, "adopt"] if name in f.examined]:
-                function = f.examined[name].function
+            for name in [name for name in [*used, "adopt"] if name in f.start_functions]:
+                function = f.start_functions[name].function
                 if any(self._varies(function, k) for k in range(function.n_out())):
                     return False
-        given = self.absolute.examined["given"].function
+        given = self.absolute.start_functions["given"].function
         return not any(self._varies(given, k) for k in (0, 1))  # configuration and turns; sizes are compared as numbers
 
     def _velocities_are_given(self):
@@ -81,11 +81,11 @@ class BatchStarts:
         f, t, inputs = self.absolute, np.array([self.system.t]), np.array(self.system.p[: len(self.model.inputs)])
         if self.system.changes:
             return False
-        q, turns = (x.ravel() for x in f.examined["given"](t, inputs)[:2])
+        q, turns = (x.ravel() for x in f.start_functions["given"](t, inputs)[:2])
         p, n = np.concatenate([inputs, turns]), len(f.linear())
         active = [id(j) not in f.released for j in joints_with_coordinates(self.model) for _ in range(j.dof)]
-        J = f.examined["rates"](t, q, np.zeros(n), p)[0][np.array(active, bool)]
-        rows = np.vstack([f.examined["G"](t, q, p)[f.active_rows()], J])
+        J = f.start_functions["rates"](t, q, np.zeros(n), p)[0][np.array(active, bool)]
+        rows = np.vstack([f.start_functions["G"](t, q, p)[f.active_rows()], J])
         rows = rows * np.where(np.array(f.linear(), bool), self.system.length, 1.0)
         lengths = np.linalg.norm(rows, axis=1)
         rows = rows[lengths > 0] / lengths[lengths > 0, None]
@@ -102,7 +102,7 @@ class BatchStarts:
         inputs = np.empty((n, len(model.inputs)))
         inputs[:] = model.input_values(dict(zip(model.parameters, values[0].tolist())))
         inputs[:, : values.shape[1]] = values
-        given = self.absolute.examined["given"].over(t, inputs)
+        given = self.absolute.start_functions["given"].over(t, inputs)
         if self.common_start:
             starts, common = self._common_starts(given, inputs, self._are_valid(values))
             if common.all() or not self.checkable:
@@ -111,7 +111,7 @@ class BatchStarts:
         p = self._set_captured(t, q, np.concatenate([inputs, turns], axis=1))
         length, levers, rate = sizes(*given[3:])
         sure &= np.isfinite(q).all(axis=1) & np.isfinite(p).all(axis=1) & (np.abs(q).max(axis=1) <= quantity.LARGEST)
-        G = self.absolute.examined["G"].over(t, q, p)
+        G = self.absolute.start_functions["G"].over(t, q, p)
         units, lengths, same = self._units(t, q, p, G, length)
         sure &= same & self._are_assembled(t, q, p, units, length) & self._have_start_coordinates(t, q, p)
         sure &= self._are_independent(self.absolute, G, length, levers, units)
@@ -121,7 +121,7 @@ class BatchStarts:
             f = self.formulation
             indices = [self.labels.index(row.label) if row.label in self.labels else -1 for row in f.rows]
             own_units = np.where(np.array(indices, int) >= 0, np.column_stack([units, np.ones(n)])[:, indices], 1.0)
-            sure &= self._are_independent(f, f.examined["G"].over(t, own_q, own_p), length, levers, own_units)
+            sure &= self._are_independent(f, f.start_functions["G"].over(t, own_q, own_p), length, levers, own_units)
         rates = np.abs(own_v / np.where(np.array(self.system.linear, bool), length[:, None], 1.0))
         sure &= _below(rates * self.until, MOTION_RESOLVED)
         states = own_p[:, list(self.system.state.states)]
@@ -138,7 +138,7 @@ class BatchStarts:
         for i in range(len(s)):
             fields = {"p": p[i].tolist(), "mass": float(s.mass[i]), "inertia": float(s.inertia[i])}
             if s.turning[i]:
-                q, v = layout.parted(s.x[i])
+                q, v = layout.split_blocks(s.x[i])
                 scales = dict(vars(self._scales(s.length[i], s.levers[i], s.units[i], s.rate[i])))
                 fields |= {"q": q.tolist(), "v": v.tolist(), "length": float(s.length[i]), "scales": scales}
             yield replace(system, **fields)
@@ -153,12 +153,12 @@ class BatchStarts:
         if captured := captures(self.absolute):
             indices = {id(m): len(self.model.parameters) + k for k, m in enumerate(self.model.memories)}
             columns = [indices[id(memory)] for memory, _ in captured]
-            p[:, columns] = self.absolute.examined["held"].over(t, q, p)[:, :, 0]
+            p[:, columns] = self.absolute.start_functions["held"].over(t, q, p)[:, :, 0]
         return p
 
     def _are_assembled(self, t, q, p, units, length):
         """True where the active constraints hold in the given position, and each joint is assembled correctly."""
-        f, released = self.absolute.examined, self.absolute.released
+        f, released = self.absolute.start_functions, self.absolute.released
         active = self.absolute.active_rows()
 
         def is_active(elements):
@@ -175,9 +175,11 @@ class BatchStarts:
         base_inputs = inputs[:1].copy()
         base_inputs[0, : len(self.base)] = self.base
         t = np.array([[system.t]])
-        for own, base in zip(sizes(*given[3:]), sizes(*self.absolute.examined["given"].over(t, base_inputs)[3:])):
+        for own, base in zip(
+            sizes(*given[3:]), sizes(*self.absolute.start_functions["given"].over(t, base_inputs)[3:])
+        ):
             sure &= np.all(own.reshape(n, -1) == base.reshape(1, -1), axis=1)
-        x = np.tile(np.asarray(system.state.joined(system.q, system.v, system.p), float), (n, 1))
+        x = np.tile(np.asarray(system.state.join_blocks(system.q, system.v, system.p), float), (n, 1))
         p = np.tile(np.asarray(system.p, float), (n, 1))
         p[:, self.columns] = inputs[:, self.columns]
         mass, inertia = given[2][:, :, 0].T.copy()
@@ -202,15 +204,15 @@ class BatchStarts:
         """True where joints have the coordinates that they are to start with, so that no loop has to be closed for them."""
         if not (joints := {id(joint) for joint in joints_with_start(self.model)}):
             return np.full(len(q), True)
-        requested, _ = self.absolute.examined["starts"].over(t, p[:, : len(self.model.inputs)])
+        requested, _ = self.absolute.start_functions["starts"].over(t, p[:, : len(self.model.inputs)])
         where = np.array([id(j) in joints for j in joints_with_coordinates(self.model) for _ in range(j.dof)], bool)
-        coordinates = self.absolute.examined["coordinates"].over(t, q, p)[:, where, 0]
+        coordinates = self.absolute.start_functions["coordinates"].over(t, q, p)[:, where, 0]
         return _below(np.abs(coordinates - requested[:, :, 0]), REDUNDANT_RESIDUAL)
 
     def _units(self, t, q, p, G, length):
         """Units of rows; the same with zeros for rows that vanish; True where rounded units are those of the system."""
         linear, at = np.array(self.absolute.linear(), bool), close_two_sided(self.model, p)
-        G = G if np.array_equal(at, p) else self.absolute.examined["G"].over(t, q, at)
+        G = G if np.array_equal(at, p) else self.absolute.start_functions["G"].over(t, q, at)
         lengths = np.linalg.norm(G * np.where(linear, length[:, None], 1.0)[:, None, :], axis=2)
         units = np.where(lengths > 0, lengths, 1.0)
         system_units = dict(self.system.choice.units)
@@ -245,7 +247,7 @@ class BatchStarts:
         """
         count, n = len(q), len(self.absolute.linear())
         v, zero = np.zeros((count, n)), np.zeros((1, n))
-        f, inputs = self.absolute.examined, len(self.model.inputs)
+        f, inputs = self.absolute.start_functions, len(self.model.inputs)
         requested = [f["psi"].over(t, q, zero, p), f["rates"].over(t, q, zero, p)[1], f["speeds"].over(p[:, :inputs])]
         moves = np.any(np.concatenate([x.reshape(count, -1) for x in requested], axis=1) != 0, axis=1)
         for i in np.flatnonzero(moves & sure):
@@ -262,9 +264,9 @@ class BatchStarts:
     def _to_formulation(self, t, q, v, p):
         """The same states in the coordinates of the formulation."""
         f = self.formulation
-        if "adopt" not in f.examined:
+        if "adopt" not in f.start_functions:
             return q, v, p
-        own_q, own_v = (x[:, :, 0] for x in f.examined["adopt"].over(t, q, v, p))
+        own_q, own_v = (x[:, :, 0] for x in f.start_functions["adopt"].over(t, q, v, p))
         inputs = len(self.model.inputs)
         turns = {(j.name, k): inputs + i for i, (j, k) in enumerate(self.absolute.turns)}
         indices = [*range(inputs), *[turns[j.name, k] for j, k in f.turns]]

@@ -25,7 +25,7 @@ class BatchVerdict:
     def __init__(self, task):
         self.model = task.model
         self.projects = task.projection.projects
-        model, switched = self.model, {id(element) for element in self.model.switched}
+        model, switched = self.model, {id(element) for element in self.model.switched_elements}
         cut = {id(joint) for joint in spanning_tree(model).cut} - switched
         self.joints = np.array([id(joint) in cut for joint in model.joints], bool)
         closes = cut or not all(isinstance(c, Joint) for c in model.constraints)
@@ -33,7 +33,7 @@ class BatchVerdict:
             [closes and id(c) not in switched and is_permanent(model, c) for c in model.constraints], bool
         )
         self.needed = bool(self.joints.any() or self.others.any())
-        self.absolute: Any = task.derived().face().absolute if self.needed else None
+        self.absolute: Any = task.derivation().face().absolute if self.needed else None
         self.keep = np.concatenate([np.arange(12) < (3 if body.particle else 12) for body in model.bodies])
 
     def right(self, times, variables, length, inputs, redundant):
@@ -58,8 +58,8 @@ class BatchVerdict:
         p = np.concatenate([inputs[:, : len(self.model.inputs)], turns], axis=1).repeat(len(some), axis=0)
         t = np.tile(times[some], len(length))[:, None]
         with DERIVING:
-            angle, shift = np.moveaxis(self.absolute.examined["departures"].over(t, q, p)[:, self.joints], 2, 0)
-            cosines = self.absolute.examined["alignments"].over(t, q, p)[:, self.others, 0]
+            angle, shift = np.moveaxis(self.absolute.start_functions["departures"].over(t, q, p)[:, self.joints], 2, 0)
+            cosines = self.absolute.start_functions["alignments"].over(t, q, p)[:, self.others, 0]
         departure = np.maximum(angle, shift / length.repeat(len(some))[:, None])
         right = (departure <= IMPOSTOR_IN_RUN).all(axis=1) & (cosines >= ALIGNED_COSINE).all(axis=1)
         return good & right.reshape(len(length), -1).all(axis=1)
