@@ -178,7 +178,7 @@ class Connection(Constraint):
         return se3.twist(angular=R2.T @ (wb - wa), linear=R2.T @ linear)
 
     def drawn_at(self) -> list[tuple[Any, Any]]:
-        return list(zip((self.first, self.second), kept(self, "placed")))
+        return list(zip((self.first, self.second), to_stored(self, "placed")))
 
     def residual(self, H: ca.SX) -> ca.SX | None:
         """The components of H that are kept at zero."""
