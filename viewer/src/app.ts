@@ -88,6 +88,7 @@ export class App {
       ...this.saving.actions,
     });
     scene.onComponent = (component) => this.tree.mark(component);
+    scene.onFollow = (component) => this.tree.showFollowed(component);
     scene.onSelect = (component) => {
       this.card.show(this.data, component);
       if (component) this.tree.mark(component, true);
@@ -170,6 +171,7 @@ export class App {
     if (!again) this.clock.chooseSpeed();
     this.transport.setTimes(this.current?.times ?? []);
     this.scene.frame(this.current, again);
+    this.clock.seek(this.clock.time);
     this.stage?.draw();
     this.stats.firstPictureMs ||= performance.now();
     await this.openPanels(data, again);
@@ -206,7 +208,10 @@ export class App {
     this.pointing = new Pointing(stage, () => this.mechanism?.parts ?? null, this.tooltip, {
       select: (component) => this.scene.select(component),
       trace: (component, point) => this.scene.trace(component, point),
-      follow: (component) => this.scene.follow(component),
+      follow: (component) => {
+        this.scene.follow(component);
+        this.tree.showFollowed(component);
+      },
     });
   }
 
@@ -263,15 +268,11 @@ export class App {
     this.signalList.mark(this.plots.names);
   }
 
-  /** Plots what says most at first sight: own signals, or coordinates, and energies. */
+  /** Plots what says most at first sight: own signals, coordinates that move, and energies. */
   private async plotFirst(): Promise<void> {
     this.plots.clear();
     this.plots.run = this.run;
-    const list = this.signals?.list(this.run) ?? [];
-    const of = (group: string, count: number): Signal[] => list.filter((signal) => signal.group === group).slice(0, count);
-    const unit = (signals: Signal[]): Signal[] => signals.filter((signal) => signal.unit === signals[0].unit);
-    const own = of("signal", 4);
-    for (const group of [unit(own), unit(of("coordinate", 4)), unit(of("energy", 3))]) if (group.length) await this.plots.add(group);
+    for (const signals of (await this.signals?.choose(this.run)) ?? []) await this.plots.add(signals);
   }
 
   private takeRun(): void {

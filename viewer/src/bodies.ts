@@ -45,6 +45,7 @@ function colourOf(shape: Shape, fallback: THREE.Color): THREE.Color {
   return c ? new THREE.Color().setRGB(c[0], c[1], c[2], THREE.SRGBColorSpace) : fallback;
 }
 
+const MADE_BOX = 0.35; // opacity
 const MANY = 14; // bodies: above this, those with similar names have similar colours
 
 /** Colours of bodies without one of their own: different ones, or where bodies are many one for each family of names. */
@@ -107,13 +108,15 @@ function solidsOf(shape: Shape, geometries: Geometries, size: number): { geometr
 
 /** Parts for the shapes of a body or of the ground. */
 export function shapeParts(shapes: Shape[], anchor: Anchor, component: Component, fallback: THREE.Color, layer: Layer, geometries: Geometries, size: number): Part[] {
+  // A box made from the inertia alone must not hide the bars between the joints.
+  const hasBars = shapes.some((shape) => shape.made && shape.kind === "capsule");
   return shapes.flatMap((shape) =>
     solidsOf(shape, geometries, size).map(({ geometry, local }) => ({
       geometry,
       anchor,
       local,
       colour: layer === "ghost" ? fallback : colourOf(shape, fallback),
-      alpha: layer === "ghost" ? 0.3 : (shape.colour?.[3] ?? (shape.kind === "plane" ? 0.55 : 1)),
+      alpha: layer === "ghost" ? 0.3 : (shape.colour?.[3] ?? (shape.kind === "plane" ? 0.55 : hasBars && shape.made && shape.kind === "box" ? MADE_BOX : 1)),
       component,
       layer,
     })),

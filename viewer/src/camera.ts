@@ -80,7 +80,7 @@ export class Cameras {
     if (Math.abs(from.dot(this.up)) > 0.9999) from.addScaledVector(Math.abs(this.up.y) > 0.9 ? new THREE.Vector3(0, 0, 1) : new THREE.Vector3(0, -1, 0), 1e-3).normalize();
     const right = new THREE.Vector3().crossVectors(this.up, from).normalize();
     const above = new THREE.Vector3().crossVectors(from, right);
-    const tangent = Math.tan((ANGLE * Math.PI) / 360) * 0.86; // leaves a margin
+    const tangent = Math.tan((ANGLE * Math.PI) / 360) * 0.92; // leaves a margin
     let distance = 0;
     let half = 0;
     const corner = new THREE.Vector3();
@@ -128,7 +128,11 @@ export function namedViews(up: THREE.Vector3): Record<string, THREE.Vector3> {
   const forward = Math.abs(up.y) > 0.9 ? new THREE.Vector3(0, 0, 1) : new THREE.Vector3(0, -1, 0);
   const side = new THREE.Vector3().crossVectors(up, forward).negate().normalize();
   const iso = new THREE.Vector3().addScaledVector(side, 0.75).add(forward).addScaledVector(up, 0.62);
-  return { iso, x: new THREE.Vector3(1, 0, 0), y: new THREE.Vector3(0, -1, 0), z: new THREE.Vector3(0, 0, 1) };
+  const along = (x: number, y: number, z: number): THREE.Vector3 => {
+    const axis = new THREE.Vector3(x, y, z);
+    return axis.dot(up) < -0.5 ? axis.negate() : axis; // never from below
+  };
+  return { iso, x: along(1, 0, 0), y: Math.abs(up.y) > 0.5 ? along(0, 1, 0) : along(0, -1, 0), z: along(0, 0, 1) };
 }
 
 /** A good first direction: a mechanism that is flat along one axis is seen from that axis, a little from the side. */

@@ -58,9 +58,9 @@ export class Ground {
   }
 
   /** Puts the grid under a mechanism, normal to `up`. */
-  lay(up: THREE.Vector3, centre: THREE.Vector3, height: number, radius: number): void {
+  lay(up: THREE.Vector3, centre: THREE.Vector3, height: number, radius: number, travel: number): void {
     this.cell = niceNumber(radius / 6);
-    const reach = Math.max(5 * radius, 10 * this.cell);
+    const reach = Math.max(5 * radius, 2 * travel, 10 * this.cell);
     const base = centre.clone().addScaledVector(up, height - centre.dot(up));
     const snap = (value: number): number => Math.round(value / (5 * this.cell)) * 5 * this.cell;
     this.group.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), up);

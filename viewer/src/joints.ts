@@ -18,6 +18,8 @@ export interface JointView {
   setEngaged?: (engaged: boolean) => boolean;
 }
 
+const DRIVE = new THREE.Color("#2f7dd1");
+
 type Piece = [side: 0 | 1, geometry: string, shift: Vector, scale: Vector, colour?: THREE.Color, turn?: THREE.Euler, alpha?: number];
 
 const ACROSS = new THREE.Euler(Math.PI / 2, 0, 0);
@@ -77,6 +79,11 @@ const PIECES: Record<string, Piece[]> = {
     [0, "box", [0, 0, 0], [0.34, 0.34, 0.34], STEEL, new THREE.Euler(Math.PI / 4, 0.6, 0)],
     [1, "cylinder", [0, 0, 0], [0.07, 0.07, 0.9], BRIGHT, ACROSS],
   ],
+  gear: [[0, "tube", [0, 0, 0], [0.42, 0.42, 0.6]]],
+  drive: [[0, "ring", [0, 0, 0], [0.55, 0.55, 0.8], DRIVE], [0, "cone", [0.55, 0, 0], [0.16, 0.16, 0.36], DRIVE, ACROSS]],
+  limit: [[0, "ring", [0, 0, 0], [0.48, 0.48, 0.5]]],
+  lock: [[0, "box", [0, 0, 0], [0.62, 0.62, 0.3]]],
+  friction: [[0, "ring", [0, 0, 0], [0.38, 0.38, 1.4], BRIGHT]],
   free: [],
   distance: [],
 };

@@ -2,7 +2,8 @@
 
 import { button, icon, make } from "./dom.ts";
 
-const NARROW = 860; // pixels: below this the panels begin closed
+const NARROW_LEFT = 1180; // pixels: below this the left panel begins closed
+const NARROW_RIGHT = 860;
 const MOST_WARNINGS = 4;
 
 /** A panel with tabs. */
@@ -90,10 +91,8 @@ export class Layout {
       this.bottom,
     );
     this.stage.append(this.banner);
-    if (innerWidth < NARROW) {
-      this.left.show(false);
-      this.right.show(false);
-    }
+    this.left.show(innerWidth >= NARROW_LEFT);
+    this.right.show(innerWidth >= NARROW_RIGHT);
     this.markButtons();
   }
 

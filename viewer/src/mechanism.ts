@@ -7,13 +7,22 @@ import { type Anchor, type Component, type Layer, Parts } from "./parts.ts";
 import { type Playback } from "./playback.ts";
 import type { Geometries } from "./shapes.ts";
 import { type ForceView, forceView } from "./springs.ts";
-import type { ViewData } from "./types.ts";
+import type { JointData, Shape, Vector, ViewData } from "./types.ts";
 
 const GHOST = new THREE.Color("#8fa3bd");
 const SHOWN: Layer[] = ["bodies", "joints", "forces"];
 
 function component(kind: Component["kind"], index: number, name: string, type: string): Component {
   return { kind, index, name, type, hidden: false, alpha: 1, highlighted: false };
+}
+
+/** The radius of a bar that ends or passes at a point; 0 where the shape is no bar or is elsewhere. */
+function barRadius(shape: Shape, point: Vector): number {
+  if (shape.kind !== "capsule" && shape.kind !== "cylinder") return 0;
+  const [radius = 0, length = 0] = shape.size ?? [];
+  const centre = shape.p ?? [0, 0, 0];
+  const distance = Math.hypot(point[0] - centre[0], point[1] - centre[1], point[2] - centre[2]);
+  return radius < 0.5 * length && distance < 0.55 * length + 2 * radius ? radius : 0;
 }
 
 export class Mechanism {
@@ -68,11 +77,22 @@ export class Mechanism {
 
   private addJoints(): void {
     (this.data.joints ?? []).forEach((joint, i) => {
-      const size = joint.size && joint.size > 0 ? joint.size : 0.05 * this.size;
-      const view = jointView(joint, [this.anchorOf(joint.first), this.anchorOf(joint.second)], this.joints[i], size, GROUND);
+      const view = jointView(joint, [this.anchorOf(joint.first), this.anchorOf(joint.second)], this.joints[i], this.jointSize(joint), GROUND);
       this.jointViews.push(view);
       this.parts.add(...view.parts);
     });
+  }
+
+  /** How large a joint is drawn: so that its sleeve encloses the bars that it connects, between 3 and 12 % of the mechanism. */
+  private jointSize(joint: JointData): number {
+    const size = joint.size && joint.size > 0 ? joint.size : this.size;
+    let radius = 0;
+    [joint.first, joint.second].forEach((body, side) => {
+      const frame = joint.frames[side];
+      if (!frame || !this.data.bodies[body]) return;
+      for (const shape of this.data.bodies[body].shapes ?? []) radius = Math.max(radius, barRadius(shape, frame.p));
+    });
+    return Math.min(0.12 * size, Math.max(0.03 * size, radius > 0 ? 4.3 * radius : 0.07 * size));
   }
 
   private addForces(): void {
@@ -121,33 +141,26 @@ export class Mechanism {
     this.parts.update();
   }
 
-  /** The extent of bodies over a run. */
+  /** The extent of the mechanism over a run, from some of its frames. Leaves bodies where the run was sampled last. */
   extent(run: Playback | null): THREE.Box3 {
-    const box = this.parts.extent(SHOWN, new THREE.Box3());
-    if (box.isEmpty()) box.expandByPoint(new THREE.Vector3(0, 0, 0));
-    if (!run) return box;
-    const reach = this.frames.map((_, i) => this.reach(i));
-    const point = new THREE.Vector3();
-    const around = new THREE.Box3();
-    const size = new THREE.Vector3();
-    run.positions(80, (body, x, y, z) => {
-      if (!Number.isFinite(x + y + z)) return;
-      box.union(around.setFromCenterAndSize(point.set(x, y, z), size.setScalar(1.3 * reach[body])));
-    });
+    const box = new THREE.Box3();
+    const frames = run?.times.length ?? 0;
+    const count = Math.min(frames, Math.max(2, Math.round(40_000 / (this.parts.count + 1))), 120);
+    for (let i = 0; run && i < count; i++) {
+      if (!run.sampleLoaded(Math.round((i * (frames - 1)) / Math.max(1, count - 1)))) continue;
+      this.extentNow(run.now, box);
+    }
+    if (!count) this.extentNow(null, box);
+    if (box.isEmpty()) box.setFromCenterAndSize(new THREE.Vector3(), new THREE.Vector3().setScalar(this.size));
     return box;
   }
 
-  /** The largest distance of a body's shapes from its centre of mass. */
-  private reach(index: number): number {
-    const box = new THREE.Box3();
-    for (const part of this.parts.of(this.bodies[index])) {
-      if (part.layer !== "bodies") continue;
-      const geometry = this.geometries.find(part.geometry);
-      if (!geometry.boundingBox) geometry.computeBoundingBox();
-      if (geometry.boundingBox) box.union(geometry.boundingBox.clone().applyMatrix4(part.local));
-    }
-    if (box.isEmpty()) return 0;
-    return Math.max(box.min.length(), box.max.length());
+  /** The extent with bodies at the given poses. */
+  extentNow(poses: ArrayLike<number> | null, box = new THREE.Box3()): THREE.Box3 {
+    if (poses) this.move(poses);
+    for (const view of this.jointViews) view.update?.();
+    for (const view of this.forceViews) view.update();
+    return this.parts.extent(SHOWN, box);
   }
 
   dispose(): void {

@@ -163,18 +163,13 @@ export class Playback {
     else for (let c = 0; c < 4; c++) now[k + 3 + c] = part.q[m + c];
   }
 
-  /** Positions of one body at `count` frames spread over the parts in memory: for extents. */
-  positions(count: number, visit: (body: number, x: number, y: number, z: number) => void): void {
-    for (const part of this.parts) {
-      if (!part) continue;
-      const step = Math.max(1, Math.floor(part.frames / count));
-      for (let frame = 0; frame < part.frames; frame += step) {
-        for (let body = 0; body < this.bodies; body++) {
-          const i = (frame * this.bodies + body) * 3;
-          visit(body, part.p[i], part.p[i + 1], part.p[i + 2]);
-        }
-      }
-    }
+  /** Writes the poses of a frame into `now` if they are in memory. */
+  sampleLoaded(frame: number): boolean {
+    const part = this.parts.find((one) => one && frame >= one.first && frame < one.first + one.frames);
+    if (!part) return false;
+    const a = frame - part.first;
+    for (let body = 0; body < this.bodies; body++) this.samplePose(body, part, a, part, a, 0);
+    return true;
   }
 
   /** Writes the pose of a body at a frame into `out`; false where it is not in memory. */

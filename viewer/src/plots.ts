@@ -8,7 +8,7 @@ import { frameAt } from "./playback.ts";
 import type { Signal, Signals } from "./signals.ts";
 
 const COLOURS = ["#2f6fd0", "#e07b28", "#2f9e64", "#c6408c", "#7a5cc7", "#b8901c", "#1b98a6", "#c94a42"];
-const HEIGHT = 190;
+const HEIGHTS = [120, 200]; // pixels: of a chart, lowest and highest
 
 interface Curve {
   signal: Signal;
@@ -29,6 +29,15 @@ export function formatValue(value: number): string {
   const size = Math.abs(value);
   if (size !== 0 && (size >= 1e5 || size < 1e-3)) return value.toExponential(3);
   return value.toPrecision(5).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+}
+
+/** The range of an axis of values: some room above and below; constant values in the middle. */
+export function rangeOf(low: number | null, high: number | null): [number, number] {
+  if (low === null || high === null || !Number.isFinite(low) || !Number.isFinite(high)) return [-1, 1];
+  const span = high - low;
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  if (span > 1e-9 * size) return [low - 0.06 * span, high + 0.06 * span];
+  return size > 0 ? [low - 0.1 * size, high + 0.1 * size] : [-1, 1];
 }
 
 class Chart {
@@ -99,11 +108,11 @@ class Chart {
     const others = this.curves.filter((curve) => curve.other);
     const options: uPlot.Options = {
       width: Math.max(80, this.host.clientWidth),
-      height: HEIGHT,
+      height: this.plots.height,
       legend: { show: false },
       padding: [8, 12, 0, 0],
       cursor: { drag: { x: true, y: false, setScale: true, dist: 5 }, points: { size: 6 }, y: false },
-      scales: { x: { time: false, range: (_, low, high) => (high > low ? [low, high] : [low - 0.5, low + 0.5]) } },
+      scales: { y: { range: (_, low, high) => rangeOf(low, high) }, x: { time: false, range: (_, low, high) => (high > low ? [low, high] : [low - 0.5, low + 0.5]) } },
       axes: [
         { ...axis, size: 26, gap: 2 },
         { ...axis, size: 54, gap: 3, values: (_, list) => list.map((value) => (value === null ? "" : Math.abs(value) >= 1e5 || (value !== 0 && Math.abs(value) < 1e-4) ? value.toExponential(0) : String(Number(value.toPrecision(6))))) },
@@ -158,7 +167,7 @@ class Chart {
 
   resize(): void {
     const width = this.host.clientWidth;
-    if (this.plot && width > 60 && Math.abs(width - this.plot.width) > 1) this.plot.setSize({ width, height: HEIGHT });
+    if (this.plot && width > 60 && (Math.abs(width - this.plot.width) > 1 || this.plot.height !== this.plots.height)) this.plot.setSize({ width, height: this.plots.height });
   }
 
   /** Takes new values of growing signals. */
@@ -208,12 +217,20 @@ export class Plots {
       const name = event.dataTransfer?.getData("text/plain");
       if (name) this.onDrop(name, chart < 0 ? null : chart);
     });
-    new ResizeObserver(() => this.resize()).observe(this.list);
+    const observer = new ResizeObserver(() => this.resize());
+    observer.observe(this.list);
+    observer.observe(this.element);
     const follow = (): void => {
       if (!this.element.hidden) for (const chart of this.charts) chart.follow(clock.time);
     };
     clock.onTime(follow);
     clock.onState(follow);
+  }
+
+  /** The height of a chart with which the first ones fit into the panel. */
+  get height(): number {
+    const room = this.element.clientHeight / Math.min(3, Math.max(2, this.charts.length)) - 60;
+    return Math.round(Math.min(HEIGHTS[1], Math.max(HEIGHTS[0], room)));
   }
 
   get names(): Set<string> {
@@ -301,7 +318,7 @@ export class Plots {
   picture(): Promise<Blob> {
     const ratio = devicePixelRatio || 1;
     const width = Math.max(1, ...this.charts.map((chart) => chart.plot?.width ?? 0)) * ratio;
-    const canvas = make("canvas", { width, height: Math.max(1, this.charts.length * (HEIGHT + 26) * ratio) });
+    const canvas = make("canvas", { width, height: Math.max(1, this.charts.length * (this.height + 26) * ratio) });
     const context = canvas.getContext("2d");
     if (!context) return Promise.reject(new Error("no picture"));
     const style = getComputedStyle(this.element);
@@ -309,7 +326,7 @@ export class Plots {
     context.fillRect(0, 0, canvas.width, canvas.height);
     context.font = `${12 * ratio}px system-ui, sans-serif`;
     this.charts.forEach((chart, i) => {
-      const top = i * (HEIGHT + 26) * ratio;
+      const top = i * (this.height + 26) * ratio;
       let x = 12 * ratio;
       for (const curve of chart.curves) {
         context.fillStyle = curve.colour;

@@ -9,6 +9,8 @@ import type { Playback } from "./playback.ts";
 import type { Stage } from "./stage.ts";
 import { Traces } from "./traces.ts";
 
+const TRAVEL = 5; // times its own size: what a mechanism travels before the camera follows it
+
 export class SceneControl {
   stage: Stage | null = null;
   mechanism: Mechanism | null = null;
@@ -20,6 +22,8 @@ export class SceneControl {
   /** Called where components look different: selected, hidden, dim. */
   onComponent: (component: Component) => void = () => undefined;
   onSelect: (component: Component | null) => void = () => undefined;
+  /** Called where the camera begins to follow a body by itself. */
+  onFollow: (component: Component) => void = () => undefined;
   private followed: Component | null = null;
   private lastPlace = new THREE.Vector3();
   private box = new THREE.Box3();
@@ -38,17 +42,34 @@ export class SceneControl {
     this.followed = null;
   }
 
-  /** Fits camera, light and ground to the whole motion of a run. */
+  /** Fits camera, light and ground to the whole motion of a run. Bodies are to be moved to the present time afterwards. */
   frame(run: Playback | null, keepCamera = false): void {
     const { stage, mechanism } = this;
     if (!stage || !mechanism) return;
-    this.box = mechanism.extent(run);
+    const whole = mechanism.extent(run);
+    const start = run && run.sampleLoaded(0) ? mechanism.extentNow(run.now) : whole;
+    const lengthOf = (box: THREE.Box3): number => box.getSize(new THREE.Vector3()).length();
+    // A mechanism that travels far is seen as it starts, and the camera goes with it.
+    const travels = lengthOf(whole) > TRAVEL * lengthOf(start);
+    this.box = travels ? start : whole;
     const sphere = this.box.getBoundingSphere(new THREE.Sphere());
     const radius = Math.max(sphere.radius, 0.02 * mechanism.size);
     const { up } = stage.cameras;
     const low = Math.min(this.box.min.dot(up), this.box.max.dot(up));
-    stage.illuminate(sphere.center, radius, low >= -0.03 * radius ? Math.min(0, low) : low - 0.04 * radius);
+    stage.illuminate(sphere.center, radius, low >= -0.03 * radius ? Math.min(0, low) : low - 0.04 * radius, whole.getBoundingSphere(new THREE.Sphere()).radius);
     if (!keepCamera) this.fit(firstDirection(this.box.getSize(new THREE.Vector3()), up));
+    if (travels && !keepCamera) this.followHeaviest();
+  }
+
+  private followHeaviest(): void {
+    const bodies = this.mechanism?.bodies ?? [];
+    const mass = (component: Component): number => this.mechanism?.data.bodies[component.index].mass ?? 0;
+    const heaviest = bodies.reduce((best: Component | null, one) => (!best || mass(one) > mass(best) ? one : best), null);
+    const frame = heaviest && this.mechanism?.frames[heaviest.index];
+    if (!heaviest || !frame) return;
+    this.followed = heaviest;
+    this.lastPlace.setFromMatrixPosition(frame.matrix);
+    this.onFollow(heaviest);
   }
 
   fit(direction?: THREE.Vector3): void {

@@ -67,6 +67,22 @@ export class Signals {
     return { times: playback.times, values: await values };
   }
 
+  /** Signals for the first plots: own ones, coordinates that change, energies; the signals of one plot have one unit. */
+  async choose(run: number): Promise<Signal[][]> {
+    const list = this.list(run);
+    const plots: Signal[][] = [];
+    for (const [group, most] of [["signal", 4], ["coordinate", 4], ["energy", 3]] as const) {
+      const changing: Signal[] = [];
+      for (const signal of list.filter((one) => one.group === group).slice(0, 12)) {
+        if (changing.length && signal.unit !== changing[0].unit) continue;
+        const curve = await this.curve(run, signal.name);
+        if (curve && changing.length < most && changes(curve.values)) changing.push(signal);
+      }
+      if (changing.length) plots.push(changing);
+    }
+    return plots;
+  }
+
   private load(run: number, name: string): Promise<NumberArray> | null {
     const { data } = this.runs[run];
     const signal = data.signals?.find((one) => one.name === name);
@@ -78,6 +94,16 @@ export class Signals {
     if (index < 0 || !packed) return null;
     return decode(packed).then((all) => norms(all, joints.length, index));
   }
+}
+
+/** Whether values differ by more than rounding. */
+function changes(values: ArrayLike<number>): boolean {
+  let [low, high] = [Infinity, -Infinity];
+  for (let i = 0; i < values.length; i++) {
+    low = Math.min(low, Number.isFinite(values[i]) ? values[i] : low);
+    high = Math.max(high, Number.isFinite(values[i]) ? values[i] : high);
+  }
+  return values.length === 1 || high - low > 1e-9 * Math.max(Math.abs(low), Math.abs(high), 1e-6);
 }
 
 /** Lengths of the vectors of one joint. */

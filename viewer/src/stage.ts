@@ -86,7 +86,7 @@ export class Stage {
   }
 
   /** Directs lights and ground at the extent of the mechanism. */
-  illuminate(centre: THREE.Vector3, radius: number, height: number): void {
+  illuminate(centre: THREE.Vector3, radius: number, height: number, travel = radius): void {
     const { up } = this.cameras;
     const side = Math.abs(up.y) > 0.9 ? new THREE.Vector3(0.5, 0, 0.8) : new THREE.Vector3(0.45, -0.75, 0);
     this.sun.position.copy(centre).addScaledVector(up, 2.4 * radius).addScaledVector(side, 1.6 * radius);
@@ -100,7 +100,7 @@ export class Stage {
     camera.far = 7 * radius;
     camera.updateProjectionMatrix();
     this.sun.shadow.normalBias = 0.004 * radius;
-    this.ground.lay(up, centre, height, radius);
+    this.ground.lay(up, centre, height, radius, travel);
   }
 
   setTheme(dark: boolean): void {

@@ -163,11 +163,16 @@ export class Tree {
   }
 
   private follow(component: Component): void {
+    const next = this.followed === component ? null : component;
+    this.actions.follow(next);
+    this.showFollowed(next);
+  }
+
+  /** Marks the component that the camera follows. */
+  showFollowed(component: Component | null): void {
     const before = this.followed;
-    this.followed = before === component ? null : component;
-    this.actions.follow(this.followed);
-    if (before) this.mark(before);
-    this.mark(component);
+    this.followed = component;
+    for (const one of [before, component]) if (one) this.mark(one);
   }
 
   /** Shows what a component is now: hidden, selected, dim, followed, traced. */

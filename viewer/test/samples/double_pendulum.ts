@@ -104,9 +104,9 @@ export function doublePendulum(): ViewData {
     ground: [{ kind: "box", size: [0.5, 0.3, 0.08], p: [0, 0, 0.14], q: [1, 0, 0, 0], colour: null }],
     meshes: [],
     joints: [
-      { name: "shoulder", type: "Revolute", draw: "hinge", first: -1, second: 0, frames: [{ p: [0, 0, 0], q: turned }, { p: [0, 0, L / 2], q: turned }], size: 0.25 },
-      { name: "elbow", type: "Revolute", draw: "hinge", first: 0, second: 1, frames: [{ p: [0, 0, -L / 2], q: turned }, { p: [0, 0, L / 2], q: turned }], size: 0.22, redundant: ["rotation about x"] },
-      { name: "stop", type: "Contact", draw: "contact", first: -1, second: 1, frames: [{ p: [1.2, 0, -1], q: zTo([-1, 0, 0]) }, { p: [0, 0, -L / 2], q: [1, 0, 0, 0] }], size: 0.4, switchable: true },
+      { name: "shoulder", type: "Revolute", draw: "hinge", first: -1, second: 0, frames: [{ p: [0, 0, 0], q: turned }, { p: [0, 0, L / 2], q: turned }] },
+      { name: "elbow", type: "Revolute", draw: "hinge", first: 0, second: 1, frames: [{ p: [0, 0, -L / 2], q: turned }, { p: [0, 0, L / 2], q: turned }], redundant: ["rotation about x"] },
+      { name: "stop", type: "Contact", draw: "contact", first: -1, second: 1, frames: [{ p: [1.2, 0, -1], q: zTo([-1, 0, 0]) }, { p: [0, 0, -L / 2], q: [1, 0, 0, 0] }], switchable: true },
     ],
     forces: [
       { name: "return spring", type: "SpringDamper", draw: "coil", points: [{ body: -1, p: [-1.6, 0, 0] }, { body: 0, p: [0, 0, -0.2] }], natural: 1.4 },

@@ -49,7 +49,7 @@ export function gallery(): ViewData {
   DRAWINGS.forEach((draw, i) => {
     const p: Vector = [(i % 7) * 1.5, Math.floor(i / 7) * 2, 1];
     const body = add(`joints.${draw}`, p, [{ kind: "box", size: [0.3, 0.3, 0.3], p: [0, 0.35, 0] }]);
-    joints.push({ name: draw, type: draw, draw, first: -1, second: body, frames: [{ p: draw === "distance" ? [p[0], p[1], 0.2] : p, q: ONE }, { p: [0, 0, 0], q: ONE }], size: 0.4, switchable: draw === "contact" });
+    joints.push({ name: draw, type: draw, draw, first: -1, second: body, frames: [{ p: draw === "distance" ? [p[0], p[1], 0.2] : p, q: ONE }, { p: [0, 0, 0], q: ONE }], switchable: draw === "contact" });
   });
   FORCES.forEach((draw, i) => {
     const p: Vector = [i * 1.3, -2, 1];

@@ -35,7 +35,6 @@ export function chain(bodies = 60, frames = 10_000): ViewData {
     first: i - 1,
     second: i,
     frames: [{ p: i ? [0, 0, -length / 2] : [0, 0, 0], q: about([1, 0, 0], -Math.PI / 2) }, { p: [0, 0, length / 2], q: about([1, 0, 0], -Math.PI / 2) }],
-    size: 0.06,
   }));
   const angle = Float64Array.from({ length: frames }, (_, i) => Math.sin(2.1 * 0.002 * i));
   return {
