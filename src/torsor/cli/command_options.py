@@ -95,6 +95,17 @@ PLOT = option(
     "DIR",
     "Write energy.png, drift.png, coordinates.png, reactions.png, paths.png; events.png and drives.png where there are any.",
 )
+HTML = option("FILE.html", "Write one HTML file that shows it, offline, in any browser.", "--html")
+VIEW = typer.Option("--view", help="Show the result in the browser.")
+SHOWN = typer.Argument(
+    metavar="FILE.nc|CASE|FILE",
+    help="A result; or a case, a Python file that defines `model` or `build()`, a robot (FILE.urdf, MJCF: FILE.xml), a component.",
+)
+COMPARE = option("FILE.nc", "A second result, shown as a ghost. Repeatable.", "--compare")
+PORT = typer.Option(
+    "--port", metavar="N", help="The port of the page on this machine. Default: a free one.", show_default=False
+)
+NO_BROWSER = typer.Option("--no-browser", help="Print the address and start no browser.")
 CHECKPOINT = option("DIR", "Keep the run in this folder, so that `torsor resume DIR` can go on with it.")
 EVERY = number("SECONDS", "Seconds on the clock between checkpoints. Default: 60.")
 INTERVAL = number("SECONDS", "Simulated seconds between checkpoints.")

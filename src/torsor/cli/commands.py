@@ -21,6 +21,7 @@ from . import (
     kinematics_command,
     statics_commands,
     study_command,
+    view_command,
 )
 from .command_options import (
     AGAIN,
@@ -32,6 +33,7 @@ from .command_options import (
     FOLDER,
     FORMULATION,
     GRAPH,
+    HTML,
     INTERVAL,
     LATER,
     MAP,
@@ -51,6 +53,7 @@ from .command_options import (
     TOLERANCE,
     UNTIL,
     VERSION,
+    VIEW,
 )
 from .output_files import draw, folder_for, written_as, written_to
 
@@ -88,6 +91,8 @@ def run(
     ranks: Annotated[int | None, RANKS] = None,
     start: Annotated[list[str] | None, START] = None,
     reactions: Annotated[str | None, REACTIONS] = None,
+    html: Annotated[str | None, HTML] = None,
+    view: Annotated[bool, VIEW] = False,
 ):
     """Simulate a case or a model file, and report how accurate the result is."""
     from .. import simulate
@@ -109,12 +114,14 @@ def run(
     outs = written_as(out, csv)
     if plot is not None:
         folder_for(plot)
+    view_command.refuse_early(html, view)
 
     kept = _resumable_arguments(checkpoint, checkpoint_every, checkpoint_interval, found)
     found.tell()
     return _run_and_report(
-        lambda: simulate(found.model, parameters=found.parameters, **arguments, **kept), found, checkpoint, outs, plot
-    )
+        lambda: simulate(found.model, parameters=found.parameters, **arguments, **kept), found, checkpoint, outs, plot,
+        (html, view),
+    )  # fmt: skip
 
 
 @app.command()
@@ -156,8 +163,11 @@ def _resumable_arguments(folder, every, interval, found):
     return arguments
 
 
-def _run_and_report(run, found, folder, outs, plot):
-    """Carry out a run, tell how it went and keep its result. Returns the exit status."""
+def _run_and_report(run, found, folder, outs, plot, page=(None, False)):
+    """Carry out a run, tell how it went, keep its result and show it. Returns the exit status.
+
+    page   the HTML file, and whether the result is shown in the browser
+    """
     from ..run.interrupt_signals import defer_signals
     from .model_source import command, explain_user_errors
 
@@ -180,7 +190,9 @@ def _run_and_report(run, found, folder, outs, plot):
     with defer_signals() as note:  # what was computed is written first
         outcome = _report_result(data, folder, outs, plot, status, trouble, [str(doubt.message) for doubt in doubts])
     if note.signal is not None and outcome == DONE:
-        outcome = complain("interrupted", TERMINATED if note.signal == signal.SIGTERM else INTERRUPTED)
+        return complain("interrupted", TERMINATED if note.signal == signal.SIGTERM else INTERRUPTED)
+    if any(page):
+        view_command.show_result(data, *page)
     return outcome
 
 
@@ -255,7 +267,7 @@ def info(
 for command in (
     check_command.check, component_commands.save, component_commands.trust, study_command.study,
     kinematics_command.kinematics, assemble_command.assemble,
-    statics_commands.equilibrium, statics_commands.modes,
+    statics_commands.equilibrium, statics_commands.modes, view_command.view,
 ):  # fmt: skip
     app.command()(command)
 

@@ -22,9 +22,13 @@ def save_html(what: Any, file: str | os.PathLike, model: Any = None, compare: An
     >>> data = ts.simulate(model, 2.0)
     >>> ts.save_html(data, "pendulum.html")
     """
-    text = page_with(data_of(what, "save_html", model, compare))
+    write_page(data_of(what, "save_html", model, compare), file)
+
+
+def write_page(data: dict[str, Any], file: str | os.PathLike) -> None:
+    """Write the page with these data to a file, whole or not at all."""
+    text = page_with(data)
     try:
-        path = os.fspath(file)
-        replace(path, text.encode())
+        replace(os.fspath(file), text.encode())
     except (OSError, TypeError, ValueError) as error:
         raise ResultError(f"cannot write {file!r}: {getattr(error, 'strerror', None) or error}") from None

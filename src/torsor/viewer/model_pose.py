@@ -11,7 +11,9 @@ from ..lie import pose_stacks
 from .body_graph import redundant_rows
 
 
-def start_poses(model: Any) -> tuple[tuple[np.ndarray, np.ndarray] | None, dict[str, Any]]:
+def start_poses(
+    model: Any, parameters: dict | None = None
+) -> tuple[tuple[np.ndarray, np.ndarray] | None, dict[str, Any]]:
     """Positions and quaternions at the start of a run, and what is known of the model; None where it has no start: it is then
     shown as it was described, with the reason."""
     from ..stepping import Simulation
@@ -19,7 +21,7 @@ def start_poses(model: Any) -> tuple[tuple[np.ndarray, np.ndarray] | None, dict[
     if not model.bodies:
         return None, {}
     try:
-        sim = Simulation(deepcopy(model))  # the model itself can still be changed
+        sim = Simulation(deepcopy(model), parameters=parameters)  # the model itself can still be changed
         motion = sim.state.motion
         system = sim._prepared.system
         info = {

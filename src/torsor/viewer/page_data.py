@@ -10,6 +10,7 @@ from ..lie import pose_stacks
 from ..scene.scene import scene
 from .body_graph import body_graph, redundant_rows
 from .meshes import with_meshes
+from .model_pose import start_poses
 from .run_data import run_data
 
 FORMAT, VERSION = "torsor-view", 1
@@ -152,12 +153,10 @@ def _is_number(x):
     return isinstance(x, (int, float, np.number)) and not isinstance(x, bool)
 
 
-def model_data(model: Any) -> dict[str, Any]:
+def model_data(model: Any, parameters: dict | None = None) -> dict[str, Any]:
     """The page of a model as it starts."""
-    from .model_pose import start_poses
-
-    scenery = {**scene(model)}
-    poses, info = start_poses(model)
+    scenery = {**scene(model, parameters)}
+    poses, info = start_poses(model, parameters)
     if poses is not None:
         p, q = poses
         scenery["bodies"] = [{**b, "p": x.tolist(), "q": r.tolist()} for b, x, r in zip(scenery["bodies"], p, q)]

@@ -1,8 +1,79 @@
-"""When switchable constraints are engaged, as rows of the viewer's time line."""
+"""When switchable constraints are engaged, as rows of the viewer's time line.
+
+A constraint changes between engaged and released only at events. Between two events its state is known
+
+    from its multipliers, which a result has at its outputs: exactly 0 while it is released                                (1)
+    from its own event at the end: one that opens it was engaged before, one that closes it was released                   (2)
+    from its own event at the beginning, where that always leads to the same state                                         (3)
+
+Where none of them tells, the state before is continued and the row is marked as unknown.
+"""
 
 from typing import Any
+
+import numpy as np
+
+BEFORE = {
+    "lift": True,
+    "slide": True,
+    "touch": False,
+    "lower": False,
+    "upper": False,
+    "stick": False,
+    "break": True,
+}  # (2)
+AFTER = {"lift": False, "slide": False, "stick": True, "break": False}  # (3)
+SURE = 1e-13  # multiplier / largest one of the constraint, above which it is not rounding
 
 
 def engagement_rows(data: Any, scenery: dict) -> list[dict[str, Any]]:
     """One row for each constraint that events switch, with the spans of time in which it is engaged."""
-    return []
+    if "multiplier" not in data or "constraint" not in data.coords or not data.sizes.get("time"):
+        return []
+    labels = [str(x).rpartition("[")[0] or str(x) for x in data["constraint"].values]
+    times = np.asarray(data["time"].values, float)
+    moments, names = np.zeros(0), []
+    if "event_time" in data:
+        moments, names = np.asarray(data["event_time"].values, float), list(map(str, data["event_name"].values))
+    found = []
+    for name in dict.fromkeys(j["name"] for j in scenery["joints"] if j["switchable"]):
+        columns = [k for k, label in enumerate(labels) if label == name]
+        if columns:
+            multipliers = np.abs(np.asarray(data["multiplier"].values[:, columns], float)).max(axis=1)
+            found.append({"name": name, **_row(name, multipliers, times, moments, names)})
+    return found
+
+
+def _row(name, multipliers, times, moments, names):
+    """Spans in which one constraint is engaged."""
+    own = [n.rpartition(".")[2] if n.rpartition(".")[0] == name else "" for n in names]
+    loaded = multipliers > SURE * np.nanmax(multipliers, initial=0.0)
+    edges = np.unique(np.concatenate([times[:1], moments, times[-1:]]))
+    here: dict[float, list[str]] = {}
+    for moment, verb in zip(moments, own):
+        if verb:
+            here.setdefault(float(moment), []).append(verb)
+    first, last = np.searchsorted(times, edges, "right"), np.searchsorted(times, edges, "left")
+    spans: list[list[float]] = []
+    state, unknown = False, False
+    for k in range(len(edges) - 1):
+        start, end = float(edges[k]), float(edges[k + 1])
+        inside = loaded[first[k] : last[k + 1]]
+        begins = [AFTER[v] for v in here.get(start, ()) if v in AFTER]
+        ends = [BEFORE[v] for v in here.get(end, ()) if v in BEFORE]
+        if inside.any():
+            state = True  # (1)
+        elif begins:
+            state = begins[-1]  # (3)
+        elif ends:
+            state = ends[0]  # (2)
+        elif len(inside):
+            state = False  # (1)
+        elif len(edges) > 2:
+            unknown = True
+        if state and spans and spans[-1][1] == start:
+            spans[-1][1] = end
+        elif state:
+            spans.append([start, end])
+    silent = not loaded.any() and any(v in ("stick", "slide", "reverse") for v in own)
+    return {"spans": spans, "unknown": bool(unknown or silent)}

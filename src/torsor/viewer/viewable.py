@@ -8,14 +8,16 @@ from ..model.model import Model
 from .page_data import model_data, page_data, scene_of_result
 
 
-def data_of(what: Any, owner: str, model: Any = None, compare: Any = None) -> dict[str, Any]:
-    """The data of the page that shows something; owner: the function that was called, for messages."""
+def data_of(
+    what: Any, owner: str, model: Any = None, compare: Any = None, parameters: dict | None = None
+) -> dict[str, Any]:
+    """The data of the page that shows something; owner: the function that was called, for messages; parameters: of a model."""
     if model is not None and not isinstance(model, Model):
         raise OptionError(f"{owner}: model must be a torsor.Model, got {quantity.show(model)}")
     if isinstance(what, Model):
         if compare is not None:
             raise OptionError(f"{owner}: compare= needs a result to compare with, and a model was given")
-        return model_data(what)
+        return model_data(what, parameters)
     if _is_result(what):
         others = [] if compare is None else list(compare) if isinstance(compare, (list, tuple)) else [compare]
         for other in others:

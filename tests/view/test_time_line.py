@@ -1,0 +1,76 @@
+"""Rows of the time line: a constraint is engaged exactly when the physics of simple cases says so."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor.scene.scene import scene
+from torsor.viewer.time_line import engagement_rows
+
+G = 9.81
+
+
+def rows(model, data):
+    return {row["name"]: row for row in engagement_rows(data, scene(model))}
+
+
+@pytest.mark.parametrize("outputs", [7, 80])
+def test_a_ball_that_bounces_is_not_held_until_it_rests(outputs):
+    """Heights 0.9 m and restitution ½: it rests after t = √(2h/g) (1 + e)/(1 − e)."""
+    model = ts.Model("ball", gravity=(0, 0, -G))
+    ball = model.body("ball", mass=1.0, inertia=ts.inertia.sphere(1.0, 0.1), at=(0, 0, 1.0))
+    model.add(ts.Contact("floor", model.ground, ball, radius=0.1, plane=(0, 0, 0), restitution=0.5))
+    data = ts.simulate(model, 4.0, outputs=outputs)
+    row = rows(model, data)["floor"]
+    rest = np.sqrt(2 * 0.9 / G) * 3
+    ((start, end),) = row["spans"]
+    assert abs(start - rest) < 1e-4 and end == 4.0
+
+
+def test_a_contact_is_released_where_a_force_lifts_the_body():
+    """Pulled upwards with 12 t N: the contact opens where that is the weight."""
+    model = ts.Model("lift", gravity=(0, 0, -G))
+    ball = model.body("ball", mass=1.0, inertia=0)
+    model.add(ts.Contact("floor", model.ground, ball))
+    model.add(ts.PointForce("pull", ball, force=(0, 0, 12.0 * ts.time)))
+    data = ts.simulate(model, 1.0, outputs=10)
+    ((start, end),) = rows(model, data)["floor"]["spans"]
+    assert start == 0 and abs(end - G / 12) < 1e-6
+
+
+def test_a_stop_is_engaged_while_it_is_pressed():
+    """A slider is pushed with 2 cos t against its upper stop: it leaves where the force changes its sign."""
+    model = ts.Model("stop")
+    body = model.body("slider", mass=1.0, inertia=(1, 1, 1))
+    slide = model.add(ts.Prismatic("slide", model.ground, body, point=(0, 0, 0), axis=(1, 0, 0)))
+    model.add(ts.Limit("end", slide, upper=0.2))
+    model.add(ts.JointForce("push", slide, 2 * ca.cos(ts.time)))
+    data = ts.simulate(model, 2.5, outputs=9)
+    ((start, end),) = rows(model, data)["end"]["spans"]
+    assert abs(start - np.arccos(0.9)) < 1e-6 and abs(end - np.pi / 2) < 1e-6  # 2 (1 − cos t) = 0.2
+
+
+def test_friction_is_engaged_while_it_sticks():
+    """A block on a table is pulled with 3t N: it slides from 3t = μ m g on."""
+    model = ts.Model("block", gravity=(0, 0, -G))
+    block = model.body("block", mass=1.0, inertia=(1, 1, 1))
+    floor = model.add(ts.Contact("floor", model.ground, block))
+    model.add(ts.NoRotation("upright", model.ground, block, about=((1, 0, 0), (0, 1, 0), (0, 0, 1))))
+    model.add(ts.Friction("rub", floor, coefficient=0.3))
+    model.add(ts.PointForce("pull", block, force=(3 * ts.time, 0, 0)))
+    data = ts.simulate(model, 2.0, outputs=6)
+    found = rows(model, data)
+    assert found["floor"]["spans"] == [[0.0, 2.0]]
+    ((start, end),) = found["rub"]["spans"]
+    assert start == 0 and abs(end - 0.3 * G / 3) < 1e-6 and not found["rub"]["unknown"]
+
+
+def test_a_released_joint_is_free_from_the_event_on():
+    model = ts.Model("drop", gravity=(0, 0, -G))
+    body = model.body("bob", mass=1.0, inertia=(1, 1, 1), at=(1, 0, 0))
+    hinge = model.add(ts.Revolute("hinge", model.ground, body, point=(0, 0, 0), axis=(0, 1, 0)))
+    model.when(ts.time >= 0.4, ts.release(hinge))
+    data = ts.simulate(model, 1.0, outputs=20)
+    ((start, end),) = rows(model, data)["hinge"]["spans"]
+    assert start == 0 and abs(end - 0.4) < 1e-9
