@@ -8,6 +8,14 @@ const here = dirname(fileURLToPath(import.meta.url));
 const PLACEHOLDER = '<script type="application/json" id="torsor-data">null</script>';
 const LARGEST = 800_000; // bytes
 
+// Shaders of three.js are indented text: tabs at the beginning of their lines are left out.
+const shadersWithoutIndents = {
+  name: "shaders without indents",
+  setup(esbuild) {
+    esbuild.onLoad({ filter: /three\.module\.js$/ }, ({ path }) => ({ contents: readFileSync(path, "utf8").replaceAll(/\\n(\\t)+/g, "\\n"), loader: "js" }));
+  },
+};
+
 const { outputFiles } = await build({
   entryPoints: [join(here, "src/main.ts")],
   bundle: true,
@@ -19,6 +27,7 @@ const { outputFiles } = await build({
   legalComments: "none",
   outdir: "out",
   logLevel: "warning",
+  plugins: [shadersWithoutIndents],
 });
 const output = (extension) => outputFiles.find((file) => file.path.endsWith(extension))?.text ?? "";
 // Inside a script element only "</script" and "<!--" have a meaning for the parser of HTML.

@@ -5,8 +5,9 @@ import { Card } from "./card.ts";
 import { Clock } from "./clock.ts";
 import { diagnosisPage } from "./diagnosis.ts";
 import { make, Tooltip } from "./dom.ts";
+import { factsAt, swatchOf } from "./facts.ts";
 import { History } from "./history.ts";
-import { engagedAt } from "./intervals.ts";
+import { Engagement } from "./intervals.ts";
 import { helpSheet, listenToKeys } from "./keyboard.ts";
 import { Layout } from "./layout.ts";
 import { Mechanism } from "./mechanism.ts";
@@ -14,7 +15,7 @@ import { ModeList } from "./mode_list.ts";
 import { Mode } from "./modes.ts";
 import type { Component, Layer } from "./parts.ts";
 import { Playback } from "./playback.ts";
-import { formatValue, Plots } from "./plots.ts";
+import { Plots } from "./plots.ts";
 import { Pointing } from "./pointing.ts";
 import { Saving } from "./saving.ts";
 import { SceneControl } from "./scene_control.ts";
@@ -26,9 +27,11 @@ import { Timeline } from "./timeline.ts";
 import { Toolbar } from "./toolbar.ts";
 import { Transport } from "./transport.ts";
 import { Tree } from "./tree.ts";
-import type { RowData, ViewData } from "./types.ts";
+import { Triad } from "./triad.ts";
+import type { ViewData } from "./types.ts";
 
 const PERIOD = 2; // seconds in which one period of a mode is shown
+const IMPACT = 0.12; // seconds that an impact is shown
 const LIVE_PLOTS = 500; // milliseconds between two pictures of growing curves
 const LAYERS: Layer[] = ["bodies", "ground", "joints", "forces", "frames", "centres", "ellipsoids", "reactions"];
 
@@ -49,6 +52,7 @@ export class App {
     () => this.scene.select(null),
     (component) => this.factsNow(component),
   );
+  private readonly triad = new Triad((axis) => this.scene.look(axis));
   private readonly help = helpSheet();
   private readonly saving = new Saving(this);
   private readonly tree: Tree;
@@ -63,7 +67,7 @@ export class App {
   private atLiveEnd = true;
   private livePlots = 0;
   private ghost: number | null = null;
-  private rows = new Map<string, RowData>();
+  private engagement = new Engagement();
   private poses = new Float64Array(0);
   private dark = matchMedia("(prefers-color-scheme: dark)").matches;
 
@@ -72,13 +76,13 @@ export class App {
     const { layout, scene, clock } = this;
     root.append(this.tooltip.element, this.help);
     layout.bottom.append(this.transport.element, this.timeline.element);
-    layout.stage.append(this.card.element);
+    layout.stage.append(this.card.element, this.triad.element);
     this.tree = new Tree({
       select: (component) => scene.select(component),
       changed: (component) => scene.componentChanged(component),
       follow: (component) => scene.follow(component),
       trace: (component) => component && scene.trace(component),
-      swatch: (component) => this.swatch(component),
+      swatch: (component) => swatchOf(component, this.mechanism),
     });
     this.toolbar = new Toolbar(layout.tools, scene, {
       theme: () => this.setDark(!this.dark),
@@ -142,12 +146,6 @@ export class App {
     void this.plots.rebuild();
   }
 
-  private swatch(component: Component): string {
-    if (component.kind === "body") return `#${this.mechanism?.colours[component.index]?.getHexString() ?? "808080"}`;
-    if (component.kind === "joint") return this.data?.joints?.[component.index]?.redundant?.length ? "#e0338f" : "#5b6472";
-    return component.kind === "force" ? "#3f9b8f" : "#9aa3ae";
-  }
-
   /** Shows data in place of what was shown. `again`: the same model changed, so camera and time stay. */
   async open(data: ViewData, again = false): Promise<void> {
     if (data.format !== "torsor-view" || data.version !== 1) throw new Error(`its format is ${data.format} ${data.version}, this page reads torsor-view 1`);
@@ -187,6 +185,7 @@ export class App {
       if (!this.stage || !again) this.makeStage(data, heavy);
     } catch (error) {
       this.stage = null;
+      this.triad.element.remove();
       this.layout.stage.append(make("p", { class: "no-scene" }, `The scene cannot be drawn: ${(error as Error).message}. Plots and time line still work.`));
       return;
     }
@@ -204,6 +203,13 @@ export class App {
     const stage = new Stage(this.layout.stage, data.up ?? [0, 0, 1], heavy);
     this.stage = stage;
     stage.beforeDraw = () => this.scene.update(this.current?.frame(this.clock.time) ?? 0);
+    let seen = "";
+    stage.afterDraw = () => {
+      const camera = stage.cameras.active;
+      const now = camera.quaternion.toArray().join();
+      if (now !== seen) this.triad.update(camera);
+      seen = now;
+    };
     stage.setTheme(this.dark);
     this.pointing = new Pointing(stage, () => this.mechanism?.parts ?? null, this.tooltip, {
       select: (component) => this.scene.select(component),
@@ -226,7 +232,7 @@ export class App {
     layout.right.set("Diagnosis", diagnosisPage(data, { choose: (name) => scene.selectName(name), seek: (t) => this.clock.seek(t) }));
     this.openModes(data);
     this.listSignals();
-    await scene.arrows?.open(this.current);
+    scene.arrows?.open(this.current);
     this.toolbar.build(this.runs.map((run, i) => run.name || `run ${i + 1}`), this.run, data.views ?? [], this.stage !== null);
     if (again) await this.plots.rebuild();
     else await this.plotFirst();
@@ -277,7 +283,8 @@ export class App {
 
   private takeRun(): void {
     const run = this.current;
-    this.rows = new Map((run?.data.rows ?? []).map((row) => [row.name, row]));
+    const contacts = (this.data?.joints ?? []).filter((joint) => joint.draw === "contact").map((joint) => joint.name);
+    this.engagement = new Engagement(run?.data.rows, run?.data.events, contacts);
     this.clock.setRange(run?.start ?? 0, run?.end ?? 0);
     this.timeline.setRun(run ? run.data : null);
     this.transport.setTimes(run?.times ?? []);
@@ -292,7 +299,7 @@ export class App {
     this.run = index;
     this.takeRun();
     this.scene.traces?.rebuild();
-    await this.scene.arrows?.open(run);
+    this.scene.arrows?.open(run);
     this.plots.run = index;
     this.listSignals();
     await this.plots.rebuild();
@@ -336,27 +343,15 @@ export class App {
     else if (mechanism && this.current?.sample(t)) mechanism.move(this.current.now);
     const ghost = this.ghost === null ? null : this.runs[this.ghost];
     if (ghost?.sample(t)) mechanism?.move(ghost.now, mechanism.ghosts);
-    mechanism?.setEngaged((name) => {
-      const row = this.rows.get(name);
-      return row ? engagedAt(row, t) : null;
-    });
+    mechanism?.setEngaged((name) => this.engagement.at(name, t, IMPACT * this.clock.speed));
     if (this.live) this.atLiveEnd = t >= this.clock.end - 1e-12;
     if (this.card.component) this.card.update();
     this.stage?.request();
   }
 
   private factsNow(component: Component): [string, string][] {
-    const frame = component.kind === "body" ? this.mechanism?.frames[component.index] : null;
-    if (frame) return [["centre of mass", frame.valid ? [...frame.group.position].map(formatValue).join(", ") : "not a number"]];
-    if (component.kind !== "joint") return [];
-    const facts: [string, string][] = [];
-    const row = this.rows.get(component.name);
-    const engaged = row ? engagedAt(row, this.clock.time) : null;
-    if (engaged !== null) facts.push(["now", engaged ? "engaged" : "released"]);
-    const { force, torque } = this.scene.arrows?.valuesOf(component.index, this.current?.frame(this.clock.time) ?? 0) ?? { force: null, torque: null };
-    if (force !== null) facts.push(["reaction force", `${formatValue(force)} N`]);
-    if (torque !== null) facts.push(["reaction torque", `${formatValue(torque)} N m`]);
-    return facts;
+    const { mechanism, engagement, scene, clock } = this;
+    return factsAt(component, { mechanism, engagement, arrows: scene.arrows, time: clock.time, frame: this.current?.frame(clock.time) ?? 0 });
   }
 
   warn(text: string): void {

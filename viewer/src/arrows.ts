@@ -28,26 +28,43 @@ export class Arrows {
   threshold = 0.01;
   largestForce = 0;
   largestTorque = 0;
+  onLoad: () => void = () => undefined;
+  private run: Playback | null = null;
+  private loading: Promise<void> | null = null;
   private arrows: Arrow[] = [];
   private joints = 0;
   private frames = 0;
 
   constructor(private readonly mechanism: Mechanism) {}
 
+  /** Whether the run has reactions. */
   get available(): boolean {
-    return this.arrows.length > 0;
+    return Boolean(this.run?.data.reactions);
   }
 
-  /** Makes the arrows of a run; old ones go. */
-  async open(run: Playback | null): Promise<void> {
+  /** Takes the reactions of a run; old arrows go. They are decoded when they are needed first. */
+  open(run: Playback | null): void {
     this.mechanism.parts.remove((part) => part.layer === "reactions");
     this.arrows = [];
+    this.run = run;
+    this.loading = null;
+  }
+
+  /** Decodes the reactions and makes their arrows. */
+  load(): Promise<void> {
+    this.loading ??= this.decode();
+    return this.loading;
+  }
+
+  private async decode(): Promise<void> {
+    const { run } = this;
     const reactions = run?.data.reactions;
     if (!reactions) return;
     const order = reactions.joint_index ?? this.mechanism.joints.map((_, i) => i);
-    this.joints = order.length;
     const force = await decode(reactions.force);
     const torque = reactions.torque ? await decode(reactions.torque) : null;
+    if (run !== this.run) return;
+    this.joints = order.length;
     this.frames = this.joints ? Math.floor(force.length / (3 * this.joints)) : 0;
     this.largestForce = largestNorm(force);
     this.largestTorque = torque ? largestNorm(torque) : 0;
@@ -55,6 +72,7 @@ export class Arrows {
       if (this.largestForce > 0) this.add(joint, column, force, this.largestForce, FORCE, 1);
       if (torque && this.largestTorque > 0) this.add(joint, column, torque, this.largestTorque, TORQUE, 2);
     });
+    this.onLoad();
   }
 
   private add(joint: number, column: number, values: NumberArray, largest: number, colour: THREE.Color, heads: number): void {
@@ -71,7 +89,9 @@ export class Arrows {
   /** Shows the reactions of a frame. */
   update(frame: number): void {
     const { mechanism } = this;
-    if (!this.arrows.length || !mechanism.parts.isVisible("reactions")) return;
+    if (!mechanism.parts.isVisible("reactions")) return;
+    if (!this.loading) void this.load();
+    if (!this.arrows.length) return;
     const row = Math.min(frame, this.frames - 1);
     const reach = 0.3 * mechanism.size * this.scale;
     const thick = 0.006 * mechanism.size;
@@ -99,6 +119,7 @@ export class Arrows {
 
   /** The reaction force and torque of a joint at a frame, as lengths. */
   valuesOf(joint: number, frame: number): { force: number | null; torque: number | null } {
+    if (!this.loading) void this.load();
     const component = this.mechanism.joints[joint];
     const row = Math.min(frame, this.frames - 1);
     const find = (heads: number): number | null => {

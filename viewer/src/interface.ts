@@ -33,7 +33,10 @@ export function interfaceOf(app: App, ready: Promise<void>, errors: string[]): R
     plotted: () => [...app.charts.names],
     plot: (names: string[]) => app.plot(names),
     select: (name: string) => scene.selectName(name),
-    setLayer: (layer: Layer, visible: boolean) => scene.setLayer(layer, visible),
+    setLayer: async (layer: Layer, visible: boolean) => {
+      scene.setLayer(layer, visible);
+      if (layer === "reactions") await scene.arrows?.load();
+    },
     look: (name: string) => scene.look(name),
     setDark: (dark: boolean) => app.setDark(dark),
     selectRun: (run: number) => app.selectRun(run),

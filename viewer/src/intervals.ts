@@ -52,6 +52,39 @@ export function engagedAt(row: RowData, t: number): boolean | null {
   return row.unknown ? null : isInside(row.spans, t);
 }
 
+/** What all constraints do at a time: as their rows say; a contact also counts as engaged for a moment after one of its events. */
+export class Engagement {
+  private rows = new Map<string, RowData>();
+  private impacts = new Map<string, number[]>();
+
+  constructor(
+    rows: RowData[] = [],
+    events: { time: number; name: string }[] = [],
+    contacts: string[] = [],
+  ) {
+    for (const row of rows) this.rows.set(row.name, row);
+    const known = new Set(contacts);
+    for (const event of events) {
+      const name = event.name.slice(0, Math.max(0, event.name.lastIndexOf(".")));
+      if (!known.has(name)) continue;
+      const times = this.impacts.get(name);
+      if (times) times.push(event.time);
+      else this.impacts.set(name, [event.time]);
+    }
+    for (const times of this.impacts.values()) times.sort((a, b) => a - b);
+  }
+
+  /** null where it is unknown. */
+  at(name: string, t: number, moment = 0): boolean | null {
+    const row = this.rows.get(name);
+    const state = row ? engagedAt(row, t) : null;
+    const times = this.impacts.get(name);
+    if (state || !times || !(moment > 0)) return state;
+    const last = times[frameAt(times, t)];
+    return last <= t && t - last < moment ? true : (state ?? false);
+  }
+}
+
 /** Values at which an axis has labels. */
 export function ticks(from: number, to: number, most: number): number[] {
   const span = to - from;

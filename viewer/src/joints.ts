@@ -103,6 +103,28 @@ function rod(data: JointData, anchors: [Anchor, Anchor], size: number, make: (si
   };
 }
 
+/** A disc in the plane of a contact, under the point of the second body; larger while the contact is closed. */
+function footprint(data: JointData, anchors: [Anchor, Anchor], size: number, make: (side: 0 | 1, geometry: string, local: THREE.Matrix4, colour: THREE.Color) => Part): JointView {
+  const frame = place(data.frames[0].p, data.frames[0].q);
+  const disc = make(0, "cylinder", new THREE.Matrix4(), RELEASED);
+  const toFrame = new THREE.Matrix4();
+  const inverse = frame.clone().invert();
+  const point = new THREE.Vector3();
+  let radius = 0.25 * size;
+  const view: JointView = {
+    parts: [disc],
+    update: () => {
+      disc.off = !(anchors[0].valid && anchors[1].valid);
+      if (disc.off) return;
+      toFrame.copy(anchors[0].matrix).invert().premultiply(inverse);
+      point.set(...data.frames[1].p).applyMatrix4(anchors[1].matrix).applyMatrix4(toFrame);
+      disc.local.copy(inside(frame, [point.x, point.y, 0], [radius, radius, 0.06 * size]));
+    },
+  };
+  addEngagement(view, (data.redundant?.length ?? 0) > 0, (engaged) => (radius = (engaged ? 0.6 : 0.25) * size));
+  return view;
+}
+
 /** Makes the parts of a joint between two anchors. */
 export function jointView(data: JointData, anchors: [Anchor, Anchor], component: Component, size: number, ground: Anchor): JointView {
   const redundant = (data.redundant?.length ?? 0) > 0;
@@ -116,6 +138,7 @@ export function jointView(data: JointData, anchors: [Anchor, Anchor], component:
     layer: "joints",
   });
   let view: JointView;
+  if (data.draw === "contact" && data.frames.length > 1) return footprint(data, anchors, size, make);
   if (data.draw === "distance" && data.frames.length > 1) view = rod(data, anchors, size, make, ground);
   else {
     const pieces = PIECES[data.draw] ?? PIECES.other;
@@ -133,12 +156,13 @@ export function jointView(data: JointData, anchors: [Anchor, Anchor], component:
 }
 
 /** A switchable constraint has the colour of what it does now. */
-function addEngagement(view: JointView, redundant: boolean): void {
+function addEngagement(view: JointView, redundant: boolean, changed: (engaged: boolean) => void = () => undefined): void {
   const own = view.parts.map((part) => part.colour);
   let before: boolean | null = null;
   view.setEngaged = (engaged) => {
     if (engaged === before) return false;
     before = engaged;
+    changed(engaged);
     view.parts.forEach((part, i) => {
       part.colour = redundant && engaged ? own[i] : engaged ? ENGAGED : RELEASED;
     });

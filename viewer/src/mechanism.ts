@@ -85,7 +85,8 @@ export class Mechanism {
 
   /** How large a joint is drawn: so that its sleeve encloses the bars that it connects, between 3 and 12 % of the mechanism. */
   private jointSize(joint: JointData): number {
-    const size = joint.size && joint.size > 0 ? joint.size : this.size;
+    const { size } = this;
+    if (joint.radius && joint.radius > 0) return 1.5 * joint.radius;
     let radius = 0;
     [joint.first, joint.second].forEach((body, side) => {
       const frame = joint.frames[side];

@@ -217,7 +217,7 @@ export class Plots {
       const name = event.dataTransfer?.getData("text/plain");
       if (name) this.onDrop(name, chart < 0 ? null : chart);
     });
-    const observer = new ResizeObserver(() => this.resize());
+    const observer = new ResizeObserver(() => requestAnimationFrame(() => this.resize()));
     observer.observe(this.list);
     observer.observe(this.element);
     const follow = (): void => {

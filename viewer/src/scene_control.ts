@@ -34,6 +34,7 @@ export class SceneControl {
     this.stage = stage;
     this.mechanism = mechanism;
     this.arrows = new Arrows(mechanism);
+    this.arrows.onLoad = () => stage.request();
     if (this.traces) stage.scene.remove(this.traces.group);
     this.traces?.clear();
     this.traces = new Traces(run);

@@ -53,6 +53,8 @@ export interface JointData {
   second: number;
   frames: Pose[];
   size?: number | null;
+  /** Of a contact or a rolling wheel. */
+  radius?: number | null;
   redundant?: string[];
   switchable?: boolean;
   rows?: string[];
