@@ -8,6 +8,7 @@ from test_variational import moved, rubbing, snaking
 import torsor as ts
 
 FORMS = ("generalized-alpha", "generalized-alpha-2")
+METHODS = (*FORMS, "hht")
 SYSTEMS = {
     "loop": (lambda: ts.cases.load("four-bar", n=1), "relative"),
     "friction and states": (rubbing, "relative"),
@@ -18,7 +19,7 @@ SYSTEMS = {
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-@pytest.mark.parametrize("method", FORMS)
+@pytest.mark.parametrize("method", METHODS)
 def test_the_order_holds_with_loops_friction_states_and_velocity_constraints(name, method):
     assert abs(order_of(method, *SYSTEMS[name], (100, 200)) - 2) < 0.15
 
@@ -40,6 +41,39 @@ def test_an_infinitely_fast_oscillation_shrinks_by_rho_in_each_step(rho):
         return
     swing = np.maximum.accumulate(size[::-1])[::-1]  # the largest from there on
     assert (swing[110] / swing[60]) ** (1 / 50) == pytest.approx(rho, rel=0.05)
+
+
+def hht_amplification(alpha, frequency):
+    """The matrix of a step of (x, h v, h² a), of a mass on a spring with ω h = frequency, from Hilber's formulas."""
+    gamma, beta = 0.5 + alpha, (1 + alpha) ** 2 / 4
+    after = np.array([[1, 0, -beta], [0, 1, -gamma], [(1 - alpha) * frequency**2, 0, 1]])
+    return np.linalg.solve(after, np.array([[1, 1, 0.5 - beta], [0, 1, 1 - gamma], [-alpha * frequency**2, 0, 0]]))
+
+
+def spring(stiffness):
+    """A mass of 1 kg on a spring that begins at rest, 1 m off."""
+    model = ts.Model("mass")
+    body = model.body("body", mass=1.0, inertia=(1, 1, 1), at=(1, 0, 0))
+    rail = model.add(ts.Prismatic("rail", model.ground, body, axis=(1, 0, 0)))
+    model.add(ts.JointForce("spring", rail, value=-stiffness * (1 + rail.coordinate[0])))
+    return model
+
+
+@pytest.mark.filterwarnings("ignore::torsor.AccuracyWarning")
+@pytest.mark.parametrize("alpha", [0.0, 0.1, 1 / 3])
+@pytest.mark.parametrize("frequency", [0.3, 3.0, 300.0])
+def test_hht_damps_as_its_amplification_matrix_says(alpha, frequency):
+    """Every step is the matrix times the state before; its spectral radius is that of the closed form at both ends."""
+    n, h = 30, 0.01
+    run = {"outputs": n, "method": f"hht:alpha={alpha}", "step": h, "formulation": "relative"}
+    data = ts.simulate(spring((frequency / h) ** 2), n * h, **run)
+    A, y = hht_amplification(alpha, frequency), np.array([1.0, 0.0, -(frequency**2)])
+    for k in range(n + 1):
+        np.testing.assert_allclose(data.position.values[k, 0, 0], y[0], atol=1e-9)
+        y = A @ y
+    largest = lambda frequency: np.abs(np.linalg.eigvals(hht_amplification(alpha, frequency))).max()
+    assert largest(1e-3) == pytest.approx(1.0, abs=1e-6)
+    assert largest(1e6) == pytest.approx((1 - alpha) / (1 + alpha), rel=1e-3)
 
 
 def test_velocities_satisfy_the_constraints_where_this_is_promised():

@@ -16,7 +16,7 @@ d, dd   unknowns of a step, mean velocities and impulses of the rows in use, or 
         correction of them
 L       factors of the equations of such a step
 m       momenta that it leaves with
-affine  what the way and the velocities of a step of generalised-α are in its accelerations, and states in their rates
+known   numbers with which the equations that a method defines for its steps are set up
 way     of the configuration, over the length of the step
 a       accelerations
 b       velocities (or momenta) that it ends with
@@ -83,9 +83,9 @@ SIGNATURES = {
             "leaving:      t h x p lam d → m",
             "landing:      t h x y p lam d m → b",
             "landing_slope: t h x y p lam d m → state_slope",
-            "alpha_factor: t h x p lam affine d → L",
-            "alpha:        t h x p lam affine d L → dd way",
-            "alpha_way:    t h x p lam affine d → way",
+            "newton_factor: t h x p lam known d → L",
+            "newton_step:  t h x p lam known d L → dd way",
+            "newton_way:   t h x p lam known d → way",
             "acceleration: t x p xdot → a",
             "turns:        t x p → turn",
             "spin:         t x p → spin",

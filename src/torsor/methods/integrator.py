@@ -1,11 +1,15 @@
 """What a method of integration is."""
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 from ..lie import MAPS
 from ..registry import configured, lookup, registered
+from ..source_files import class_digest
 
+OWN_EQUATIONS = "equations of "  # beginning of the entry of `required` that names a method with equations of its own
+OWN_KERNELS = ("newton_factor", "newton_step", "newton_way")  # kernels of such equations
 EXPLICIT_STEP = ("torsor.methods.explicit_step", "explicit")  # the step of all explicit Runge–Kutta methods
 
 
@@ -18,7 +22,7 @@ class Integrator(ABC):
               the new state in the next place of xs, the way to it in u, an estimate of its error in e, ẋ at the start in
               K[0] and near the end in the last row of K, and returns ACCEPTED, or NOT_SOLVED where a shorter step may help
     history   rows that it keeps of earlier steps; a jump forgets them
-    needs     kernels beyond those of every run: "local", "slope", "leap" …
+    needs     kernels beyond those of every run: "local", "slope", "leap" …; those of its own equations are required besides
     meets     whether a step ends on the constraints by itself, so that no projection follows it
     maps      from the algebra to the group with which it keeps its order
     reversible  maps with which a step back leads to where it began
@@ -43,12 +47,38 @@ class Integrator(ABC):
 
     @abstractmethod
     def tables(self):
-        """`stages`, and what else of the record `Method` the step reads, as arrays."""
+        """`stages`, and what else of the record `Method` the step reads, as arrays; `numbers`: a record of its own numbers, which
+        the step finds by its address, `run.method.numbers`."""
 
     @classmethod
-    @abstractmethod
-    def adaptive(cls):
-        """Whether it estimates its error, so that steps can follow from a tolerance."""
+    def equations(cls, f: Any, map: str, states: Sequence[int], rates: Any) -> dict[str, Any]:
+        """The equations that it defines for a step: CasADi functions of a formulation's vectors, which become kernels.
+
+        The names of their arguments say what they take: t, h, q, v, p, efforts, `known`, numbers that the step sets up, and
+        d, its unknowns.
+
+        newton_factor   … known, d → L              factors of Newton's equations
+        newton_step     … known, d, L → Δd, ΔΔ      a step of Newton's method, and the change of the way
+        newton_way      … known, d → Δ              the way of the configuration, over the length of the step
+
+        states   indices of the user's states in p
+        rates    their rates as a function (t, q, v, p, a, λ)
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def required(cls) -> tuple[str, ...]:
+        """`needs`, and for equations of its own the names of their kernels, and what identifies them."""
+        owners = [base for base in cls.__mro__ if "equations" in vars(base)]
+        if owners[0] is Integrator:
+            return cls.needs
+        digests = " ".join(class_digest(base) for base in (cls, *owners[:-1]))
+        return (*OWN_KERNELS, *cls.needs, f"{OWN_EQUATIONS}{cls.key} {digests}")
+
+
+def keys_with_equations(needs):
+    """Keys of the methods whose own equations are required."""
+    return [name.removeprefix(OWN_EQUATIONS).split()[0] for name in needs if name.startswith(OWN_EQUATIONS)]
 
 
 def integrator_of(method, also=()):

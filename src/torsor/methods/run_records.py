@@ -65,10 +65,7 @@ class Method(Record):
     b: VECTOR
     c: VECTOR
     first: INDICES  # rows of A that belong to each stage of a product of exponentials
-    alpha_m: REAL  # parameters of generalised-α
-    alpha_f: REAL
-    beta: REAL
-    gamma: REAL
+    numbers: COUNT  # address of the record of its own numbers, 0: there is none
     estimate: VECTOR  # weights of the error of a step,
     rough: VECTOR  # and of a second, rougher one; empty: none
     dense: MATRIX  # of the stages within a step, those that follow from A alone included; empty: none
@@ -178,7 +175,7 @@ class Scratch(Record):
     L: VECTOR
     m: VECTOR
     b: VECTOR
-    affine: VECTOR
+    known: VECTOR
     way: VECTOR
     a: VECTOR
     state_slope: VECTOR  # of the user's states, then its factors,

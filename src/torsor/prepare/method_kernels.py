@@ -1,12 +1,14 @@
-"""Kernels of methods that solve equations of the formulation itself in each step: variational methods and generalised-α. As in
-`state_space.py`, they are functions of states."""
+"""Kernels of methods that solve equations of the formulation itself in each step: variational methods, and methods that define
+their equations. As in `state_space.py`, they are functions of states."""
 
 import casadi as ca
 
 from ..elements.quantity import split_column, time
-from ..formulations.graphs import generalized_alpha_equations, variational_equations
+from ..formulations.graphs import variational_equations
 from ..formulations.graphs.run_kernels import eliminate_common_subexpressions
 from ..kernels.signatures import SIGNATURES
+from ..methods.integrator import keys_with_equations
+from ..registry import lookup
 
 
 def parts(f, map, needs, states, rates):
@@ -18,19 +20,9 @@ def parts(f, map, needs, states, rates):
     functions: dict = {}
     if "leap" in needs:
         functions |= variational_equations.functions(f, map)
-    if "alpha" in needs:
-        stabilised = "stabilised" in needs or has_mixed_rows(f)
-        functions |= generalized_alpha_equations.functions(f, map, stabilised, states, rates)
+    for key in keys_with_equations(needs):
+        functions |= lookup("integrator", key).equations(f, map, states, rates)
     return functions
-
-
-def has_mixed_rows(f):
-    """True if position-level rows are in use in a model that also has velocity-level rows: rolling, dry friction.
-
-    With equations at position level alone (index 3) the velocities of the former oscillate against the latter. The oscillation
-    grows where bodies rotate and where steps become short, as they do before friction sticks.
-    """
-    return bool(f.position_rows()) and any(not row.holonomic for row in f.rows)
 
 
 def kernel(state, name):

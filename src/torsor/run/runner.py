@@ -71,11 +71,14 @@ class Runner(RunnerStart):
         self.thresholds = float(projection.threshold), float(at_velocities)
         self.integrates_independent = projection.stages is not None
         self.integrator = integrator
-        self.needs = integrator.needs
+        self.needs = integrator.required()
         self.sizes = {**system.sizes, "p": len(system.p), "outputs": sum(size for _, size in system.layout)}
         control = {"order": integrator.estimated or integrator.order, "gain": 1.0, "steady": 1.0, "growth": 5.0}
         control["implicit"] = "slope" in self.needs
-        self.method = Method(step=loops(module)[name].address, **control | integrator.tables())
+        tables = integrator.tables()
+        self.numbers = tables.pop("numbers", None)  # keeps the record that the method's step reads
+        address = 0 if self.numbers is None else self.numbers.address
+        self.method = Method(step=loops(module)[name].address, numbers=address, **control | tables)
         self.past = Past(
             times=np.zeros(integrator.history), xs=np.zeros((integrator.history, system.state.x)),
             rates=np.zeros((integrator.history, system.state.algebra)),

@@ -167,7 +167,7 @@ class Task:
 
     def needs(self):
         """Kernels that the method needs, and whether reactions are shared among redundant constraints."""
-        return self._integrator().needs + ((SHARE,) if self.reactions == SHARE else ())
+        return self._integrator().required() + ((SHARE,) if self.reactions == SHARE else ())
 
     def _integrator(self):
         """The integrator of the method; an explicit one while `method="auto"` is not decided."""
@@ -189,7 +189,7 @@ class Task:
                 f"model {self.model.name!r}: reactions={SHARE!r} is not supported with {self.ranks.word}s"
             )
         if self.needs():
-            supported = ", ".join(key for key, cls in registered("integrator").items() if not cls.needs)
+            supported = ", ".join(key for key, cls in registered("integrator").items() if not cls.required())
             raise OptionError(
                 f"model {self.model.name!r}: method {self.method!r} is not supported with {self.ranks.word}s; use one of "
                 f"{supported}"

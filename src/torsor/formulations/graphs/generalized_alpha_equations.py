@@ -132,12 +132,23 @@ class Alpha:
         return ca.densify(ca.vertcat(column(C), lower, upper)), solve
 
 
+def has_mixed_rows(f):
+    """True if position-level rows are in use in a model that also has velocity-level rows: rolling, dry friction.
+
+    With equations at position level alone (index 3) the velocities of the former oscillate against the latter. The oscillation
+    grows where bodies rotate and where steps become short, as they do before friction sticks.
+    """
+    return bool(f.position_rows()) and any(not row.holonomic for row in f.rows)
+
+
 def functions(f, map, stabilised, states=(), rates=None):
     """The kernels of a step, as functions of flat vectors; d = (w, z, λ, η). `states` and `rates`: see `Alpha`.
 
-    alpha_factor   (t, h, q, p, efforts, affine, d) → L         factors of Newton's equations
-    alpha          (t, h, q, p, efforts, affine, d, L) → Δd, ΔΔ     a step of Newton's method
-    alpha_way      (t, h, q, p, efforts, affine, d) → Δ
+    newton_factor   (t, h, q, p, efforts, known, d) → L              factors of Newton's equations
+    newton_step     (t, h, q, p, efforts, known, d, L) → Δd, ΔΔ      a step of Newton's method
+    newton_way      (t, h, q, p, efforts, known, d) → Δ
+
+    known contains the numbers of (1) and (5).
     """
     step = Alpha(f, map, stabilised, states, rates)
     factor, solve = step.newton_step()
@@ -149,11 +160,13 @@ def functions(f, map, stabilised, states=(), rates=None):
         "q": step.q,
         "p": step.p,
         "efforts": step.efforts,
-        "affine": step.affine,
+        "known": step.affine,
         "d": step.d,
     }
     return {
-        "alpha_factor": named_function("alpha_factor", inputs, factor),
-        "alpha": named_function("alpha", inputs | {"L": L}, change, ca.jtimes(step.increment(), step.d, change)),
-        "alpha_way": named_function("alpha_way", inputs, step.increment()),
+        "newton_factor": named_function("newton_factor", inputs, factor),
+        "newton_step": named_function(
+            "newton_step", inputs | {"L": L}, change, ca.jtimes(step.increment(), step.d, change)
+        ),
+        "newton_way": named_function("newton_way", inputs, step.increment()),
     }

@@ -24,8 +24,10 @@ import numpy as np
 
 from ...elements import quantity
 from ...errors import OptionError
+from ...formulations.graphs import generalized_alpha_equations
 from ...kernels import call
 from ...kernels.compiled import compiled, entry, reference
+from ...kernels.records import REAL, Record
 from ...registry import register
 from ..error_control import relearn_states
 from ..integrator import Integrator
@@ -34,7 +36,24 @@ from ..status_codes import ACCEPTED, NOT_SOLVED
 from ..trapezoidal_states import depends_on_reactions, evaluate_end, state_change, state_is_worst, states_of
 from ..vector_functions import copy, rate
 
+
+class AlphaNumbers(Record):
+    """Numbers of the method: (1), (2)."""
+
+    alpha_m: REAL  # type: ignore[valid-type]
+    alpha_f: REAL  # type: ignore[valid-type]
+    beta: REAL  # type: ignore[valid-type]
+    gamma: REAL  # type: ignore[valid-type]
+
+
+def alpha_numbers(alpha_m, alpha_f):
+    """The numbers of a method of order 2 with the most damping of what is slow."""
+    gamma = 0.5 - alpha_m + alpha_f
+    return AlphaNumbers(alpha_m=alpha_m, alpha_f=alpha_f, gamma=gamma, beta=(gamma + 0.5) ** 2 / 4)
+
+
 at = reference(Run)
+numbers_at = reference(AlphaNumbers)
 SOLVED = 1e-15  # way of a correction over the size of the model
 SMALL = 1e-12  # way of one from which the next is foretold, or that is rounding where it no longer shrinks
 ENOUGH = 1e-9  # way of one that is rounding of large terms where iterations do not help any more
@@ -46,17 +65,32 @@ GROWN = 3.0  # step over the one before, from which a₀ = v̇₀ as after a jum
 INSTANTS = 2  # that are remembered; two rows each: ẋ, and a, v̇ and s
 
 
-@register("generalized-alpha")
-@dataclass(frozen=True)
-class GeneralizedAlpha(Integrator):
-    """Generalised-α on the group, order 2, constraints at position level (index 3): for stiff and constrained systems with a fixed
-    step. Option `rho`, from 0 to 1 (0.9): what is left of fast oscillations after a step."""
+class AlphaMethod(Integrator):
+    """Base of the methods whose steps are (1) and (2); each has its numbers."""
 
     order = 2
     loop = (__name__, "generalized_alpha")
     history = 2 * INSTANTS
-    needs: ClassVar[tuple] = ("alpha_factor", "alpha", "alpha_way", "acceleration")
+    needs: ClassVar[tuple] = ("acceleration",)
     meets = True
+    stabilised: ClassVar[bool] = False
+
+    @classmethod
+    def equations(cls, f, map, states, rates):
+        stabilised = cls.stabilised or generalized_alpha_equations.has_mixed_rows(f)
+        return generalized_alpha_equations.functions(f, map, stabilised, states, rates)
+
+    @classmethod
+    def adaptive(cls):
+        return False
+
+
+@register("generalized-alpha")
+@dataclass(frozen=True)
+class GeneralizedAlpha(AlphaMethod):
+    """Generalised-α on the group, order 2, constraints at position level (index 3): for stiff and constrained systems with a fixed
+    step. Option `rho`, from 0 to 1 (0.9): what is left of fast oscillations after a step."""
+
     rho: float = 0.9
 
     def __post_init__(self):
@@ -67,12 +101,7 @@ class GeneralizedAlpha(Integrator):
     def tables(self):
         rho = float(self.rho)
         alpha_m, alpha_f = (2 * rho - 1) / (rho + 1), rho / (rho + 1)
-        gamma = 0.5 - alpha_m + alpha_f
-        return {"stages": 2, "alpha_m": alpha_m, "alpha_f": alpha_f, "gamma": gamma, "beta": (gamma + 0.5) ** 2 / 4}
-
-    @classmethod
-    def adaptive(cls):
-        return False
+        return {"stages": 2, "numbers": alpha_numbers(alpha_m, alpha_f)}
 
 
 @register("generalized-alpha-2")
@@ -81,7 +110,7 @@ class StabilisedGeneralizedAlpha(GeneralizedAlpha):
     """Generalised-α on the group, order 2, constraints at position and velocity level (stabilised index 2): as
     `generalized-alpha`, for long steps and where velocities have to satisfy the constraints, too."""
 
-    needs: ClassVar[tuple] = (*GeneralizedAlpha.needs, "stabilised")
+    stabilised: ClassVar[bool] = True
 
 
 @compiled
@@ -115,14 +144,14 @@ def remembered(run, k, t, h):
 @compiled
 def predicted(run, h, x):
     """What Δ and v₁ are in w: (1), (2), and z₁ in ż₁: (3). A guess of w and z₁ in d."""
-    s, method, past, n = run.scratch, run.method, run.past, run.plan.velocities
+    s, method, past, n = run.scratch, numbers_at(run.method.numbers), run.past, run.plan.velocities
     share = (1.0 - method.alpha_f) / (1.0 - method.alpha_m)
-    s.affine[0], s.affine[1] = method.beta * share * h, method.gamma * share * h
+    s.known[0], s.known[1] = method.beta * share * h, method.gamma * share * h
     for m in range(n):
         v, a, accel = past.rates[0, m], past.rates[1, m], past.rates[1, n + m]
         known = (method.alpha_f * accel - method.alpha_m * a) / (1.0 - method.alpha_m)
-        s.affine[2 + m] = v + h * ((0.5 - method.beta) * a + method.beta * known)
-        s.affine[2 + n + m] = v + h * ((1.0 - method.gamma) * a + method.gamma * known)
+        s.known[2 + m] = v + h * ((0.5 - method.beta) * a + method.beta * known)
+        s.known[2 + n + m] = v + h * ((1.0 - method.gamma) * a + method.gamma * known)
         s.d[m] = accel
     for m in range(n, s.d.size):
         s.d[m] = 0.0
@@ -133,7 +162,7 @@ def predicted(run, h, x):
             past.rates[1, 2 * n + 1 + m],
         )
         known = (method.alpha_f * zdot - method.alpha_m * memory) / (1.0 - method.alpha_m)
-        s.affine[2 + 2 * n + m] = z + h * ((1.0 - method.gamma) * memory + method.gamma * known)  # (3)
+        s.known[2 + 2 * n + m] = z + h * ((1.0 - method.gamma) * memory + method.gamma * known)  # (3)
         s.d[n + m] = z
 
 
@@ -160,7 +189,7 @@ def rounding_of_terms(run, h):
     """Rounding of the way h Δ over the size of the model: Δ̄ and b w may be much larger than their sum, Δ."""
     s, plan, worst = run.scratch, run.plan, 0.0
     for m in range(plan.velocities):
-        term = h * max(abs(s.affine[2 + m]), abs(s.affine[0] * s.d[m]))
+        term = h * max(abs(s.known[2 + m]), abs(s.known[0] * s.d[m]))
         worst = max(worst, term / (run.scales.length if plan.linear[m] == 1 else 1.0))
     return TERMS * worst
 
@@ -171,9 +200,9 @@ def solved(run, k, t, h, x):
     Returns whether it converged."""
     s, state, last = run.scratch, run.state, np.inf
     s.t[0], s.h[0] = t, h
-    call.alpha_factor(k, s, s.h, x, state.p, s.lam, s.affine, s.d, s.L)
+    call.newton_factor(k, s, s.h, x, state.p, s.lam, s.known, s.d, s.L)
     for _ in range(ITERATIONS):
-        call.alpha(k, s, s.h, x, state.p, s.lam, s.affine, s.d, s.L, s.dd, s.way)
+        call.newton_step(k, s, s.h, x, state.p, s.lam, s.known, s.d, s.L, s.dd, s.way)
         state.evaluations += 1
         size = corrected(run, h, x)
         state.unsolved = size
@@ -185,7 +214,7 @@ def solved(run, k, t, h, x):
         if size <= max(SMALL, 100.0 * terms) and (size > SHRINKS * last or size * (size / last) <= SOLVED):
             return True
         if size > SHRINKS * last:
-            call.alpha_factor(k, s, s.h, x, state.p, s.lam, s.affine, s.d, s.L)
+            call.newton_factor(k, s, s.h, x, state.p, s.lam, s.known, s.d, s.L)
         last = size
     return last <= max(ENOUGH, 100.0 * rounding_of_terms(run, h))
 
@@ -196,12 +225,12 @@ def arrived(run, k, t, h, x, x1, spare):
     s, state, plan = run.scratch, run.state, run.plan
     first, n = plan.configuration, plan.velocities
     s.t[0] = t
-    call.alpha_way(k, s, s.h, x, state.p, s.lam, s.affine, s.d, s.way)
+    call.newton_way(k, s, s.h, x, state.p, s.lam, s.known, s.d, s.way)
     for m in range(s.u.size):
         s.u[m] = h * s.way[m] if m < n else 0.0
     call.advance(k, s, x, s.u, x1)
     for m in range(n):
-        x1[first + m] = s.affine[2 + n + m] + s.affine[1] * s.d[m]
+        x1[first + m] = s.known[2 + n + m] + s.known[1] * s.d[m]
     for m in range(states_of(run)):
         x1[first + n + 1 + m] = s.d[n + m]
     if k.stored != 0:
@@ -215,7 +244,7 @@ def arrived(run, k, t, h, x, x1, spare):
 def remember(run, t, h):
     """ẋ, and a, v̇ and s, where the step has ended, become the newest rows of the memory. Rates of states are those that solve (3),
     as v̇ is that of (2): what a large rate constant makes of the rounding of a state is not in them."""
-    past, s, method, n = run.past, run.scratch, run.method, run.plan.velocities
+    past, s, method, n = run.past, run.scratch, numbers_at(run.method.numbers), run.plan.velocities
     for row in range(2):
         past.times[row + 2] = past.times[row]
         copy(past.rates[row], past.rates[row + 2])
@@ -225,7 +254,7 @@ def remember(run, t, h):
         new = (1.0 - method.alpha_f) * s.d[m] + method.alpha_f * accel - method.alpha_m * a
         past.rates[1, m], past.rates[1, n + m] = new / (1.0 - method.alpha_m), s.d[m]  # (2)
     for m in range(2 * n + 1, past.rates.shape[1]):
-        zdot = (s.d[m - n - 1] - s.affine[m + 1]) / s.affine[1]
+        zdot = (s.d[m - n - 1] - s.known[m + 1]) / s.known[1]
         new = (1.0 - method.alpha_f) * zdot + method.alpha_f * past.rates[2, m] - method.alpha_m * past.rates[3, m]
         past.rates[0, m], past.rates[1, m] = zdot, new / (1.0 - method.alpha_m)  # (3)
     past.kept, past.times[0], past.times[1] = 4, t + h, h
