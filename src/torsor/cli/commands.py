@@ -18,7 +18,9 @@ from . import (
     check_command,
     complain,
     component_commands,
+    doctor_command,
     kinematics_command,
+    new_model,
     statics_commands,
     study_command,
     view_command,
@@ -58,13 +60,33 @@ from .command_options import (
 from .output_files import draw, folder_for, written_as, written_to
 
 app = typer.Typer(
-    name="torsor", add_completion=False, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
+    name="torsor",
+    add_completion=False,
+    invoke_without_command=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
 )
+OVERVIEW = """torsor simulates mechanisms: bodies, joints, constraints, forces, contacts.
+
+  torsor new swing.py                 write a small commented model that runs
+  torsor run swing.py --plot out      simulate it, print a summary, draw plots
+  torsor view swing.py                look at it in the browser
+
+  torsor cases                        mechanisms that come with the package
+  torsor run three-link               run one of them
+  torsor info four-bar                bodies, degrees of freedom, redundant constraints
+  torsor run robot.urdf --until 2     URDF and MJCF files run, too
+  torsor study, equilibrium, modes, kinematics, assemble, check, resume
+  torsor doctor                       is this installation complete?
+
+  torsor --help                       all commands; torsor run --help: all options of one"""
 
 
 @app.callback()
-def everything(version: Annotated[bool, VERSION] = False):
+def everything(context: typer.Context, version: Annotated[bool, VERSION] = False):
     """Multibody dynamics on Lie groups."""
+    if context.invoked_subcommand is None:
+        print(OVERVIEW)
 
 
 @app.command()
@@ -267,7 +289,7 @@ def info(
 for command in (
     check_command.check, component_commands.save, component_commands.trust, study_command.study,
     kinematics_command.kinematics, assemble_command.assemble,
-    statics_commands.equilibrium, statics_commands.modes, view_command.view,
+    statics_commands.equilibrium, statics_commands.modes, view_command.view, new_model.new, doctor_command.doctor,
 ):  # fmt: skip
     app.command()(command)
 
