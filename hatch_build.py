@@ -1,4 +1,5 @@
-"""Compiles the loops when a wheel is built, so that nobody who installs it waits for that, or needs Numba.
+"""Compiles the loops and builds the page of the viewer when a wheel is built, so that nobody who installs it waits for that, or
+needs Numba or Node.js. Without Node.js the wheel has no viewer, and one line says so.
 
 A checkout that is installed for development compiles what has changed when it is first used.
 """
@@ -10,7 +11,8 @@ import sysconfig
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-BUILD = "from torsor.run.build_loops import ship; ship()"
+LOOPS = "from torsor.run.build_loops import ship; ship()"
+PAGE = "from torsor.viewer.viewer_page import ship; ship()"
 
 
 class Loops(BuildHookInterface):
@@ -21,7 +23,8 @@ class Loops(BuildHookInterface):
             return
         path = [os.path.join(self.root, "src"), os.environ.get("PYTHONPATH", "")]  # pip's has what the build requires
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))}
-        subprocess.run([sys.executable, "-c", BUILD], check=True, env=environment, cwd=self.root)
-        build_data["artifacts"].append("src/torsor/bitcode/*.xz")
+        for build in (LOOPS, PAGE):
+            subprocess.run([sys.executable, "-c", build], check=True, env=environment, cwd=self.root)
+        build_data["artifacts"] += ["src/torsor/bitcode/*.xz", "src/torsor/viewer/page/viewer.html"]
         build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
         build_data["pure_python"] = False

@@ -61,6 +61,14 @@ def viewer_page() -> str:
     return text
 
 
+def ship() -> None:
+    """Build the page for a wheel or before tests; where that is impossible one line says so, and the package has no viewer."""
+    try:
+        viewer_page()
+    except OptionError as error:
+        print(f"torsor: built without viewer: {error}", file=sys.stderr, flush=True)
+
+
 def _checkout():
     return (SOURCES / "package.json").is_file()
 
