@@ -6,7 +6,7 @@ import sys
 import torsor
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from site_pages import keep_layout, list_elements, write_llms_text  # noqa: E402  after the path of this folder is known
+from site_pages import keep_layout, list_elements, play_cases, write_llms_text, write_viewers  # noqa: E402  after the path of this folder is known
 
 project = "torsor"
 author = "The torsor developers"
@@ -31,6 +31,9 @@ autodoc_member_order = "bysource"
 
 
 def setup(app):
+    app.add_config_value("gallery_viewers", "all", "html")
     app.connect("source-read", list_elements)
+    app.connect("source-read", play_cases)
     app.connect("autodoc-process-docstring", keep_layout)
     app.connect("build-finished", write_llms_text)
+    app.connect("build-finished", write_viewers)

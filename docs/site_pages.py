@@ -2,6 +2,7 @@
 
 import pathlib
 import re
+import warnings
 
 import torsor as ts
 
@@ -33,6 +34,37 @@ def keep_layout(app, what, name, thing, options, lines):
     lines[:] = [line.replace("`", "``") for line in head] + (
         ["", "::", "", *rest, ""] if any(x.strip() for x in rest) else [""]
     )
+
+
+def shown_cases(app):
+    """Names of the cases that the gallery plays, as the configuration says: all, or some of them."""
+    wanted = app.config.gallery_viewers
+    return ts.cases.names() if wanted == "all" else wanted.split(",")
+
+
+def play_cases(app, page, source):
+    """Insert the viewer below the heading of each case in the gallery."""
+    if page == "gallery" and app.builder.format == "html":
+        for name in shown_cases(app):
+            frame = f'<iframe class="viewer" loading="lazy" src="_static/viewer/{name}.html" title="{name}"></iframe>'
+            raw = f"\n```{{raw}} html\n{frame}\n```\n"
+            source[0] = re.sub(
+                rf"^(## {name}[:,].*\n)", lambda found, raw=raw: found.group(1) + raw, source[0], flags=re.M
+            )
+
+
+def write_viewers(app, exception):
+    """Simulate the cases of the gallery and write each as a page that plays it."""
+    if exception is not None or app.builder.format != "html":
+        return
+    folder = pathlib.Path(app.outdir) / "_static" / "viewer"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in shown_cases(app):
+        file = folder / f"{name}.html"
+        if not file.exists():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ts.AccuracyWarning)
+                ts.save_html(ts.simulate(ts.cases.load(name), **ts.cases.recommended(name)), file)
 
 
 def pages():

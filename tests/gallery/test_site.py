@@ -7,13 +7,29 @@ import sys
 
 import pytest
 
+import torsor as ts
+
 DOCS = pathlib.Path(__file__).parent.parent.parent / "docs"
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", "-d", folder / "trees", DOCS, folder / "html"]
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-q",
+        "-W",
+        "-b",
+        "html",
+        "-D",
+        "gallery_viewers=pendulum",
+        "-d",
+        folder / "trees",
+        DOCS,
+        folder / "html",
+    ]
     built = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
     return folder / "html"
@@ -43,3 +59,15 @@ def test_functions_and_elements_are_explained(site):
     text = (site / "api.html").read_text()
     for name in ("simulate", "study", "Simulation", "Revolute", "SpringDamper", "Contact"):
         assert f'id="torsor.{name}"' in text
+
+
+def test_the_gallery_plays_its_cases(site):
+    assert "_static/viewer/pendulum.html" in (site / "gallery.html").read_text()
+    assert '"format":"torsor-view"' in (site / "_static" / "viewer" / "pendulum.html").read_text()
+
+
+def test_every_case_has_an_entry_in_the_gallery():
+    """Its heading names it, so that the viewer is shown below it."""
+    headings = re.findall(r"^## (.*?):", (DOCS / "gallery.md").read_text(), re.M)
+    named = {name.strip() for heading in headings for name in heading.split(",")}
+    assert set(ts.cases.names()) <= named
