@@ -6,14 +6,15 @@ import { Clock } from "./clock.ts";
 import { diagnosisPage } from "./diagnosis.ts";
 import { make, Tooltip } from "./dom.ts";
 import { factsAt, swatchOf } from "./facts.ts";
-import { History } from "./history.ts";
 import { Engagement } from "./intervals.ts";
 import { helpSheet, listenToKeys } from "./keyboard.ts";
 import { Layout } from "./layout.ts";
+import { LiveRun } from "./live_run.ts";
 import { Mechanism } from "./mechanism.ts";
 import { ModeList } from "./mode_list.ts";
 import { Mode } from "./modes.ts";
 import type { Component, Layer } from "./parts.ts";
+import { normalise } from "./normalise.ts";
 import { Playback } from "./playback.ts";
 import { Plots } from "./plots.ts";
 import { Pointing } from "./pointing.ts";
@@ -32,7 +33,6 @@ import type { ViewData } from "./types.ts";
 
 const PERIOD = 2; // seconds in which one period of a mode is shown
 const IMPACT = 0.12; // seconds that an impact is shown
-const LIVE_PLOTS = 500; // milliseconds between two pictures of growing curves
 const LAYERS: Layer[] = ["bodies", "ground", "joints", "forces", "frames", "centres", "ellipsoids", "reactions"];
 
 export class App {
@@ -45,16 +45,16 @@ export class App {
   run = 0;
   private readonly layout: Layout;
   private readonly tooltip = new Tooltip();
-  private readonly transport = new Transport(this.clock);
-  private readonly timeline = new Timeline(this.clock, this.tooltip);
-  private readonly plots = new Plots(this.clock);
+  readonly transport = new Transport(this.clock);
+  readonly timeline = new Timeline(this.clock, this.tooltip);
+  readonly plots = new Plots(this.clock);
   private readonly card = new Card(
     () => this.scene.select(null),
     (component) => this.factsNow(component),
   );
   private readonly triad = new Triad((axis) => this.scene.look(axis));
-  private readonly help = helpSheet();
-  private readonly saving = new Saving(this);
+  readonly help = helpSheet();
+  readonly saving = new Saving(this);
   private readonly tree: Tree;
   private readonly signalList = new SignalList((signal) => this.toggleSignal(signal));
   private readonly toolbar: Toolbar;
@@ -63,13 +63,11 @@ export class App {
   private modes: Mode[] = [];
   private mode = -1;
   private modeList: ModeList | null = null;
-  private live: History | null = null;
-  private atLiveEnd = true;
-  private livePlots = 0;
+  readonly live = new LiveRun(this);
   private ghost: number | null = null;
   private engagement = new Engagement();
   private poses = new Float64Array(0);
-  private dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  dark = matchMedia("(prefers-color-scheme: dark)").matches;
 
   constructor(root: HTMLElement) {
     this.layout = new Layout(root);
@@ -102,7 +100,7 @@ export class App {
     clock.onTime((t) => this.show(t));
     clock.onState(() => this.stage?.setMoving(clock.playing));
     this.setDark(this.dark);
-    this.listen();
+    listenToKeys(this);
   }
 
   get mechanism(): Mechanism | null {
@@ -111,31 +109,6 @@ export class App {
 
   get current(): Playback | null {
     return this.runs[this.run] ?? null;
-  }
-
-  get charts(): Plots {
-    return this.plots;
-  }
-
-  private listen(): void {
-    const { clock, scene, transport } = this;
-    listenToKeys({
-      toggle: () => clock.toggle(),
-      step: (count) => transport.step(count),
-      start: () => clock.seek(clock.start),
-      end: () => clock.seek(clock.end),
-      loop: () => clock.setLoop(!clock.loop),
-      speed: (way) => transport.changeSpeed(way),
-      fit: () => scene.fit(),
-      look: (name) => scene.look(name),
-      projection: () => scene.toggleProjection(),
-      layer: (name) => scene.toggleLayer(name),
-      grid: () => scene.setGrid(!scene.gridVisible),
-      theme: () => this.setDark(!this.dark),
-      picture: () => this.saving.actions.savePicture(),
-      unselect: () => scene.selected && scene.select(null),
-      help: () => (this.help.open ? this.help.close() : this.help.showModal()),
-    });
   }
 
   setDark(dark: boolean): void {
@@ -147,11 +120,11 @@ export class App {
   }
 
   /** Shows data in place of what was shown. `again`: the same model changed, so camera and time stay. */
-  async open(data: ViewData, again = false): Promise<void> {
-    if (data.format !== "torsor-view" || data.version !== 1) throw new Error(`its format is ${data.format} ${data.version}, this page reads torsor-view 1`);
+  async open(given: unknown, again = false): Promise<void> {
+    const data = normalise(given);
     this.clock.pause();
     this.data = data;
-    this.live = null;
+    this.live.clear();
     this.mode = -1;
     this.ghost = null;
     this.poses = new Float64Array(data.bodies.length * 7);
@@ -159,10 +132,13 @@ export class App {
     this.layout.clearWarnings();
     if (data.info?.warning) this.warn(data.info.warning);
     this.runs = (data.runs ?? []).map((run) => new Playback(run, data.bodies.length));
-    for (const run of this.runs) run.onArrival = () => this.show(this.clock.time);
-    await this.runs[0]?.open();
+    for (const run of this.runs) {
+      run.onArrival = () => this.show(this.clock.time);
+      run.onTrouble = (text) => this.warn(text);
+    }
+    await this.openFirstRun();
     await this.openScene(data, again);
-    this.signals = new Signals(this.runs, data.joints ?? [], () => this.live);
+    this.signals = new Signals(this.runs, data.joints ?? [], () => this.live.history);
     this.plots.signals = this.signals;
     this.run = 0;
     this.takeRun();
@@ -173,6 +149,18 @@ export class App {
     this.stage?.draw();
     this.stats.firstPictureMs ||= performance.now();
     await this.openPanels(data, again);
+  }
+
+  /** Opens the first run that can be opened; those before it are left out with a warning. */
+  private async openFirstRun(): Promise<void> {
+    while (this.runs.length) {
+      try {
+        return await this.runs[0].open();
+      } catch (error) {
+        this.warn(`The run ${this.runs[0].name} cannot be played: ${(error as Error).message}.`);
+        this.runs.shift();
+      }
+    }
   }
 
   private async openScene(data: ViewData, again: boolean): Promise<void> {
@@ -253,7 +241,7 @@ export class App {
   /** Animates a mode; −1 goes back to the run. */
   async showMode(number: number): Promise<void> {
     this.clock.pause();
-    await this.modes[number]?.open();
+    if (this.modes[number] && !(await this.tryTo(this.modes[number].open()))) return;
     this.mode = number;
     if (number < 0) {
       this.takeRun();
@@ -269,7 +257,7 @@ export class App {
     this.clock.play();
   }
 
-  private listSignals(): void {
+  listSignals(): void {
     this.signalList.setSignals(this.signals?.list(this.run) ?? []);
     this.signalList.mark(this.plots.names);
   }
@@ -295,7 +283,7 @@ export class App {
     const run = this.runs[index];
     if (!run) return;
     this.mode = -1;
-    await run.open();
+    if (!(await this.tryTo(run.open()))) return;
     this.run = index;
     this.takeRun();
     this.scene.traces?.rebuild();
@@ -308,7 +296,7 @@ export class App {
   /** Shows a second run as a ghost and dashed in plots. */
   async compare(index: number | null): Promise<void> {
     const run = index === null ? null : this.runs[index];
-    if (run && !run.times.length) await run.open();
+    if (run && !run.times.length && !(await this.tryTo(run.open()))) return;
     this.ghost = run ? index : null;
     this.mechanism?.setGhost(this.ghost !== null);
     this.plots.other = this.ghost;
@@ -339,12 +327,12 @@ export class App {
     if (mechanism && this.mode >= 0) {
       this.modes[this.mode]?.sample((2 * Math.PI * t) / PERIOD, this.modeList?.amplitude ?? 1, poses);
       mechanism.move(poses);
-    } else if (mechanism && this.live?.sample(t, poses)) mechanism.move(poses);
+    } else if (mechanism && this.live.history?.sample(t, poses)) mechanism.move(poses);
     else if (mechanism && this.current?.sample(t)) mechanism.move(this.current.now);
     const ghost = this.ghost === null ? null : this.runs[this.ghost];
     if (ghost?.sample(t)) mechanism?.move(ghost.now, mechanism.ghosts);
     mechanism?.setEngaged((name) => this.engagement.at(name, t, IMPACT * this.clock.speed));
-    if (this.live) this.atLiveEnd = t >= this.clock.end - 1e-12;
+    this.live.note(t);
     if (this.card.component) this.card.update();
     this.stage?.request();
   }
@@ -354,6 +342,17 @@ export class App {
     return factsAt(component, { mechanism, engagement, arrows: scene.arrows, time: clock.time, frame: this.current?.frame(clock.time) ?? 0 });
   }
 
+  /** Waits for data; false and a warning where they cannot be read. */
+  private async tryTo(work: Promise<unknown>): Promise<boolean> {
+    try {
+      await work;
+      return true;
+    } catch (error) {
+      this.warn(`These data cannot be read: ${(error as Error).message}.`);
+      return false;
+    }
+  }
+
   warn(text: string): void {
     this.layout.warn(text);
   }
@@ -361,26 +360,6 @@ export class App {
   setConnection(text: string): void {
     this.layout.connection.textContent = text;
     this.layout.connection.dataset.state = text;
-  }
-
-  /** Takes poses that the server sends while a simulation runs. The picture follows unless the user looks back. */
-  receive(time: number, poses: number[], signals: Record<string, number>): void {
-    const first = !this.live;
-    this.live ??= new History(this.data?.bodies.length ?? 0);
-    const known = this.live.signals.size;
-    this.live.add(time, poses, signals);
-    const { times } = this.live;
-    if (!times.length) return;
-    const follow = (first || this.atLiveEnd) && !this.clock.playing;
-    this.clock.setRange(times[0], times[times.length - 1]);
-    if (first) this.transport.setTimes(times);
-    if (this.live.signals.size !== known) this.listSignals();
-    if (follow) this.clock.seek(time);
-    if (performance.now() - this.livePlots < LIVE_PLOTS) return;
-    this.livePlots = performance.now();
-    this.transport.setTimes(times);
-    this.timeline.showAll();
-    void this.plots.refresh();
   }
 
   /** The pose of a body as the scene graph has it. */

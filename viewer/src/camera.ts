@@ -12,6 +12,8 @@ export class Cameras {
   active: THREE.PerspectiveCamera | THREE.OrthographicCamera = this.perspective;
   readonly controls: OrbitControls;
   readonly up: THREE.Vector3;
+  /** Whether a user has turned, shifted or zoomed since the last fit. */
+  isMoved = false;
   private aspect = 1;
   private centre = new THREE.Vector3();
   private radius = 1;
@@ -24,6 +26,7 @@ export class Cameras {
     this.controls.zoomToCursor = true;
     this.controls.rotateSpeed = 0.8;
     this.controls.addEventListener("change", onChange);
+    this.controls.addEventListener("start", () => (this.isMoved = true));
   }
 
   get isOrthographic(): boolean {
@@ -70,6 +73,7 @@ export class Cameras {
 
   /** Looks at a box from a direction, or from where the camera is now, so that the box fills the picture. */
   fitBox(box: THREE.Box3, direction?: THREE.Vector3): void {
+    this.isMoved = false;
     const sphere = box.getBoundingSphere(new THREE.Sphere());
     this.centre.copy(sphere.center);
     this.radius = sphere.radius > 0 && Number.isFinite(sphere.radius) ? sphere.radius : 1;

@@ -23,14 +23,15 @@ export function interfaceOf(app: App, ready: Promise<void>, errors: string[]): R
     get stats() {
       return { ...stats, fps: clock.stats.fps };
     },
+    open: (data: unknown) => app.open(data),
     seek: (t: number) => clock.seek(t),
     play: () => clock.play(),
     pause: () => clock.pause(),
     setSpeed: (speed: number) => clock.setSpeed(speed),
     pose: (name: string) => app.pose(name),
     rows: () => app.statesOfRows(),
-    cursorTime: () => app.charts.cursorTime(),
-    plotted: () => [...app.charts.names],
+    cursorTime: () => app.plots.cursorTime(),
+    plotted: () => [...app.plots.names],
     plot: (names: string[]) => app.plot(names),
     select: (name: string) => scene.selectName(name),
     setLayer: async (layer: Layer, visible: boolean) => {

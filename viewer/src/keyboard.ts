@@ -1,53 +1,37 @@
 // Keys of the page, and the sheet that lists them.
 
+import type { App } from "./app.ts";
 import { button, make } from "./dom.ts";
 
-export interface KeyActions {
-  toggle: () => void;
-  step: (count: number) => void;
-  start: () => void;
-  end: () => void;
-  loop: () => void;
-  speed: (way: number) => void;
-  fit: () => void;
-  look: (name: string) => void;
-  projection: () => void;
-  layer: (name: "joints" | "frames" | "centres" | "ellipsoids" | "reactions") => void;
-  grid: () => void;
-  theme: () => void;
-  picture: () => void;
-  unselect: () => void;
-  help: () => void;
-}
-
-/** Calls actions for keys, except where text is written. */
-export function listenToKeys(actions: KeyActions): void {
+/** Connects keys to what they do, except where text is written. */
+export function listenToKeys(app: App): void {
+  const { clock, scene, transport } = app;
   const keys: Record<string, (event: KeyboardEvent) => void> = {
-    " ": actions.toggle,
-    ArrowRight: (event) => actions.step(event.shiftKey ? 10 : 1),
-    ArrowLeft: (event) => actions.step(event.shiftKey ? -10 : -1),
-    Home: actions.start,
-    End: actions.end,
-    l: actions.loop,
-    "+": () => actions.speed(1),
-    "=": () => actions.speed(1),
-    "-": () => actions.speed(-1),
-    f: actions.fit,
-    "1": () => actions.look("iso"),
-    "2": () => actions.look("x"),
-    "3": () => actions.look("y"),
-    "4": () => actions.look("z"),
-    o: actions.projection,
-    j: () => actions.layer("joints"),
-    a: () => actions.layer("frames"),
-    c: () => actions.layer("centres"),
-    i: () => actions.layer("ellipsoids"),
-    r: () => actions.layer("reactions"),
-    g: actions.grid,
-    t: actions.theme,
-    p: actions.picture,
-    "?": actions.help,
-    Escape: actions.unselect,
+    " ": () => clock.toggle(),
+    ArrowRight: (event) => transport.step(event.shiftKey ? 10 : 1),
+    ArrowLeft: (event) => transport.step(event.shiftKey ? -10 : -1),
+    Home: () => clock.seek(clock.start),
+    End: () => clock.seek(clock.end),
+    l: () => clock.setLoop(!clock.loop),
+    "+": () => transport.changeSpeed(1),
+    "=": () => transport.changeSpeed(1),
+    "-": () => transport.changeSpeed(-1),
+    f: () => scene.fit(),
+    "1": () => scene.look("iso"),
+    "2": () => scene.look("x"),
+    "3": () => scene.look("y"),
+    "4": () => scene.look("z"),
+    o: () => scene.toggleProjection(),
+    j: () => scene.toggleLayer("joints"),
+    a: () => scene.toggleLayer("frames"),
+    c: () => scene.toggleLayer("centres"),
+    i: () => scene.toggleLayer("ellipsoids"),
+    r: () => scene.toggleLayer("reactions"),
+    g: () => scene.setGrid(!scene.gridVisible),
+    t: () => app.setDark(!app.dark),
+    p: () => app.saving.actions.savePicture(),
+    "?": () => (app.help.open ? app.help.close() : app.help.showModal()),
+    Escape: () => scene.selected && scene.select(null),
   };
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;

@@ -1,7 +1,6 @@
 // Data from the server on this machine: the model, its poses while it runs, and the news that its file changed.
 
 import type { App } from "./app.ts";
-import type { ViewData } from "./types.ts";
 
 const RETRY = 1000; // milliseconds
 
@@ -13,10 +12,10 @@ interface Message {
   end?: boolean;
 }
 
-export async function fetchData(token: string): Promise<ViewData> {
+export async function fetchData(token: string): Promise<unknown> {
   const answer = await fetch(`./data?token=${encodeURIComponent(token)}`, { cache: "no-store" });
   if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
-  return (await answer.json()) as ViewData;
+  return (await answer.json()) as unknown;
 }
 
 /** Shows what the server sends, until the page closes. */
@@ -37,7 +36,7 @@ export function followServer(token: string, app: App): void {
       void fetchData(token)
         .then((data) => app.open(data, true))
         .catch((error: Error) => app.warn(error.message));
-    } else if (message.poses && typeof message.time === "number") app.receive(message.time, message.poses.flat(), message.signals ?? {});
+    } else if (message.poses && typeof message.time === "number") app.live.receive(message.time, message.poses.flat(), message.signals ?? {});
     else if (message.end) {
       source.close();
       app.setConnection("run ended");

@@ -83,7 +83,7 @@ export class Mechanism {
     });
   }
 
-  /** How large a joint is drawn: so that its sleeve encloses the bars that it connects, between 3 and 12 % of the mechanism. */
+  /** How large a joint is drawn: as the data say, but so that its sleeve encloses the bars that it connects; 2 to 12 % of the mechanism. */
   private jointSize(joint: JointData): number {
     const { size } = this;
     if (joint.radius && joint.radius > 0) return 1.5 * joint.radius;
@@ -93,7 +93,8 @@ export class Mechanism {
       if (!frame || !this.data.bodies[body]) return;
       for (const shape of this.data.bodies[body].shapes ?? []) radius = Math.max(radius, barRadius(shape, frame.p));
     });
-    return Math.min(0.12 * size, Math.max(0.03 * size, radius > 0 ? 4.3 * radius : 0.07 * size));
+    const wanted = joint.size && joint.size > 0 && joint.size < 0.15 * size ? joint.size : radius > 0 ? 0 : 0.07 * size;
+    return Math.min(0.12 * size, Math.max(0.02 * size, wanted, 4.3 * radius));
   }
 
   private addForces(): void {

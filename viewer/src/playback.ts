@@ -61,6 +61,7 @@ export class Playback {
   private hint = 0;
   /** Called when poses arrive that were not there when `sample` needed them. */
   onArrival: () => void = () => undefined;
+  onTrouble: (text: string) => void = () => undefined;
 
   constructor(
     readonly data: RunData,
@@ -99,18 +100,24 @@ export class Playback {
     this.loading.add(index);
     const chunk = this.chunks[index];
     const [p, q] = await Promise.all([decode(chunk.poses.p), decode(chunk.poses.q)]);
+    const values = chunk.frames * this.bodies;
+    if (p.length !== 3 * values || q.length !== 4 * values) throw new Error(`it has poses for ${p.length / 3 / chunk.frames} bodies in ${chunk.frames} frames, the model has ${this.bodies}`);
     this.parts[index] = { first: chunk.first, frames: chunk.frames, p, q };
     this.loading.delete(index);
     this.used.push(index);
-    let values = 0;
+    let kept = 0;
     for (let n = this.used.length - 1; n >= 0; n--) {
-      values += (this.parts[this.used[n]]?.p.length ?? 0) * (7 / 3);
-      if (values > KEEP_VALUES && this.used[n] !== index) {
+      kept += (this.parts[this.used[n]]?.p.length ?? 0) * (7 / 3);
+      if (kept > KEEP_VALUES && this.used[n] !== index) {
         this.parts[this.used[n]] = null;
         this.used.splice(n, 1);
       }
     }
     this.onArrival();
+  }
+
+  private loadLater(index: number): void {
+    this.load(index).catch((error: Error) => this.onTrouble(`A part of the run ${this.name} cannot be read: ${error.message}.`));
   }
 
   /** The part that holds a frame, or null while it is being decoded. */
@@ -122,8 +129,8 @@ export class Playback {
       frame,
     );
     index = Math.max(0, Math.min(index, this.parts.length - 1));
-    if (!this.parts[index]) void this.load(index);
-    else if (index + 1 < this.parts.length && !this.parts[index + 1]) void this.load(index + 1);
+    if (!this.parts[index]) this.loadLater(index);
+    else if (index + 1 < this.parts.length && !this.parts[index + 1]) this.loadLater(index + 1);
     return this.parts[index] ?? null;
   }
 

@@ -10,8 +10,8 @@ export class Saving {
     savePicture: () => void this.save("png", async () => this.app.stage && this.app.stage.picture()),
     saveStrip: () => void this.save("strip.png", async () => this.app.stage && filmStrip(this.app.stage, this.app.clock)),
     saveVideo: () => void this.saveVideo(),
-    saveTable: () => void this.save("csv", async () => new Blob([tableOf(this.app.charts.columns())], { type: "text/csv" })),
-    savePlots: () => void this.save("plots.png", async () => this.app.charts.picture()),
+    saveTable: () => void this.save("csv", async () => new Blob([tableOf(this.app.plots.columns())], { type: "text/csv" })),
+    savePlots: () => void this.save("plots.png", async () => this.app.plots.picture()),
   };
 
   constructor(private readonly app: App) {}

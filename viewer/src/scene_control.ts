@@ -80,6 +80,15 @@ export class SceneControl {
     stage.request();
   }
 
+  /** Fits anew where bodies have left what the camera was fitted to, unless a user has moved the camera. */
+  followExtent(): void {
+    const { stage, mechanism } = this;
+    if (!stage || !mechanism || stage.cameras.isMoved || this.followed) return;
+    const before = this.box.getSize(new THREE.Vector3()).length();
+    mechanism.extentNow(null, this.box);
+    if (this.box.getSize(new THREE.Vector3()).length() > 1.05 * before) this.fit();
+  }
+
   look(name: string): void {
     if (this.stage) this.fit(namedViews(this.stage.cameras.up)[name]);
   }

@@ -139,6 +139,9 @@ export class Geometries {
 
 /** Triangles with flat shading where faces meet at an angle: vertices are not shared. */
 function meshGeometry(positions: Float32Array, indices: Uint32Array): THREE.BufferGeometry {
+  if (!positions.every(Number.isFinite)) throw new Error("its points are not all finite");
+  const points = positions.length / 3;
+  if (!indices.every((index) => index < points)) throw new Error("its triangles have points that do not exist");
   const geometry = new THREE.BufferGeometry();
   geometry.setAttribute("position", new THREE.BufferAttribute(positions, 3));
   geometry.setIndex(new THREE.BufferAttribute(indices, 1));

@@ -64,7 +64,8 @@ export class Signals {
       values = found;
       this.values.set(key, values);
     }
-    return { times: playback.times, values: await values };
+    // Values that cannot be read are an empty curve.
+    return { times: playback.times, values: await values.catch(() => new Float64Array()) };
   }
 
   /** Signals for the first plots: own ones, coordinates that change, energies; the signals of one plot have one unit. */

@@ -29,6 +29,7 @@ interface Torsor {
   plotted(): string[];
   setLayer(layer: string, visible: boolean): void;
   compare(run: number | null): Promise<void>;
+  open(data: unknown): Promise<void>;
   picture(width: number, height: number): Promise<string>;
 }
 declare const torsor: Torsor;
@@ -146,6 +147,54 @@ test("a picture is not empty, and arrows and a ghost change it", { skip }, async
   await page.evaluate(() => torsor.compare(1));
   assert.notEqual(await take(), arrows);
   assert.deepEqual(troubles, []);
+  await page.close();
+});
+
+test("a film strip and a video are saved", { skip }, async () => {
+  const { page, troubles } = await open("video", { ...SAMPLES.gallery(), name: "film" });
+  await page.getByTitle("Save pictures, videos, tables").click();
+  const [strip] = await Promise.all([page.waitForEvent("download"), page.getByTitle("Film strip (PNG)").click()]);
+  assert.equal(strip.suggestedFilename(), "film.strip.png");
+  assert.ok(readFileSync((await strip.path())!).length > 20_000);
+  await page.locator("select[title='Speed of playing']").selectOption("5");
+  await page.getByTitle("Save pictures, videos, tables").click();
+  const [film] = await Promise.all([page.waitForEvent("download"), page.getByTitle("Video (WebM)").click()]);
+  const bytes = readFileSync((await film.path())!);
+  assert.deepEqual([...bytes.subarray(0, 4)], [0x1a, 0x45, 0xdf, 0xa3]);
+  assert.ok(bytes.length > 10_000);
+  assert.deepEqual(troubles, []);
+  await page.close();
+});
+
+/** Data with parts left out, of the wrong kind, or not finite, always the same for a seed. */
+function damage(value: unknown, random: () => number): unknown {
+  if (random() < 0.006) return [null, undefined, NaN, -1, 1e300, "", "<b>", [], {}][Math.floor(random() * 9)];
+  if (Array.isArray(value)) return value.map((one) => damage(one, random));
+  if (value && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, damage(one, random)]));
+  return value;
+}
+
+test("damaged data end with a clear line or are shown, and never run as code or stop the page", { skip }, async () => {
+  const { page, troubles } = await open("damage", SAMPLES.empty());
+  let seed = 1;
+  const random = (): number => (seed = (seed * 16807) % 2147483647) / 2147483647;
+  let refused = 0;
+  for (let i = 0; i < 60; i++) {
+    const data = damage([SAMPLES.gallery, SAMPLES.odd, SAMPLES.modes][i % 3](), random);
+    const answer = await page.evaluate((one) => torsor.open(one).then(() => "", (error: Error) => `${error.message}`), data);
+    if (answer) refused++;
+    await page.evaluate(() => {
+      torsor.seek(0.5);
+      torsor.play();
+    });
+    await page.waitForTimeout(30);
+  }
+  await page.evaluate((one) => torsor.open(one), SAMPLES.double_pendulum());
+  await page.evaluate(() => torsor.seek(1));
+  assert.ok(await page.evaluate(() => torsor.pose("arm.upper")));
+  assert.ok(refused < 10, `${refused} of 60 were refused`);
+  assert.deepEqual([...troubles, ...(await page.evaluate(() => torsor.errors))], []);
+  assert.equal(await page.evaluate(() => (window as unknown as { hacked?: number }).hacked), undefined);
   await page.close();
 });
 

@@ -58,6 +58,15 @@ export function chain(bodies = 60, frames = 10_000): ViewData {
   };
 }
 
+/** The same chain with its poses in parts. */
+export function chunked(bodies = 20, frames = 100_000, part = 10_000): ViewData {
+  const data = chain(bodies, part);
+  const poses = data.runs![0].poses!;
+  const chunks = Array.from({ length: frames / part }, (_, i) => ({ first: i * part, frames: part, poses }));
+  const run = { ...data.runs![0], poses: undefined, signals: [], chunks, frames, times: packF64(Float64Array.from({ length: frames }, (_, i) => i * 0.002)) };
+  return { ...data, name: "Chain in parts", subtitle: `${frames} frames`, runs: [run] };
+}
+
 /** Balls and boxes that jump on a floor, with a row for each contact and very many events. */
 export function jumping(bodies = 2000, frames = 1000, eventCount = 100_000): ViewData {
   const across = Math.ceil(Math.sqrt(bodies));
