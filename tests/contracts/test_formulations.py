@@ -52,7 +52,7 @@ def in_absolute_coordinates(case):
 def runs(case, key):
     """Whether a formulation is run on a case: absolute coordinates with momenta are those with velocities in other units, and
     rotations in the place of angles change nothing but those."""
-    few = key in ("hamiltonian-absolute", "hamiltonian-rotations")
+    few = key in ("hamiltonian-absolute", "hamiltonian-rotations", "kane")
     return not few or case in ("booster", "four-bar", "heavy-top", "platform", "snakeboard")
 
 

@@ -42,6 +42,13 @@ AXES = ("x", "y", "z", "about x", "about y", "about z")  # labels of the six vel
 class Absolute(Formulation):
     """Every body has its own six coordinates; joints are constraints."""
 
+    coordinates = "absolute"
+
+    @staticmethod
+    def estimated_cost(count):
+        operations = count.absolute()
+        return operations, count.run_cost(operations, bool(count.rows))
+
     def __init__(self, model):
         super().__init__(model)
         self.substitution = Substitution(model)

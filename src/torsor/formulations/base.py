@@ -13,7 +13,7 @@ This class derives the following from that, once for all formulations:
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import casadi as ca
 
@@ -66,6 +66,21 @@ class Formulation(RowsInUse):
     substitution: Any
     loads: Any
     blocks: list[Block]
+
+    # what a class declares of itself; derived classes, which solve otherwise, do not inherit it
+
+    coordinates = ""  # the kind of coordinates, in a word
+    tables = ""  # class kernels by which large systems run: "tree", "components"; none: they are one graph
+    ranks = False  # True: threads and ranks can run parts of a large system
+    estimated_cost: ClassVar[Callable | None] = (
+        None  # count → (operations of an evaluation, cost of a run), see `prepare/cost.py`;
+    )
+    # None: `formulation="auto"` never chooses it
+
+    @classmethod
+    def declares(cls, what: str) -> Any:
+        """What this class itself declares under a name; None if it does not."""
+        return getattr(cls, what) if what in vars(cls) else None
 
     # the contract
 

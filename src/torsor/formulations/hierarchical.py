@@ -29,6 +29,9 @@ BODY_VELOCITIES = 6  # per body; joint coordinates do not support particles
 class Hierarchical(Relative):
     """Joint coordinates; every component is reduced to its border, and the system solved up and down the components."""
 
+    tables = "components"
+    ranks = True
+
     def components(self):
         """The components as a tree, with the rows of tree joints and the rows in use. Sets `_gamma`, γ by row.
 

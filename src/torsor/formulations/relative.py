@@ -55,6 +55,8 @@ class TreeSubstitution(Substitution):
 class Relative(Transmission):
     """Joint coordinates: fewer unknowns, no constraints in trees, the fastest choice for open chains and robots."""
 
+    coordinates = "joint"
+    tables = "tree"
     first_kind = False  # True: canonical coordinates of the first kind, also for joints on SO(3) and SE(3)
     rotations = False  # True: a joint that turns about one axis has a rotation matrix as coordinate, not an angle
 
@@ -89,6 +91,11 @@ class Relative(Transmission):
         self._express_bodies()
         self.declare(map(self._derive, self._other_constraints()))
         self.loads = Loads(model, self.substitution, along=self.links, weight=False, like=self.absolute.loads)
+
+    @staticmethod
+    def estimated_cost(count):
+        operations = count.relative()
+        return operations, count.run_cost(operations, bool(count.closing)) * count.step_ratio()
 
     def measure(self, scales):
         super().measure(scales)

@@ -55,7 +55,12 @@ def _table_formulation(model, signals):
     """The formulation in which a model can run through tables; None if there is none."""
     model, signals = large_systems.fix_parameters(model, signals or {}, model.values(None))
     return next(
-        (key for key in large_systems.FORMULATIONS if large_systems.system_of(model, key, signals) is not None), None
+        (
+            key
+            for key in large_systems.formulations_that_declare("tables")
+            if large_systems.system_of(model, key, signals) is not None
+        ),
+        None,
     )
 
 

@@ -31,22 +31,24 @@ from ..constraints.imposed import Drive
 from ..joints.base import Connection
 from ..joints.free import Free
 from ..model.topology import spanning_tree
+from ..registry import registered
 
+SIMPLEST = "absolute"  # the simpler formulation
 MIN_COST_RATIO = 1.1  # cost of absolute / cost of joint coordinates: below this the simpler formulation is chosen
 
 
 def cheapest_formulation(model):
     """The formulation that is cheapest to run by (4), its operations in an evaluation, and the reason for the choice."""
     count = OperationCount(model)
-    absolute = count.absolute()
-    relative = count.relative()
-    absolute_run = count.run_cost(absolute, bool(count.rows))
-    relative_run = count.run_cost(relative, bool(count.closing)) * count.step_ratio()
-    if absolute_run > MIN_COST_RATIO * relative_run:
-        key, operations, others, other = "relative", relative, absolute, "absolute"
-    else:
-        key, operations, others, other = "absolute", absolute, relative, "joint"
-    numbers = f"about {_two_digits(operations)} operations an evaluation, {_two_digits(others)} in {other} coordinates"
+    declared = {key: cls for key, cls in registered("formulation").items() if cls.declares("estimated_cost")}
+    estimates = {key: cls.estimated_cost(count) for key, cls in declared.items()}
+    cheapest = min((key for key in declared if key != SIMPLEST), key=lambda key: estimates[key][1])
+    key, other = SIMPLEST, cheapest
+    if estimates[SIMPLEST][1] > MIN_COST_RATIO * estimates[cheapest][1]:
+        key, other = cheapest, SIMPLEST
+    operations = estimates[key][0]
+    where = declared[other].coordinates
+    numbers = f"about {_two_digits(operations)} operations an evaluation, {_two_digits(estimates[other][0])} in {where} coordinates"
     return key, operations, f"{count.description()}: {numbers}"
 
 

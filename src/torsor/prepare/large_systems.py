@@ -27,12 +27,25 @@ from ..joints.base import Connection
 from ..kernels.signatures import checked
 from ..lie import SE3, SO3, se3
 from ..parallel.ranks import SINGLE_RANK
+from ..registry import registered
 from .choice import Choice
 from .state_space import Layout
 from .system import System
 
-FORMULATIONS = ("relative", "hierarchical")
+TREES = "tree"  # class kernels for trees without constraints in addition to their joints
 METRIC = "mass"  # the only metric of projections that tables support
+
+
+def formulations_that_declare(what):
+    """Keys of the formulations that declare something of themselves; those that run trees only come first."""
+    found = {key: cls for key, cls in registered("formulation").items() if cls.declares(what)}
+    return sorted(found, key=lambda key: found[key].tables != TREES)
+
+
+def tables_of(formulation):
+    """The class kernels of a formulation: "tree", "components"; None if it has none."""
+    cls = registered("formulation").get(formulation)
+    return None if cls is None else cls.declares("tables")
 
 
 def fix_parameters(model, signals, values):
@@ -55,11 +68,7 @@ def _has_discrete_or_input(model):
 
 def system_of(model, formulation, signals):
     """The `PlainSystem` of a model that can run through tables; None if it cannot or is small."""
-    if (
-        formulation not in FORMULATIONS
-        or not tree_schedule.is_large(len(model.bodies))
-        or not _is_supported(model, signals)
-    ):
+    if not tree_schedule.is_large(len(model.bodies)) or not tables_of(formulation) or not _is_supported(model, signals):
         return None
     supported = model.derived.setdefault("tables", {})
     if formulation not in supported:
@@ -77,7 +86,7 @@ def _elements_are_supported(model, formulation):
     )
     if not joints_are_supported or system.frames is None or system.parts is None:
         return False
-    if formulation == "relative" and (system.loops or np.any(system.pushed < 0)):
+    if tables_of(formulation) == TREES and (system.loops or np.any(system.pushed < 0)):
         return False
     classes = dict(zip(map(id, system.traces[system.first_loop :]), system.loops))
     return all(map(_can_close_loop, classes.values()))
@@ -85,7 +94,7 @@ def _elements_are_supported(model, formulation):
 
 def load_or_prepare(model, formulation, map, baumgarte, t, signals, values):
     """The system of a large model and its kernels; None if it cannot run through tables. The last result is kept with the model."""
-    if formulation not in FORMULATIONS or not tree_schedule.is_large(len(model.bodies)):
+    if not tree_schedule.is_large(len(model.bodies)) or not tables_of(formulation):
         return None
     mark = fingerprint(model, signals)
     key = (formulation, map, baumgarte, t, tuple(values.items()), mark)
@@ -141,7 +150,7 @@ def prepare_system(plain, formulation, map, baumgarte, t, signals, ranks=SINGLE_
         return None
     sizes = scales(model, *plain.whole.tree.measured())
     state = Layout(len(given[0]), len(given[1]), 0)
-    hierarchical = formulation == "hierarchical"
+    hierarchical = tables_of(formulation) != TREES
     redundancy = _redundancy(plain, sizes, map, ranks) if hierarchical else None
     passes = (SystemKernels if hierarchical else Passes)(plain, state, sizes.unit)
     state = passes.layout = Layout(state.q, state.v, len(passes.turns))

@@ -22,6 +22,7 @@ from ..formulations.tables.shares import shares
 from ..methods.status_codes import FINISHED
 from ..parallel.ranks import RankLost
 from ..prepare import large_systems
+from ..prepare.auto_formulation import AUTO
 from ..prepare.state_space import Layout
 from . import run_messages
 from .runner import Runner
@@ -30,7 +31,6 @@ REQUIREMENTS = (
     "{}s need a model of more than {} bodies that consists of bodies, joints, constraints at position "
     "level between two bodies, forces and gravity, all given by numbers: no recorded signals, events, states, moving grounds"
 )
-FORMULATIONS = ("hierarchical", "auto")
 LARGEST_EXCHANGE = 16  # numbers on which loops agree at once
 
 
@@ -46,7 +46,7 @@ class Part:
         self.own = PartSystem(whole, self.shares, ranks.rank, ranks.count)
         ranks.shares = [self._describe_share(rank) for rank in range(ranks.count)]
         result = large_systems.prepare_system(
-            self.own, "hierarchical", task.map, task.projection.baumgarte, 0.0, {}, ranks
+            self.own, self.formulation, task.map, task.projection.baumgarte, 0.0, {}, ranks
         )
         if result is None:
             raise OptionError(
@@ -60,9 +60,12 @@ class Part:
 
     def _numeric_system(self, task):
         """The numeric system of the whole model. Refuses models and options that ranks do not support."""
-        if task.formulation not in FORMULATIONS:
+        supported = large_systems.formulations_that_declare("ranks")
+        self.formulation = supported[0] if task.formulation == AUTO else task.formulation
+        if self.formulation not in supported:
             raise OptionError(
-                f"{self.owner}: formulation {task.formulation!r} is not supported with {self.ranks.word}s; use 'hierarchical'"
+                f"{self.owner}: formulation {task.formulation!r} is not supported with {self.ranks.word}s; use "
+                f"{' or '.join(map(repr, supported))}"
             )
         if task.projection.metric != large_systems.METRIC:
             raise OptionError(
@@ -71,7 +74,7 @@ class Part:
             )
         signals = dict(task.model.signals) | task.signals
         bare, _ = large_systems.fix_parameters(task.model, {}, task.values())
-        whole = None if signals else large_systems.system_of(bare, "hierarchical", {})
+        whole = None if signals else large_systems.system_of(bare, self.formulation, {})
         if whole is None:
             requirements = REQUIREMENTS.format(self.ranks.word, tree_schedule.tables_above())
             raise OptionError(f"{self.owner} cannot be run by {self.ranks.word}s: {requirements}")

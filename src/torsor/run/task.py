@@ -195,7 +195,7 @@ class Task:
                 f"{supported}"
             )
         part = Part(self, self.ranks)
-        self.formulation = "hierarchical"
+        self.formulation = part.formulation
         self.reason = f"{self.ranks.word}s run it"
         refuse_too_fast_start(self.model, part.system, self.until, self.ranks)
         runner = RankRunner(part, self.method, self.step, self.tolerance, self.projection, self.until)
