@@ -32,6 +32,7 @@ import { Triad } from "./triad.ts";
 import type { ViewData } from "./types.ts";
 
 const PERIOD = 2; // seconds in which one period of a mode is shown
+const FIRST_GHOSTS = [1, 2, 3]; // runs that are compared with the first one from the beginning
 const IMPACT = 0.12; // seconds that an impact is shown
 const LAYERS: Layer[] = ["bodies", "ground", "joints", "forces", "frames", "centres", "ellipsoids", "reactions"];
 
@@ -64,7 +65,7 @@ export class App {
   private mode = -1;
   private modeList: ModeList | null = null;
   readonly live = new LiveRun(this);
-  private ghost: number | null = null;
+  private ghosts: number[] = [];
   private engagement = new Engagement();
   private poses = new Float64Array(0);
   dark = matchMedia("(prefers-color-scheme: dark)").matches;
@@ -86,7 +87,7 @@ export class App {
       theme: () => this.setDark(!this.dark),
       help: () => this.help.showModal(),
       selectRun: (run) => void this.selectRun(run),
-      compare: (run) => void this.compare(run),
+      compare: (runs) => void this.compare(runs),
       ...this.saving.actions,
     });
     scene.onComponent = (component) => this.tree.mark(component);
@@ -126,7 +127,7 @@ export class App {
     this.data = data;
     this.live.clear();
     this.mode = -1;
-    this.ghost = null;
+    this.ghosts = [];
     this.poses = new Float64Array(data.bodies.length * 7);
     this.layout.setTitle(data.name, data.subtitle ?? "");
     this.layout.clearWarnings();
@@ -221,9 +222,11 @@ export class App {
     this.openModes(data);
     this.listSignals();
     scene.arrows?.open(this.current);
-    this.toolbar.build(this.runs.map((run, i) => run.name || `run ${i + 1}`), this.run, data.views ?? [], this.stage !== null);
+    this.toolbar.build(this.runs.map((run, i) => run.name || `run ${i + 1}`), this.run, FIRST_GHOSTS, data.views ?? [], this.stage !== null);
     if (again) await this.plots.rebuild();
     else await this.plotFirst();
+    this.plots.others = [];
+    if (this.runs.length > 1) await this.compare(FIRST_GHOSTS.filter((index) => index < this.runs.length));
     this.stage?.request();
   }
 
@@ -293,13 +296,16 @@ export class App {
     await this.plots.rebuild();
   }
 
-  /** Shows a second run as a ghost and dashed in plots. */
-  async compare(index: number | null): Promise<void> {
-    const run = index === null ? null : this.runs[index];
-    if (run && !run.times.length && !(await this.tryTo(run.open()))) return;
-    this.ghost = run ? index : null;
-    this.mechanism?.setGhost(this.ghost !== null);
-    this.plots.other = this.ghost;
+  /** Shows other runs as ghosts and dashed in plots. */
+  async compare(runs: number[]): Promise<void> {
+    const open: number[] = [];
+    for (const index of runs) {
+      const run = this.runs[index];
+      if (run && (run.times.length || (await this.tryTo(run.open())))) open.push(index);
+    }
+    this.ghosts = open;
+    this.mechanism?.setGhosts(open.length);
+    this.plots.others = open;
     this.show(this.clock.time);
     await this.plots.rebuild();
   }
@@ -329,8 +335,10 @@ export class App {
       mechanism.move(poses);
     } else if (mechanism && this.live.history?.sample(t, poses)) mechanism.move(poses);
     else if (mechanism && this.current?.sample(t)) mechanism.move(this.current.now);
-    const ghost = this.ghost === null ? null : this.runs[this.ghost];
-    if (ghost?.sample(t)) mechanism?.move(ghost.now, mechanism.ghosts);
+    this.ghosts.forEach((index, i) => {
+      const run = this.runs[index];
+      if (mechanism?.ghosts[i] && run.sample(t)) mechanism.move(run.now, mechanism.ghosts[i]);
+    });
     mechanism?.setEngaged((name) => this.engagement.at(name, t, IMPACT * this.clock.speed));
     this.live.note(t);
     if (this.card.component) this.card.update();

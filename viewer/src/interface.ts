@@ -41,7 +41,7 @@ export function interfaceOf(app: App, ready: Promise<void>, errors: string[]): R
     look: (name: string) => scene.look(name),
     setDark: (dark: boolean) => app.setDark(dark),
     selectRun: (run: number) => app.selectRun(run),
-    compare: (run: number | null) => app.compare(run),
+    compare: (runs: number[]) => app.compare(runs),
     showMode: (number: number) => app.showMode(number),
     picture: async (width?: number, height?: number) => (app.stage ? addressOf(await app.stage.picture(width, height)) : null),
   };

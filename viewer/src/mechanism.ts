@@ -9,7 +9,7 @@ import type { Geometries } from "./shapes.ts";
 import { type ForceView, forceView } from "./springs.ts";
 import type { JointData, Shape, Vector, ViewData } from "./types.ts";
 
-const GHOST = new THREE.Color("#8fa3bd");
+const GHOSTS = ["#8fa3bd", "#d0a86a", "#82b894", "#b493c4"];
 const SHOWN: Layer[] = ["bodies", "joints", "forces"];
 
 function component(kind: Component["kind"], index: number, name: string, type: string): Component {
@@ -27,7 +27,7 @@ function barRadius(shape: Shape, point: Vector): number {
 
 export class Mechanism {
   readonly frames: BodyFrame[];
-  readonly ghosts: BodyFrame[] = [];
+  readonly ghosts: BodyFrame[][] = []; // one list of bodies for each run that is compared
   readonly bodies: Component[];
   readonly joints: Component[];
   readonly forces: Component[];
@@ -106,18 +106,18 @@ export class Mechanism {
     });
   }
 
-  /** Adds a second set of bodies that shows another run, or takes it away. */
-  setGhost(on: boolean): void {
-    for (const frame of this.ghosts) this.scene.remove(frame.group);
+  /** Adds sets of bodies that show other runs, or takes them away. */
+  setGhosts(count: number): void {
+    for (const frame of this.ghosts.flat()) this.scene.remove(frame.group);
     this.ghosts.length = 0;
     this.parts.remove((part) => part.layer === "ghost");
-    if (!on) return;
-    this.data.bodies.forEach((body, i) => {
-      const frame = new BodyFrame(body);
-      this.ghosts.push(frame);
-      this.scene.add(frame.group);
-      this.parts.add(...shapeParts(body.shapes ?? [], frame, this.bodies[i], GHOST, "ghost", this.geometries, this.size));
-    });
+    for (let number = 0; number < count; number++) {
+      const colour = new THREE.Color(GHOSTS[number % GHOSTS.length]);
+      const frames = this.data.bodies.map((body) => new BodyFrame(body));
+      frames.forEach((frame, i) => this.parts.add(...shapeParts(frame.data.shapes ?? [], frame, this.bodies[i], colour, "ghost", this.geometries, this.size)));
+      if (frames.length) this.scene.add(...frames.map((frame) => frame.group));
+      this.ghosts.push(frames);
+    }
   }
 
   /** Takes poses (x, y, z, w, x, y, z for each body). */
@@ -166,7 +166,7 @@ export class Mechanism {
   }
 
   dispose(): void {
-    this.scene.remove(this.parts.group, ...this.frames.map((frame) => frame.group), ...this.ghosts.map((frame) => frame.group));
+    this.scene.remove(this.parts.group, ...this.frames.map((frame) => frame.group), ...this.ghosts.flat().map((frame) => frame.group));
     this.parts.dispose();
   }
 }

@@ -8,6 +8,7 @@ import { frameAt } from "./playback.ts";
 import type { Signal, Signals } from "./signals.ts";
 
 const COLOURS = ["#2f6fd0", "#e07b28", "#2f9e64", "#c6408c", "#7a5cc7", "#b8901c", "#1b98a6", "#c94a42"];
+const DASHES = [[5, 4], [2, 3], [9, 3, 2, 3]];
 const HEIGHTS = [120, 200]; // pixels: of a chart, lowest and highest
 
 interface Curve {
@@ -16,7 +17,8 @@ interface Curve {
   value: HTMLElement;
   times: ArrayLike<number>;
   values: ArrayLike<number>;
-  other: { times: ArrayLike<number>; values: ArrayLike<number> } | null;
+  /** The same signal in the runs that are compared. */
+  others: { times: ArrayLike<number>; values: ArrayLike<number> }[];
 }
 
 /** Numbers that are not finite become gaps. */
@@ -61,7 +63,7 @@ class Chart {
     if (this.curves.some((curve) => curve.signal.name === signal.name)) return;
     const used = new Set(this.curves.map((curve) => curve.colour));
     const colour = COLOURS.find((one) => !used.has(one)) ?? COLOURS[this.curves.length % COLOURS.length];
-    const curve: Curve = { signal, colour, value: make("b"), times: [], values: [], other: null };
+    const curve: Curve = { signal, colour, value: make("b"), times: [], values: [], others: [] };
     this.curves.push(curve);
     await this.plots.fill(curve);
     this.build();
@@ -88,15 +90,13 @@ class Chart {
     );
   }
 
+  /** All curves over common times: first those of the run, then those of the runs that are compared. */
   private data(): uPlot.AlignedData {
-    const tables: uPlot.AlignedData[] = [];
-    for (const list of [this.curves, this.curves.map((curve) => curve.other).filter((one) => one !== null)]) {
-      for (const one of list) tables.push([Array.from(one.times), withGaps(one.values, one.times.length)] as uPlot.AlignedData);
-    }
+    const all = [...this.curves, ...this.curves.flatMap((curve) => curve.others)];
     const first = this.curves[0].times;
-    const all = [...this.curves, ...this.curves.map((curve) => curve.other).filter((one) => one !== null)];
-    if (all.every((one) => one.times === first)) return [Array.from(first), ...tables.map((table) => table[1])] as uPlot.AlignedData;
-    return uPlot.join(tables);
+    const values = (one: { times: ArrayLike<number>; values: ArrayLike<number> }): (number | null)[] => withGaps(one.values, one.times.length);
+    if (all.every((one) => one.times === first)) return [Array.from(first), ...all.map(values)] as uPlot.AlignedData;
+    return uPlot.join(all.map((one) => [Array.from(one.times), values(one)] as uPlot.AlignedData));
   }
 
   build(): void {
@@ -105,7 +105,6 @@ class Chart {
     const style = getComputedStyle(this.element);
     const grid = { stroke: style.getPropertyValue("--line"), width: 1 };
     const axis = { stroke: style.getPropertyValue("--text-faint"), grid, ticks: { ...grid, size: 4 }, font: "11px system-ui, sans-serif" };
-    const others = this.curves.filter((curve) => curve.other);
     const options: uPlot.Options = {
       width: Math.max(80, this.host.clientWidth),
       height: this.plots.height,
@@ -120,10 +119,11 @@ class Chart {
       series: [
         {},
         ...this.curves.map((curve) => ({ label: curve.signal.label, stroke: curve.colour, width: 1.6, points: { show: curve.times.length < 2 } })),
-        ...others.map((curve) => ({ label: `${curve.signal.label} (compared)`, stroke: curve.colour, width: 1.2, dash: [5, 4], points: { show: false } })),
+        ...this.curves.flatMap((curve) => curve.others.map((_, i) => ({ label: `${curve.signal.label} (compared)`, stroke: curve.colour, width: 1.2, dash: DASHES[i % DASHES.length], points: { show: false } }))),
       ],
       hooks: {
         setScale: [(plot, key) => key === "x" && this.plots.zoomed(plot)],
+        setCursor: [(plot) => this.showAt(plot)],
         draw: [() => this.follow(this.plots.clock.time)],
       },
     };
@@ -151,6 +151,19 @@ class Chart {
     return Number.isFinite(x) ? this.plot.posToVal(x, "x") : null;
   }
 
+  /** Shows the values where the pointer is, or those of the present time. */
+  private showAt(plot: uPlot): void {
+    const { left = -1 } = plot.cursor;
+    const inside = left >= 0;
+    this.legend.classList.toggle("pointed", inside);
+    if (inside) this.write(plot.posToVal(left, "x"));
+    else this.write(this.plots.clock.time);
+  }
+
+  private write(t: number): void {
+    for (const curve of this.curves) curve.value.textContent = formatValue(valueAt(curve.times, curve.values, t));
+  }
+
   /** Moves the cursor to a time and shows the values there. */
   follow(t: number): void {
     if (!this.plot) return;
@@ -162,7 +175,7 @@ class Chart {
     const now = performance.now();
     if (this.plots.clock.playing && now - this.written < 100) return;
     this.written = now;
-    for (const curve of this.curves) curve.value.textContent = formatValue(valueAt(curve.times, curve.values, t));
+    if (!this.legend.classList.contains("pointed")) this.write(t);
   }
 
   resize(): void {
@@ -199,7 +212,7 @@ export class Plots {
   private zooming = false;
   signals: Signals | null = null;
   run = 0;
-  other: number | null = null;
+  others: number[] = [];
   onChange: () => void = () => undefined;
   onDrop: (name: string, chart: number | null) => void = () => undefined;
 
@@ -241,7 +254,8 @@ export class Plots {
     const found = await this.signals?.curve(this.run, curve.signal.name);
     curve.times = found?.times ?? [];
     curve.values = found?.values ?? [];
-    curve.other = this.other === null ? null : ((await this.signals?.curve(this.other, curve.signal.name)) ?? null);
+    const others = await Promise.all(this.others.map((run) => this.signals?.curve(run, curve.signal.name)));
+    curve.others = others.filter((one) => one !== null && one !== undefined);
   }
 
   /** Adds curves to the chart of that number, or to one with the same unit, or to a new one. */

@@ -6,11 +6,12 @@ import { countInColumns, engagedAt, formatTick, formatTime, spansInPixels, ticks
 import { frameAt } from "./playback.ts";
 import type { RowData, RunData } from "./types.ts";
 
-const GUTTER = 150;
+const WIDEST_GUTTER = 150; // of the names at the left
 const RIGHT = 14;
 const HEAD = 34; // axis and events
 const ROW = 18;
 const SHOWN_ROWS = 5;
+const LOW = 560; // pixels: of a page that shows fewer rows
 
 interface Colours {
   text: string;
@@ -52,7 +53,8 @@ export class Timeline {
     this.times = Float64Array.from(this.events, (event) => event.time);
     this.scroll = 0;
     this.showAll();
-    this.element.style.height = `${HEAD + ROW * Math.min(SHOWN_ROWS, this.rows.length) + 6}px`;
+    const most = innerHeight < LOW ? 3 : SHOWN_ROWS;
+    this.element.style.height = `${HEAD + ROW * Math.min(most, this.rows.length) + 6}px`;
     this.element.style.display = run ? "" : "none";
   }
 
@@ -67,17 +69,26 @@ export class Timeline {
     return this.rows.map((row) => ({ name: row.name, engagedAtCursor: engagedAt(row, t) }));
   }
 
+  private get gutter(): number {
+    return Math.max(64, Math.min(WIDEST_GUTTER, Math.round(0.2 * this.element.clientWidth)));
+  }
+
+  /** Whether all rows are seen without scrolling. */
+  private get fits(): boolean {
+    return this.rows.length * ROW <= this.element.clientHeight - HEAD;
+  }
+
   private get width(): number {
-    return Math.max(10, this.element.clientWidth - GUTTER - RIGHT);
+    return Math.max(10, this.element.clientWidth - this.gutter - RIGHT);
   }
 
   private x(t: number): number {
-    return GUTTER + ((t - this.from) / (this.to - this.from)) * this.width;
+    return this.gutter + ((t - this.from) / (this.to - this.from)) * this.width;
   }
 
   private timeAt(event: MouseEvent): number {
     const x = event.clientX - this.canvas.getBoundingClientRect().left;
-    return this.from + ((x - GUTTER) / this.width) * (this.to - this.from);
+    return this.from + ((x - this.gutter) / this.width) * (this.to - this.from);
   }
 
   private listen(): void {
@@ -135,7 +146,7 @@ export class Timeline {
 
   private wheel(event: WheelEvent): void {
     event.preventDefault();
-    if (event.ctrlKey || event.metaKey || event.shiftKey || this.rows.length <= SHOWN_ROWS) {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || this.fits) {
       const centre = Math.min(this.clock.end, Math.max(this.clock.start, this.timeAt(event)));
       const factor = Math.exp((event.deltaY || event.deltaX) * 0.0015);
       const from = centre - (centre - this.from) * factor;
@@ -195,7 +206,7 @@ export class Timeline {
       context.fillStyle = colours.line;
       context.fillRect(x, 16, 1, h - 16);
       context.fillStyle = colours.faint;
-      context.fillText(formatTick(t, step), Math.min(x, GUTTER + this.width), 8);
+      context.fillText(formatTick(t, step), Math.min(x, this.gutter + this.width), 8);
     }
     context.textAlign = "left";
     context.fillStyle = colours.faint;
@@ -213,7 +224,7 @@ export class Timeline {
       const share = most > 1 ? Math.log1p(counts[x]) / Math.log1p(most) : 1;
       const height = 6 + 8 * share;
       context.globalAlpha = 0.45 + 0.55 * share;
-      context.fillRect(GUTTER + x, 32 - height, 1.5, height);
+      context.fillRect(this.gutter + x, 32 - height, 1.5, height);
     }
     context.globalAlpha = 1;
   }
@@ -221,7 +232,7 @@ export class Timeline {
   private drawRows(context: CanvasRenderingContext2D, colours: Colours, h: number): void {
     context.save();
     context.beginPath();
-    context.rect(0, HEAD, GUTTER + this.width + RIGHT, h - HEAD);
+    context.rect(0, HEAD, this.gutter + this.width + RIGHT, h - HEAD);
     context.clip();
     const first = Math.max(0, Math.floor(this.scroll / ROW));
     const last = Math.min(this.rows.length, Math.ceil((this.scroll + h - HEAD) / ROW));
@@ -229,23 +240,23 @@ export class Timeline {
       const row = this.rows[i];
       const y = HEAD + i * ROW - this.scroll;
       context.fillStyle = colours.line;
-      context.fillRect(GUTTER, y + ROW / 2 - 0.5, this.width, 1);
+      context.fillRect(this.gutter, y + ROW / 2 - 0.5, this.width, 1);
       context.fillStyle = row.unknown ? colours.faint : colours.span;
       if (row.unknown) {
         context.globalAlpha = 0.3;
-        for (let x = 0; x < this.width; x += 8) context.fillRect(GUTTER + x, y + 6, 4, ROW - 12);
+        for (let x = 0; x < this.width; x += 8) context.fillRect(this.gutter + x, y + 6, 4, ROW - 12);
         context.globalAlpha = 1;
-      } else for (const [a, b] of spansInPixels(row.spans, this.from, this.to, this.width)) context.fillRect(GUTTER + a, y + 3, Math.max(1.2, b - a), ROW - 6);
+      } else for (const [a, b] of spansInPixels(row.spans, this.from, this.to, this.width)) context.fillRect(this.gutter + a, y + 3, Math.max(1.2, b - a), ROW - 6);
       context.fillStyle = colours.text;
       context.textAlign = "left";
-      context.fillText(shorten(context, row.name, GUTTER - 24), 12, y + ROW / 2);
+      context.fillText(shorten(context, row.name, this.gutter - 24), 12, y + ROW / 2);
     }
-    if (this.rows.length > SHOWN_ROWS) {
+    if (!this.fits) {
       const shown = h - HEAD;
       const share = shown / (this.rows.length * ROW);
       context.fillStyle = colours.faint;
       context.globalAlpha = 0.5;
-      context.fillRect(GUTTER + this.width + RIGHT - 6, HEAD + this.scroll * share, 3, Math.max(8, shown * share));
+      context.fillRect(this.gutter + this.width + RIGHT - 6, HEAD + this.scroll * share, 3, Math.max(8, shown * share));
       context.globalAlpha = 1;
     }
     context.restore();
@@ -253,7 +264,7 @@ export class Timeline {
 
   private placeCursor(): void {
     const x = this.x(this.clock.time);
-    this.cursor.style.display = x < GUTTER - 0.5 || x > GUTTER + this.width + 0.5 ? "none" : "block";
+    this.cursor.style.display = x < this.gutter - 0.5 || x > this.gutter + this.width + 0.5 ? "none" : "block";
     this.cursor.style.transform = `translateX(${x}px)`;
   }
 }

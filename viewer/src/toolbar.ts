@@ -33,7 +33,7 @@ export interface ToolbarActions {
   saveTable: () => void;
   savePlots: () => void;
   selectRun: (run: number) => void;
-  compare: (run: number | null) => void;
+  compare: (runs: number[]) => void;
 }
 
 export class Toolbar {
@@ -49,7 +49,7 @@ export class Toolbar {
   }
 
   /** Makes the tools for a model and its runs. */
-  build(runs: string[], run: number, views: { name: string; direction: [number, number, number] }[], withScene: boolean): void {
+  build(runs: string[], run: number, ghosts: number[], views: { name: string; direction: [number, number, number] }[], withScene: boolean): void {
     const { actions, scene } = this;
     this.reactionButton = null;
     const list: HTMLElement[] = [];
@@ -60,7 +60,7 @@ export class Toolbar {
         list.push(this.reactionButton);
       }
     }
-    if (runs.length > 1) list.push(this.runMenu(runs, run));
+    if (runs.length > 1) list.push(this.runMenu(runs, run, ghosts));
     list.push(this.saveMenu(withScene, runs.length > 0), button("Light or dark (T)", icon(MOON), actions.theme), button("Keys and mouse (?)", "?", actions.help));
     this.element.replaceChildren(...list);
     this.mark();
@@ -110,13 +110,21 @@ export class Toolbar {
     return menu.element;
   }
 
-  private runMenu(runs: string[], run: number): HTMLElement {
+  private runMenu(runs: string[], run: number, ghosts: number[]): HTMLElement {
     const menu = new Menu("Runs", icon(TWO), "Compare");
+    const chosen = new Set(ghosts.filter((index) => index < runs.length));
+    const boxes = runs.map((name, i) =>
+      checkbox(name, chosen.has(i), (on) => {
+        if (on) chosen.add(i);
+        else chosen.delete(i);
+        this.actions.compare([...chosen].sort((a, b) => a - b));
+      }),
+    );
     const options = runs.map((name, i): [string, string] => [String(i), name]);
     menu.sheet.append(
       choice("Run", options, String(run), (value) => this.actions.selectRun(Number(value))),
-      choice("Compare with", [["", "none"], ...options], "", (value) => this.actions.compare(value === "" ? null : Number(value))),
-      make("p", { class: "hint" }, "The other run is a ghost in the scene and dashed in plots."),
+      make("p", { class: "hint" }, "Compare with (as ghosts in the scene, dashed in plots):"),
+      make("div", { class: "runs" }, ...boxes),
     );
     return menu.element;
   }
