@@ -42,7 +42,7 @@ class Inertia:
         """
         R = np.eye(3) if rotation is None else _numbers(quantity.orientation(rotation, "rotation", "inertia"))
         shift = _numbers(quantity.given(at, 3, 1, "at", "inertia"))
-        outline = tuple(shape.moved(shift, R) for shape in self.outline)
+        outline = tuple(shape.move(shift, R) for shape in self.outline)
         return Inertia(self.mass, R @ self.tensor @ R.T, R @ self.center + shift, outline)
 
     def __add__(self, other):

@@ -62,7 +62,7 @@ class Shape:
     colour: tuple | None = None
     file: str | None = None
 
-    def moved(self, at: np.ndarray, R: np.ndarray) -> "Shape":
+    def move(self, at: np.ndarray, R: np.ndarray) -> "Shape":
         """The shape rotated by the matrix R, then shifted."""
         place = R @ np.array(self.at) + at
         turn = R @ pose_stacks.rotations(np.array(self.rotation))

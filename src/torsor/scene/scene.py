@@ -131,7 +131,7 @@ def _ground_shapes(model, grounds, joints, size):
     found = []
     for ground in model.grounds:
         at, R = grounds[id(ground)]
-        found += [_shape(s.moved(at, R), (0, 0, 0)) for s in ground.shape or ()]
+        found += [_shape(s.move(at, R), (0, 0, 0)) for s in ground.shape or ()]
     return found + ([] if found else made_ground(joints, size))
 
 

@@ -16,6 +16,7 @@ from ..methods.projections import Projection
 from ..model.model import Model
 from ..run.many.held_inputs import equal_edges
 from ..run.output_times import output_times, seconds
+from ..scene.scene import scene_attributes
 from .job_dispatch import Dispatch
 from .reductions import validate_reduction
 from .run_portion import ENERGY_LOST
@@ -99,6 +100,7 @@ def _result(whole, runs, request):
     if "model" not in whole.common_attributes:
         facts = {"model": request.model.name, "model_hash": fingerprint(request.model, signals)}
         whole.common_attributes |= facts
+    whole.common_attributes |= scene_attributes(request.model)
     return dataset_of(whole, runs, request.times, request.reduce)
 
 

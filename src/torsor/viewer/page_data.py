@@ -10,7 +10,7 @@ from ..lie import pose_stacks
 from ..scene.scene import scene
 from .body_graph import body_graph, redundant_rows
 from .meshes import with_meshes
-from .model_pose import start_poses
+from .model_pose import start_motion
 from .run_data import run_data
 
 FORMAT, VERSION = "torsor-view", 1
@@ -155,9 +155,15 @@ def _is_number(x):
 
 def model_data(model: Any, parameters: dict | None = None) -> dict[str, Any]:
     """The page of a model as it starts."""
-    scenery = {**scene(model, parameters)}
-    poses, info = start_poses(model, parameters)
-    if poses is not None:
-        p, q = poses
-        scenery["bodies"] = [{**b, "p": x.tolist(), "q": r.tolist()} for b, x, r in zip(scenery["bodies"], p, q)]
+    scenery = scene(model, parameters)
+    motion, info = start_motion(model, parameters)
+    if motion is not None:
+        scenery = with_poses(scenery, motion["position"], motion["rotation"])
     return page_data(scenery, [], info=info)
+
+
+def with_poses(scenery: dict[str, Any], position: np.ndarray, rotation: np.ndarray) -> dict[str, Any]:
+    """A scene with its bodies at these positions (body, 3) and rotations (body, 3, 3)."""
+    q = pose_stacks.quaternions(np.asarray(rotation))
+    bodies = [{**b, "p": x.tolist(), "q": r.tolist()} for b, x, r in zip(scenery["bodies"], np.asarray(position), q)]
+    return {**scenery, "bodies": bodies}

@@ -25,6 +25,7 @@ from ...look.dataset import at_outputs, labelled
 from ...look.recorded_signals import recorded
 from ...model.model import Model
 from ...run.task import warn_of_friction_loads
+from ...scene.scene import scene_attributes
 from ..arguments import formulation_name, named_values, require_model
 from ..assembly.assembly import assemble
 from . import singular_points as singular
@@ -105,7 +106,8 @@ def kinematics(
 def _run_attributes(model, parameters, signals):
     """Parameters and model hash, as attributes of the dataset."""
     model_hash = fingerprint(model, dict(model.signals) | recorded(model, signals))
-    return {"options": json.dumps({"parameters": model.values(parameters)}), "model_hash": model_hash}
+    facts = {"options": json.dumps({"parameters": model.values(parameters)}), "model_hash": model_hash}
+    return facts | scene_attributes(model, parameters)
 
 
 def _warn_of_unknown_loads(model, data):

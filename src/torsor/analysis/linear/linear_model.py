@@ -46,6 +46,11 @@ class LinearModel:
     _shapes: Any = None
     _model: Any = None  # the model and its parameter values
 
+    @property
+    def model(self) -> Any:
+        """The model that was linearised."""
+        return self._model[0]
+
     @cached_property
     def _decomposition(self):
         """Sorted eigenvalues and eigenvectors of A; coincident eigenvalues have orthogonal eigenvectors."""

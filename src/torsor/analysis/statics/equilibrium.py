@@ -52,6 +52,11 @@ class Equilibrium:
     _balance: Any = None
 
     @property
+    def model(self) -> Model:
+        """The model that it is an equilibrium of."""
+        return self._balance.mechanism.model
+
+    @property
     def coordinates(self) -> dict[str, float]:
         """Joint coordinates by name [rad or m]; without joints, positions of the bodies."""
         return self._balance.mechanism.coordinates(self._balance.point)
