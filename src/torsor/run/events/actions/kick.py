@@ -97,7 +97,7 @@ class Kick(Action):
         loads: list = [PointForce(name, body, force=F[:3, 0], point=self.point, axes=self.axes)]
         if self.angular_impulse is not None:
             loads.append(Torque(f"{name}.angular", body, torque=F[3:, 0], axes=self.axes))
-        fill_in(self, pulse=tuple(pulse), loads=tuple(model._joined(load) for load in loads))
+        fill_in(self, pulse=tuple(pulse), loads=tuple(model._join(load) for load in loads))
 
     def expressions(self) -> tuple:
         return tuple(ca.vertsplit(ca.vertcat(*self._components())))
