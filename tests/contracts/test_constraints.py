@@ -101,7 +101,7 @@ def test_one_direction_per_row(rows):
 ONE_SIDED = [
     pytest.param((cls, k), id=f"{key}-{k}")
     for key, cls in ts.registered("constraint").items()
-    if hasattr(cls, "gaps")
+    if cls.one_sided
     for k in range(len(cls.variants))
 ]
 
@@ -130,7 +130,7 @@ def test_one_sided_constraints_are_their_gaps(case):
 def test_events_of_one_sided_constraints_are_named_after_their_sides():
     names = {"contact": ["touch"], "one-sided": ["touch"], "slot": ["lower", "upper"], "backlash": ["lower", "upper"]}
     for key, cls in ts.registered("constraint").items():
-        for k in range(len(cls.variants)) if hasattr(cls, "gaps") else ():
+        for k in range(len(cls.variants)) if cls.one_sided else ():
             model, offered = scene()
             c = model.add(cls.examples(offered)[k])
             stops = [what for what in ("lower", "upper") if getattr(c, what, None) is not None]

@@ -33,7 +33,7 @@ class Unilateral(Constraint):
 
     starts_active = False
     armable = True
-    rank = 1
+    one_sided = True
     sides: ClassVar[tuple[Memory, ...]]  # which gap is closed; each element has its own
     loaded: ClassVar[Memory]  # 1 where it takes a share of a load that redundant contacts hold together, else 0
     restitution: Number = field(default=0.0, kw_only=True)

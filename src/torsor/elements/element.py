@@ -131,6 +131,8 @@ class Element(Owned):
     optional   names of its bodies and joints that may be None
     armable    True: the element watches the motion, and whether it acts follows from that (contacts, stops, dry friction,
                rules). It is armed or disarmed: while it is disarmed it neither acts nor is watched
+    one_sided       True: a contact or a stop, whose `gaps` may only open
+    dry_friction    True: it sticks, or slides against its `heading`
     starts_armed    whether it is armed from the start; False for an armable element that was added with `active=False`
     drawing    what a viewer draws for it: "hinge", "slider", "coil" …; "none": nothing, and `not_drawn` says why; empty: what
                fits a joint's free motions
@@ -148,6 +150,8 @@ class Element(Owned):
     starts_active: ClassVar[bool] = True
     optional: ClassVar[tuple[str, ...]] = ()
     armable: ClassVar[bool] = False
+    one_sided: ClassVar[bool] = False
+    dry_friction: ClassVar[bool] = False
     starts_armed: ClassVar[bool] = True
     _active: ClassVar[Any] = None
     _armed: ClassVar[Any] = None

@@ -45,7 +45,7 @@ class DryFriction(Constraint, Force):
     starts_active = False
     armable = True
     gated = False
-    rank = 2
+    dry_friction = True
     slip: ClassVar[Memory]  # whether it slides, which way, and how slowly; each element has its own
     direction: ClassVar[tuple[Memory, ...]]
     crawl: ClassVar[Memory]

@@ -46,9 +46,16 @@ class Constraint(Element):
     key: ClassVar[str] = "constraint"
     multiplier = Signal("reaction", lambda element: element.rows_kept)  # one per row; None before it is added
     rows_kept: ClassVar[int | None] = None  # how many there are, once its equations are known to be sound
-    rank: ClassVar[int] = (
-        0  # where rows depend on each other, those of lower rank are kept: 0 for good, 1 contacts, 2 sticking
-    )
+
+    @property
+    def intermittent(self) -> bool:
+        """True for contacts, stops and dry friction, which hold as the motion decides."""
+        return self.one_sided or self.dry_friction
+
+    @property
+    def precedence(self) -> int:
+        """Where rows depend on each other, the lowest are kept: 0 of lasting constraints, 1 of contacts, 2 of friction."""
+        return 2 if self.dry_friction else int(self.one_sided)
 
     def __post_init__(self):
         """What each element of a kind has of its own."""

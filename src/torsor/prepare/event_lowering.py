@@ -65,7 +65,7 @@ def lower_events(model, rows):
     clocks = {k: event for k, event in enumerate(model.events) if isinstance(event.watch, Clock)}
     guards = [ca.SX(0) if k in clocks else event.watch.phi for k, event in enumerate(model.events)]
     plan = Plan([e.name for e in model.events], guards, [], [], switched, places)
-    frictions = [c for c in model.constraints if hasattr(c, "heading")]
+    frictions = [c for c in model.constraints if c.dry_friction]
     plan.clocks = [(places[id(event.remembered["count"])], event.watch) for event in clocks.values()]
     plan.frictions = [f.name for f in frictions]
     plan.measured = [_unit_row(event.source, row) for event in model.events]
@@ -126,7 +126,7 @@ def _one_sided_table(model, switched, places, row):
             "single": not c.sides,
         }
         for c in switched
-        if hasattr(c, "gaps")
+        if c.one_sided
     ]
     return table(ONESIDED, one_sided)
 
@@ -186,13 +186,13 @@ def _watch(model, event, places, ops):
 
 def _unit_row(source, row):
     """The constraint row that has the unit of an event of a contact or of dry friction; None for other events."""
-    return row[f"{source.name}[0]"] if hasattr(source, "gaps") or hasattr(source, "heading") else None
+    return row[f"{source.name}[0]"] if source is not None and (source.one_sided or source.dry_friction) else None
 
 
 def _contact_rows(model, rows):
     """Index of every row among those of contacts and friction, -1 for other rows; see `Formulation.meeting`."""
-    ranks = {c.name: c.rank for c in model.constraints}
-    contact_rows = [k for k, label in enumerate(rows) if ranks[label.rsplit("[", 1)[0]] > 0]
+    intermittent = {c.name for c in model.constraints if c.intermittent}
+    contact_rows = [k for k, label in enumerate(rows) if label.rsplit("[", 1)[0] in intermittent]
     return np.array([contact_rows.index(k) if k in contact_rows else -1 for k in range(len(rows))], np.int64)
 
 
@@ -255,7 +255,7 @@ def _lower(step, event, plan, row, frictions):
     if step.kind == "engage":
         return [{"code": event_codes.ENGAGE, "place": place, "slot": _add_slots(plan, *step.values)}]
     if step.kind == "strike":
-        side = ca.SX(1) if hasattr(step.target, "gaps") else Side(step.target, plan.guards[event])
+        side = ca.SX(1) if step.target.one_sided else Side(step.target, plan.guards[event])
         slot = _add_slots(plan, *step.values, Approach(step.target), side)
         return [{"code": event_codes.STRIKE, "place": place, "slot": slot, "row": row[f"{step.target.name}[0]"]}]
     if step.kind == "land":

@@ -110,7 +110,7 @@ class Structures:
     def contact_library(self, structure):
         """The kernel of the effect of impulses at contacts and friction elements. Structures with the same other rows share it."""
         rows = numeric_formulation_of(self.derivation, self.system).rows
-        keep = tuple(k for k in structure.choice.keep if rows[k].constraint.rank == 0)
+        keep = tuple(k for k in structure.choice.keep if not rows[k].constraint.intermittent)
         choice = replace(structure.choice, keep=keep, released=(), dependent=(), metric="mass", needs=())
         return self.derivation.library(choice, contact_kernels)
 
@@ -190,7 +190,7 @@ class Structures:
         """Raise an error if redundant rows contradict the rows in use."""
         from ..start import diagnosis
 
-        result = replace(result, redundant=[k for k in result.redundant if f.rows[k].constraint.rank == 0])
+        result = replace(result, redundant=[k for k in result.redundant if not f.rows[k].constraint.intermittent])
         redundant = result.redundant
         if not redundant:
             return

@@ -102,9 +102,9 @@ def _orthogonal_part(rows, basis):
     return rows
 
 
-def _independent_by_rank(rows, A, likely=None):
-    """`independent` with rows in the order of their rank: lasting constraints, then contacts, then friction."""
-    order = sorted(range(len(rows)), key=lambda k: rows[k].constraint.rank)
+def _independent_by_precedence(rows, A, likely=None):
+    """`independent` with rows in the order of their precedence: lasting constraints, then contacts, then friction."""
+    order = sorted(range(len(rows)), key=lambda k: rows[k].constraint.precedence)
     if likely is not None:
         position = {k: i for i, k in enumerate(order)}
         likely = sorted(position[k] for k in likely)
@@ -125,7 +125,7 @@ def diagnose(examiner, t, q, p, samples=2, seed=7, likely=None, mobility=None):
         return Diagnosis(0, [], freedom=freedom, start_freedom=freedom)
     active = {index: k for k, index in enumerate(examiner.places)}
     likely = None if likely is None else [active[index] for index in likely if index in active]
-    at_start, sine = _independent_by_rank(examiner.rows, A, likely)
+    at_start, sine = _independent_by_precedence(examiner.rows, A, likely)
     keep, best = at_start, A
     if len(at_start) < min(A.shape) and freedom - len(at_start) != mobility:
         random = np.random.default_rng(seed)
@@ -134,7 +134,7 @@ def diagnose(examiner, t, q, p, samples=2, seed=7, likely=None, mobility=None):
             if sample is None:
                 continue
             there = examiner.matrix(t, sample, p)
-            rows, angle = _independent_by_rank(examiner.rows, there, keep)
+            rows, angle = _independent_by_precedence(examiner.rows, there, keep)
             if len(rows) > len(keep):
                 keep, sine, best = rows, angle, there
     keep = sorted(_improve_conditioning(examiner.rows, best, keep, sine))
@@ -152,19 +152,19 @@ def diagnose(examiner, t, q, p, samples=2, seed=7, likely=None, mobility=None):
 
 
 def _pivoted_rows(rows, A):
-    """Independent rows by pivoting: each is the row with the largest part orthogonal to the rows before, in the order of ranks."""
+    """Independent rows by pivoting: each has the largest part orthogonal to the rows before, in the order of their precedence."""
     (A,) = limit_row_lengths(A)
     keep: list[int] = []
-    rank = np.array([row.constraint.rank for row in rows])
-    for level in np.unique(rank):
-        sizes = np.where(rank == level, np.linalg.norm(A, axis=1), 0.0)
+    precedence = np.array([row.constraint.precedence for row in rows])
+    for level in np.unique(precedence):
+        sizes = np.where(precedence == level, np.linalg.norm(A, axis=1), 0.0)
         while len(keep) < A.shape[1] and sizes.max() > DEPENDENT_SINE:
             k = int(np.argmax(sizes * (1 + 1e-6 * (len(A) - np.arange(len(A))) / len(A))))  # the first of equal ones
             direction = A[k] / np.linalg.norm(A[k])
             A = A - np.outer(A @ direction, direction)
             keep.append(k)
             A[keep] = 0.0
-            sizes = np.where(rank == level, np.linalg.norm(A, axis=1), 0.0)
+            sizes = np.where(precedence == level, np.linalg.norm(A, axis=1), 0.0)
     return keep
 
 

@@ -24,7 +24,7 @@ def engage_steps(element: Any, snap: bool = False) -> list[Step]:
     """The elementary steps with which an element begins to act."""
     captured = [Step("set", memory, (value,)) for memory, value in element.captures()]
     if element.armable:
-        decides = [Step("decide", element)] if hasattr(element, "heading") else []
+        decides = [Step("decide", element)] if element.dry_friction else []
         return [*captured, Step("set", element.armed, (ca.SX(1),)), *decides]
     if element.kind == "force":
         return [*captured, Step("set", element.active, (ca.SX(1),))]
@@ -106,7 +106,7 @@ class Lift(Action):
     acts_on = "one-sided constraints"
 
     def accepts(self, model: Any, target: Any, owner: str) -> None:
-        self.one_of([c for c in model.constraints if hasattr(c, "gaps")], target, owner)
+        self.one_of([c for c in model.constraints if c.one_sided], target, owner)
 
     def switches(self) -> tuple:
         return self.targets

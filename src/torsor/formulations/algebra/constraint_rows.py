@@ -165,7 +165,7 @@ class RowsInUse(ABC):
     def redundant_contact_rows(self):
         """Active rows of closed contacts that are not in the equations because they depend on rows in use."""
         kept = set(self.keep)
-        return [k for k in self.active_rows() if self.rows[k].constraint.rank == 1 and k not in kept]
+        return [k for k in self.active_rows() if self.rows[k].constraint.one_sided and k not in kept]
 
     def redundant_friction_rows(self):
         """Active rows of sticking dry friction that are not in the equations because they depend on rows in use.
@@ -175,7 +175,7 @@ class RowsInUse(ABC):
         kept = set(self.keep)
 
         def is_friction(k):
-            return self.rows[k].constraint.rank == 2
+            return self.rows[k].constraint.dry_friction
 
         if not any(map(is_friction, kept)):
             return []
@@ -186,7 +186,7 @@ class RowsInUse(ABC):
         if not self.shares:
             return []
         kept = set(self.keep)
-        return [k for k in self.active_rows() if k not in kept and self.rows[k].constraint.rank == 0]
+        return [k for k in self.active_rows() if k not in kept and not self.rows[k].constraint.intermittent]
 
     @abstractmethod
     def coordinate_names(self) -> list[str]:

@@ -54,7 +54,7 @@ def spread_over_contacts(f):
     """A function that maps λ₀ of the rows in use to λ of these and of the redundant contacts, as one column."""
     keep = list(f.keep)
     redundant = f.redundant_contact_rows()
-    kept = [k for k in keep if f.rows[k].constraint.rank == 1]
+    kept = [k for k in keep if f.rows[k].constraint.one_sided]
     positions = [keep.index(k) for k in kept]
     C = _combinations(f, redundant)
     units = dict(zip(kept + redundant, f.row_units(kept + redundant)))
@@ -80,7 +80,7 @@ def share_friction_loads(f, lam, limit_of):
     """
     redundant = f.redundant_friction_rows()
     keep = list(f.keep)
-    kept = [k for k in keep if f.rows[k].constraint.rank == 2]
+    kept = [k for k in keep if f.rows[k].constraint.dry_friction]
     positions = [keep.index(k) for k in kept]
     C = _combinations(f, redundant)
     frictions = {id(f.rows[k].constraint): f.rows[k].constraint for k in [*kept, *redundant]}

@@ -30,7 +30,7 @@ def least_loads(f, lam, values):
     """
     redundant = f.load_sharing_rows()
     keep = list(f.keep)
-    kept = [k for k in keep if f.rows[k].constraint.rank == 0]
+    kept = [k for k in keep if not f.rows[k].constraint.intermittent]
     G = f.jacobian() @ ca.diag(ca.SX(f.column_units()))
     K = G[kept, :]
     solve = _singular_solver(ca.sparsify(K @ K.T))
@@ -51,7 +51,7 @@ def _loads(f, values):
     """r of (2) in newtons: reactions and multipliers of all active constraints that are neither contacts nor friction."""
     unit = f.scales.unit
     for c in f.model.constraints:
-        if c.rank != 0 or id(c) in f.released:
+        if c.intermittent or id(c) in f.released:
             continue
         if isinstance(c, Connection):
             F, T = values.reaction(c)

@@ -176,8 +176,8 @@ def contact_response(f):
 
     B are the changes of velocity by unit impulses while all other rows in use hold, A = G B, and ψ is that of these rows.
     """
-    contacts = [k for k, row in enumerate(f.rows) if row.constraint.rank > 0]
-    others = [k for k in f.keep if f.rows[k].constraint.rank == 0]
+    contacts = [k for k, row in enumerate(f.rows) if row.constraint.intermittent]
+    others = [k for k in f.keep if not f.rows[k].constraint.intermittent]
     G = f.jacobian()[contacts, :]
     H = f.jacobian()[others, :]
     over_mass = mass_solver(f.mass_matrix())

@@ -232,7 +232,7 @@ class BatchStarts:
         carried = [self.bodies.get(name, -1) for name in f.moved_bodies()]
         arms = np.c_[levers, length][:, carried]
         columns = np.where(np.array(f.linear(), bool), length[:, None], length[:, None] / arms)
-        order = sorted(range(rows), key=lambda k: f.rows[active[k]].constraint.rank)
+        order = sorted(range(rows), key=lambda k: f.rows[active[k]].constraint.precedence)
         A = (G * columns[:, None, :] / units[:, :, None])[:, order]
         A = A / np.maximum(np.linalg.norm(A, axis=2), 1.0)[:, :, None]
         good = np.isfinite(A).all(axis=(1, 2))
