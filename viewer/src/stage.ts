@@ -66,6 +66,7 @@ export class Stage {
     this.renderer.domElement.tabIndex = 0;
     this.renderer.domElement.setAttribute("aria-label", "Scene: drag to turn, wheel to zoom, right button to shift");
     this.host.append(this.renderer.domElement);
+    this.renderer.domElement.addEventListener("webglcontextrestored", () => this.request());
     this.renderer.shadowMap.enabled = !heavy;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.cameras = new Cameras(this.renderer.domElement, up, () => this.request(true));

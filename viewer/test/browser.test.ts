@@ -27,6 +27,7 @@ interface Torsor {
   rows(): { name: string; engagedAtCursor: boolean | null }[];
   cursorTime(): number;
   plotted(): string[];
+  look(name: string): void;
   setLayer(layer: string, visible: boolean): void;
   compare(runs: number[]): Promise<void>;
   open(data: unknown): Promise<void>;
@@ -131,6 +132,39 @@ test("a click and a drag add curves, and tables and pictures are saved", { skip 
   await page.getByTitle("Save pictures, videos, tables").click();
   const [picture] = await Promise.all([page.waitForEvent("download"), page.getByTitle("Picture (PNG)").click()]);
   assert.deepEqual([...readFileSync((await picture.path())!).subarray(1, 4)], [0x50, 0x4e, 0x47]);
+  assert.deepEqual(troubles, []);
+  await page.close();
+});
+
+test("names show under the pointer; a click selects; a component that is dropped on the plots adds its signals", { skip }, async () => {
+  const { page, troubles } = await open("pointing", SAMPLES.double_pendulum());
+  await page.evaluate(() => {
+    torsor.look("y");
+    torsor.compare([]);
+  });
+  await page.waitForTimeout(600);
+  const canvas = (await page.locator("canvas.canvas").boundingBox())!;
+  const seen = new Map<string, { x: number; y: number }>();
+  for (let i = 0; i < 90 && !seen.has("arm.upper"); i++) {
+    const at = { x: canvas.x + canvas.width * (0.3 + 0.05 * (i % 10)), y: canvas.y + canvas.height * (0.25 + 0.06 * Math.floor(i / 10)) };
+    await page.mouse.move(at.x, at.y);
+    await page.waitForTimeout(110);
+    const tip = page.locator(".tooltip");
+    if (await tip.isVisible()) seen.set(await tip.innerText(), at);
+  }
+  const at = seen.get("arm.upper");
+  assert.ok(at, `seen: ${[...seen.keys()].join(", ")}`);
+  await page.mouse.click(at.x, at.y);
+  assert.match(await page.locator(".card").innerText(), /arm\.upper/);
+  assert.match((await page.locator(".row.selected").first().getAttribute("title")) ?? "", /^arm\.upper/);
+  await page.keyboard.press("Escape");
+  assert.ok(await page.locator(".card").isHidden());
+  const data = { ...SAMPLES.double_pendulum() };
+  data.runs![0].signals!.push({ ...data.runs![0].signals![0], name: "angle of elbow", label: "elbow" });
+  await page.evaluate((one) => torsor.open(one), data);
+  await page.getByTitle("elbow: Revolute").dragTo(page.locator(".charts"));
+  await page.waitForTimeout(200);
+  assert.ok((await page.evaluate(() => torsor.plotted())).includes("angle of elbow"));
   assert.deepEqual(troubles, []);
   await page.close();
 });
