@@ -92,6 +92,8 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .store.result_files import load_result, save_result
     from .studies.study import study
     from .viewer.html_file import save_html
+    from .viewer.movie import movie
+    from .viewer.picture import picture
     from .viewer.show import view
 
 __version__ = "0.2.0"
@@ -107,7 +109,8 @@ __all__ = [
     "Table", "TimingWarning", "Torque", "TorsionSpring", "TorsorError", "Universal", "Weighted", "Weld", "Wheel",
     "actions", "angular_momentum", "assemble", "assign", "cases", "compile", "crossing", "end", "engage", "enter",
     "equilibrium", "falling", "inertia", "info", "interface", "kick", "kinematics", "linearise", "load_component",
-    "load_result", "load_state", "plot", "plot_graph", "range_of_motion", "read", "read_table", "record", "register",
+    "load_result", "load_state", "movie", "picture", "plot", "plot_graph",
+    "range_of_motion", "read", "read_table", "record", "register",
     "registered", "release", "resume", "rising", "save_component", "save_html", "save_result", "save_state", "shapes", "simulate",
     "strike", "study", "switch", "table", "testing", "time", "to_pandas", "view",
 ]  # fmt: skip
@@ -130,6 +133,8 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "to_pandas": ("store.flat_table", "to_pandas"),
     "save_html": ("viewer.html_file", "save_html"),
     "view": ("viewer.show", "view"),
+    "picture": ("viewer.picture", "picture"),
+    "movie": ("viewer.movie", "movie"),
     "save_component": ("store.component", "save_component"),
     "load_component": ("store.component", "load_component"),
     "interface": ("store.component", "interface"),
@@ -228,6 +233,16 @@ for _name, _value in list(globals().items()):
         _value.__class__ = _Internal
 del _name, _value
 _sys.modules[__name__].__class__ = _Public
+
+
+def _html_of(model: Model) -> str:
+    """A model as a notebook shows it."""
+    from .viewer.notebook_view import model_html
+
+    return model_html(model)
+
+
+Model.html_writer = staticmethod(_html_of)
 
 
 def _watch_exit() -> None:

@@ -57,7 +57,7 @@ def test_internal_modules_are_not_public():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     before, modules, message, imported = done.stdout.splitlines()
     assert before.startswith("module 'torsor' has no attribute 'run'. ts.simulate(model, until) runs a model")
-    assert set(modules.split()) == {"actions", "cases", "inertia", "testing"}
+    assert set(modules.split()) == {"actions", "cases", "inertia", "shapes", "testing"}
     assert message.startswith("torsor.run is an internal module, no function. ts.simulate(model, until) runs a model")
     assert imported == "torsor.kernels torsor.lie torsor.lie.so3"
 

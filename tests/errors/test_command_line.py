@@ -53,7 +53,7 @@ ROBOT = """
 """
 EMPTY = "import torsor as ts\nmodel = ts.Model('m')\n"
 TURNING = {"rotation.png", "euler.png", "determinant.png"}
-PICTURES = {"energy.png", "drift.png", "coordinates.png", "reactions.png", "paths.png"} | TURNING
+PICTURES = {"energy.png", "drift.png", "coordinates.png", "reactions.png", "paths.png", "snapshots.png"} | TURNING
 
 
 @pytest.fixture

@@ -93,7 +93,8 @@ THREADS = option("N", "Threads that run a large model together. Default: 1.")
 GRAPH = option("FILE.png", "Draw the graph of bodies and joints.", "--plot")
 PLOT = option(
     "DIR",
-    "Write energy.png, drift.png, coordinates.png, reactions.png, paths.png; events.png and drives.png where there are any.",
+    "Write energy.png, drift.png, coordinates.png, reactions.png, paths.png, snapshots.png; events.png and drives.png "
+    "where there are any.",
 )
 HTML = option("FILE.html", "Write one HTML file that shows it, offline, in any browser.", "--html")
 VIEW = typer.Option("--view", help="Show the result in the browser.")

@@ -3,7 +3,11 @@
 import io
 import os
 
+import numpy as np
+
 from ..errors import OptionError, ResultError
+
+SNAPSHOTS = 5  # panels of snapshots.png
 
 
 def written_as(out, csv):
@@ -48,11 +52,16 @@ def draw(data, folder):
 
     matplotlib.use("Agg")
     from ..look.plots import available, plot
+    from ..viewer.picture import picture
 
     made = []
     for what in available(data):
         path = os.path.join(folder, f"{what}.png")
         written_to(plot(data, what), path)
+        made.append(path)
+    if "position" in data and "run" not in data.dims and data.sizes.get("time", 0) > 1:
+        path, known = os.path.join(folder, "snapshots.png"), data["time"].values
+        written_to(picture(data, times=[float(t) for t in np.linspace(known[0], known[-1], SNAPSHOTS)]), path)
         made.append(path)
     if "run" in data.dims:
         return f"nothing: a study has {data.sizes['run']} runs; ts.plot(data.isel(run=0), 'energy') draws one of them"

@@ -1,7 +1,7 @@
 """A model as a terminal and a notebook show it, without deriving anything; `ts.info` tells more."""
 
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 MOST_SHOWN = 12  # things of a kind that are named
 KINDS = {
@@ -14,6 +14,7 @@ class Shown:
     """What a Model shows of itself."""
 
     name: str
+    html_writer: ClassVar[Any] = None  # draws a picture, too; set where everything is imported
 
     def _contents(self) -> dict[str, list[str]]:
         """Names of what the model consists of, by kind."""
@@ -36,6 +37,10 @@ class Shown:
         return f"<Model {self.name!r}: {', '.join(counts)}>"
 
     def _repr_html_(self):
+        return self.table_html() if self.html_writer is None else self.html_writer(self)
+
+    def table_html(self) -> str:
+        """Names of what the model consists of, as an HTML table."""
         rows = [
             f"<tr><th style='text-align:left'>{len(x)} {KINDS[kind][len(x) != 1]}</th>"
             f"<td style='text-align:left'>{escape(', '.join(x[:MOST_SHOWN]))}{', …' if len(x) > MOST_SHOWN else ''}</td></tr>"

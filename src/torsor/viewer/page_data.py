@@ -36,7 +36,7 @@ def page_data(
     scenery, meshes, notes = with_meshes(scenery)
     joints = [{**j, "redundant": named.get(j["name"], [])} for j in scenery["joints"]]
     data = {
-        "format": FORMAT, "version": VERSION, **scenery, "subtitle": _subtitle(attributes), "up": _up(scenery["gravity"]),
+        "format": FORMAT, "version": VERSION, **scenery, "subtitle": _subtitle(attributes), "up": up_axis(scenery["gravity"]),
         "joints": joints, "meshes": meshes, "graph": body_graph(scenery, set(named)),
         "info": _info(attributes, redundant, notes, info or {}),
     }  # fmt: skip
@@ -102,7 +102,7 @@ def _bare_scene(data):
     }  # fmt: skip
 
 
-def _up(gravity):
+def up_axis(gravity: Any) -> list[int]:
     """The axis that points up: against gravity, else z."""
     g = np.asarray(gravity, float)
     k = int(np.argmax(np.abs(g)))

@@ -1,0 +1,65 @@
+"""Surfaces of shapes as flat faces, for pictures that are drawn without a browser."""
+
+from typing import Any
+
+import numpy as np
+
+from .meshes import simplified, triangles
+
+ROUND, RINGS = 18, 8  # faces around, and from pole to pole
+MOST_FACES = 1200  # of a mesh in a picture
+
+
+def faces_of(shape: dict[str, Any], size: float) -> list[np.ndarray]:
+    """Faces of a shape in its own axes, each an array of corners (n, 3); size: of the scene, for meshes that are missing."""
+    kind, s = shape["kind"], shape["size"]
+    if kind == "box":
+        return _box(np.array(s) / 2)
+    if kind == "plane":
+        x, y = s[0] / 2, s[1] / 2
+        return [np.array([(-x, -y, 0), (x, -y, 0), (x, y, 0), (-x, y, 0)])]
+    if kind in ("sphere", "ellipsoid"):
+        return _rotated(_arc(1.0, -np.pi / 2, np.pi / 2), np.array(s) if kind == "ellipsoid" else np.full(3, s[0]))
+    if kind == "mesh":
+        return _mesh(shape, size)
+    radius, half = s[0], s[1] / 2
+    if kind == "cylinder":
+        profile = [(0, -half), (radius, -half), (radius, half), (0, half)]
+    elif kind == "cone":
+        profile = [(0, -half), (radius, -half), (0, half)]
+    else:
+        low = [(r, z - half) for r, z in _arc(radius, -np.pi / 2, 0)]
+        profile = low + [(r, z + half) for r, z in _arc(radius, 0, np.pi / 2)]
+    return _rotated(profile, np.ones(3))
+
+
+def _box(h):
+    corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * h
+    return [corners[k] for k in ([0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3])]
+
+
+def _arc(radius, first, last):
+    angles = np.linspace(first, last, RINGS if first * last < 0 else RINGS // 2)
+    return [(radius * np.cos(a), radius * np.sin(a)) for a in angles]
+
+
+def _rotated(profile, scale):
+    """The surface of a profile (r, z) that turns about z."""
+    angles = np.linspace(0, 2 * np.pi, ROUND + 1)
+    rings = [
+        np.column_stack([r * np.cos(angles), r * np.sin(angles), np.full(ROUND + 1, z)]) * scale for r, z in profile
+    ]
+    return [
+        np.array([low[k], low[k + 1], high[k + 1], high[k]])
+        for low, high in zip(rings, rings[1:])
+        for k in range(ROUND)
+    ]
+
+
+def _mesh(shape, size):
+    try:
+        corners, faces = triangles(shape.get("file"), tuple(shape["size"]))
+    except (OSError, ValueError, ImportError, AttributeError, KeyError, IndexError, TypeError):
+        return _box(np.full(3, 0.025 * size))
+    corners, faces = simplified(corners.astype(float), faces.astype(np.int64), MOST_FACES)
+    return list(corners[faces])
