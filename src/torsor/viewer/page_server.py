@@ -3,15 +3,20 @@
 import hmac
 import secrets
 import threading
+import time
 import webbrowser
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import numpy as np
+
 from ..errors import OptionError
+from ..lie import pose_stacks
 from .viewer_page import escaped, page_with, viewer_page
 
 HOST = "127.0.0.1"
+BETWEEN = 1 / 60  # seconds between two pictures of a simulation
 SILENT = 15.0  # seconds after which a line without content is sent, so that a closed page is noticed
 
 
@@ -31,6 +36,8 @@ class PageServer(ThreadingHTTPServer):
         self.first = 0  # number of the first of the news that is kept
         self.changed = threading.Condition()
         self.ended = False
+        self.simulation: Any = None
+        self.last = -BETWEEN
         try:
             super().__init__((HOST, port), Handler)
         except (OSError, OverflowError) as error:
@@ -57,6 +64,19 @@ class PageServer(ThreadingHTTPServer):
                 del self.news[:500]
                 self.first += 500
             self.changed.notify_all()
+
+    def update(self) -> None:
+        """Show a `ts.Simulation` as it is now: after each `advance`, as often as one likes."""
+        if self.simulation is None:
+            raise OptionError("update: this page does not show a torsor.Simulation")
+        if (now := time.monotonic()) - self.last < BETWEEN:
+            return
+        self.last = now
+        motion = self.simulation.state.motion
+        q = pose_stacks.quaternions(motion["rotation"])
+        poses = [[*x, *r] for x, r in zip(motion["position"].tolist(), q.tolist())]
+        signals = {name: float(x) for name, x in self.simulation.coordinates.items() if np.ndim(x) == 0}
+        self.tell({"time": float(self.simulation.time), "poses": poses, "signals": signals})
 
     def show(self, data: dict[str, Any]) -> None:
         """Show something else: pages load it at once."""

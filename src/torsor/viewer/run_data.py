@@ -12,6 +12,7 @@ MOST_EVENTS = 20_000  # whose names are listed
 MOST_SIGNALS = 400  # curves of a page
 PRECISE = 2e-7  # error of a position / size of the scene, above which 32 bits are not enough
 EDGE = 2**-24  # relative rounding of numbers of 32 bits
+LARGE_RUN, FRAMES = 300_000, 2_000  # poses of a run that comes in parts; frames of a part
 ENERGIES = ("kinetic_energy", "potential_energy", "energy", "work", "energy_by_events")
 DRIFTS = ("position_drift", "velocity_drift")
 
@@ -24,7 +25,7 @@ def run_data(data: Any, scenery: dict, precision: str = "precise") -> dict[str, 
         "name": str(data.attrs.get("model", "run")),
         "times": pack(times, "f64"),
         "frames": len(times),
-        "poses": _poses(data, scenery["size"], precision),
+        **_poses(data, scenery["size"], precision),
         "signals": _signals(data),
         "events": _events(data),
         "rows": engagement_rows(data, scenery),
@@ -33,6 +34,19 @@ def run_data(data: Any, scenery: dict, precision: str = "precise") -> dict[str, 
 
 
 def _poses(data, size, precision):
+    """Poses of all frames, or of a long run in parts, which the page decodes when it needs them."""
+    frames = data.sizes["time"]
+    if precision == "precise" or frames * data.sizes.get("body", 0) <= LARGE_RUN:
+        return {"poses": _packed(data, size, precision)}
+    parts = [(k, min(FRAMES, frames - k)) for k in range(0, frames, FRAMES)]
+    chunks = [
+        {"first": first, "frames": n, "poses": _packed(data.isel(time=slice(first, first + n)), size, precision)}
+        for first, n in parts
+    ]
+    return {"chunks": chunks}
+
+
+def _packed(data, size, precision):
     p = np.asarray(data["position"].values, float)
     q = steady_quaternions(np.asarray(data["rotation"].values, float))
     whole = np.isfinite(p).all() and np.isfinite(q).all()
