@@ -120,3 +120,12 @@ def test_the_page_in_a_notebook_is_a_frame_without_markup_of_its_own():
 
     shown = frame('<script>"&')
     assert 'srcdoc="&lt;script&gt;&quot;&amp;"' in shown
+
+
+def test_linear_models_equilibria_and_assemblies_have_html_for_notebooks():
+    model = ts.cases.load("heavy-top")
+    linear = ts.linearise(model)
+    assert linear._repr_html_().startswith("<pre>linear model")
+    hanging = ts.equilibrium(ts.cases.load("cart-pole"))
+    assert hanging._repr_html_().startswith("<pre>equilibrium") and "&lt;" not in hanging._repr_html_()
+    assert "<pre>" in ts.assemble(ts.cases.load("cart-pole"), {"hinge": 0.2})._repr_html_()

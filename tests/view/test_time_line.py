@@ -74,3 +74,22 @@ def test_a_released_joint_is_free_from_the_event_on():
     data = ts.simulate(model, 1.0, outputs=20)
     ((start, end),) = rows(model, data)["hinge"]["spans"]
     assert start == 0 and abs(end - 0.4) < 1e-9
+
+
+def test_what_multipliers_cannot_tell_is_marked_as_unknown():
+    """A planar motion loads the constraint across its plane by nothing, whether it holds or not."""
+    data = ts.simulate(ts.cases.load("booster"), 2.0, outputs=200)
+    found = rows(ts.cases.load("booster"), data)
+    moments = dict(zip(map(str, data["event_name"].values), data["event_time"].values))
+    for name, released in (("nose_x", "slide"), ("nose_y", "separation")):
+        assert not found[name]["unknown"]
+        ((start, end),) = found[name]["spans"]
+        assert start == 0 and end == moments[released]
+    assert found["nose_z"]["unknown"]
+
+
+def test_a_contact_that_is_never_met_is_released_for_sure():
+    model = ts.Model("fall", gravity=(0, 0, -G))
+    ball = model.body("ball", mass=1.0, inertia=0, at=(0, 0, 100.0))
+    model.add(ts.Contact("floor", model.ground, ball, plane=(0, 0, 0)))
+    assert rows(model, ts.simulate(model, 1.0, outputs=5))["floor"] == {"name": "floor", "spans": [], "unknown": False}

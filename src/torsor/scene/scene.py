@@ -162,6 +162,7 @@ def _joints(model, values, numbers, poses, grounds):
         entry = {
             "name": element.name, "type": type(element).__name__, "draw": draw, "first": places[0], "second": places[1],
             "frames": frames, "switchable": id(element) in switched or element.armable, "cut": id(element) in cut,
+            "watched": element.armable,
         }  # fmt: skip
         radius = getattr(element, "radius", None)
         if radius is not None and draw in ("contact", "rolling"):

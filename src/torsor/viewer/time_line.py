@@ -6,7 +6,7 @@ A constraint changes between engaged and released only at events. Between two ev
     from its own event at the end: one that opens it was engaged before, one that closes it was released                   (2)
     from its own event at the beginning, where that always leads to the same state                                         (3)
 
-Where none of them tells, the state before is continued and the row is marked as unknown.
+Where none of them tells, the state is that before and after, if these are the same; otherwise the row is marked as unknown.
 """
 
 from typing import Any
@@ -23,6 +23,7 @@ BEFORE = {
     "break": True,
 }  # (2)
 AFTER = {"lift": False, "slide": False, "stick": True, "break": False}  # (3)
+FRICTION = ("stick", "slide", "reverse")
 SURE = 1e-13  # multiplier / largest one of the constraint, above which it is not rounding
 
 
@@ -36,15 +37,16 @@ def engagement_rows(data: Any, scenery: dict) -> list[dict[str, Any]]:
     if "event_time" in data:
         moments, names = np.asarray(data["event_time"].values, float), list(map(str, data["event_name"].values))
     found = []
-    for name in dict.fromkeys(j["name"] for j in scenery["joints"] if j["switchable"]):
+    watched = {j["name"]: j.get("watched", False) for j in scenery["joints"] if j["switchable"]}
+    for name in watched:
         columns = [k for k, label in enumerate(labels) if label == name]
         if columns:
             multipliers = np.abs(np.asarray(data["multiplier"].values[:, columns], float)).max(axis=1)
-            found.append({"name": name, **_row(name, multipliers, times, moments, names)})
+            found.append({"name": name, **_row(name, watched[name], multipliers, times, moments, names)})
     return found
 
 
-def _row(name, multipliers, times, moments, names):
+def _row(name, watched, multipliers, times, moments, names):
     """Spans in which one constraint is engaged."""
     own = [n.rpartition(".")[2] if n.rpartition(".")[0] == name else "" for n in names]
     loaded = multipliers > SURE * np.nanmax(multipliers, initial=0.0)
@@ -54,26 +56,33 @@ def _row(name, multipliers, times, moments, names):
         if verb:
             here.setdefault(float(moment), []).append(verb)
     first, last = np.searchsorted(times, edges, "right"), np.searchsorted(times, edges, "left")
-    spans: list[list[float]] = []
-    state, unknown = False, False
+    states: list[bool | None] = []
+    silent = not loaded.any() and (not watched or any(v in FRICTION for v in own))  # never loaded: (1) tells nothing
     for k in range(len(edges) - 1):
-        start, end = float(edges[k]), float(edges[k + 1])
         inside = loaded[first[k] : last[k + 1]]
-        begins = [AFTER[v] for v in here.get(start, ()) if v in AFTER]
-        ends = [BEFORE[v] for v in here.get(end, ()) if v in BEFORE]
+        begins = [AFTER[v] for v in here.get(float(edges[k]), ()) if v in AFTER]
+        ends = [BEFORE[v] for v in here.get(float(edges[k + 1]), ()) if v in BEFORE]
         if inside.any():
-            state = True  # (1)
-        elif begins:
-            state = begins[-1]  # (3)
-        elif ends:
-            state = ends[0]  # (2)
-        elif len(inside):
-            state = False  # (1)
-        elif len(edges) > 2:
-            unknown = True
+            states.append(True)  # (1)
+        elif begins or ends:
+            states.append(begins[-1] if begins else ends[0])  # (3), (2)
+        else:
+            states.append(False if len(inside) and not silent else None)  # (1)
+    return _joined(edges, states, silent)
+
+
+def _joined(edges, states, silent):
+    """Spans of the states between edges. Where one is not known it is that of both neighbours, or else unknown."""
+    spans: list[list[float]] = []
+    unknown, state = False, silent
+    for k, found in enumerate(states):
+        if found is None:
+            later = next((x for x in states[k:] if x is not None), None)
+            unknown |= later is None or k == 0 or later != state
+        state = state if found is None else found
+        start, end = float(edges[k]), float(edges[k + 1])
         if state and spans and spans[-1][1] == start:
             spans[-1][1] = end
         elif state:
             spans.append([start, end])
-    silent = not loaded.any() and any(v in ("stick", "slide", "reverse") for v in own)
-    return {"spans": spans, "unknown": bool(unknown or silent)}
+    return {"spans": spans, "unknown": unknown}

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,9 @@ class Assembly:
             of(self.coordinates), of(self.poses), of(self.missing), pick(self.residual), pick(self.freedom), self.q[index],
             self.formulation, self.parameters,
         )  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
 
     def __repr__(self):
         shape = np.shape(self.residual)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -142,6 +143,9 @@ class LinearModel:
         }  # fmt: skip
         labels = {"rate_of": rate, "state": self.states, "input": self.inputs, "output": self.outputs}
         return xr.Dataset(result, labels, {"time": self.time, "formulation": self.formulation})
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
 
     def __repr__(self) -> str:
         parts = (("states", self.states), ("inputs", self.inputs), ("outputs", self.outputs))

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,6 +102,9 @@ class Equilibrium:
     def __reduce__(self):
         point, model = self._balance.point, self._balance.mechanism.model
         return equilibrium, (model, self.data, self.formulation, self.parameters, None, False, point.t)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
 
     def __repr__(self) -> str:
         lines = [f"equilibrium, {self.stability}, residual {self.residual:.1e}"]
