@@ -116,7 +116,7 @@ export function shapeParts(shapes: Shape[], anchor: Anchor, component: Component
       anchor,
       local,
       colour: layer === "ghost" ? fallback : colourOf(shape, fallback),
-      alpha: layer === "ghost" ? 0.3 : (shape.colour?.[3] ?? (shape.kind === "plane" ? 0.55 : hasBars && shape.made && shape.kind === "box" ? MADE_BOX : 1)),
+      alpha: layer === "ghost" ? 0.3 : (shape.colour?.[3] ?? (shape.kind === "plane" ? 0.42 : hasBars && shape.made && shape.kind === "box" ? MADE_BOX : 1)),
       component,
       layer,
     })),

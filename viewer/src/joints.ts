@@ -15,6 +15,8 @@ const RELEASED = new THREE.Color("#9aa5b1");
 export interface JointView {
   parts: Part[];
   update?: () => void;
+  /** Takes note of the present position, so that a rail covers the whole motion. */
+  observe?: () => void;
   setEngaged?: (engaged: boolean) => boolean;
 }
 
@@ -31,18 +33,6 @@ const PIECES: Record<string, Piece[]> = {
     [0, "cylinder", [0, 0, 0], [0.3, 0.3, 0.5]],
     [1, "cylinder", [0, 0, 0], [0.17, 0.17, 0.95], BRIGHT],
     [0, "thin", [0, 0, 0], [0.025, 0.025, 2.4]],
-  ],
-  slider: [
-    [0, "box", [0, 0, 0], [0.5, 0.5, 0.8]],
-    [1, "box", [0, 0, 0], [0.2, 0.2, 2.6], BRIGHT],
-    [1, "cone", [0, 0, 1.45], [0.16, 0.16, 0.3]],
-    [1, "cone", [0, 0, -1.45], [0.16, 0.16, 0.3], STEEL, OVER],
-  ],
-  cylinder: [
-    [0, "cylinder", [0, 0, 0], [0.3, 0.3, 0.9]],
-    [1, "cylinder", [0, 0, 0], [0.17, 0.17, 2.4], BRIGHT],
-    [1, "cone", [0, 0, 1.35], [0.2, 0.2, 0.3]],
-    [1, "cone", [0, 0, -1.35], [0.2, 0.2, 0.3], STEEL, OVER],
   ],
   screw: [
     [0, "cylinder", [0, 0, 0], [0.34, 0.34, 0.5]],
@@ -103,6 +93,45 @@ function rod(data: JointData, anchors: [Anchor, Anchor], size: number, make: (si
   };
 }
 
+/** A rail along z on one side, as long as the motion asks for, and a sleeve on the other side. */
+function rail(data: JointData, anchors: [Anchor, Anchor], size: number, make: (side: 0 | 1, geometry: string, local: THREE.Matrix4, colour: THREE.Color) => Part): JointView {
+  // What stands still, or else the first body, carries the rail.
+  const side = data.second < 0 ? 1 : 0;
+  const other = side === 0 ? 1 : 0;
+  const frames = data.frames.map((frame) => place(frame.p, frame.q));
+  const box = data.draw === "slider";
+  const sleeve = box ? make(other, "box", inside(frames[other], [0, 0, 0], [0.5 * size, 0.5 * size, 0.8 * size]), STEEL) : make(other, "cylinder", inside(frames[other], [0, 0, 0], [0.3 * size, 0.3 * size, 0.9 * size]), STEEL);
+  const bar = make(side, box ? "box" : "cylinder", new THREE.Matrix4(), BRIGHT);
+  const ends = [make(side, "cone", new THREE.Matrix4(), STEEL), make(side, "cone", new THREE.Matrix4(), STEEL)];
+  for (const part of [bar, ...ends]) part.aside = true;
+  const inverse = frames[side].clone().invert();
+  const toRail = new THREE.Matrix4();
+  const at = new THREE.Vector3();
+  const range = { low: 0, high: 0, seen: false };
+  const thick = (box ? 0.2 : 0.17) * size;
+  const update = (): void => {
+    const low = range.low - 1.25 * size;
+    const high = range.high + 1.25 * size;
+    bar.local.copy(inside(frames[side], [0, 0, (low + high) / 2], [thick, thick, high - low]));
+    ends[0].local.copy(inside(frames[side], [0, 0, high + 0.15 * size], [0.18 * size, 0.18 * size, 0.3 * size]));
+    ends[1].local.copy(inside(frames[side], [0, 0, low - 0.15 * size], [0.18 * size, 0.18 * size, 0.3 * size], OVER));
+  };
+  return {
+    parts: [sleeve, bar, ...ends],
+    observe: () => {
+      if (!anchors[0].valid || !anchors[1].valid) return;
+      toRail.copy(anchors[side].matrix).invert().premultiply(inverse);
+      at.set(...data.frames[other].p).applyMatrix4(anchors[other].matrix).applyMatrix4(toRail);
+      if (!Number.isFinite(at.z)) return;
+      range.low = range.seen ? Math.min(range.low, at.z) : at.z;
+      range.high = range.seen ? Math.max(range.high, at.z) : at.z;
+      range.seen = true;
+      update();
+    },
+    update,
+  };
+}
+
 /** A disc in the plane of a contact, under the point of the second body; larger while the contact is closed. */
 function footprint(data: JointData, anchors: [Anchor, Anchor], size: number, make: (side: 0 | 1, geometry: string, local: THREE.Matrix4, colour: THREE.Color) => Part): JointView {
   const frame = place(data.frames[0].p, data.frames[0].q);
@@ -139,7 +168,8 @@ export function jointView(data: JointData, anchors: [Anchor, Anchor], component:
   });
   let view: JointView;
   if (data.draw === "contact" && data.frames.length > 1) return footprint(data, anchors, size, make);
-  if (data.draw === "distance" && data.frames.length > 1) view = rod(data, anchors, size, make, ground);
+  if ((data.draw === "slider" || data.draw === "cylinder") && data.frames.length > 1) view = rail(data, anchors, size, make);
+  else if (data.draw === "distance" && data.frames.length > 1) view = rod(data, anchors, size, make, ground);
   else {
     const pieces = PIECES[data.draw] ?? PIECES.other;
     const frames = data.frames.map((frame) => place(frame.p, frame.q));

@@ -10,10 +10,17 @@ import { type ForceView, forceView } from "./springs.ts";
 import type { JointData, Shape, Vector, ViewData } from "./types.ts";
 
 const GHOSTS = ["#8fa3bd", "#d0a86a", "#82b894", "#b493c4"];
+const LARGEST_SHARE = 0.45; // of a body: size of a joint at it
 const SHOWN: Layer[] = ["bodies", "joints", "forces"];
 
 function component(kind: Component["kind"], index: number, name: string, type: string): Component {
   return { kind, index, name, type, hidden: false, alpha: 1, highlighted: false };
+}
+
+/** The largest size of shapes; 0 where they have none. */
+function lengthOf(shapes: Shape[]): number {
+  const sizes = shapes.flatMap((shape) => (shape.kind === "mesh" || shape.kind === "line" ? [] : (shape.size ?? []).map((size) => (shape.kind === "sphere" ? 2 * size : size))));
+  return sizes.reduce((a, b) => Math.max(a, b), 0);
 }
 
 /** The radius of a bar that ends or passes at a point; 0 where the shape is no bar or is elsewhere. */
@@ -83,18 +90,21 @@ export class Mechanism {
     });
   }
 
-  /** How large a joint is drawn: as the data say, but so that its sleeve encloses the bars that it connects; 2 to 12 % of the mechanism. */
+  /** How large a joint is drawn: as the data say, or up to twice that so that its sleeve encloses the thinner of the bars it connects. */
   private jointSize(joint: JointData): number {
     const { size } = this;
-    if (joint.radius && joint.radius > 0) return 1.5 * joint.radius;
-    let radius = 0;
-    [joint.first, joint.second].forEach((body, side) => {
+    if ((joint.draw === "contact" || joint.draw === "rolling") && joint.radius && joint.radius > 0) return 1.5 * joint.radius;
+    const radii = [joint.first, joint.second].flatMap((body, side) => {
       const frame = joint.frames[side];
-      if (!frame || !this.data.bodies[body]) return;
-      for (const shape of this.data.bodies[body].shapes ?? []) radius = Math.max(radius, barRadius(shape, frame.p));
+      return frame && this.data.bodies[body] ? this.data.bodies[body].shapes.map((shape) => barRadius(shape, frame.p)) : [];
     });
-    const wanted = joint.size && joint.size > 0 && joint.size < 0.15 * size ? joint.size : radius > 0 ? 0 : 0.07 * size;
-    return Math.min(0.12 * size, Math.max(0.02 * size, wanted, 4.3 * radius));
+    const thin = radii.filter((radius) => radius > 0).reduce((a, b) => Math.min(a, b), Infinity);
+    const given = joint.size && joint.size > 0 ? Math.min(joint.size, 0.12 * size) : 0.05 * size;
+    const wanted = Math.min(2 * given, Math.max(given, Number.isFinite(thin) ? 4.3 * thin : 0));
+    // Not larger than a share of the smaller body, however large the mechanism is.
+    const lengths = [joint.first, joint.second].map((body) => lengthOf(this.data.bodies[body]?.shapes ?? [])).filter((length) => length > 0);
+    const share = joint.draw === "distance" ? Infinity : joint.first < 0 || joint.second < 0 ? 2 * LARGEST_SHARE : LARGEST_SHARE;
+    return Math.max(0.008 * size, Math.min(wanted, share * lengths.reduce((a, b) => Math.min(a, b), Number.MAX_VALUE)));
   }
 
   private addForces(): void {
@@ -160,6 +170,7 @@ export class Mechanism {
   /** The extent with bodies at the given poses. */
   extentNow(poses: ArrayLike<number> | null, box = new THREE.Box3()): THREE.Box3 {
     if (poses) this.move(poses);
+    for (const view of this.jointViews) view.observe?.();
     for (const view of this.jointViews) view.update?.();
     for (const view of this.forceViews) view.update();
     return this.parts.extent(SHOWN, box);

@@ -32,6 +32,8 @@ export interface Part {
   layer: Layer;
   /** Not drawn now, for instance an arrow that is too short. */
   off?: boolean;
+  /** Does not count to the extent of the mechanism. */
+  aside?: boolean;
 }
 
 const NOWHERE = new THREE.Matrix4().makeScale(0, 0, 0);
@@ -201,7 +203,7 @@ export class Parts {
     const matrix = new THREE.Matrix4();
     const one = new THREE.Box3();
     for (const part of this.parts) {
-      if (!layers.includes(part.layer) || part.off || !part.anchor.valid || part.component?.hidden) continue;
+      if (!layers.includes(part.layer) || part.off || part.aside || !part.anchor.valid || part.component?.hidden) continue;
       const geometry = this.geometries.find(part.geometry);
       if (!geometry.boundingBox) geometry.computeBoundingBox();
       if (!geometry.boundingBox) continue;
