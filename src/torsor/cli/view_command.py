@@ -96,9 +96,9 @@ def _data_of(source, settings, compare):
 
 
 def _wait(server, file, again):
-    """Serve until Ctrl-C; what is in the file is shown whenever it changes."""
+    """Serve until Ctrl-C or the end of the server; what is in the file is shown whenever it changes."""
     seen = _state(file)
-    while True:
+    while not server.ended:
         time.sleep(PERIOD)
         now = _state(file)
         if now == seen or now is None:
