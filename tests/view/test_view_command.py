@@ -94,3 +94,35 @@ def test_without_a_browser_the_address_is_told(monkeypatch, capsys):
     with ts.view(ts.cases.load("pendulum")) as page:
         shown = capsys.readouterr().out
     assert page.address in shown and "no browser could be started: open this address in one" in shown
+
+
+def test_a_run_that_goes_on_is_shown_as_far_as_it_came(folder):
+    """Another process runs a case into a folder, which is read and not changed."""
+    import os
+    import signal
+    import subprocess
+
+    from torsor.cli.view_command import _data_of
+    from torsor.viewer.pack import unpack
+
+    line = "run pendulum --until 1e4 --outputs 1000000 --method rkmk4 --step 1e-3 --checkpoint kept --checkpoint-interval 5"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "torsor", *line.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    try:
+        ends: list = []
+        for _ in range(600):
+            time.sleep(0.1)
+            if process.poll() is not None or len(ends) == 2:
+                break
+            if not (folder / "kept" / "state").is_file():
+                continue
+            data, watched = _data_of("kept", None, None)
+            assert watched == os.path.join("kept", "state") and data["joints"][0]["name"] == "rod"
+            times = unpack(data["runs"][0]["times"])
+            if len(times) > 1 and (not ends or times[-1] > ends[-1]):
+                ends.append(times[-1])
+        assert len(ends) == 2
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)

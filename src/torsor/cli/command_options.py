@@ -99,8 +99,9 @@ PLOT = option(
 HTML = option("FILE.html", "Write one HTML file that shows it, offline, in any browser.", "--html")
 VIEW = typer.Option("--view", help="Show the result in the browser.")
 SHOWN = typer.Argument(
-    metavar="FILE.nc|CASE|FILE",
-    help="A result; or a case, a Python file that defines `model` or `build()`, a robot (FILE.urdf, MJCF: FILE.xml), a component.",
+    metavar="FILE.nc|DIR|CASE|FILE",
+    help="A result; the folder of a run with --checkpoint, also while it runs; or a case, a Python file that defines `model` or "
+    "`build()`, a robot (FILE.urdf, MJCF: FILE.xml), a component.",
 )
 COMPARE = option("FILE.nc", "A second result, shown as a ghost. Repeatable.", "--compare")
 PORT = typer.Option(

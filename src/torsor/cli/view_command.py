@@ -8,7 +8,9 @@ from ..errors import OptionError, TorsorError
 from . import DONE, complain
 from .command_options import COMPARE, HTML, NO_BROWSER, PORT, SET, SHOWN
 
+STATE_FILE = "state"  # of a run that is kept in a folder, written at each checkpoint
 PERIOD = 0.4  # seconds between looks at a file that may change
+RUNNING_PERIOD = 3.0  # and at a run that goes on, whose whole result is shown again
 
 
 def view(
@@ -88,6 +90,8 @@ def _data_of(source, settings, compare):
         if settings:
             raise OptionError(f"--set: {source!r} is a result; its parameters are those of its run")
         return data_of(load_result(source), "view", compare=others or None), None
+    if os.path.isdir(source):
+        return _running(source, settings, others), os.path.join(source, STATE_FILE)
     if others:
         raise OptionError("--compare: give a result to compare with, FILE.nc, and not a model")
     found = load(source, assignments(settings))
@@ -95,21 +99,39 @@ def _data_of(source, settings, compare):
     return data_of(found.model, "view", parameters=found.parameters), source if os.path.isfile(source) else None
 
 
+def _running(folder, settings, others):
+    """The data of the page of a run that is kept in a folder."""
+    from ..store.checkpoint import Checkpoint
+    from ..viewer.running_result import running_result
+    from ..viewer.viewable import data_of
+    from .model_source import assignments, resume_source
+
+    place = Checkpoint(folder)
+    place.read()
+    model = None
+    if place.source is not None and place.source.get("digest") is None:  # a case needs no more than its name
+        model = resume_source(folder, place.source, None, assignments(settings)).model
+    return data_of(running_result(folder, model), "view", compare=others or None)
+
+
 def _wait(server, file, again):
     """Serve until Ctrl-C or the end of the server; what is in the file is shown whenever it changes."""
-    seen = _state(file)
+    shown = before = _state(file)
+    running = file is not None and os.path.basename(file) == STATE_FILE
     while not server.ended:
-        time.sleep(PERIOD)
+        time.sleep(RUNNING_PERIOD if running else PERIOD)
         now = _state(file)
-        if now == seen or now is None:
+        half_written = now != before and not running  # a state is replaced in one step
+        before = now
+        if now is None or now == shown or half_written:
             continue
-        seen = now
+        shown = now
         try:
             server.show(again())
         except TorsorError as error:  # half written, or wrong: the page keeps what it shows, with the reason
             complain(error)
-            shown = server.data
-            server.show({**shown, "info": {**shown.get("info", {}), "warning": str(error)}})
+            data = server.data
+            server.show({**data, "info": {**data.get("info", {}), "warning": str(error)}})
 
 
 def _state(file):
