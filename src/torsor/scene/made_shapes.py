@@ -10,7 +10,7 @@ POINT = 0.03  # radius of a particle / size of the mechanism
 NEAR = 0.02  # distance of two points / size of the mechanism, below which they are one
 SMALL_JOINT, LARGE_JOINT = 0.015, 0.08  # size of a joint / size of the mechanism, at least and at most
 JOINT_SHARE = 0.4  # size of a joint / distance to the next point on its bodies
-LARGE_BOX = 0.22  # half axis of an inertia / size of the mechanism, above which it says little about the body's shape
+LARGE_BOX = 0.15  # half axis of an inertia / size of the mechanism, above which it says little about the body's shape
 FLOOR = 3.0  # edge of a floor / size of the mechanism
 
 

@@ -1,6 +1,7 @@
 """A page on this machine alone: a server on 127.0.0.1 that answers only requests with its token."""
 
 import hmac
+import json
 import secrets
 import threading
 import time
@@ -16,6 +17,7 @@ from ..lie import pose_stacks
 from .viewer_page import escaped, page_with, viewer_page
 
 HOST = "127.0.0.1"
+RELOAD = b'{"reload":true}'
 BETWEEN = 1 / 60  # seconds between two pictures of a simulation
 SILENT = 15.0  # seconds after which a line without content is sent, so that a closed page is noticed
 
@@ -36,6 +38,7 @@ class PageServer(ThreadingHTTPServer):
         self.first = 0  # number of the first of the news that is kept
         self.changed = threading.Condition()
         self.ended = False
+        self.fetched: Any = None  # the data that a page has loaded last
         self.simulation: Any = None
         self.last = -BETWEEN
         try:
@@ -81,7 +84,7 @@ class PageServer(ThreadingHTTPServer):
     def show(self, data: dict[str, Any]) -> None:
         """Show something else: pages load it at once."""
         self.data = data
-        self.tell({"reload": True})
+        self.tell(json.loads(RELOAD))
 
     def close(self) -> None:
         """End the server."""
@@ -124,6 +127,7 @@ class Handler(BaseHTTPRequestHandler):
             page = page_with({"live": True, "token": token})
             return self._answer(200, page.encode(), "text/html; charset=utf-8")
         if parts.path == "/data":
+            self.server.fetched = self.server.data
             return self._answer(200, escaped(self.server.data).encode(), "application/json")
         if parts.path == "/live":
             return self._stream()
@@ -151,7 +155,9 @@ class Handler(BaseHTTPRequestHandler):
         }.items():
             self.send_header(name, value)
         self.end_headers()
-        at = server.first + len(server.news)
+        at = server.first + max(len(server.news) - 1, 0)  # the last of the news, which may be older than this page
+        if server.news[-1:] == [RELOAD] and server.fetched is server.data:
+            at += 1
         while not server.ended:
             with server.changed:
                 if at >= server.first + len(server.news):
