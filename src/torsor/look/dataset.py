@@ -254,6 +254,8 @@ def manifest(system, trajectory, options):
         "formulation_reason": options["formulation_reason"],
         "method": options["method"],
         "method_reason": options["method_reason"],
+        "path": options["path"],
+        "path_reason": options["path_reason"],
         "status": trajectory.status,
         "time_reached": trajectory.reached,
         "wall_seconds": trajectory.wall,

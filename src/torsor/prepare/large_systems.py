@@ -1,8 +1,7 @@
 """Large systems, prepared with arrays and class kernels: only one link, constraint, force and join of each class is symbolic.
 
-The start, the system and the kernels of a run are computed from arrays (`formulations/tables/numeric_system.py`). The model may
-contain bodies, joints, constraints between two bodies at position level, forces between bodies or along joints, gravity, and
-signals of all these; parameters have fixed values. The equations of all other models are derived as a whole (`prepare.py`).
+The start, the system and the kernels of a run are computed from arrays (`formulations/tables/numeric_system.py`). Which models this
+supports is said in `table_support.py`. The equations of all other models are derived as a whole (`prepare.py`).
 """
 
 import casadi as ca
@@ -15,42 +14,22 @@ from ..formulations.fingerprint import fingerprint
 from ..formulations.graphs.outputs import coordinate_labels, coordinate_units, layout
 from ..formulations.tables import tree_schedule
 from ..formulations.tables.group_schedule import Manifold
-from ..formulations.tables.numeric_system import NumericSystem
-from ..formulations.tables.numeric_tree import has_declared_velocities
-from ..formulations.tables.signal_outputs import depend_on_outputs_only
 from ..formulations.tables.system_passes import Passes
 from ..formulations.tables.system_schedule import SystemKernels
 from ..formulations.tables.tree_outputs import Outputs
-from ..joints import Joint
-from ..joints.alignment import strict_equations
 from ..joints.base import Connection
 from ..kernels.signatures import checked
-from ..lie import SE3, SO3, se3
+from ..lie import SE3, se3
 from ..parallel.ranks import SINGLE_RANK
-from ..registry import registered
 from .choice import Choice
 from .state_space import Layout
 from .system import System
-
-TREES = "tree"  # class kernels for trees without constraints in addition to their joints
-METRIC = "mass"  # the only metric of projections that tables support
-
-
-def formulations_that_declare(what):
-    """Keys of the formulations that declare something of themselves; those that run trees only come first."""
-    found = {key: cls for key, cls in registered("formulation").items() if cls.declares(what)}
-    return sorted(found, key=lambda key: found[key].tables != TREES)
-
-
-def tables_of(formulation):
-    """The class kernels of a formulation: "tree", "components"; None if it has none."""
-    cls = registered("formulation").get(formulation)
-    return None if cls is None else cls.declares("tables")
+from .table_support import METRIC, TREES, changes_or_has_inputs, reason_against, system_of, tables_of
 
 
 def fix_parameters(model, signals, values):
     """A copy of a large model with its parameters replaced by values, and its signals. Other models are returned unchanged."""
-    if not model.parameters or not tree_schedule.is_large(len(model.bodies)) or _has_discrete_or_input(model):
+    if not model.parameters or not tree_schedule.is_large(len(model.bodies)) or changes_or_has_inputs(model):
         return model, signals
     key = tuple(values.items())
     if model.derived.get("fixed", (None, None))[0] != key:
@@ -59,37 +38,6 @@ def fix_parameters(model, signals, values):
         model.derived["fixed"] = key, Fixing(model, values)
     copy = model.derived["fixed"][1]
     return copy.parent, {name: copy.to_parent_symbols(expression) for name, expression in signals.items()}
-
-
-def _has_discrete_or_input(model):
-    """True if a model has rules, events, switched elements, states or inputs, which tables do not support."""
-    return model.rules or model.events or model.switched_elements or model.states or model.declared_inputs
-
-
-def system_of(model, formulation, signals):
-    """The `PlainSystem` of a model that can run through tables; None if it cannot or is small."""
-    if not tree_schedule.is_large(len(model.bodies)) or not tables_of(formulation) or not _is_supported(model, signals):
-        return None
-    supported = model.derived.setdefault("tables", {})
-    if formulation not in supported:
-        supported[formulation] = _elements_are_supported(model, formulation)
-    return model.derived["plain"] if supported[formulation] else None
-
-
-def _elements_are_supported(model, formulation):
-    """True if class kernels exist for all joints, constraints and forces of a model."""
-    system = model.derived.setdefault("plain", None) or NumericSystem(model)
-    model.derived["plain"] = system
-    tree = system.tree
-    joints_are_supported = tree.numbers is not None and all(
-        _joint_is_supported(model, joint, group) for joint, group in zip(tree.examples, tree.groups)
-    )
-    if not joints_are_supported or system.frames is None or system.parts is None:
-        return False
-    if tables_of(formulation) == TREES and (system.loops or np.any(system.pushed < 0)):
-        return False
-    classes = dict(zip(map(id, system.traces[system.first_loop :]), system.loops))
-    return all(map(_can_close_loop, classes.values()))
 
 
 def load_or_prepare(model, formulation, map, baumgarte, t, signals, values):
@@ -107,35 +55,6 @@ def load_or_prepare(model, formulation, map, baumgarte, t, signals, values):
             plain.forget()
         model.derived["large"] = key, result
     return model.derived["large"][1]
-
-
-def _is_supported(model, signals):
-    """True if a model contains only bodies, constraints, forces, constant gravity, fixed grounds, and signals of these."""
-    if (
-        _has_discrete_or_input(model)
-        or model.parameters
-        or any(g.moves for g in model.grounds)
-        or not model.gravity.is_constant()
-    ):
-        return False
-    if not all(isinstance(c, Connection) for c in model.constraints) or any(b.particle for b in model.bodies):
-        return False
-    return depend_on_outputs_only(model, signals)
-
-
-def _joint_is_supported(model, joint, group):
-    """True if the coordinates of a joint are those of results or a rotation, or if it is the implied joint of a free body."""
-    if isinstance(group, SE3):
-        return joint.name not in model
-    return isinstance(group, SO3) or (has_declared_velocities(joint) and not joint.quasi)
-
-
-def _can_close_loop(constraint):
-    """True if a constraint is supported as a loop closure: at position level, without angles as quasi-coordinates."""
-    counted = isinstance(constraint, Joint) and constraint.quasi and any(constraint.angular)
-    with strict_equations() as cosines:
-        aligned = isinstance(constraint, Joint) or (constraint.equations() and not cosines)
-    return constraint.trace().holonomic and not counted and aligned
 
 
 def prepare_system(plain, formulation, map, baumgarte, t, signals, ranks=SINGLE_RANK):
@@ -299,6 +218,7 @@ def describe_large_system(passes, sizes, parts, choice, t, signals):
         p=[],
         changes=[],
         fingerprint=fingerprint(plain.model, signals),
+        through_tables=True,
     )
 
 
@@ -315,9 +235,12 @@ def _linear(tree):
     return [x for k in tree.traces for x in linear[k]]
 
 
+def reason_against_tables(task):
+    """Why a task does not run through tables, in words that name the first element or option; empty if it does."""
+    model, signals = fix_parameters(task.model, dict(task.model.signals) | task.signals, task.values())
+    return reason_against(model, task.formulation, signals, task.needs(), task.projection.metric)
+
+
 def runs_through_tables(task):
     """True if a task runs through tables. Then its parameters are fixed numbers of the kernels."""
-    if task.needs() or task.projection.metric != METRIC:
-        return False
-    model, signals = fix_parameters(task.model, dict(task.model.signals) | task.signals, task.values())
-    return system_of(model, task.formulation, signals) is not None
+    return not reason_against_tables(task)

@@ -45,6 +45,7 @@ class System:
     p: list
     changes: list  # differences from the specified start, as texts
     fingerprint: str
+    through_tables: bool = False  # True: class kernels are called through tables (`large_systems.py`)
 
     @cached_property
     def state(self):

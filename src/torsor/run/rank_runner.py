@@ -21,7 +21,7 @@ from ..formulations.tables.rank_system import PartSystem
 from ..formulations.tables.shares import shares
 from ..methods.status_codes import FINISHED
 from ..parallel.ranks import RankLost
-from ..prepare import large_systems
+from ..prepare import large_systems, table_support
 from ..prepare.auto_formulation import AUTO
 from ..prepare.state_space import Layout
 from . import run_messages
@@ -60,7 +60,7 @@ class Part:
 
     def _numeric_system(self, task):
         """The numeric system of the whole model. Refuses models and options that ranks do not support."""
-        supported = large_systems.formulations_that_declare("ranks")
+        supported = table_support.formulations_that_declare("ranks")
         self.formulation = supported[0] if task.formulation == AUTO else task.formulation
         if self.formulation not in supported:
             raise OptionError(

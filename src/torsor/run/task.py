@@ -19,7 +19,7 @@ from ..methods.projections import Projection
 from ..model.hints import hint_at_rigidity
 from ..model.model import Model
 from ..parallel.ranks import SINGLE_RANK
-from ..prepare import auto_formulation
+from ..prepare import auto_formulation, large_systems
 from ..prepare.choice import SHARE
 from ..prepare.derivation import derive
 from ..prepare.prepare import changes_structure, choose_again, run_kernels
@@ -32,6 +32,7 @@ from .run_tolerances import MOTION_RESOLVED
 from .runner import Runner
 
 REACTIONS_AS_SOLVED = "solved"
+PATH_STRAIGHT, PATH_TABLES = "straight", "tables"  # one graph of all equations; class kernels called through tables
 
 
 @contextmanager
@@ -52,6 +53,7 @@ class Task:
 
     formulation, method     as requested, possibly "auto"; once the task is prepared, the ones that were chosen
     reason, method_reason   why formulation and method were chosen; empty: they were requested
+    path, path_reason       "straight", "tables", "threads" or "ranks": how the prepared task runs, and why (docs/results.md)
     ranks                   that run the task together, each a part of it (`parallel/ranks.py`)
     """
 
@@ -68,6 +70,8 @@ class Task:
     reason: str = auto_formulation.REQUESTED
     ranks: Any = None
     method_reason: str = ""
+    path: str = ""
+    path_reason: str = ""
     controllers: Any = None  # controllers whose Python functions the run calls
     start: Any = None  # start as given by the user; None: the start of the model
     reactions: str = REACTIONS_AS_SOLVED  # of redundant constraints: as solved for, or shared with the least norm
@@ -83,6 +87,7 @@ class Task:
             "model": self.model.name, "until": self.until, "step": self.step, "method": self.method,
             "method_reason": self.method_reason,
             "formulation": self.formulation, "formulation_reason": self.reason,
+            "path": self.path, "path_reason": self.path_reason,
             "projection": "constraints met by the method" if self._integrator().meets else repr(self.projection),
             "tolerance": self.tolerance, "map": self.map, "parameters": self.values(),
             "start": None if self.start is None else "given", "reactions": self.reactions,
@@ -112,9 +117,21 @@ class Task:
             self.formulation, self.reason = chosen
             self.starts = Starts(self, system, built, kernel_options)
             system, built = (system, built) if self.start is None else self.starts.at(self.start)
+        self.path, self.path_reason = self._find_path(system)
         hint_at_rigidity(model, system.freedom)
         refuse_too_fast_start(model, system, self.until)
         return system, self._make_runner(system, built, kernel_options).set_breakpoints(breakpoints_of(model))
+
+    def _find_path(self, system):
+        """How the prepared task runs, and why."""
+        if system.through_tables:
+            return PATH_TABLES, f"its {len(self.model.bodies)} bodies share code, called through tables"
+        if reason := large_systems.reason_against_tables(self):
+            return PATH_STRAIGHT, reason
+        return (
+            PATH_STRAIGHT,
+            "tables need a start at which the joints fit together, and no redundant rows that share loads",
+        )
 
     def _kernel_options(self):
         """Options that kernels depend on: map, gains of Baumgarte's method, metric of the projection."""
@@ -197,6 +214,8 @@ class Task:
         part = Part(self, self.ranks)
         self.formulation = part.formulation
         self.reason = f"{self.ranks.word}s run it"
+        self.path = f"{self.ranks.word}s"
+        self.path_reason = f"{self.ranks.count} {self.ranks.word}s run it, each a part of its bodies, through tables"
         refuse_too_fast_start(self.model, part.system, self.until, self.ranks)
         runner = RankRunner(part, self.method, self.step, self.tolerance, self.projection, self.until)
         return part.whole_system, runner.set_breakpoints(breakpoints_of(self.model))

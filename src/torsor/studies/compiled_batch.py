@@ -20,7 +20,7 @@ from ..prepare.requested_start import Starts
 from ..run import auto_method
 from ..run.many.batch_starts import BatchStarts
 from ..run.many.batch_verdict import BatchVerdict
-from ..run.many.lane_runner import LaneRunner, lane_library, supports_lanes
+from ..run.many.lane_runner import LaneRunner, lane_library, reason_against_lanes
 from ..run.many.repeated_runs import Repeater, RunStarts
 from ..run.reusable_run import PreparedRun
 from ..run.runner import Runner
@@ -36,6 +36,7 @@ class CompiledBatch:
     """Computes many runs of a request in compiled code, from any number of threads.
 
     available    True if compiled code can compute runs of this request
+    refusal      why it cannot, in words
     batch_size   largest number of runs in one call
     """
 
@@ -51,16 +52,14 @@ class CompiledBatch:
             method = task.method  # as requested: preparation replaces "auto"
             first = PreparedRun(task)
             self.columns = [list(task.model.parameters).index(name) for name in request.names]
-            plain = (
-                type(first.runner) is Runner
-                and not large_systems.runs_through_tables(task)
-                and method != auto_method.AUTO
-            )
             self.system = first.own
-            self.available = plain and not _breakpoints_vary(first.runner, self.columns)
+            self.refusal = self._reason_against(first.runner, method)
+            self.available = not self.refusal
             if self.available:
-                lanes = request.runs >= LANES_FROM and supports_lanes(first.runner)
-                self.library = lane_library(task.derivation(), first.own.choice) if lanes else None
+                self.lane_refusal = reason_against_lanes(first.runner)
+                if request.runs < LANES_FROM:
+                    self.lane_refusal = f"lanes are compiled for {LANES_FROM} runs or more"
+                self.library = None if self.lane_refusal else lane_library(task.derivation(), first.own.choice)
                 self.idle.append(self._make_repeater(first))
                 base = np.array([*task.model.values(task.parameters).values()], float)
                 self.batch_starts = BatchStarts(task.derivation(), first.own, task.until, base, self.columns)
@@ -108,7 +107,8 @@ class CompiledBatch:
         """Labels, attributes of variables by name, and the manifest of a run."""
         if self._description is None:
             empty = self._variables(np.zeros((1, 0, sum(size for _, size in self.system.layout))), np.zeros((1, 0)))
-            facts = manifest(self.system, _NoEvents(self.system.multiplier_rows), self.task.options())
+            options = self.task.options() | self._path()
+            facts = manifest(self.system, _NoEvents(self.system.multiplier_rows), options)
             names = [*empty, *unique(self.system, self.system.multiplier_rows)]
             self._description = (
                 labels(self.system, self.system.multiplier_rows),
@@ -116,6 +116,24 @@ class CompiledBatch:
                 facts,
             )
         return self._description
+
+    def _path(self):
+        """How the runs are computed, and why, as options."""
+        if self.library is not None:
+            return {"path": "lanes", "path_reason": f"{self.request.runs} runs, several at a time in vector registers"}
+        return {"path": "batch", "path_reason": f"many runs in one call of compiled code: {self.lane_refusal}"}
+
+    def _reason_against(self, runner, method):
+        """Why compiled code cannot compute many runs of this request in one call, in words; empty if it can."""
+        if type(runner) is not Runner:
+            return "the model has events"
+        if large_systems.runs_through_tables(self.task):
+            return "the model runs through tables"
+        if method == auto_method.AUTO:
+            return "method='auto' is decided for each run"
+        if _breakpoints_vary(runner, self.columns):
+            return "breakpoints, at which steps end, depend on a parameter that varies"
+        return ""
 
     def _take_repeater(self):
         """A repeater that no other thread uses."""

@@ -23,8 +23,8 @@ from .run_portion import ENERGY_LOST, Portion, assemble, blank_counts
 from .runner_pool import RunnerPool
 
 COMMON_ATTRIBUTES = (  # attributes of a run that become attributes of the study
-    "model", "model_hash", "formulation", "formulation_reason", "method", "method_reason", "degrees_of_freedom",
-    "redundant_constraints", "options", "torsor", "versions", "machine",
+    "model", "model_hash", "formulation", "formulation_reason", "method", "method_reason", "path", "path_reason",
+    "degrees_of_freedom", "redundant_constraints", "options", "torsor", "versions", "machine",
 )  # fmt: skip
 INTERRUPTED = "not run: the study was interrupted"
 # The part of a message of `simulate` about the data of its error, which a study does not return.
@@ -207,6 +207,8 @@ class Session:
             trajectory = run.trajectory
             names = [*make_group([run]).variables, *run.other_variables()]
             facts = manifest(system, trajectory, run.task.options())
+            if why := self._compiled_batch and self._compiled_batch.refusal:
+                facts["path_reason"] += f"; one run after the other: {why}"
             by_name = {name: attributes(name) for name in names}
             self._set_description(portion, system, labels(system, trajectory.used), by_name, facts)
 

@@ -18,7 +18,14 @@ from ..run.many.batch_starts import BatchStarts
 from ..run.many.batch_verdict import BatchVerdict
 from ..run.task import refuse_too_fast_start
 
-CHOSEN_FIELDS = ("formulation", "reason", "method", "method_reason")  # fields of a task that its preparation sets
+CHOSEN_FIELDS = (
+    "formulation",
+    "reason",
+    "method",
+    "method_reason",
+    "path",
+    "path_reason",
+)  # fields of a task that its preparation sets
 
 
 class RunnerPool:

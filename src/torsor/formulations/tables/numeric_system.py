@@ -252,6 +252,20 @@ class NumericSystem:
             every[k] = parts_of_expressions(law, owners_in(self.model, ca.vertcat(*map(ca.vec, law.columns()))))
         return every if all(parts is not None and self._supports(parts.ends) for parts in every) else None
 
+    @property
+    def unsupported_force(self):
+        """The first force without parts; None if there is none."""
+        for force in self.forces:
+            if force.memories():
+                return force
+            parts = parts_of(force)
+            if parts is None:
+                law = Law.of(force)
+                parts = parts_of_expressions(law, owners_in(self.model, ca.vertcat(*map(ca.vec, law.columns()))))
+            if parts is None or not self._supports(parts.ends):
+                return force
+        return None
+
     def _supports(self, ends):
         """True if there are classes for forces between these ends."""
         if any(isinstance(end, Joint) for end in ends):

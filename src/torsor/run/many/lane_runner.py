@@ -22,23 +22,24 @@ LANES = 4
 LANE_KERNELS = ("factor", "rate", "stage", "advance")
 
 
-def supports_lanes(runner):
-    """True if the runs of a runner can use lanes with the same bits.
+def reason_against_lanes(runner):
+    """Why the runs of a runner cannot use lanes with the same bits, in words; empty if they can.
 
-    At optimisation level 0 products and sums are fused in other places than with lanes. Lanes do not support lookup tables.
+    At optimisation level 0 products and sums are fused in other places than with lanes.
     """
     system, built = runner.system, runner.built
-    unsupported = (
-        system.keep
-        or system.watches
-        or runner.sizes["turns"]
-        or runner.plan.bends.size
-        or runner.plan.potential_jumps
-        or "stored" in built
-        or built.looked_up
-    )
-    fixed = runner.fixed_step and runner.integrator.loop == EXPLICIT_STEP
-    return bool(fixed and not unsupported and "stage" in built and usual_level() > 0)
+    reasons = {
+        "lanes need a fixed step": not runner.fixed_step,
+        "lanes need an explicit method with a tableau": runner.integrator.loop != EXPLICIT_STEP,
+        "lanes do not project onto constraints": system.keep or system.watches,
+        "lanes do not count full turns of joints that close loops": runner.sizes["turns"],
+        "lanes do not end steps at breakpoints": runner.plan.bends.size or runner.plan.potential_jumps,
+        "lanes do not support momenta as state": "stored" in built,
+        "lanes do not support lookup tables": built.looked_up,
+        "lanes need an evaluation that is compiled as one kernel": "stage" not in built,
+        "lanes need compiler optimisation": usual_level() == 0,
+    }
+    return next((text for text, applies in reasons.items() if applies), "")
 
 
 def lane_library(derivation, choice):

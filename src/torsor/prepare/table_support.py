@@ -1,0 +1,137 @@
+"""Which models can run through tables of class kernels (`large_systems.py`), and why others cannot.
+
+A model may contain bodies, joints, constraints between two bodies at position level, forces between bodies or along joints,
+gravity, and signals of all these; parameters have fixed values. A reason names the first element or option that tables do not support.
+"""
+
+import numpy as np
+
+from ..formulations.tables import tree_schedule
+from ..formulations.tables.numeric_system import NumericSystem
+from ..formulations.tables.numeric_tree import has_declared_velocities
+from ..formulations.tables.signal_outputs import depend_on_outputs_only
+from ..joints import Joint
+from ..joints.alignment import strict_equations
+from ..joints.base import Connection
+from ..lie import SE3, SO3
+from ..registry import registered
+from .choice import SHARE
+
+TREES = "tree"  # class kernels for trees without constraints in addition to their joints
+METRIC = "mass"  # the only metric of projections that tables support
+
+
+def formulations_that_declare(what):
+    """Keys of the formulations that declare something of themselves; those that run trees only come first."""
+    found = {key: cls for key, cls in registered("formulation").items() if cls.declares(what)}
+    return sorted(found, key=lambda key: found[key].tables != TREES)
+
+
+def tables_of(formulation):
+    """The class kernels of a formulation: "tree", "components"; None if it has none."""
+    cls = registered("formulation").get(formulation)
+    return None if cls is None else cls.declares("tables")
+
+
+def changes_or_has_inputs(model):
+    """True if a model has rules, events, switched elements, states or inputs."""
+    return bool(model.rules or model.events or model.switched_elements or model.states or model.declared_inputs)
+
+
+def system_of(model, formulation, signals):
+    """The `NumericSystem` of a model that can run through tables; None if it cannot or is small."""
+    return None if reason_against(model, formulation, signals) else model.derived["plain"]
+
+
+def reason_against(model, formulation, signals, needs=(), metric=METRIC):
+    """Why a model without parameters cannot run through tables, in words; empty if it can.
+
+    needs    kernels that the method requires beyond those of every run
+    metric   metric of the projection
+    """
+    limit = tree_schedule.tables_above()
+    if not tree_schedule.is_large(len(model.bodies)):
+        return f"models of up to {limit} bodies are compiled as one graph, and this one has {len(model.bodies)}"
+    if not tables_of(formulation):
+        return f"formulation {formulation!r} has no class kernels"
+    if further := sorted(set(needs) - {SHARE}):
+        return f"the method needs kernels that are derived from the whole model: {', '.join(further)}"
+    if metric != METRIC:
+        return f"the projection uses another metric than {METRIC!r}: {metric!r}"
+    reason = _reason_in_model(model, signals)
+    if reason:
+        return reason
+    known = model.derived.setdefault("tables", {})
+    if formulation not in known:
+        known[formulation] = _reason_in_elements(model, formulation)
+    return known[formulation]
+
+
+def _reason_in_model(model, signals):
+    """The first part of a model that is not a body, constraint or force, and that tables do not support; empty if there is none."""
+    changing = [*model.rules, *model.events, *model.switched_elements, *model.states, *model.declared_inputs.values()]
+    if changing:
+        return f"{_owner(changing[0])} changes or is given during the run"
+    if model.parameters:
+        return f"parameter {next(iter(model.parameters))!r} has no fixed value"
+    for ground in model.grounds:
+        if ground.moves:
+            return f"{_owner(ground)} moves"
+    if not model.gravity.is_constant():
+        return "gravity is not constant"
+    for constraint in model.constraints:
+        if not isinstance(constraint, Connection):
+            return f"{_owner(constraint)} is not a constraint between two bodies at position level"
+    for body in model.bodies:
+        if body.particle:
+            return f"{_owner(body)} is a particle"
+    if depend_on_outputs_only(model, signals):
+        return ""
+    name = next(name for name, expression in signals.items() if not depend_on_outputs_only(model, {name: expression}))
+    return f"signal {name!r} contains something else than time, motions and reactions"
+
+
+def _owner(thing):
+    """How messages call a part of a model."""
+    return getattr(thing, "owner", None) or f"{type(thing).__name__.lower()} {thing.name!r}"
+
+
+def _reason_in_elements(model, formulation):
+    """The first joint, constraint or force for which there is no class kernel; empty if there are all."""
+    system = model.derived.setdefault("plain", None) or NumericSystem(model)
+    model.derived["plain"] = system
+    tree = system.tree
+    if tree.numbers is None:
+        return "masses or frames of joints are not numbers"
+    for joint, group in zip(tree.examples, tree.groups):
+        if not _joint_is_supported(model, joint, group):
+            return f"{_owner(joint)} has coordinates for which there is no class of links"
+    if system.frames is None:
+        return "a constraint has no traced equations, or frames that are not numbers"
+    if system.parts is None:
+        return f"{_owner(system.unsupported_force)} depends on something else than motions of one joint or two bodies, and time"
+    if tables_of(formulation) == TREES:
+        if system.loops:
+            return f"formulation {formulation!r} has class kernels for trees only, and {_owner(system.loops[0])} closes a loop"
+        if np.any(system.pushed < 0):
+            force = system.forces[int(np.argmax(system.pushed < 0))]
+            return f"formulation {formulation!r} has class kernels for forces along joints only, and {_owner(force)} is none"
+    for loop in {id(t): c for t, c in zip(system.traces[system.first_loop :], system.loops)}.values():
+        if not _can_close_loop(loop):
+            return f"{_owner(loop)} closes a loop by equations for which there is no class of rows"
+    return ""
+
+
+def _joint_is_supported(model, joint, group):
+    """True if the coordinates of a joint are those of results or a rotation, or if it is the implied joint of a free body."""
+    if isinstance(group, SE3):
+        return joint.name not in model
+    return isinstance(group, SO3) or (has_declared_velocities(joint) and not joint.quasi)
+
+
+def _can_close_loop(constraint):
+    """True if a constraint is supported as a loop closure: at position level, without angles as quasi-coordinates."""
+    counted = isinstance(constraint, Joint) and constraint.quasi and any(constraint.angular)
+    with strict_equations() as cosines:
+        aligned = isinstance(constraint, Joint) or (constraint.equations() and not cosines)
+    return constraint.trace().holonomic and not counted and aligned
