@@ -60,7 +60,8 @@ def test_a_large_model_runs_through_tables(monkeypatch):
     ({"step": 0.005}, 3, "batch", "32 runs or more"),
     ({}, 32, "batch", "fixed step"),
 ])  # fmt: skip
-def test_a_study_says_how_it_computes_its_runs(options, runs, path, why):
+def test_a_study_says_how_it_computes_its_runs(monkeypatch, options, runs, path, why):
+    monkeypatch.setenv("TORSOR_LEVEL", "2")  # lanes need compiler optimisation
     model = chain(1)
     torque = model.parameter("torque", 1.0)
     model.add(ts.JointForce("motor", model["hinge0"], torque))

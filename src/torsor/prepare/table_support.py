@@ -1,7 +1,8 @@
 """Which models can run through tables of class kernels (`large_systems.py`), and why others cannot.
 
 A model may contain bodies, joints, constraints between two bodies at position level, forces between bodies or along joints,
-gravity, and signals of all these; parameters have fixed values. A reason names the first element or option that tables do not support.
+gravity, and signals of all these; parameters have fixed values. A reason names the first element or option that tables do not
+support.
 """
 
 import numpy as np
