@@ -60,7 +60,7 @@ def corrections(dynamics, times, q, v):
     """ε of the correction, and of the error that stays, after one Euler step at every state: for the best dependent
     velocities, for poor ones, and for the least change of all."""
     f, names, p = dynamics.formulation_object, dynamics.coordinates, dynamics.p
-    jacobian, Minv = f.examined["G"], f.examined["Minv"](dynamics.q, p)
+    jacobian, Minv = f.start_functions["G"], f.start_functions["Minv"](dynamics.q, p)
     M, found = np.linalg.inv(Minv), {name: np.zeros(2) for name in ("best", "poor", "least change")}
     for t, position, velocity, exact in zip(times[1:], q, v, v[1:]):
         moved = dynamics.kernels["advance"](position, STEP * velocity)[0]

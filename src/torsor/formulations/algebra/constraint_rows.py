@@ -100,7 +100,7 @@ def derive(constraint, substitution):
 class RowsInUse(ABC):
     """The declared constraint rows, those that are active and in the equations, and their units.
 
-    The start, the diagnosis and the choice of dependent coordinates use this class and the numeric functions `examined`.
+    The start, the diagnosis and the choice of dependent coordinates use this class and the numeric functions `start_functions`.
 
     rows        declared rows
     keep        indices of the rows that the kernels use: "the rows in use"
@@ -110,7 +110,7 @@ class RowsInUse(ABC):
     metric      of projections: "mass", "plain", "pseudoinverse", ("own", key of a projection, its options, digest of its source),
                 or the dependent coordinates for positions and velocities
     scales      units of lengths and rows
-    examined    functions of flat vectors: residuals and Jacobian of all declared rows …
+    start_functions  functions of flat vectors: residuals and Jacobian of all declared rows …
     """
 
     rows: list[Row]

@@ -113,8 +113,13 @@ def kick(
     angular_impulse: Vector | None = None,
     axes: str = "world",
 ) -> Kick:
-    """An impulse on a body, at `point` (world, reference configuration) or at its centre of mass: its velocities jump, and joints,
-    constraints and closed contacts react. Components are numbers or expressions, in world axes or in axes="body"."""
+    """An impulse on a body: its velocities jump, and joints, constraints and closed contacts react.
+
+    impulse          components in N s, numbers or expressions
+    point            where it acts (world, reference configuration); without it, at the centre of mass
+    angular_impulse  components of a pure angular impulse in N m s, in addition
+    axes             "world", or "body" for components in axes of the body
+    """
     return Kick((body,), impulse, point, angular_impulse, axes)
 
 
