@@ -235,11 +235,11 @@ del _name, _value
 _sys.modules[__name__].__class__ = _Public
 
 
-def _html_of(model: Model) -> str:
-    """A model as a notebook shows it."""
-    from .viewer.notebook_view import model_html
+def _html_of(thing: _typing.Any) -> str:
+    """A model, an equilibrium or a linear model as a notebook shows it."""
+    from .viewer.notebook_cards import html_of
 
-    return model_html(model)
+    return html_of(thing)
 
 
 Model.html_writer = staticmethod(_html_of)
@@ -254,3 +254,14 @@ def _watch_exit() -> None:
 
 
 _watch_exit()
+
+
+def _watch_notebook() -> None:
+    """Show results with their picture, where this process is the kernel of a notebook."""
+    if "IPython" in _sys.modules:
+        from .viewer.notebook_view import show_results_in_notebook
+
+        show_results_in_notebook()
+
+
+_watch_notebook()

@@ -122,10 +122,47 @@ def test_the_page_in_a_notebook_is_a_frame_without_markup_of_its_own():
     assert 'srcdoc="&lt;script&gt;&quot;&amp;"' in shown
 
 
-def test_linear_models_equilibria_and_assemblies_have_html_for_notebooks():
-    model = ts.cases.load("heavy-top")
-    linear = ts.linearise(model)
-    assert linear._repr_html_().startswith("<pre>linear model")
-    hanging = ts.equilibrium(ts.cases.load("cart-pole"))
-    assert hanging._repr_html_().startswith("<pre>equilibrium") and "&lt;" not in hanging._repr_html_()
-    assert "<pre>" in ts.assemble(ts.cases.load("cart-pole"), {"hinge": 0.2})._repr_html_()
+def test_a_notebook_shows_pictures_and_facts_of_models_results_linear_models_and_equilibria():
+    from torsor.viewer.notebook_cards import result_html
+
+    image = 'src="data:image/png;base64,'
+    model = ts.cases.load("cart-pole")
+    shown = model._repr_html_()
+    assert image in shown and ">degrees of freedom</th><td style='text-align:left'>2<" in shown
+    shown = result_html(ts.simulate(model, 0.1, outputs=3))
+    assert image in shown and "energy balance, relative" in shown and "xarray" in shown
+    shown = ts.linearise(model)._repr_html_()
+    assert image in shown and "<th>frequency [Hz]</th>" in shown
+    shown = ts.equilibrium(model)._repr_html_()
+    assert image in shown and ">stability</th>" in shown and ">hinge</th>" in shown
+    assert "<pre>" in ts.assemble(model, {"hinge": 0.2})._repr_html_()
+
+
+def test_names_in_a_notebook_are_text():
+    """Names of a model are letters and digits; those of a result of another program may be anything."""
+    from torsor.viewer.notebook_cards import result_html
+
+    odd = "<img src=x onerror=alert(2)>"
+    data = ts.simulate(ball(), 0.1, outputs=2)
+    scene = data.attrs["scene"].replace('"other"', f'"{odd}"')
+    shown = result_html(data.assign_coords(body=["ball", odd]).assign_attrs(model="<script>", scene=scene))
+    assert "<img alt" in shown and "<script>" not in shown and odd not in shown
+
+
+def test_results_in_a_notebook_have_a_picture_and_other_datasets_do_not(monkeypatch):
+    import sys
+    import types
+
+    import xarray as xr
+
+    from torsor.viewer.notebook_view import show_results_in_notebook
+
+    kept = {}
+    formatter = types.SimpleNamespace(for_type_by_name=lambda module, name, write: kept.update({name: write}))
+    shell = types.SimpleNamespace(display_formatter=types.SimpleNamespace(formatters={"text/html": formatter}))
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    show_results_in_notebook()
+    data = ts.simulate(ball(), 0.1, outputs=2)
+    assert "<img" in kept["Dataset"](data) and "<img" not in kept["Dataset"](xr.Dataset())
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: None))
+    show_results_in_notebook()  # a program, not a notebook

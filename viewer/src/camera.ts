@@ -71,8 +71,15 @@ export class Cameras {
     this.controls.update();
   }
 
-  /** Looks at a box from a direction, or from where the camera is now, so that the box fills the picture. */
-  fitBox(box: THREE.Box3, direction?: THREE.Vector3): void {
+  /**
+   * Looks from a direction, or from where the camera is now, so that points (x, y, z one after the other) fill the picture; without points the
+   * corners of the box. The camera at c sees a point p within the slope s of one side where
+   *
+   *     p·r + s p·f ≤ c·r + s c·f,       r: across the picture, f: from the picture to the camera
+   *
+   * so that the largest left sides of opposite edges give c·r, by their difference, and c·f, by their sum.
+   */
+  fit(box: THREE.Box3, points: number[], direction?: THREE.Vector3): void {
     this.isMoved = false;
     const sphere = box.getBoundingSphere(new THREE.Sphere());
     this.centre.copy(sphere.center);
@@ -84,20 +91,26 @@ export class Cameras {
     if (Math.abs(from.dot(this.up)) > 0.9999) from.addScaledVector(Math.abs(this.up.y) > 0.9 ? new THREE.Vector3(0, 0, 1) : new THREE.Vector3(0, -1, 0), 1e-3).normalize();
     const right = new THREE.Vector3().crossVectors(this.up, from).normalize();
     const above = new THREE.Vector3().crossVectors(from, right);
-    const tangent = Math.tan((ANGLE * Math.PI) / 360) * 0.92; // leaves a margin
-    let distance = 0;
-    let half = 0;
+    const slope = Math.tan((ANGLE * Math.PI) / 360) * 0.88; // leaves a margin
     const corner = new THREE.Vector3();
-    for (let i = 0; i < 8; i++) {
-      corner.set(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : box.min.y, i & 4 ? box.max.z : box.min.z).sub(this.centre);
-      const extent = Math.max(Math.abs(corner.dot(above)), Math.abs(corner.dot(right)) / this.aspect);
-      distance = Math.max(distance, corner.dot(from) + extent / tangent);
-      half = Math.max(half, extent);
+    const reach = { right: -Infinity, left: -Infinity, top: -Infinity, bottom: -Infinity };
+    const flat = { right: -Infinity, left: -Infinity, top: -Infinity, bottom: -Infinity };
+    const count = points.length ? points.length / 3 : 8;
+    for (let i = 0; i < count; i++) {
+      if (points.length) corner.fromArray(points, 3 * i);
+      else corner.set(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : box.min.y, i & 4 ? box.max.z : box.min.z);
+      const [x, y, z] = [corner.sub(this.centre).dot(right), corner.dot(above), corner.dot(from)];
+      for (const [sides, depth] of [[reach, z], [flat, 0]] as const) {
+        sides.right = Math.max(sides.right, x + slope * this.aspect * depth);
+        sides.left = Math.max(sides.left, -x + slope * this.aspect * depth);
+        sides.top = Math.max(sides.top, y + slope * depth);
+        sides.bottom = Math.max(sides.bottom, -y + slope * depth);
+      }
     }
-    distance = Math.max(distance, 0.4 * this.radius);
-    this.controls.target.copy(this.centre);
-    this.active.position.copy(this.centre).addScaledVector(from, distance);
-    this.orthographic.userData.height = 2.3 * (half || this.radius);
+    const distance = Math.max((reach.right + reach.left) / (2 * slope * this.aspect), (reach.top + reach.bottom) / (2 * slope), 0.4 * this.radius);
+    this.controls.target.copy(this.centre).addScaledVector(right, (reach.right - reach.left) / 2).addScaledVector(above, (reach.top - reach.bottom) / 2);
+    this.active.position.copy(this.controls.target).addScaledVector(from, distance);
+    this.orthographic.userData.height = 1.15 * Math.max(flat.top + flat.bottom, (flat.right + flat.left) / this.aspect) || 2.3 * this.radius;
     this.orthographic.zoom = 1;
     this.range();
     this.frameOrthographic();

@@ -11,6 +11,7 @@ import type { JointData, Shape, Vector, ViewData } from "./types.ts";
 
 const GHOSTS = ["#8fa3bd", "#d0a86a", "#82b894", "#b493c4"];
 const LARGEST_SHARE = 0.45; // of a body: size of a joint at it
+const MOST_CORNERS = 60_000; // numbers, of parts that the camera is fitted to
 const SHOWN: Layer[] = ["bodies", "joints", "forces"];
 
 function component(kind: Component["kind"], index: number, name: string, type: string): Component {
@@ -153,27 +154,31 @@ export class Mechanism {
     this.parts.update();
   }
 
-  /** The extent of the mechanism over a run, from some of its frames. Leaves bodies where the run was sampled last. */
-  extent(run: Playback | null): THREE.Box3 {
+  /** The extent of the mechanism over a run, from some of its frames, and corners of its parts. Leaves bodies where the run was sampled last. */
+  extent(run: Playback | null, points: number[]): THREE.Box3 {
     const box = new THREE.Box3();
     const frames = run?.times.length ?? 0;
     const count = Math.min(frames, Math.max(2, Math.round(40_000 / (this.parts.count + 1))), 120);
+    const divisor = (a: number, b: number): number => (b ? divisor(b, a % b) : a);
+    let stride = Math.max(1, Math.round(0.618 * count));
+    while (count > 1 && divisor(stride, count) > 1) stride++;
     for (let i = 0; run && i < count; i++) {
-      if (!run.sampleLoaded(Math.round((i * (frames - 1)) / Math.max(1, count - 1)))) continue;
-      this.extentNow(run.now, box);
+      const place = (i * stride) % count; // in an order that covers the whole run early
+      if (!run.sampleLoaded(Math.round((place * (frames - 1)) / Math.max(1, count - 1)))) continue;
+      this.extentNow(run.now, box, points.length < MOST_CORNERS ? points : null);
     }
-    if (!count) this.extentNow(null, box);
+    if (!count) this.extentNow(null, box, points);
     if (box.isEmpty()) box.setFromCenterAndSize(new THREE.Vector3(), new THREE.Vector3().setScalar(this.size));
     return box;
   }
 
   /** The extent with bodies at the given poses. */
-  extentNow(poses: ArrayLike<number> | null, box = new THREE.Box3()): THREE.Box3 {
+  extentNow(poses: ArrayLike<number> | null, box = new THREE.Box3(), points: number[] | null = null): THREE.Box3 {
     if (poses) this.move(poses);
     for (const view of this.jointViews) view.observe?.();
     for (const view of this.jointViews) view.update?.();
     for (const view of this.forceViews) view.update();
-    return this.parts.extent(SHOWN, box);
+    return this.parts.extent(SHOWN, box, points);
   }
 
   dispose(): void {

@@ -198,17 +198,24 @@ export class Parts {
     return best;
   }
 
-  /** Extent of what is drawn now on the given layers. */
-  extent(layers: Layer[], box: THREE.Box3): THREE.Box3 {
+  /** Extent of what is drawn now on the given layers. `points`, where given, gets the corners of all parts. */
+  extent(layers: Layer[], box: THREE.Box3, points: number[] | null = null): THREE.Box3 {
     const matrix = new THREE.Matrix4();
     const one = new THREE.Box3();
+    const corner = new THREE.Vector3();
     for (const part of this.parts) {
       if (!layers.includes(part.layer) || part.off || part.aside || !part.anchor.valid || part.component?.hidden) continue;
       const geometry = this.geometries.find(part.geometry);
       if (!geometry.boundingBox) geometry.computeBoundingBox();
       if (!geometry.boundingBox) continue;
+      const { min, max } = geometry.boundingBox;
       one.copy(geometry.boundingBox).applyMatrix4(matrix.multiplyMatrices(part.anchor.matrix, part.local));
-      if (Number.isFinite(one.min.x + one.max.x + one.min.y + one.max.y + one.min.z + one.max.z)) box.union(one);
+      if (!Number.isFinite(one.min.x + one.max.x + one.min.y + one.max.y + one.min.z + one.max.z)) continue;
+      box.union(one);
+      for (let i = 0; points && i < 8; i++) {
+        corner.set(i & 1 ? max.x : min.x, i & 2 ? max.y : min.y, i & 4 ? max.z : min.z).applyMatrix4(matrix);
+        points.push(corner.x, corner.y, corner.z);
+      }
     }
     return box;
   }

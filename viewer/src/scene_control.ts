@@ -9,7 +9,7 @@ import type { Playback } from "./playback.ts";
 import type { Stage } from "./stage.ts";
 import { Traces } from "./traces.ts";
 
-const TRAVEL = 5; // times its own size: what a mechanism travels before the camera follows it
+const TRAVEL = 3; // times its own size: what a mechanism travels before the camera follows it
 
 export class SceneControl {
   stage: Stage | null = null;
@@ -27,6 +27,7 @@ export class SceneControl {
   private followed: Component | null = null;
   private lastPlace = new THREE.Vector3();
   private box = new THREE.Box3();
+  private points: number[] = []; // that the camera is fitted to; none: the corners of the box
   private clip = { axis: "", share: 0.5 };
 
   /** Takes a new mechanism. */
@@ -47,12 +48,14 @@ export class SceneControl {
   frame(run: Playback | null, keepCamera = false): void {
     const { stage, mechanism } = this;
     if (!stage || !mechanism) return;
-    const whole = mechanism.extent(run);
-    const start = run && run.sampleLoaded(0) ? mechanism.extentNow(run.now) : whole;
+    const [every, atStart]: [number[], number[]] = [[], []];
+    const whole = mechanism.extent(run, every);
+    const start = run && run.sampleLoaded(0) ? mechanism.extentNow(run.now, new THREE.Box3(), atStart) : whole;
     const lengthOf = (box: THREE.Box3): number => box.getSize(new THREE.Vector3()).length();
     // A mechanism that travels far is seen as it starts, and the camera goes with it.
     const travels = lengthOf(whole) > TRAVEL * lengthOf(start);
     this.box = travels ? start : whole;
+    this.points = travels ? atStart : every;
     const sphere = this.box.getBoundingSphere(new THREE.Sphere());
     const radius = Math.max(sphere.radius, 0.02 * mechanism.size);
     const { up } = stage.cameras;
@@ -76,7 +79,7 @@ export class SceneControl {
   fit(direction?: THREE.Vector3): void {
     const { stage } = this;
     if (!stage) return;
-    stage.cameras.fitBox(this.box, direction);
+    stage.cameras.fit(this.box, this.points, direction);
     stage.request();
   }
 
@@ -86,6 +89,7 @@ export class SceneControl {
     if (!stage || !mechanism || stage.cameras.isMoved || this.followed) return;
     const before = this.box.getSize(new THREE.Vector3()).length();
     mechanism.extentNow(null, this.box);
+    this.points = [];
     if (this.box.getSize(new THREE.Vector3()).length() > 1.05 * before) this.fit();
   }
 

@@ -13,7 +13,7 @@ x is the long axis of both, y points outward from the core. Numbers are chosen, 
 sec. 5 [aslanov2011].
 """
 
-from math import cos, radians, sin
+from math import cos, pi, radians, sin
 from typing import Any
 
 import casadi as ca
@@ -28,6 +28,17 @@ REACH, TAIL = 11.6, -8.0  # nose and engine of the booster along its axis [m]
 THRUST, DECAY, CANT = 2.0e5, 0.45, radians(3)  # of the booster [N, s, rad]
 SLIDE = 0.005  # way of the nose until the nozzle opens [m]
 NOZZLE, RISE = 2.0e4, 0.1  # [N, s]
+CORE_SHAPE = [  # narrow below, where the boosters are, and wide above
+    ts.shapes.cylinder(0.72, 15.0, at=(-4.5, 0, 0), axis="x", colour="silver"),
+    ts.shapes.cone(1.4, 2.5, at=(3.75, 0, 0), rotation=(0, -pi / 2, 0), colour="silver"),
+    ts.shapes.cylinder(1.4, 7.0, at=(8.5, 0, 0), axis="x", colour="silver"),
+    ts.shapes.cone(1.4, 3.5, at=(13.75, 0, 0), axis="x", colour="red"),
+    ts.shapes.cone(0.8, 1.4, at=(-12.5, 0, 0), axis="x", colour="black"),
+]
+BOOSTER_SHAPE = [
+    ts.shapes.cone(0.66, REACH - TAIL - 0.8, at=((REACH + TAIL + 0.8) / 2, 0, 0), axis="x", colour="orange"),
+    ts.shapes.cone(0.6, 1.2, at=(TAIL + 0.2, 0, 0), axis="x", colour="black"),
+]
 
 
 @register("booster")
@@ -40,9 +51,11 @@ class Booster(Case):
     def build():
         model = ts.Model("booster")
         rest = {"velocity": (0, 0, 0), "angular_velocity": (0, 0, 0)}
-        core = model.body("core", mass=1.0e5, inertia=(2.0e5, 4.0e6, 4.0e6), **rest)
+        core = model.body("core", mass=1.0e5, inertia=(2.0e5, 4.0e6, 4.0e6), shape=CORE_SHAPE, **rest)
         center = (NOSE[0] - REACH, NOSE[1], 0)
-        booster = model.body("booster", mass=4400.0, inertia=(6.0e3, 1.2e5, 1.2e5), at=center, **rest)
+        booster = model.body(
+            "booster", mass=4400.0, inertia=(6.0e3, 1.2e5, 1.2e5), at=center, shape=BOOSTER_SHAPE, **rest
+        )
         x, y, z = (
             model.add(ts.PointOnPlane(f"nose_{axis}", core, booster, point=NOSE, normal=normal))
             for axis, normal in zip("xyz", ((1, 0, 0), (0, 1, 0), (0, 0, 1)))

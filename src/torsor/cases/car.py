@@ -15,6 +15,16 @@ from ..registry import register
 from .base import Case
 
 SIDES = {"left": -1, "right": 1}
+BODY_SHAPE = [  # a post that carries the suspension, and a body that one can look through
+    ts.shapes.box((0.22, 0.3, 0.75), at=(0, 0, -0.28), colour="grey"),
+    ts.shapes.box((1.5, 2.2, 0.35), at=(0, 0, 0.27), colour=(0.16, 0.42, 0.68, 0.3)),
+    ts.shapes.box((1.2, 1.3, 0.32), at=(0, 0.1, 0.6), colour=(0.16, 0.42, 0.68, 0.3)),
+]
+WHEEL_SHAPE = [
+    ts.shapes.cylinder(0.3, 0.3, axis="x", colour="#2b2e33"),
+    ts.shapes.cylinder(0.17, 0.31, axis="x", colour="silver"),
+]
+BEAM_SHAPE = ts.shapes.box((1.0, 0.09, 0.06))
 
 
 def damper(side=1):
@@ -49,7 +59,7 @@ def suspension(side=1):
     Ports: beam, cylinder; pivot and hub, the inner and the outer end of the beam; head, the upper end of the damper.
     """
     model = ts.Model("suspension")
-    beam = model.body("beam", mass=7.02, inertia=(0.06, 0.5855265, 0.5855265))
+    beam = model.body("beam", mass=7.02, inertia=(0.06, 0.5855265, 0.5855265), shape=BEAM_SHAPE)
     leg = model.include("damper", damper(side), at=(side * 0.2, 0, 0))
     model.add(ts.Revolute("foot", beam, leg.piston, point=(side * 0.2, 0, 0), axis=(0, 1, 0)))
     model.expose("beam", beam)
@@ -66,7 +76,8 @@ def wheel():
     Port: ring.
     """
     model = ts.Model("wheel")
-    ring = model.body("ring", inertia=ts.inertia.cylinder(15.0, 0.3, 0.3, axis="x", inner=0.29))
+    inertia = ts.inertia.cylinder(15.0, 0.3, 0.3, axis="x", inner=0.29)
+    ring = model.body("ring", inertia=inertia, shape=WHEEL_SHAPE)
     ends = (0, 0, -0.35), (0, 0, 0)
     tyre = ts.SpringDamper("tyre", model.ground, ring, points=ends, stiffness=4e5, damping=100.0, length=0.35)
     model.add(tyre)
@@ -77,7 +88,8 @@ def wheel():
 def car():
     """The whole car on a vertical guide, 0.95 above the road. Ports: body, left and right, the rings of its wheels."""
     model = ts.Model("car", gravity=(0, 0, -9.8))
-    body = model.body("car_body", mass=585.0, inertia=(12.675, 450.9375, 439.2375), at=(0, 0, 0.95))
+    inertia = (12.675, 450.9375, 439.2375)
+    body = model.body("car_body", mass=585.0, inertia=inertia, at=(0, 0, 0.95), shape=BODY_SHAPE)
     model.add(ts.Cylindrical("guide", model.ground, body, point=(0, 0, 0.95), axis=(0, 0, 1)))
     model.expose("body", body)
     for name, side in SIDES.items():

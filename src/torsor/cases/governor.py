@@ -14,6 +14,10 @@ from .base import Case
 DENSITY = 3000.0
 THIN, CUBE = 0.01, 0.1
 TILT = pi / 6  # of the rods below the horizontal
+ROD_SHAPE = [  # from its middle
+    ts.shapes.cylinder(0.012, 1.0, axis="x", colour="silver"),
+    ts.shapes.sphere(0.075, at=(0.5, 0, 0), colour="brass"),
+]
 
 
 @register("governor")
@@ -33,8 +37,9 @@ class Governor(Case):
         for name, side, turn in (("right", 1, TILT), ("left", -1, pi - TILT)):
             middle = (side * (0.05 + cos(TILT) / 2), 0, 1 - sin(TILT) / 2)
             rod = model.body(
-                f"{name}_rod", inertia=bar + ts.inertia.point(5.0, at=(0.5, 0, 0)), at=middle, rotation=(0, turn, 0)
-            )
+                f"{name}_rod", inertia=bar + ts.inertia.point(5.0, at=(0.5, 0, 0)), at=middle, rotation=(0, turn, 0),
+                shape=ROD_SHAPE,
+            )  # fmt: skip
             hinge = (side * 0.05, 0, 1)
             model.add(ts.Revolute(f"{name}_hinge", shaft, rod, point=hinge, axis=(0, 1, 0), start_rate=0.0))
             ends = middle, (side * 0.05, 0, 0.5)

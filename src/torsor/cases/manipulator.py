@@ -18,6 +18,7 @@ ANGLE = (0.0, 2.5, 0.0)  # at the start
 UPRIGHT = (0.5**0.5, 0.5**0.5, 0.0, 0.0)  # quaternion from the ground to housing 1
 ELBOW = (0.5, -0.5, -0.5, -0.5)  # quaternion from beam 1 to housing 2
 BEAM = (0.0, 0.37, 0.483)  # centre of the beam in the link, with the motor at 0
+BEAM_SHAPE = ts.shapes.box((0.05, 0.04, 1.0))
 
 
 def motor():
@@ -45,7 +46,7 @@ def link():
     model = ts.Model("link")
     torque, angle = model.parameter("torque", 0.0), model.parameter("angle", 0.0)
     drive = model.include("motor", motor(), torque=torque, angle=angle)
-    beam = model.body("beam", mass=0.71, inertia=(0.06, 0.06, 0.0002), at=BEAM)
+    beam = model.body("beam", mass=0.71, inertia=(0.06, 0.06, 0.0002), at=BEAM, shape=BEAM_SHAPE)
     frames = drive.rotor.frame((0, 0.175, 0)), beam.frame((0, -0.02, -0.483))
     model.add(ts.Fixed("clamp", drive.rotor, beam, frames=frames))
     model.expose("housing", drive.housing)

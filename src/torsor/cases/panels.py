@@ -13,6 +13,11 @@ from ..registry import register
 from .base import Case
 
 SIDE, LENGTH = 1.6, 1.8  # hub, panel [m]
+HUB_SHAPE = [
+    ts.shapes.box((SIDE, SIDE, SIDE), colour="gold"),
+    ts.shapes.cone(0.5, 0.5, at=(0, 0, 1.0), colour="silver"),
+]
+PANEL_SHAPE = ts.shapes.box((0.96 * LENGTH, 0.05, 1.3), colour="#2f5fa8")
 STIFFNESS = {"right": 20.0, "left": 22.0}  # [N m/rad]
 FOLDED = tuple(0.9 * x for x in (pi / 2, -pi, pi, -pi))  # start angles of the right wing, from the hub outward
 
@@ -34,14 +39,16 @@ class Panels(Case):
     def build():
         model = ts.Model("panels")
         inertia = ts.inertia.box(1000.0, SIDE, SIDE, SIDE)
-        hub = model.body("hub", inertia=inertia, velocity=(0, 0, 0), angular_velocity=(0, 0, 0.05))
+        still = {"velocity": (0, 0, 0), "angular_velocity": (0, 0, 0.05)}
+        hub = model.body("hub", inertia=inertia, shape=HUB_SHAPE, **still)
         model.add(ts.Planar("plane", model.ground, hub, point=(0, 0, 0), axis=(0, 0, 1)))
         for wing, side in (("right", 1), ("left", -1)):
             inner = hub
             for k, angle in enumerate(FOLDED):
                 root = side * (SIDE / 2 + k * LENGTH)
                 at = (root + side * LENGTH / 2, 0, 0)
-                panel = model.body(f"{wing}{k + 1}", inertia=ts.inertia.rod(25.0, LENGTH, axis="x"), at=at)
+                inertia = ts.inertia.rod(25.0, LENGTH, axis="x")
+                panel = model.body(f"{wing}{k + 1}", inertia=inertia, at=at, shape=PANEL_SHAPE)
                 start: Any = {"start": side * angle, "start_rate": 0.0}
                 hinge = ts.Revolute(f"{wing}_hinge{k + 1}", inner, panel, point=(root, 0, 0), axis=(0, 0, 1), **start)
                 model.add(hinge)

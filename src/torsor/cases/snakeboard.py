@@ -17,6 +17,16 @@ from .base import Case
 HALF = 0.25  # half length of the coupler [m]
 P, D = 10.0, 0.1  # gains [N m/rad, N m s/rad]
 SPEED = 0.5  # [m/s]
+BOARD_SHAPE = [  # a board for one foot on two wheels
+    ts.shapes.box((0.13, 0.22, 0.012), at=(0, 0, 0.03)),
+    ts.shapes.cylinder(0.006, 0.15, axis="y", colour="silver"),
+    *(ts.shapes.cylinder(0.03, 0.025, at=(0, y, 0), axis="y", colour="#2b2e33") for y in (-0.07, 0.07)),
+]
+COUPLER_SHAPE = ts.shapes.box((2 * HALF, 0.05, 0.015), at=(0, 0, 0.045))
+ROTOR_SHAPE = [
+    ts.shapes.cylinder(0.08, 0.015, at=(0, 0, 0.065)),
+    ts.shapes.box((0.05, 0.3, 0.02), at=(0, 0, 0.075), colour="orange"),
+]
 
 
 def steering(t):
@@ -34,10 +44,11 @@ class Snakeboard(Case):
     def build():
         model = ts.Model("snakeboard")
         moving = {"velocity": (SPEED, 0, 0), "angular_velocity": (0, 0, 0)}
-        A = model.body("A", mass=0.5, inertia=(0.005, 0.005, 0.005), at=(HALF, 0, 0), **moving)
-        B = model.body("B", mass=2.0, inertia=(0.05, 0.05, 0.05), **moving)
-        C = model.body("C", mass=0.5, inertia=(0.005, 0.005, 0.005), at=(-HALF, 0, 0), **moving)
-        rotor = model.body("D", mass=1.0, inertia=(0.05, 0.05, 0.05), **moving)
+        J = (0.005, 0.005, 0.005)
+        A = model.body("A", mass=0.5, inertia=J, at=(HALF, 0, 0), shape=BOARD_SHAPE, **moving)
+        B = model.body("B", mass=2.0, inertia=(0.05, 0.05, 0.05), shape=COUPLER_SHAPE, **moving)
+        C = model.body("C", mass=0.5, inertia=J, at=(-HALF, 0, 0), shape=BOARD_SHAPE, **moving)
+        rotor = model.body("D", mass=1.0, inertia=(0.05, 0.05, 0.05), shape=ROTOR_SHAPE, **moving)
         model.add(ts.Planar("plane", model.ground, B, point=(0, 0, 0), axis=(0, 0, 1)))
         pins = [
             model.add(ts.Revolute(f"pin_{b.name}", B, b, point=at, axis=(0, 0, 1)))

@@ -28,14 +28,27 @@ PULL = 4e4  # P [N]
 # heights of axles, of frames, of the springs on them, and of the body's floor [m]
 WHEEL, PIN, SEAT, FLOOR = 0.46, 0.7, 1.0, 1.5
 Y = {"axis": (0, 1, 0)}
+AXLE_SHAPE = [
+    ts.shapes.cylinder(0.09, 1.6, axis="y", colour="silver"),
+    *(ts.shapes.cylinder(WHEEL, 0.13, at=(0, y, 0), axis="y", colour="#3a3f47") for y in (-0.75, 0.75)),
+]
+ARM_SHAPE = [ts.shapes.box((0.6, 0.12, 0.12), at=(0, y, 0), colour="copper") for y in (-0.5, 0.5)]
+FRAME_SHAPE = [
+    *(ts.shapes.box((3.2, 0.16, 0.22), at=(0, y, 0.1), colour="grey") for y in (-0.95, 0.95)),
+    ts.shapes.box((0.5, 1.9, 0.22), at=(0, 0, 0.1), colour="grey"),
+]
+WINDOWS = [
+    ts.shapes.box((1.6, 2.82, 0.8), at=(x, 0, 1.3), colour="#23303d") for x in (-7.2, -4.8, -2.4, 0, 2.4, 4.8, 7.2)
+]
+CAR_SHAPE = [ts.shapes.box((19.0, 2.8, 2.5), at=(0, 0, 1.05), colour="maroon"), *WINDOWS]
 
 
 def suspension(side=1):
     """An axle at the origin and the arm that it trails or pushes, from a pivot towards the middle of the bogie; side: 1 for
     the axle in front, −1 for that behind. Ports: axle, arm."""
     model = ts.Model("suspension")
-    axle = model.body("axle", inertia=ts.inertia.cylinder(AXLE, WHEEL, 1.6, axis="y"))
-    arm = model.body("arm", mass=ARM, inertia=(1.0, 3.0, 3.0), at=(-side * 0.3, 0, 0))
+    axle = model.body("axle", inertia=ts.inertia.cylinder(AXLE, WHEEL, 1.6, axis="y"), shape=AXLE_SHAPE)
+    arm = model.body("arm", mass=ARM, inertia=(1.0, 3.0, 3.0), at=(-side * 0.3, 0, 0), shape=ARM_SHAPE)
     # nothing is redundant in the loop of two: one eye turns about everything, the other slides along y
     kind, given = (ts.Spherical, {}) if side > 0 else (ts.Cylindrical, Y)
     model.add(kind("eye", axle, arm, point=(0, 0, 0), **given))
@@ -47,7 +60,7 @@ def suspension(side=1):
 def bogie():
     """A frame on two suspensions, on rails along x below the origin. Port: frame."""
     model = ts.Model("bogie")
-    frame = model.body("frame", mass=FRAME, inertia=(1500.0, 2000.0, 3000.0), at=(0, 0, PIN))
+    frame = model.body("frame", mass=FRAME, inertia=(1500.0, 2000.0, 3000.0), at=(0, 0, PIN), shape=FRAME_SHAPE)
     load = GRAVITY * (BODY / 4 + FRAME / 2 + ARM / 2)
     for name, side in (("front", 1), ("rear", -1)):
         x = side * BASE
@@ -63,7 +76,7 @@ def bogie():
 def car():
     """A body on two bogies, above the origin on the rails, along x. Port: body."""
     model = ts.Model("car", gravity=(0, 0, -GRAVITY))
-    body = model.body("body", mass=BODY, inertia=(5e4, 1.2e6, 1.2e6), at=(0, 0, 1.8))
+    body = model.body("body", mass=BODY, inertia=(5e4, 1.2e6, 1.2e6), at=(0, 0, 1.8), shape=CAR_SHAPE)
     model.add(ts.Planar("plane", model.ground, body, **Y))
     for name, side in (("front", 1), ("rear", -1)):
         x = side * PIVOTS

@@ -1,17 +1,12 @@
 """The viewer in a notebook: plain HTML in a frame, which needs no extension."""
 
-import base64
 import html
-import io
 import sys
 from typing import Any
 
-from ..scene.scene import scene
-from .picture import picture_of_scene
 from .viewer_page import page_with
 
 HEIGHT = 560  # pixels
-MOST_DRAWN = 200  # bodies of a model that is drawn in a notebook
 
 
 class View:
@@ -37,20 +32,28 @@ def frame(page: str, height: int = HEIGHT) -> str:
     return f'<iframe srcdoc="{inside}" style="{style}" sandbox="allow-scripts allow-downloads" loading="lazy"></iframe>'
 
 
-def model_html(model: Any) -> str:
-    """A model as it was described: picture and table. Nothing is derived for it, and the model can still be changed."""
-    table = model.table_html()
-    if not model.bodies or len(model.bodies) > MOST_DRAWN:
-        return table
-    figure = picture_of_scene(scene(model))
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=80)
-    image = base64.b64encode(content.getvalue()).decode()
-    name = html.escape(model.name, quote=True)
-    return f'<div><img alt="{name}" src="data:image/png;base64,{image}"/>{table}</div>'
-
-
 def in_notebook() -> bool:
     """True if this process is the kernel of a notebook."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    shell = _shell()
     return shell is not None and "zmqshell" in type(shell).__module__.lower() + type(shell).__name__.lower()
+
+
+def _shell():
+    return getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+
+
+def show_results_in_notebook() -> None:
+    """In a notebook, results, which are datasets of xarray, are shown with their picture; other datasets as before."""
+    shell = _shell()
+    if shell is None:
+        return
+
+    def shown(data):
+        if "model_hash" not in data.attrs:
+            return data._repr_html_()
+        from .notebook_cards import result_html
+
+        return result_html(data)
+
+    formatter = shell.display_formatter.formatters["text/html"]
+    formatter.for_type_by_name("xarray.core.dataset", "Dataset", shown)

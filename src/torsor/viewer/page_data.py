@@ -149,6 +149,14 @@ def _info(attributes, redundant, notes, more):
     return {**found, **more, "notes": notes + list(more.get("notes", []))}
 
 
+def facts_of_result(data: Any) -> dict[str, Any]:
+    """Degrees of freedom, redundant constraints and measures of accuracy of a result, by name."""
+    found = _info(data.attrs, redundant_rows(data.attrs), [], {})
+    redundant = "; ".join(f"{row['constraint']}: {row['direction']}" for row in found["redundant"])
+    facts = {"degrees of freedom": found["degrees_of_freedom"], "redundant constraints": redundant}
+    return {**facts, **found["accuracy"], "note": "; ".join(found["notes"])}
+
+
 def _is_number(x):
     return isinstance(x, (int, float, np.number)) and not isinstance(x, bool)
 

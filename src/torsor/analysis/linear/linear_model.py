@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -145,7 +144,7 @@ class LinearModel:
         return xr.Dataset(result, labels, {"time": self.time, "formulation": self.formulation})
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
+        return self.model.html_writer(self)
 
     def __repr__(self) -> str:
         parts = (("states", self.states), ("inputs", self.inputs), ("outputs", self.outputs))

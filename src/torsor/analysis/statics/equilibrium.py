@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,7 +103,7 @@ class Equilibrium:
         return equilibrium, (model, self.data, self.formulation, self.parameters, None, False, point.t)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
+        return self.model.html_writer(self)
 
     def __repr__(self) -> str:
         lines = [f"equilibrium, {self.stability}, residual {self.residual:.1e}"]
