@@ -39,7 +39,7 @@ class Panels(Case):
     def build():
         model = ts.Model("panels")
         inertia = ts.inertia.box(1000.0, SIDE, SIDE, SIDE)
-        still = {"velocity": (0, 0, 0), "angular_velocity": (0, 0, 0.05)}
+        still: Any = {"velocity": (0, 0, 0), "angular_velocity": (0, 0, 0.05)}
         hub = model.body("hub", inertia=inertia, shape=HUB_SHAPE, **still)
         model.add(ts.Planar("plane", model.ground, hub, point=(0, 0, 0), axis=(0, 0, 1)))
         for wing, side in (("right", 1), ("left", -1)):

@@ -52,7 +52,7 @@ class Platform(Case):
         for k in range(3):
             joint = tuple(a + b for a, b in zip(joint, ARM[k]))
             center = tuple(a + b for a, b in zip(joint, CENTER[k]))
-            shape = [s.move([-c for c in CENTER[k]], np.eye(3)) for s in SHAPE[k]]  # from the centre of mass
+            shape = [s.move(-np.array(CENTER[k]), np.eye(3)) for s in SHAPE[k]]  # from the centre of mass
             table = model.body(f"table{k + 1}", mass=MASS[k], inertia=INERTIA[k], at=center, shape=shape)
             start: Any = {"start": START[k], "start_rate": START[k]}
             model.add(ts.Revolute(f"joint{k + 1}", below, table, point=joint, axis=AXES[k], **start))
