@@ -17,7 +17,9 @@ from ..prepare.auto_formulation import choose_and_prepare
 from ..prepare.prepare import equation_kernels
 from .batches import Batch
 from .robot_dynamics import JointDynamics
+from .state_functions import StateFunction
 
+STEP_RESULTS = ("accelerations", "multipliers", "power")  # outputs of the kernel of accelerations
 CHUNK = 4096  # states that are factorised at a time
 PROJECTION_STEPS = 100  # largest number of Newton steps in `projected`
 PROJECTION_CONVERGED = 1e-14  # position residual / model size below which Newton's method stops
@@ -59,7 +61,6 @@ class Dynamics(JointDynamics):
         self.formulation, self.formulation_reason = chosen
         self._matrices: dict = {}
         self._derivatives: dict = {}
-        self._points: dict = {}
         self._parameters = parameters
         self.q = np.array(self.system.q)
         self.v = np.array(self.system.v)
@@ -81,21 +82,43 @@ class Dynamics(JointDynamics):
     def accelerations(self, q: Any = None, v: Any = None, t: Any = 0.0, p: Any = None) -> np.ndarray:
         """v̇ of a state, in the order of `coordinates`; arguments that are not given are those of the start. In absolute coordinates
         v̇ consists of ẍ in world axes and ω̇ in body axes, body by body."""
-        batch, (a, _, _) = self._solve(q, v, t, p)
-        return batch.reshape(a)
+        return self._functions["accelerations"](t, q, v, p)
 
     def multipliers(self, q: Any = None, v: Any = None, t: Any = 0.0, p: Any = None) -> np.ndarray:
         """Multipliers λ of the constraint rows in use."""
-        batch, (_, lam, _) = self._solve(q, v, t, p)
-        return batch.reshape(lam[:, : len(self.system.keep)])
+        return self._functions["multipliers"](t, q, v, p)
 
     def momenta(self, q: Any = None, v: Any = None, t: Any = 0.0, p: Any = None) -> np.ndarray:
         """π = ∂T/∂v, conjugate to the velocities of the formulation, also where the state has other variables than v."""
-        batch = self._batch(q, v, t, p)
-        return batch.reshape(self._momenta.over(*batch["t q v p"])[0])
+        return self._functions["momenta"](t, q, v, p)
 
-    @cached_property
-    def _momenta(self):
+    def _state_function(self, name):
+        if name == "momenta":
+            return self._function_of_kernel(self._momenta_kernel(), "t q v p", "t q v p")
+        if name == "difference":
+            return self._difference()
+        if name not in ("accelerations", "multipliers"):
+            return super()._state_function(name)
+        count = len(self.system.keep) if name == "multipliers" else self.v.size
+
+        def general(t, q, v, p):
+            batch, results = self._solve(q, v, t, p)
+            return batch.reshape(results[STEP_RESULTS.index(name)][:, :count])
+
+        steps = [
+            (self.kernels["factor"], "t q p", "factor"),
+            (self.kernels["accelerations"], "t q v p factor", " ".join(STEP_RESULTS)),
+        ]
+        return StateFunction("t q v p", self._starts(), steps, (name, lambda x: x[:count]), general)
+
+    def _difference(self):
+        from .. import kernels
+        from .configurations import difference
+
+        kernel = kernels.build({"difference": difference(self.formulation_object, self.map)})["difference"]
+        return self._function_of_kernel(kernel, "q target", "q target")
+
+    def _momenta_kernel(self):
         from .. import kernels
         from ..formulations.algebra.lagrangian import Lagrangian
 

@@ -14,10 +14,10 @@ def joint_state_function(f):
 
 def joint_state(f):
     """The state [q, v] of a formulation in joint coordinates, in the bodies' symbols."""
-    return [ca.vertcat(*column) for column in zip(*[_link_state(f.absolute.substitution, link) for link in f.links])]
+    return [ca.vertcat(*column) for column in zip(*[link_state(f.absolute.substitution, link) for link in f.links])]
 
 
-def _link_state(substitution, link):
+def link_state(substitution, link):
     """Coordinates and velocities of one link, in the bodies' symbols."""
     joint = link.joint
     if not joint.dof:
