@@ -167,9 +167,9 @@ def test_everything_left_out_is_reported(tmp_path):
     told = {f"{note.kind}: {note.element}" for note in imported.report}
     assert told == {
         "ignored: light 'sun'", "ignored: camera 'eye'", "ignored: contact of body 'world'", "ignored: option density",
-        "unsupported: geom 'floor' of body 'world'", "ignored: gravcomp of body 'a'", "ignored: armature of joint 'x'",
+        "unsupported: geom 'floor' of body 'world'", "ignored: armature of joint 'x'",
         "ignored: frictionloss of joint 'x'", "ignored: range of joint 'x'", "ignored: contact of body 'a'",
-        "ignored: site 's'", "ignored: actuator 'm'", "ignored: sensor 'p'", "ignored: tendon 't'", "ignored: keyframe 'k'",
+        "ignored: actuator 'm'", "ignored: sensor 'p'", "ignored: tendon 't'",
         "unsupported: equality 'e'",
     }  # fmt: skip
 

@@ -56,6 +56,7 @@ SIMULATED = {
         joint='range="0 10" frictionloss="2"',
         rest='<equality><joint joint1="j"/></equality>',
     ),
+    "weight that is compensated": arm(body='gravcomp="0.4"'),
     "springs that are disabled": arm(flag='spring="disable" damper="disable"', joint='stiffness="3" damping="2"'),
 }
 
@@ -81,7 +82,6 @@ NAMED = {
     "armature of actuator 'm'": [arm(rest=motors('name="m" armature="2"'))],
     "armature of joint 'j'": [arm(joint='armature="0.1"')],
     "frictionloss of joint 'j'": [arm(joint='frictionloss="0.1"')],
-    "gravcomp of body 'a'": [arm(body='gravcomp="1"')],
     "option viscosity": [arm(option='viscosity="1"')],
 }
 

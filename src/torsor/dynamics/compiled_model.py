@@ -79,6 +79,17 @@ class Dynamics(JointDynamics):
     def __reduce__(self):
         return Dynamics, (self.model, self.formulation, self.map, self._parameters)
 
+    def state(self, start: Any) -> tuple[np.ndarray, np.ndarray]:
+        """q and v of anything that `start=` of `simulate` takes: values by name, a keyframe of a file, a result at one time."""
+        system, _ = self._simulation._task.starts.at(start, None)
+        return np.array(system.q), np.array(system.v)
+
+    @cached_property
+    def _simulation(self):
+        from ..stepping import Simulation
+
+        return Simulation(self.model, formulation=self.formulation, map=self.map, parameters=self._parameters)
+
     def accelerations(self, q: Any = None, v: Any = None, t: Any = 0.0, p: Any = None) -> np.ndarray:
         """v̇ of a state, in the order of `coordinates`; arguments that are not given are those of the start. In absolute coordinates
         v̇ consists of ẍ in world axes and ω̇ in body axes, body by body."""

@@ -1,9 +1,11 @@
 """A tree of links, read from a file, as a `Model`."""
 
 import re
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from ..constraints.elementary import FixedPoint, Holonomic
@@ -12,10 +14,11 @@ from ..errors import ModelError
 from ..forces import Force
 from ..forces.loads_and_springs import EnergyForce, TorsionSpring
 from ..joints.fixed import Fixed
+from ..model.instance import Instance
 from ..model.model import Model
 from .joint_sequence import combine
 from .rigid_groups import group, hold_what_has_no_mass, total
-from .robot import Imported, ImportedJoint, Placement, Visual, shapes_of_visuals
+from .robot import Imported, ImportedJoint, Keyframe, Placement, Visual, shapes_of_visuals
 
 
 def assemble(tree, gravity, merge_fixed=True, strict=True):
@@ -35,6 +38,8 @@ class Assembly:
         self.model = Model(legal(tree.name) or "model", gravity=gravity)
         self.homes, self.joints = {}, {}  # by the file's names: Placement, ImportedJoint
         self.visuals, self.bodies = {}, {}  # by body: [Visual]; by lead link: body or ground
+        self.sites = {}  # by the file's names: Placement
+        self.keyframes = {name: Keyframe(inputs=key.inputs, time=key.time) for name, key in tree.keys.items()}
 
     def build(self, merge_fixed):
         hold_what_has_no_mass(self.tree, self.strict)
@@ -47,7 +52,10 @@ class Assembly:
             self.couple(coupling)
         for tie in self.tree.ties:
             self.tie(tie)
-        return Imported(self.model, self.tree.notes, self.homes, self.joints, self.visuals)
+        for link in self.tree.links.values():
+            self.place_sites(link)
+        self.compensate_gravity()
+        return Imported(self.model, self.tree.notes, self.homes, self.joints, self.visuals, self.sites, self.keyframes)
 
     # names
 
@@ -125,12 +133,51 @@ class Assembly:
         starts = {"start": found.start(motions, "start"), "start_rate": found.start(motions, "rate")}
         name = self.free_name("joint", given, where, "joint")
         joint = self.add(found.kind(name, first, second, **found.arguments, **starts), where)
+        self.set_keyframes(name, motions, found)
         if len(motions) > 1:
             names = ", ".join(repr(m.name) for m in motions)
             message = f"together are {type(joint).__name__.lower()} joint {name!r} of the model"
             self.tree.note("renamed", f"joints {names}", message, where)
         for k, motion in enumerate(motions):
             self.motion(motion, joint, k, found.L if len(motions) > 1 else np.eye(joint.dof), len(motions) == 1)
+
+    def place_sites(self, link):
+        """The sites of a link: placements in its body, and ports of the model where their names are free."""
+        home = self.homes.get(link.name)
+        if home is None:
+            for name in link.sites:
+                self.tree.note("ignored", f"site {name!r}", f"link {link.name!r} has no mass and moves", link.where)
+            return
+        for name, pose in link.sites.items():
+            at, R = home.at + home.rotation @ pose[:3, 3], home.rotation @ pose[:3, :3]
+            self.sites[name] = Placement(home.body, at, R)
+            if name == legal(name) and name not in self.model and not hasattr(Instance, name) and name != "name":
+                self.model.expose(name, self.model[home.body].frame(at, R))
+
+    def compensate_gravity(self):
+        """U = Σ m g·x of masses whose weight the file compensates."""
+        energy, g = 0.0, self.model.gravity
+        for link in self.tree.links.values():
+            home = self.homes.get(link.name)
+            for mass, place in link.lifted if home is not None else ():
+                body = self.model[home.body]
+                if body is not self.model.ground:
+                    energy += mass * ca.dot(g, body.point(home.at + home.rotation @ place))
+        if not isinstance(energy, float) and g.nnz() and not g.is_zero():
+            name = self.free_name("force", "gravity_compensation", self.tree.file, "force")
+            self.add(EnergyForce(name, energy=energy), self.tree.file)
+
+    def set_keyframes(self, name, motions, found):
+        """The coordinates of one joint in all keyframes."""
+        for key, given in self.tree.keys.items():
+            there = [
+                replace(m, start=given.coordinates.get(m.name, m.start), rate=given.rates.get(m.name, m.rate))
+                for m in motions
+            ]
+            values = found.start(there, "start"), found.start(there, "rate")
+            for label, value in zip((name, f"{name}.rate"), values):
+                if value is not None:
+                    self.keyframes[key][label] = value if len(value) > 1 else float(value[0])
 
     def motion(self, motion, joint, k, L, alone):
         """What a joint of the file is in terms of the model's joint, and the spring and the damper on it."""

@@ -6,10 +6,11 @@
     slide, slide, hinge       the slides at right angles, the hinge across both   planar
     hinge, hinge, hinge       meeting in a point, all at right angles             three-hinge ball (`Gimbal`)
     hinge, hinge, hinge       meeting in a point, the first along the third       spherical
+    hinges and slides         any other sequence, three of each at most           sequence (`HingeSlideSequence`)
 
-All but the last keep the coordinates: each motion's own is a linear function of the joint's, q_k = L_k q. The last starts
-where the first and the third hinge turn about one line. It moves in the same way, but has no angles; the file's are turned
-into a rotation at the start and are not known afterwards.
+All but the spherical joint keep the coordinates: each motion's own is a linear function of the joint's, q_k = L_k q. The
+spherical joint starts where the first and the third hinge turn about one line. It moves in the same way, but has no angles; the
+file's are turned into a rotation at the start and are not known afterwards.
 """
 
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from ..joints.revolute import Revolute
 from ..joints.spherical import Spherical
 from ..joints.universal import Universal
 from ..lie import so3
+from .hinge_slide_sequence import HingeSlideSequence, sequence_arguments
 from .massless_hinges import PARALLEL, Gimbal, HingePair
 
 SMALL = 1e-9  # sines of angles between axes; the same bound as that of the universal joint
@@ -90,11 +92,14 @@ def combine(motions, size):
             return Combined(Gimbal, {"point": where, **given}, np.eye(3))
         if where is not None:
             return Combined(Spherical, {"point": where}, None)
+    arguments = sequence_arguments(motions)
+    if arguments is not None:
+        return Combined(HingeSlideSequence, arguments, np.eye(len(motions)))
     names = ", ".join(f"{m.name!r} ({m.kind})" for m in motions)
     raise ModelError(
-        f"{motions[0].where}: joints {names} follow each other without mass in between, and are together none of: two "
-        "hinges about different lines, a hinge and a slide along one line, two slides and a hinge across them, three "
-        "hinges that meet in a point, neighbours at right angles. Give the body between them a mass."
+        f"{motions[0].where}: joints {names} follow each other without mass in between, and some of them move "
+        "the body in the same way: hinges that follow each other about parallel axes, slides in one direction or plane, more than "
+        "three hinges or slides. Give the body between them a mass."
     )
 
 

@@ -16,6 +16,8 @@ class Motion:
 
     kind        "hinge", "slide", "ball", "free" or "planar"
     damping     c, stiffness k, rest q₀ of  ½ k (q − q₀)²,  ½ c q̇²
+    armature    inertia along the coordinate that is no part of a body
+    friction    force or torque of dry friction
     start, rate coordinates and velocities at the start, None where not given
     """
 
@@ -28,6 +30,8 @@ class Motion:
     stiffness: float = 0.0
     rest: float = 0.0
     limits: dict = field(default_factory=dict)
+    armature: float = 0.0
+    friction: float = 0.0
     start: object = None
     rate: object = None
 
@@ -57,6 +61,8 @@ class Link:
     """A link: pose in the world in the zero configuration, what it is made of, and how it moves on its parent.
 
     motions   one after the other, from the parent to this link; none: rigidly connected
+    sites     named frames in the link: poses in its frame
+    lifted    masses whose weight is compensated, as pairs (mass, place in the link's frame)
     visuals   shapes with their pose in the link's frame
     """
 
@@ -67,6 +73,8 @@ class Link:
     parts: list = field(default_factory=list)
     motions: list = field(default_factory=list)
     visuals: list = field(default_factory=list)
+    sites: dict = field(default_factory=dict)
+    lifted: list = field(default_factory=list)
     fixed_by: str | None = None  # name of the fixed joint, where the file has one
 
     @property
@@ -97,6 +105,16 @@ class Tie:
 
 
 @dataclass(eq=False)
+class Key:
+    """A keyframe: coordinates and rates of the joints of the file by name, and inputs of actuators."""
+
+    coordinates: dict = field(default_factory=dict)
+    rates: dict = field(default_factory=dict)
+    inputs: dict = field(default_factory=dict)
+    time: float = 0.0
+
+
+@dataclass(eq=False)
 class Tree:
     """Everything that was read, links in an order in which parents come first, and what was left out."""
 
@@ -105,6 +123,9 @@ class Tree:
     links: dict = field(default_factory=dict)
     couplings: list = field(default_factory=list)
     ties: list = field(default_factory=list)
+    keys: dict = field(
+        default_factory=dict
+    )  # by name of a keyframe: coordinates and rates of joints by name, and inputs
     notes: list = field(default_factory=list)
 
     def note(self, kind, element, message, where=""):

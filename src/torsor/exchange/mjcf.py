@@ -14,13 +14,14 @@ from ..registry import register
 from . import xml_document
 from .build_model import assemble
 from .format import Format
-from .link_tree import Coupling, Link, Motion, Part, Tie, Tree
-from .mjcf_actuators import actuated, told_of_actuators
+from .link_tree import Coupling, Key, Link, Motion, Part, Tie, Tree
+from .mjcf_actuators import actuated, actuator_name, told_of_actuators
 from .mjcf_includes import Places
 from .mjcf_schema import unknown_attributes
 from .mjcf_shapes import Shapes
 
 KINDS = ("free", "ball", "slide", "hinge")  # mjtJoint
+KEYS = ("qpos", "qvel", "ctrl")  # values of a keyframe that are read
 LISTS = (
     ("actuators", "actuator", "not simulated"),
     ("tendons", "tendon", "not simulated"),
@@ -30,8 +31,6 @@ LISTS = (
     ("excludes", "contact exclude", "contact is not simulated"),
     ("plugins", "plugin", "not simulated"),
     ("sensors", "sensor", "not recorded; use signals"),
-    ("keys", "keyframe", "not used; give `start`"),
-    ("sites", "site", "not kept"),
     ("cameras", "camera", "not kept"),
     ("lights", "light", "not kept"),
     ("numerics", "numeric", "not kept"),
@@ -96,7 +95,9 @@ def _compiled(mujoco, file, places):
             warnings.simplefilter("always")
             spec = mujoco.MjSpec.from_file(file)
             absent = _without_absent_meshes(mujoco, spec, places)
+            sizes = [(key, [np.size(getattr(key, what)) for what in KEYS]) for key in spec.keys]
             compiled = spec.compile()
+            _refuse_other_sizes(sizes, compiled, places)
     except ModelError:
         raise
     except (ValueError, RuntimeError, OSError) as error:
@@ -106,6 +107,17 @@ def _compiled(mujoco, file, places):
     finally:
         mujoco.set_mju_user_warning(before)
     return spec, compiled, absent, [*doubts, *(str(warning.message) for warning in caught)]
+
+
+def _refuse_other_sizes(sizes, compiled, places):
+    """Refuse keyframes with another number of values than the robot has; MuJoCo's compiler fills them up."""
+    for number, (key, found) in enumerate(sizes):
+        for what, size, count in zip(KEYS, found, (compiled.nq, compiled.nv, compiled.nu)):
+            if size not in (0, count):
+                name = key.name or f"key_{number}"
+                raise ModelError(
+                    f"{places.of(key)}: keyframe {name!r}: {what} has {size} numbers, the robot has {count}"
+                )
 
 
 def _without_absent_meshes(mujoco, spec, places):
@@ -177,6 +189,8 @@ class Reader:
             self.out.links[name] = link
         for k in range(self.m.neq):
             self._equality(k)
+        for k in range(self.m.nkey):
+            self._keyframe(k)
         self._left_out()
         return self.out
 
@@ -194,9 +208,12 @@ class Reader:
             link.parts = [Part(float(m.body_mass[k]), m.body_ipos[k].copy(), tensor, name, where)]
         first = m.body_jntadr[k]
         link.motions = [self._motion(j) for j in range(first, first + m.body_jntnum[k])]
-        if m.body_gravcomp[k]:
-            message = f"gravcomp {m.body_gravcomp[k]:g} is not simulated"
-            self.out.note("ignored", f"gravcomp of body {name!r}", message, where)
+        if m.body_gravcomp[k] and not self.off("PASSIVE"):
+            link.lifted = [(float(m.body_mass[k] * m.body_gravcomp[k]), m.body_ipos[k].copy())]
+        for s in np.flatnonzero(m.site_bodyid == k):
+            pose = np.eye(4)
+            pose[:3, :3], pose[:3, 3] = self._matrix(m.site_quat[s]), m.site_pos[s]
+            link.sites[self._name("site", s)] = pose
         if hasattr(m, "body_plugin") and m.body_plugin[k] >= 0:
             self.out.note("ignored", f"plugin of body {name!r}", "its forces are not simulated", where)
         if m.body_mocapid[k] >= 0:
@@ -241,6 +258,39 @@ class Reader:
         if hasattr(m, "jnt_springyield") and m.jnt_springyield[j]:
             said("ignored", "springyield", "not simulated")
         return motion
+
+    # keyframes
+
+    def _keyframe(self, k):
+        """Coordinates and rates of all joints, as torsor counts them, and inputs by the names of actuators."""
+        m, key = self.m, Key(time=float(self.m.key_time[k]))
+        finite(f"{self.file}: keyframe {self._name('key', k)!r}", m.key_qpos[k], m.key_qvel[k], m.key_ctrl[k])
+        for j, name in enumerate(self.joints):
+            key.coordinates[name], key.rates[name] = self._coordinates(j, m.key_qpos[k], m.key_qvel[k])
+        key.inputs = {actuator_name(self, i): float(m.key_ctrl[k][i]) for i in range(m.nu)}
+        self.out.keys[self._name("key", k)] = key
+
+    def _coordinates(self, j, qpos, qvel):
+        """Coordinates and rates of a joint from those of MuJoCo. Those of a ball or free joint are those of the relative motion of
+        two frames that are parallel to the world in the reference configuration."""
+        m, kind = self.m, KINDS[self.m.jnt_type[j]]
+        at, dof = m.jnt_qposadr[j], m.jnt_dofadr[j]
+        if kind in ("slide", "hinge"):
+            return np.array([qpos[at] - m.qpos0[at]]), np.array([qvel[dof]])
+        body = m.jnt_bodyid[j]
+        R0 = self.data.xmat[body].reshape(3, 3)
+        if kind == "ball":
+            vector = np.zeros(3)
+            self.mj.mju_quat2Vel(vector, qpos[at : at + 4] / np.linalg.norm(qpos[at : at + 4]), 1.0)
+            return R0 @ vector, R0 @ qvel[dof : dof + 3]
+        R = self._matrix(qpos[at + 3 : at + 7] / np.linalg.norm(qpos[at + 3 : at + 7])) @ R0.T
+        quaternion, vector = np.zeros(4), np.zeros(3)
+        self.mj.mju_mat2Quat(quaternion, R.ravel())
+        self.mj.mju_quat2Vel(vector, quaternion, 1.0)
+        shift = qpos[at : at + 3] - self.data.xpos[body]
+        return np.concatenate([vector, shift]), np.concatenate(
+            [R0 @ qvel[dof + 3 : dof + 6], R.T @ qvel[dof : dof + 3]]
+        )
 
     # constraints
 

@@ -77,6 +77,19 @@ def shapes_of_visuals(visuals: list[Visual]) -> tuple[Shape, ...]:
     return tuple(found)
 
 
+class Keyframe(dict):
+    """A configuration of the file by name, as `start=` takes it: coordinates of joints, and rates as "joint.rate".
+
+    inputs   values of the inputs of actuators, by name
+    time     time of the keyframe in the file [s]
+    """
+
+    def __init__(self, values=(), inputs=None, time=0.0):
+        super().__init__(values)
+        self.inputs = dict(inputs or {})
+        self.time = time
+
+
 @dataclass(frozen=True, eq=False)
 class ImportedJoint:
     """A joint of the file: the model's joint that it became (part of), and its own coordinate and rate as signals.
@@ -100,6 +113,8 @@ class Imported:
     links     by the file's name: where each link is (`Placement`)
     joints    by the file's name: what each joint that moves became (`ImportedJoint`)
     visuals   by body name: what to draw (`Visual`)
+    sites     by the file's name: where each site is (`Placement`); those whose names are free are ports of the model, too
+    keyframes by the file's name: configurations that `start=` takes (`Keyframe`)
     """
 
     model: Model
@@ -107,6 +122,8 @@ class Imported:
     links: dict[str, Placement]
     joints: dict[str, ImportedJoint]
     visuals: dict[str, list[Visual]]
+    sites: dict[str, Placement] = field(default_factory=dict)
+    keyframes: dict[str, Keyframe] = field(default_factory=dict)
 
     @property
     def meshes(self) -> dict[str, list[Visual]]:
