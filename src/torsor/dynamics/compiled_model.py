@@ -88,7 +88,9 @@ class Dynamics(JointDynamics):
     def _simulation(self):
         from ..stepping import Simulation
 
-        return Simulation(self.model, formulation=self.formulation, map=self.map, parameters=self._parameters)
+        return Simulation(
+            self.model, formulation=self.formulation, map=self.map, parameters=dict(self._parameters or {})
+        )
 
     def accelerations(self, q: Any = None, v: Any = None, t: Any = 0.0, p: Any = None) -> np.ndarray:
         """v̇ of a state, in the order of `coordinates`; arguments that are not given are those of the start. In absolute coordinates

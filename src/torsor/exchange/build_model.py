@@ -159,7 +159,9 @@ class Assembly:
         energy, g = 0.0, self.model.gravity
         for link in self.tree.links.values():
             home = self.homes.get(link.name)
-            for mass, place in link.lifted if home is not None else ():
+            for mass, place in link.lifted:
+                if home is None:
+                    continue
                 body = self.model[home.body]
                 if body is not self.model.ground:
                     energy += mass * ca.dot(g, body.point(home.at + home.rotation @ place))
