@@ -15,12 +15,14 @@ class Parts(NamedTuple):
     """A force as what it has in common with those of its class, its numbers, and the things that it depends on.
 
     given   numbers of its own;   world: place and rotation of what it is given in, further numbers
+    inputs  symbols of parameters, memories and states in its expressions
     """
 
     key: tuple
     given: list
     ends: list
     world: tuple = ()
+    inputs: tuple = ()
 
     @property
     def numbers(self):

@@ -14,16 +14,18 @@ from ..formulations.fingerprint import fingerprint
 from ..formulations.graphs.outputs import coordinate_labels, coordinate_units, layout
 from ..formulations.tables import tree_schedule
 from ..formulations.tables.group_schedule import Manifold
+from ..formulations.tables.numeric_tree import linear_by_kind
 from ..formulations.tables.system_passes import Passes
 from ..formulations.tables.system_schedule import SystemKernels
 from ..formulations.tables.tree_outputs import Outputs
 from ..joints.base import Connection
 from ..kernels.signatures import checked
-from ..lie import SE3, se3
 from ..parallel.ranks import SINGLE_RANK
 from .choice import Choice
+from .event_lowering import lower_events
 from .state_space import Layout
 from .system import System
+from .table_events import event_kernels
 from .table_support import METRIC, TREES, changes_or_has_inputs, reason_against, system_of, tables_of
 
 
@@ -49,7 +51,8 @@ def load_or_prepare(model, formulation, map, baumgarte, t, signals, values):
     if model.derived.get("large", (None,))[0] != key:
         fixed_model, fixed_signals = fix_parameters(model, signals, values)
         plain = system_of(fixed_model, formulation, fixed_signals)
-        result = None if plain is None else prepare_system(plain, formulation, map, baumgarte, t, fixed_signals)
+        options = formulation, map, baumgarte, t, fixed_signals
+        result = None if plain is None else prepare_system(plain, *options, values=values)
         if result is not None:
             result[0].fingerprint = mark
             plain.forget()
@@ -57,9 +60,12 @@ def load_or_prepare(model, formulation, map, baumgarte, t, signals, values):
     return model.derived["large"][1]
 
 
-def prepare_system(plain, formulation, map, baumgarte, t, signals, ranks=SINGLE_RANK):
+def prepare_system(plain, formulation, map, baumgarte, t, signals, ranks=SINGLE_RANK, values=None):
     """The system of a large model, or of the share of a rank, and its kernels; None if its start must be computed in another
-    way."""
+    way.
+
+    values   of the parameters that are inputs of the kernels, by name
+    """
     from ..start import large_start as start  # imported here because most models do not need it
 
     model = plain.model
@@ -72,7 +78,7 @@ def prepare_system(plain, formulation, map, baumgarte, t, signals, ranks=SINGLE_
     hierarchical = tables_of(formulation) != TREES
     redundancy = _redundancy(plain, sizes, map, ranks) if hierarchical else None
     passes = (SystemKernels if hierarchical else Passes)(plain, state, sizes.unit)
-    state = passes.layout = Layout(state.q, state.v, len(passes.turns))
+    state = passes.layout = _layout_with_inputs(passes, state)
     parts = layout(plain.shown, passes.loop_rows, signals)
     built = kernels.build(  # no variable refers to the schedules, so their memory is freed before the start is assembled
         checked(_kernels(passes, parts, signals, map, baumgarte, hierarchical)),
@@ -80,8 +86,10 @@ def prepare_system(plain, formulation, map, baumgarte, t, signals, ranks=SINGLE_
     )  # fmt: skip
     choice = Choice(map, baumgarte, (), tuple(range(passes.loop_rows)), (), METRIC, sizes.unit, ())
     system = describe_large_system(passes, sizes, parts, choice, t, signals)
-    x = state.join_blocks(given[0], given[1], [])
-    p = np.zeros(len(passes.turns))
+    inputs = len(model.inputs)
+    p = np.zeros(state.p)
+    p[:inputs] = model.input_values(values if model.parameters else {})
+    x = state.join_blocks(given[0], given[1], p)
     velocities = start.given_body_velocities(tree)
     if ranks.any(start.jointed_bodies_have_velocities(tree, velocities)):
         adopted = kernels.build({"adopted": passes.adopted()})["adopted"]
@@ -94,7 +102,7 @@ def prepare_system(plain, formulation, map, baumgarte, t, signals, ranks=SINGLE_
             return None
         add_redundancy(system, plain, redundancy)
         if passes.turns:
-            p = built["turns"](np.array([t]), x, p)[0]
+            p[inputs:] = built["turns"](np.array([t]), x, p)[0]
     q, v = state.split_blocks(x)
     system.q, system.v, system.p = q.tolist(), v.tolist(), p.tolist()
     return system, built
@@ -115,10 +123,10 @@ def _redundancy(plain, sizes, map, ranks):
         whole = plain.whole
         q, v = start.given_link_state(whole.tree)
         passes = Passes(whole, Layout(len(q), len(v), 0), sizes.unit)
-        passes.layout = Layout(len(q), len(v), len(passes.turns))
+        passes.layout = _layout_with_inputs(passes, passes.layout)
         numbers = loops.Loops(whole, passes, sizes)
         numbers.built = kernels.build(numbers.schedules(map))
-        redundancy = loops.diagnose_loops(numbers, passes.layout.join_blocks(q, v, []))
+        redundancy = loops.diagnose_loops(numbers, passes.layout.join_blocks(q, v, np.zeros(passes.layout.p)))
     redundancy = ranks.gather(redundancy)[0]
     here = plain.rows_of_whole if plain.cut else np.arange(len(plain.constraints))
     plain.redundancy = redundancy
@@ -147,6 +155,13 @@ def add_redundancy(system, plain, redundancy):
     system.freedom, system.start_freedom = freedom - general.rank, freedom - at_start.rank
 
 
+def _layout_with_inputs(passes, layout):
+    """The layout of a state and of p: inputs of the model, then counted angles."""
+    model = passes.system.model
+    states = tuple(passes.input_places[state.symbol.element_hash()] for state in model.states)
+    return Layout(layout.q, layout.v, len(model.inputs) + len(passes.turns), states)
+
+
 def _kernels(passes, parts, signals, map, baumgarte, hierarchical):
     """The kernels of a run, as schedules and functions."""
     system = passes.system
@@ -155,6 +170,10 @@ def _kernels(passes, parts, signals, map, baumgarte, hierarchical):
     functions = {"outputs": Outputs(passes, parts, signals).schedule, **manifold.kernels(map)}
     functions["turns"] = passes.counting("turns", "coordinates")
     functions["spin"] = passes.counting("spin", "rates")
+    if system.model.events or system.model.switched_elements:
+        rows = [name for name, _ in row_names(system)]
+        program = lower_events(system.model, rows)
+        functions |= event_kernels(passes, parts, program, passes.impulse if hierarchical else None)
     if not hierarchical:
         factor = ca.Function("factor", [time, ca.SX.sym("x", state.x), ca.SX.sym("p", state.p)], [ca.SX(1)])
         return functions | {
@@ -176,21 +195,20 @@ def describe_large_system(passes, sizes, parts, choice, t, signals):
     tree = passes.tree
     joints = [j for j in plain.shown.joints if j.dof]
     mass, J = plain.whole.tree.weights
-    loops = zip(plain.loops, plain.traces[plain.first_loop :])
-    directions = [(c.name, k, direction) for c, trace in loops for k, direction in enumerate(trace.directions)]
-    rows = [(f"{name}[{k}]", f"{name}: {direction}") for name, k, direction in directions]
+    rows = row_names(plain)
+    linear = linear_by_kind(tree)
     names = [(joint.name, tree.groups[k].dimension) for joint, k in zip(tree.joints, tree.traces)]
     return System(
         sizes={
             "q": passes.layout.q,
             "v": passes.layout.v,
-            "parameters": 0,
+            "parameters": len(plain.model.inputs),
             "turns": len(passes.turns),
             "multipliers": len(rows),
         },
         bodies=[b.name for b in plain.shown.bodies],
         coordinates=[f"{name}[{k}]" if n > 1 else name for name, n in names for k in range(n)],
-        states=[],
+        states=[(state.name, place) for state, place in zip(plain.model.states, passes.layout.states)],
         joint_coordinates=coordinate_labels(joints),
         coordinate_units=[unit for j in joints for unit in coordinate_units(j)],
         connections=[c.name for c in plain.shown.constraints if isinstance(c, Connection)],
@@ -207,7 +225,7 @@ def describe_large_system(passes, sizes, parts, choice, t, signals):
         freedom=passes.layout.v,
         start_freedom=passes.layout.v,
         partition={},
-        linear=_linear(tree),
+        linear=[x for k in tree.traces for x in linear[k]],
         length=sizes.length,
         scales=dict(vars(sizes)),
         mass=float(mass.sum()),
@@ -222,17 +240,11 @@ def describe_large_system(passes, sizes, parts, choice, t, signals):
     )
 
 
-def _linear(tree):
-    """1 for every linear velocity, 0 for every angular one."""
-    linear = []
-    for joint, group in zip(tree.examples, tree.groups):
-        if isinstance(group, SE3):
-            S = ca.SX.eye(6)
-        else:
-            S = joint.motion(ca.SX.zeros(group.dimension))
-        angular = se3.split(S)[0]
-        linear.append([0 if ca.sparsify(angular[:, k]).nnz() else 1 for k in range(group.dimension)])
-    return [x for k in tree.traces for x in linear[k]]
+def row_names(plain):
+    """Label and description of every row of the loops."""
+    loops = zip(plain.loops, plain.traces[plain.first_loop :])
+    directions = [(c.name, k, direction) for c, trace in loops for k, direction in enumerate(trace.directions)]
+    return [(f"{name}[{k}]", f"{name}: {direction}") for name, k, direction in directions]
 
 
 def reason_against_tables(task):

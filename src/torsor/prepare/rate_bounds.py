@@ -25,22 +25,26 @@ def paces(f, functions, smooth):
 
     smooth   for each function, true if it has a rate; a function of reactions has none and depends on all angular velocities
     """
+    from ..formulations.graphs.outputs import time_derivative
+
+    def derivative(e):
+        return time_derivative(f, e)
+
     speeds = [ca.fabs(x) for x in ca.vertsplit(f.v)]
     angular = [k for k, linear in enumerate(f.linear()) if not linear]
     rotations = _rotations(f, [phi for phi, has_rate in zip(functions, smooth) if has_rate], angular)
     result = []
     for phi, has_rate in zip(functions, smooth):
         rotation_rates = [speeds[k] for k in (next(rotations) if has_rate else angular)]
-        result.append(_largest([*rotation_rates, *(_phase_rates(f, phi) if has_rate else [])]))
+        result.append(largest([*rotation_rates, *(phase_rates(phi, derivative) if has_rate else [])]))
     return result
 
 
-def _phase_rates(f, phi):
-    """Rates of all phases in the expression of a function, by the table above."""
-    from ..formulations.graphs.outputs import time_derivative
+def phase_rates(phi, derivative):
+    """Rates of all phases in the expression of a function, by the table above; derivative: that of an expression over time."""
 
     def speed(alpha):
-        return ca.fabs(time_derivative(f, alpha))
+        return ca.fabs(derivative(alpha))
 
     rates = []
     for operation, arguments in _operations(phi):
@@ -70,12 +74,12 @@ def _rotations(f, functions, angular):
         yield [k for k in angular if curved and depends[row, k] != 0]
 
 
-def _largest(expressions):
+def largest(expressions):
     """The maximum of nonnegative expressions; 0 if there are none."""
-    largest = ca.SX(0)
+    result = ca.SX(0)
     for x in expressions:
-        largest = ca.fmax(largest, x)
-    return largest
+        result = ca.fmax(result, x)
+    return result
 
 
 def _operations(expression):

@@ -1,20 +1,25 @@
 """Which models can run through tables of class kernels (`large_systems.py`), and why others cannot.
 
 A model may contain bodies, joints, constraints between two bodies at position level, forces between bodies or along joints,
-gravity, and signals of all these; parameters have fixed values. A reason names the first element or option that tables do not
-support.
+gravity, own states whose rates depend on motions, events that switch no constraint, controllers, inputs, and signals of all these.
+Parameters have fixed values, or are inputs of forces, states and events. A reason names the first element or option that tables do
+not support.
 """
 
+import casadi as ca
 import numpy as np
 
+from ..elements.lazy_attributes import to_stored
 from ..formulations.tables import tree_schedule
+from ..formulations.tables.expression_passes import depends_on_motion_only
 from ..formulations.tables.numeric_system import NumericSystem
 from ..formulations.tables.numeric_tree import has_declared_velocities
 from ..formulations.tables.signal_outputs import depend_on_outputs_only
-from ..joints import Joint
+from ..joints import Constraint, Joint
 from ..joints.alignment import strict_equations
 from ..joints.base import Connection
 from ..lie import SE3, SO3
+from ..model.include import owners_in
 from ..registry import registered
 from .choice import SHARE
 
@@ -70,11 +75,14 @@ def reason_against(model, formulation, signals, needs=(), metric=METRIC):
 
 def _reason_in_model(model, signals):
     """The first part of a model that is not a body, constraint or force, and that tables do not support; empty if there is none."""
-    changing = [*model.rules, *model.events, *model.switched_elements, *model.states, *model.declared_inputs.values()]
-    if changing:
-        return f"{_owner(changing[0])} changes or is given during the run"
-    if model.parameters:
-        return f"parameter {next(iter(model.parameters))!r} has no fixed value"
+    for element in model.switched_elements:
+        if isinstance(element, Constraint):
+            return f"{_owner(element)} is a constraint that events switch"
+    if model.armable:
+        return f"{_owner(model.armable[0])} is armed by events"
+    for event in model.events:
+        if not _event_is_supported(model, event):
+            return f"{_owner(event)} depends on something else than motions, reactions, inputs and time"
     for ground in model.grounds:
         if ground.moves:
             return f"{_owner(ground)} moves"
@@ -92,6 +100,16 @@ def _reason_in_model(model, signals):
     return f"signal {name!r} contains something else than time, motions and reactions"
 
 
+def _event_is_supported(model, event):
+    """True if the condition of an event, and what its actions use, have class kernels."""
+    expressions = [event.watch.phi, *(e for action in event.actions for e in action.expressions())]
+    column = ca.vertcat(*[ca.vec(ca.SX(e)) for e in expressions])
+    owners = owners_in(model, column)
+    if any(isinstance(element, Joint) and element.quasi and name == "coordinate" for element, name in owners):
+        return False  # its rate is not the derivative of its coordinates
+    return depend_on_outputs_only(model, {"event": column})
+
+
 def _owner(thing):
     """How messages call a part of a model."""
     return getattr(thing, "owner", None) or f"{type(thing).__name__.lower()} {thing.name!r}"
@@ -102,8 +120,13 @@ def _reason_in_elements(model, formulation):
     system = model.derived.setdefault("plain", None) or NumericSystem(model)
     model.derived["plain"] = system
     tree = system.tree
+    for element in (*tree.bodies, *tree.joints):
+        if (element.placed_numbers if isinstance(element, Joint) else element.numbers) is None:
+            return f"{_owner(element)} has a mass or a place that is not a number"
     if tree.numbers is None:
-        return "masses or frames of joints are not numbers"
+        return "masses or places of joints are not numbers"
+    if model.parameters and (given := _parametric_start(tree)):
+        return f"{given} has a start that depends on parameters"
     for joint, group in zip(tree.examples, tree.groups):
         if not _joint_is_supported(model, joint, group):
             return f"{_owner(joint)} has coordinates for which there is no class of links"
@@ -111,6 +134,9 @@ def _reason_in_elements(model, formulation):
         return "a constraint has no traced equations, or frames that are not numbers"
     if system.parts is None:
         return f"{_owner(system.unsupported_force)} depends on something else than motions of one joint or two bodies, and time"
+    for state in model.states:
+        if not depends_on_motion_only(system, ca.SX(state.rate)):
+            return f"state {state.name!r} depends on something else than motions, inputs and time"
     if tables_of(formulation) == TREES:
         if system.loops:
             return f"formulation {formulation!r} has class kernels for trees only, and {_owner(system.loops[0])} closes a loop"
@@ -120,6 +146,17 @@ def _reason_in_elements(model, formulation):
     for loop in {id(t): c for t, c in zip(system.traces[system.first_loop :], system.loops)}.values():
         if not _can_close_loop(loop):
             return f"{_owner(loop)} closes a loop by equations for which there is no class of rows"
+    return ""
+
+
+def _parametric_start(tree):
+    """The first body or joint whose start is not a number; empty if there is none."""
+    for element in (*tree.bodies, *tree.joints):
+        of_body = ("start_velocity", "start_angular_velocity")
+        for what in ("start", "start_rate") if isinstance(element, Joint) else of_body:
+            given = to_stored(element, what)
+            if isinstance(given, ca.SX) and not given.is_constant():
+                return _owner(element)
     return ""
 
 

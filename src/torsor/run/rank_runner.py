@@ -74,6 +74,8 @@ class Part:
             )
         signals = dict(task.model.signals) | task.signals
         bare, _ = large_systems.fix_parameters(task.model, {}, task.values())
+        if large_systems.changes_or_has_inputs(task.model):
+            signals = signals or {"changes": None}
         whole = None if signals else large_systems.system_of(bare, self.formulation, {})
         if whole is None:
             requirements = REQUIREMENTS.format(self.ranks.word, tree_schedule.tables_above())

@@ -28,6 +28,7 @@ from .row_classes import Moving, at_rest
 
 BODIES = ("position", "rotation", "velocity", "angular_velocity")
 JOINTS = ("coordinate", "rate")
+INPUT = "symbol"  # name of the symbol of a parameter, memory or state
 
 
 class Law(NamedTuple):
@@ -40,6 +41,11 @@ class Law(NamedTuple):
     @classmethod
     def of(cls, force):
         return cls(force.potential(), force.dissipation(), force.efforts())
+
+    def times(self, gate):
+        """The law with all forces multiplied by a number."""
+        U, D = (None if x is None else gate * x for x in (self.potential, self.dissipation))
+        return Law(U, D, [(velocity, gate * effort) for velocity, effort in self.efforts])
 
     def columns(self):
         """All expressions in a fixed order; an empty column for one that is None."""
@@ -59,19 +65,22 @@ class Law(NamedTuple):
 
 
 def parts_of_expressions(law, owners):
-    """The parts of a force, from its expressions; None if they depend on anything but time and motions of bodies and joints.
+    """The parts of a force, from its expressions; None if they depend on anything but time, inputs and motions.
 
     owners   pairs of an element and the name of its symbol
     """
+    inputs = tuple(element.symbol for element, name in owners if name == INPUT)
+    owners = [(element, name) for element, name in owners if name != INPUT]
     elements = list({id(element): element for element, _ in owners}.values())
     if any(name not in (JOINTS if isinstance(element, Joint) else BODIES) for element, name in owners):
         return None
     if not all(isinstance(element, (Placed, Joint)) for element in elements):
         return None
     symbols = [time, *(getattr(element, name) for element in elements for name in _symbol_names(element))]
+    symbols.append(ca.vertcat(*inputs, ca.SX(0, 1)))
     shape, numbers = shape_of(law.columns(), symbols)
     kinds = tuple(_kind(element) for element in elements)
-    return None if shape is None else Parts((kinds, shape), numbers, elements)
+    return None if shape is None else Parts((kinds, len(inputs), shape), numbers, elements, (), inputs)
 
 
 def _symbol_names(element):
@@ -94,10 +103,10 @@ class _JointSymbols:
         self.rate = ca.SX.sym("v", joint.dof)
 
 
-def _law(example, parts, ends, column):
-    """The law of a class of forces: that of an example with other ends, and with numbers from a column."""
+def _law(example, parts, ends, column, inputs):
+    """The law of a class of forces: that of an example with other ends and inputs, and with numbers from a column."""
     if isinstance(parts.key[-1], Shape):
-        symbols = [time, *(getattr(end, name) for end in ends for name in _symbol_names(end))]
+        symbols = [time, *(getattr(end, name) for end in ends for name in _symbol_names(end)), inputs]
         return Law.from_columns(parts.key[-1].instantiate(symbols, ca.vertsplit(column) if column.shape[0] else []))
     values: dict[str, Any] = {}
     at = 0
@@ -134,7 +143,8 @@ class ForceClass:
     def __init__(self, example, parts, numbers, fixed):
         column, self.c, self.data = fold_constants(np.asarray(numbers, float))
         self.ends = [Moving() for _ in fixed]
-        law = _law(example, parts, self.ends, column)
+        inputs = ca.SX.sym("inputs", len(parts.inputs))
+        law = _law(example, parts, self.ends, column, inputs)
         free = [end for end, is_ground in zip(self.ends, fixed) if not is_ground]
         U = ca.SX(0) if law.potential is None else law.potential
         wrenches = {id(end): -gradient(U, end).T for end in free}
@@ -156,7 +166,7 @@ class ForceClass:
             before = [*before, ca.SX(0, 1)]
             after = [*after, ca.SX(0, 1)]
         results = [at_rest(x, self.ends, fixed) for x in (*after, total)]
-        self.function = function("force", [time, *motions, self.c, *before, sums], results)
+        self.function = function("force", [time, *motions, self.c, inputs, *before, sums], results)
 
 
 class JointForceClass:
@@ -169,7 +179,8 @@ class JointForceClass:
         joint = _JointSymbols(parts.ends[0])
         q = joint.coordinate
         v = joint.rate
-        law = _law(example, parts, [joint], column)
+        inputs = ca.SX.sym("inputs", len(parts.inputs))
+        law = _law(example, parts, [joint], column, inputs)
         U = ca.SX(0) if law.potential is None else law.potential
         tau = ca.SX.zeros(joint.dof) if law.dissipation is None else -ca.jacobian(law.dissipation, v).T
         for velocity, effort in law.efforts:
@@ -178,7 +189,7 @@ class JointForceClass:
         sums = ca.SX.sym("sums", 2)
         power = ca.dot(tau, v) + ca.jacobian(U, time)
         results = [before + tau - ca.jacobian(U, q).T, sums + ca.vertcat(power, U)]  # (1)
-        self.function = function("along", [time, q, v, self.c, before, sums], results)
+        self.function = function("along", [time, q, v, self.c, inputs, before, sums], results)
 
 
 def _replace_numbers(value, column, at):

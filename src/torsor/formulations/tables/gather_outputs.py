@@ -3,9 +3,9 @@
 import numpy as np
 
 from ..graphs.outputs import layout
+from .expression_passes import OUTPUT_SIZES
 from .rank_system import block_indices
 from .shares import TRUNK
-from .tree_outputs import BODY
 from .tree_schedule import block_offsets
 
 COORDINATES = ("coordinate", "rate", "coordinate_acceleration")
@@ -77,7 +77,7 @@ def _index_pairs(part):
     body_positions = positions("bodies", bodies)
     constraint_positions = positions("constraints", joints)
     joint_positions = positions("joints", joints)
-    pairs = {name: _indices(body_positions, sizes("bodies", size)) for name, size in BODY.items()}
+    pairs = {name: _indices(body_positions, sizes("bodies", size)) for name, size in OUTPUT_SIZES.items()}
     pairs |= dict.fromkeys(COORDINATES, _indices(joint_positions, dofs))
     pairs |= dict.fromkeys(REACTIONS, _indices(constraint_positions, sizes("constraints", 3)))
     return pairs | {"multiplier": (np.flatnonzero(rows), part.rows_of_loops()[rows])}

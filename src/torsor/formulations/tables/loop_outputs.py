@@ -20,17 +20,18 @@ class LoopOutputs:
     drift        offset of the largest residuals at position and velocity level
     """
 
-    def __init__(self, kernels, s, offsets):
+    def __init__(self, kernels, s, offsets, row):
         self.kernels = kernels
+        self.row = row
         self.system = kernels.system
         self.motion = kernels.motion(s)
         self.wrenches, sums = kernels.applied_wrenches(s, self.motion)
         self.potentials = [at + 1 for at in sums]
         self.ends = kernels.end_motions(self.motion)
         self.frames = kernels.frames
-        self._reactions(s, offsets)
+        self._reactions(s, offsets, row)
 
-    def _reactions(self, s, offsets):
+    def _reactions(self, s, offsets, row):
         """Append the wrenches of the loops on the bodies, their reactions, and residuals; offsets: of the outputs by name."""
         system = self.system
         first = system.first_loop
@@ -50,7 +51,7 @@ class LoopOutputs:
             before[bodies], after[bodies] = running_sums(ends[bodies], self.wrenches, sums)
             drift = self.drift + 2 * np.arange(count)
             reactions = [offsets[name] + position for name in ("reaction_force", "reaction_torque")]
-            vectors = ["memory", "memory", "constants", "lam", *["memory"] * 5, "row", "row", "memory"]
+            vectors = ["memory", "memory", "constants", "lam", *["memory"] * 5, row, row, "memory"]
             inputs = [*self.ends[first:].T, self.frames[first:], self.kernels.row_offsets]
             functions = [_reaction(c, self.kernels.unit) for c in classes]
             s.call(functions, vectors, kinds[first:], [*inputs, *before.T, drift, *after.T, *reactions, drift + 2])
@@ -76,7 +77,7 @@ class LoopOutputs:
         first = np.array([first_coordinate[id(c)] for c in loops])
         results = [offsets[name] + first for name in ("coordinate", "rate", "coordinate_acceleration")]
         angles = np.array([self.kernels.angle_offsets[k] for k in chosen])
-        vectors = ["memory", "memory", "constants", "p", *["row"] * 7]
+        vectors = ["memory", "memory", "constants", "p", *[self.row] * 7]
         arguments = [*self.ends[own].T, self.frames[own], angles, *accelerations]
         s.call([_joint_motion(c) for c in classes], vectors, kinds[own], [*arguments, *results])
 

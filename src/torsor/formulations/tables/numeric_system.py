@@ -1,5 +1,6 @@
 """A large system as arrays of numbers: a tree of bodies, all constraints between them, and forces, by classes."""
 
+import math
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -90,6 +91,11 @@ class NumericSystem:
     def link_of_joint(self):
         """Index of the link of each joint of the tree, by the id of the joint."""
         return {id(joint): k for k, joint in enumerate(self.tree.joints)}
+
+    @cached_property
+    def link_of_body(self):
+        """Index of the link of each body, by the id of the body."""
+        return {id(body): k for k, body in enumerate(self.tree.bodies)}
 
     def forget(self):
         """Delete all cached properties; they are computed again when needed."""
@@ -243,24 +249,38 @@ class NumericSystem:
 
     @cached_property
     def parts(self):
-        """Parts of all forces; None if one depends on anything but motions of bodies, coordinates of joints, time and numbers."""
-        if any(force.memories() for force in self.forces):
-            return None
-        every = [parts_of(force) for force in self.forces]
-        laws = {k: Law.of(self.forces[k]) for k, parts in enumerate(every) if parts is None}
+        """Parts of all forces; None if one depends on anything but motions of bodies, coordinates of joints, time, inputs and
+        numbers."""
+        every = [parts_of(force) if self._gate(force) is None else None for force in self.forces]
+        laws = {k: self._law(self.forces[k]) for k, parts in enumerate(every) if parts is None}
         for k, law in laws.items():  # all laws are evaluated first: this creates the symbols that are looked up here
             every[k] = parts_of_expressions(law, owners_in(self.model, ca.vertcat(*map(ca.vec, law.columns()))))
         return every if all(parts is not None and self._supports(parts.ends) for parts in every) else None
+
+    @cached_property
+    def _switched(self):
+        """Identities of the elements that events switch."""
+        return {id(element) for element in self.model.switched_elements}
+
+    def _gate(self, force):
+        """The memory, 1 or 0, that multiplies a force which events switch; None if none does."""
+        if not self._switched:
+            return None
+        gates = [x for x in (*force.within(), *([force] if force.gated else [])) if id(x) in self._switched]
+        return math.prod(x.active.symbol for x in gates) if gates else None
+
+    def _law(self, force):
+        """The law of a force, multiplied by its gate."""
+        gate = self._gate(force)
+        return Law.of(force) if gate is None else Law.of(force).times(gate)
 
     @property
     def unsupported_force(self):
         """The first force without parts; None if there is none."""
         for force in self.forces:
-            if force.memories():
-                return force
-            parts = parts_of(force)
+            parts = parts_of(force) if self._gate(force) is None else None
             if parts is None:
-                law = Law.of(force)
+                law = self._law(force)
                 parts = parts_of_expressions(law, owners_in(self.model, ca.vertcat(*map(ca.vec, law.columns()))))
             if parts is None or not self._supports(parts.ends):
                 return force
@@ -269,10 +289,10 @@ class NumericSystem:
     def _supports(self, ends):
         """True if there are classes for forces between these ends."""
         if any(isinstance(end, Joint) for end in ends):
-            return len(ends) == 1 and self._link_in_rn(ends[0]) is not None
+            return len(ends) == 1 and self.link_in_rn(ends[0]) is not None
         return 1 <= len(ends) <= 2 and all(isinstance(end, Placed) for end in ends)
 
-    def _link_in_rn(self, joint):
+    def link_in_rn(self, joint):
         """Index of the link of a joint whose coordinates are in Rⁿ; None if it has other coordinates or is not in the tree."""
         link = self.link_of_joint.get(id(joint))
         return link if link is not None and isinstance(self.tree.groups[self.tree.traces[link]], Rn) else None
@@ -281,7 +301,7 @@ class NumericSystem:
     def pushed(self):
         """Index of the link along whose coordinates each force acts; −1 if it acts between bodies."""
         ends = [parts.ends[0] for parts in self.parts]
-        return np.array([self._link_in_rn(end) if isinstance(end, Joint) else -1 for end in ends], int)
+        return np.array([self.link_in_rn(end) if isinstance(end, Joint) else -1 for end in ends], int)
 
     @cached_property
     def force_classes(self):

@@ -6,10 +6,11 @@ mass and inertia tensor of its body. Frames are those of `formulations/algebra/t
 
 from functools import cached_property
 
+import casadi as ca
 import numpy as np
 
 from ...elements import quantity
-from ...lie import SE3, Rn, pose_stacks
+from ...lie import SE3, Rn, pose_stacks, se3
 from ...model.topology import spanning_tree
 from ..algebra.tree_kinematics import motion_group, traced_geometry
 
@@ -145,3 +146,16 @@ def equation_key(joint):
 def has_declared_velocities(joint):
     """True if a joint declares its motion subspace and its coordinates are in Rⁿ."""
     return isinstance(motion_group(joint), Rn) and joint.trace() is not None and bool(traced_geometry(joint)[1])
+
+
+def linear_by_kind(tree):
+    """For each kind of joint a list: 1 for every linear velocity, 0 for every angular one."""
+    linear = []
+    for joint, group in zip(tree.examples, tree.groups):
+        if isinstance(group, SE3):
+            S = ca.SX.eye(6)
+        else:
+            S = joint.motion(ca.SX.zeros(group.dimension))
+        angular = se3.split(S)[0]
+        linear.append([0 if ca.sparsify(angular[:, k]).nnz() else 1 for k in range(group.dimension)])
+    return linear

@@ -138,6 +138,11 @@ class Schedule:
     def constants(self):
         return self._constants.numbers
 
+    @property
+    def shared_constants(self):
+        """The constants, which other kernels may share."""
+        return self._constants
+
     def call(self, classes, vectors, kinds, offsets):
         """Append a pass that calls classes, one row for each number in `kinds`.
 

@@ -7,7 +7,10 @@ import numpy as np
 
 from ...elements.quantity import time
 from ...joints import Joint
+from ...model.body import Placed
+from ...model.include import owners_in
 from ..algebra.lie_derivative import velocities
+from .expression_passes import MotionPlaces, add_expressions
 from .group_schedule import call_in_blocks
 from .join_classes import SIX
 from .link_classes import LINK, LinkClass, Motions
@@ -24,7 +27,9 @@ class Passes:
     q, v            offsets of the coordinates and velocities of each link
     sizes           number of rows of each constraint
     row_offsets     offset of the rows of each loop among those of all loops
-    turns           angles of joints that close loops, which are counted over full turns: pairs of a joint and an index
+    input_places    indices of parameters, memories and states in p, by the hash of their symbols
+    turns           angles of joints that close loops, which are counted over full turns: pairs of a joint and an index; they
+                    follow the inputs in p
     angle_offsets   by loop: the offset of its counted angles in p
     F               size of the vector F that the kernel `factor` computes
     """
@@ -45,7 +50,9 @@ class Passes:
         angular = [
             (k, [i for i in range(c.dof) if c.angular[i]]) for k, c in enumerate(system.loops) if isinstance(c, Joint)
         ]
-        self.angle_offsets = dict(zip([k for k, _ in angular], block_offsets([len(own) for _, own in angular])))
+        self.input_places = {s.element_hash(): k for k, s in enumerate(system.model.inputs)}
+        first = len(self.input_places) + block_offsets([len(own) for _, own in angular])
+        self.angle_offsets = dict(zip([k for k, _ in angular], first))
         self.turns = [(system.loops[k], i) for k, own in angular for i in own]
 
     @property
@@ -60,6 +67,39 @@ class Passes:
             "xdot": self.layout.algebra, "lam": self.loop_rows,
         }  # fmt: skip
         return {name: sizes[name] for name in names}
+
+    def input_place(self, symbol):
+        """Vector and offset of the value of a parameter, memory or state."""
+        k = self.input_places[symbol.element_hash()]
+        states = self.layout.states
+        return ("x", self.layout.q + self.layout.v + 1 + states.index(k)) if k in states else ("p", k)
+
+    def gather_inputs(self, s, lists):
+        """Append copies of inputs, a contiguous block for each list of symbols. Returns the offsets of the blocks."""
+        sizes = [len(symbols) for symbols in lists]
+        if not sum(sizes):
+            return np.zeros(len(sizes), int)
+        offsets = allocate_blocks(s, sizes)
+        places = [self.input_place(symbol) for symbols in lists for symbol in symbols]
+        source = np.array([place for _, place in places])
+        target = offsets[0] + np.arange(len(source))
+        for vector in ("p", "x"):
+            own = np.array([name == vector for name, _ in places])
+            if own.any():
+                call_in_blocks(s, lambda x: x, [vector, "memory"], [source[own], target[own]])
+        return offsets
+
+    def rates_of_states(self, s, motion=None):
+        """Append the rates of the user's states, the last entries of ẋ; motion: of all bodies, None: not yet appended."""
+        states = self.system.model.states
+        if not states:
+            return
+        rates = [state.rate for state in states]
+        owners = owners_in(self.system.model, ca.vertcat(*map(ca.SX, rates)))
+        if motion is None and any(isinstance(element, Placed) for element, _ in owners):
+            motion = self.motion(s)
+        first = 2 * self.layout.v + 1
+        add_expressions(s, rates, MotionPlaces(self, motion), "xdot", first + np.arange(len(states)))
 
     # offsets of constants
 
@@ -139,9 +179,10 @@ class Passes:
         if len(chosen):
             motions, before, after = self._wrench_offsets(s, self.system.forced[chosen], motion, wrenches, zeros)
             total = running_sums(self._own_forces[chosen], sums, allocate_blocks(s, np.full(len(chosen), 2)))
-            vectors = ["t", "memory", "memory", "constants", *["memory"] * 6]
+            vectors = ["t", "memory", "memory", "constants", *["memory"] * 7]
             first = np.zeros(len(chosen), int)
-            offsets = [first, *motions.T, self.force_data[chosen], *before.T, total[0], *after.T, total[1]]
+            inputs = self.gather_inputs(s, [self.system.parts[k].inputs for k in chosen.tolist()])
+            offsets = [first, *motions.T, self.force_data[chosen], inputs, *before.T, total[0], *after.T, total[1]]
             s.call(functions, vectors, kinds, offsets)
         self._apply_joint_forces(s, motion, along, wrenches, zeros)
         return wrenches, sums
@@ -191,8 +232,9 @@ class Passes:
             before, after = running_sums(links, forces, allocate_blocks(s, size))
             total = running_sums(self._own_forces[chosen], sums, allocate_blocks(s, np.full(len(chosen), 2)))
             first = np.zeros(len(chosen), int)
-            inputs = first, self.q[links], self.layout.q + self.v[links], self.force_data[chosen]
-            vectors = ["t", "x", "x", "constants", *["memory"] * 4]
+            gathered = self.gather_inputs(s, [self.system.parts[k].inputs for k in chosen.tolist()])
+            inputs = first, self.q[links], self.layout.q + self.v[links], self.force_data[chosen], gathered
+            vectors = ["t", "x", "x", "constants", *["memory"] * 5]
             s.call(functions, vectors, kinds, [*inputs, before, total[0], after, total[1]])
         return zeros, np.where(np.bincount(links, minlength=self.n) > 0, forces, -1), sums
 

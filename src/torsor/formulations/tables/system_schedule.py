@@ -96,6 +96,7 @@ class SystemKernels(JoinPasses):
         self.joint_accelerations(s, motion, accelerations, False, "xdot", layout.v)
         call_in_blocks(s, lambda x: x, ["x", "xdot"], [layout.q + np.arange(layout.v), np.arange(layout.v)])
         self._copy_number(s, self._combine(s, sums[0], powers), "xdot", 2 * layout.v)
+        self.rates_of_states(s, motion)
         self._write_loop_rows(s, lam, "lam")
         return s
 
@@ -171,6 +172,25 @@ class SystemKernels(JoinPasses):
         for others in (np.arange(layout.q), at[-1] + 1 + np.arange(layout.x - layout.q - layout.v)):
             call_in_blocks(s, lambda x: x, ["x", "y"], [others, others])
         self._write_residuals(s, right, square[0], squares, "psi")
+        return s
+
+    def impulse(self):
+        """The kernel (t, x, p, F, r) → δv, Λ: the least change of velocities with G δv = −r, and its impulses."""
+        rows = self.loop_rows
+        gives = {"dv": self.layout.v, "impulse": rows}
+        s = Schedule("impulse", self.inputs("t", "x", "p", "F") | {"r": rows}, gives, self.constants)
+        motion = self.motion(s)
+        first = self.system.first_loop
+        zeros = s.room(SIX)
+        s.call([ca.Function("none", [time], [ca.SX.zeros(SIX)])], ["t", "memory"], [0], [[0], [zeros]])
+        offsets = np.full(len(self.sizes), zeros)
+        offsets[first:] = allocate_blocks(s, self.sizes[first:])
+        every = np.arange(rows)
+        if rows:
+            call_in_blocks(s, lambda x: -x, ["r", "memory"], [every, offsets[first] + every])
+        changes, lam, _ = self.solve(s, offsets, None)
+        self.joint_accelerations(s, motion, changes, True, "dv", 0)
+        self._write_loop_rows(s, lam, "impulse")
         return s
 
     def tangent(self):

@@ -19,11 +19,11 @@ from ...elements.quantity import time
 from ...lie import Rn, se3, so3
 from ..algebra import recursions, spatial_algebra
 from ..algebra.tree_kinematics import velocity_terms
+from .expression_passes import OUTPUT_SIZES, OutputPlaces, add_expressions
 from .group_schedule import call_in_blocks
 from .loop_outputs import LoopOutputs
 from .recursion_classes import TENSOR_END, fold_constants, function, link_from_numbers, split_column
 from .schedule import Schedule
-from .signal_outputs import BODY, add_signals
 from .tree_schedule import allocate_blocks, block_offsets, child_sum_offsets
 
 MOTION = (9, 3, 3, 3, 3, 3)  # R, o, u, ω, α, a
@@ -45,9 +45,12 @@ class Outputs:
     kernels   passes of the system
     parts     names and sizes of the outputs, in their order
     signals   recorded signals by name
+    into      name and results of a kernel that keeps the outputs in its memory and computes other results from them; None: the
+              outputs are the result
+    row       the vector of the outputs, and `offsets` of each quantity in it
     """
 
-    def __init__(self, kernels, parts, signals=()):
+    def __init__(self, kernels, parts, signals=(), into=None):
         self.kernels = kernels
         self.system = kernels.system
         self.tree = kernels.tree
@@ -58,20 +61,28 @@ class Outputs:
         self.v = kernels.v
         self.kinds = kernels.kinds
         takes = kernels.inputs("t", "x", "p", "xdot", "lam")
-        self.schedule = s = Schedule("outputs", takes, {"row": sum(size for _, size in parts)}, kernels.constants)
-        self.offsets = dict(zip([name for name, _ in parts], block_offsets([size for _, size in parts])))
+        size = sum(size for _, size in parts)
+        name, gives = ("outputs", {"row": size}) if into is None else into
+        self.schedule = s = Schedule(name, takes, gives, kernels.constants)
+        self.row, first = ("row", 0) if into is None else ("memory", s.room(size))
+        self.offsets = dict(zip([name for name, _ in parts], first + block_offsets([size for _, size in parts])))
         self.gravity = quantity.numbers(self.tree.model.gravity).ravel()
         numbers, _, members = self.system.links
         self.classes = [self._build_class(self.system.turned.branch(m[0]), numbers[m]) for m in members]
         self.data = kernels.data
         self.zeros = s.room(WRENCH)
         s.call([ca.Function("none", [time], [ca.SX.zeros(WRENCH)])], ["t", "memory"], [0], [[0], [self.zeros]])
-        self.loops = LoopOutputs(kernels, s, self.offsets) if self.system.loops or self.system.forces else None
+        self.loops = (
+            LoopOutputs(kernels, s, self.offsets, self.row) if self.system.loops or self.system.forces else None
+        )
         self._outward()
         self._inward()
         self._joints()
         self._sums()
-        add_signals(s, self.tree.model, self.system.shown, self.offsets, dict(signals))
+        self.places = OutputPlaces(kernels, self.row, self.offsets)
+        if signals:
+            targets = self.offsets["signals"] + np.arange(len(signals))
+            add_expressions(s, dict(signals).values(), self.places, self.row, targets)
 
     def _build_class(self, branch, numbers):
         column, c, data = fold_constants(numbers)
@@ -132,10 +143,10 @@ class Outputs:
         )
         index = {id(body): k for k, body in enumerate(self.system.shown.bodies)}
         body = np.array([index[id(b)] for b in tree.bodies])
-        vectors = ["x", "x", "xdot", "constants", *["memory"] * 6, *["row"] * len(BODY)]
+        vectors = ["x", "x", "xdot", "constants", *["memory"] * 6, *[self.row] * len(OUTPUT_SIZES)]
         offsets = [
             self.q, self.layout.q + self.v, self.layout.v + self.v, self.data, parent, before, applied,
-            self.motion, self.wrench, after, *(self.offsets[name] + size * body for name, size in BODY.items()),
+            self.motion, self.wrench, after, *(self.offsets[name] + size * body for name, size in OUTPUT_SIZES.items()),
         ]  # fmt: skip
         s.call([c.outward for c in self.classes], vectors, self.kinds, offsets)
 
@@ -223,7 +234,7 @@ class Outputs:
         coordinate = block_offsets([joint.dof for joint in elements.joints])[own]
         connection = np.array([connections[id(tree.joints[k])] for k in links])
         classes = [_joint_outputs(group) for group in tree.groups]
-        vectors = ["x", "x", "xdot", "memory", *["row"] * 5]
+        vectors = ["x", "x", "xdot", "memory", *[self.row] * 5]
         offsets = [
             self.q[links], self.layout.q + self.v[links], self.layout.v + self.v[links], self.reaction[links],
             *(self.offsets[name] + coordinate for name in ("coordinate", "rate", "coordinate_acceleration")),
@@ -234,7 +245,7 @@ class Outputs:
     def _sums(self):
         """Append multipliers, energies, and largest residuals."""
         rows = np.arange(self.kernels.loop_rows)
-        call_in_blocks(self.schedule, lambda x: x, ["lam", "row"], [rows, self.offsets["multiplier"] + rows])
+        call_in_blocks(self.schedule, lambda x: x, ["lam", self.row], [rows, self.offsets["multiplier"] + rows])
         both = ca.SX.sym("sums", 2)
         drift = ca.SX.sym("drift", 2)
         U = [ca.SX.sym("U"), ca.SX.sym("U")]  # of forces that all ranks compute, and of those of this rank alone
@@ -246,7 +257,7 @@ class Outputs:
         if self.loops is not None:
             self.loops.joints(self.schedule, self.offsets)
         offsets = [[self.sums], *([at] for at in of_loops), *([self.offsets[name]] for name in names)]
-        self.schedule.call([last], ["memory"] * 4 + ["row"] * 4, [0], offsets)
+        self.schedule.call([last], ["memory"] * 4 + [self.row] * 4, [0], offsets)
 
 
 def _inward_function(branch, column, c):

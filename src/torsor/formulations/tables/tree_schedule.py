@@ -75,6 +75,8 @@ class Recursion:
         self.stored_motion = allocate_blocks(s, np.array([c.motion_size for c in self.classes])[self.kinds])
         self.solution = allocate_blocks(s, np.array([c.solution_size for c in self.classes])[self.kinds])
         self._recursion_passes()
+        if passes is not None:
+            passes.rates_of_states(s)
 
     def _ground_passes(self):
         """Append the motion of the grounds, and zeros for sums without terms."""

@@ -1,0 +1,199 @@
+"""Kernels of events for models that run through tables (`large_systems.py`): watched functions, values that events use, energies.
+
+Each function is an expression of motions, reactions, inputs and time. Its derivative along the motion is
+
+    φ̇ = ∂φ/∂t + Σ ∂φ/∂(x, R) · motion of the bodies + ∂φ/∂(ẋ, ω) (ẍ, ω̇) + ∂φ/∂q q̇ + ∂φ/∂q̇ q̈ + ∂φ/∂z ż           (1)
+
+over the bodies, joints and own states in it. If neither accelerations nor reactions occur, only the motion of the bodies is
+computed; otherwise all outputs of a run.
+"""
+
+import casadi as ca
+import numpy as np
+
+from ..elements import quantity
+from ..elements.quantity import time
+from ..events import State
+from ..formulations.algebra.lie_derivative import rate, stack_linear_angular, velocities
+from ..formulations.tables.expression_passes import MotionPlaces, add_expressions, is_motion
+from ..formulations.tables.group_schedule import call_in_blocks
+from ..formulations.tables.numeric_tree import linear_by_kind
+from ..formulations.tables.recursion_classes import function
+from ..formulations.tables.row_classes import Moving
+from ..formulations.tables.schedule import Schedule
+from ..formulations.tables.tree_outputs import Outputs
+from ..formulations.tables.tree_schedule import allocate_blocks, constant_rows
+from ..joints import Joint
+from ..model.body import Placed
+from ..model.include import owners_in
+from .rate_bounds import largest, phase_rates
+
+
+class WatchedFunctions:
+    """Watched functions of a model with their rates and paces (`rate_bounds.py`), as expressions.
+
+    q_accelerations   symbols of the accelerations of joint coordinates, by the id of the joint
+    spins             symbols of the largest angular velocity on the path of a body, by the id of the body; None: of all bodies
+    """
+
+    def __init__(self, system, functions, rated):
+        self.system = system
+        self.q_accelerations: dict = {}
+        self.spins: dict = {}
+        rates = [self.derivative(phi) if has_rate else ca.SX(0) for phi, has_rate in zip(functions, rated)]
+        paces = [self._pace(phi, has_rate) for phi, has_rate in zip(functions, rated)]
+        self.column = [*functions, *rates, *paces]
+
+    def derivative(self, e):
+        """ė along the motion: (1)."""
+        owners = owners_in(self.system.model, e)
+        bodies = _unique(element for element, _ in owners if isinstance(element, Placed))
+        total = rate(e, bodies)
+        for body in bodies:
+            total += ca.jacobian(e, velocities(body)) @ stack_linear_angular(
+                body.acceleration, body.angular_acceleration
+            )
+        for joint in _unique(element for element, _ in owners if isinstance(element, Joint)):
+            total += ca.jacobian(e, joint.coordinate) @ joint.rate
+            if ca.depends_on(e, joint.rate):
+                a = self.q_accelerations.setdefault(id(joint), (joint, ca.SX.sym("a", joint.dof)))[1]
+                total += ca.jacobian(e, joint.rate) @ a
+        for state in _unique(element for element, _ in owners if isinstance(element, State)):
+            total += ca.jacobian(e, state.symbol) * state.rate
+        return total
+
+    def _pace(self, phi, has_rate):
+        """The pace of a function. One of reactions or accelerations has no rate and depends on all angular velocities."""
+        if not has_rate:
+            return self._spin(None)
+        bodies = _unique(x for x, name in owners_in(self.system.model, phi) if isinstance(x, Placed))
+        return largest([*map(self._spin, bodies), *phase_rates(phi, self.derivative)])
+
+    def _spin(self, body):
+        return self.spins.setdefault(id(body), (body, ca.SX.sym("spin")))[1]
+
+    @property
+    def need_outputs(self):
+        """True if accelerations or reactions occur."""
+        return bool(self.q_accelerations) or not depend_on_motion_only(self.system, self.column)
+
+
+def _unique(things):
+    """Things without repetitions, in their order."""
+    return list({id(thing): thing for thing in things}.values())
+
+
+def depend_on_motion_only(system, expressions):
+    """True if expressions depend on motions, inputs and time only."""
+    owners = owners_in(system.model, ca.vertcat(*map(ca.SX, expressions), ca.SX(0, 1)))
+    return all(is_motion(system, *owner) for owner in owners)
+
+
+def event_kernels(passes, parts, program, built_impulse):
+    """The kernels `guards`, `slots`, `energies` and `impulse`.
+
+    parts           names and sizes of the outputs of a run
+    program         the events as tables (`event_lowering.py`)
+    built_impulse   function that makes the kernel `impulse` of a system with loops; None for a tree
+    """
+    rated = program.tables["events"]["rated"]
+    watched = WatchedFunctions(passes.system, program.guards, rated)
+    return {
+        "guards": _guards(passes, parts, watched),
+        "slots": _values(passes, parts, "slots", "slot", program.slots),
+        "energies": _energies(passes),
+        "impulse": _no_impulse(passes) if built_impulse is None else built_impulse(),
+    }
+
+
+def _begin(passes, parts, name, result, count, outputs):
+    """The schedule of a kernel of expressions, and the places of their symbols.
+
+    outputs   True: compute all outputs; False: the motion of the bodies
+    """
+    if outputs:
+        kernel = Outputs(passes, parts, into=(name, {result: count}))
+        return kernel.schedule, kernel.places
+    s = Schedule(name, passes.inputs("t", "x", "p", "xdot", "lam"), {result: count}, passes.constants)
+    return s, MotionPlaces(passes, passes.motion(s))
+
+
+def _values(passes, parts, name, result, expressions):
+    """The kernel of expressions of motions, reactions and inputs."""
+    outputs = not depend_on_motion_only(passes.system, expressions)
+    s, places = _begin(passes, parts, name, result, len(expressions), outputs)
+    add_expressions(s, expressions, places, result, np.arange(len(expressions)))
+    return s
+
+
+def _guards(passes, parts, watched):
+    """The kernel of the values, rates and paces of all watched functions."""
+    count = len(watched.column)
+    s, places = _begin(passes, parts, "guards", "phi", count, watched.need_outputs)
+    for joint, a in watched.q_accelerations.values():
+        first = places.offsets["coordinate_acceleration"] + places.first_coordinate[places.index[1][id(joint)]]
+        for k, symbol in enumerate(ca.vertsplit(a)):
+            places.add(symbol, places.vector, first + k)
+    if watched.spins:
+        own, everywhere = _largest_spins(passes, s)
+        for body, symbol in watched.spins.values():
+            at = everywhere if body is None else own[passes.system.link_of_body[id(body)]]
+            places.add(symbol, "memory", at)
+    add_expressions(s, watched.column, places, "phi", np.arange(count))
+    return s
+
+
+def _largest_spins(passes, s):
+    """Append the largest angular velocity of the joints on the path of each body. Returns its offsets, and that of the largest of
+    all."""
+    tree = passes.tree
+    own = allocate_blocks(s, np.ones(tree.n, int))
+    over_all = allocate_blocks(s, np.ones(tree.n + 1, int))
+    zero = s.room(1)
+    s.call([ca.Function("zero", [time], [ca.SX(0)])], ["t", "memory"], [0, 0], [[0, 0], [zero, over_all[0]]])
+    classes = []
+    for linear in linear_by_kind(tree):
+        v = ca.SX.sym("v", len(linear))
+        before = ca.SX.sym("before")
+        parent = ca.SX.sym("parent")
+        spins = [ca.fabs(v[k]) for k, is_linear in enumerate(linear) if not is_linear]
+        classes.append(function("spin", [v, parent, before], [largest([parent, *spins]), largest([before, *spins])]))
+    parent = np.where(tree.parents >= 0, own[tree.parents], zero)
+    offsets = [passes.layout.q + passes.v, parent, over_all[:-1], own, over_all[1:]]
+    s.call(classes, ["x", *["memory"] * 4], tree.traces, offsets)
+    return own, over_all[-1]
+
+
+def _energies(passes):
+    """The kernel (t, x, p) → kinetic and potential energy."""
+    s = Schedule("energies", passes.inputs("t", "x", "p"), {"energy": 2}, passes.constants)
+    motion = passes.motion(s)
+    _, sums = passes.applied_wrenches(s, motion)
+    mass, J = passes.tree.weights
+    data = constant_rows(passes.constants, np.column_stack([mass, J.transpose(0, 2, 1).reshape(passes.n, 9)]))
+    c = ca.SX.sym("c", 10)
+    before = ca.SX.sym("before", 2)
+    body = Moving()
+    w = body.angular_velocity
+    gravity = ca.SX(quantity.numbers(passes.system.model.gravity).ravel())
+    T = c[0] * ca.sumsqr(body.velocity) / 2 + ca.dot(w, ca.reshape(c[1:], 3, 3) @ w) / 2
+    U = -c[0] * ca.dot(gravity, body.position)
+    both = function("energy", [body.motion, c, before], [before + ca.vertcat(T, U)])
+    total = s.room(2 * (passes.n + 1)) + 2 * np.arange(passes.n + 1)
+    s.call([ca.Function("zero", [time], [ca.SX.zeros(2)])], ["t", "memory"], [0], [[0], total[:1]])
+    kinds = np.zeros(passes.n, int)
+    s.call([both], ["memory", "constants", "memory", "memory"], kinds, [motion.body, data, total[:-1], total[1:]])
+    own = ca.SX.sym("own", 2)
+    forces = [ca.SX.sym("U") for _ in sums]
+    last = ca.Function("energies", [own, *forces], [own + ca.vertcat(0, sum(forces))])
+    s.call([last], [*["memory"] * 3, "energy"], [0], [total[-1:], *([at + 1] for at in sums), [0]])
+    return s
+
+
+def _no_impulse(passes):
+    """The kernel `impulse` of a tree without rows: nothing changes."""
+    gives = {"dv": passes.layout.v, "impulse": 0}
+    s = Schedule("impulse", passes.inputs("t", "x", "p", "F") | {"r": 0}, gives, passes.constants)
+    every = np.arange(passes.layout.v)
+    call_in_blocks(s, lambda x: ca.SX.zeros(x.shape), ["x", "dv"], [every, every])
+    return s
