@@ -164,7 +164,9 @@ def test_runs_of_one_model_are_prepared_once(every_size, monkeypatch):
     """A second run gives the same bits without preparation; one that records something else is prepared."""
     asked: list = []
     prepared = large_systems.prepare_system
-    monkeypatch.setattr(large_systems, "prepare_system", lambda *given: asked.append(given[1:5]) or prepared(*given))
+    monkeypatch.setattr(
+        large_systems, "prepare_system", lambda *given, **more: asked.append(given[1:5]) or prepared(*given, **more)
+    )
     model = ts.cases.load("four-bar", n=2)
     run = lambda **more: ts.simulate(
         model, 0.02, outputs=2, step=1e-2, method="rkmk4", formulation="hierarchical", **more

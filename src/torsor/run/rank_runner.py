@@ -74,13 +74,12 @@ class Part:
             )
         signals = dict(task.model.signals) | task.signals
         bare, _ = large_systems.fix_parameters(task.model, {}, task.values())
-        if large_systems.changes_or_has_inputs(task.model):
-            signals = signals or {"changes": None}
-        whole = None if signals else large_systems.system_of(bare, self.formulation, {})
-        if whole is None:
+        reason = f"signal {next(iter(signals))!r} is recorded" if signals else table_support.first_change(task.model)
+        reason = reason or table_support.reason_against(bare, self.formulation, {})
+        if reason:
             requirements = REQUIREMENTS.format(self.ranks.word, tree_schedule.tables_above())
-            raise OptionError(f"{self.owner} cannot be run by {self.ranks.word}s: {requirements}")
-        return whole
+            raise OptionError(f"{self.owner} cannot be run by {self.ranks.word}s, since {reason}: {requirements}")
+        return large_systems.system_of(bare, self.formulation, {})
 
     def _describe_whole(self, whole):
         """The whole system, as results show it."""
