@@ -8,6 +8,8 @@ over the bodies, joints and own states in it. If neither accelerations nor react
 computed; otherwise all outputs of a run.
 """
 
+from typing import Any
+
 import casadi as ca
 import numpy as np
 
@@ -173,7 +175,7 @@ def _energies(passes):
     data = constant_rows(passes.constants, np.column_stack([mass, J.transpose(0, 2, 1).reshape(passes.n, 9)]))
     c = ca.SX.sym("c", 10)
     before = ca.SX.sym("before", 2)
-    body = Moving()
+    body: Any = Moving()
     w = body.angular_velocity
     gravity = ca.SX(quantity.numbers(passes.system.model.gravity).ravel())
     T = c[0] * ca.sumsqr(body.velocity) / 2 + ca.dot(w, ca.reshape(c[1:], 3, 3) @ w) / 2
