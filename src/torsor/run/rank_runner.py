@@ -78,7 +78,7 @@ class Part:
         reason = reason or table_support.reason_against(bare, self.formulation, {})
         if reason:
             requirements = REQUIREMENTS.format(self.ranks.word, tree_schedule.tables_above())
-            raise OptionError(f"{self.owner} cannot be run by {self.ranks.word}s, since {reason}: {requirements}")
+            raise OptionError(f"{self.owner} cannot be run by {self.ranks.word}s: {requirements}; here, {reason}")
         return large_systems.system_of(bare, self.formulation, {})
 
     def _describe_whole(self, whole):
