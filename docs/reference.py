@@ -43,7 +43,7 @@ Everything that is public: functions and classes of `torsor`, commands, and what
 [describe](describe.md), [choose](choose.md) and [events](events.md) explain how to choose.
 """
 MODEL = "add body declared_inputs expose gravity include input modes parameter signal state when"  # what describes it
-SIMULATION = "advance coordinates copy end_reason events names rates reset state steps time"
+SIMULATION = "advance coordinates copy end_reason events names path path_reason rates reset state steps time"
 
 
 def page():

@@ -151,6 +151,16 @@ class Simulation:
         return self._state.steps
 
     @property
+    def path(self) -> str:
+        """The way in which it runs, "straight" or "tables": see docs/choose.md."""
+        return self._task.path
+
+    @property
+    def path_reason(self) -> str:
+        """Why it runs in this way, in words."""
+        return self._task.path_reason
+
+    @property
     def coordinates(self) -> Named:
         """Coordinates of all joints, by name and as an array (`numpy.asarray`, or `.array`) [m or rad]."""
         return self._named("coordinate")
