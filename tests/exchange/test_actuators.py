@@ -58,12 +58,32 @@ def test_actuators_are_left_out_unless_they_are_asked_for(arm):
 
 
 def test_what_is_not_simulated_is_told(arm):
-    slow = '<intvelocity name="slow" joint="elbow" kp="3" actrange="-1 1"/>'
-    more = slow + '<damper name="brake" joint="elbow" kv="1" ctrlrange="0 1"/>'
+    more = '<muscle name="biceps" joint="elbow" ctrllimited="true" ctrlrange="0 1" lengthrange="0 1"/>'
     told = {note.element: (note.kind, note.message) for note in ts.read(arm(more), actuators=True).report}
-    assert told["actuator 'slow'"] == ("unsupported", "only actuators without a state of their own are simulated")
-    assert told["actuator 'brake'"] == ("unsupported", "only motors and servos of position and velocity are simulated")
+    assert told["actuator 'biceps'"][0] == "unsupported" and "muscles" in told["actuator 'biceps'"][1]
     assert "actuator 'servo'" not in told
+
+
+STATES = """<intvelocity name="slow" joint="elbow" kp="3" actrange="-0.05 0.05"/>
+  <cylinder name="piston" joint="shoulder" timeconst="0.1" area="0.3" bias="0.1 -0.2 -0.3"/>
+  <general name="filter" joint="slide" dyntype="filterexact" dynprm="0.05" gainprm="2"/>"""
+
+
+def test_actuators_with_a_state_move_as_in_mujoco(arm):
+    """An integrator that reaches its range, a cylinder and a filter; MuJoCo's steps of 0.5 ms integrate them to first order."""
+    found = ts.read(arm(STATES), actuators=True)
+    sim = ts.Simulation(found.model, tolerance=1e-9)
+    other = mujoco.MjModel.from_xml_path(str(arm(STATES)))
+    other.opt.timestep = 1e-4
+    data = mujoco.MjData(other)
+    controls = (0.3, 0.5, 0.1, 1.0, 0.4, 1.5, -0.7)
+    data.ctrl[:] = controls
+    for _ in range(2000):
+        mujoco.mj_step(other, data)
+    sim.advance(0.2, **dict(zip(found.model.declared_inputs, controls)))
+    q = [sim.coordinates[name] for name in ("shoulder", "elbow", "slide")]
+    assert np.allclose(q, data.qpos - (0.3, 0, 0), atol=2e-5)
+    assert abs(sim["slow_activation"] - 0.05) < 1e-3
 
 
 def test_they_are_set_and_studied_on_the_command_line(arm, tmp_path, capsys):

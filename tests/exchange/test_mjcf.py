@@ -169,7 +169,7 @@ def test_everything_left_out_is_reported(tmp_path):
         "ignored: light 'sun'", "ignored: camera 'eye'", "ignored: contact of body 'world'", "ignored: option density",
         "unsupported: geom 'floor' of body 'world'", "ignored: armature of joint 'x'",
         "ignored: frictionloss of joint 'x'", "ignored: range of joint 'x'", "ignored: contact of body 'a'",
-        "ignored: actuator 'm'", "ignored: sensor 'p'", "ignored: tendon 't'",
+        "ignored: actuator 'm'", "ignored: sensor 'p'",
         "unsupported: equality 'e'",
     }  # fmt: skip
 

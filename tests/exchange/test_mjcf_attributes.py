@@ -56,6 +56,25 @@ SIMULATED = {
         joint='range="0 10" frictionloss="2"',
         rest='<equality><joint joint1="j"/></equality>',
     ),
+    "a damper": arm(rest='<actuator><damper name="m" joint="j" kv="2" ctrlrange="0 1"/></actuator>'),
+    "damping of a motor": arm(rest=motors('name="m" damping="2" gear="3"')),
+    "a fixed tendon with a spring of a range of rest lengths": arm(
+        rest='<tendon><fixed name="t" springlength="0.1 0.15" stiffness="4" damping="0.3"><joint joint="j" '
+        'coef="0.7"/></fixed></tendon>'
+        '<actuator><position name="m" tendon="t" kp="3" gear="2"/></actuator>'
+    ),
+    "a spatial tendon between sites": arm(
+        body='><site name="s" pos="0.4 0.1 0.1"/',
+        before="",
+        rest='<worldbody><site name="w" pos="0.3 0.2 0.7"/></worldbody><tendon><spatial name="t" stiffness="4" damping="0.3" '
+        'springlength="0.2"><site site="w"/><site site="s"/><pulley divisor="2"/><site site="s"/><site site="w"/></spatial>'
+        "</tendon>"
+        '<actuator><motor name="m" tendon="t" gear="-2"/></actuator>',
+    ),
+    "a thruster at a site": arm(
+        body='><site name="s" pos="0.4 0.1 0.1" euler="10 20 30"/',
+        rest='<actuator><motor name="m" site="s" gear="1 2 3 0.4 0.5 0.6"/></actuator>',
+    ),
     "weight that is compensated": arm(body='gravcomp="0.4"'),
     "springs that are disabled": arm(flag='spring="disable" damper="disable"', joint='stiffness="3" damping="2"'),
 }
@@ -72,14 +91,11 @@ NAMED = {
     "actuator 'm'": [
         arm(flag='actuation="disable"', rest=motors('name="m"')),
         arm(option='actuatorgroupdisable="2"', rest=motors('name="m" group="2"')),
-        arm(rest='<actuator><damper name="m" joint="j" kv="2" ctrlrange="0 1"/></actuator>'),
         arm(
             before=f'<extension><plugin plugin="mujoco.pid"><instance name="p">{GAIN}</instance></plugin></extension>',
             rest='<actuator><plugin name="m" plugin="mujoco.pid" instance="p" joint="j"/></actuator>',
         ),
     ],
-    "damping of actuator 'm'": [arm(rest=motors('name="m" damping="2"'))],
-    "armature of actuator 'm'": [arm(rest=motors('name="m" armature="2"'))],
     "armature of joint 'j'": [arm(joint='armature="0.1"')],
     "frictionloss of joint 'j'": [arm(joint='frictionloss="0.1"')],
     "option viscosity": [arm(option='viscosity="1"')],

@@ -1,6 +1,5 @@
 """A tree of links, read from a file, as a `Model`."""
 
-import re
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -16,25 +15,28 @@ from ..forces.loads_and_springs import EnergyForce, TorsionSpring
 from ..joints.fixed import Fixed
 from ..model.instance import Instance
 from ..model.model import Model
+from .free_names import legal
+from .joint_properties import add_properties, armature
 from .joint_sequence import combine
 from .rigid_groups import group, hold_what_has_no_mass, total
 from .robot import Imported, ImportedJoint, Keyframe, Placement, Visual, shapes_of_visuals
 
 
-def assemble(tree, gravity, merge_fixed=True, strict=True):
+def assemble(tree, gravity, options):
     """The model of a tree, with the report of what was left out.
 
-    merge_fixed   compose links with fixed joints to one body; otherwise heavy ones stay bodies, held by `Fixed`
-    strict        refuse what no machine has (moving links without mass, impossible inertias); otherwise hold or repair it
+    options: merge_fixed   compose links with fixed joints to one body; otherwise heavy ones stay bodies, held by `Fixed`
+             strict        refuse what no machine has (moving links without mass, impossible inertias); otherwise hold or repair it
+             limits        joints have stops; friction: joints have dry friction
     """
-    return Assembly(tree, gravity, strict).build(merge_fixed)
+    return Assembly(tree, gravity, options).build(options.merge_fixed)
 
 
 class Assembly:
     """One model in the making; nothing of it is seen outside until it is complete."""
 
-    def __init__(self, tree, gravity, strict):
-        self.tree, self.strict = tree, strict
+    def __init__(self, tree, gravity, options):
+        self.tree, self.strict, self.options = tree, options.strict, options
         self.model = Model(legal(tree.name) or "model", gravity=gravity)
         self.homes, self.joints = {}, {}  # by the file's names: Placement, ImportedJoint
         self.visuals, self.bodies = {}, {}  # by body: [Visual]; by lead link: body or ground
@@ -129,10 +131,11 @@ class Assembly:
             self.add(Fixed(name, first, second, point=members.lead.pose[:3, 3]), where)
             return
         found = combine(motions, self.size)
+        rotor = armature(motions, found, self.tree)
         given = "_".join(m.name for m in motions)
         starts = {"start": found.start(motions, "start"), "start_rate": found.start(motions, "rate")}
         name = self.free_name("joint", given, where, "joint")
-        joint = self.add(found.kind(name, first, second, **found.arguments, **starts), where)
+        joint = self.add(found.kind(name, first, second, **found.arguments, **starts, **rotor), where)
         self.set_keyframes(name, motions, found)
         if len(motions) > 1:
             names = ", ".join(repr(m.name) for m in motions)
@@ -192,6 +195,7 @@ class Assembly:
         else:
             q, v = (sum(a * x[i] for i, a in enumerate(L[k]) if a) for x in (joint.coordinate, joint.rate))
         self.joints[motion.name] = ImportedJoint(joint, q, v, motion.limits)
+        add_properties(self, motion, joint, None if alone else L, k)
         if not (motion.stiffness or motion.damping):
             return
         if q is None or motion.kind == "planar":
@@ -255,9 +259,3 @@ class Assembly:
         """A length of the mechanism, against which small distances are measured [m]."""
         places = np.array([link.pose[:3, 3] for link in self.tree.links.values()])
         return max(float(np.ptp(places, axis=0).max()), 1e-3)
-
-
-def legal(name):
-    """A name of letters, digits, '_' and '-' that starts with a letter or '_'; empty where nothing is left."""
-    clean = re.sub(r"[^A-Za-z0-9_-]", "_", name or "")
-    return f"_{clean}" if clean and not re.match(r"[A-Za-z_]", clean) else clean

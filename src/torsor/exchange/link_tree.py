@@ -18,6 +18,8 @@ class Motion:
     damping     c, stiffness k, rest q₀ of  ½ k (q − q₀)²,  ½ c q̇²
     armature    inertia along the coordinate that is no part of a body
     friction    force or torque of dry friction
+    stops       lower and upper bound that act in the file; `limits` are all that it gives
+    words       what the file calls stops and friction, and where it gives them, by "stops" and "friction"
     start, rate coordinates and velocities at the start, None where not given
     """
 
@@ -32,6 +34,8 @@ class Motion:
     limits: dict = field(default_factory=dict)
     armature: float = 0.0
     friction: float = 0.0
+    stops: dict = field(default_factory=dict)
+    words: dict = field(default_factory=dict)
     start: object = None
     rate: object = None
 

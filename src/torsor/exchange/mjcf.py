@@ -5,6 +5,7 @@ MuJoCo counts a joint's coordinate from its `ref`, torsor from the configuration
 
 import re
 import warnings
+from copy import copy
 from pathlib import Path
 
 import numpy as np
@@ -12,19 +13,18 @@ import numpy as np
 from ..errors import ModelError
 from ..registry import register
 from . import xml_document
-from .build_model import assemble
 from .format import Format
 from .link_tree import Coupling, Key, Link, Motion, Part, Tie, Tree
-from .mjcf_actuators import actuated, actuator_name, told_of_actuators
+from .mjcf_actuators import actuator_name, add_actuators, add_reflected_properties
 from .mjcf_includes import Places
 from .mjcf_schema import unknown_attributes
 from .mjcf_shapes import Shapes
+from .mjcf_tendons import add_tendons, tendon_lengths
+from .source import Options, Source
 
 KINDS = ("free", "ball", "slide", "hinge")  # mjtJoint
 KEYS = ("qpos", "qvel", "ctrl")  # values of a keyframe that are read
 LISTS = (
-    ("actuators", "actuator", "not simulated"),
-    ("tendons", "tendon", "not simulated"),
     ("flexes", "flex", "deformable bodies are not simulated"),
     ("skins", "skin", "not drawn"),
     ("pairs", "contact pair", "contact is not simulated"),
@@ -39,7 +39,18 @@ LISTS = (
 )
 
 
-def read_mjcf(path, *, gravity=None, start=None, start_rate=None, merge_fixed=True, strict=True, actuators=False):
+def read_mjcf(
+    path,
+    *,
+    gravity=None,
+    start=None,
+    start_rate=None,
+    merge_fixed=True,
+    strict=True,
+    actuators=False,
+    limits=False,
+    friction=False,
+):
     """The mechanism that an MJCF file describes.
 
     gravity            None: the file's [m/s²]
@@ -47,7 +58,9 @@ def read_mjcf(path, *, gravity=None, start=None, start_rate=None, merge_fixed=Tr
                        from what the file shows; a ball joint's are a rotation vector, a free joint's that and a position
     merge_fixed        False: bodies without joints stay bodies of their own, held by `Fixed`
     strict             False: impossible inertias are repaired and reported; True: they are errors
-    actuators          True: motors and servos of joints become forces that follow inputs of the model (`mjcf_actuators.py`)
+    limits             True: joints have the stops of the file, rigid ones
+    friction           True: joints have the dry friction of the file (frictionloss), with sticking
+    actuators          True: actuators become forces that follow inputs of the model (`mjcf_actuators.py`)
 
     Returns an `Imported`. Needs MuJoCo: pip install torsor[mjcf].
     """
@@ -67,8 +80,8 @@ def read_mjcf(path, *, gravity=None, start=None, start_rate=None, merge_fixed=Tr
     for doubt in doubts:
         tree.note("questionable", "mujoco", " ".join(doubt.split()), root.file)
     tree.set_start(start, start_rate)
-    found = assemble(tree, reader.gravity if gravity is None else gravity, merge_fixed, strict)
-    return actuated(reader, found) if actuators else found
+    options = Options(merge_fixed, strict, limits, friction, actuators)
+    return Source(tree, reader.gravity if gravity is None else gravity, options, [reader.complete]).build()
 
 
 @register("mjcf")
@@ -149,7 +162,12 @@ def finite(owner, *values):
 
 
 class Reader:
-    """A compiled MuJoCo model, turned into a tree."""
+    """A compiled MuJoCo model, turned into a tree.
+
+    prefix   what the names of its elements begin with in a model that it is a part of
+    """
+
+    prefix = ""
 
     def __init__(self, mujoco, spec, compiled, places):
         self.mj, self.spec, self.m, self.places = mujoco, spec, compiled, places
@@ -180,6 +198,31 @@ class Reader:
         """file:line of the element with number k."""
         element = next((e for e in elements if e.id == k), None)
         return self.file if element is None else self.places.of(element)
+
+    def site_name(self, s):
+        return self.prefix + self._name("site", s)
+
+    def complete(self, imported, options, prefix=""):
+        """Add tendons and, where they are asked for, actuators to a model of the tree."""
+        part = self.seen_by(imported, prefix)
+        lengths = tendon_lengths(part, imported)
+        add_tendons(part, imported, lengths)
+        if options.actuators:
+            add_actuators(part, imported, lengths, prefix)
+        else:
+            for k in range(self.m.nu):
+                where = self._where(self.spec.actuators, k)
+                name = prefix + actuator_name(self, k)
+                part.out.note("ignored", f"actuator {name!r}", "not simulated unless actuators=True", where)
+
+    def seen_by(self, imported, prefix):
+        """This reader with the notes of a model that was built, and with the names that its elements have there."""
+        twin = copy(self)
+        twin.out = copy(self.out)
+        twin.out.notes = imported.report
+        twin.joints = [prefix + name for name in self.joints]
+        twin.prefix = prefix
+        return twin
 
     def tree(self):
         shapes = Shapes(self.mj, self.spec, self.m, self.out, self._where)
@@ -246,12 +289,14 @@ class Reader:
         elif m.jnt_limited[j]:
             motion.limits = dict(zip(("lower", "upper"), m.jnt_range[j].tolist()))
         if motion.limits and self.constrained("LIMIT"):
-            said("ignored", "range", "kept in `limits`, not simulated")
+            motion.stops = dict(motion.limits)
+            motion.words["stops"] = f"range of joint {name!r}", where
         if m.jnt_actfrclimited[j]:
             motion.limits["effort"] = float(np.abs(m.jnt_actfrcrange[j]).max())
-        for what, value in (("armature", m.dof_armature[dof]), ("frictionloss", m.dof_frictionloss[dof])):
-            if value and (what == "armature" or self.constrained("FRICTIONLOSS")):
-                said("ignored", what, f"{what} {value:g} is not simulated")
+        motion.armature = float(m.dof_armature[dof])
+        if self.constrained("FRICTIONLOSS"):
+            motion.friction = float(m.dof_frictionloss[dof])
+            motion.words["friction"] = f"frictionloss of joint {name!r}", where
         curved = [getattr(m, a)[k] for a, k in (("jnt_stiffnesspoly", j), ("dof_dampingpoly", dof)) if hasattr(m, a)]
         if any(np.any(x) for x in curved):
             said("approximated", "stiffness or damping", "only the linear part is simulated")
@@ -344,7 +389,7 @@ class Reader:
         sleeping = getattr(self.mj.mjtEnableBit, "mjENBL_SLEEP", None)
         if sleeping is not None and option.enableflags & int(sleeping):
             self.out.note("ignored", "option flag sleep", "nothing sleeps here", self.places.option("sleep", "flag"))
-        told_of_actuators(self)
+        add_reflected_properties(self)
         for element, attribute in unknown_attributes(self.places):
             message = f"attribute {attribute!r} is not known to this version of torsor: it may change the motion"
             self.out.note("questionable", element.label, message, element.where)

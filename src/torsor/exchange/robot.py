@@ -1,14 +1,22 @@
 """What reading a file gives: the model, what became of every named thing in the file, and what was left out."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from ..elements.shapes import Shape
+from ..errors import ModelError
 from ..joints import Joint
 from ..lie import pose_stacks
 from ..model.model import Model
+
+WITHOUT_MOTION = (
+    "camera", "light", "numeric", "text", "tuple", "skin", "sensor", "geom", "mesh", "visual", "texture", "site", "gazebo",
+    "option flag sleep",
+)  # fmt: skip
+IN_SOME_STATES = ("contact", "collision", "range", "limit", "friction", "frictionloss", "actuator", "transmission")
 
 
 @dataclass(frozen=True)
@@ -25,6 +33,14 @@ class Note:
     element: str
     message: str
     where: str = ""
+
+    @property
+    def importance(self) -> int:
+        """0: the motion differs everywhere; 1: it differs in some states, as with limits, friction and contacts; 2: nothing moves
+        in another way. Notes of a report come in this order."""
+        if self.kind in ("renamed", "missing") or self.element.startswith(WITHOUT_MOTION):
+            return 2
+        return 1 if self.element.startswith(IN_SOME_STATES) or self.kind == "questionable" else 0
 
     def __str__(self):
         place = f"{self.where}: " if self.where else ""
@@ -104,7 +120,7 @@ class ImportedJoint:
     limits: dict = field(default_factory=dict)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Imported:
     """A model that was read from a file.
 
@@ -124,6 +140,36 @@ class Imported:
     visuals: dict[str, list[Visual]]
     sites: dict[str, Placement] = field(default_factory=dict)
     keyframes: dict[str, Keyframe] = field(default_factory=dict)
+    start_of: Any = field(default=None, repr=False)
+    source: Any = field(default=None, repr=False)
+    contents: Any = field(default=None, repr=False)
+
+    def attach(self, tool: Any, at: Any, name: str | None = None, frame: Any = None) -> None:
+        """Fix another robot, such as a gripper, or a payload to a site or a link of this one; `model` is built again.
+
+        tool    what `ts.read` returned, or an inertia of `ts.inertia` about the place where it is attached
+        at      name of a site or a link of this robot, or a placement of `sites` or `links`
+        name    what the names of the tool's elements begin with, as in "hand_finger"; None: the name of its model
+        frame   site or link of the tool that coincides with `at`; None: the origin of the tool's file
+        """
+        self._build_again(self._own_source().attach(tool, at, name, frame, self.links))
+
+    def set_inertia(self, link: str, inertia: Any) -> None:
+        """Give a link of the file another inertia, of `ts.inertia`, in the frame of the link; `model` is built again."""
+        self._build_again(self._own_source().with_inertia(link, inertia))
+
+    def _own_source(self):
+        from .source import contents
+
+        if self.source is None or self.contents != contents(self.model) or self.model._compiled:
+            raise ModelError(
+                f"model {self.model.name!r}: it has been added to or compiled since it was read, and would be built again; attach "
+                "tools and set inertias first, or read the file again"
+            )
+        return self.source
+
+    def _build_again(self, source):
+        vars(self).update(vars(source.build()))
 
     @property
     def meshes(self) -> dict[str, list[Visual]]:

@@ -13,9 +13,9 @@ from ..elements.quantity import show
 from ..errors import ModelError
 from ..registry import register
 from . import xml_document
-from .build_model import assemble
 from .format import Format
 from .link_tree import Coupling, Link, Motion, Part, Tree
+from .source import Options, Source
 from .urdf_visuals import Visuals, origin
 
 KINDS = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide", "floating": "free", "planar": "planar"}
@@ -32,6 +32,8 @@ def read_urdf(
     start_rate=None,
     merge_fixed=True,
     strict=True,
+    limits=False,
+    friction=False,
 ):
     """The mechanism that a URDF file describes.
 
@@ -43,6 +45,8 @@ def read_urdf(
     merge_fixed        False: links on fixed joints stay bodies of their own, held by `Fixed`
     strict             False: joints that move nothing with mass are held, and impossible inertias are repaired; both are
                        reported. True: they are errors
+    limits             True: joints have the stops of the file, rigid ones
+    friction           True: joints have the dry friction of the file, with sticking
 
     Returns an `Imported`.
     """
@@ -55,7 +59,7 @@ def read_urdf(
         raise ModelError(f"{root.where}: a URDF file has the root element <robot>, got <{root.tag}>")
     tree = Reader(root, packages).tree(base)
     tree.set_start(start, start_rate)
-    return assemble(tree, gravity, merge_fixed, strict)
+    return Source(tree, gravity, Options(merge_fixed, strict, limits, friction)).build()
 
 
 OWNING = ("link", "joint", "inertial")  # elements whose children belong to the mechanism
@@ -235,14 +239,19 @@ class Reader:
             raise element.error(f"unknown type {kind!r}. Known: fixed, {', '.join(KINDS)}.")
         axis = pose[:3, :3] @ self._axis(element, kind)
         motion = Motion(name, KINDS[kind], axis, pose[:3, 3], element.where, limits=self._limits(element))
+        if motion.limits:
+            motion.words["stops"] = f"limit of {element.label}", element.one("limit").where
+            bounds = {side: motion.limits[side] for side in ("lower", "upper") if side in motion.limits}
+            motion.stops = bounds if kind in ("revolute", "prismatic") else {}
         dynamics = element.one("dynamics")
         if dynamics is not None:
             motion.damping = dynamics.number("damping", 0.0, owner=element)
             if motion.damping < 0:
                 raise element.error(f"damping must not be negative, got {motion.damping!r} (line {dynamics.line})")
-            if dynamics.number("friction", 0.0, owner=element):
-                message = f"friction {dynamics.attributes['friction']} is not simulated"
-                self.out.note("ignored", f"friction of {element.label}", message, dynamics.where)
+            motion.friction = dynamics.number("friction", 0.0, owner=element)
+            motion.words["friction"] = f"friction of {element.label}", dynamics.where
+            if motion.friction < 0:
+                raise element.error(f"friction must not be negative, got {motion.friction!r} (line {dynamics.line})")
             if motion.kind == "free" and motion.damping:
                 message = f"damping {motion.damping:g} of a floating joint is not simulated"
                 self.out.note("ignored", f"damping of {element.label}", message, dynamics.where)
@@ -265,8 +274,6 @@ class Reader:
             return {}
         known = ("lower", "upper", "effort", "velocity")
         found = {k: element.number(k, owner=joint, infinite=True) for k in known if k in element.attributes}
-        if found:
-            self.out.note("ignored", f"limit of {joint.label}", "kept in `limits`, not simulated", element.where)
         return found
 
     def _mimics(self):
