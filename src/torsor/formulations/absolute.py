@@ -25,14 +25,22 @@ from ..lie import SO3, Product, Rn
 from ..registry import register
 from .algebra.balanced_sums import smallest
 from .algebra.constraint_rows import derive
-from .algebra.factorisation import PIVOT_RATIO_SINGULAR, column, correction, ldl_solver, sparse_ldl, spreading
+from .algebra.factorisation import (
+    PIVOT_RATIO_SINGULAR,
+    add_inactive,
+    column,
+    correction,
+    ldl_solver,
+    sparse_ldl,
+    spreading,
+)
 from .algebra.lie_derivative import rate, split_linear_angular, stack_linear_angular, velocities
 from .algebra.loads import Loads
 from .algebra.substitution import Substitution
 from .base import Formulation, Solvers
 from .graphs.assembly_measures import reachability_errors, smallest_cosines
 from .graphs.outputs import joint_motion_of_bodies
-from .graphs.run_kernels import replace_conditioning
+from .graphs.run_kernels import active_jacobian, replace_conditioning
 from .graphs.start_functions import initial_functions
 
 AXES = ("x", "y", "z", "about x", "about y", "about z")  # labels of the six velocities of a body
@@ -43,6 +51,7 @@ class Absolute(Formulation):
     """Every body has its own six coordinates; joints are constraints."""
 
     coordinates = "absolute"
+    switches = True
 
     @staticmethod
     def estimated_cost(count):
@@ -136,7 +145,7 @@ class Absolute(Formulation):
                 return Minv @ f, ca.SX(0, 1)
 
             return ca.SX.ones(1), lambda F: Solvers(free, lambda b: (no_change, b), over_mass=over_mass)
-        S = ca.sparsify(G @ Minv @ G.T)
+        S = add_inactive(ca.sparsify(G @ Minv @ G.T), self.activity(self.keep))
         D, LT, order = sparse_ldl(S)
         diagonal = ca.diag(S)[order]
         inverse = ca.if_else(D > PIVOT_RATIO_SINGULAR * diagonal, 1 / D, 0)
@@ -159,7 +168,7 @@ class Absolute(Formulation):
         return replace_conditioning(self, factor, G), read
 
     def least_change(self, rows):
-        return correction(self.jacobian()[rows, :], self.inverse_mass())
+        return correction(active_jacobian(self, rows), self.inverse_mass(), self.activity(rows))
 
     def power(self, lam, a):
         imposed = ca.substitute(

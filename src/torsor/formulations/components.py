@@ -25,7 +25,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from .algebra.factorisation import PIVOT_RATIO_SINGULAR, sparse_ldl
+from .algebra.factorisation import PIVOT_RATIO_SINGULAR, add_inactive, sparse_ldl
 
 
 class ComponentMatrices(NamedTuple):
@@ -44,7 +44,7 @@ class Component:
     """One component with its inner components.
 
     bodies   its own bodies
-    rows     rows of its own constraints: (key of the row, {body: row of G})
+    rows     rows of its own constraints: (key of the row, {body: row of G}, 1 or 0 if it is active, or None if it always is)
     inside   its inner components
     border   its own or inner bodies that constraints outside act on
     """
@@ -52,7 +52,7 @@ class Component:
     def __init__(self, path):
         self.path = path
         self.bodies: list = []
-        self.rows: list[tuple[int, dict]] = []
+        self.rows: list[tuple[int, dict, ca.SX | None]] = []
         self.inside: list[Component] = []
         self.border: list = []
 
@@ -99,7 +99,7 @@ class Component:
     def _jacobian(self, size):
         """G of the component's own rows."""
         G = ca.SX(len(self.rows), size)
-        for k, (_, row_of_body) in enumerate(self.rows):
+        for k, (_, row_of_body, _) in enumerate(self.rows):
             for body, row in row_of_body.items():
                 G[k, self.indices[body]] = row
         return ca.sparsify(G)
@@ -109,9 +109,17 @@ class Component:
         if not self.rows:
             self.order = []
             return ca.SX(0, 0), ca.SX(0, 1), []
-        pivots, LT, self.order = sparse_ldl(G @ D_hat @ G.T)
-        diagonal = ca.densify(ca.diag(G @ free @ G.T))[self.order]
+        activity = self._activity()
+        pivots, LT, self.order = sparse_ldl(add_inactive(G @ D_hat @ G.T, activity))
+        diagonal = ca.densify(ca.diag(add_inactive(G @ free @ G.T, activity)))[self.order]
         return LT, ca.if_else(pivots > PIVOT_RATIO_SINGULAR * diagonal, 1 / pivots, 0), [ca.mmin(pivots / diagonal)]
+
+    def _activity(self):
+        """1 or 0 for each row, as it is active or not; None if all always are."""
+        flags = [active for *_, active in self.rows]
+        if all(flag is None for flag in flags):
+            return None
+        return ca.vertcat(*[ca.SX(1) if flag is None else flag for flag in flags])
 
     def _forward(self, matrices, columns):
         """L⁻¹ P B for some columns B."""
@@ -165,7 +173,7 @@ class Passes:
         r_hat = ca.vertcat(*[self.free[id(body)] for body in component.bodies], *inner, ca.SX(0, 1))
         matrices = self.stored[id(component)]
         D_hat = self._D_hat(component)
-        residual = ca.vertcat(*[self.gamma[key] for key, _ in component.rows], ca.SX(0, 1)) - matrices.G @ r_hat
+        residual = ca.vertcat(*[self.gamma[key] for key, *_ in component.rows], ca.SX(0, 1)) - matrices.G @ r_hat
         lam = component.solve(matrices, residual)
         self._border_free[id(component)] = r_hat, lam
         return (r_hat + D_hat @ (matrices.G.T @ lam))[component.border_indices]
@@ -179,7 +187,7 @@ class Passes:
         outside[component.border_indices] = tau
         if component.border_indices:
             lam = lam - component.solve(matrices, matrices.G @ (D_hat @ outside))
-        self.multipliers.update({key: lam[k] for k, (key, _) in enumerate(component.rows)})
+        self.multipliers.update({key: lam[k] for k, (key, *_) in enumerate(component.rows)})
         forces = matrices.G.T @ lam + outside  # τ̂
         for body, inverse_mass in zip(component.bodies, component.inverse_masses):
             own = component.indices[id(body)]
@@ -194,7 +202,7 @@ class Passes:
 def components_of(bodies, rows, paths):
     """The components of a model as a tree.
 
-    rows    (key, constraint, {body: row of G}) of every row in the equations
+    rows    (key, constraint, {body: row of G}, 1 or 0 if it is active or None) of every row in the equations
     paths   components of bodies and constraints (`ComponentPaths`)
     """
     system = Component("")
@@ -210,9 +218,9 @@ def components_of(bodies, rows, paths):
     for body in bodies:
         component_at(paths.of_body(body)).bodies.append(body)
     by_identity = {id(body): body for body in bodies}
-    for key, constraint, row_of_body in rows:
+    for key, constraint, row_of_body, active in rows:
         owner = paths.of_constraint(constraint, [by_identity[body] for body in row_of_body])
-        component_at(owner).rows.append((key, row_of_body))
+        component_at(owner).rows.append((key, row_of_body, active))
         for body in row_of_body:
             for path in _paths_below(owner, paths.of_body(by_identity[body])):
                 components[path].border.append(by_identity[body])

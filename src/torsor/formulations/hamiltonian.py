@@ -21,6 +21,7 @@ class Hamiltonian(Relative):
     """Joint coordinates and their conjugate momenta: for trees, and where momenta matter."""
 
     conjugate = True
+    switches = True
 
     def schedules(self, layout):
         return {}  # the schedules of joint coordinates support velocities only
@@ -48,6 +49,7 @@ class HamiltonianRotations(Hamiltonian):
     """As hamiltonian, with rotation matrices instead of angles: 30 unknowns of the platform instead of 6. For comparison;
     [bai2024], eq. 43 and 44."""
 
+    switches = True
     rotations = True
 
 
@@ -56,6 +58,7 @@ class HamiltonianAbsolute(Absolute):
     """Coordinates of every body and their momenta (m ẋ, J ω); joints are constraints."""
 
     conjugate = True
+    switches = True
 
     def inertias(self):
         return ca.diag(self.mass_matrix())

@@ -14,12 +14,12 @@ components. The constraints of tree joints do not drift; those that close loops 
 import casadi as ca
 
 from ..registry import register
-from .algebra.factorisation import pack_nonzeros
+from .algebra.factorisation import pack_nonzeros, zero_inactive
 from .algebra.to_joint_coordinates import joint_state
 from .base import Solvers
 from .component_paths import ComponentPaths
 from .components import Passes, components_of, unpack_matrices
-from .graphs.run_kernels import replace_conditioning
+from .graphs.run_kernels import active_part, replace_conditioning
 from .relative import Relative
 
 BODY_VELOCITIES = 6  # per body; joint coordinates do not support particles
@@ -31,12 +31,14 @@ class Hierarchical(Relative):
 
     tables = "components"
     ranks = True
+    switches = True
 
     def components(self):
         """The components as a tree, with the rows of tree joints and the rows in use. Sets `_gamma`, γ by row.
 
         The key of a row in use is its index among these; that of a row of a tree joint is ("tree", number).
         """
+        activity = self.activity(self.keep)
         index = {(id(self.rows[k].constraint), self.rows[k].index): i for i, k in enumerate(self.keep)}
         rows: list = []
         self._gamma: dict = {}
@@ -46,9 +48,10 @@ class Hierarchical(Relative):
                 key = index.get((id(block.constraint), k), ("tree", len(rows)))
                 if id(block.constraint) not in tree and key not in index.values():
                     continue
-                row_of_body = {id(body): J[k, :] for body, J in zip(block.bodies, block.G)}
-                rows.append((key, block.constraint, row_of_body))
-                self._gamma[key] = block.gamma[k]
+                flag = activity[key] if activity is not None and isinstance(key, int) else None
+                row_of_body = {id(body): zero_inactive(J[k, :], flag) for body, J in zip(block.bodies, block.G)}
+                self._gamma[key] = zero_inactive(block.gamma[k], flag)
+                rows.append((key, block.constraint, row_of_body, flag))
         return components_of(self.model.bodies, rows, ComponentPaths(self.model))
 
     def schedules(self, layout):
@@ -83,7 +86,7 @@ class Hierarchical(Relative):
                 free = {
                     body: self.to_state_symbols(inverse_masses[body] @ forces[own]) for body, own in columns.items()
                 }
-                added = gamma - self.stack_rows("gamma")[self.keep, :]  # such as the terms of Baumgarte
+                added = gamma - active_part(self, self.stack_rows("gamma")[self.keep, :], self.keep)  # such as the terms of Baumgarte
                 right = {
                     k: self.to_state_symbols(x) + (added[k] if isinstance(k, int) else 0)
                     for k, x in self._gamma.items()

@@ -31,7 +31,7 @@ from .algebra.to_joint_coordinates import joint_state_function
 from .algebra.tree_kinematics import Link, Motion, Root
 from .base import Solvers
 from .graphs.outputs import joint_motion_of_bodies
-from .graphs.run_kernels import replace_conditioning
+from .graphs.run_kernels import active_jacobian, replace_conditioning
 from .tables import tree_schedule
 from .transmission import Transmission
 
@@ -57,6 +57,7 @@ class Relative(Transmission):
 
     coordinates = "joint"
     tables = "tree"
+    switches = True
     first_kind = False  # True: canonical coordinates of the first kind, also for joints on SO(3) and SE(3)
     rotations = False  # True: a joint that turns about one axis has a rotation matrix as coordinate, not an angle
 
@@ -238,7 +239,7 @@ class Relative(Transmission):
                 return self.free_accelerations(), ca.SX(0, 1)
 
             return ca.SX.ones(1), lambda F: Solvers(free, lambda b: (ca.SX.zeros(self.v.shape[0]), b))
-        factor = Factor(G, self.mass_matrix(), self.row_units())
+        factor = Factor(G, self.mass_matrix(), self.row_units(), self.activity(self.keep))
 
         def read(F):
             stored_G, solve, over_mass = factor.read(F)
@@ -256,7 +257,7 @@ class Relative(Transmission):
         return replace_conditioning(self, factor.vector(), G), read
 
     def least_change(self, rows):
-        factor = Factor(self.jacobian()[rows, :], self.mass_matrix(), self.row_units(rows))
+        factor = Factor(active_jacobian(self, rows), self.mass_matrix(), self.row_units(rows), self.activity(rows))
         G, solve, over_mass = factor.read(factor.vector())
         return lambda residual: ca.densify(-over_mass(G.T @ solve(residual)))
 
@@ -308,4 +309,5 @@ class RelativeFirstKind(Relative):
     """As relative, with canonical coordinates of the first kind for joints of several motions: spherical and free joints by
     their rotation vector, which is singular after a full turn. For comparison; [mueller2009], sec. 2.3.2."""
 
+    switches = True
     first_kind = True

@@ -24,6 +24,7 @@ class Choice:
     unit        unit of length
     units       units of rows, by label
     needs       kernels that the method requires beyond those of every run; `SHARE`: redundant constraints share loads
+    flagged     True: `keep` contains the rows of all constraints that events switch, and kernels read from p which are active
     """
 
     map: str
@@ -35,6 +36,7 @@ class Choice:
     unit: float
     units: tuple
     needs: tuple = ()
+    flagged: bool = False
 
     @classmethod
     def from_formulation(cls, f, map, baumgarte, needs=()):
@@ -81,6 +83,8 @@ class Choice:
         f.metric = self.metric
         f.measure(Scales(length=self.unit, rows=dict(self.units)))
         f.shares = self.shares
+        for side in {id(x): x for x in (f, getattr(f, "absolute", f))}.values():
+            side.flagged = self.flagged
         return f
 
 

@@ -6,6 +6,7 @@ import casadi as ca
 import numpy as np
 
 from ..events import ANSWERS, Clock
+from ..formulations.algebra.constraint_rows import constraint_switches
 from ..kernels.records import table
 from . import event_codes
 from .event_records import DURING, FRICTION, HEADING, ONESIDED, OP, WATCH
@@ -85,6 +86,7 @@ def lower_events(model, rows):
         "headings": _heading_table(friction_table, frictions, places),
         "states": np.array([places[id(state)] for state in model.states], np.int64),
         "meets": _contact_rows(model, rows),
+        "switches": _row_switches(model, rows, places),
         "moving": np.array([x.symbol.element_hash() in used for x in inputs], np.int64),
         "clocks": np.array(list(clocks), np.int64),
     }
@@ -194,6 +196,16 @@ def _contact_rows(model, rows):
     intermittent = {c.name for c in model.constraints if c.intermittent}
     contact_rows = [k for k, label in enumerate(rows) if label.rsplit("[", 1)[0] in intermittent]
     return np.array([contact_rows.index(k) if k in contact_rows else -1 for k in range(len(rows))], np.int64)
+
+
+def _row_switches(model, rows, places):
+    """For every row the places that are all 1 while it is active, then −1; a row without any is always active."""
+    constraints = {c.name: c for c in model.constraints}
+    switches = [constraint_switches(constraints[label.rsplit("[", 1)[0]], model) for label in rows]
+    table = np.full((len(rows), max([1, *map(len, switches)])), -1, np.int64)
+    for row, memories in zip(table, switches):
+        row[: len(memories)] = [places[id(memory)] for memory in memories]
+    return table
 
 
 def in_constraints(model):

@@ -108,16 +108,25 @@ class Program(Record):
     units: VECTOR  # units of all rows
     rounded: VECTOR  # the same, rounded as in the kernels
     meets: INDICES  # index of every row among those of contacts and friction, −1: another row
+    switches: Array(np.int64, 2)  # for each row of the model the places that are all 1 while it is active, then −1
     moving: INDICES  # 1 for places that constraints depend on
     clocks: INDICES  # events of clocks
     steps: INDICES  # addresses of the code of steps that have their own
 
 
 class Structures(Record):
-    """The structures so far: p at `Program.bits`, and the rows of the model in use."""
+    """The structures so far: p at `Program.bits`, and the rows of the model in use.
+
+    One of them may be flagged: its kernels contain the rows of all constraints that events switch, and read from p which are
+    active. It serves every structure whose rows are independent and which has no kernels of its own.
+    """
 
     keys: MATRIX
     rows: Array(np.int64, 2)
+    places: Array(np.int64, 2)  # of every row of the model among the rows in use, −1: it is not in use
+    flagged: COUNT  # the flagged structure, −1: none
+    confirmed: VECTOR  # p at the bits where its rows were found independent last
+    dependent: COUNT  # 1: the structure that is required has dependent rows, so that it needs kernels of its own
 
 
 class Events(Record):
@@ -255,6 +264,8 @@ class FrictionProblem(Record):
     want: VECTOR
     group: INDICES  # group of each row; rows of a group act on each other
     own: VECTOR
+    chain: INDICES  # rows of a group, in the order in which they were found
+    coupling: VECTOR  # impulses on all rows by a residual of one
     rubbed: VECTOR
     rubbing: VECTOR
     creating: INDICES  # 1: rows of groups that would create energy

@@ -1,6 +1,13 @@
-"""Kernels of each structure, compiled when the structure first occurs and kept.
+"""Kernels of the structures of a run. A structure is a set of engaged constraints.
 
-A structure is a set of engaged constraints. Its redundant rows are diagnosed at the state where it first occurs, as at the start.
+The first `APART` structures of a run get kernels of their own, in which inactive rows do not occur. All further ones share the
+kernels of one flagged structure: its rows are those of all constraints that events switch, and a flag F in p says which are
+active. An inactive row becomes a row of the identity,
+
+    (F S F + I − F) λ = F (γ − G M⁻¹ f),     S = G M⁻¹ Gᵀ                                               (1)
+
+so that nothing is derived or compiled when constraints are engaged or released. A structure whose active rows depend on each
+other gets kernels of its own in any case: its redundant rows are diagnosed at the state where it first occurs, as at the start.
 """
 
 from dataclasses import dataclass, replace
@@ -8,11 +15,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import AssemblyError
+from ..methods.integrator import keys_with_equations
 from .choice import Choice
 from .event_lowering import lower_events
 from .prepare import best_choice, choose_again, conditioning_limit, contact_kernels, numeric_formulation_of, run_kernels
 
 CONTRADICTION_RESIDUAL = 1e-6  # residual of a redundant row / its unit: above this the row contradicts the others
+APART = 3  # structures of a run with kernels of their own; further ones share the kernels of the flagged structure
+NOWHERE = -1.0  # value in the key of the flagged structure, which no switch has
 LISTED_ROWS = 5  # contradictory rows that a message names
 
 
@@ -111,7 +121,8 @@ class Structures:
         """The kernel of the effect of impulses at contacts and friction elements. Structures with the same other rows share it."""
         rows = numeric_formulation_of(self.derivation, self.system).rows
         keep = tuple(k for k in structure.choice.keep if not rows[k].constraint.intermittent)
-        choice = replace(structure.choice, keep=keep, released=(), dependent=(), metric="mass", needs=())
+        flagged = structure.choice.flagged
+        choice = replace(structure.choice, keep=keep, released=(), dependent=(), metric="mass", needs=(), flagged=flagged)
         return self.derivation.library(choice, contact_kernels)
 
     def key_of(self, p):
@@ -122,13 +133,46 @@ class Structures:
         """True if a structure occurred in an earlier run and its kernels may be reused."""
         return tuple(key.tolist()) in self.reusable
 
-    def want(self, key, t, q, v, p):
-        """The structure with this key. A new one is diagnosed and compiled at this state."""
+    def want(self, key, t, q, v, p, dependent=False):
+        """The structure that serves this key at this state: with kernels of its own, or the flagged one.
+
+        dependent   True if the rows of this structure were found to depend on each other
+        """
         structure = next((s for s in self.known if s.key == key), None)
+        if structure is None and not dependent:
+            structure = next((s for s in self.known if s.choice.flagged), None)
+            if structure is None and len(self.known) >= APART and self._shares_kernels():
+                structure = self._flagged(t, q, p)
+                self.known.append(structure)
         if structure is None:
             structure = self._reuse(key, t, q, p) or self._diagnose(key, t, q, v, p)
             self.known.append(structure)
         return structure
+
+    def _shares_kernels(self):
+        """True if one set of kernels can serve several structures.
+
+        This is not so if dependent coordinates or rows in use are chosen for each structure, nor for methods with equations of
+        their own.
+        """
+        choice = self.known[0].choice
+        own_equations = "leap" in choice.needs or keys_with_equations(choice.needs)
+        chosen = choice.partitions or any(s.watches for s in self.known) or self.derivation.cls.watches
+        return bool(self.derivation.cls.declares("switches")) and not (own_equations or chosen)
+
+    def _flagged(self, t, q, p):
+        """The flagged structure: the independent rows of constraints that always hold, and all rows that events switch."""
+        from ..start import diagnosis
+        from ..start.constraints import Examiner
+
+        elements = range(len(self.derivation.model.switched_elements))
+        f = numeric_formulation_of(self.derivation, self.system, elements)
+        lasting = set(f.active_rows())
+        keep = set(diagnosis.diagnose(Examiner(f, f.scales), t, q, p).keep) if lasting else set()
+        rows = tuple(k for k in range(len(f.rows)) if k in keep or k not in lasting)
+        choice = replace(self.known[0].choice, released=(), keep=rows, flagged=True)
+        library = self.derivation.library(choice, run_kernels)
+        return Structure((NOWHERE,) * len(self.bits), library, choice, 0.0, self.system.scales)
 
     def _reuse(self, key, t, q, p):
         """The structure of an earlier run, if a diagnosis at this state would certainly give the same; else None."""

@@ -86,7 +86,9 @@ def refuse_unfit_records(runner, arrays, trusted):
 def _refuse_other_structure(runner, arrays):
     """Refuse a state whose memories belong to another structure than the one it names."""
     structures, which = runner.structures, int(arrays["events.structure"][0])
-    if structures.key_of(arrays["state.p"]) != structures.known[which].key:
+    key, structure = structures.key_of(arrays["state.p"]), structures.known[which]
+    has_own_kernels = key in [s.key for s in structures.known]
+    if has_own_kernels if structure.choice.flagged else key != structure.key:
         refuse("events.structure is not the structure of the state")
 
 

@@ -97,6 +97,12 @@ def derive(constraint, substitution):
     return Block(constraint, holonomic, bodies, equations.directions, g, psi, G, rate_of)
 
 
+def constraint_switches(constraint, model):
+    """The memories that are all 1 while a constraint is active; none for a constraint that always is."""
+    switched = {id(element) for element in model.switched_elements}
+    return [element.active for element in (constraint, *constraint.within()) if id(element) in switched]
+
+
 class RowsInUse(ABC):
     """The declared constraint rows, those that are active and in the equations, and their units.
 
@@ -106,6 +112,7 @@ class RowsInUse(ABC):
     keep        indices of the rows that the kernels use: "the rows in use"
     turns       angles that are counted over full turns: (joint, index of the coordinate)
     released    identities of the constraints that are not active
+    flagged     True if the rows in use include those of all constraints that events switch; kernels read from p which are active
     dependent   dependent velocities, in formulations that split velocities
     metric      of projections: "mass", "plain", "pseudoinverse", ("own", key of a projection, its options, digest of its source),
                 or the dependent coordinates for positions and velocities
@@ -120,6 +127,7 @@ class RowsInUse(ABC):
     start_functions: Any
     absolute: Any
     watches = False  # True if the last entry of the factor measures the conditioning of the dependent velocities
+    flagged = False
     shares = False  # True if redundant constraints share loads: `formulations/graphs/reaction_sharing.py`
     conjugate = False  # True if the state contains momenta instead of velocities
 
@@ -157,6 +165,22 @@ class RowsInUse(ABC):
         for k, row in enumerate(self.rows):
             indices.setdefault(id(row.constraint), []).append(k)
         return indices
+
+    def activity(self, rows):
+        """F: for each of these rows 1 if its constraint is active, else 0, in symbols of p; None if `flagged` is not set.
+
+        A row is active if the constraint is, and every joint within which the constraint acts.
+        """
+        if not self.flagged:
+            return None
+        return ca.vertcat(*[ca.SX(1), *(self._activity(self.rows[k].constraint) for k in rows)])[1:]
+
+    def _activity(self, constraint):
+        """The product of the symbols that tell whether a constraint is active."""
+        flag = ca.SX(1)
+        for memory in constraint_switches(constraint, self.model):
+            flag *= memory.symbol
+        return flag
 
     def position_rows(self):
         """Positions, within the rows in use, of the rows at position level."""

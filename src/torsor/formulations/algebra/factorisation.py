@@ -18,19 +18,21 @@ PIVOT_RATIO_SINGULAR = 1e-13  # pivot / diagonal of S, below which a row is depe
 class Factor:
     """G and the factors of M and of S as one vector, and solvers that are made from such a vector.
 
-    units   units of the rows of G, in which their pivots are compared
+    units      units of the rows of G, in which their pivots are compared
+    activity   F: 1 for each active row, 0 for others, which are zero in G; None if all are active. S becomes S + I − F   (2)
     """
 
-    def __init__(self, G, M, units):
+    def __init__(self, G, M, units, activity=None):
         n = M.shape[0]
         self.order = list(range(n))[::-1]  # tips before roots: no fill
         self.G, self.n = G, n
         self.D, self.LT, _ = ca.ldl(M[self.order, self.order], False)
         Y = ca.sparsify(ca.solve((self.LT + ca.SX.eye(n)).T, ca.sparsify(G[:, self.order].T)))
-        S = ca.sparsify(Y.T @ (Y * ca.repmat(1 / self.D, 1, Y.shape[1])))
+        S = add_inactive(ca.sparsify(Y.T @ (Y * ca.repmat(1 / self.D, 1, Y.shape[1]))), activity)  # (2)
         self.E, self.RT, self.row_order = sparse_ldl(S)
         self.squares = ca.DM((np.array(units, float) ** 2)[self.row_order])
         self.diagonal = ca.densify(ca.diag(S))[self.row_order] / self.squares
+        self.activity = None if activity is None else activity[self.row_order]
 
     def vector(self):
         """All nonzeros, and last the smallest pivot over the largest diagonal entry.
@@ -38,11 +40,15 @@ class Factor:
         Pivots are compared with the largest diagonal entry, because in joint coordinates a whole row may vanish at a singular
         position.
         """
-        most = largest(self.diagonal)
+        most = largest(self.diagonal if self.activity is None else self.activity * self.diagonal)
         pivots = ca.densify(self.E) / self.squares
+        ratio = smallest(pivots) / most
+        if self.activity is not None:
+            active_or_largest = self.activity * pivots + (1 - self.activity) * most
+            ratio = ca.if_else(most > 0, smallest(active_or_largest) / most, 1)
         reciprocals = ca.if_else(pivots > PIVOT_RATIO_SINGULAR * most, 1 / self.E, 0)
         pieces = (column(self.G), column(self.LT), 1 / self.D, column(self.RT), reciprocals)
-        return ca.densify(ca.vertcat(*[ca.densify(x) for x in pieces], smallest(pivots) / most))
+        return ca.densify(ca.vertcat(*[ca.densify(x) for x in pieces], ratio))
 
     def read(self, F):
         """G, a function b → S⁻¹ b and a function b → M⁻¹ b, from a factor vector."""
@@ -108,12 +114,34 @@ def spreading(solve, spread):
     return velocity_change
 
 
-def correction(G, inverse_metric):
+def add_inactive(S, activity):
+    """S + I − F: each inactive row of S, which is zero, becomes a row of the identity, so that its multiplier is zero.
+
+    activity   F, a column; None: S does not change
+    """
+    return S if activity is None else ca.sparsify(S + ca.diag(1 - activity))
+
+
+def zero_inactive(A, activity):
+    """A with zeros in the rows that are not active, whatever they contain, also if that is not a number.
+
+    activity   1 or 0 for each row; None: A does not change
+    """
+    if activity is None:
+        return A
+    rows, _ = A.sparsity().get_triplet()
+    entries = [x if activity[r].is_one() else ca.if_else(activity[r], x, 0) for r, x in zip(rows, A.nonzeros())]
+    return ca.SX(A.sparsity(), ca.vertcat(*entries)) if entries else A
+
+
+def correction(G, inverse_metric, activity=None):
     """A function that maps a residual r to the least change that removes it, −W Gᵀ (G W Gᵀ)⁻¹ r, with the inverse metric W.
 
     The factorisation is part of the returned expression.
+
+    activity   of the rows of G, as in `add_inactive`; the residuals of inactive rows are zero
     """
-    S = ca.sparsify(G @ inverse_metric @ G.T)
+    S = add_inactive(ca.sparsify(G @ inverse_metric @ G.T), activity)
     E, RT, order = sparse_ldl(S)
     reciprocals = ca.if_else(E > PIVOT_RATIO_SINGULAR * ca.diag(S)[order], 1 / E, 0)
     solve = ldl_solver(RT + ca.SX.eye(S.shape[0]), reciprocals, order)

@@ -8,6 +8,7 @@ from ...joints.base import Connection
 from ...lie import se3
 from ..algebra.lie_derivative import rate, stack_linear_angular, velocities
 from ..algebra.tree_kinematics import screws
+from .run_kernels import active_part
 from .signal_values import SignalValues
 
 
@@ -87,7 +88,7 @@ class Outputs:
         units = ca.DM(f.scales.row_units([row.label for row in f.rows])) / f.scales.unit
 
         def drift(level):
-            residuals = (f.stack_rows(level) / units)[f.active_rows(), :]
+            residuals = active_part(f, f.stack_rows(level) / units, list(range(len(f.rows))))[f.active_rows(), :]
             return ca.mmax(ca.fabs(ca.densify(residuals))) if residuals.shape[0] else ca.SX(0)
 
         yield "kinetic_energy", self.f.kinetic_energy()

@@ -7,7 +7,15 @@ from ...elements.quantity import time
 from ..algebra import momenta
 from ..algebra.algebraic_loops import solve_implicit_efforts
 from ..algebra.balanced_sums import length
-from ..algebra.factorisation import conditioning, correction, inverse_metrics, is_partition, mass_solver, pseudoinverse
+from ..algebra.factorisation import (
+    conditioning,
+    correction,
+    inverse_metrics,
+    is_partition,
+    mass_solver,
+    pseudoinverse,
+    zero_inactive,
+)
 
 
 def functions(f, baumgarte=False, accelerations=True):
@@ -25,8 +33,8 @@ def functions(f, baumgarte=False, accelerations=True):
     accelerations: False leaves them out; their derivation takes longest
     """
     t, q, v, p = time, f.q, f.v, f.p
-    G = f.jacobian()[f.keep, :]
-    g, psi, gamma = (f.stack_rows(what)[f.keep, :] for what in ("g", "psi", "gamma"))
+    G = active_jacobian(f, f.keep)
+    g, psi, gamma = (active_part(f, f.stack_rows(what)[f.keep, :], f.keep) for what in ("g", "psi", "gamma"))
     factor, read = f.factorise(G)
     kernels = {"factor": ca.Function("factor", [t, q, p], [factor])}
     F = ca.SX.sym("F", factor.shape[0])
@@ -37,7 +45,7 @@ def functions(f, baumgarte=False, accelerations=True):
         inputs.append(gains)
         rotational = f.rotational_rows()
         alpha, beta = (ca.vertcat(*[gains[k + 2 * flag] for flag in rotational], ca.SX(0, 1)) for k in range(2))
-        gamma = gamma - 2 * alpha * psi - beta**2 * g
+        gamma = gamma - 2 * alpha * psi - beta**2 * g  # inactive rows stay zero
     if accelerations:
         a, lam = solvers.accelerations(gamma)
         a, lam, power, efforts = solve_implicit_efforts(f, a, lam, f.power(lam, a))
@@ -47,6 +55,16 @@ def functions(f, baumgarte=False, accelerations=True):
         kernels |= momenta.functions(f, solvers, inputs, gamma) if f.conjugate else {}
     kernels |= _projection_kernels(f, solvers, F, G, g, psi) | turn_kernels(f) | _along(f)
     return {name: eliminate_common_subexpressions(graph) for name, graph in kernels.items()}
+
+
+def active_part(f, column, rows):
+    """A column of residuals or other values of some rows, with zeros for the rows that are not active."""
+    return zero_inactive(column, f.activity(rows))
+
+
+def active_jacobian(f, rows):
+    """G of some declared rows, with zeros for the rows that are not active."""
+    return zero_inactive(f.jacobian()[rows, :], f.activity(rows))
 
 
 def _projection_kernels(f, solvers, F, G, g, psi):
@@ -88,7 +106,9 @@ def _corrections(f, mass_correction, G, g, psi):
         every = list(range(len(f.keep)))
         return dq, pseudoinverse(G[every, :], units[every], columns)(psi)
     W_q, W_v = inverse_metrics(f, columns)
-    return correction(G[positional, :], W_q)(g[positional]) if positional else zero, correction(G, W_v)(psi)
+    of_positions = f.activity([f.keep[k] for k in positional])
+    dq = correction(G[positional, :], W_q, of_positions)(g[positional]) if positional else zero
+    return dq, correction(G, W_v, f.activity(f.keep))(psi)
 
 
 def replace_conditioning(f, factor, G):
@@ -147,7 +167,7 @@ def _along(f):
         return {}
     e = ca.SX.sym("e", f.v.shape[0])
     rows = [f.keep[k] for k in positional]
-    remaining = e + f.least_change(rows)(f.jacobian()[rows, :] @ e) if positional else e
+    remaining = e + f.least_change(rows)(active_jacobian(f, rows) @ e) if positional else e
     return {"along": ca.Function("along", [time, f.q, f.p, e], [ca.densify(remaining)])}
 
 
@@ -179,7 +199,7 @@ def contact_response(f):
     contacts = [k for k, row in enumerate(f.rows) if row.constraint.intermittent]
     others = [k for k in f.keep if not f.rows[k].constraint.intermittent]
     G = f.jacobian()[contacts, :]
-    H = f.jacobian()[others, :]
+    H = active_jacobian(f, others)
     over_mass = mass_solver(f.mass_matrix())
     correct = f.least_change(others) if others else None
     free = [over_mass(G[row, :].T) for row in range(len(contacts))]

@@ -43,7 +43,7 @@ UNLOADED = 1e-4  # of the largest force: a contact that bears less bears nothing
 def redundant_contacts(run, i, p):
     """True if some closed contacts of structure i have no row in use."""
     for contact in run.program.onesided:
-        if p[contact.place] == 1.0 and place_of(run, i, contact.row) < 0:
+        if p[contact.place] == 1.0 and place_of(run, i, contact.row, p) < 0:
             return True
     return False
 
@@ -88,7 +88,7 @@ def _couple_friction(run, i, p):
     for f in program.frictions:
         first = program.meets[f.row]
         for c in range(f.parts):
-            if p[f.stick] == 1.0 and place_of(run, i, f.row + c) >= 0:
+            if p[f.stick] == 1.0 and place_of(run, i, f.row + c, p) >= 0:
                 met.state[first + c] = HOLDS
             elif p[f.stick] == 0.0 and f.sliding >= 0 and p[f.host] == 1.0:
                 normal, push = program.meets[f.host_row], later[f.sliding] * p[f.heading + c]

@@ -79,7 +79,7 @@ def _add_friction(run, i, p, slow):
         run.rub.slides[k] = -1
         if not hosted:
             for c in range(f.parts if p[f.stick] == 1.0 and f.sliding < 0 else 0):
-                met.state[first + c] = CLOSED if place_of(run, i, f.row + c) >= 0 else TAKES_NO_PART
+                met.state[first + c] = CLOSED if place_of(run, i, f.row + c, p) >= 0 else TAKES_NO_PART
             continue
         run.rub.slides[k] = 1 if later[f.speed] > slow * unit else 0
         run.rub.grip[k] = later[f.sliding if run.rub.slides[k] == 1 else f.static]

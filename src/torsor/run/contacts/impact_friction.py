@@ -42,9 +42,9 @@ def sliding_rows(run, i, rough):
     for k in range(frictions.size):
         f = frictions[k]
         for c in range(f.parts):
-            place = place_of(run, i, f.row + c)
+            place = place_of(run, i, f.row + c, run.trial.p)
             if rub.slides[k] > 0 and place >= 0:
-                rub.sliding[n].row, rub.sliding[n].normal = place, place_of(run, i, f.host_row)
+                rub.sliding[n].row, rub.sliding[n].normal = place, place_of(run, i, f.host_row, run.trial.p)
                 rub.sliding[n].push = rub.way[k, c] * trial.slots[f.sliding] * rough
                 trial.r[place] = 0.0
                 n += 1
@@ -100,10 +100,10 @@ def ways(run, i, tiny):
 def changed(run, i, k, tiny, rough):
     """Whether one contact slides or sticks otherwise than was taken for granted; then it is noted."""
     trial, rub, f, psi = run.trial, run.rub, run.program.frictions[k], run.scratch.psi
-    host = place_of(run, i, f.host_row)
+    host = place_of(run, i, f.host_row, run.trial.p)
     load, size, along = (trial.impulse[host] if host >= 0 else 0.0), 0.0, 0.0
     for c in range(f.parts):
-        place = place_of(run, i, f.row + c)
+        place = place_of(run, i, f.row + c, run.trial.p)
         if place >= 0:
             size += trial.impulse[place] ** 2
             along += (psi[place] - trial.r[place]) * rub.way[k, c]
@@ -116,7 +116,7 @@ def changed(run, i, k, tiny, rough):
     rub.slides[k] = 2
     if rub.way[k, 0] == 0.0 and rub.way[k, f.parts - 1] == 0.0:
         for c in range(f.parts):
-            place = place_of(run, i, f.row + c)
+            place = place_of(run, i, f.row + c, run.trial.p)
             rub.way[k, c] = -trial.impulse[place] / np.sqrt(size) if place >= 0 else 0.0
     return True
 

@@ -29,13 +29,13 @@ def members(run, i, tiny):
         group[m] = 0 if abs(run.scratch.psi[m]) > tiny * unit_of(run, i, m) else -1
         run.trial.unit[m] = 0.0
     for contact in run.program.onesided:
-        place = place_of(run, i, contact.row)
+        place = place_of(run, i, contact.row, run.trial.p)
         if place >= 0:
             group[place] = 0
             count += 1
     for f in run.program.frictions:
         for c in range(f.parts):
-            place = place_of(run, i, f.row + c)
+            place = place_of(run, i, f.row + c, run.trial.p)
             if place >= 0:
                 group[place] = 0
     return count
@@ -52,24 +52,46 @@ def groups(run, i, tiny):
         return 1
     for m in range(rows):
         own[m] = 0.0
-        if group[m] == 0:
-            trial.unit[m] = 1.0
-            answer(run, i, trial.unit)
-            trial.unit[m] = 0.0
-            own[m] = abs(trial.impulse[m])
-            group[m] = m + 1
+        group[m] = m + 1 if group[m] == 0 else -1
+    for m in range(rows):  # rows without residual follow from those that act on them
+        moves = abs(trial.r[m]) > tiny * unit_of(run, i, m)
+        if group[m] > 0 and moves and own[m] == 0.0:
+            join_neighbours(run, i, m)
     for m in range(rows):
-        if group[m] <= 0:
-            continue
-        trial.unit[m] = 1.0
-        answer(run, i, trial.unit)
-        trial.unit[m] = 0.0
-        for l in range(rows):
-            if group[l] > 0 and trial.impulse[l] ** 2 > APART**2 * own[l] * own[m]:
-                least, most = min(group[l], group[m]), max(group[l], group[m])
-                for a in range(rows):
-                    group[a] = least if group[a] == most else group[a]
+        group[m] = group[m] if own[m] > 0.0 else -1
     return rows + 1
+
+
+@compiled
+def join_neighbours(run, i, first):
+    """Give all rows that act on each other, the first one among them, the number of its group."""
+    trial, group, own, rows = run.trial, run.rub.group, run.rub.own, run.kernels[i].rows
+    chain, before = run.rub.chain, run.rub.coupling
+    chain[0], count, done = first, 1, 0
+    own[first] = own_impulse(run, i, first)
+    while done < count:
+        m = chain[done]
+        done += 1
+        own_impulse(run, i, m)
+        copy(trial.impulse, before)
+        for l in range(rows):
+            if group[l] <= 0 or own[l] > 0.0 or before[l] == 0.0:
+                continue
+            size = own_impulse(run, i, l)
+            if before[l] ** 2 > APART**2 * size * own[m]:
+                own[l], group[l] = size, group[first]
+                chain[count] = l
+                count += 1
+
+
+@compiled
+def own_impulse(run, i, m):
+    """The impulse on a row that takes a residual of 1 there away; those on all rows are left in trial.impulse."""
+    trial = run.trial
+    trial.unit[m] = 1.0
+    answer(run, i, trial.unit)
+    trial.unit[m] = 0.0
+    return abs(trial.impulse[m])
 
 
 @compiled

@@ -5,12 +5,17 @@ from ...kernels.compiled import compiled, inlined
 
 
 @compiled
-def place_of(run, i, row):
-    """Where a row of the model is among the rows in use; -1 where it is not."""
-    for k in range(run.kernels[i].rows):
-        if run.structures.rows[i, k] == row:
-            return k
-    return -1
+def place_of(run, i, row, p):
+    """Where a row of the model is among the rows in use of structure i, which p describes; -1 where it is not."""
+    if row < 0:
+        return -1
+    place = run.structures.places[i, row]
+    if place >= 0 and i == run.structures.flagged:
+        for k in range(run.program.switches.shape[1]):
+            switch = run.program.switches[row, k]
+            if switch >= 0 and p[switch] != 1.0:
+                return -1
+    return place
 
 
 @inlined

@@ -99,11 +99,11 @@ def wants_contacts(run, i):
 def ambiguous(run, i, p):
     """True if closed contacts or sticking friction of structure i have rows that are not in use."""
     for contact in run.program.onesided:
-        if p[contact.place] == 1.0 and place_of(run, i, contact.row) < 0:
+        if p[contact.place] == 1.0 and place_of(run, i, contact.row, p) < 0:
             return True
     for f in run.program.frictions:
         for c in range(f.parts if p[f.stick] == 1.0 else 0):
-            if place_of(run, i, f.row + c) < 0:
+            if place_of(run, i, f.row + c, p) < 0:
                 return True
     return False
 

@@ -79,7 +79,7 @@ def asked_for(run, i, tiny):
         trial.r[m] = psi[m]
     for m in range(run.events.struck):
         hit = trial.struck[m]
-        place = place_of(run, i, hit.row)
+        place = place_of(run, i, hit.row, run.trial.p)
         if hit.takes_part == 0 or place < 0:
             continue
         leaving, still = hit.side * psi[place], tiny * unit_of(run, i, place)
@@ -102,7 +102,7 @@ def pulls(run, i):
         rounding = max(rounding, abs(trial.impulses[m]) * units[m])
     rounding *= NEAR
     for contact in run.program.onesided:
-        if place_of(run, i, contact.row) >= 0 and trial.impulses[contact.row] * units[contact.row] < -rounding:
+        if place_of(run, i, contact.row, run.trial.p) >= 0 and trial.impulses[contact.row] * units[contact.row] < -rounding:
             trial.p[contact.place] = 0.0
             for m in range(events.struck):
                 if trial.struck[m].place == contact.place:
@@ -122,13 +122,13 @@ def share_restitution(run, i):
     trial, n, again = run.trial, run.events.struck, False
     for m in range(n):
         hit = trial.struck[m]
-        place = place_of(run, i, hit.row)
+        place = place_of(run, i, hit.row, run.trial.p)
         if place < 0 or run.rub.creating[place] == 0 or hit.takes_part == 0:
             continue
         for l in range(n):
             other = trial.struck[l]
             lower = other.restitution < hit.restitution and other.takes_part == 1
-            at = place_of(run, i, other.row)
+            at = place_of(run, i, other.row, run.trial.p)
             if lower and at >= 0 and run.rub.group[at] == run.rub.group[place]:
                 hit.restitution, again = other.restitution, True
     return again

@@ -305,7 +305,7 @@ def collide(run, t, engaged, snap):
     call.positions(run.kernels[i], s, trial.x, trial.p, s.F, trial.other, s.g)
     for m in range(events.struck):
         hit = trial.struck[m]
-        place = place_of(run, i, hit.row)
+        place = place_of(run, i, hit.row, run.trial.p)
         if place >= 0:
             side = hit.side if abs(hit.side) > LEANS else -s.psi[place]  # else the side it comes from
             hit.side = 1.0 if side >= 0.0 else -1.0

@@ -98,7 +98,7 @@ def slips(run, i):
         f = frictions[k]
         beside = False
         for c in range(f.parts):
-            beside = beside or place_of(run, i, f.row + c) < 0
+            beside = beside or place_of(run, i, f.row + c, state.p) < 0
         if state.p[f.stick] != 1.0 or not beside:
             continue
         if not asked:

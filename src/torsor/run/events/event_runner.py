@@ -26,6 +26,7 @@ from ...prepare.event_records import (
     Trial,
 )
 from ...prepare.prepare import run_kernels
+from ...prepare.structures import NOWHERE
 from ...prepare.velocity_block import motion_of
 from ..contacts.stick_slip import SLOW
 from ..interrupt_signals import raise_signals_at_once, reraise_signals
@@ -64,6 +65,7 @@ class EventRunner(Runner):
         events.pending = events.beginning = 1
         events.fastest = max(self.moving, 1e-3 * max(system.scales["rate"], 1 / abs(self.until)))
         events.history["time"] = -np.inf
+        self.table.confirmed[:] = NOWHERE
         self._measure(events.fastest)
         headings = self.program.headings
         self.state.p[headings["crawl"]] = CRAWL * self.program.units[headings["row"]] * events.fastest
@@ -109,10 +111,10 @@ class EventRunner(Runner):
         )  # fmt: skip
         self.rubbing = FrictionProblem(
             slides=whole(sliding), way=some(sliding, 2), sliding=np.zeros(sliding, SLIDING), matrix=some(sliding, sliding + 1),
-            tries=whole(sliding), grip=some(sliding), want=some(2), **of(max(rows, 1), "own", "rubbed", "rubbing"),
-            group=whole(max(rows, 1)), creating=whole(max(rows, 1)),
+            tries=whole(sliding), grip=some(sliding), want=some(2), **of(max(rows, 1), "own", "coupling", "rubbed", "rubbing"),
+            chain=whole(max(rows, 1)), group=whole(max(rows, 1)), creating=whole(max(rows, 1)),
         )  # fmt: skip
-        self.met, self.table = ContactProblem(), Structures()
+        self.met, self.table = ContactProblem(), Structures(confirmed=some(len(tables["bits"])), flagged=-1)
         self.kept = SavedState(states=some(len(layout.states)), x=some(layout.x), p=some(layout.p))
         return {
             "program": self.program, "structures": self.table, "events": self.events, "log": self.log, "kept": self.kept,
@@ -136,13 +138,17 @@ class EventRunner(Runner):
             self.run_.kernels["meeting"][k] = s.contacts["meeting"].address if s.contacts else 0
         self._make_room_for_contacts(known)
         told = tuple((s.key, s.choice.keep) for s in known)
+        self.table.flagged = next((k for k, s in enumerate(known) if s.choice.flagged), -1)
         if told in self.tabulated:
-            self.table.keys, self.table.rows = self.tabulated[told]
+            self.table.keys, self.table.rows, self.table.places = self.tabulated[told]
             return
         self.table.keys = np.array([s.key for s in known], float).reshape(len(known), len(self.structures.bits))
         self.table.rows = np.array([[*s.keep, *[-1] * (rows - len(s.keep))] for s in known], np.int64)
+        self.table.places = np.full((len(known), rows), -1, np.int64)
+        for places, s in zip(self.table.places, known):
+            places[s.keep] = np.arange(len(s.keep))
         if len(known) <= FEW:
-            self.tabulated[told] = self.table.keys, self.table.rows
+            self.tabulated[told] = self.table.keys, self.table.rows, self.table.places
 
     def _land(self):
         """Dry friction at the start: it sticks where nothing slides."""
@@ -165,7 +171,9 @@ class EventRunner(Runner):
         """The structure with this key, in the table, where it is met at a state."""
         with raise_signals_at_once(), reraise_signals():
             q, v = motion_of(self.built, self.system.state, self.state.time, x, p)
-            found = self.structures.want(key, self.state.time, q, v, p)
+            dependent = bool(self.table.dependent)
+            self.table.dependent = 0
+            found = self.structures.want(key, self.state.time, q, v, p, dependent)
         self._tabulate()
         if found.watches:
             self._watch_structure(found, x, p)
@@ -302,6 +310,9 @@ class EventRunner(Runner):
             own = which[(keys == np.array(structure.key)).all(axis=1)]
             if own.size:
                 super()._evaluate(own, k)
+                which, keys = (x[(keys != np.array(structure.key)).any(axis=1)] for x in (which, keys))
+        if which.size:
+            super()._evaluate(which, self.table.flagged)
 
     def _look_at_record(self, label, k, time, event, values):
         """Take note of a recorded value that is not a number."""

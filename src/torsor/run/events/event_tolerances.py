@@ -9,6 +9,7 @@ L   size of the model [m]
 u   unit of a row: that of its residual
 """
 
+from ...kernels import call
 from ...kernels.compiled import compiled, inlined
 from ...methods.vector_functions import copy
 
@@ -22,6 +23,7 @@ LEAVES = 1e-9  # rate of a function at zero over its largest rate, above which i
 LEANS = 1e-6  # cosine of the angle between a watched function and a constraint, from which it tells the side of it
 ROUNDING = 1e-15  # of the time: what a function changes in that is rounding too
 REBOUND = 1e-11  # height of a rebound over the unit of the row, below which the rest of the rebounds is summed up
+INDEPENDENT = 1e-11  # conditioning of the active rows of a flagged structure, below which they depend on each other
 PASSES = 16  # through an instant, before Python has its turn
 FAR = 1e-6  # residual over its unit, above which a constraint is not engaged
 CRAWL = (
@@ -42,9 +44,31 @@ def structure_of(run, p):
                 break
         if same:
             return i
+    if run.structures.flagged >= 0 and has_independent_rows(run, p):
+        return run.structures.flagged
     for k in range(bits.size):
         events.wanted[k] = p[bits[k]]
+    run.structures.dependent = 1 if run.structures.flagged >= 0 else 0
     return -1
+
+
+@compiled
+def has_independent_rows(run, p):
+    """True if the active rows of the flagged structure do not depend on each other at the trial state."""
+    structures, bits, s = run.structures, run.program.bits, run.scratch
+    same = True
+    for k in range(bits.size):
+        same = same and structures.confirmed[k] == p[bits[k]]
+    if same:
+        return True
+    k = run.kernels[structures.flagged]
+    s.t[0] = run.state.time
+    call.factor(k, s, run.trial.x, p, s.F)
+    if not s.F[k.last] > INDEPENDENT:
+        return False
+    for m in range(bits.size):
+        structures.confirmed[m] = p[bits[m]]
+    return True
 
 
 @compiled
