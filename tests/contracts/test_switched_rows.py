@@ -28,11 +28,8 @@ def linked_balls():
 
 
 STRUCTURES = {
-    "free": (),
-    "one contact": ("floor-loose",),
-    "contacts": ("floor-ball", "floor-loose", "rough-loose"),
+    "contacts": ("floor-ball", "floor-loose", "rough-loose", "stop"),
     "weld": ("weld", "floor-ball"),
-    "stop": ("stop", "floor-loose"),
 }
 
 

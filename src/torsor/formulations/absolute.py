@@ -31,6 +31,7 @@ from .algebra.factorisation import (
     column,
     correction,
     ldl_solver,
+    refined,
     sparse_ldl,
     spreading,
 )
@@ -145,7 +146,8 @@ class Absolute(Formulation):
                 return Minv @ f, ca.SX(0, 1)
 
             return ca.SX.ones(1), lambda F: Solvers(free, lambda b: (no_change, b), over_mass=over_mass)
-        S = add_inactive(ca.sparsify(G @ Minv @ G.T), self.activity(self.keep))
+        activity, softness = self.activity(self.keep), self.softness(self.keep)
+        S = add_inactive(ca.sparsify(G @ Minv @ G.T), activity, softness)
         D, LT, order = sparse_ldl(S)
         diagonal = ca.diag(S)[order]
         inverse = ca.if_else(D > PIVOT_RATIO_SINGULAR * diagonal, 1 / D, 0)
@@ -154,7 +156,8 @@ class Absolute(Formulation):
         def read(F):
             entries, lower, pivots, _ = ca.vertsplit(F, np.cumsum([0, G.nnz(), LT.nnz(), len(order), 1]).tolist())
             stored_G = ca.SX(G.sparsity(), entries)
-            solve = ldl_solver(ca.SX(LT.sparsity(), lower) + ca.SX.eye(len(order)), pivots, order)
+            soft_solve = ldl_solver(ca.SX(LT.sparsity(), lower) + ca.SX.eye(len(order)), pivots, order)
+            solve = refined(soft_solve, lambda x: stored_G @ (Minv @ (stored_G.T @ x)) + (1 - activity) * x, softness)
 
             def accelerations(gamma):
                 lam = solve(gamma - stored_G @ (Minv @ f))  # (2)
@@ -168,7 +171,7 @@ class Absolute(Formulation):
         return replace_conditioning(self, factor, G), read
 
     def least_change(self, rows):
-        return correction(active_jacobian(self, rows), self.inverse_mass(), self.activity(rows))
+        return correction(active_jacobian(self, rows), self.inverse_mass(), self.activity(rows), self.softness(rows))
 
     def power(self, lam, a):
         imposed = ca.substitute(

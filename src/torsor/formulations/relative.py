@@ -239,7 +239,7 @@ class Relative(Transmission):
                 return self.free_accelerations(), ca.SX(0, 1)
 
             return ca.SX.ones(1), lambda F: Solvers(free, lambda b: (ca.SX.zeros(self.v.shape[0]), b))
-        factor = Factor(G, self.mass_matrix(), self.row_units(), self.activity(self.keep))
+        factor = Factor(G, self.mass_matrix(), self.row_units(), self.activity(self.keep), self.softness(self.keep))
 
         def read(F):
             stored_G, solve, over_mass = factor.read(F)
@@ -257,7 +257,7 @@ class Relative(Transmission):
         return replace_conditioning(self, factor.vector(), G), read
 
     def least_change(self, rows):
-        factor = Factor(active_jacobian(self, rows), self.mass_matrix(), self.row_units(rows), self.activity(rows))
+        factor = Factor(active_jacobian(self, rows), self.mass_matrix(), self.row_units(rows), self.activity(rows), self.softness(rows))
         G, solve, over_mass = factor.read(factor.vector())
         return lambda residual: ca.densify(-over_mass(G.T @ solve(residual)))
 

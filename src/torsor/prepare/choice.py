@@ -24,6 +24,7 @@ class Choice:
     unit        unit of length
     units       units of rows, by label
     needs       kernels that the method requires beyond those of every run; `SHARE`: redundant constraints share loads
+    soft        True: such kernels serve structures whose active rows depend on each other, too
     flagged     True: `keep` contains the rows of all constraints that events switch, and kernels read from p which are active
     """
 
@@ -37,6 +38,7 @@ class Choice:
     units: tuple
     needs: tuple = ()
     flagged: bool = False
+    soft: bool = False
 
     @classmethod
     def from_formulation(cls, f, map, baumgarte, needs=()):
@@ -85,6 +87,7 @@ class Choice:
         f.shares = self.shares
         for side in {id(x): x for x in (f, getattr(f, "absolute", f))}.values():
             side.flagged = self.flagged
+            side.soft = self.soft
         return f
 
 

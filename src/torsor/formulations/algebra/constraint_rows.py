@@ -22,6 +22,9 @@ from .lie_derivative import rate, velocities
 from .scales import Scales
 
 
+SOFTNESS = 1e-7  # compliance of contacts and friction in flagged kernels, over the diagonal entry of S
+
+
 @dataclass(frozen=True)
 class Row:
     """One scalar constraint equation: its constraint, its index there, and the direction that it blocks."""
@@ -113,6 +116,7 @@ class RowsInUse(ABC):
     turns       angles that are counted over full turns: (joint, index of the coordinate)
     released    identities of the constraints that are not active
     flagged     True if the rows in use include those of all constraints that events switch; kernels read from p which are active
+    soft        True if these kernels also serve structures whose active rows depend on each other (`softness`)
     dependent   dependent velocities, in formulations that split velocities
     metric      of projections: "mass", "plain", "pseudoinverse", ("own", key of a projection, its options, digest of its source),
                 or the dependent coordinates for positions and velocities
@@ -128,6 +132,7 @@ class RowsInUse(ABC):
     absolute: Any
     watches = False  # True if the last entry of the factor measures the conditioning of the dependent velocities
     flagged = False
+    soft = False
     shares = False  # True if redundant constraints share loads: `formulations/graphs/reaction_sharing.py`
     conjugate = False  # True if the state contains momenta instead of velocities
 
@@ -181,6 +186,15 @@ class RowsInUse(ABC):
         for memory in constraint_switches(constraint, self.model):
             flag *= memory.symbol
         return flag
+
+    def softness(self, rows):
+        """Relative compliance of each of these rows if `soft` is set: `SOFTNESS` for those of contacts and friction; else None.
+
+        Contacts and friction may depend on each other and on other rows. With some compliance their multipliers are unique.
+        """
+        if not self.soft or not any(self.rows[k].constraint.intermittent for k in rows):
+            return None
+        return ca.DM([SOFTNESS if self.rows[k].constraint.intermittent else 0.0 for k in rows])
 
     def position_rows(self):
         """Positions, within the rows in use, of the rows at position level."""

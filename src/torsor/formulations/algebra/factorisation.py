@@ -20,18 +20,21 @@ class Factor:
 
     units      units of the rows of G, in which their pivots are compared
     activity   F: 1 for each active row, 0 for others, which are zero in G; None if all are active. S becomes S + I − F   (2)
+    softness   relative compliance of the rows, as in `add_inactive`
     """
 
-    def __init__(self, G, M, units, activity=None):
+    def __init__(self, G, M, units, activity=None, softness=None):
         n = M.shape[0]
         self.order = list(range(n))[::-1]  # tips before roots: no fill
         self.G, self.n = G, n
         self.D, self.LT, _ = ca.ldl(M[self.order, self.order], False)
         Y = ca.sparsify(ca.solve((self.LT + ca.SX.eye(n)).T, ca.sparsify(G[:, self.order].T)))
-        S = add_inactive(ca.sparsify(Y.T @ (Y * ca.repmat(1 / self.D, 1, Y.shape[1]))), activity)  # (2)
+        S = add_inactive(ca.sparsify(Y.T @ (Y * ca.repmat(1 / self.D, 1, Y.shape[1]))), activity, softness)  # (2)
+        self.softness = softness
         self.E, self.RT, self.row_order = sparse_ldl(S)
         self.squares = ca.DM((np.array(units, float) ** 2)[self.row_order])
         self.diagonal = ca.densify(ca.diag(S))[self.row_order] / self.squares
+        self.all_activity = activity
         self.activity = None if activity is None else activity[self.row_order]
 
     def vector(self):
@@ -59,8 +62,16 @@ class Factor:
             start += size
         mass = ca.SX(self.LT.sparsity(), pieces[1]) + ca.SX.eye(self.n)
         schur = ca.SX(self.RT.sparsity(), pieces[3]) + ca.SX.eye(self.G.shape[0])
-        solve_schur = ldl_solver(schur, pieces[4], self.row_order)
-        return ca.SX(self.G.sparsity(), pieces[0]), solve_schur, ldl_solver(mass, pieces[2], self.order)
+        G, over_mass = ca.SX(self.G.sparsity(), pieces[0]), ldl_solver(mass, pieces[2], self.order)
+        solve = ldl_solver(schur, pieces[4], self.row_order)
+        if self.softness is None:
+            return G, solve, over_mass
+        inactive = 1 - self.all_activity
+
+        def product(lam):
+            return G @ over_mass(G.T @ lam) + inactive * lam
+
+        return G, refined(solve, product, self.softness), over_mass
 
 
 def sparse_ldl(S):
@@ -114,12 +125,43 @@ def spreading(solve, spread):
     return velocity_change
 
 
-def add_inactive(S, activity):
-    """S + I − F: each inactive row of S, which is zero, becomes a row of the identity, so that its multiplier is zero.
+def add_inactive(S, activity, softness=None):
+    """S + I − F + C: each inactive row of S, which is zero, becomes a row of the identity, so that its multiplier is zero.
 
     activity   F, a column; None: S does not change
+    softness   C over the diagonal of S: the compliance of each row; None: zero
     """
-    return S if activity is None else ca.sparsify(S + ca.diag(1 - activity))
+    if activity is None:
+        return S
+    diagonal = 1 - activity if softness is None else 1 - activity + softness * ca.densify(ca.diag(S))
+    return ca.sparsify(S + ca.diag(diagonal))
+
+
+REFINEMENTS = 2  # steps of (3); each multiplies the effect of the compliance by C/(S + C)
+
+
+def refined(solve, product, softness):
+    """A function b → λ with S λ = b from one that solves with the compliance C, by iterative refinement:
+
+        λ ← λ + (S + C)⁻¹ (b − S λ)                                                                       (3)
+
+    It converges to the solution of S λ = b. Where S is singular and b consistent, that is the one with the least λᵀ C λ: dependent
+    contacts share their load like equally stiff ones. This is the proximal point method.
+
+    solve      b → (S + C)⁻¹ b
+    product    λ → S λ
+    softness   C over the diagonal of S; None: `solve` is returned
+    """
+    if softness is None:
+        return solve
+
+    def solution(b):
+        lam = solve(b)
+        for _ in range(REFINEMENTS):
+            lam = lam + solve(b - product(lam))  # (3)
+        return lam
+
+    return solution
 
 
 def zero_inactive(A, activity):
@@ -134,17 +176,22 @@ def zero_inactive(A, activity):
     return ca.SX(A.sparsity(), ca.vertcat(*entries)) if entries else A
 
 
-def correction(G, inverse_metric, activity=None):
+def correction(G, inverse_metric, activity=None, softness=None):
     """A function that maps a residual r to the least change that removes it, −W Gᵀ (G W Gᵀ)⁻¹ r, with the inverse metric W.
 
     The factorisation is part of the returned expression.
 
-    activity   of the rows of G, as in `add_inactive`; the residuals of inactive rows are zero
+    activity, softness   of the rows of G, as in `add_inactive`; the residuals of inactive rows are zero
     """
-    S = add_inactive(ca.sparsify(G @ inverse_metric @ G.T), activity)
+    S = add_inactive(ca.sparsify(G @ inverse_metric @ G.T), activity, softness)
     E, RT, order = sparse_ldl(S)
     reciprocals = ca.if_else(E > PIVOT_RATIO_SINGULAR * ca.diag(S)[order], 1 / E, 0)
-    solve = ldl_solver(RT + ca.SX.eye(S.shape[0]), reciprocals, order)
+    soft_solve = ldl_solver(RT + ca.SX.eye(S.shape[0]), reciprocals, order)
+
+    def product(lam):
+        return G @ (inverse_metric @ (G.T @ lam)) + (1 - activity) * lam
+
+    solve = refined(soft_solve, product, softness)
     return lambda residual: ca.densify(-(inverse_metric @ (G.T @ solve(residual))))
 
 
