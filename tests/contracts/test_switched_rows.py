@@ -82,7 +82,9 @@ def test_flagged_kernels_are_those_of_the_structure(key):
             dv, impulse = (np.array(x).ravel() for x in graphs["impulse"](0.0, q, p, F, r))
             positions, g = (np.array(x).ravel() for x in graphs["positions"](0.0, q, p, F))
             velocities, psi = (np.array(x).ravel() for x in graphs["velocities"](0.0, q, v, p, F))
-            along = np.array(graphs["along"](0.0, q, p, e)) if "along" in graphs else np.array(graphs["tangent"](p, F, e))
+            along = (
+                np.array(graphs["along"](0.0, q, p, e)) if "along" in graphs else np.array(graphs["tangent"](p, F, e))
+            )
             full = lambda x, k=rows_in_use: scatter(x, k, rows)
             shown = np.array(graphs["outputs"](0.0, q, v, p, a, lam)).ravel()
             tangent = np.array(graphs["tangent"](p, F, e)).ravel()

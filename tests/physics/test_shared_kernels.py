@@ -39,7 +39,9 @@ def height_of_a_ball(start, t):
 def built(monkeypatch):
     """Names of the kernels that are compiled, by call."""
     calls, build = [], prepare.kernels.build
-    monkeypatch.setattr(prepare.kernels, "build", lambda functions, **more: calls.append(list(functions)) or build(functions, **more))
+    monkeypatch.setattr(
+        prepare.kernels, "build", lambda functions, **more: calls.append(list(functions)) or build(functions, **more)
+    )
     return calls
 
 

@@ -71,7 +71,9 @@ class Formulation(RowsInUse):
 
     coordinates = ""  # the kind of coordinates, in a word
     tables = ""  # class kernels by which large systems run: "tree", "components"; none: they are one graph
-    switches = False  # True: kernels may read from p which rows are active (`activity`), so that one serves all structures
+    switches = (
+        False  # True: kernels may read from p which rows are active (`activity`), so that one serves all structures
+    )
     ranks = False  # True: threads and ranks can run parts of a large system
     estimated_cost: ClassVar[Callable | None] = (
         None  # count → (operations of an evaluation, cost of a run), see `prepare/cost.py`;

@@ -86,7 +86,9 @@ class Hierarchical(Relative):
                 free = {
                     body: self.to_state_symbols(inverse_masses[body] @ forces[own]) for body, own in columns.items()
                 }
-                added = gamma - active_part(self, self.stack_rows("gamma")[self.keep, :], self.keep)  # such as the terms of Baumgarte
+                added = gamma - active_part(
+                    self, self.stack_rows("gamma")[self.keep, :], self.keep
+                )  # such as the terms of Baumgarte
                 right = {
                     k: self.to_state_symbols(x) + (added[k] if isinstance(k, int) else 0)
                     for k, x in self._gamma.items()

@@ -64,7 +64,10 @@ class Kane(Relative):
                 return inverse @ mass_solver(M)(-(inverse.T @ self.bias())), ca.SX(0, 1)  # (3)
 
             return ca.SX.ones(1), lambda F: Solvers(free, lambda b: (ca.SX.zeros(n), b))
-        factor, stored = Factor(ca.sparsify(G @ inverse), M, self.row_units(), self.activity(self.keep), self.softness(self.keep)), column(inverse)
+        factor, stored = (
+            Factor(ca.sparsify(G @ inverse), M, self.row_units(), self.activity(self.keep), self.softness(self.keep)),
+            column(inverse),
+        )
 
         def read(F):
             own = ca.SX(inverse.sparsity(), F[: stored.shape[0]])

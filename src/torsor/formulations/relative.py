@@ -257,7 +257,13 @@ class Relative(Transmission):
         return replace_conditioning(self, factor.vector(), G), read
 
     def least_change(self, rows):
-        factor = Factor(active_jacobian(self, rows), self.mass_matrix(), self.row_units(rows), self.activity(rows), self.softness(rows))
+        factor = Factor(
+            active_jacobian(self, rows),
+            self.mass_matrix(),
+            self.row_units(rows),
+            self.activity(rows),
+            self.softness(rows),
+        )
         G, solve, over_mass = factor.read(factor.vector())
         return lambda residual: ca.densify(-over_mass(G.T @ solve(residual)))
 

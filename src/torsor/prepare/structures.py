@@ -122,7 +122,9 @@ class Structures:
         rows = numeric_formulation_of(self.derivation, self.system).rows
         keep = tuple(k for k in structure.choice.keep if not rows[k].constraint.intermittent)
         flagged = structure.choice.flagged
-        choice = replace(structure.choice, keep=keep, released=(), dependent=(), metric="mass", needs=(), flagged=flagged)
+        choice = replace(
+            structure.choice, keep=keep, released=(), dependent=(), metric="mass", needs=(), flagged=flagged
+        )
         return self.derivation.library(choice, contact_kernels)
 
     def key_of(self, p):

@@ -21,7 +21,6 @@ from ...lookup.lookup_calls import plain
 from .lie_derivative import rate, velocities
 from .scales import Scales
 
-
 SOFTNESS = 1e-7  # compliance of contacts and friction in flagged kernels, over the diagonal entry of S
 
 

@@ -102,7 +102,10 @@ def pulls(run, i):
         rounding = max(rounding, abs(trial.impulses[m]) * units[m])
     rounding *= NEAR
     for contact in run.program.onesided:
-        if place_of(run, i, contact.row, run.trial.p) >= 0 and trial.impulses[contact.row] * units[contact.row] < -rounding:
+        if (
+            place_of(run, i, contact.row, run.trial.p) >= 0
+            and trial.impulses[contact.row] * units[contact.row] < -rounding
+        ):
             trial.p[contact.place] = 0.0
             for m in range(events.struck):
                 if trial.struck[m].place == contact.place:
