@@ -21,7 +21,7 @@ from .look.run_request import Options, checked_run, refuse_certificate
 from .methods.integrator import integrator_of
 from .methods.projections import Projection
 from .model.model import Model
-from .parallel.ranks import Ranks, ranks_of, refuse_with_ranks
+from .parallel.ranks import SINGLE_RANK, Ranks, ranks_of, refuse_with_ranks
 from .parallel.threads import run_together, validate_thread_count
 from .prepare.prepare import changes_structure
 from .prepare.system import System
@@ -94,8 +94,8 @@ def simulate(
         return _by_ranks(ranks_of(ranks), request, (threads, certify, checkpoint), progress)
     task, times = request()
     refuse_certificate(task, certify, checkpoint)
-    if validate_thread_count(threads, certify, checkpoint) > 1:
-        return run_together(threads, lambda one: _together(replace(task, ranks=one), times[:], progress))
+    if validate_thread_count(threads, checkpoint) > 1:
+        return run_together(threads, lambda one: _together(replace(task, ranks=one), times[:], progress, certify))
     if checkpoint is not None or checkpoint_interval is not None:
         return _checkpointed(task, times, checkpoint, (checkpoint_every, checkpoint_interval), progress)
     system, data = _carried_out(task, times[:], model.name, progress)
@@ -134,29 +134,36 @@ def _by_ranks(ranks, request, others, progress):
     to rank 0, fails on all of them."""
     with ranks.together():
         (task, times), (threads, certify, checkpoint) = request(), others
-        refuse_with_ranks(threads, certify, checkpoint)
-        ranks.refuse_different(run_facts(task, times[:]))
-        return _carried_out_together(replace(task, ranks=ranks), times[:], progress)
+        refuse_certificate(task, certify, checkpoint)
+        refuse_with_ranks(threads, checkpoint)
+        ranks.refuse_different(run_facts(task, times[:]) | {"certify": f"{bool(certify)}"})
+        return _carried_out_together(replace(task, ranks=ranks), times[:], progress, certify)
 
 
-def _together(task, times, progress):
+def _together(task, times, progress, certify):
     """The result of a run by threads, on the first; None on all others. What fails on one fails on all of them."""
     with task.ranks.together():
-        return _carried_out_together(task, times, progress)
+        return _carried_out_together(task, times, progress, certify)
 
 
-def _carried_out_together(task, times, progress):
-    system, data = _carried_out(task, times, task.model.name, progress if task.ranks.rank == 0 else False)
-    return None if data is None else task.warn_if_inaccurate(task.judged(system, data, data.sizes["time"]), 4)
+def _carried_out_together(task, times, progress, certify):
+    progress = progress if task.ranks.rank == 0 else False
+    system, data = _carried_out(task, times, task.model.name, progress)
+    if data is not None:
+        data = task.warn_if_inaccurate(task.judged(system, data, data.sizes["time"]), 4)
+    return _certified(task, times, system, data, progress) if certify else data
 
 
 def _certified(task, times, system, data, progress):
-    """A result with its errors, measured by a second run."""
-    if "interrupted_by" in data.attrs:
+    """A result with its errors, measured by a second run. Ranks run it together; data is None on all but the first."""
+    ranks = SINGLE_RANK if task.ranks is None else task.ranks
+    if ranks.any(data is not None and "interrupted_by" in data.attrs):
         return data
     tolerance, step = certificate.finer(task.tolerance, task.step)
     second, began, trouble = replace(task, tolerance=tolerance, step=step), clock.perf_counter(), None
     _, other = _carried_out(second, certificate.refined(times), f"{task.model.name}, second run", progress)
+    if other is None:  # the first rank has it
+        return None
     try:
         other = second.judged(system, other, other.sizes["time"])
     except RunError as error:

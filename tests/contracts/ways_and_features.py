@@ -328,6 +328,8 @@ RUNNERS = {
 def difference(feature, way, found):
     """The largest difference from the small serial run, relative to each variable."""
     expected = truth(feature, formulation_of(way))
+    missing = [name for name in expected if name not in found and way != "Simulation"]
+    assert not missing, f"variables {missing} are missing"
     worst = 0.0
     for name, values in found.items():
         if name in expected and values.dtype.kind == "f" and values.shape == expected[name].shape:

@@ -129,7 +129,7 @@ def test_divergence_is_told_on_all_ranks():
             {"method": "implicit-midpoint", "step": 0.01},
             "method 'implicit-midpoint' is not supported with threads; use one of",
         ),
-        (2, {"certify": True}, "not together with certify"),
+        (2, {"checkpoint": "run"}, "not together with a checkpoint"),
     ],
 )
 def test_what_ranks_cannot_run_is_refused(count, options, told):

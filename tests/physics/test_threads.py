@@ -51,7 +51,7 @@ def test_what_threads_cannot_run(monkeypatch):
     with pytest.raises(OptionError, match="projection .* is not supported with threads"):
         ts.simulate(bush(), **SHORT, threads=2, projection="post")
     with pytest.raises(OptionError, match="not together with"):
-        ts.simulate(bush(), **SHORT, threads=2, certify=True)
+        ts.simulate(bush(), **SHORT, threads=2, checkpoint="run")
 
 
 def test_numbers_that_threads_tell_each_other():

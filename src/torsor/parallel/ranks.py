@@ -170,9 +170,9 @@ def ranks_of(option):
     return world()
 
 
-def refuse_with_ranks(threads, certify, checkpoint):
+def refuse_with_ranks(threads, checkpoint):
     """Raise an error for options of `simulate` that a run by ranks does not support."""
-    if certify or checkpoint is not None:
-        raise OptionError("ranks: not together with certify or a checkpoint")
+    if checkpoint is not None:
+        raise OptionError("ranks: not together with a checkpoint")
     if threads != 1:
         raise OptionError("threads: not together with ranks; start as many ranks as there are processors")

@@ -90,12 +90,12 @@ class Threads(Ranks):
         super().check()
 
 
-def validate_thread_count(threads, certify, checkpoint):
+def validate_thread_count(threads, checkpoint):
     """Validate the options of a run by threads. Returns the number of threads."""
     if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
         raise OptionError(f"threads must be a whole number of at least 1, got {threads!r}")
-    if threads > 1 and (certify or checkpoint is not None):
-        raise OptionError("threads: not together with certify or a checkpoint; set threads=1")
+    if threads > 1 and checkpoint is not None:
+        raise OptionError("threads: not together with a checkpoint; set threads=1")
     processors = os.cpu_count() or 1
     if threads > processors:
         raise OptionError(f"threads must not be more than this machine's processors, {processors}, got {threads}")

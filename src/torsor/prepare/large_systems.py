@@ -60,17 +60,19 @@ def load_or_prepare(model, formulation, map, baumgarte, t, signals, values):
     return model.derived["large"][1]
 
 
-def prepare_system(plain, formulation, map, baumgarte, t, signals, ranks=SINGLE_RANK, values=None):
+def prepare_system(plain, formulation, map, baumgarte, t, signals, ranks=SINGLE_RANK, values=None, given=None):
     """The system of a large model, or of the share of a rank, and its kernels; None if its start must be computed in another
     way.
 
     values   of the parameters that are inputs of the kernels, by name
+    given    q and v of the links at the start, and p; None: those of the model
     """
     from ..start import large_start as start  # imported here because most models do not need it
 
     model = plain.model
     tree = plain.tree
-    given = start.given_link_state(plain.tree)
+    requested = given is not None
+    given = given if requested else start.given_link_state(plain.tree)
     if not ranks.all(given is not None):
         return None
     sizes = scales(model, *plain.whole.tree.measured())
@@ -88,10 +90,10 @@ def prepare_system(plain, formulation, map, baumgarte, t, signals, ranks=SINGLE_
     system = describe_large_system(passes, sizes, parts, choice, t, signals)
     inputs = len(model.inputs)
     p = np.zeros(state.p)
-    p[:inputs] = model.input_values(values if model.parameters else {})
+    p[:inputs] = given[2][:inputs] if requested else model.input_values(values if model.parameters else {})
     x = state.join_blocks(given[0], given[1], p)
     velocities = start.given_body_velocities(tree)
-    if ranks.any(start.jointed_bodies_have_velocities(tree, velocities)):
+    if not requested and ranks.any(start.jointed_bodies_have_velocities(tree, velocities)):
         adopted = kernels.build({"adopted": passes.adopted()})["adopted"]
         x = start.adopt_body_velocities(adopted, built["outputs"], passes, x, p, velocities)
         if not ranks.all(x is not None):

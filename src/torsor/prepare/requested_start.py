@@ -219,7 +219,9 @@ class Starts:
         named = {label.rpartition("[")[0] or label for label in [*request.coordinates, *request.rates]}
         joints = {name: (coordinates[places[name]], rates[places[name]]) for name in named}
         q, v = large_start.requested_link_state(plain.tree, np.array(own.q), np.array(own.v), joints, request.bodies)
-        return replace(own, t=t, q=q.tolist(), v=v.tolist(), changes=[])
+        p, state_places = np.array(own.p), dict(own.states)
+        p[[state_places[name] for name in request.states]] = list(request.states.values())
+        return replace(own, t=t, q=q.tolist(), v=v.tolist(), p=p.tolist(), changes=[])
 
     def _with_same_kernels(self, numeric, t, q, v, p):
         """The system at a start and its kernels, if they do not depend on a choice: they are the same for every start."""

@@ -8,17 +8,23 @@ runs the equations of its own share and of the trunk, which is common to all ran
 import ctypes
 import json
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 
+from .. import kernels
 from ..errors import OptionError
 from ..formulations.algebra.scales import Scales
 from ..formulations.graphs.outputs import layout
 from ..formulations.tables import tree_schedule
+from ..formulations.tables.expression_passes import OutputPlaces, add_expressions
 from ..formulations.tables.gather_outputs import Gathering
 from ..formulations.tables.rank_system import PartSystem
+from ..formulations.tables.schedule import Schedule
 from ..formulations.tables.shares import shares
+from ..formulations.tables.system_passes import input_place, places_of_inputs
+from ..formulations.tables.tree_schedule import block_offsets
 from ..methods.status_codes import FINISHED
 from ..parallel.ranks import RankLost
 from ..prepare import large_systems, table_support
@@ -29,7 +35,7 @@ from .runner import Runner
 
 REQUIREMENTS = (
     "{}s need a model of more than {} bodies that consists of bodies, joints, constraints at position "
-    "level between two bodies, forces and gravity, all given by numbers: no recorded signals, events, states, moving grounds"
+    "level between two bodies, forces and gravity, all given by numbers: no events, controllers, moving grounds"
 )
 LARGEST_EXCHANGE = 16  # numbers on which loops agree at once
 
@@ -41,13 +47,13 @@ class Part:
         self.ranks = ranks
         self.model = task.model
         self.owner = f"model {task.model.name!r}"
+        self.signals = dict(task.model.signals) | task.signals
         whole = self._numeric_system(task)
         self.shares = shares(ranks.count, whole.tree.parents, whole.merged, whole.forced.tolist(), self.owner)
         self.own = PartSystem(whole, self.shares, ranks.rank, ranks.count)
         ranks.shares = [self._describe_share(rank) for rank in range(ranks.count)]
-        result = large_systems.prepare_system(
-            self.own, self.formulation, task.map, task.projection.baumgarte, 0.0, {}, ranks
-        )
+        options = self.formulation, task.map, task.projection.baumgarte, 0.0, {}, ranks, task.values()
+        result = large_systems.prepare_system(self.own, *options, given=self._requested_start(task))
         if result is None:
             raise OptionError(
                 f"{self.owner}: {self.ranks.word}s need a start that satisfies the constraints: give it joint by joint, or by "
@@ -57,6 +63,9 @@ class Part:
         self.gathering = Gathering(self.own)
         self.targets = ranks.to_first(self.gathering.target)
         self.whole_system = self._describe_whole(whole)
+        self.signal_values = (
+            SignalValues(whole, self.system, self.signals) if ranks.rank == 0 and self.signals else None
+        )
 
     def _numeric_system(self, task):
         """The numeric system of the whole model. Refuses models and options that ranks do not support."""
@@ -72,25 +81,35 @@ class Part:
                 f"{self.owner}: projection {task.projection!r} is not supported with {self.ranks.word}s; use 'least-squares' (in "
                 "the mass metric), 'baumgarte' or 'none'"
             )
-        signals = dict(task.model.signals) | task.signals
-        bare, _ = large_systems.fix_parameters(task.model, {}, task.values())
-        reason = f"signal {next(iter(signals))!r} is recorded" if signals else table_support.first_change(task.model)
-        reason = reason or table_support.reason_against(bare, self.formulation, {})
+        bare, self.signals = large_systems.fix_parameters(task.model, self.signals, task.values())
+        reason = table_support.first_change(task.model)
+        reason = reason or table_support.reason_against(bare, self.formulation, self.signals)
         if reason:
             requirements = REQUIREMENTS.format(self.ranks.word, tree_schedule.tables_above())
             raise OptionError(f"{self.owner} cannot be run by {self.ranks.word}s: {requirements}; here, {reason}")
-        return large_systems.system_of(bare, self.formulation, {})
+        return large_systems.system_of(bare, self.formulation, self.signals)
+
+    def _requested_start(self, task):
+        """q, v and p of this share at the start that the user gives, computed by rank 0 from the whole system; None: that of the
+        model."""
+        if task.start is None:
+            return None
+        q, v, p = self.ranks.gather(task.start_by_one_rank(self.formulation) if self.ranks.rank == 0 else None)[0]
+        own, tree = self.own, self.own.whole.tree
+        return q[own.indices_of_links(tree.sizes("size"))], v[own.indices_of_links(tree.sizes("dimension"))], p
 
     def _describe_whole(self, whole):
         """The whole system, as results show it."""
         own, rows = self.system, whole.loop_rows
         sizes = [int(whole.tree.sizes(what).sum()) for what in ("size", "dimension")]
-        passes = SimpleNamespace(system=whole, tree=whole.tree, layout=Layout(*sizes, 0), turns=[])
+        state = Layout(*sizes, len(whole.model.inputs), own.state.states)
+        passes = SimpleNamespace(system=whole, tree=whole.tree, layout=state, turns=[])
         choice = replace(own.choice, keep=tuple(range(rows)))
         system = large_systems.describe_large_system(
-            passes, Scales(**own.scales), layout(whole.shown, rows, []), choice, own.t, {}
+            passes, Scales(**own.scales), layout(whole.shown, rows, self.signals), choice, own.t, self.signals
         )
         large_systems.add_redundancy(system, whole, self.own.redundancy)
+        system.p = own.p[: len(whole.model.inputs)]
         return system
 
     def _describe_share(self, rank):
@@ -100,6 +119,34 @@ class Part:
         names = list(dict.fromkeys(name.split(".")[0] for name in bodies))
         some = ", ".join(names[:3]) + (f" … {names[-1]}" if len(names) > 3 else "")
         return f"{len(bodies)} bodies of {some}"
+
+
+class SignalValues:
+    """Computes the recorded signals from the outputs of the whole system, on rank 0.
+
+    whole     the whole system
+    system    description of the share of this rank: its states and p contain the inputs
+    signals   expressions by name; their values are the last outputs
+    """
+
+    def __init__(self, whole, system, signals):
+        self.first = sum(size for _, size in layout(whole.shown, whole.loop_rows, []))
+        places = partial(input_place, places_of_inputs(whole.model), system.state)
+        passes = SimpleNamespace(system=whole, input_place=places)
+        takes = {"t": 1, "x": system.state.x, "p": len(system.p), "row": self.first}
+        schedule = Schedule("signals", takes, {"signal": len(signals)})
+        parts = layout(whole.shown, whole.loop_rows, [])
+        offsets = dict(zip([name for name, _ in parts], block_offsets([size for _, size in parts])))
+        add_expressions(
+            schedule, signals.values(), OutputPlaces(passes, "row", offsets), "signal", np.arange(len(signals))
+        )
+        self.kernel = kernels.build({"signals": schedule})["signals"]
+
+    def add(self, times, x, p, outputs):
+        """Write the signals at some times into the outputs."""
+        for k, t in enumerate(times):
+            row = np.ascontiguousarray(outputs[k, : self.first])
+            outputs[k, self.first :] = self.kernel(np.array([t]), x[k], p[k], row)[0]
 
 
 class RankRunner(Runner):
@@ -156,7 +203,8 @@ class RankRunner(Runner):
 
     def begin(self, times, last=True):
         super().begin(times, last)
-        self.gathered = np.zeros((len(times), self.part.gathering.size)) if self.ranks.rank == 0 else None
+        size = self.part.gathering.size + len(self.part.signals)
+        self.gathered = np.zeros((len(times), size)) if self.ranks.rank == 0 else None
 
     def _evaluate_new_outputs(self):
         new = slice(self.outputs_evaluated, self.written)
@@ -169,6 +217,8 @@ class RankRunner(Runner):
         if parts is not None:
             for target, own in zip(self.part.targets, parts):
                 self.part.gathering.into(self.gathered[new], own, target)
+            if self.part.signal_values is not None:
+                self.part.signal_values.add(self.times[new], self.out.x[new], self.out.p[new], self.gathered[new])
             self._find_undefined(self.times[new], self.gathered[new])
         self.outputs_evaluated = new.stop
 

@@ -4,7 +4,7 @@ import gc
 import json
 import warnings
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -194,10 +194,6 @@ class Task:
         """Prepare the part of this rank. Returns the whole system, which results show, and the runner of the part."""
         from .rank_runner import Part, RankRunner
 
-        if self.start is not None:
-            raise OptionError(
-                f"model {self.model.name!r}: `start=` is not supported with {self.ranks.word}s; set the start in the model"
-            )
         if self.method == auto_method.AUTO:
             self.method = auto_method.EXPLICIT
             self.method_reason = f"{self.ranks.word}s run it"
@@ -219,6 +215,13 @@ class Task:
         refuse_too_fast_start(self.model, part.system, self.until, self.ranks)
         runner = RankRunner(part, self.method, self.step, self.tolerance, self.projection, self.until)
         return part.whole_system, runner.set_breakpoints(breakpoints_of(self.model))
+
+    def start_by_one_rank(self, formulation):
+        """q, v and p of the whole system at the start that the user gives, computed without other ranks."""
+        alone = replace(self, ranks=None, formulation=formulation)
+        _, system, built = alone._derive_system()
+        system, _ = Starts(alone, system, built, (*alone._kernel_options(), alone.needs())).at(alone.start)
+        return np.array(system.q), np.array(system.v), np.array(system.p)
 
     def blame(self, reach, t, bodies, p):
         """Elements that are not numbers at a state or up to `reach` seconds later, as the end of a message; empty if all are.

@@ -4,10 +4,15 @@ Bodies whose motion all ranks compute come first, then those of the share. Joins
 For the joins of the trunk, a subtree of any share is a part whose D and r come from its rank by an exchange (`join_passes.py`).
 """
 
+from functools import cached_property
 from typing import NamedTuple
 
+import casadi as ca
 import numpy as np
 
+from ...errors import OptionError
+from ...joints import Joint
+from ...model.include import owners_in
 from .elimination_order import Sort
 from .numeric_system import NumericSystem, OutputElements
 from .numeric_tree import NumericTree
@@ -136,6 +141,28 @@ class PartSystem(NumericSystem):
             [[local[b] for b in joins.border_of(j)] for j in shares.roots],
         )  # fmt: skip
 
+    @cached_property
+    def owners_of_states(self):
+        """For each of the user's states the rank that computes its rate."""
+        owners = [self._owner_of_state(state) for state in self.model.states]
+        return np.array(owners, int)
+
+    def _owner_of_state(self, state):
+        """The rank that knows all bodies and joints in the rate of a state; rank 0 if all ranks do."""
+        whole, shares = self.whole, self.shares
+        links = [
+            whole.link_in_rn(element) if isinstance(element, Joint) else whole.link_of_body[id(element)]
+            for element, name in owners_in(self.model, ca.SX(state.rate))
+            if name != "symbol"
+        ]
+        ranks = sorted({int(shares.bodies[k]) for k in links if not shares.known[k]})
+        if len(ranks) > 1:
+            raise OptionError(
+                f"state {state.name!r}: its rate depends on bodies of several shares, those of ranks {ranks}; run the model with "
+                "fewer ranks or threads, or with one"
+            )
+        return ranks[0] if ranks else 0
+
     @property
     def merged(self):
         """The joins of this rank, then those of the trunk."""
@@ -167,18 +194,18 @@ class PartSystem(NumericSystem):
     def state_of_whole(self):
         """Indices of the state of this part in the state of the whole system."""
         tree = self.whole.tree
-        q, v = (self._indices_of_links(tree.sizes(what)) for what in ("size", "dimension"))
+        q, v = (self.indices_of_links(tree.sizes(what)) for what in ("size", "dimension"))
         q_size, v_size = (int(tree.sizes(what).sum()) for what in ("size", "dimension"))
         return np.concatenate([q, q_size + v, [q_size + v_size]])
 
     def rate_of_whole(self):
         """Indices of the rate of the state of this part in that of the whole system."""
         sizes = self.whole.tree.sizes("dimension")
-        v = self._indices_of_links(sizes)
+        v = self.indices_of_links(sizes)
         n = int(sizes.sum())
         return np.concatenate([v, n + v, [2 * n]])
 
-    def _indices_of_links(self, sizes):
+    def indices_of_links(self, sizes):
         return block_indices(block_offsets(sizes)[self.links_of_whole], sizes[self.links_of_whole])
 
     def rows_of_loops(self):

@@ -50,7 +50,7 @@ class Passes:
         angular = [
             (k, [i for i in range(c.dof) if c.angular[i]]) for k, c in enumerate(system.loops) if isinstance(c, Joint)
         ]
-        self.input_places = {s.element_hash(): k for k, s in enumerate(system.model.inputs)}
+        self.input_places = places_of_inputs(system.model)
         first = len(self.input_places) + block_offsets([len(own) for _, own in angular])
         self.angle_offsets = dict(zip([k for k, _ in angular], first))
         self.turns = [(system.loops[k], i) for k, own in angular for i in own]
@@ -70,9 +70,7 @@ class Passes:
 
     def input_place(self, symbol):
         """Vector and offset of the value of a parameter, memory or state."""
-        k = self.input_places[symbol.element_hash()]
-        states = self.layout.states
-        return ("x", self.layout.q + self.layout.v + 1 + states.index(k)) if k in states else ("p", k)
+        return input_place(self.input_places, self.layout, symbol)
 
     def gather_inputs(self, s, lists):
         """Append copies of inputs, a contiguous block for each list of symbols. Returns the offsets of the blocks."""
@@ -98,8 +96,18 @@ class Passes:
         owners = owners_in(self.system.model, ca.vertcat(*map(ca.SX, rates)))
         if motion is None and any(isinstance(element, Placed) for element, _ in owners):
             motion = self.motion(s)
-        first = 2 * self.layout.v + 1
-        add_expressions(s, rates, MotionPlaces(self, motion), "xdot", first + np.arange(len(states)))
+        places = MotionPlaces(self, motion)
+        target = 2 * self.layout.v + 1 + np.arange(len(states))
+        if self.system.cut is None:
+            add_expressions(s, rates, places, "xdot", target)
+            return
+        owners = self.system.owners_of_states
+        first = s.room(len(states))
+        at = first + np.argsort(np.argsort(owners, kind="stable"))  # rates are exchanged in the order of the ranks
+        own = np.flatnonzero(owners == self.system.cut.rank)
+        add_expressions(s, [rates[k] for k in own.tolist()], places, "memory", at[own])
+        s.exchange("memory", first, np.bincount(owners, minlength=self.system.cut.ranks).tolist())
+        call_in_blocks(s, lambda x: x, ["memory", "xdot"], [at, target])
 
     # offsets of constants
 
@@ -301,6 +309,18 @@ class Passes:
             vectors = ["memory", "memory", "constants", "p", output]
             s.call(functions, vectors, kinds[first:][chosen], [*ends.T, frames, at, at])
         return s
+
+
+def input_place(places, layout, symbol):
+    """Vector and offset of the value of a parameter, memory or state; places: indices in p by the hash of the symbol."""
+    k = places[symbol.element_hash()]
+    states = layout.states
+    return ("x", layout.q + layout.v + 1 + states.index(k)) if k in states else ("p", k)
+
+
+def places_of_inputs(model):
+    """Indices of parameters, memories and states in p, by the hash of their symbols."""
+    return {s.element_hash(): k for k, s in enumerate(model.inputs)}
 
 
 def running_sums(targets, sums, after):
