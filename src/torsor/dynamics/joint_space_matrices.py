@@ -15,7 +15,7 @@ import casadi as ca
 from ..elements.quantity import time
 from ..errors import OptionError
 from ..formulations.algebra import recursions
-from ..formulations.algebra.factorisation import Factor
+from ..formulations.algebra.factorisation import Factor, mass_solver
 from ..formulations.algebra.lie_derivative import split_linear_angular, stack_linear_angular
 from ..formulations.graphs.run_kernels import eliminate_common_subexpressions
 from ..lie import se3
@@ -115,7 +115,7 @@ def coriolis(f):
         )
         gyro = -ca.skew(body.inertia @ (angular @ f.v))
         total += body.mass * (linear.T @ linear_rate) + angular.T @ (body.inertia @ angular_rate + gyro @ angular)
-    return total
+    return total + f.coriolis_of_coupled_rotors()
 
 
 def _split_by_link(f, x):
@@ -135,6 +135,8 @@ def _gravity_forces(f):
 
 def _forward_dynamics(f, tau):
     """v̇ under the model's forces and additional joint forces τ, with the constraints satisfied."""
+    if not f.keep and f.coupled:
+        return mass_solver(f.mass_matrix())(tau - f.bias())
     if not f.keep:
         model_forces = f.driving()
         additional = _split_by_link(f, tau)

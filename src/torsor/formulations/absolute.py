@@ -10,7 +10,8 @@ factorisation:
     δq = −M⁻¹ Gᵀ S⁻¹ g,    δv = −M⁻¹ Gᵀ S⁻¹ ψ            least change in the mass metric            (3)
     e ← e − M⁻¹ Gᵀ S⁻¹ G e                               the part of an error that a projection leaves (4)
 
-and the impulses Λ = −S⁻¹ r with the jump δv = M⁻¹ Gᵀ Λ that changes G v by −r.
+and the impulses Λ = −S⁻¹ r with the jump δv = M⁻¹ Gᵀ Λ that changes G v by −r. Rotors along joint coordinates are further rows
+of S, which have a compliance (`algebra/rotor_inertia.py`), so that M⁻¹ remains block diagonal.
 
 A pivot that is negligible relative to its diagonal entry shows that the rank of G is lower at this configuration. Its
 multiplier is set to zero. The smallest ratio of pivot to diagonal is the last entry of the factor, so that a run can report it.
@@ -28,15 +29,17 @@ from .algebra.constraint_rows import derive
 from .algebra.factorisation import (
     PIVOT_RATIO_SINGULAR,
     add_inactive,
+    append_inertia,
     column,
     correction,
     ldl_solver,
+    pad_rows,
     refined,
     sparse_ldl,
-    spreading,
 )
 from .algebra.lie_derivative import rate, split_linear_angular, stack_linear_angular, velocities
 from .algebra.loads import Loads
+from .algebra.rotor_inertia import RotorInertia, inverse_product
 from .algebra.substitution import Substitution
 from .base import Formulation, Solvers
 from .graphs.assembly_measures import reachability_errors, smallest_cosines
@@ -74,6 +77,7 @@ class Absolute(Formulation):
         self.p = ca.vertcat(*model.inputs, *[j.turn[k] for j, k in self.turns])
         sizes = [velocities(b).shape[0] for b in model.bodies]
         self.offset = dict(zip([id(b) for b in model.bodies], np.cumsum([0, *sizes])))
+        self.rotors = RotorInertia(model, self.substitution)
         self.declare(derive(c, self.substitution) for c in model.constraints)
         self.loads = Loads(model, self.substitution)
 
@@ -94,7 +98,7 @@ class Absolute(Formulation):
         return ca.sparsify(ca.vertcat(*rows)) if rows else ca.SX(0, self.v.shape[0])
 
     def inverse_mass(self):
-        """M⁻¹, block diagonal."""
+        """M⁻¹ of the bodies, block diagonal, without rotors."""
         blocks = []
         for body in self.model.bodies:
             blocks.append(ca.diag(ca.repmat(1 / body.mass, 3, 1)))
@@ -104,13 +108,20 @@ class Absolute(Formulation):
                 blocks.append(ca.sparsify(inverse))
         return ca.diagcat(*blocks)
 
-    def mass_matrix(self):
-        """M, block diagonal."""
+    def mass_of_bodies(self):
+        """M of the bodies, block diagonal, without rotors."""
         blocks = [
             ca.diag(ca.repmat(b.mass, 3, 1)) if b.particle else ca.diagcat(b.mass * ca.SX.eye(3), b.inertia)
             for b in self.model.bodies
         ]
         return ca.sparsify(ca.diagcat(*blocks))
+
+    def mass_matrix(self):
+        """M: that of the bodies, and the inertia of rotors, which couples the two bodies of their joint."""
+        if not self.rotors:
+            return self.mass_of_bodies()
+        J = self.rotors.jacobian(self.v)
+        return ca.sparsify(self.mass_of_bodies() + J.T @ ca.diag(self.rotors.A) @ J)
 
     def applied_forces(self):
         return ca.vertcat(*[self.loads.on[id(body)] for body in self.model.bodies])
@@ -127,66 +138,88 @@ class Absolute(Formulation):
         return ca.vertcat(*forces)
 
     def bias(self):
-        return -self.forces()
+        if not self.rotors:
+            return -self.forces()
+        bias_of_rotors = self.rotors.A * self.rotors.rate_at_constant_velocities()
+        return self.rotors.jacobian(self.v).T @ bias_of_rotors - self.forces()
 
     # kernels
 
     def factorise(self, G):
-        """The column (G, L, D⁻¹, smallest ratio of a pivot to its diagonal) of (2), and a function that makes the solvers."""
-        Minv = self.inverse_mass()
+        """The column (G, E, L, D⁻¹, smallest ratio of a pivot to its diagonal) of (2), and a function that makes the solvers.
+
+        E   scaled rows of the rotors
+        """
+        W = self.inverse_mass()
         f = self.forces()
-
-        def over_mass(b):
-            return Minv @ b
-
-        if not self.keep:
+        E = self.rotors.scaled_jacobian(self.v)
+        if not self.keep and not self.rotors:
             no_change = ca.SX.zeros(self.v.shape[0])
 
             def free(gamma):
-                return Minv @ f, ca.SX(0, 1)
+                return W @ f, ca.SX(0, 1)
 
-            return ca.SX.ones(1), lambda F: Solvers(free, lambda b: (no_change, b), over_mass=over_mass)
-        activity, softness = self.activity(self.keep), self.softness(self.keep)
-        S = add_inactive(ca.sparsify(G @ Minv @ G.T), activity, softness)
+            return ca.SX.ones(1), lambda F: Solvers(free, lambda b: (no_change, b), over_mass=inverse_product(W, E))
+        count = len(self.keep)
+        rows, activity, softness = append_inertia(G, E, self.activity(self.keep), self.softness(self.keep))
+        S = add_inactive(ca.sparsify(rows @ W @ rows.T), activity, softness)
         D, LT, order = sparse_ldl(S)
         diagonal = ca.diag(S)[order]
         inverse = ca.if_else(D > PIVOT_RATIO_SINGULAR * diagonal, 1 / D, 0)
-        factor = ca.densify(ca.vertcat(column(G), column(LT), inverse, smallest(D / diagonal)))
+        factor = ca.densify(ca.vertcat(column(rows), column(LT), inverse, smallest(D / diagonal)))
 
         def read(F):
-            entries, lower, pivots, _ = ca.vertsplit(F, np.cumsum([0, G.nnz(), LT.nnz(), len(order), 1]).tolist())
-            stored_G = ca.SX(G.sparsity(), entries)
+            entries, lower, pivots, _ = ca.vertsplit(F, np.cumsum([0, rows.nnz(), LT.nnz(), len(order), 1]).tolist())
+            stored = ca.SX(rows.sparsity(), entries)
             soft_solve = ldl_solver(ca.SX(LT.sparsity(), lower) + ca.SX.eye(len(order)), pivots, order)
-            solve = refined(soft_solve, lambda x: stored_G @ (Minv @ (stored_G.T @ x)) + (1 - activity) * x, softness)
+            solve = refined(soft_solve, lambda x: stored @ (W @ (stored.T @ x)) + (1 - activity) * x, softness)
 
             def accelerations(gamma):
-                lam = solve(gamma - stored_G @ (Minv @ f))  # (2)
-                return Minv @ (f + stored_G.T @ lam), lam  # (1)
+                right = ca.vertcat(gamma, self.rotors.scaled_rate()) if self.rotors else gamma
+                lam = solve(right - stored @ (W @ f))  # (2)
+                return W @ (f + stored.T @ lam), lam[:count]  # (1)
 
-            def spread(lam):
-                return over_mass(stored_G.T @ lam)
+            def velocity_change(b):
+                impulses = solve(pad_rows(b, E.shape[0]))
+                return W @ (stored.T @ impulses), impulses[:count]
 
-            return Solvers(accelerations, spreading(solve, spread), G=stored_G, over_mass=over_mass)  # (3), (4)
+            over_mass = inverse_product(W, stored[count:, :])
+            return Solvers(accelerations, velocity_change, G=stored[:count, :], over_mass=over_mass)  # (3), (4)
 
         return replace_conditioning(self, factor, G), read
 
     def least_change(self, rows):
-        return correction(active_jacobian(self, rows), self.inverse_mass(), self.activity(rows), self.softness(rows))
+        E = self.rotors.scaled_jacobian(self.v)
+        flags = self.activity(rows), self.softness(rows)
+        return correction(active_jacobian(self, rows), self.inverse_mass(), *flags, inertia_rows=E)
 
     def power(self, lam, a):
         imposed = ca.substitute(
             self.stack_rows("psi")[self.keep, :], self.v, ca.SX.zeros(self.v.shape)
         )  # g_t: G v = −g_t
-        return self.loads.power - ca.dot(lam, imposed)
+        return self.loads.power - ca.dot(lam, imposed) + self.power_of_rotors(a)
+
+    def power_of_rotors(self, a):
+        """Power of the rotors in joints on moving grounds, −μ·u_t."""
+        imposed = self.rotors.imposed_rates(self.v)
+        return -ca.dot(self.in_state(self.rotors.efforts(), a), imposed) if imposed.nnz() else 0
 
     def examination(self):
         return super().examination() | {
-            "Minv": lambda: ca.Function("Minv", [self.q, self.p], [self.inverse_mass()]),
+            "Minv": lambda: ca.Function("Minv", [self.q, self.p], [self._whole_inverse_mass()]),
             "departures": lambda: reachability_errors(self),
             "alignments": lambda: smallest_cosines(self),
             "exerted": self._reactions_function,
             **initial_functions(self),
         }
+
+    def _whole_inverse_mass(self):
+        """M⁻¹, of rotors too."""
+        W = self.inverse_mass()
+        if not self.rotors:
+            return W
+        E = ca.substitute(self.rotors.scaled_jacobian(self.v), quantity.time, 0)
+        return inverse_product(W, E)(ca.SX.eye(W.shape[0]))
 
     def _reactions_function(self):
         """(t, q, p, multipliers of all declared rows) → force and torque of each connection on its second body, in turn."""

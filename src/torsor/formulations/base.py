@@ -286,8 +286,9 @@ class Formulation(RowsInUse):
         return signal_function(self, name, column)
 
     def kinetic_energy(self):
-        """T, in the bodies' symbols."""
-        return sum((body.kinetic_energy() for body in self.model.bodies), ca.SX(0))
+        """T of bodies and rotors, in the bodies' symbols."""
+        bodies = sum((body.kinetic_energy() for body in self.model.bodies), ca.SX(0))
+        return bodies + self.all_rows.rotors.energy() if self.all_rows.rotors else bodies
 
     def energies(self):
         """Kinetic and potential energy, as a function (t, q, v, p)."""

@@ -12,9 +12,10 @@ the D and r of its bodies and inner components to D̂ and r̂; its constraints G
     D = E D̂ Eᵀ − E D̂ Gᵀ S⁻¹ G D̂ Eᵀ,       r = E (r̂ + D̂ Gᵀ S⁻¹ (γ − G r̂))                             (3)
     v̇ = r̂ + D̂ τ̂,     τ̂ = Gᵀ λ + Eᵀ τ                                                                  (4)
 
-where E selects the border. Components that are eliminated in an order given by the user are joined in groups, which are components,
-too (`component_paths.py`). The upward pass evaluates (2) and (3) from the innermost components outwards. The downward pass
-evaluates (4) and gives every inner component its part of τ̂. A component without a border is an independent system.
+where E selects the border; a row of a rotor has the compliance 1, which is added to its diagonal entry in S. Components that are
+eliminated in an order given by the user are joined in groups, which are components, too (`component_paths.py`). The upward pass
+evaluates (2) and (3) from the innermost components outwards. The downward pass evaluates (4) and gives every inner component its
+part of τ̂. A component without a border is an independent system.
 
 D̂ may be singular (a component that cannot move in some direction), and rows may depend on each other. Then a pivot in Δ is
 negligible relative to the diagonal entry that the row has with free bodies, and its multiplier is set to zero.

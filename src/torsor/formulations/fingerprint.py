@@ -228,6 +228,10 @@ def _add_constraints(model, contents):
     contents.add_alike(all_frames)
     for attribute in ("start", "start_rate"):
         contents.add_alike([to_stored(j, attribute) for j in model.joints])
+    for j in model.joints:
+        if j.armature is not None:
+            contents.names.append(f"{j.name} armature")
+            contents.add(quantity.column(j.armature, "armature", j.owner))
     contents.names += [f"{j.name} cut={bool(j.cut)}" for j in model.joints if j.cut is not None]
     contents.names += [f"eliminate {level!r}: {order!r}" for level, order in model.eliminations.items()]
 

@@ -13,6 +13,7 @@ import casadi as ca
 from ..registry import register
 from .absolute import Absolute
 from .algebra import recursions
+from .algebra.factorisation import mass_solver
 from .relative import Relative
 
 
@@ -29,7 +30,10 @@ class Hamiltonian(Relative):
     def factorise(self, G):
         """As in joint coordinates; without constraints, M⁻¹ b by the articulated-body algorithm: (1)."""
         factor, read = super().factorise(G)
-        return factor, read if self.keep else lambda F: read(F)._replace(over_mass=lambda b: self._recursion(b)[0])
+        if self.keep:
+            return factor, read
+        over_mass = mass_solver(self.mass_matrix()) if self.coupled else lambda b: self._recursion(b)[0]
+        return factor, lambda F: read(F)._replace(over_mass=over_mass)
 
     def inertias(self):
         inertias = self._recursion(ca.SX.zeros(self.v.shape))[1]
@@ -61,4 +65,4 @@ class HamiltonianAbsolute(Absolute):
     switches = True
 
     def inertias(self):
-        return ca.diag(self.mass_matrix())
+        return ca.diag(self.mass_of_bodies())

@@ -36,7 +36,8 @@ class Hierarchical(Relative):
     def components(self):
         """The components as a tree, with the rows of tree joints and the rows in use. Sets `_gamma`, γ by row.
 
-        The key of a row in use is its index among these; that of a row of a tree joint is ("tree", number).
+        The key of a row in use is its index among these; that of a row of a tree joint is ("tree", number). Rotors are further
+        rows, which have a compliance; their key is ("rotor", number).
         """
         activity = self.activity(self.keep)
         index = {(id(self.rows[k].constraint), self.rows[k].index): i for i, k in enumerate(self.keep)}
@@ -52,7 +53,23 @@ class Hierarchical(Relative):
                 row_of_body = {id(body): zero_inactive(J[k, :], flag) for body, J in zip(block.bodies, block.G)}
                 self._gamma[key] = zero_inactive(block.gamma[k], flag)
                 rows.append((key, block.constraint, row_of_body, flag))
+        rows += self._rows_of_rotors()
         return components_of(self.model.bodies, rows, ComponentPaths(self.model))
+
+    def _rows_of_rotors(self):
+        """The rows of rotors in all joints (`algebra/rotor_inertia.py`). Adds to `_gamma`.
+
+        The flag 0 adds their compliance, 1, to the diagonal."""
+        absolute = self.absolute
+        rotors, rows = absolute.rotors, []
+        E, right = rotors.scaled_jacobian(absolute.v), rotors.scaled_rate()
+        joints = [joint for joint in rotors.joints for _ in range(joint.dof)]
+        for k, joint in enumerate(joints):
+            starts = {id(body): int(absolute.offset[id(body)]) for body in self.model.bodies}
+            own = {body: E[k, start : start + BODY_VELOCITIES] for body, start in starts.items()}
+            rows.append((("rotor", k), joint, {body: row for body, row in own.items() if row.nnz()}, ca.SX(0)))
+            self._gamma["rotor", k] = right[k]
+        return rows
 
     def schedules(self, layout):
         return {}  # the schedule of the recursion over links does not support components

@@ -41,7 +41,10 @@ class Kane(Relative):
 
     def mass_matrix(self):
         _, J = self.partial_velocities()
-        return ca.sparsify(J.T @ self.inertia() @ J)
+        rotors = ca.diagcat(
+            *[sum(map(ca.diag, link.armature), ca.SX(link.v.shape[0], link.v.shape[0])) for link in self.links]
+        )
+        return self.add_coupled_rotors(ca.sparsify(J.T @ self.inertia() @ J + rotors))
 
     def inverse_dynamics(self, a):
         V, J = self.partial_velocities()
@@ -50,7 +53,17 @@ class Kane(Relative):
             w = self.motion.body(link)[3]
             gyroscopic += [ca.SX.zeros(3), ca.cross(w, link.body.inertia @ w)]
         inertia_forces = self.inertia() @ (J @ a + self.rate_of(V)) + ca.vertcat(*gyroscopic)  # (2)
-        return ca.densify(J.T @ inertia_forces) - self.applied_forces()
+        forces = ca.densify(J.T @ inertia_forces) - self.applied_forces()
+        return forces + self._forces_of_rotors(a)
+
+    def _forces_of_rotors(self, a):
+        """A v̇ of the rotors in links, and the forces of all others."""
+        total = self.forces_of_coupled_rotors(a)
+        for link in self.links:
+            own = range(self.offset[id(link)], self.offset[id(link)] + link.v.shape[0])
+            for A in link.armature:
+                total[own] += A * a[own]
+        return total
 
     def factorise(self, G):
         """Y⁻¹, the factors of the speeds' mass matrix and of S as one column, and a function that makes the solvers: (3)."""

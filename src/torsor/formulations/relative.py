@@ -23,9 +23,10 @@ from ..registry import register
 from .absolute import Absolute
 from .algebra import recursions
 from .algebra.constraint_rows import Block
-from .algebra.factorisation import Factor, spreading
+from .algebra.factorisation import Factor, mass_solver, spreading
 from .algebra.lie_derivative import split_linear_angular, stack_linear_angular
 from .algebra.loads import Loads
+from .algebra.rotor_inertia import RotorInertia, armature_of
 from .algebra.substitution import Substitution
 from .algebra.to_joint_coordinates import joint_state_function
 from .algebra.tree_kinematics import Link, Motion, Root
@@ -79,6 +80,7 @@ class Relative(Transmission):
             by_body[id(branch.body)] = link
             self.links.append(link)
         self.link_of = by_body
+        self._place_rotors()
         self.motion = Motion(self.links, {id(g): Root(g, model.gravity) for g in model.grounds})
         self.substitution = TreeSubstitution(model, self.links)
         self.manifold = Product(*[link.group for link in self.links])
@@ -92,6 +94,16 @@ class Relative(Transmission):
         self._express_bodies()
         self.declare(map(self._derive, self._other_constraints()))
         self.loads = Loads(model, self.substitution, along=self.links, weight=False, like=self.absolute.loads)
+
+    def _place_rotors(self):
+        """Set the armature of links whose velocities are those of their joint, and `coupled`, the rotors of all other joints."""
+        own = {}
+        for link in self.links:
+            if link.joint.armature is not None and link.declared and not isinstance(link.group, SE3):
+                link.armature = (armature_of(link.joint),)
+                own[id(link.joint)] = link
+        others = [j for j in self.absolute.rotors.joints if id(j) not in own]
+        self.coupled = RotorInertia(self.model, self.absolute.substitution, others)
 
     @staticmethod
     def estimated_cost(count):
@@ -173,7 +185,9 @@ class Relative(Transmission):
         return {id(link): self.loads.along[id(link)] for link in self.links}
 
     def free_accelerations(self):
-        """v̇ without constraints, by the articulated-body algorithm."""
+        """v̇ without constraints, by the articulated-body algorithm; with the whole mass matrix if rotors couple joints."""
+        if self.coupled:
+            return mass_solver(self.mass_matrix())(-self.bias())
         rates = recursions.articulated_body_accelerations(self.motion, self.wrenches(), self.driving())
         return self.to_state_symbols(ca.vertcat(*[rates[id(link)] for link in self.links]))
 
@@ -186,7 +200,33 @@ class Relative(Transmission):
         return self.to_state_symbols(along + ca.jtimes(body_velocities, self.v, ca.vertcat(*forces), True))
 
     def mass_matrix(self):
-        return recursions.mass_matrix(self.motion)
+        return self.add_coupled_rotors(recursions.mass_matrix(self.motion))
+
+    def add_coupled_rotors(self, M):
+        """M + Jᵀ A J of the rotors that are not in links."""
+        if not self.coupled:
+            return M
+        J = self._jacobian_of_coupled()
+        return ca.sparsify(M + J.T @ ca.diag(self.coupled.A) @ J)
+
+    def _jacobian_of_coupled(self):
+        return ca.sparsify(ca.jacobian(self.to_state_symbols(self.coupled.u), self.v))
+
+    def coriolis_of_coupled_rotors(self):
+        """Jᵀ A (J̇ + K J), the part of the Coriolis matrix of the rotors that are not in links."""
+        if not self.coupled:
+            return ca.SX(self.v.shape[0], self.v.shape[0])
+        J = self._jacobian_of_coupled()
+        q_dot = ca.vertcat(*[link.rates for link in self.links])
+        rate = ca.reshape(ca.jtimes(ca.vec(ca.densify(J)), self.q, q_dot), *J.shape)
+        return J.T @ ca.diag(self.coupled.A) @ (rate + self.to_state_symbols(self.coupled.turning_matrix()) @ J)
+
+    def forces_of_coupled_rotors(self, a):
+        """Jᵀ A (u̇ + k) of the rotors that are not in links, for v̇ = a."""
+        if not self.coupled:
+            return ca.SX.zeros(self.v.shape)
+        efforts = self.in_state(self.coupled.efforts(), a)
+        return -(self._jacobian_of_coupled().T @ efforts)
 
     def bias(self):
         return self.inverse_dynamics(ca.SX.zeros(self.v.shape))
@@ -197,7 +237,8 @@ class Relative(Transmission):
         rates = dict(zip(map(id, self.links), ca.vertsplit(a, [int(k) for k in ends])))
         h = recursions.inverse_dynamics(self.motion, rates, self.wrenches())
         tau = self.driving()
-        return self.to_state_symbols(ca.vertcat(*[h[id(link)] - tau[id(link)] for link in self.links]))
+        along = self.to_state_symbols(ca.vertcat(*[h[id(link)] - tau[id(link)] for link in self.links]))
+        return along + self.forces_of_coupled_rotors(a) if self.coupled else along
 
     def _imposed_velocities(self):
         """g_t of G v = −g_t: the constraints at velocity level with all bodies at rest."""
@@ -214,6 +255,7 @@ class Relative(Transmission):
             P = Σ F·(ẋ − Ω × x) + T·Ω,      Ω = R ω                                                       (3)
         """
         total = self.to_state_symbols(self.absolute.loads.power) - ca.dot(lam, self._imposed_velocities()[self.keep, :])
+        total += self._power_of_rotors(a)
         on_moving_grounds = [link for link in self.links if link.parent is None and self.motion.base(link).moves]
         if not on_moving_grounds:
             return total
@@ -224,6 +266,12 @@ class Relative(Transmission):
             Omega = base.rotation @ base.w
             power_of_grounds += ca.dot(F, base.velocity - ca.cross(Omega, base.position)) + ca.dot(T, Omega)  # (3)
         return total + self.in_state(power_of_grounds, a)
+
+    def _power_of_rotors(self, a):
+        """Power of the rotors in joints on moving grounds."""
+        rotors = self.absolute.rotors
+        imposed = rotors.imposed_rates(self.absolute.v)
+        return -self.in_state(ca.dot(rotors.efforts(), imposed), a) if imposed.nnz() else 0
 
     # kernels
 

@@ -53,12 +53,12 @@ class Transmission(Formulation):
         """Wrench of every tree joint on its body and all bodies beyond it, about the world's origin, by link: (1)."""
         if self._wrenches is None or self._wrenches[0] is not lam:
             wrenches: dict = {}
+            of_rotors = self.absolute.rotors.wrenches() if self.absolute.rotors else {}
             for link in reversed(self.links):
                 body = link.body
                 w, J = body.angular_velocity, body.inertia
-                force, torque = split_linear_angular(
-                    self.absolute.loads.on[id(body)] + self.constraint_wrench(body, lam)
-                )
+                applied = self.absolute.loads.on[id(body)] + self.constraint_wrench(body, lam)
+                force, torque = split_linear_angular(applied + of_rotors.get(id(body), 0))
                 net_force = body.mass * body.acceleration - force
                 net_torque = J @ body.angular_acceleration + ca.cross(w, J @ w) - torque
                 F, T = wrenches.get(id(link), (0, 0))

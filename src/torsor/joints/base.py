@@ -26,10 +26,12 @@ from ..elements.placing import are_poses, local_frames
 from ..elements.quantity import Number, Vector, time
 from ..errors import ModelError
 from ..lie import se3
+from . import joint_keywords
 from .alignment import is_strict
 from .constraint import Constraint, Equations, Trace, in_world
 
-NOT_IN_EQUATIONS = {"name", "first", "second", "point", "frames", "placed", "start", "start_rate", "cut"}
+PROPERTIES = ("armature", "limits", "spring", "damping", "friction")
+NOT_IN_EQUATIONS = {"name", "first", "second", "point", "frames", "placed", "start", "start_rate", "cut", *PROPERTIES}
 MOTIONS = (("position", (3, 1)), ("rotation", (3, 3)), ("velocity", (3, 1)), ("angular_velocity", (3, 1)))
 _TRACES: dict = {}
 _CONSTANTS: dict = {}
@@ -199,6 +201,12 @@ class Joint(Connection):
     start        joint coordinates at the start, where they differ from the reference configuration
     start_rate   joint velocities at the start
     cut          for joint coordinates: True, it closes a loop; False, it is in the spanning tree; None, that is chosen
+    armature     inertia along each coordinate that turns or slides with it and is no part of a body: that of a rotor times its
+                 ratio squared; a number, or one for each coordinate                                          [kg m² or kg]
+    limits       stops (lower, upper), None for none on a side; a list of pairs where it has several coordinates   [rad or m]
+    spring       stiffness of a spring that is at rest where q = 0, or a function of q: the torque or force against it
+    damping      of a linear damper, or a function of the rate: the torque or force against it
+    friction     torque or force of dry friction                                                              [N m or N]
     """
 
     kind: ClassVar[str] = "joint"
@@ -215,6 +223,11 @@ class Joint(Connection):
     start: Number | Vector | None = _START()
     start_rate: Number | Vector | None = _START()
     cut: Any = field(default=None, kw_only=True)
+    armature: Any = field(default=None, kw_only=True)
+    limits: Any = field(default=None, kw_only=True)
+    spring: Any = field(default=None, kw_only=True)
+    damping: Any = field(default=None, kw_only=True)
+    friction: Any = field(default=None, kw_only=True)
 
     def attach(self) -> Self:
         super().attach()
@@ -232,9 +245,14 @@ class Joint(Connection):
             quantity.refuse_far_angles(to_stored(self, "start"), self.angular, "start", self.owner)
         return self
 
+    def companions(self) -> list[Any]:
+        return joint_keywords.companions(self)
+
     def statements(self) -> list[Statement]:
         starts = [(what, to_stored(self, what)) for what in ("start", "start_rate")]
         found = [Statement(what, x, CONSTANT) for what, x in starts if not quantity.is_number(x)]
+        if (armature := joint_keywords.check_armature(self)) is not None:
+            found.append(Statement("armature", armature, CONSTANT))
         if self._has_sound_trace():
             return found
         found = super().statements() + found

@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from ..elements.lazy_attributes import to_stored
+from ..formulations.algebra.tree_kinematics import motion_group
 from ..formulations.tables import tree_schedule
 from ..formulations.tables.expression_passes import depends_on_motion_only
 from ..formulations.tables.numeric_system import NumericSystem
@@ -137,6 +138,9 @@ def _reason_in_elements(model, formulation):
     for joint, group in zip(tree.examples, tree.groups):
         if not _joint_is_supported(model, joint, group):
             return f"{_owner(joint)} has coordinates for which there is no class of links"
+    for joint in (j for j in model.joints if j.armature is not None):
+        if tables_of(formulation) != TREES or isinstance(motion_group(joint), SE3):
+            return f"{_owner(joint)} has an armature, for which there is no class in formulation {formulation!r}"
     if system.frames is None:
         return "a constraint has no traced equations, or frames that are not numbers"
     if system.parts is None:

@@ -213,7 +213,7 @@ def record(element):
 def _common_fields(element):
     """The fields that all connections have."""
     base = {attribute: name for name, attribute in initial(element)}
-    names = ("name", "first", "second", "point", "frames", "placed", "start", "start_rate", "cut")
+    names = ("name", "first", "second", "point", "frames", "placed", "start", "start_rate", "cut", "armature")
     return {name: getattr(element, attribute) for attribute, name in base.items() if name in names}
 
 

@@ -137,6 +137,23 @@ def add_inactive(S, activity, softness=None):
     return ca.sparsify(S + ca.diag(diagonal))
 
 
+def append_inertia(G, E, activity, softness):
+    """Rows (G; E), and the activity and softness of all of them, where E stands for an inertia Eᵀ E (`rotor_inertia.py`).
+
+    The compliance of such a row is 1, which `add_inactive` adds where the activity is 0.
+    """
+    if E is None or not E.shape[0]:
+        return G, activity, softness
+    known = ca.SX.ones(G.shape[0]) if activity is None else activity
+    softness = None if softness is None else ca.vertcat(softness, ca.DM.zeros(E.shape[0]))
+    return ca.sparsify(ca.vertcat(G, E)), ca.vertcat(known, ca.SX.zeros(E.shape[0])), softness
+
+
+def pad_rows(right, more):
+    """A right-hand side with some more rows, which are zero."""
+    return ca.vertcat(right, ca.SX(more, right.shape[1])) if more else right
+
+
 REFINEMENTS = 2  # steps of (3); each multiplies the effect of the compliance by C/(S + C)
 
 
@@ -176,13 +193,16 @@ def zero_inactive(A, activity):
     return ca.SX(A.sparsity(), ca.vertcat(*entries)) if entries else A
 
 
-def correction(G, inverse_metric, activity=None, softness=None):
+def correction(G, inverse_metric, activity=None, softness=None, inertia_rows=None):
     """A function that maps a residual r to the least change that removes it, −W Gᵀ (G W Gᵀ)⁻¹ r, with the inverse metric W.
 
     The factorisation is part of the returned expression.
 
     activity, softness   of the rows of G, as in `add_inactive`; the residuals of inactive rows are zero
+    inertia_rows         E, for the metric W⁻¹ + Eᵀ E; None: there are none
     """
+    count = G.shape[0]
+    G, activity, softness = append_inertia(G, inertia_rows, activity, softness)
     S = add_inactive(ca.sparsify(G @ inverse_metric @ G.T), activity, softness)
     E, RT, order = sparse_ldl(S)
     reciprocals = ca.if_else(E > PIVOT_RATIO_SINGULAR * ca.diag(S)[order], 1 / E, 0)
@@ -192,7 +212,7 @@ def correction(G, inverse_metric, activity=None, softness=None):
         return G @ (inverse_metric @ (G.T @ lam)) + (1 - activity) * lam
 
     solve = refined(soft_solve, product, softness)
-    return lambda residual: ca.densify(-(inverse_metric @ (G.T @ solve(residual))))
+    return lambda residual: ca.densify(-(inverse_metric @ (G.T @ solve(pad_rows(residual, G.shape[0] - count)))))
 
 
 def pseudoinverse(G, row_units, column_units):

@@ -7,6 +7,8 @@ Articulated-body algorithm (Featherstone), from the tips to the roots and back:
     U = I_A S,   D = Sᵀ U,   μ = τ − Sᵀ p_A                                                          (1)
     I_a = I_A − U D⁻¹ Uᵀ,    p_a = p_A + I_a b + U D⁻¹ μ                                             (2)
     v̇ = D⁻¹ (μ − Uᵀ a'),     a' = X a_p + b,   a = a' + S v̇                                          (3)
+
+A rotor that turns with the coordinates of a joint alone adds its inertia A to D, and A v̇ to τ.
 """
 
 import casadi as ca
@@ -55,11 +57,15 @@ def bias_wrench(J, center, mass, w, n, f):
 
 
 @trace_once
-def eliminate_joint(J, H, M, n, f, S_w, S_v, tau):
-    """Eliminate a joint: articulated inertia I_a and bias of its link, then U D⁻¹ and D⁻¹ μ for the acceleration."""
+def eliminate_joint(J, H, M, n, f, S_w, S_v, tau, armature=None):
+    """Eliminate a joint: articulated inertia I_a and bias of its link, then U D⁻¹ and D⁻¹ μ for the acceleration.
+
+    armature   A, one entry for each coordinate; None: no rotor
+    """
     I = spatial_algebra.Inertia(J, H, M)
     U = I.times((S_w, S_v))  # (1)
-    Dinv = inverse_of(spatial_algebra.symmetric(S_w.T @ U[0] + S_v.T @ U[1]))
+    D = spatial_algebra.symmetric(S_w.T @ U[0] + S_v.T @ U[1])
+    Dinv = inverse_of(D if armature is None else D + ca.diag(armature))
     free = Dinv @ (tau - (S_w.T @ n + S_v.T @ f))
     ns, fs = (x @ Dinv for x in U)
     inertia = spatial_algebra.subtract_joint_inertia(I, U, (ns, fs))
@@ -104,7 +110,7 @@ def articulated_body_accelerations(motion, wrenches, tau):
         k = id(link)
         own = (*inertia[k], *bias[k])
         if link.v.shape[0]:
-            *own, ns, fs, free = eliminate_joint(*own, link.S_w, link.S_v, tau[k])
+            *own, ns, fs, free = eliminate_joint(*own, link.S_w, link.S_v, tau[k], *link.armature)
             eliminations[k] = ns, fs, free
         if link.parent is not None:
             J, H, M, n, f = transform_to_parent(*own, *motion.biases(link), link.E, link.d)
@@ -136,8 +142,9 @@ def inverse_mass_product(links, tau):
         k = id(link)
         own = (*inertia[k], *bias[k])
         joint_inertias[k] = subspace_product(link, *inertia[k].times((link.S_w, link.S_v)))
+        joint_inertias[k] = sum(map(ca.diag, link.armature), joint_inertias[k])
         if link.v.shape[0]:
-            *own, ns, fs, free = eliminate_joint(*own, link.S_w, link.S_v, tau[k])
+            *own, ns, fs, free = eliminate_joint(*own, link.S_w, link.S_v, tau[k], *link.armature)
             eliminations[k] = ns, fs, free
         if link.parent is not None:
             J, H, M, n, f = transform_to_parent(*own, zero, zero, link.E, link.d)
@@ -181,7 +188,7 @@ def inverse_dynamics(motion, rates, wrenches):
     tau = {}
     for link in reversed(motion.links):
         n, f = load[id(link)]
-        tau[id(link)] = subspace_product(link, n, f)
+        tau[id(link)] = sum((A * rates[id(link)] for A in link.armature), subspace_product(link, n, f))
         if link.parent is not None:
             n, f = to_parent(link, n, f)
             p = id(link.parent)
@@ -205,7 +212,8 @@ def mass_matrix(motion):
         if not d:
             continue
         n, f = composite[id(link)].times((link.S_w, link.S_v))
-        M[i : i + d, i : i + d] = spatial_algebra.symmetric(subspace_product(link, n, f))
+        own_block = spatial_algebra.symmetric(subspace_product(link, n, f))
+        M[i : i + d, i : i + d] = sum(map(ca.diag, link.armature), own_block)
         below, above = link, link.parent
         while above is not None:
             n, f = (ca.horzcat(*x) for x in zip(*[to_parent(below, n[:, k], f[:, k]) for k in range(d)]))

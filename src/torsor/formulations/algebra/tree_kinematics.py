@@ -39,7 +39,10 @@ class Link:
     fixed       pose of the joint's frame in the parent's frame; by default that of the model
     rotations   True if the coordinate of a joint that turns about one axis is a rotation matrix, not the angle
     declared    True if v are the velocities that the joint declares
+    armature    inertia of a rotor along each coordinate, as one column in a tuple; empty if there is none
     """
+
+    armature: tuple = ()
 
     def __init__(self, branch, parent, first_kind=False, fixed=None, rotations=False):
         self.branch, self.parent = branch, parent

@@ -8,7 +8,7 @@ import numpy as np
 from ..algebra import spatial_algebra
 from ..algebra.tree_kinematics import velocity_terms
 from .join_classes import SIX
-from .recursion_classes import TENSOR_END, fold_constants, function, link_from_numbers, split_column
+from .recursion_classes import ARMATURE_END, fold_constants, function, link_from_numbers, split_column
 
 LINK = 18  # numbers of the motion of a link's frame: R, o, u in the world, ω in its axes
 
@@ -43,7 +43,7 @@ class LinkClass:
     def __init__(self, branch, numbers):
         column, c, self.data = fold_constants(numbers)
         link, _, _, center = link_from_numbers(branch, column)
-        B = ca.reshape(column[TENSOR_END:], 3, 3)  # link axes to body axes
+        B = ca.reshape(column[ARMATURE_END:], 3, 3)  # link axes to body axes
         parent = ca.SX.sym("above", LINK)
         own = ca.SX.sym("own", LINK)
         R, o, u, w_parent = split_column(parent, (9, 3, 3, 3))

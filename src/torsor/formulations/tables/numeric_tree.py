@@ -12,8 +12,10 @@ import numpy as np
 from ...elements import quantity
 from ...lie import SE3, Rn, pose_stacks, se3
 from ...model.topology import spanning_tree
+from ..algebra.rotor_inertia import armature_of
 from ..algebra.tree_kinematics import motion_group, traced_geometry
 
+ARMATURE = 6  # numbers of an armature in the row of a link: one for each possible coordinate of a joint
 UPPER = [0, 3, 4, 6, 7, 8]  # indices of the upper triangle of a 3x3 matrix that is stored column by column
 
 
@@ -78,10 +80,22 @@ class NumericTree:
         return np.array([x.mass for x in inertias]), np.array([x.inertia for x in inertias])
 
     @cached_property
+    def armatures(self):
+        """Armature of each joint along its coordinates, one row per link; None if one contains parameters."""
+        rows = np.zeros((self.n, ARMATURE))
+        for k, joint in enumerate(self.joints):
+            if joint.armature is not None:
+                A = armature_of(joint)
+                if not A.is_constant():
+                    return None
+                rows[k, : joint.dof] = quantity.numbers(A).ravel()
+        return rows
+
+    @cached_property
     def numbers(self):
-        """One row per link: fixed pose, mass, centre of mass, and inertia tensor about the link's frame; None if they contain
-        parameters."""
-        if self.frames is None or self.weights is None:
+        """One row per link: fixed pose, mass, centre of mass, inertia tensor about the link's frame, and armature, which is zero
+        beyond the coordinates of the joint; None if they contain parameters."""
+        if self.frames is None or self.weights is None or self.armatures is None:
             return None
         outer, inner = self.frames
         mass, J = self.weights
@@ -101,7 +115,7 @@ class NumericTree:
             """Each matrix as a row of 9 numbers, column by column."""
             return matrices.transpose(0, 2, 1).reshape(self.n, 9)
 
-        return np.column_stack([columns(rotation), arm, mass, center, columns(tensor)[:, UPPER]])
+        return np.column_stack([columns(rotation), arm, mass, center, columns(tensor)[:, UPPER], self.armatures])
 
     def reference(self):
         """Reference poses of the grounds of the model, and of all bodies: two stacks."""

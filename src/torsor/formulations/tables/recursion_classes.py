@@ -38,6 +38,7 @@ POSE_END = 12
 MASS_END = 13
 CENTER_END = 16
 TENSOR_END = 22
+ARMATURE_END = 28
 
 
 class RecursionClass(NamedTuple):
@@ -84,7 +85,8 @@ class AlignedLinks:
         d = pose_stacks.multiply(Q_parent_T, rows[:, ROTATION_END:POSE_END])
         center = pose_stacks.multiply(Q_T, rows[:, MASS_END:CENTER_END])
         mass = rows[:, POSE_END:MASS_END]
-        blocks = [R.transpose(0, 2, 1).reshape(-1, 9), d, mass, center, tensor.reshape(-1, 9)[:, UPPER]]
+        armature = rows[:, TENSOR_END:ARMATURE_END]
+        blocks = [R.transpose(0, 2, 1).reshape(-1, 9), d, mass, center, tensor.reshape(-1, 9)[:, UPPER], armature]
         self.numbers = np.column_stack([clear_rounding(block) for block in blocks])
 
     def key(self):
@@ -174,7 +176,10 @@ def link_from_numbers(branch, column):
     center = ca.sparsify(column[MASS_END:CENTER_END])
     tensor = ca.sparsify(symmetric_3x3(column[CENTER_END:TENSOR_END]))
     own = spatial_algebra.Inertia(tensor, ca.sparsify(mass * spatial_algebra.skew(center)), mass * ca.SX.eye(3))
-    return Link(branch, None, fixed=pose), own, mass, center
+    link = Link(branch, None, fixed=pose)
+    armature = column[TENSOR_END : TENSOR_END + link.v.shape[0]]
+    link.armature = () if armature.is_zero() else (armature,)
+    return link, own, mass, center
 
 
 def _inward(link, c, stored, own, motion, loaded):
@@ -195,7 +200,7 @@ def _inward(link, c, stored, own, motion, loaded):
     parts = (*(spatial_algebra.Inertia(J, H, M) + own), n, f)
     solution = ca.SX(0, 1)
     if link.v.shape[0]:
-        *parts, ns, fs, free = recursions.eliminate_joint(*parts, link.S_w, link.S_v, tau)
+        *parts, ns, fs, free = recursions.eliminate_joint(*parts, link.S_w, link.S_v, tau, *link.armature)
         solution = ca.vertcat(ca.vec(ns), ca.vec(fs), free)
     total = siblings + _pack_inertia(*recursions.transform_to_parent(*parts, b_w, b_v, E, d))
     load = [ca.vertcat(*applied)] if loaded else []

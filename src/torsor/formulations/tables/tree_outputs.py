@@ -22,12 +22,12 @@ from ..algebra.tree_kinematics import velocity_terms
 from .expression_passes import OUTPUT_SIZES, OutputPlaces, add_expressions
 from .group_schedule import call_in_blocks
 from .loop_outputs import LoopOutputs
-from .recursion_classes import TENSOR_END, fold_constants, function, link_from_numbers, split_column
+from .recursion_classes import ARMATURE_END, fold_constants, function, link_from_numbers, split_column
 from .schedule import Schedule
 from .tree_schedule import allocate_blocks, block_offsets, child_sum_offsets
 
 MOTION = (9, 3, 3, 3, 3, 3)  # R, o, u, ω, α, a
-JOINT = (9, 3)  # E, d
+JOINT = (9, 3, 6)  # E, d, wrench of a rotor on the body
 WRENCH = 6
 
 
@@ -87,7 +87,7 @@ class Outputs:
     def _build_class(self, branch, numbers):
         column, c, data = fold_constants(numbers)
         link, own, mass, center = link_from_numbers(branch, column)
-        B = ca.reshape(column[TENSOR_END:], 3, 3)  # link axes to body axes
+        B = ca.reshape(column[ARMATURE_END:], 3, 3)  # link axes to body axes
         a = ca.SX.sym("a", link.v.shape[0])
         parent = ca.SX.sym("above", sum(MOTION))
         sums = ca.SX.sym("sums", 2)
@@ -118,7 +118,9 @@ class Outputs:
         C = spatial_algebra.skew(center)
         T = mass * ca.sumsqr(velocity) / 2 + ca.dot(w, (own.J + mass * (C @ C)) @ w) / 2
         U = -mass * ca.dot(self.gravity, x)
-        motion = ca.vertcat(ca.vec(R_link), o, u, w, alpha, linear, ca.vec(ca.densify(E)), d)
+        T += sum(ca.dot(A, link.v**2) / 2 for A in link.armature)
+        rotor = _rotor_wrench(link, a)
+        motion = ca.vertcat(ca.vec(R_link), o, u, w, alpha, linear, ca.vec(ca.densify(E)), d, rotor)
         body = [x, ca.vec(R_link @ B.T), velocity, B @ w, acceleration, B @ alpha]
         arguments = [link.x, link.v, a, c, parent, sums, applied]
         outward = function("outward", arguments, [motion, wrench, sums + ca.vertcat(T, U), *body])
@@ -260,6 +262,19 @@ class Outputs:
         self.schedule.call([last], ["memory"] * 4 + [self.row] * 4, [0], offsets)
 
 
+def _rotor_wrench(link, a):
+    """The wrench (n, f) of a rotor on the body of its link, T (Sᵀ T)⁻¹ (−A v̇), which the joint does not transmit."""
+    if not link.armature:
+        return ca.SX.zeros(WRENCH)
+    S_w, S_v = link.S_w, ca.densify(link.S_v)
+    turning = [k for k in range(S_w.shape[1]) if S_w[:, k].nnz()]
+    if len(turning) == 1:  # what acts along an angle is a torque: see `Joint.joint_rates`
+        S_v[:, turning] = 0
+    T = ca.vertcat(S_w, S_v)
+    S = ca.vertcat(link.S_w, link.S_v)
+    return ca.densify(T @ ca.solve(ca.densify(S.T @ T), -link.armature[0] * a))
+
+
 def _inward_function(branch, column, c):
     """The function of the wrench that a link transmits to its parent, added to the sum over its siblings so far, and of the wrench
     on the second body of its joint in world axes: (2)."""
@@ -267,14 +282,13 @@ def _inward_function(branch, column, c):
     own = ca.SX.sym("own", WRENCH)
     children = ca.SX.sym("beyond", WRENCH)
     siblings = ca.SX.sym("before", WRENCH)
-    R, *_, E, d = split_column(motion, MOTION + JOINT)
+    R, *_, E, d, rotor = split_column(motion, MOTION + JOINT)
     R = ca.reshape(R, 3, 3)
     E = ca.reshape(E, 3, 3)
     n, f = split_column(own + children, (3, 3))
     f_parent = E @ f
     to_parent = ca.vertcat(E @ n + spatial_algebra.cross(d, f_parent), f_parent)
-    force = R @ f
-    torque = R @ n
+    torque, force = (R @ (x - y) for x, y in zip((n, f), split_column(rotor, (3, 3))))
     if branch.reversed:  # the second body is the parent: the wrench acts on it at the frame of the joint
         arm = R @ (E.T @ (d - se3.split_pose(link_from_numbers(branch, column)[0].fixed)[1]))
         torque = -torque - ca.cross(arm, force)

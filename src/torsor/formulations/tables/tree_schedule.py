@@ -33,7 +33,9 @@ def is_supported(f):
     """True if the accelerations of a formulation can be computed by classes: a large tree without constraints, with roots at
     rest, and without efforts or states that depend on accelerations."""
     roots = [f.motion.base(link) for link in f.links if link.parent is None]
-    plain = not (f.rows or f.implicit or f.model.states or f.first_kind or any(root.moves for root in roots))
+    plain = not (
+        f.rows or f.coupled or f.implicit or f.model.states or f.first_kind or any(root.moves for root in roots)
+    )
     return plain and is_large(len(f.links))
 
 
