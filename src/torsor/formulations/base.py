@@ -65,6 +65,7 @@ class Formulation(RowsInUse):
     p: ca.SX
     substitution: Any
     loads: Any
+    rotors: Any  # of all joints with an armature, in the bodies' symbols
     blocks: list[Block]
 
     # what a class declares of itself; derived classes, which solve otherwise, do not inherit it

@@ -30,7 +30,7 @@ def check_armature(joint):
             f"{joint.owner}: its velocities are not rates of coordinates, so that armature must be one number for all of them, "
             f"got {quantity.show(joint.armature)}"
         )
-    value = quantity.expression(joint.armature, *shape, "armature", joint.owner)
+    value = quantity.expression(joint.armature, shape[0], shape[1], "armature", joint.owner)
     for x in ca.vertsplit(value):
         if x.is_constant() and float(x) < 0:
             raise ModelError(f"{joint.owner}: armature must not be negative, got {quantity.show(joint.armature)}")
