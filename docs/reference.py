@@ -84,8 +84,8 @@ def _functions():
 
 def _methods(cls, names):
     found = {name: getattr(cls, name) for name in names.split()}
-    told = lambda x: _parameters(x) if inspect.isfunction(x) else "a property"
-    return _rows(["name", "arguments", "what"], [[f"`{name}`", told(x), _summary(x)] for name, x in found.items()])
+    arguments = lambda x: _parameters(x) if inspect.isfunction(x) else "a property"
+    return _rows(["name", "arguments", "what"], [[f"`{name}`", arguments(x), _summary(x)] for name, x in found.items()])
 
 
 def _errors():

@@ -28,7 +28,7 @@ def main(picture="booster.png"):
     seen = np.einsum("tji,tj->ti", core.rotation.values, apart)  # from the core
     angle = np.degrees(np.unwrap(np.arctan2(booster.rotation.values[:, 1, 0], booster.rotation.values[:, 0, 0])))
     print(
-        f"after 4 s the booster is {-seen[-1, 0]:.1f} m behind, {seen[-1, 1]:.1f} m beside, and has turned by {angle[-1]:.0f}°"
+        f"after 4 s the booster is {-seen[-1, 0]:.1f} m behind, {seen[-1, 1]:.1f} m to the side, and has turned by {angle[-1]:.0f}°"
     )
 
     figure, (forces, path) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")

@@ -21,7 +21,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import torsor as ts
-from torsor.cases.platform import ARM, AXES, CENTER, INERTIA, MASS, START
+from torsor.cases.platform import ARM, CENTER, HINGE_AXES, INERTIA, MASS, START
 
 TIMES = np.linspace(0, 10, 501)
 TOLERANCES = (1e-4, 1e-6, 1e-8, 1e-10)
@@ -53,7 +53,7 @@ def energies(R, w, axes):
     return T, U
 
 
-def equations(axes=AXES):
+def equations(axes=HINGE_AXES):
     """(1) as functions of x = (π, R) and x = (π, θ), the matrices of angles, and momenta and energy at given angles and rates."""
     R, w, pi, theta = [ca.SX.sym("R", 3, 3) for _ in range(3)], *(ca.SX.sym(name, 3) for name in ("w", "pi", "theta"))
     T, U = energies(R, w, axes)

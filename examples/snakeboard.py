@@ -2,7 +2,7 @@
 
 A force along the coupler drives it; the boards, steered against each other, make it wind, since their wheels cannot slip.
 After a step that leaves the constraints only dependent coordinates are corrected. Their measure (figure 8 of the document)
-tells which are good ones: 1 leads straight off the constraints, 0 along them. As in the document every state of an accurate
+shows which are good ones: 1 leads straight off the constraints, 0 along them. As in the document every state of an accurate
 run is taken one Euler step of 0.01 s further, and for a good and a poor choice the correction of the velocities is summed up,
 
     ε = ∫ Δvᵀ M Δv dt,
@@ -10,7 +10,7 @@ run is taken one Euler step of 0.01 s further, and for a good and a poor choice 
 and so is what then separates them from the accurate run. The document prints ε = 3e-10 and 4.8e-6, a factor of 16,000, with masses
 that it does not tell; with those of the case the factor is about 5,800. Its poor choice replaces the dependent coordinate that
 leads straightest off the constraints, and is singular wherever nothing else does what that one does: at the start, which is
-left out, and near it at many instants. 97 % of ε come from 20 of 500 instants, so that the factor tells how near the
+left out, and near it at many instants. 97 % of ε come from 20 of 500 instants, so that the factor shows how near the
 samples come to singular choices, and not what a poor choice costs in general: its median is 25, and replacing the coordinate
 that leads off the constraints least costs a factor of 3.
 

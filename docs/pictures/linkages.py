@@ -1,4 +1,4 @@
-"""The picture of kinematics: a crank and rocker in both of its assemblies, and what a sweep of it tells."""
+"""The picture of kinematics: a crank and rocker in both of its assemblies, and a sweep of it."""
 
 import matplotlib.pyplot as plt
 import numpy as np

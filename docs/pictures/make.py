@@ -1,4 +1,4 @@
-"""Draws every picture of the documentation anew, next to this file: python docs/pictures/make.py [NAME ...]
+"""Draws every picture of the documentation, next to this file: python docs/pictures/make.py [NAME ...]
 
 NAME is three-link, drift, four-bar and so on; without any, all are drawn.
 """

@@ -162,7 +162,7 @@ _MEANT = {  # what people look for under other names
 _BY_CLASS = ("joint", "constraint", "force", "rule", "projection")  # kinds whose classes are public under their names
 
 
-def _registered() -> dict[str, _typing.Any]:
+def _registered_names() -> dict[str, _typing.Any]:
     """What is public because it is registered in the package: classes by name, actions by the functions of their keys."""
     from sys import modules
 
@@ -180,7 +180,7 @@ def __getattr__(name: str) -> _typing.Any:
         module, attribute = _LAZY[name]
         found = import_module(f".{module}", __name__)
         found = getattr(found, attribute) if attribute else found
-    elif name.startswith("_") or name not in (known := _registered()):
+    elif name.startswith("_") or name not in (known := _registered_names()):
         raise AttributeError(f"module 'torsor' has no attribute {name!r}{_instead(name)}")
     else:
         found = known[name]
@@ -203,7 +203,7 @@ def _instead(name: str) -> str:
 
 def __dir__() -> list[str]:
     """Public names, and classes and actions that are registered besides."""
-    return sorted({*__all__, *_registered(), *(name for name in globals() if name.startswith("__"))})
+    return sorted({*__all__, *_registered_names(), *(name for name in globals() if name.startswith("__"))})
 
 
 def _is_internal(name: str, value: _typing.Any) -> bool:

@@ -1,4 +1,4 @@
-"""What torsor raises, and what it warns of. Every message says what was given, where, and what is allowed."""
+"""What torsor raises, and what it warns of. Every message names the element, the value, and what is allowed."""
 
 from typing import Any
 
@@ -12,11 +12,11 @@ class ModelError(TorsorError, ValueError):
 
 
 class SymbolError(ModelError, RuntimeError):
-    """A signal was asked for a value that it has only while a model runs."""
+    """A signal has a value only while a model runs."""
 
 
 class AssemblyError(ModelError):
-    """No configuration that satisfies the constraints and what is asked for was found, or the constraints contradict each other.
+    """No configuration that satisfies the constraints and the targets was found, or the constraints contradict each other.
     `nearest` is the nearest one that was found, where there is any."""
 
     def __init__(self, message: str, nearest: Any = None):

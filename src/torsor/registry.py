@@ -56,7 +56,7 @@ def lookup(kind: str, key: str, also: tuple[str, ...] = ()) -> Any:
     raise OptionError(f"unknown {kind} {key!r}.{hint} Known: {', '.join(known)}.")
 
 
-def configured(kind: str, given: str, also: tuple[str, ...] = ()) -> tuple[Any, dict[str, Any]]:
+def parse_key(kind: str, given: str, also: tuple[str, ...] = ()) -> tuple[Any, dict[str, Any]]:
     """The class of a key with options, as in "baumgarte:alpha=20,beta=20", and these options: numbers where they are numbers."""
     key, _, rest = str(given).partition(":")
     cls = lookup(kind, key, also)

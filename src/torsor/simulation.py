@@ -15,9 +15,9 @@ from .errors import OptionError, ResultError, RunError
 from .look import certificate
 from .look.dataset import dataset
 from .look.progress import Progress
-from .look.recorded_signals import recorded
+from .look.recorded_signals import signals_to_record
 from .look.result_writer import assemble
-from .look.run_request import Options, checked_run, refuse_certificate
+from .look.run_request import Options, refuse_certificate, validate_run
 from .methods.integrator import integrator_of
 from .methods.projections import Projection
 from .model.model import Model
@@ -89,7 +89,7 @@ def simulate(
     A run that fails raises RunError with the computed part in `data`; an interrupted run returns that part.
     """
     options = Options(step, method, formulation, projection, tolerance, map, reactions)
-    request = partial(checked_run, model, until, outputs, options, signals=signals, parameters=parameters, start=start)
+    request = partial(validate_run, model, until, outputs, options, signals=signals, parameters=parameters, start=start)
     if ranks is not False:
         return _by_ranks(ranks_of(ranks), request, (threads, certify, checkpoint), progress)
     task, times = request()
@@ -97,20 +97,20 @@ def simulate(
     if validate_thread_count(threads, checkpoint) > 1:
         return run_together(threads, lambda one: _together(replace(task, ranks=one), times[:], progress, certify))
     if checkpoint is not None or checkpoint_interval is not None:
-        return _checkpointed(task, times, checkpoint, (checkpoint_every, checkpoint_interval), progress)
-    system, data = _carried_out(task, times[:], model.name, progress)
-    data = task.warn_if_inaccurate(task.judged(system, data, data.sizes["time"]), 2)
-    return _certified(task, times[:], system, data, progress) if certify else data
+        return _run_in_folder(task, times, checkpoint, (checkpoint_every, checkpoint_interval), progress)
+    system, data = _carry_out(task, times[:], model.name, progress)
+    data = task.warn_if_inaccurate(task.judge(system, data, data.sizes["time"]), 2)
+    return _certify(task, times[:], system, data, progress) if certify else data
 
 
-def _carried_out(task, times, title, progress):
+def _carry_out(task, times, title, progress):
     """The system of a task, and what a run of it in memory gives."""
     import xarray  # noqa: F401  now, and not when a signal has asked the run to end
 
     bar, began = Progress(0.0, task.until, title, progress), clock.perf_counter()
     bar.waiting(PREPARING)
     try:
-        system, runner = task.prepared()
+        system, runner = task.prepare()
         with reraise_signals():
             runner.begin(times)
         prepared = clock.perf_counter() - began
@@ -137,35 +137,35 @@ def _by_ranks(ranks, request, others, progress):
         refuse_certificate(task, certify, checkpoint)
         refuse_with_ranks(threads, checkpoint)
         ranks.refuse_different(run_facts(task, times[:]) | {"certify": f"{bool(certify)}"})
-        return _carried_out_together(replace(task, ranks=ranks), times[:], progress, certify)
+        return _carry_out_together(replace(task, ranks=ranks), times[:], progress, certify)
 
 
 def _together(task, times, progress, certify):
     """The result of a run by threads, on the first; None on all others. What fails on one fails on all of them."""
     with task.ranks.together():
-        return _carried_out_together(task, times, progress, certify)
+        return _carry_out_together(task, times, progress, certify)
 
 
-def _carried_out_together(task, times, progress, certify):
+def _carry_out_together(task, times, progress, certify):
     progress = progress if task.ranks.rank == 0 else False
-    system, data = _carried_out(task, times, task.model.name, progress)
+    system, data = _carry_out(task, times, task.model.name, progress)
     if data is not None:
-        data = task.warn_if_inaccurate(task.judged(system, data, data.sizes["time"]), 4)
-    return _certified(task, times, system, data, progress) if certify else data
+        data = task.warn_if_inaccurate(task.judge(system, data, data.sizes["time"]), 4)
+    return _certify(task, times, system, data, progress) if certify else data
 
 
-def _certified(task, times, system, data, progress):
+def _certify(task, times, system, data, progress):
     """A result with its errors, measured by a second run. Ranks run it together; data is None on all but the first."""
     ranks = SINGLE_RANK if task.ranks is None else task.ranks
     if ranks.any(data is not None and "interrupted_by" in data.attrs):
         return data
     tolerance, step = certificate.finer(task.tolerance, task.step)
     second, began, trouble = replace(task, tolerance=tolerance, step=step), clock.perf_counter(), None
-    _, other = _carried_out(second, certificate.refined(times), f"{task.model.name}, second run", progress)
+    _, other = _carry_out(second, certificate.refine_times(times), f"{task.model.name}, second run", progress)
     if other is None:  # the first rank has it
         return None
     try:
-        other = second.judged(system, other, other.sizes["time"])
+        other = second.judge(system, other, other.sizes["time"])
     except RunError as error:
         trouble = str(error).split(": ", 1)[1].replace(" kept in `data` of this error", " computed")
     if "interrupted_by" in other.attrs:
@@ -173,13 +173,13 @@ def _certified(task, times, system, data, progress):
     other = other.isel(time=np.isin(other["time"].values, times))
     factor = certificate.factor(integrator_of(task.method).order, task.step)
     size = (system.length, system.mass, data.attrs["time_reached"] or 1.0)
-    told = {"certified_by": certificate.told_by(other.attrs["options"])}
-    data = certificate.certified(data, other, factor, size).assign_attrs(
-        told, certify_seconds=clock.perf_counter() - began
+    certified = {"certified_by": certificate.second_run_text(other.attrs["options"])}
+    data = certificate.with_errors(data, other, factor, size).assign_attrs(
+        certified, certify_seconds=clock.perf_counter() - began
     )
     if trouble is not None:
         raise RunError(
-            f"model {task.model.name!r}: the run finished, but cannot be certified: {told['certified_by']} {trouble} The "
+            f"model {task.model.name!r}: the run finished, but cannot be certified: {certified['certified_by']} {trouble} The "
             "result is kept in `data` of this error, with its errors as far as the second run came.",
             data,
         )
@@ -212,7 +212,7 @@ def resume(
         raise OptionError("outputs: of what is added to a run; give the time `until` which it goes on, too")
     with damage_as_error(place.folder):
         static, o = place.static, place.static["options"]
-        task = task_from_checkpoint(place.folder, static, model, recorded(model, signals))
+        task = task_from_checkpoint(place.folder, static, model, signals_to_record(model, signals))
     place.lock()
     try:
         facts, arrays = place.read()  # nobody else changes it from now on
@@ -231,7 +231,7 @@ def resume(
             bar.waiting(PREPARING)
             try:
                 with damage_as_error(place.folder):
-                    _, runner = task.prepared(system)
+                    _, runner = task.prepare(system)
                     runner.restore(facts["runner"], arrays)
                     place.refuse_other_width(3 + runner.sizes["outputs"])
                 prepared = clock.perf_counter() - began
@@ -239,12 +239,12 @@ def resume(
                     outcome, ended_by = run_with_checkpoints(runner, place, bar, note, *o["checkpoints"])
             finally:
                 bar.close()
-        return _concluded(task, system, place, outcome, ended_by, prepared)
+        return _conclude(task, system, place, outcome, ended_by, prepared)
     finally:
         place.release()
 
 
-def _checkpointed(task, times, checkpoint, intervals, progress):
+def _run_in_folder(task, times, checkpoint, intervals, progress):
     """A run in a folder, from its start."""
     if checkpoint is None:
         raise OptionError("checkpoint_interval: give the folder `checkpoint`, too")
@@ -256,7 +256,7 @@ def _checkpointed(task, times, checkpoint, intervals, progress):
     bar, began = Progress(0.0, task.until, task.model.name, progress), clock.perf_counter()
     bar.waiting(PREPARING)
     try:
-        system, runner = task.prepared()
+        system, runner = task.prepare()
         place.lock()
         place.refuse_occupied()
         spaced = isinstance(times, EqualIntervals)
@@ -275,13 +275,13 @@ def _checkpointed(task, times, checkpoint, intervals, progress):
             place.begin(static, times, 3 + runner.sizes["outputs"], 3 + len(system.rows) + slots if program else 0)
             outcome, ended_by = run_with_checkpoints(runner, place, bar, note, *options["checkpoints"])
         bar.close()
-        return _concluded(task, system, place, outcome, ended_by, prepared)
+        return _conclude(task, system, place, outcome, ended_by, prepared)
     finally:
         bar.close()
         place.release()
 
 
-def _concluded(task, system, place, outcome, ended_by, prepared):
+def _conclude(task, system, place, outcome, ended_by, prepared):
     """The result of a run in a folder: of all of it, or of what was computed so far."""
     complete = outcome["status"] != "running"
     path, count = place.path("result.nc" if complete else "partial.nc"), place.outputs.count
@@ -301,4 +301,4 @@ def _concluded(task, system, place, outcome, ended_by, prepared):
     data = open_result(path)
     if ended_by is not None:
         data = data.assign_attrs(interrupted_by=signal.Signals(ended_by).name)
-    return task.warn_if_inaccurate(task.judged(system, data, count, place.folder), 4)
+    return task.warn_if_inaccurate(task.judge(system, data, count, place.folder), 4)

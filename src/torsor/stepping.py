@@ -34,7 +34,7 @@ class Happened(NamedTuple):
 
 
 class Simulation:
-    """A model that runs as far as it is told.
+    """A model that runs step by step.
 
         sim = ts.Simulation(model, method="rkmk4", step=0.001)
         while sim.time < 5.0:
@@ -93,11 +93,11 @@ class Simulation:
     def advance(self, dt: float, **inputs: float) -> None:
         """Go on by dt seconds, with inputs that keep their values from now on.
 
-        Where that fails a RunError tells why, and the simulation is at the last state that it could reach. An event with `ts.end`
-        ends it before: `end_reason` tells which. What is refused changes nothing.
+        If that fails a RunError says why, and the simulation is at the last state that it could reach. An event with `ts.end`
+        ends it before: `end_reason` says which. A refused call changes nothing.
         """
         stepper = self._free()
-        placed = self._checked(inputs) if inputs else ()
+        placed = self._check_inputs(inputs) if inputs else ()
         if not isinstance(dt, float) or not quantity.SMALLEST <= dt <= quantity.LARGEST:
             dt = seconds(dt, "advance: dt")
         if stepper.end_reason:
@@ -112,7 +112,7 @@ class Simulation:
         except StepperStopped as why:
             if not stepper.end_reason:
                 message = f"model {self.model.name!r}: stopped at t = {self.time:.9g} s: {why}"
-                raise RunError(message) from stepper.raised()
+                raise RunError(message) from stepper.controller_error()
 
     def _free(self):
         """What drives it, which nobody else is using."""
@@ -123,7 +123,7 @@ class Simulation:
             )
         return self._stepper
 
-    def _checked(self, inputs):
+    def _check_inputs(self, inputs):
         """Places and values of inputs that are to change."""
         found = []
         for name, value in inputs.items():
@@ -163,12 +163,12 @@ class Simulation:
     @property
     def coordinates(self) -> Named:
         """Coordinates of all joints, by name and as an array (`numpy.asarray`, or `.array`) [m or rad]."""
-        return self._named("coordinate")
+        return self._values_by_name("coordinate")
 
     @property
     def rates(self) -> Named:
         """Velocities of all joints, likewise [m/s or rad/s]."""
-        return self._named("rate")
+        return self._values_by_name("rate")
 
     def __getitem__(self, name: str) -> Any:
         """A signal at the present state, by its name: what a result holds ("energy", "position", those of the model), "time", and
@@ -192,7 +192,7 @@ class Simulation:
 
     @property
     def names(self) -> list[str]:
-        """Names of everything that can be asked for."""
+        """Names of everything that can be read."""
         of_events = ["energy_by_events"] if self._stepper.has_events else []
         return ["time", "energy", "work", *of_events, *self._present.signals]
 
@@ -218,7 +218,7 @@ class Simulation:
             self._shown = Present(self._prepared.own)
         return self._shown
 
-    def _named(self, what):
+    def _values_by_name(self, what):
         shown = self._present
         return Named(shown.coordinates, shown.part(what, self._stepper.outputs()), shown.system.joint_coordinates)
 
@@ -245,16 +245,18 @@ class Simulation:
     @cached_property
     def _kind(self):
         """What a state can only be restored with, by name."""
-        told = self._task.options()
-        found = {name: told[name] for name in ("formulation", "method", "step", "projection", "tolerance", "map")}
-        return found | {"parameters": {name: x for name, x in told["parameters"].items() if name not in self._places}}
+        options = self._task.options()
+        found = {name: options[name] for name in ("formulation", "method", "step", "projection", "tolerance", "map")}
+        return found | {
+            "parameters": {name: x for name, x in options["parameters"].items() if name not in self._places}
+        }
 
     def reset(self, start: Any = None, time: float | None = None, **inputs: float) -> None:
         """Begin again: where the simulation began, or at another start; with inputs as they were declared, or these.
 
         time   [s]; None: 0
         """
-        stepper, placed = self._free(), self._checked(inputs)
+        stepper, placed = self._free(), self._check_inputs(inputs)
         if start is None and time is None:
             stepper.reset()
         else:

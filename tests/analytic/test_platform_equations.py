@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.cases.platform import ARM, AXES, CENTER, INERTIA, MASS
+from torsor.cases.platform import ARM, CENTER, HINGE_AXES, INERTIA, MASS
 
 S, G = ca.skew, 9.81
 E1, E2, E3 = (ca.DM(x) for x in ((1, 0, 0), (0, 1, 0), (0, 0, 1)))
@@ -87,7 +87,7 @@ def test_the_relative_form_but_for_a_term_of_the_last_joint(at_random):
     plain, rates = [ca.SX.sym("A", 3, 3) for _ in range(3)], [ca.SX.sym("u", 3) for _ in range(3)]
     T, U = ca.substitute(list(energies(plain, rates)), [*plain, *rates], [*absolute, w1, w2, w3])
     momenta = ca.gradient(T, w)
-    derived = ca.vertcat(*[along(T - U, R[k], (ca.DM(AXES[k]),))[0] for k in range(3)])
+    derived = ca.vertcat(*[along(T - U, R[k], (ca.DM(HINGE_AXES[k]),))[0] for k in range(3)])
     R1, R2, R3 = absolute
     Q2, last = q2(absolute), -w[1] * S(E1) @ Rx.T @ E2
     left_out = -w[0] * S(E1) @ (Ry @ Rx).T @ E3

@@ -9,7 +9,7 @@ from torsor.formulations.tables.numeric_system import NumericSystem
 from torsor.prepare import large_systems
 
 RUN = {"outputs": 5, "tolerance": 1e-10}
-CAR = train.BODY + 2 * train.FRAME + 4 * (train.ARM + train.AXLE)  # mass of a car
+CAR = train.BODY_DATA + 2 * train.FRAME + 4 * (train.ARM + train.AXLE)  # mass of a car
 
 
 @pytest.mark.parametrize("case", ["train", "bush"])
@@ -93,7 +93,7 @@ def test_a_car_stands_on_its_springs_and_the_rails_carry_it():
 
 
 def test_a_bogie_under_the_load_of_its_springs_stands_still():
-    half = {"frame": (0, 0, -train.GRAVITY * train.BODY / 2)}
+    half = {"frame": (0, 0, -train.GRAVITY * train.BODY_DATA / 2)}
     model = ts.testing.bench(train.bogie(), loaded=half, gravity=(0, 0, -train.GRAVITY))
     data = ts.testing.assert_no_drift(model, 0.5, **RUN)
     assert data.attrs["degrees_of_freedom"] == 3

@@ -138,14 +138,14 @@ def test_a_run_that_an_event_ends_is_certified():
 
 
 def test_a_second_run_that_fails_is_told_with_the_result(monkeypatch):
-    judged = Task.judged
+    judged = Task.judge
 
     def fail(task, system, data, count, folder=None):
         if task.tolerance < 1e-6:
             raise ts.RunError(f"model {task.model.name!r}: stopped at t = 0.5 s of 1 s: for a test.", data)
         return judged(task, system, data, count, folder)
 
-    monkeypatch.setattr(Task, "judged", fail)
+    monkeypatch.setattr(Task, "judge", fail)
     with pytest.raises(
         ts.RunError, match="cannot be certified: a run at tolerance 1e-07 stopped at t = 0.5 s"
     ) as caught:

@@ -19,7 +19,7 @@ def squares(rank, counts):
     """The squares of all numbers of all ranks, of which each rank computes its own."""
     total, first = sum(counts), sum(counts[:rank])
     s = Schedule("k", {"x": counts[rank]}, {"y": total})
-    every, own = s.room(total), np.arange(counts[rank])
+    every, own = s.reserve(total), np.arange(counts[rank])
     s.call([SQUARE], ["x", "memory"], np.zeros(len(own), int), [own, every + first + own])
     s.exchange("memory", every, counts)
     copy = ca.Function("copy", [x], [x])

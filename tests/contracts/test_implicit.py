@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import torsor as ts
 from torsor.methods.elimination_of_steps import elimination, tables
-from torsor.methods.shifted_equations import factored, solve
+from torsor.methods.shifted_equations import factorise, solve
 from torsor.simulation import resume
 
 STIFF = ("radau5", "bdf")
@@ -47,7 +47,7 @@ def test_sparse_factors_solve_the_equations_of_every_structure(first, second):
         values, b = rng.uniform(-1, 1, len(rows)), rng.uniform(-1, 1, n).astype(kind)
         A = shift * np.eye(n, dtype=kind)
         A[list(rows), list(columns)] -= values
-        assert factored(run, structure, values, shift, factors)
+        assert factorise(run, structure, values, shift, factors)
         y = b.copy()
         solve(run, structure, factors, y, np.zeros(n, kind))
         assert np.abs(A @ y - b).max() < 1e-10 * max(1.0, np.linalg.cond(A))
@@ -57,8 +57,8 @@ def test_a_pivot_that_cancels_is_refused_in_any_units():
     """σ − J with J = [[0, 1], [a, 0]] has the determinant σ² − a."""
     for unit in (1e-6, 1.0, 1e6):
         run, values = run_of(2, ((0, 1), (1, 0))), np.array([unit, 4.0 / unit])
-        assert not factored(run, 0, values, 2.0, np.zeros(run.equations.starts[-1]))
-        assert factored(run, 0, values, 2.1, np.zeros(run.equations.starts[-1]))
+        assert not factorise(run, 0, values, 2.0, np.zeros(run.equations.starts[-1]))
+        assert factorise(run, 0, values, 2.1, np.zeros(run.equations.starts[-1]))
 
 
 def test_only_velocities_fill_the_factors_of_second_order_equations():

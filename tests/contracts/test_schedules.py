@@ -31,7 +31,7 @@ def chain(kinds, numbers):
     """Each row reads what the row before it has written."""
     n = len(kinds)
     s = Schedule("k", takes={"x": 2 * n}, gives={"out": n})
-    memory, constants, i = s.room(n + 1), s.keep(numbers), np.arange(n)
+    memory, constants, i = s.reserve(n + 1), s.keep(numbers), np.arange(n)
     s.call([START], ["constants", "memory"], [0], [[constants], [memory]])
     places = [2 * i, memory + i, constants + i, i, memory + i + 1]
     s.call(CLASSES, ["x", "memory", "constants", "out", "memory"], kinds, places)
@@ -86,7 +86,7 @@ def relay(n, steps, seed=0):
     random = np.random.default_rng(seed)
     s, places = Schedule("k", takes={"x": n}, gives={"out": n}), [np.arange(n)]
     for _ in range(steps):
-        places.append(s.room(n) + random.permutation(n))
+        places.append(s.reserve(n) + random.permutation(n))
     places.append(np.arange(n))
     vectors, u = ["x", *["memory"] * steps, "out"], ca.SX.sym("u")
     for k in range(steps + 1):
@@ -142,6 +142,6 @@ def test_a_damaged_entry_counts_as_absent(damage, tmp_path):
 )
 def test_rows_that_would_leave_their_vectors_are_refused(vectors, kinds, places, told):
     s = Schedule("k", takes={"x": 4}, gives={"out": 2})
-    s.room(3), s.room(2), s.keep(np.zeros(5))
+    s.reserve(3), s.reserve(2), s.keep(np.zeros(5))
     with pytest.raises(OptionError, match=told):
         s.call(CLASSES, vectors, kinds, places)

@@ -175,7 +175,8 @@ def test_a_process_ends_with_the_usual_status_and_leaves_nothing_behind(name, nu
 ORPHAN = """
 import sys, time
 from torsor.kernels import worker
-with worker.started(["-c", "from torsor.kernels import worker; worker.end_with_parent(); import time; time.sleep(60)"], b"") as p:
+sleep = "from torsor.kernels import worker; worker.end_with_parent(); import time; time.sleep(60)"
+with worker.start_worker(["-c", sleep], b"") as p:
     print(p.pid, flush=True)
     time.sleep(60)
 """
@@ -202,6 +203,6 @@ def test_a_worker_ends_with_its_parent_however_that_ends(number):
 
 
 def test_workers_do_not_outlive_an_interruption():
-    with pytest.raises(Terminated), worker.started(["-c", "import time; time.sleep(60)"], b"") as process:
+    with pytest.raises(Terminated), worker.start_worker(["-c", "import time; time.sleep(60)"], b"") as process:
         raise Terminated
     assert process.poll() is not None

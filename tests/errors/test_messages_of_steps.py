@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from torsor.run.run_messages import step_tried
+from torsor.run.run_messages import last_attempt
 
 
 @pytest.mark.parametrize(
@@ -13,4 +13,4 @@ from torsor.run.run_messages import step_tried
 )
 def test_the_step_that_was_tried_is_finite(longest, fixed, proposed, expected):
     state, plan = SimpleNamespace(longest=longest, step=proposed), SimpleNamespace(step=fixed)
-    assert step_tried(SimpleNamespace(state=state, plan=plan, until=5.0)) == expected
+    assert last_attempt(SimpleNamespace(state=state, plan=plan, until=5.0)) == expected

@@ -137,7 +137,7 @@ def test_outputs_off_the_constraints_are_no_contradiction():
     there with what holds."""
     model = ts.cases.load("four-bar", n=1)
     task = Options(formulation="absolute", tolerance=1e-6).task(model, 0.1)
-    system, _ = task.prepared()
+    system, _ = task.prepare()
     data = ts.simulate(model, 0.1, outputs=4, formulation="absolute")
     assert violated_redundant_constraints(task, system, data) is None
     data["position_drift"][2] = 1e-5 * system.length

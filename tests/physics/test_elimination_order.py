@@ -95,7 +95,7 @@ def test_joins_of_large_systems_follow_the_order():
     names = [f"l{k}" for k in range(6)]
     for order, expected in ((names[::-1], [5, 4, 3, 2, 1, 0]), (names[::2] + names[1::2], [1, 2, 3, 4, 5, 0])):
         plain = NumericSystem(chain(names, order))
-        joined = [plain.constraints[c].name for c in plain.merged.constraint]
+        joined = [plain.constraints[c].name for c in plain.join_order.constraint]
         assert sorted(joined) == sorted(c.name for c in plain.constraints)
         assert [name for name in joined if name.startswith("joint")] == [f"joint{k}" for k in expected]
 

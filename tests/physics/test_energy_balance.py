@@ -99,7 +99,7 @@ def test_blocks_and_the_whole_have_one_balance():
         parts.add(*(x[k : k + 7] for x in (t, E, W, 0 * t, T, U)))
     assert whole.reached == parts.reached and whole.worst == parts.worst and whole.turnover == parts.turnover
     counts = {"steps": 10, "energy": 0.0}
-    assert whole.lost(counts, 1e-9, None) == parts.lost(counts, 1e-9, None) is not None
+    assert whole.time_of_loss(counts, 1e-9, None) == parts.time_of_loss(counts, 1e-9, None) is not None
 
 
 def test_the_command_line_warns_and_goes_on(capsys, tmp_path, monkeypatch):

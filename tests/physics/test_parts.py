@@ -66,7 +66,7 @@ def test_parts_give_what_the_whole_gives(model, count):
     built, made = library(whole)
     x, e = start(whole, made, np.random.default_rng(1))
     expected = evaluated(built, made, x, e)
-    divided = shares(count, whole.tree.parents, whole.merged, whole.forced.tolist())
+    divided = shares(count, whole.tree.parents, whole.join_order, whole.ends_of_forces.tolist())
 
     def part(ranks):
         system = PartSystem(whole, divided, ranks.rank, count)

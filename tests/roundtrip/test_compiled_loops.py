@@ -31,20 +31,20 @@ def apart(monkeypatch, tmp_path):
 def shipped(apart, mark=None):
     (bitcode, entries), path = apart
     file = path / "bitcode" / f"{SMALL}.xz"
-    file.write_bytes(loops.packed(mark or loops.digest(SMALL), entries, bitcode))
+    file.write_bytes(loops.pack(mark or loops.digest(SMALL), entries, bitcode))
     return file
 
 
 def test_a_package_with_its_bitcode_needs_no_compiler(apart, monkeypatch):
     shipped(apart)
-    monkeypatch.setattr(loops, "compiled_elsewhere", lambda module: pytest.fail("compiled"))
+    monkeypatch.setattr(loops, "compile_in_other_process", lambda module: pytest.fail("compiled"))
     assert loops.loops.__wrapped__(SMALL)["explicit"].address > 0
 
 
 def test_code_is_generated_once_and_again_where_it_is_damaged(apart, monkeypatch):
     shipped(apart)
-    made, generate = [], loops._generated
-    monkeypatch.setattr(loops, "_generated", lambda bitcode: made.append(1) or generate(bitcode))
+    made, generate = [], loops._generate
+    monkeypatch.setattr(loops, "_generate", lambda bitcode: made.append(1) or generate(bitcode))
     for _ in range(2):
         loops.loops.__wrapped__(SMALL)
     assert len(made) == 1
@@ -64,7 +64,7 @@ def test_missing_loops_are_told(apart, monkeypatch, damage):
         "missing": file.unlink, "another version": lambda: None, "cut": lambda: file.write_bytes(whole[: len(whole) // 2]),
         "empty": lambda: file.write_bytes(b""), "no bitcode": lambda: file.write_bytes(b"nothing"),
     }[damage]()  # fmt: skip
-    monkeypatch.setattr(loops, "compiled_elsewhere", lambda module: None)
+    monkeypatch.setattr(loops, "compile_in_other_process", lambda module: None)
     with pytest.raises(ts.TorsorError, match=re.escape(f"missing, or belong to another version ({SMALL})")):
         loops.loops.__wrapped__(SMALL)
 

@@ -223,7 +223,7 @@ def test_names_that_a_file_can_hold_survive(name, tmp_path):
      ("a",), b"a", "-a", ".a"],
 )  # fmt: skip
 def test_names_that_no_file_can_hold_are_refused_before_anything_is_computed(name, monkeypatch):
-    monkeypatch.setattr("torsor.run.task.Task.prepared", None)  # nothing is prepared
+    monkeypatch.setattr("torsor.run.task.Task.prepare", None)  # nothing is prepared
     model = ball()
     with pytest.raises(ts.OptionError, match="signal .* cannot have a variable of that name"):
         ts.simulate(model, 0.1, signals={name: model["ball"].position[2]})

@@ -133,7 +133,7 @@ def test_the_server_shows_news_and_refuses_strangers(page):
                 urlopen(Request(address, headers=headers))
             assert refused.value.code == 403
         page.open(server.address)
-        server.tell({"time": 0.5, "poses": [[0.1, 0.2, 0.3, 1, 0, 0, 0]]})
+        server.send({"time": 0.5, "poses": [[0.1, 0.2, 0.3, 1, 0, 0, 0]]})
         page.page.wait_for_function("() => Math.abs(window.torsor.pose('bob').p[2] - 0.3) < 1e-6", timeout=20_000)
         server.show(data_of(ts.cases.load("four-bar"), "view"))
         page.page.wait_for_function("() => window.torsor.pose('crank0') !== null", timeout=20_000)

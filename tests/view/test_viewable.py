@@ -7,7 +7,7 @@ import torsor as ts
 from torsor.lie import pose_stacks
 from torsor.viewer.pack import unpack
 from torsor.viewer.viewable import data_of
-from torsor.viewer.viewer_page import escaped
+from torsor.viewer.viewer_page import escape
 
 
 def swing():
@@ -130,7 +130,7 @@ def test_odd_names_stay_inside_their_script_element():
     alphabet = [*"<>&\"'/\\!-a \n\t\x00", "\u2028", "\u2029", "😀", "\u202e", "</script>", "<!--", "]]>"]
     for _ in range(1000):
         name = "".join(rng.choice(alphabet, size=rng.integers(1, 12)))
-        text = escaped({name: [name, float("nan")]})
+        text = escape({name: [name, float("nan")]})
         assert not set("<>&\u2028\u2029") & set(text)
         assert json.loads(text) == {name: [name, None]}
 

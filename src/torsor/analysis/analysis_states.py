@@ -65,7 +65,7 @@ def point_from_values(mechanism, at, what="at", like=None):
     """
     like, names = like or mechanism.start, StartNames(mechanism.model, mechanism.system)
     try:
-        requested = names.wanted(at)
+        requested = names.parse(at)
     except OptionError as error:
         raise OptionError(
             str(error).replace("start must be", f"`{what}` must be").replace(": start: ", f": {what}: ")
@@ -138,7 +138,7 @@ def with_own_parameters(mechanism, point):
 def project_onto_constraints(mechanism, point):
     """The operating point with positions and velocities projected onto the constraints."""
     examiner = mechanism.examiner(point)
-    q, _ = examiner.assembled(point.t, point.q, point.p)
+    q, _ = examiner.assemble_or_refuse(point.t, point.q, point.p)
     point = mechanism.count_turns(point.with_changes(q=q))
     v = examiner.onto(point.t, q, point.v, point.p, mechanism.rows(point).keep)
     return point.with_changes(v=v)

@@ -10,7 +10,7 @@ from ..registry import register
 from .base import Case
 
 POINTS = ((0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1))
-AXES = ((0, 1, 0), (0, 0, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0))
+JOINT_AXES = ((0, 1, 0), (0, 0, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0))
 WIDTH = 0.1
 
 
@@ -30,6 +30,6 @@ class Bricard(Case):
             middle = [(a + b) / 2 for a, b in zip(one, two)]
             bars.append(model.body(f"rod{k + 1}", inertia=ts.inertia.box(1.0, *edges), at=middle))
         bars.append(model.ground)
-        for k, (point, axis) in enumerate(zip(POINTS, AXES)):
+        for k, (point, axis) in enumerate(zip(POINTS, JOINT_AXES)):
             model.add(ts.Revolute(f"P{k}", bars[k], bars[k + 1], point=point, axis=axis))
         return model

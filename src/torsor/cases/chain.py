@@ -8,8 +8,8 @@ import torsor as ts
 from ..registry import register
 from .base import Case, whole
 
-AXES = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
-SHAPE = ts.shapes.box((0.11, 0.11, 0.88))
+JOINT_AXES = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+LINK_SHAPE = ts.shapes.box((0.11, 0.11, 0.88))
 
 
 @register("chain")
@@ -25,8 +25,8 @@ class Chain(Case):
         model = ts.Model(f"chain-{n}", gravity=(0, 0, -9.81))
         above: ts.Ground | ts.Body = model.ground
         for k in range(n):
-            link = model.body(f"link{k}", mass=1.0, inertia=(0.1, 0.1, 0.01), at=(0, 0, -k - 0.5), shape=SHAPE)
+            link = model.body(f"link{k}", mass=1.0, inertia=(0.1, 0.1, 0.01), at=(0, 0, -k - 0.5), shape=LINK_SHAPE)
             start: Any = {"start": 0.1 * sin(1 + k), "start_rate": 0.1 * cos(1 + k)}
-            model.add(ts.Revolute(f"joint{k}", above, link, point=(0, 0, -k), axis=AXES[k % 3], **start))
+            model.add(ts.Revolute(f"joint{k}", above, link, point=(0, 0, -k), axis=JOINT_AXES[k % 3], **start))
             above = link
         return model

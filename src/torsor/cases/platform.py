@@ -14,7 +14,7 @@ import torsor as ts
 from ..registry import register
 from .base import Case
 
-AXES = ((0, 0, 1), (0, 1, 0), (1, 0, 0))
+HINGE_AXES = ((0, 0, 1), (0, 1, 0), (1, 0, 0))
 MASS = (0.87, 0.66, 3.5)
 CENTER = ((-28.5e-3, -1e-3, -7.2e-3), (27e-3, -0.3e-3, 1.3e-3), (34e-3, -0.48e-3, 55e-3))  # from the table's own joint
 INERTIA = ((6.55e-4, 7.10e-4, 11.3e-4), (1.79e-4, 4.45e-4, 4.6e-4), (1.46e-2, 2.09e-2, 3.29e-2))
@@ -55,6 +55,6 @@ class Platform(Case):
             shape = [s.move(-np.array(CENTER[k]), np.eye(3)) for s in SHAPE[k]]  # from the centre of mass
             table = model.body(f"table{k + 1}", mass=MASS[k], inertia=INERTIA[k], at=center, shape=shape)
             start: Any = {"start": START[k], "start_rate": START[k]}
-            model.add(ts.Revolute(f"joint{k + 1}", below, table, point=joint, axis=AXES[k], **start))
+            model.add(ts.Revolute(f"joint{k + 1}", below, table, point=joint, axis=HINGE_AXES[k], **start))
             below = table
         return model

@@ -18,7 +18,7 @@ from ..registry import register
 from .base import Case, whole
 
 GRAVITY = 9.81
-BODY, FRAME, ARM, AXLE = 30e3, 2500.0, 80.0, 1650.0  # masses [kg]
+BODY_DATA, FRAME, ARM, AXLE = 30e3, 2500.0, 80.0, 1650.0  # masses [kg]
 # from car to car; from the middle of a car to its bogies, of a bogie to its axles [m]
 PITCH, PIVOTS, BASE = 20.0, 7.5, 1.25
 PRIMARY: dict = {"stiffness": 1.2e6, "damping": 1e4}  # over each axle
@@ -61,7 +61,7 @@ def bogie():
     """A frame on two suspensions, on rails along x below the origin. Port: frame."""
     model = ts.Model("bogie")
     frame = model.body("frame", mass=FRAME, inertia=(1500.0, 2000.0, 3000.0), at=(0, 0, PIN), shape=FRAME_SHAPE)
-    load = GRAVITY * (BODY / 4 + FRAME / 2 + ARM / 2)
+    load = GRAVITY * (BODY_DATA / 4 + FRAME / 2 + ARM / 2)
     for name, side in (("front", 1), ("rear", -1)):
         x = side * BASE
         wing = model.include(name, suspension(side), at=(x, 0, WHEEL))
@@ -76,13 +76,13 @@ def bogie():
 def car():
     """A body on two bogies, above the origin on the rails, along x. Port: body."""
     model = ts.Model("car", gravity=(0, 0, -GRAVITY))
-    body = model.body("body", mass=BODY, inertia=(5e4, 1.2e6, 1.2e6), at=(0, 0, 1.8), shape=CAR_SHAPE)
+    body = model.body("body", mass=BODY_DATA, inertia=(5e4, 1.2e6, 1.2e6), at=(0, 0, 1.8), shape=CAR_SHAPE)
     model.add(ts.Planar("plane", model.ground, body, **Y))
     for name, side in (("front", 1), ("rear", -1)):
         x = side * PIVOTS
         below = model.include(name, bogie(), at=(x, 0, 0))
         ends = (x, 0, SEAT), (x, 0, FLOOR)
-        model.add(_spring(f"{name}_spring", below.frame, body, ends, GRAVITY * BODY / 2, SECONDARY))
+        model.add(_spring(f"{name}_spring", below.frame, body, ends, GRAVITY * BODY_DATA / 2, SECONDARY))
         ends = (x, 0, PIN), (x - side * 1.5, 0, PIN)
         model.add(ts.Distance(f"{name}_rod", below.frame, body, points=ends))
     model.expose("body", body)

@@ -52,7 +52,7 @@ def integrability(model, values=None, t=0.0, samples=2, seed=5):
     f.rows = [row for block in f.blocks for row in block.rows()]
     start = given_start(f, t, values)
     examiner, p = Examiner(f, start.scales), start.p
-    q, _ = examiner.assembled(t, start.q, p)
+    q, _ = examiner.assemble_or_refuse(t, start.q, p)
     random = np.random.default_rng(seed)
     sampled = [examiner.sample_nearby(t, q, p, random, 0.2 * (k + 1)) for k in range(samples)]
     units = np.append(examiner.columns, 1 / start.scales.rate if start.scales.rate > 0 else 1.0)

@@ -10,7 +10,7 @@ import numpy as np
 from ..elements.quantity import time
 from ..formulations.absolute import Absolute
 from ..lookup.interval_search import stored_table
-from ..lookup.lookup_calls import calls, looked_up
+from ..lookup.lookup_calls import calls, lookups_in
 
 TIMES_AHEAD = 10.0 ** np.arange(-12, 1)  # times after the last valid state / longest time ahead
 
@@ -68,7 +68,7 @@ def _tables_left(f, at):
     """Messages about tables in a function that are evaluated outside their points, where they end a run."""
     inputs = [ca.SX.sym(f"u{k}", f.sparsity_in(k)) for k in range(f.n_in())]
     messages = {}
-    for number, arguments in looked_up(f, [x.nonzeros() for x in inputs]) if calls(f) else []:
+    for number, arguments in lookups_in(f, [x.nonzeros() for x in inputs]) if calls(f) else []:
         table = stored_table(number)
         values = ca.Function("arguments", inputs, [ca.vertcat(*arguments)])(*at).full().ravel()
         for axis, points, u in zip(table.axes, table.content.points, values):

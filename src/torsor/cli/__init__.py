@@ -62,20 +62,20 @@ def status_of(arguments=None):
 
 class Unread:
     """Standard output whose reader may go before the end, as `head` does, or is not there: a command then goes on in silence, and
-    ends as ever. Where it is a file that takes no more, that is told at the end."""
+    ends as ever. Where it is a file that takes no more, an error is printed at the end."""
 
     def __init__(self, stream):
         self.stream = open(os.devnull, "w") if stream is None else stream
         self.trouble: OSError | None = None
 
     def write(self, text):
-        self._tried(lambda: self.stream.write(text))
+        self._run_action(lambda: self.stream.write(text))
         return len(text)
 
     def flush(self):
-        self._tried(lambda: self.stream.flush())
+        self._run_action(lambda: self.stream.flush())
 
-    def _tried(self, action):
+    def _run_action(self, action):
         try:
             action()
         except OSError as error:
@@ -130,9 +130,9 @@ def _by_mpi():
 @contextmanager
 def print_warnings():
     """Warnings become messages on standard error, in words of the command line."""
-    with warnings.catch_warnings(record=True) as doubts:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         yield
-    for doubt in doubts:
-        complain(f"warning: {doubt.message}")
+    for one in caught:
+        complain(f"warning: {one.message}")

@@ -1,4 +1,4 @@
-"""The command `assemble`: configurations of a case or a model file in which joints and bodies are where they are asked to be."""
+"""The command `assemble`: configurations of a case or a model file in which joints and bodies have requested positions."""
 
 from typing import Annotated
 
@@ -11,7 +11,7 @@ from .command_options import FORMULATION, SET, SOURCE, START, option
 
 TARGET = option(
     "NAME=VALUES",
-    "What is asked for: a joint coordinate, or position, point, rotation (quaternion or rotation vector) or pose (3 numbers, and a "
+    "A target: a joint coordinate, or position, point, rotation (quaternion or rotation vector) or pose (3 numbers, and a "
     "rotation) of a body, as in tool.position=0.4,0,0.3; several numbers for one coordinate are several assemblies. Repeatable.",
     "--target",
 )
@@ -28,21 +28,21 @@ def assemble(
     formulation: Annotated[str | None, FORMULATION] = None,
     set: Annotated[list[str] | None, SET] = None,
 ):
-    """Find the joint coordinates that bring a mechanism where it is asked to be: inverse kinematics."""
+    """Find the joint coordinates that bring a mechanism to given positions: inverse kinematics."""
     from ..analysis.assembly.assembly import assemble as found_by
     from .model_source import assignments, explain_user_errors, load
     from .start_option import parse_assignments, start_of
 
     targets = {name: _values(name, text) for name, text in parse_assignments(target or (), "--target").items()}
     source_ = load(source, assignments(set))
-    asked = {name: _value(name, values) for name, values in targets.items()}
-    source_.tell()
+    requested = {name: _value(name, values) for name, values in targets.items()}
+    source_.print_notes()
     with explain_user_errors(source_.file), print_warnings():
         found = found_by(
-            source_.model, asked, start=start_of(start), modes=modes, least_squares=least_squares, parameters=source_.parameters,
-            formulation=formulation or "auto",
+            source_.model, requested, start=start_of(start), modes=modes, least_squares=least_squares,
+            parameters=source_.parameters, formulation=formulation or "auto",
         )  # fmt: skip
-    _tell(source_.model.name, found)
+    _print_result(source_.model.name, found)
     return DONE
 
 
@@ -68,7 +68,7 @@ def _value(name, values):
     return pose_stacks.stack_poses(rotations(turn, name), place)
 
 
-def _tell(model, found):
+def _print_result(model, found):
     """Coordinates of one assembly, or of several side by side."""
     from ..look.text_format import table
 

@@ -22,7 +22,7 @@ def check(
     found = load(source, assignments(set))
     options = {} if tolerance is None else {"tolerance": tolerance}
     end = found.until(until)
-    found.tell()
+    found.print_notes()
     findings = testing.check(found.model, end, parameters=found.parameters, **options)
     left = max(len(finding.check) for finding in findings) + 2
     for name, holds, words in findings:

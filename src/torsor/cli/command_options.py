@@ -25,8 +25,8 @@ def _keys(kind):
     return ", ".join(registered(kind))
 
 
-def _version(asked: bool):
-    if asked:
+def _version(version: bool):
+    if version:
         from .. import __version__
 
         print(f"torsor {__version__}")

@@ -57,7 +57,7 @@ from .command_options import (
     VERSION,
     VIEW,
 )
-from .output_files import draw, folder_for, written_as, written_to
+from .output_files import draw, folder_for, save_figure, validate_outputs
 
 app = typer.Typer(
     name="torsor",
@@ -133,13 +133,13 @@ def run(
     found = load(source, assignments(set))
     arguments = found.recommended | {k: v for k, v in given.items() if v is not None} | of_ranks(given)
     arguments["until"] = found.until(until)
-    outs = written_as(out, csv)
+    outs = validate_outputs(out, csv)
     if plot is not None:
         folder_for(plot)
     view_command.refuse_early(html, view)
 
     kept = _resumable_arguments(checkpoint, checkpoint_every, checkpoint_interval, found)
-    found.tell()
+    found.print_notes()
     return _run_and_report(
         lambda: simulate(found.model, parameters=found.parameters, **arguments, **kept), found, checkpoint, outs, plot,
         (html, view),
@@ -163,11 +163,11 @@ def resume(
 
     place = Checkpoint(folder)
     place.read()
-    outs = written_as(out, csv)
+    outs = validate_outputs(out, csv)
     if plot is not None:
         folder_for(plot)
     found = resume_source(folder, place.source, source, assignments(set))
-    found.tell()
+    found.print_notes()
     return _run_and_report(lambda: go_on(place, found.model, until=until), found, folder, outs, plot)
 
 
@@ -194,14 +194,14 @@ def _run_and_report(run, found, folder, outs, plot, page=(None, False)):
     from .model_source import command, explain_user_errors
 
     status, trouble = DONE, None  # trouble: what to say at the end, after the summary
-    with warnings.catch_warnings(record=True) as doubts, explain_user_errors(found.file):
+    with warnings.catch_warnings(record=True) as warned, explain_user_errors(found.file):
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", AccuracyWarning)
         try:
             data = run()
         except RunError as error:
             data, status, trouble = error.data, FAILED, str(error)
-    if data is None:  # rank 0 has it, and tells
+    if data is None:  # rank 0 has it, and prints it
         return status if trouble is None else complain(trouble, status)
     if status == DONE and "interrupted_by" in data.attrs:
         reached = data.attrs["time_reached"]
@@ -210,7 +210,7 @@ def _run_and_report(run, found, folder, outs, plot, page=(None, False)):
         if folder is not None and data.attrs["status"] == "interrupted":
             trouble += f". Go on with `{command(folder, found.facts())}`"
     with defer_signals() as note:  # what was computed is written first
-        outcome = _report_result(data, folder, outs, plot, status, trouble, [str(doubt.message) for doubt in doubts])
+        outcome = _report_result(data, folder, outs, plot, status, trouble, [str(one.message) for one in warned])
     if note.signal is not None and outcome == DONE:
         return complain("interrupted", TERMINATED if note.signal == signal.SIGTERM else INTERRUPTED)
     if any(page):
@@ -218,15 +218,15 @@ def _run_and_report(run, found, folder, outs, plot, page=(None, False)):
     return outcome
 
 
-def _report_result(data, folder, outs, plot, status, trouble, doubts):
+def _report_result(data, folder, outs, plot, status, trouble, warned):
     """Tell how a run went and keep its result. Returns the exit status."""
     from ..look.summary import summary
     from ..store import result_files
     from ..store.export_formats import format_of
 
     print(summary(data))
-    for doubt in doubts:
-        complain(f"warning: {doubt}")
+    for one in warned:
+        complain(f"warning: {one}")
     try:
         for out in outs:
             if folder is None or format_of(out) is not None:
@@ -274,7 +274,7 @@ def info(
     from .model_source import assignments, explain_user_errors, load
 
     found = load(source, assignments(set))
-    found.tell()
+    found.print_notes()
     with explain_user_errors(found.file):
         print(describe(found.model, parameters=found.parameters))
     if plot is not None:
@@ -283,7 +283,7 @@ def info(
         matplotlib.use("Agg")
         from ..look.topology_plot import plot_graph
 
-        print(f"\ndrawn  {written_to(plot_graph(found.model), plot)}")
+        print(f"\ndrawn  {save_figure(plot_graph(found.model), plot)}")
 
 
 for command in (

@@ -8,7 +8,7 @@ from ..elements import quantity
 from ..errors import OptionError, RunError
 from . import DONE, FAILED, complain, print_warnings
 from .command_options import CSV, FORMULATION, OUT, OUTPUTS, PLOT, SET, SOURCE, START, UNTIL, option
-from .output_files import folder_for, tell, written_as
+from .output_files import folder_for, validate_outputs, write_outputs
 
 SWEPT = option(
     "NAME=FIRST:LAST:COUNT",
@@ -45,17 +45,17 @@ def kinematics(
 
     over_time = {"--until": until, "--outputs": outputs}
     if sweep:
-        _refuse_idle(over_time, "not together with --sweep, which has no time; COUNT tells how many places it has")
+        _refuse_idle(over_time, "not together with --sweep, which has no time; COUNT is the number of its positions")
     elif range and not drive:
         _refuse_idle(
             over_time | {"--out": out, "--csv": csv, "--plot": plot},
             "--range alone prints ranges; give --sweep or --drive",
         )
-    found, wanted = load(source, assignments(set)), written_as(out, csv)
+    found, wanted = load(source, assignments(set)), validate_outputs(out, csv)
     if plot is not None:
         folder_for(plot)
     options = {"parameters": found.parameters, "formulation": formulation or "auto", "start": start_of(start)}
-    found.tell()
+    found.print_notes()
     with explain_user_errors(found.file), print_warnings():
         for name in range or ():
             print(_range(range_of_motion(found.model, name, **options)))
@@ -68,7 +68,7 @@ def kinematics(
             data = moved(found.model, drives, times, **options)
         except RunError as error:
             data, status, trouble = error.data, FAILED, str(error)
-    _tell(data, wanted, plot)
+    _print_result(data, wanted, plot)
     return status if trouble is None else complain(trouble, status)
 
 
@@ -122,9 +122,9 @@ def _range(found):
     return f"{found.coordinate}: from {side(found.lower, found.lower_end)}\n  to {side(found.upper, found.upper_end)}"
 
 
-def _tell(data, wanted, plot):
-    """A summary, and the files that were asked for."""
-    from ..look.text_format import listed
+def _print_result(data, wanted, plot):
+    """A summary, and the requested files."""
+    from ..look.text_format import list_items
 
     along = "sweep" if "sweep" in data.dims else "time"
     forces = [
@@ -139,8 +139,8 @@ def _tell(data, wanted, plot):
         ("places" if along == "sweep" else "times", str(data.sizes[along])),
         ("coordinates", data.attrs["formulation"]),
         ("drift", f"{data.attrs['position_drift_max']:.1e} m or rad"),
-        *listed("drive forces", forces, "drive, N or N m", "drives, N or N m"),
+        *list_items("drive forces", forces, "drive, N or N m", "drives, N or N m"),
         ("conditioning", f"{float(data.conditioning.min()):.3g} at least"),
-        *listed("singular", dips, "position", "positions"),
+        *list_items("singular", dips, "position", "positions"),
     ]
-    tell(f"{data.attrs['model']}: kinematics", rows, data, wanted, plot)
+    write_outputs(f"{data.attrs['model']}: kinematics", rows, data, wanted, plot)

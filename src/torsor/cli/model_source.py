@@ -41,7 +41,7 @@ class Source:
             raise OptionError(f"{self.given}: does not say how long to run: {way}give --until SECONDS")
         return end
 
-    def tell(self, shown=3):
+    def print_notes(self, shown=3):
         """What is worth knowing about it, on standard error: hints, and what an imported model does not say as its file does: how
         many notes, and the first ones."""
         lines = [f"{self.given}: {hint}" for hint in self.hints]
@@ -193,7 +193,7 @@ def resume_source(folder, stored, given, settings):
 
 
 def _remembers(stored):
-    """Whether this is what `remembered` tells."""
+    """True if this is what `remembered` describes."""
     texts = (
         isinstance(stored, dict) and isinstance(stored.get("given"), str) and isinstance(stored.get("settings"), dict)
     )

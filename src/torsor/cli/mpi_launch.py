@@ -84,14 +84,14 @@ def _start_launcher(command, environment, said):
 
 def _wait_for_status(running, folder):
     """The exit status that rank 0 leaves, None if it leaves none; signals are handed on to the ranks, a second one ends them."""
-    status, told = folder / "status", 0
+    status, signals_sent = folder / "status", 0
     while not status.exists() and (running.poll() is None or _alive(folder / "0")):
         try:
             time.sleep(LOOK)
         except KeyboardInterrupt as error:
             number = signal.SIGTERM if isinstance(error, Terminated) else signal.SIGINT
-            _relay_signals(running, folder, number if told == 0 else signal.SIGKILL)
-            told += 1
+            _relay_signals(running, folder, number if signals_sent == 0 else signal.SIGKILL)
+            signals_sent += 1
     try:
         running.wait(PATIENCE)
     except subprocess.TimeoutExpired:
@@ -121,7 +121,7 @@ def _relay_signals(running, folder, number):
 
 
 def join_launch():
-    """A rank goes apart from what has started it. One of `launched` says who it is, and rank 0 talks to those who asked for it."""
+    """A rank leaves the process group that started it. One of `launched` says who it is, and rank 0 prints for the user."""
     if process_count() == 1:
         return
     _apart()

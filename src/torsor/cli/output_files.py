@@ -10,7 +10,7 @@ from ..errors import OptionError, ResultError
 SNAPSHOTS = 5  # panels of snapshots.png
 
 
-def written_as(out, csv):
+def validate_outputs(out, csv):
     """The files that a result goes to. A long run must not end with the discovery that it cannot be kept."""
     from ..store.result_files import refuse_unwritable
 
@@ -22,7 +22,7 @@ def written_as(out, csv):
     return wanted
 
 
-def tell(title, rows, data, wanted, plot=None):
+def write_outputs(title, rows, data, wanted, plot=None):
     """Print a summary, keep the result in its files, draw it, and say so in lines of the same columns."""
     from ..look.text_format import table
     from ..store import result_files
@@ -57,19 +57,19 @@ def draw(data, folder):
     made = []
     for what in available(data):
         path = os.path.join(folder, f"{what}.png")
-        written_to(plot(data, what), path)
+        save_figure(plot(data, what), path)
         made.append(path)
     if "position" in data and "run" not in data.dims and data.sizes.get("time", 0) > 1:
         path, known = os.path.join(folder, "snapshots.png"), data["time"].values
-        written_to(picture(data, times=[float(t) for t in np.linspace(known[0], known[-1], SNAPSHOTS)]), path)
+        save_figure(picture(data, times=[float(t) for t in np.linspace(known[0], known[-1], SNAPSHOTS)]), path)
         made.append(path)
     if "run" in data.dims:
         return f"nothing: a study has {data.sizes['run']} runs; ts.plot(data.isel(run=0), 'energy') draws one of them"
     return ", ".join(made) or "nothing: the result holds no output times"
 
 
-def written_to(figure, path):
-    """Save a figure as a file, whole or not at all, and let go of it; returns the name of the file. The end of the name tells the
+def save_figure(figure, path):
+    """Save a figure as a file, whole or not at all, and let go of it; returns the name of the file. The end of the name selects the
     format; where there is none it is PNG."""
     import matplotlib.pyplot as plt
 

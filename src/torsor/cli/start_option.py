@@ -8,7 +8,7 @@ from ..errors import OptionError
 
 
 def start_of(texts, option="--start"):
-    """What `--start`, or another option that tells a state, means, as `simulate` takes it: FILE.nc, FILE.nc@TIME, a file that
+    """What `--start`, or another option that gives a state, means, as `simulate` takes it: FILE.nc, FILE.nc@TIME, a file that
     `state.save` wrote, or NAME=VALUE …"""
     if not texts:
         return None

@@ -7,7 +7,7 @@ import typer
 from ..errors import OptionError
 from . import DONE
 from .command_options import FORMULATION, OUT, SET, SOURCE, START, option
-from .output_files import written_as, written_to
+from .output_files import save_figure, validate_outputs
 
 STABLE = typer.Option("--stable", help="Go downhill from the start, to a stable equilibrium where there is one.")
 AT = option(
@@ -33,8 +33,8 @@ def equilibrium(
     from .model_source import assignments, explain_user_errors, load
     from .start_option import start_of
 
-    found, wanted = load(source, assignments(set)), written_as(out, None)
-    found.tell()
+    found, wanted = load(source, assignments(set)), validate_outputs(out, None)
+    found.print_notes()
     with explain_user_errors(found.file):
         rest = search(found.model, start_of(start), formulation or "auto", found.parameters, stable=stable)
     print(rest)
@@ -65,7 +65,7 @@ def modes(
     found, chosen = load(source, assignments(set)), formulation or "auto"
     if at and stable:
         raise OptionError("--stable: not together with --at; it is about the search for an equilibrium")
-    found.tell()
+    found.print_notes()
     with explain_user_errors(found.file):
         if not at:
             linear = search(found.model, None, chosen, found.parameters, stable=stable).linear
@@ -74,22 +74,22 @@ def modes(
                 found.model, [], [], None if at == ["start"] else start_of(at, "--at"), chosen, found.parameters
             )
     print(linear)
-    told = (
+    text = (
         linear.stability
         if linear.steady
         else "this is no equilibrium: eigenvalues tell of stability where a motion is steady"
     )
-    print(f"  {told}")
+    print(f"  {text}")
     if plot is not None:
         import matplotlib
 
         matplotlib.use("Agg")
-        written_to(linear.plot(), plot)
+        save_figure(linear.plot(), plot)
         print(f"  drawn {plot}")
     return DONE
 
 
 def _plain(numbers, least):
-    """Numbers without what is rounding: beside the largest of them, or below the least that counts."""
+    """Numbers without rounding: zero if small relative to the largest, or below the least that counts."""
     bound = max(least, 1e-9 * abs(numbers).max())
     return [x if abs(x) > bound else 0.0 for x in numbers]

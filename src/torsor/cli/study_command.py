@@ -29,7 +29,7 @@ from .command_options import (
     VARIED,
     WORKERS,
 )
-from .output_files import tell, written_as
+from .output_files import validate_outputs, write_outputs
 
 
 def study(
@@ -72,10 +72,10 @@ def study(
     }  # fmt: skip
     arguments = found.recommended | {name: value for name, value in given.items() if value is not None}
     arguments["until"] = found.until(until)
-    wanted = written_as(out, csv)
-    found.tell()
+    wanted = validate_outputs(out, csv)
+    found.print_notes()
     with explain_user_errors(found.file), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "interrupted")  # is told at the end
+        warnings.filterwarnings("ignore", "interrupted")  # the last line says so
         try:
             data = carry_out(found.model, parameters=found.parameters | varied, grid=grid, **arguments)
         except RunError as error:
@@ -182,7 +182,7 @@ def _values(name, text, option="--set"):
 
 def _report_study(data, varied, wanted):
     """Tell how a study went and keep its result. Returns the exit status."""
-    from ..look.text_format import listed
+    from ..look.text_format import list_items
     from ..studies.run_session import INTERRUPTED as NOT_RUN
 
     failed = [(k, message) for k, message in enumerate(data["message"].values.tolist()) if message]
@@ -194,9 +194,9 @@ def _report_study(data, varied, wanted):
         ),
         ("method", ", ".join(data.attrs[name] for name in ("method", "formulation") if name in data.attrs) or "none"),
         ("steps", f"{int(data['steps'].sum())}"),
-        *listed("failed", [f"run {k}: {message}" for k, message in failed], "run", "runs", 3),
+        *list_items("failed", [f"run {k}: {message}" for k, message in failed], "run", "runs", 3),
     ]
-    tell(f"{data.attrs.get('model', '')}: study", rows, data, wanted)
+    write_outputs(f"{data.attrs.get('model', '')}: study", rows, data, wanted)
     if any(message == NOT_RUN for _, message in failed):
         ended = TERMINATED if data.attrs.get("interrupted_by") == "SIGTERM" else INTERRUPTED
         return complain("interrupted; runs that were not carried out are marked", ended)

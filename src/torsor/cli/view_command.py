@@ -95,7 +95,7 @@ def _data_of(source, settings, compare):
     if others:
         raise OptionError("--compare: give a result to compare with, FILE.nc, and not a model")
     found = load(source, assignments(settings))
-    found.tell()
+    found.print_notes()
     return data_of(found.model, "view", parameters=found.parameters), source if os.path.isfile(source) else None
 
 

@@ -99,9 +99,14 @@ class Unilateral(Constraint):
             which = tuple((side, float(k == m)) for m, side in enumerate(self.sides))
             strike = Strike((self,), self.restitution, which)
             open = ((self.active, 0.0), *there)
-            found.append(Event(f"{self.name}.{label}", Watch(gap, state=True), (strike,), open, settles=True))
+            found.append(
+                Event(f"{self.name}.{label}", Watch(gap, state=True), (strike,), open, undecided_near_zero=True)
+            )
         pulls = Watch(self.multiplier[0], state=True)
-        return [*found, Event(f"{self.name}.lift", pulls, (Lift((self,)),), ((self.active, 1.0),), settles=True)]
+        return [
+            *found,
+            Event(f"{self.name}.lift", pulls, (Lift((self,)),), ((self.active, 1.0),), undecided_near_zero=True),
+        ]
 
 
 def positive(element, what):

@@ -102,7 +102,7 @@ class FrameMotion:
         return ca.vertcat(ca.vec(solve_columns(inverse, ca.SX.eye(inverse.shape[0]))), ratio)
 
     def to_axes(self, x, axes):
-        """Rows of linear and of angular components, in world axes, in the axes that are asked for."""
+        """Rows of linear and of angular components, in world axes, in the requested axes."""
         if axes == "world":
             return x
         return ca.vertcat(self.R.T @ x[:3, :], self.R.T @ x[3:, :])

@@ -1,6 +1,6 @@
 """Assignments to a model and to what belongs to it: refused, with what to write instead.
 
-Joints locate their frames, and kernels are compiled, from what was given when something was added. A number that is assigned
+Joints locate their frames, and kernels are compiled, from the values when an element is added. A number that is assigned
 later would be ignored; numbers that change are parameters.
 """
 

@@ -47,7 +47,7 @@ def given(value, rows, columns, what, owner) -> Any:
     allowed = "a number" if rows * columns == 1 else f"{rows} numbers" if columns == 1 else f"a {rows}x{columns} matrix"
     try:
         result = matrix(value)
-    except Exception:  # whatever a stranger's class raises when it is asked for numbers
+    except Exception:  # whatever a user's class raises when it is converted to numbers
         raise ModelError(
             f"{owner}: {what} must be {allowed} (numbers or expressions), got {show(value)}{instead(value)}"
         ) from None

@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import ModelError
 from . import quantity
 from .argument_help import explain_arguments
-from .lazy_attributes import kept_as, to_stored
+from .lazy_attributes import storage_name, storage_of
 from .model_item import Owned as Owned
 from .model_item import fill_in as fill_in
 from .placing import FRAMES
@@ -74,7 +74,7 @@ def initial(element):
     """The fields that an element is made from: pairs of the name and the attribute that keeps it."""
     cls = type(element)
     if cls not in _FIELDS:
-        _FIELDS[cls] = [(f.name, kept_as(cls, f.name)) for f in fields(cls) if f.init]
+        _FIELDS[cls] = [(f.name, storage_name(cls, f.name)) for f in fields(cls) if f.init]
     return _FIELDS[cls]
 
 
@@ -87,7 +87,7 @@ def frame_poses(element):
             f"{element.owner}: frames must be a frame of {first.name!r} and a frame of {second.name!r} "
             f"(body.frame(...)), got {quantity.show(frames)}"
         )
-    poses = [to_stored(f, "pose") for f in frames]
+    poses = [storage_of(f, "pose") for f in frames]
     return np.array(poses) if all(quantity.is_number(x) for x in poses) else tuple(f.pose for f in frames)
 
 
@@ -173,14 +173,14 @@ class Element(Owned):
 
     @property
     def active(self) -> Any:
-        """The memory that tells whether the element acts, made when it is first asked for; part of a model only where events
+        """The memory that is 1 while the element acts, made at its first use; part of a model only where events
         switch the element. None: it belongs to no model."""
         known = self._active
         return self._home.activity(self) if known is None and self._home is not None else known
 
     @property
     def armed(self) -> Any:
-        """The memory that is 1 while an armable element is armed, made when it is first asked for; part of a model only where
+        """The memory that is 1 while an armable element is armed, made at its first use; part of a model only where
         events arm or disarm the element, or it starts disarmed. None: it belongs to no model."""
         known = self._armed
         return self._home.arming(self) if known is None and self._home is not None else known
@@ -192,7 +192,7 @@ class Element(Owned):
 
     @property
     def switching(self) -> dict[str, Any]:
-        """What is told of an element that events may switch: its state at the start."""
+        """What listings show of an element that events may switch: its state at the start."""
         start = "inactive" if self.inactive else "acts" if self.acts else "does not act"
         return {"name": self.name, "type": self.key, "active": start == "acts", "start": start}
 
@@ -232,7 +232,7 @@ class Element(Owned):
         """What it shares with elements that say the same about other things, kept as `_alike`."""
         return None
 
-    def found_sound(self) -> None:
+    def note_valid(self) -> None:
         """What it declares was checked: those that are alike need not be."""
 
     def within(self) -> list[Any]:

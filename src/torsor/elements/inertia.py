@@ -36,7 +36,7 @@ class Inertia:
         object.__setattr__(self, "center", _numbers(quantity.given(self.center, 3, 1, "center", "inertia")))
 
     def move(self, at: Vector = (0, 0, 0), rotation: Rotation | None = None) -> "Inertia":
-        """The same part placed elsewhere in the frame: rotated first, then shifted by `at`.
+        """The same part at another position in the frame: rotated first, then shifted by `at`.
 
         rotation   matrix, quaternion (scalar first) or rotation vector
         """
@@ -61,7 +61,7 @@ SLENDER, FLAT = 40, 20  # length of a rod, radius of a disk / what is drawn acro
 _TURN = {"x": (2, 0, 1), "y": (1, 2, 0), "z": (0, 1, 2)}
 
 
-def _drawn(inertia, maker, *arguments, **options):
+def _with_shape(inertia, maker, *arguments, **options):
     """The inertia of a part, with the shape that it was calculated for."""
     if isinstance(axis := options.get("axis"), str):
         options["axis"] = axis.lstrip("+-")
@@ -96,11 +96,11 @@ def _positive(name, value):
 
 def _with_positive_arguments(function):
     """A shape whose arguments are checked, and come as numbers; what overflows is refused where it is not finite."""
-    told = signature(function)
+    parameters = signature(function)
 
     @wraps(function)
     def check_arguments(*arguments, **options):
-        given = told.bind(*arguments, **options).arguments
+        given = parameters.bind(*arguments, **options).arguments
         numbers = {name: value for name, value in given.items() if name not in ("axis", "at", "inner")}
         given |= {name: _positive(name, value) for name, value in numbers.items()}
         if "inner" in given:
@@ -118,7 +118,7 @@ def _with_positive_arguments(function):
 def box(mass: float, x: float, y: float, z: float) -> Inertia:
     """Cuboid with edges x, y, z."""
     tensor = np.diag([y * y + z * z, x * x + z * z, x * x + y * y]) * mass / 12
-    return _drawn(Inertia(mass, tensor), shapes.box, (x, y, z))
+    return _with_shape(Inertia(mass, tensor), shapes.box, (x, y, z))
 
 
 @_with_positive_arguments
@@ -126,7 +126,7 @@ def cylinder(mass: float, radius: float, height: float, axis: str = "z", inner: 
     """Solid or hollow circular cylinder; `inner` is the radius of the bore."""
     r2 = radius**2 + inner**2
     across = mass * (3 * r2 + height**2) / 12
-    return _drawn(
+    return _with_shape(
         Inertia(mass, _along(axis, across, across, mass * r2 / 2)), shapes.cylinder, radius, height, axis=axis
     )
 
@@ -135,7 +135,7 @@ def cylinder(mass: float, radius: float, height: float, axis: str = "z", inner: 
 def sphere(mass: float, radius: float, inner: float = 0.0) -> Inertia:
     """Solid or hollow sphere."""
     tensor = np.eye(3) * 0.4 * mass * (radius**5 - inner**5) / (radius**3 - inner**3)
-    return _drawn(Inertia(mass, tensor), shapes.sphere, radius)
+    return _with_shape(Inertia(mass, tensor), shapes.sphere, radius)
 
 
 @_with_positive_arguments
@@ -143,14 +143,14 @@ def rod(mass: float, length: float, axis: str = "z") -> Inertia:
     """Slender rod: no inertia about its own axis is lost, it is 1e-4 of the one across (a body must turn about it)."""
     across = mass * length**2 / 12
     thin = Inertia(mass, _along(axis, across, across, 1e-4 * across))
-    return _drawn(thin, shapes.cylinder, length / SLENDER, length, axis=axis)
+    return _with_shape(thin, shapes.cylinder, length / SLENDER, length, axis=axis)
 
 
 @_with_positive_arguments
 def disk(mass: float, radius: float, axis: str = "z") -> Inertia:
     """Thin circular disk."""
     flat = Inertia(mass, _along(axis, mass * radius**2 / 4, mass * radius**2 / 4, mass * radius**2 / 2))
-    return _drawn(flat, shapes.cylinder, radius, radius / FLAT, axis=axis)
+    return _with_shape(flat, shapes.cylinder, radius, radius / FLAT, axis=axis)
 
 
 @_with_positive_arguments
@@ -159,7 +159,7 @@ def cone(mass: float, radius: float, height: float, axis: str = "z") -> Inertia:
     across = mass * (3 / 20 * radius**2 + 3 / 80 * height**2)
     solid = Inertia(mass, _along(axis, across, across, 0.3 * mass * radius**2))
     middle = [0.25 * height * (name == axis) for name in "xyz"]  # half the height above the base
-    return _drawn(solid, shapes.cone, radius, height, at=middle, axis=axis)
+    return _with_shape(solid, shapes.cone, radius, height, at=middle, axis=axis)
 
 
 @_with_positive_arguments

@@ -1,4 +1,4 @@
-"""What a thing has, and makes only when it is asked for: its symbols, and expressions of the numbers that it was given.
+"""Attributes that are made at their first use: symbols, and expressions of the numbers of an element.
 
 A model of a hundred thousand bodies is mostly numbers; symbols are made for those of its signals that somebody uses.
 """
@@ -16,10 +16,10 @@ MAKING = RLock()  # of what is made on demand: once, whoever asks
 
 
 class Signal:
-    """A symbol of a thing: made when it is first asked for, with the model told of it, and the same one ever after.
+    """A symbol of a thing: made at its first use and registered with the model; the same one from then on.
 
     kind     what it stands for, see `element.py`; `homeless` for a thing that is a particle
-    shape    rows and columns, or a function of the thing that tells the rows; None instead of rows: there is none yet
+    shape    rows and columns, or a function of the thing that returns the rows; None instead of rows: there is none yet
     """
 
     def __init__(self, kind, *shape, homeless=None):
@@ -59,7 +59,7 @@ class Signal:
 
 
 def symbols_of(thing):
-    """The scalar symbols of a thing that were asked for so far, with their kind: {identity: kind}."""
+    """The scalar symbols of a thing that were used so far, with their kind: {identity: kind}."""
     found: dict = {}
     for name in thing._signals:
         found |= getattr(type(thing), name).kinds(thing, getattr(thing, name))
@@ -133,7 +133,7 @@ class Start(Quantity):
 _KEPT: dict = {}
 
 
-def kept_as(cls, name):
+def storage_name(cls, name):
     """Name of the attribute that a quantity of a class is kept in; anything else is kept under its own."""
     if (cls, name) not in _KEPT:
         found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
@@ -141,6 +141,6 @@ def kept_as(cls, name):
     return _KEPT[cls, name]
 
 
-def to_stored(thing, name):
+def storage_of(thing, name):
     """A quantity as it is kept: as numbers, where it is made of them."""
-    return getattr(thing, kept_as(type(thing), name))
+    return getattr(thing, storage_name(type(thing), name))

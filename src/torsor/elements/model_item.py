@@ -9,13 +9,13 @@ from .lazy_attributes import Signal
 
 
 class Owned:
-    """Something with a name that belongs to a model. Where it is pickled or copied beside its model, it stays the model's.
+    """Something with a name that belongs to a model. Pickled or copied together with its model, it stays an item of it.
     Nothing can be assigned to it from then on."""
 
     name: str
     _home: Any = None
     _frozen: ClassVar[bool] = False  # True: nothing can be assigned to it before either
-    _signals: tuple[str, ...] = ()  # its symbols that were asked for, see `lazy_attributes.py`
+    _signals: tuple[str, ...] = ()  # its symbols that were used so far, see `lazy_attributes.py`
     _expressions: dict | None = None  # and expressions of its numbers
 
     def __setattr__(self, name, value):

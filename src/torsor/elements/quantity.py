@@ -29,7 +29,7 @@ Axis: TypeAlias = Vector | str  # or "x", "-y" …
 Rotation: TypeAlias = Sequence[Sequence[Number]] | Vector  # matrix, quaternion (scalar first) or rotation vector
 
 time = ca.SX.sym("time")
-FARTHEST = 1e13  # rad: a larger angle cannot be told from its rounding
+FARTHEST = 1e13  # rad: a larger angle is as large as its rounding
 INSTEAD = (
     "write casadi.fmax(a, b) for max, casadi.fmin(a, b) for min, casadi.if_else(condition, a, b) for `a if condition else b`, "
     "casadi.logic_and, logic_or, logic_not for `and`, `or`, `not`, and numpy.sin(a) or casadi.sin(a) for math.sin(a)"
@@ -51,8 +51,8 @@ def _speaking(convert, purpose):
 
 
 _SX: Any = ca.SX
-_SX.__bool__ = _speaking(ca.SX.__bool__, "truth value")  # asked for by max, min, and, or, not, if
-_SX.__float__ = _speaking(ca.SX.__float__, "number")  # asked for by math.sin and the like, which would make nan of it
+_SX.__bool__ = _speaking(ca.SX.__bool__, "truth value")  # called by max, min, and, or, not, if
+_SX.__float__ = _speaking(ca.SX.__float__, "number")  # called by math.sin and the like, which would make nan of it
 
 
 def _short(operator):
@@ -117,7 +117,7 @@ def column(value, what, owner):
     try:
         parts = value if isinstance(value, (list, tuple)) else [value]
         found = ca.densify(ca.vertcat(ca.SX(0, 1), *[ca.vec(matrix(part)) for part in parts]))
-    except Exception:  # whatever a stranger's class raises when it is asked for numbers
+    except Exception:  # whatever a user's class raises when it is converted to numbers
         found = ca.SX(0, 1)
     if not found.shape[0]:
         raise ModelError(
@@ -146,7 +146,7 @@ def rotation_matrix(value, what, owner):
 
 
 def orientation(value, what, owner):
-    """The same as numbers where it is made of them: the rotation that is nearest to what was given."""
+    """The same as numbers where it is made of numbers: the nearest rotation."""
     shape = shape_of(value)
     if shape not in ((3, 3), (4, 1), (3, 1)):
         raise ModelError(

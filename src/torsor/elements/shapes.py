@@ -71,12 +71,12 @@ class Shape:
 
 def box(size: Vector, at: Vector = (0, 0, 0), rotation: Rotation | None = None, colour: Colour = None) -> Shape:
     """Cuboid with three edges."""
-    return _made("box", size, at, rotation, colour)
+    return _make_shape("box", size, at, rotation, colour)
 
 
 def sphere(radius: float, at: Vector = (0, 0, 0), colour: Colour = None) -> Shape:
     """Sphere."""
-    return _made("sphere", (radius,), at, None, colour)
+    return _make_shape("sphere", (radius,), at, None, colour)
 
 
 def cylinder(
@@ -84,7 +84,7 @@ def cylinder(
     axis: str = "z",
 ) -> Shape:  # fmt: skip
     """Cylinder about an axis of the body: "x", "y" or "z"; or along z, rotated."""
-    return _made("cylinder", (radius, length), at, rotation, colour, axis)
+    return _make_shape("cylinder", (radius, length), at, rotation, colour, axis)
 
 
 def capsule(
@@ -92,7 +92,7 @@ def capsule(
     axis: str = "z",
 ) -> Shape:  # fmt: skip
     """Cylinder with two half spheres at its ends; `length` is that of the straight part."""
-    return _made("capsule", (radius, length), at, rotation, colour, axis)
+    return _make_shape("capsule", (radius, length), at, rotation, colour, axis)
 
 
 def cone(
@@ -100,21 +100,21 @@ def cone(
     axis: str = "z",
 ) -> Shape:  # fmt: skip
     """Cone with its tip in the direction of the axis; `at` is half way between base and tip."""
-    return _made("cone", (radius, length), at, rotation, colour, axis)
+    return _make_shape("cone", (radius, length), at, rotation, colour, axis)
 
 
 def ellipsoid(
     half_axes: Vector, at: Vector = (0, 0, 0), rotation: Rotation | None = None, colour: Colour = None
 ) -> Shape:
     """Ellipsoid with three half axes."""
-    return _made("ellipsoid", half_axes, at, rotation, colour)
+    return _make_shape("ellipsoid", half_axes, at, rotation, colour)
 
 
 def plane(
     size: Sequence[float], at: Vector = (0, 0, 0), rotation: Rotation | None = None, colour: Colour = None
 ) -> Shape:
     """Rectangle with edges along x and y, its normal along z."""
-    return _made("plane", size, at, rotation, colour)
+    return _make_shape("plane", size, at, rotation, colour)
 
 
 def mesh(
@@ -132,7 +132,7 @@ def mesh(
     if not isinstance(name, str) or not name:
         raise ModelError(f"shape mesh: file must be the name of a file, got {quantity.show(file)}")
     three: Any = scale if isinstance(scale, (list, tuple, np.ndarray)) else (scale,) * 3
-    return replace(_made("mesh", three, at, rotation, colour), file=os.path.abspath(name))
+    return replace(_make_shape("mesh", three, at, rotation, colour), file=os.path.abspath(name))
 
 
 MAKERS: dict[str, Any] = {
@@ -176,7 +176,7 @@ def _shape_of(given):
     )
 
 
-def _made(kind, size, at, rotation, colour, axis="z"):
+def _make_shape(kind, size, at, rotation, colour, axis="z"):
     owner = f"shape {kind}"
     if axis not in ALONG:
         raise ModelError(f"{owner}: axis must be 'x', 'y' or 'z', got {quantity.show(axis)}")

@@ -3,7 +3,7 @@
 A controller is two clocks and a few memories, whichever way its law is written. At its sample instants the law is evaluated; a
 law in Python leaves its answer in memories of its own, one that consists of expressions is evaluated where it is needed. With a
 delay, answers wait in a line, and a second clock takes them out of it. Everything that a controller knows is a memory, so that
-it is saved, restored and copied with the rest of a run; a state that is not made of numbers is kept beside them, as an object
+it is saved, restored and copied with the rest of a run; a state that is not made of numbers is stored as an object
 (`run/events/python_controllers.py`).
 """
 
@@ -103,13 +103,13 @@ class Controller(Rule):
             raise ModelError(f"{self.owner}: found is what is worked out when it is added; leave it out")
         one = lambda name, value=0.0: Memory(f"{self.name}.{name}", value)
         asks = self.function is not None and not self.compiled
-        told = [*names, *remembers.names]
+        all_names = [*names, *remembers.names]
         line = range(behind(period, delay)[0] + 1 if delay else 0)
         fill_in(
             self, period=period, delay=delay, phase=phase, remembers=remembers, initial=initial,
             held={name: one(name, value) for name, value in zip(names, first)},
             states={name: one(name, value) for name, value in zip(remembers.names, begin)},
-            answers=tuple(one(f"{name}.answer") for name in told if asks),
+            answers=tuple(one(f"{name}.answer") for name in all_names if asks),
             waiting=tuple(tuple(one(f"{name}.waiting[{k}]") for name in names) for k in line),
             counts=tuple(one(f"{what}.count") for what in ("sample", "effect")[: 2 if delay else 1]),
         )  # fmt: skip
@@ -180,7 +180,7 @@ class Controller(Rule):
         if self.state is not None:
             given.append(self.remembers.restore_form(array(symbols)))
         try:
-            outputs, after, _ = self.taken_apart(self.function(*given))
+            outputs, after, _ = self.take_apart(self.function(*given))
         except SymbolError as error:
             raise SymbolError(f"{self.owner}: its function cannot be compiled: {error}") from error
         except TorsorError:
@@ -193,7 +193,7 @@ class Controller(Rule):
             ) from error
         return tuple(symbols), tuple(map(quantity.constant, outputs)), tuple(map(quantity.constant, after))
 
-    def taken_apart(self, returned: Any) -> tuple[list[Any], list[Any], Any]:
+    def take_apart(self, returned: Any) -> tuple[list[Any], list[Any], Any]:
         """Outputs and next state of what the function returned, the state as numbers and as it is; a ValueError where it is
         anything else."""
         after: list[Any] = []
@@ -239,8 +239,8 @@ class Controller(Rule):
     def statements(self) -> list[Statement]:
         column = lambda x: ca.vertcat(ca.SX(0, 1), *x)
         outputs, after = self._laws()
-        told = {"inputs": self.signals, "outputs": outputs, "the next state": after}
-        return [Statement(what, column(x), ANYTHING) for what, x in told.items()]
+        columns = {"inputs": self.signals, "outputs": outputs, "the next state": after}
+        return [Statement(what, column(x), ANYTHING) for what, x in columns.items()]
 
     def memories(self) -> list[Any]:
         waiting = [memory for place in self.waiting for memory in place]
@@ -283,7 +283,7 @@ class Controller(Rule):
         return self._clock(0, 0.0)
 
     def _clock(self, which, delay):
-        """Rings whole periods, and what the phase and a delay are beside these, after 0."""
+        """Rings at whole periods after 0, plus the phase and a delay."""
         parts = [behind(self.period, x) for x in (self.phase, delay)]
         first, rest = behind(self.period, sum(rest for _, rest in parts))
         first += sum(whole for whole, _ in parts)

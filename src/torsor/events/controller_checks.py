@@ -55,7 +55,7 @@ def starts(controller, names):
         given = [given] * len(names)
     try:
         found = quantity.reals(given)
-    except Exception:  # whatever a stranger's class raises when it is asked for numbers
+    except Exception:  # whatever a user's class raises when it is converted to numbers
         found = quantity.reals([])
     if found.shape != (len(names),) or not all(map(math.isfinite, found)):
         raise ModelError(

@@ -174,7 +174,7 @@ class Event(Owned):
     accumulate  answer to events that follow each other faster and faster, or without time passing: "error" (the run stops
                 and keeps what it computed), "end" (the run ends there), "ignore" (this event is not looked at any more)
     half        stands for half of the condition of another event: nothing happens, but the other is looked at there
-    settles     a value near zero on becoming enabled is neither true nor false: the next instant decides
+    undecided_near_zero   a value near zero on becoming enabled is neither true nor false: the next instant decides
     source      the element that brought it along; None: a user
     remember    how its model takes note of the memories `time` and `count` when they are first used
     extend      how its model adds actions to it
@@ -185,7 +185,7 @@ class Event(Owned):
     actions: tuple = ()
     during: tuple = ()
     accumulate: str = "error"
-    settles: bool = False
+    undecided_near_zero: bool = False
     half: bool = False
     source: Any = None
     remembered: dict = field(default_factory=dict, repr=False)

@@ -26,7 +26,7 @@ class Bundle:
 
     @classmethod
     def of(cls, given: Any, name: str, listed: bool, owner: str) -> tuple["Bundle", ca.SX]:
-        """The form of what was given, and the column of it.
+        """The structure of a value, and its numbers as a column.
 
         name     of what has none of its own
         listed   whether a single number is a list of one
@@ -100,7 +100,7 @@ def entries(value: Any, count: int) -> list[Any]:
         return [float(value)]
     try:
         found = list(_flat(value))
-    except Exception:  # whatever a stranger's class raises when it is asked for numbers
+    except Exception:  # whatever a user's class raises when it is converted to numbers
         raise ValueError(f"{quantity.show(value)}, not {_numbers(count)}") from None
     if len(found) != count:
         raise ValueError(f"{quantity.show(value)}, {_numbers(len(found))} instead of {count}")

@@ -62,7 +62,7 @@ class Assembly:
     # names
 
     def free_name(self, what, name, where, suffix):
-        """A name that the model accepts and does not have yet; told where it differs from the file's."""
+        """A name that the model accepts and does not have yet; reported where it differs from the file's."""
         chosen = legal(name) or suffix
         while chosen in self.model or chosen == "time":
             chosen += f"_{suffix}"
@@ -82,7 +82,7 @@ class Assembly:
         lead = members.lead
         if members.parent is None and not members.motions:
             self.bodies[name], origin = self.model.ground, np.eye(4)
-            self._held(members)
+            self._note_massive_ground(members)
             found = self._visuals(members, origin)
             fill_in(self.model.ground, shape=(self.model.ground.shape or ()) + shapes_of_visuals(found))
         else:
@@ -113,7 +113,7 @@ class Assembly:
                 found.append(Visual(**{**vars(shape), "at": at, "rotation": R, "link": link.name}))
         return found
 
-    def _held(self, members):
+    def _note_massive_ground(self, members):
         heavy = [link.name for link in members.links if link.mass > 0]
         if heavy:
             names = ", ".join(repr(name) for name in heavy)

@@ -31,7 +31,7 @@ class Format(ABC):
     """Base of all file formats that describe mechanisms.
 
     shows      what its files look like, in words, for messages
-    suffixes   endings of their names, by which the command line tells them from Python files
+    suffixes   endings of their names, by which the command line distinguishes them from Python files
     """
 
     kind = "format"

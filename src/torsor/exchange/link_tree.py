@@ -54,7 +54,7 @@ class Part:
     link: str
     where: str
 
-    def seen_from(self, H):
+    def in_frame(self, H):
         """The same part in another frame, where this one has the pose H."""
         R, p = H[:3, :3], H[:3, 3]
         return Part(self.mass, R @ self.center + p, R @ self.tensor @ R.T, self.link, self.where)
@@ -162,7 +162,7 @@ class Tree:
         self._follow()
 
     def _follow(self):
-        """Followers start where their leaders ask them to, unless told otherwise."""
+        """Followers start where their leaders ask them to, by default."""
         motions, waiting = self.motions, list(self.couplings)
         following = {c.follower for c in waiting}
         while waiting:

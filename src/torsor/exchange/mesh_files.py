@@ -9,7 +9,7 @@ PARENTS = 8  # how far up from the file a package is looked for
 def find(uri, file, packages=None):
     """The path of a mesh, None where there is no such file. Nothing is ever fetched.
 
-    package://name/rest   in packages[name], or in a folder called `name` beside the file or above it
+    package://name/rest   in packages[name], or in a folder called `name` next to the file or above it
     file:///path, path    as it is; a relative one from the file's folder
     """
     here = Path(file).resolve().parent

@@ -22,7 +22,7 @@ from .mjcf_shapes import Shapes
 from .mjcf_tendons import add_tendons, tendon_lengths
 from .source import Options, Source
 
-KINDS = ("free", "ball", "slide", "hinge")  # mjtJoint
+JOINT_TYPES = ("free", "ball", "slide", "hinge")  # mjtJoint
 KEYS = ("qpos", "qvel", "ctrl")  # values of a keyframe that are read
 LISTS = (
     ("flexes", "flex", "deformable bodies are not simulated"),
@@ -72,13 +72,13 @@ def read_mjcf(
         import mujoco
     except ImportError:
         raise ModelError(f"{path}: reading MJCF needs MuJoCo: pip install torsor[mjcf]") from None
-    spec, compiled, absent, doubts = _compiled(mujoco, root.file, places)
+    spec, compiled, absent, warned = _compile(mujoco, root.file, places)
     reader = Reader(mujoco, spec, compiled, places)
     tree = reader.tree()
     for what, where in absent:
         tree.note("ignored", what, "there is no such file; the shape is not drawn", where)
-    for doubt in doubts:
-        tree.note("questionable", "mujoco", " ".join(doubt.split()), root.file)
+    for text in warned:
+        tree.note("questionable", "mujoco", " ".join(text.split()), root.file)
     tree.set_start(start, start_rate)
     options = Options(merge_fixed, strict, limits, friction, actuators)
     return Source(tree, reader.gravity if gravity is None else gravity, options, [reader.complete]).build()
@@ -97,12 +97,12 @@ class MJCF(Format):
         return content.root is not None and content.root.tag == "mujoco"
 
 
-def _compiled(mujoco, file, places):
+def _compile(mujoco, file, places):
     """MuJoCo's description and model of a file, shapes without their mesh, and what it warns about (otherwise it would write
     a file of its own)."""
-    doubts: list[str] = []
+    warned: list[str] = []
     before = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(doubts.append)
+    mujoco.set_mju_user_warning(warned.append)
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -119,7 +119,7 @@ def _compiled(mujoco, file, places):
         raise ModelError(f"{file}{':' + line[1] if line else ''}: MuJoCo refuses it: {message}") from None
     finally:
         mujoco.set_mju_user_warning(before)
-    return spec, compiled, absent, [*doubts, *(str(warning.message) for warning in caught)]
+    return spec, compiled, absent, [*warned, *(str(warning.message) for warning in caught)]
 
 
 def _refuse_other_sizes(sizes, compiled, places):
@@ -183,7 +183,7 @@ class Reader:
         bit = getattr(self.mj.mjtDisableBit, f"mjDSBL_{flag}", None)
         return bit is not None and bool(self.m.opt.disableflags & int(bit))
 
-    def constrained(self, flag):
+    def acts(self, flag):
         """Whether constraints of a kind act."""
         return not (self.off("CONSTRAINT") or self.off(flag))
 
@@ -203,7 +203,7 @@ class Reader:
         return self.prefix + self._name("site", s)
 
     def complete(self, imported, options, prefix=""):
-        """Add tendons and, where they are asked for, actuators to a model of the tree."""
+        """Add tendons and, if requested, actuators to a model of the tree."""
         part = self.seen_by(imported, prefix)
         lengths = tendon_lengths(part, imported)
         add_tendons(part, imported, lengths)
@@ -272,7 +272,7 @@ class Reader:
 
     def _motion(self, j):
         m, name, where = self.m, self.joints[j], self._where(self.spec.joints, j)
-        kind, dof, at = KINDS[m.jnt_type[j]], m.jnt_dofadr[j], m.jnt_qposadr[j]
+        kind, dof, at = JOINT_TYPES[m.jnt_type[j]], m.jnt_dofadr[j], m.jnt_qposadr[j]
         motion = Motion(name, kind, self.data.xaxis[j].copy(), self.data.xanchor[j].copy(), where)
         motion.stiffness = 0.0 if self.off("SPRING") or self.off("PASSIVE") else float(m.jnt_stiffness[j])
         motion.damping = 0.0 if self.off("DAMPER") or self.off("PASSIVE") else float(m.dof_damping[dof])
@@ -288,13 +288,13 @@ class Reader:
                 motion.limits = dict(zip(("lower", "upper"), (m.jnt_range[j] - ref).tolist()))
         elif m.jnt_limited[j]:
             motion.limits = dict(zip(("lower", "upper"), m.jnt_range[j].tolist()))
-        if motion.limits and self.constrained("LIMIT"):
+        if motion.limits and self.acts("LIMIT"):
             motion.stops = dict(motion.limits)
             motion.words["stops"] = f"range of joint {name!r}", where
         if m.jnt_actfrclimited[j]:
             motion.limits["effort"] = float(np.abs(m.jnt_actfrcrange[j]).max())
         motion.armature = float(m.dof_armature[dof])
-        if self.constrained("FRICTIONLOSS"):
+        if self.acts("FRICTIONLOSS"):
             motion.friction = float(m.dof_frictionloss[dof])
             motion.words["friction"] = f"frictionloss of joint {name!r}", where
         curved = [getattr(m, a)[k] for a, k in (("jnt_stiffnesspoly", j), ("dof_dampingpoly", dof)) if hasattr(m, a)]
@@ -318,7 +318,7 @@ class Reader:
     def _coordinates(self, j, qpos, qvel):
         """Coordinates and rates of a joint from those of MuJoCo. Those of a ball or free joint are those of the relative motion of
         two frames that are parallel to the world in the reference configuration."""
-        m, kind = self.m, KINDS[self.m.jnt_type[j]]
+        m, kind = self.m, JOINT_TYPES[self.m.jnt_type[j]]
         at, dof = m.jnt_qposadr[j], m.jnt_dofadr[j]
         if kind in ("slide", "hinge"):
             return np.array([qpos[at] - m.qpos0[at]]), np.array([qvel[dof]])
@@ -345,7 +345,7 @@ class Reader:
         name = m.equality(k).name or f"equality_{k}"
         finite(f"{where}: equality {name!r}", data)
         element, first, second = f"equality {name!r}", m.eq_obj1id[k], m.eq_obj2id[k]
-        if not m.eq_active0[k] or not self.constrained("EQUALITY"):
+        if not m.eq_active0[k] or not self.acts("EQUALITY"):
             self.out.note("ignored", element, "it is not active", where)
             return
         connect, weld, joint = (int(getattr(mj.mjtEq, f"mjEQ_{what}")) for what in ("CONNECT", "WELD", "JOINT"))

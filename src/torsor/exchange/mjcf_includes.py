@@ -1,7 +1,7 @@
 """What an MJCF file includes, as MuJoCo finds it, and where the elements of all these files stand.
 
-A file that is included is looked for in the folder of the model, then in the folder of the file that names it. MuJoCo tells
-lines of the model's own file only; elsewhere elements are found by their names, or by their places in a body that has one.
+A file that is included is looked for in the folder of the model, then in the folder of the file that names it. MuJoCo knows
+lines of the model's own file only; in other files elements are found by their names, or by their places in a body that has one.
 """
 
 import re
@@ -9,8 +9,8 @@ from pathlib import Path
 
 from . import xml_document
 
-SECTIONS = ("equality", "actuator", "sensor", "tendon", "keyframe", "contact")  # their elements are told by the section
-KINDS = {"key": "keyframe", "pair": "contact", "exclude": "contact"}
+SECTIONS = ("equality", "actuator", "sensor", "tendon", "keyframe", "contact")  # the section identifies their elements
+SECTION_OF_TAG = {"key": "keyframe", "pair": "contact", "exclude": "contact"}
 
 
 class Places:
@@ -24,7 +24,7 @@ class Places:
     def _walk(self, element, section, body, opened):
         for child in element.children:
             if child.tag == "include":
-                file = self._found(child, Path(element.file).resolve().parent)
+                file = self._find(child, Path(element.file).resolve().parent)
                 if str(file) in opened:
                     raise child.error(f"{str(file)!r} includes itself")
                 self._walk(xml_document.parse(file), section, body, [*opened, str(file)])
@@ -44,9 +44,9 @@ class Places:
         given = [element for _, element in self.every if element.tag == tag and attribute in element.attributes]
         return given[-1].where if given else self.root.file
 
-    def _found(self, include, beside):
+    def _find(self, include, parent):
         name = include.text("file")
-        files = [folder / name for folder in (self.folder, beside)]
+        files = [folder / name for folder in (self.folder, parent)]
         found = next((file.resolve() for file in files if file.is_file()), None)
         if found is None:
             raise include.error(f"there is no file {str(files[0])!r}")
@@ -58,7 +58,7 @@ class Places:
         if line:
             return f"{self.root.file}:{line[1]}"
         kind = type(element).__name__.removeprefix("Mjs").lower()
-        known = self.named.get((KINDS.get(kind, kind), getattr(element, "name", "")))
+        known = self.named.get((SECTION_OF_TAG.get(kind, kind), getattr(element, "name", "")))
         if known is not None:
             return known.where
         body = getattr(getattr(element, "parent", None), "name", "")

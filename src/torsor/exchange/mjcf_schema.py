@@ -1,6 +1,6 @@
 """Attributes of MJCF elements that torsor knows: each is simulated, or named in the report, or changes no motion.
 
-Only elements of which something is simulated are in it; of others the report tells that they are left out. An attribute that is not
+Only elements of which something is simulated are in it; the report lists others as left out. An attribute that is not
 here is of a newer version of MuJoCo, and may change the motion.
 """
 
@@ -48,7 +48,7 @@ KNOWN = {
         "armature class cranklength cranksite ctrllimited ctrlrange damping delay forcelimited forcerange gear group interp "
         "joint jointinparent kv lengthrange name nsample refsite site slidersite tendon user",
 }  # fmt: skip
-ELSEWHERE = ("tendon", "sensor", "keyframe", "contact")  # sections whose elements are left out as a whole
+LEFT_OUT_SECTIONS = ("tendon", "sensor", "keyframe", "contact")  # sections whose elements are left out as a whole
 
 
 def unknown_attributes(places):
@@ -58,7 +58,7 @@ def unknown_attributes(places):
     return [
         (element, attribute)
         for section, element in places.every
-        if section not in ELSEWHERE and element.tag in known
+        if section not in LEFT_OUT_SECTIONS and element.tag in known
         for attribute in element.attributes
         if attribute not in known[element.tag]
     ]

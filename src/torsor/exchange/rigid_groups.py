@@ -32,7 +32,7 @@ class Group:
     def parts(self):
         """All parts, in the frame of the lead."""
         back = np.linalg.inv(self.lead.pose)
-        return [part.seen_from(back @ link.pose) for link in self.links for part in link.parts]
+        return [part.in_frame(back @ link.pose) for link in self.links for part in link.parts]
 
 
 def hold_what_has_no_mass(tree, strict):

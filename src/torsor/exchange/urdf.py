@@ -18,7 +18,7 @@ from .link_tree import Coupling, Link, Motion, Part, Tree
 from .source import Options, Source
 from .urdf_visuals import Visuals, origin
 
-KINDS = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide", "floating": "free", "planar": "planar"}
+JOINT_TYPES = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide", "floating": "free", "planar": "planar"}
 BASES = ("fixed", "free")
 
 
@@ -38,7 +38,7 @@ def read_urdf(
     """The mechanism that a URDF file describes.
 
     base               "fixed": the root link is held in the world; "free": it moves freely, its joint is called "base"
-    packages           folders of package:// names, by name; others are looked for beside the file and above it
+    packages           folders of package:// names, by name; others are looked for next to the file and above it
     gravity            in world axes [m/s²]
     start, start_rate  joint coordinates and velocities at the start, by joint name [rad, m]; six for "base": rotation
                        vector and position of the root link
@@ -91,7 +91,7 @@ class Reader:
         self.root = root
         self.out = Tree(root.attributes.get("name", "robot"), root.file)
         self._refuse_macros()
-        self.links, self.joints = self._named("link"), self._named("joint")
+        self.links, self.joints = self._elements_by_name("link"), self._elements_by_name("joint")
         if not self.links:
             raise ModelError(f"{root.where}: {root.label}: has no links")
         self.visuals = Visuals(root, packages, self.out)
@@ -116,7 +116,7 @@ class Reader:
             if element.tag.startswith("xacro:"):
                 raise element.error("this is a xacro file; run xacro first and read its result")
 
-    def _named(self, tag):
+    def _elements_by_name(self, tag):
         found: dict = {}
         for element in self.root.all(tag):
             name = element.text("name")
@@ -235,10 +235,10 @@ class Reader:
         if kind == "fixed":
             link.fixed_by = name
             return
-        if kind not in KINDS:
-            raise element.error(f"unknown type {kind!r}. Known: fixed, {', '.join(KINDS)}.")
+        if kind not in JOINT_TYPES:
+            raise element.error(f"unknown type {kind!r}. Known: fixed, {', '.join(JOINT_TYPES)}.")
         axis = pose[:3, :3] @ self._axis(element, kind)
-        motion = Motion(name, KINDS[kind], axis, pose[:3, 3], element.where, limits=self._limits(element))
+        motion = Motion(name, JOINT_TYPES[kind], axis, pose[:3, 3], element.where, limits=self._limits(element))
         if motion.limits:
             motion.words["stops"] = f"limit of {element.label}", element.one("limit").where
             bounds = {side: motion.limits[side] for side in ("lower", "upper") if side in motion.limits}

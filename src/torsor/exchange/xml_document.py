@@ -61,7 +61,7 @@ class Element:
         return value
 
     def numbers(self, attribute, count, default=None, owner=None, infinite=False):
-        """An attribute of `count` numbers separated by blanks, as an array; finite ones unless told otherwise."""
+        """An attribute of `count` numbers separated by blanks, as an array; finite ones by default."""
         text = self.attributes.get(attribute)
         if text is None:
             if default is None:

@@ -30,7 +30,7 @@ class Force(Element):
     """Base of everything that pushes."""
 
     kind = key = "force"
-    gated = True  # events that switch it switch its whole effect; False: it tells itself when it acts
+    gated = True  # events that switch it switch its whole effect; False: the element says itself when it acts
 
     def potential(self) -> ca.SX | None:
         return None
@@ -53,7 +53,7 @@ class Force(Element):
     def alike(self) -> Any:
         return alike(self)
 
-    def found_sound(self) -> None:
+    def note_valid(self) -> None:
         _SOUND.add(self._kind())
 
     def _kind(self):

@@ -134,10 +134,10 @@ class DryFriction(Constraint, Force):
         force = ca.sqrt(ca.sumsqr(lam))
         ahead = ca.dot(self.sliding(), ca.vertcat(*[m.symbol for m in self.direction]))
         return [
-            Event(f"{self.name}.stick", Watch(ahead), (Land((self,)),), (*there, (self.slip, 1.0)), settles=True),
+            Event(f"{self.name}.stick", Watch(ahead), (Land((self,)),), (*there, (self.slip, 1.0)), undecided_near_zero=True),
             Event(
                 f"{self.name}.slide", Watch(self.holding() - force, state=True),
-                (Land((self,)),), (*there, (self.active, 1.0)), settles=True,
+                (Land((self,)),), (*there, (self.active, 1.0)), undecided_near_zero=True,
             ),
             Event(f"{self.name}.reverse", Watch(ca.SX(1)), (), ((self.slip, NEVER),)),
         ]  # fmt: skip

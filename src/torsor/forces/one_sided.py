@@ -67,7 +67,7 @@ class OneSided(Unilateral):
             fill_in(self, sliding=u)
 
     def _gap(self):
-        """The expression that must not become negative, of what was given."""
+        """The expression that must not become negative."""
         given = self.expression
         if not isinstance(given, ca.SX) or given.shape != (1, 1):
             raise ModelError(

@@ -47,7 +47,7 @@ from .graphs.outputs import joint_motion_of_bodies
 from .graphs.run_kernels import active_jacobian, replace_conditioning
 from .graphs.start_functions import initial_functions
 
-AXES = ("x", "y", "z", "about x", "about y", "about z")  # labels of the six velocities of a body
+VELOCITY_NAMES = ("x", "y", "z", "about x", "about y", "about z")  # labels of the six velocities of a body
 
 
 @register("absolute")
@@ -260,7 +260,7 @@ class Absolute(Formulation):
 
     def coordinate_names(self):
         """One name per velocity: the body, and the axis of the translation or rotation."""
-        return [f"{b.name} {axis}" for b in self.model.bodies for axis in AXES[: 3 if b.particle else 6]]
+        return [f"{b.name} {axis}" for b in self.model.bodies for axis in VELOCITY_NAMES[: 3 if b.particle else 6]]
 
     def moved_bodies(self):
         return [b.name for b in self.model.bodies for _ in range(3 if b.particle else 6)]

@@ -8,10 +8,10 @@ import casadi as ca
 import numpy as np
 
 from ..elements import quantity
-from ..elements.lazy_attributes import to_stored
+from ..elements.lazy_attributes import storage_of
 from ..forces.force_data import alike
 from ..lookup.interval_search import has_tables
-from ..lookup.lookup_calls import calls, looked_up
+from ..lookup.lookup_calls import calls, lookups_in
 from ..model.body import MADE_OF
 from ..model.include import owners_in
 from ..registry import registered
@@ -59,7 +59,16 @@ def _runtime_changes(model):
     for event in model.events:
         w = event.watch
         during = [f"{memory.name}={value!r}" for memory, value in event.during]
-        yield ["event", event.name, str((w.state, w.strict, w.both, event.settles)), *during, event.accumulate], [w.phi]
+        yield (
+            [
+                "event",
+                event.name,
+                str((w.state, w.strict, w.both, event.undecided_near_zero)),
+                *during,
+                event.accumulate,
+            ],
+            [w.phi],
+        )
         for step in [step for action in event.actions for step in action.steps(model)]:
             target = getattr(step.target, "name", step.target)
             yield ["step", step.kind, str(target), str(len(step.values))], list(step.values)
@@ -175,7 +184,7 @@ def table_lookups(model):
     """The tables that a model looks up, each with its numbers and its argument as an expression of the model's symbols."""
     if "looked_up" not in model.derived:
         f, symbols, _ = _model_contents(model).function() if has_tables() else (None, [], None)
-        model.derived["looked_up"] = looked_up(f, [symbols]) if f is not None and calls(f) else []
+        model.derived["looked_up"] = lookups_in(f, [symbols]) if f is not None and calls(f) else []
     return model.derived["looked_up"]
 
 
@@ -227,7 +236,7 @@ def _add_constraints(model, contents):
                 all_frames.append(frames)
     contents.add_alike(all_frames)
     for attribute in ("start", "start_rate"):
-        contents.add_alike([to_stored(j, attribute) for j in model.joints])
+        contents.add_alike([storage_of(j, attribute) for j in model.joints])
     for j in model.joints:
         if j.armature is not None:
             contents.names.append(f"{j.name} armature")

@@ -21,11 +21,14 @@ _strict: ContextVar[list | None] = ContextVar("strict", default=None)
 
 @contextmanager
 def strict_equations():
-    """Inside, equations are told in their strict form; yields a list of cos θ of those that have one: 1 where they are meant."""
-    asked: list = []
-    token = _strict.set(asked)
+    """A context in which elements declare their equations in strict form.
+
+    It yields a list of cos θ of the equations that have one; cos θ = 1 in the intended assembly.
+    """
+    recorded: list = []
+    token = _strict.set(recorded)
     try:
-        yield asked
+        yield recorded
     finally:
         _strict.reset(token)
 
@@ -36,19 +39,19 @@ def is_strict():
 
 def _choose_by_cosine(sines, cosine):
     """Rows of sines, or their strict form: (1)."""
-    asked = _strict.get()
-    if asked is None:
+    recorded = _strict.get()
+    if recorded is None:
         return sines
-    asked.append(cosine)
+    recorded.append(cosine)
     return 2 * sines / (1 + cosine)  # (1)
 
 
 def choose_rows(rows, strict, cosines):
     """Rows, or what was recorded of their strict form and its cosines."""
-    asked = _strict.get()
-    if asked is None:
+    recorded = _strict.get()
+    if recorded is None:
         return rows
-    asked.extend(cosines)
+    recorded.extend(cosines)
     return strict
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..elements import quantity
 from ..elements.element import CONSTANT, Posed, Statement, fill_in, frame_poses
-from ..elements.lazy_attributes import Frames, Signal, Start, kept_as, to_stored
+from ..elements.lazy_attributes import Frames, Signal, Start, storage_name, storage_of
 from ..elements.placing import are_poses, local_frames
 from ..elements.quantity import Number, Vector, time
 from ..errors import ModelError
@@ -180,7 +180,7 @@ class Connection(Constraint):
         return se3.twist(angular=R2.T @ (wb - wa), linear=R2.T @ linear)
 
     def drawn_at(self) -> list[tuple[Any, Any]]:
-        return list(zip((self.first, self.second), to_stored(self, "placed")))
+        return list(zip((self.first, self.second), storage_of(self, "placed")))
 
     def residual(self, H: ca.SX) -> ca.SX | None:
         """The components of H that are kept at zero."""
@@ -233,23 +233,23 @@ class Joint(Connection):
         super().attach()
         quantity.refuse_no_choice(self.cut, "cut", self.owner)
         for what in ("start", "start_rate"):
-            given = to_stored(self, what)
+            given = storage_of(self, what)
             if given is not None:
                 given = [given] if self.dof == 1 and not isinstance(given, (list, tuple, ca.SX)) else given
                 found = quantity.given(given, self.dof, 1, what, self.owner)
                 found = np.atleast_1d(found) if quantity.is_number(found) else found
-                fill_in(self, **{what: quantity.constant(found) if kept_as(type(self), what) == what else found})
+                fill_in(self, **{what: quantity.constant(found) if storage_name(type(self), what) == what else found})
         if len(self.angular) != self.dof:
             raise ModelError(f"{self.owner}: `angular` needs one flag for each of its {self.dof} coordinates")
-        if to_stored(self, "start") is not None:
-            quantity.refuse_far_angles(to_stored(self, "start"), self.angular, "start", self.owner)
+        if storage_of(self, "start") is not None:
+            quantity.refuse_far_angles(storage_of(self, "start"), self.angular, "start", self.owner)
         return self
 
     def companions(self) -> list[Any]:
         return joint_keywords.companions(self)
 
     def statements(self) -> list[Statement]:
-        starts = [(what, to_stored(self, what)) for what in ("start", "start_rate")]
+        starts = [(what, storage_of(self, what)) for what in ("start", "start_rate")]
         found = [Statement(what, x, CONSTANT) for what, x in starts if not quantity.is_number(x)]
         if (armature := joint_keywords.check_armature(self)) is not None:
             found.append(Statement("armature", armature, CONSTANT))
@@ -263,12 +263,12 @@ class Joint(Connection):
 
     def drawn_as(self) -> str:
         """What it declares, else what fits its free motions where q = 0."""
-        return self.drawing or self._drawn()[0]
+        return self.drawing or self._motion_picture()[0]
 
     def drawn_along(self) -> Any:
-        return super().drawn_along() if self.drawing else self._drawn()[1]
+        return super().drawn_along() if self.drawing else self._motion_picture()[1]
 
-    def _drawn(self):
+    def _motion_picture(self):
         """The word for what has these free motions, and their axis."""
         at = {} if self._home is None else self._home.values()
         angular, linear = (quantity.numbers(x, at) for x in se3.split(self.motion(ca.SX.zeros(self.dof))))
@@ -332,7 +332,7 @@ class Joint(Connection):
 
 
 def _sound(stated, ends):
-    """Whether the equations of a trace may be those of any element of its kind; where not, adding one tells what is wrong."""
+    """Whether the equations of a trace may be those of any element of its kind; where not, `add` raises an error."""
     holonomic = stated.position is not None
     rows: Any = stated.position if holonomic else stated.velocity
     if not isinstance(rows, ca.SX) or rows.shape != (len(stated.directions), 1) or not quantity.finite(rows):

@@ -49,7 +49,7 @@ def companions(joint):
 
 
 def _entry(joint, what, k):
-    """What is given for coordinate k: an entry of a list, or what is given for all."""
+    """The value for coordinate k: an entry of a list, or the common value."""
     given = getattr(joint, what)
     if not isinstance(given, (list, tuple)):
         return given

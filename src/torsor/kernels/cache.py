@@ -5,7 +5,7 @@ reader sees all of it or nothing. It begins with its own name and a checksum of 
 was renamed count as absent. When the entries exceed a limit, those not read for the longest time go first.
 
 Code that is loaded is code that is run. As with keys of ssh, a folder or an entry counts only where nobody but this user
-and the system's administrator can have written it; otherwise everything is absent, which is told once. A folder that
+and the system's administrator can have written it; otherwise everything is absent, and one warning says so. A folder that
 cannot be read or written makes everything absent too, and never stops a run.
 """
 
@@ -25,7 +25,7 @@ LIMIT = 2**30  # bytes
 SLACK = 1 / 16  # of the limit: what is made free beyond need, and written before the folder is looked through again
 _MAGIC = b"torsor2\n"
 ENTRY = re.compile("[0-9a-f]{64}")  # the name of one
-_told: set[str] = set()  # folders that a warning was given about
+_warned_of: set[str] = set()  # folders that a warning was given about
 _held: dict[str, tuple] = {}  # by folder: bytes in it when it was last looked through, and those written since
 _noted: list[dict] = []  # entries that somebody takes note of
 
@@ -92,7 +92,7 @@ def _write(path, data, place=None):
     try:
         if not path.parent.exists():
             path.parent.mkdir(mode=0o755 if place else 0o700, parents=True, exist_ok=True)
-        if not trusted(path.parent):
+        if not is_trusted(path.parent):
             return False
         handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
         with os.fdopen(handle, "wb") as file:
@@ -115,7 +115,7 @@ def load(key, name, place=None):
     """The bytes kept as `name` under `key`, or None if there are none, they are damaged, or others may have written them."""
     try:
         path = _path(key, name, place)
-        if not trusted(path.parent):
+        if not is_trusted(path.parent):
             return None
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
             if not _own(os.fstat(file.fileno()), path):
@@ -134,7 +134,7 @@ def load(key, name, place=None):
 
 
 @contextmanager
-def noted():
+def record_entries():
     """Take note of every entry that is read or written meanwhile: bytes by the name of the entry."""
     entries: dict[str, bytes] = {}
     _noted.append(entries)
@@ -150,7 +150,8 @@ def _note(path, data):
 
 
 def adopt(entries):
-    """Keep entries that were noted elsewhere, under their names; how many. What is in them is run: they must be trusted."""
+    """Store entries that another process has recorded, under their names; returns their number. Their content is run:
+    it must be trusted."""
     return sum(
         _write(folder() / f"{name}.bin", data) for name, data in entries.items() if ENTRY.fullmatch(name) is not None
     )
@@ -162,7 +163,7 @@ def _seal(path, data):
     return name + hashlib.sha256(name + data).digest()
 
 
-def trusted(place):
+def is_trusted(place):
     """Whether only this user, or the administrator, can have written into a folder that is there; a warning where not."""
     try:
         link = os.lstat(place)
@@ -179,8 +180,8 @@ def _own(status, path, link=False):
     if mine and (link or not status.st_mode & 0o022):
         return True
     where = str(path if stat.S_ISDIR(status.st_mode) or link else path.parent)
-    if where not in _told:
-        _told.add(where)
+    if where not in _warned_of:
+        _warned_of.add(where)
         why = "others may write to it" if mine else "it belongs to another user"
         warnings.warn(
             f"compiled code is neither taken from {str(path)!r} nor kept there: {why}. Make it yours alone (chmod go-w), or "

@@ -1,7 +1,7 @@
 """Marks of functions that are compiled against records.
 
 Loops are written in files that everybody may import: they hold constants and declarations too. Only in the process that
-compiles them (`loop_builder`) do these marks do anything, and is Numba imported; elsewhere a marked function stays as it is,
+compiles them (`loop_builder`) do these marks do anything, and is Numba imported; otherwise a marked function stays as it is,
 and is called by the address of its compiled form (`loops`).
 """
 

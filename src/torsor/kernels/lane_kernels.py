@@ -28,14 +28,14 @@ class Lanes(LLVM):
     def compile(self, functions, seldom=()):
         """Object code of all functions, and the size of each."""
         table = Table(self.contract)
-        emitted = [self.laned(emit(f, f"k{i}", table, self.part)) for i, f in enumerate(functions)]
+        emitted = [self.to_lanes(emit(f, f"k{i}", table, self.part)) for i, f in enumerate(functions)]
         symbols = set().union(*(e.symbols for e in emitted))
         definitions = [d for e in emitted for d in e.definitions]
-        return worker.compile_all([[(self._declared(module(definitions, symbols)), self.level)]]), [
+        return worker.compile_all([[(self._declare(module(definitions, symbols)), self.level)]]), [
             Size(self.lanes * e.work, e.instructions) for e in emitted
         ]
 
-    def laned(self, emitted: Emitted):
+    def to_lanes(self, emitted: Emitted):
         """A kernel with vectors in the place of numbers."""
         texts = [replace(d, text=self.text(d.text)) for d in emitted.definitions]
         symbols = {(self._wide(name), arity) for name, arity in emitted.symbols}
@@ -48,14 +48,14 @@ class Lanes(LLVM):
         if line.startswith(("define", "declare", "call void")):
             return line
         if (found := CALL.fullmatch(line)) and self._wide(found[2]) == found[2]:
-            return self._called(*found.groups())
+            return self._call(*found.groups())
         vector = f"<{self.lanes} x double>"
         line = re.sub(r"\bi1\b", f"<{self.lanes} x i1>", line.replace("double", vector))
         line = re.sub(r"@(llvm\.\w+)\.f64", rf"@\1.v{self.lanes}f64", line)
         line = NUMBER.sub(lambda number: f"<{', '.join([f'double {number[0]}'] * self.lanes)}>", line)
         return re.sub(r"((?:load|store) .*ptr %\w+)$", r"\1, align 8", line)
 
-    def _called(self, result, callee, given):
+    def _call(self, result, callee, given):
         """A function of the C library, lane by lane."""
         vector, before, name = f"<{self.lanes} x double>", "poison", result[1:]
         arguments = [x.split(" ", 1)[1] for x in given.split(", ")]
@@ -78,7 +78,7 @@ class Lanes(LLVM):
         """An operation that LLVM knows itself, for vectors."""
         return re.sub(r"^(llvm\.\w+)\.f64$", rf"\1.v{self.lanes}f64", name)
 
-    def _declared(self, text):
+    def _declare(self, text):
         """Operations on vectors are declared with them."""
         vector = f"<{self.lanes} x double>"
         wide = lambda line: line.replace("double", vector) if f".v{self.lanes}f64" in line else line

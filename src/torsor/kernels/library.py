@@ -75,7 +75,7 @@ class Kernel:
         """Evaluate: one float64 array per input, of as many elements as it has nonzeros; a tuple of new arrays."""
         if len(arrays) != self.n_in:
             raise OptionError(f"kernel {self.name!r} takes {self.n_in} arrays, not {len(arrays)}.")
-        inputs = [self._checked(i, a) for i, a in enumerate(arrays)]
+        inputs = [self._input(i, a) for i, a in enumerate(arrays)]
         outputs = tuple(np.empty(out["size"]) for out in self._out)
         alive = (*inputs, *outputs, self.work())
         with self._waiting():
@@ -87,7 +87,7 @@ class Kernel:
         with self._waiting():
             return over(self, arrays)
 
-    def _checked(self, i, array):
+    def _input(self, i, array):
         """An input as the kernel reads it: contiguous, column by column."""
         array = np.asarray(array)
         size = self._in[i]["size"]
@@ -147,19 +147,19 @@ def build(functions, backend="llvm", key=None, seldom=(), exchange=None, waiting
     tables = Tables({name: f for name, f in functions.items() if f.is_a("Schedule")})
     places = [k for k, name in enumerate(functions) if name in seldom]
     graph = cache.digest(*[x for name, f in functions.items() for x in (name, f.serialize())], *map(str, places))
-    code = _stored(graph, backend)
+    code = _load_images(graph, backend)
     if code is None:
         code = backend.compile(list(functions.values()), places)
         _keep(graph, backend, *code)
     images, sizes = code
     descriptions = {name: _describe(f, Size(*size)) for (name, f), size in zip(functions.items(), sizes)}
     if key is not None:
-        cache.store(_full(key, backend), "kernels", _packed(graph, descriptions, tables, list(numbers)))
+        cache.store(_full(key, backend), "kernels", _pack(graph, descriptions, tables, list(numbers)))
     return Library(backend, images, descriptions, tables, numbers, exchange, waiting)
 
 
 def _ready(f, backend, numbers):
-    """A function as a backend takes it: a graph of scalars, or a schedule where it has code for one. Tables are told by their
+    """A function as a backend takes it: a graph of scalars, or a schedule where it has code for one. Tables are identified by their
     places among `numbers`, to which they are added, so that code does not depend on what is in them."""
     from ..lookup.lookup_calls import calls, without_derivative_calls  # late: kernels that are loaded need no CasADi
 
@@ -176,25 +176,23 @@ def load(key, backend="llvm", **options):
     backend = _backend(backend, options)
     entry = cache.load(_full(key, backend), "kernels")
     try:
-        graph, descriptions, tables, numbers = _unpacked(entry) if entry is not None else (None, {}, None, [])
-        code = _stored(graph, backend) if graph else None
-        alone = not any(
-            d["exchanges"] for d in descriptions.values()
-        )  # what ranks tell each other, only `build` is told
+        graph, descriptions, tables, numbers = _unpack(entry) if entry is not None else (None, {}, None, [])
+        code = _load_images(graph, backend) if graph else None
+        alone = not any(d["exchanges"] for d in descriptions.values())  # only `build` knows what ranks exchange
         known = all(stored_table(number) is not None for number in numbers)
         return Library(backend, code[0], descriptions, tables, numbers) if code and alone and known else None
     except (ValueError, KeyError, RuntimeError):
         return None
 
 
-def _packed(graph, descriptions, tables, numbers):
+def _pack(graph, descriptions, tables, numbers):
     """What a library is besides its code: a line of text, then the numbers of schedules."""
-    told = {"graph": graph, "kernels": descriptions, "tables": tables.lengths(), "looked_up": numbers}
-    header = json.dumps(told).encode()
+    facts = {"graph": graph, "kernels": descriptions, "tables": tables.lengths(), "looked_up": numbers}
+    header = json.dumps(facts).encode()
     return b"".join([header, b"\n", *[x.tobytes() for x in tables.arrays()]])
 
 
-def _unpacked(entry):
+def _unpack(entry):
     header, _, body = entry.partition(b"\n")
     header = json.loads(header)
     return header["graph"], header["kernels"], Tables.read(header["tables"], body), header["looked_up"]
@@ -215,7 +213,7 @@ def _full(key, backend):
     return cache.digest(key, backend.key, json.dumps(backend.options(), sort_keys=True), backend.target())
 
 
-def _stored(graph, backend):
+def _load_images(graph, backend):
     """Images and sizes of kernels from the cache, or None. The first line of the entry is a description, the images follow."""
     entry = cache.load(_full(graph, backend), "code")
     if entry is None:
@@ -239,7 +237,7 @@ def _describe(f, size):
     (work, instructions), table = size, f.is_a("Schedule")
     if table:
         work += f.memory
-        instructions = f.counted(instructions)
+        instructions = f.count_operations(instructions)
     return {
         "exchanges": table and f.exchanges,
         "names_in": f.name_in(),

@@ -19,7 +19,7 @@ def build(module, path=None):
     from .compiled import ENTRIES
     from .numba_records import OPTIONS
 
-    _imported(module, path)
+    _import(module, path)
     own = {name: entry for (place, name), entry in ENTRIES.items() if place == module}
     modules, entries = [], {}
     for name, (function, kinds) in own.items():
@@ -31,10 +31,10 @@ def build(module, path=None):
     first, *others = modules
     for other in others:
         first.link_in(other)
-    return loops.packed(loops.digest(module), entries, first.as_bitcode())
+    return loops.pack(loops.digest(module), entries, first.as_bitcode())
 
 
-def _imported(module, path):
+def _import(module, path):
     """Import a module by its name, or from its file."""
     try:
         return import_module(module)

@@ -2,7 +2,7 @@
 
 A loop is written in Python for Numba (`compiled`), as an entry of some module. The package carries the modules' bitcode;
 LLVM makes code for the processor at hand out of it once, which is kept like that of kernels. Numba is not needed for that.
-In a checkout whose loops have changed, or were never built, another process compiles them with Numba, and that is told.
+In a checkout whose loops have changed, or were never built, another process compiles them with Numba, and a message says so.
 """
 
 import ctypes
@@ -21,7 +21,7 @@ from . import cache, worker
 
 SHIPPED = PACKAGE / "bitcode"
 BUILDER = "import os; os.environ['TORSOR_BUILDING'] = '1'; from torsor.kernels.loop_builder import serve; serve()"
-KINDS = {"int64": ctypes.c_int64, "float64": ctypes.c_double}
+CTYPES = {"int64": ctypes.c_int64, "float64": ctypes.c_double}
 
 
 class Loop:
@@ -30,7 +30,7 @@ class Loop:
     def __init__(self, address, kinds, owner):
         self.address, self._owner = address, owner
         pointers = ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_void_p)
-        self._call = ctypes.CFUNCTYPE(ctypes.c_int32, *pointers, *[KINDS[kind] for kind in kinds])(address)
+        self._call = ctypes.CFUNCTYPE(ctypes.c_int32, *pointers, *[CTYPES[kind] for kind in kinds])(address)
 
     def __call__(self, *arguments):
         status, error = ctypes.c_int64(), ctypes.c_void_p()
@@ -56,7 +56,7 @@ def loops(module):
     """The entries of a module, by name."""
     bitcode, entries = _bitcode(module)
     image = _image(bitcode)
-    addresses, owner = _linked(image, [symbol for symbol, _ in entries.values()])
+    addresses, owner = _link(image, [symbol for symbol, _ in entries.values()])
     return {name: Loop(addresses[symbol], kinds, owner) for name, (symbol, kinds) in entries.items()}
 
 
@@ -82,7 +82,7 @@ def digest(module):
 
 
 def places():
-    """Folders in which code is kept: that of the user, in a checkout the one beside the source."""
+    """Folders in which code is kept: that of the user, in a checkout the one next to the source."""
     return [SHIPPED if (PACKAGE.parent.parent / "pyproject.toml").exists() else None, None]
 
 
@@ -97,10 +97,10 @@ def _store(key, name, data):
 def _bitcode(module):
     """Bitcode of a module, and its entries: as shipped, as compiled here before, or compiled now."""
     mark = digest(module)
-    found = _unpacked(_shipped(module), mark) or _unpacked(_load(mark, "bitcode"), mark)
+    found = _unpack(_read_shipped_file(module), mark) or _unpack(_load(mark, "bitcode"), mark)
     if found is None:
-        packed = compiled_elsewhere(module)
-        found = _unpacked(packed, mark)
+        packed = compile_in_other_process(module)
+        found = _unpack(packed, mark)
         if found is None:
             raise TorsorError(
                 f"the compiled loops of this installation are missing, or belong to another version ({module}): install torsor "
@@ -110,24 +110,24 @@ def _bitcode(module):
     return found
 
 
-def shipped(module):
+def is_shipped(module):
     """Whether the package carries bitcode of a module as it is now."""
-    return _unpacked(_shipped(module), digest(module)) is not None
+    return _unpack(_read_shipped_file(module), digest(module)) is not None
 
 
-def _shipped(module):
+def _read_shipped_file(module):
     try:
         return (SHIPPED / f"{module}.xz").read_bytes()
     except OSError:
         return None
 
 
-def packed(mark, entries, bitcode):
+def pack(mark, entries, bitcode):
     """Bitcode with its entries and the digest of its sources, as it is shipped."""
     return lzma.compress(json.dumps([mark, entries]).encode() + b"\n" + bitcode)
 
 
-def _unpacked(data, mark):
+def _unpack(data, mark):
     """Bitcode and entries, where they belong to these sources."""
     try:
         header, _, bitcode = lzma.decompress(data or b"").partition(b"\n")
@@ -137,7 +137,7 @@ def _unpacked(data, mark):
     return (bitcode, entries) if known == mark else None
 
 
-def compiled_elsewhere(module):
+def compile_in_other_process(module):
     """Bitcode of a module, compiled by another process with Numba, which this one waits for; None where that fails."""
     import tempfile
 
@@ -146,7 +146,7 @@ def compiled_elsewhere(module):
     print(f"torsor: compiling {module}, once for this version of its source …", file=sys.stderr, flush=True)
     with tempfile.TemporaryFile() as target:
         arguments = ["-c", BUILDER]
-        with worker.started(arguments, f"{module}\n{origin(module)}".encode(), target) as process:
+        with worker.start_worker(arguments, f"{module}\n{origin(module)}".encode(), target) as process:
             if process.wait() != 0:
                 return None
         target.seek(0)
@@ -158,7 +158,7 @@ def _image(bitcode):
     key = cache.digest(bitcode, _target())
     image = _load(key, "loop")
     if image is None:
-        image = _generated(bitcode)
+        image = _generate(bitcode)
         _store(key, "loop", image)
     return image
 
@@ -169,7 +169,7 @@ def _target():
     return f"llvmlite {llvmlite.__version__} {' '.join(worker.host())}"
 
 
-def _generated(bitcode):
+def _generate(bitcode):
     """Optimise once more, for the processor at hand, and generate code."""
     import llvmlite.binding as llvm
 
@@ -183,7 +183,7 @@ def _generated(bitcode):
     return machine.emit_object(module)
 
 
-def _linked(image, symbols):
+def _link(image, symbols):
     import llvmlite.binding as llvm
 
     from .backends.llvm import _engine, _numbers, libm

@@ -58,7 +58,7 @@ class Record:
                 slots += kind.slots(name)
             else:
                 slots.append((name, kind if kind in (REAL, COUNT) else ctypes.c_void_p))
-            setattr(cls, name, _number(name, kind) if kind in (REAL, COUNT) else _held(name, kind))
+            setattr(cls, name, _number(name, kind) if kind in (REAL, COUNT) else _reference_property(name, kind))
         cls.memory = type(f"{cls.__name__}Memory", (ctypes.Structure,), {"_fields_": slots})
 
     def __init__(self, **values):
@@ -115,7 +115,7 @@ def _number(name, kind):
     return property(lambda self: getattr(self._memory, name), lambda self, x: setattr(self._memory, name, plain(x)))
 
 
-def _held(name, kind):
+def _reference_property(name, kind):
     """Arrays and records."""
 
     def hold(self, x):

@@ -22,7 +22,7 @@ def over(kernel, arrays):
     """Outputs of a kernel, a row for each row of its inputs: each a single row for all, or as many rows as the others."""
     if len(arrays) != kernel.n_in:
         raise OptionError(f"kernel {kernel.name!r} takes {kernel.n_in} arrays, not {len(arrays)}.")
-    inputs = [_checked(kernel, i, x) for i, x in enumerate(arrays)]
+    inputs = [_input_rows(kernel, i, x) for i, x in enumerate(arrays)]
     lengths = {len(x) for x in inputs if x.ndim == 2}
     if len(lengths) > 1:
         raise OptionError(f"kernel {kernel.name!r}: inputs have {' and '.join(map(str, sorted(lengths)))} rows")
@@ -40,7 +40,7 @@ def over(kernel, arrays):
     return outputs
 
 
-def _checked(kernel, i, array):
+def _input_rows(kernel, i, array):
     """An input as the loop reads it: one row, or contiguous rows."""
     array = np.ascontiguousarray(array)
     if array.dtype != np.float64 or array.ndim not in (1, 2) or array.shape[-1] != kernel.size_in(i):

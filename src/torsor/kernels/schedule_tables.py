@@ -25,8 +25,8 @@ class Tables:
     def __init__(self, given):
         pool = _Pool()
         found = {name: [_header(one, pool) for one in s.allocate()] for name, s in given.items()}
-        offsets, self.pool = pool.joined()
-        self.headers = {name: _resolved(several, offsets) for name, several in found.items()}
+        offsets, self.pool = pool.join()
+        self.headers = {name: _resolve(several, offsets) for name, several in found.items()}
         self.constants = {name: s.constants for name, s in given.items()}
 
     # as a file has them
@@ -37,7 +37,7 @@ class Tables:
         return [self.pool, *self.headers.values(), *shared.values()]
 
     def lengths(self):
-        """What tells such arrays apart: lengths, and which kernel has which constants."""
+        """The shape of such arrays: lengths, and which kernel has which constants."""
         shared = {id(x): k for k, x in enumerate({id(x): x for x in self.constants.values()}.values())}
         return {
             "pool": self.pool.size,
@@ -51,16 +51,16 @@ class Tables:
         """Tables from such lengths, and the bytes of the arrays."""
         at = 0
 
-        def taken(kind, size):
+        def take(kind, size):
             nonlocal at
             found = np.frombuffer(body, kind, size, at)
             at += found.nbytes
             return found.copy()
 
         self = cls.__new__(cls)
-        self.pool = taken(np.int32, lengths["pool"])
-        self.headers = {name: taken(np.int64, size) for name, size in lengths["headers"].items()}
-        shared = [taken(np.float64, size) for size in lengths["constants"]]
+        self.pool = take(np.int32, lengths["pool"])
+        self.headers = {name: take(np.int64, size) for name, size in lengths["headers"].items()}
+        shared = [take(np.float64, size) for size in lengths["constants"]]
         self.constants = {name: shared[k] for name, k in lengths["which"].items()}
         return self
 
@@ -92,7 +92,7 @@ class _Pool:
             self.columns[number] = column
         return number
 
-    def joined(self):
+    def join(self):
         """Where each column begins, and all of them as one."""
         offsets = np.cumsum([0, *map(len, self.columns)])
         return offsets, np.concatenate([*self.columns, np.zeros(1, np.int32)])
@@ -103,33 +103,33 @@ def _header(one, pool):
     if not one.classes:  # an exchange: where its numbers are, and how many each rank gives
         place, *counts = one.columns[:, 0].tolist()
         column = np.array(counts, np.int32)
-        return [], [pool.keep(column, _listed(column))], [place]
+        return [], [pool.keep(column, _column_digest(column))], [place]
     columns, count = one.columns, one.columns.shape[1]
     if not count:
         return [0, 0, 1], [pool.keep(column, 0) for column in columns], [0] * len(columns)
-    head, (beginning, marks) = [count, 0, 1], _marked(columns)
+    head, (beginning, marks) = [count, 0, 1], _mark(columns)
     missing = [mark for mark in marks if mark not in pool.known]
     if missing:
-        other, turned = _marked(columns[:, ::-1])
+        other, turned = _mark(columns[:, ::-1])
         if sum(mark not in pool.known for mark in turned) < len(missing):
             columns, beginning, marks, head = columns[:, ::-1], other, turned, [count, count - 1, -1]
     return head, [pool.keep(*pair) for pair in zip(beginning, marks)], columns[:, 0].tolist()
 
 
-def _marked(columns):
-    """Columns less their first number, and what tells them apart: their step, where it is the same everywhere, or a hash."""
+def _mark(columns):
+    """Columns less their first number, and a mark that identifies them: their step, where it is the same everywhere, or a hash."""
     beginning = np.ascontiguousarray(columns - columns[:, :1], np.int32)
     steps = np.diff(beginning, axis=1)
     even = np.all(steps == steps[:, :1], axis=1) if steps.shape[1] else np.ones(len(columns), bool)
     first = steps[:, 0].tolist() if steps.shape[1] else [0] * len(columns)
-    return beginning, [step if e else _listed(x) for x, step, e in zip(beginning, first, even.tolist())]
+    return beginning, [step if e else _column_digest(x) for x, step, e in zip(beginning, first, even.tolist())]
 
 
-def _listed(column):
+def _column_digest(column):
     return hashlib.blake2b(column, digest_size=16).digest()
 
 
-def _resolved(several, offsets):
+def _resolve(several, offsets):
     """Headers of the passes of a kernel as one array."""
     found: list = []
     for head, numbers, bases in several:

@@ -10,7 +10,7 @@ lam     multipliers of the rows in use, and implicit efforts
 g, psi  residuals of these rows at position and velocity level, last the length of the vector in units of the rows
 gains   α and β of Baumgarte, and those of rows that stop rotations alone
 slope   ∂k/∂u of a stage: a sparse matrix, its entries column by column. What pushes one direction e alone, to ∂k/∂u · e, reads none
-        of them: it tells where they are
+        of them: it holds their addresses
 h       length of a step
 d, dd   unknowns of a step, mean velocities and impulses of the rows in use, or accelerations, states of the user and multipliers; a
         correction of them
@@ -42,7 +42,7 @@ class Signature:
         return cls(name, tuple(takes.split()), tuple(gives.split()))
 
     def refuse_others(self, f, sizes):
-        """Take note of the sizes of a CasADi function's vectors; a TypeError where one is sparse, or not as long as elsewhere.
+        """Note the sizes of a CasADi function's vectors; a TypeError where one is sparse, or differs in size from another function.
 
         sizes   of vectors by name, as far as they are known; others are added
         """
@@ -103,7 +103,7 @@ SIGNATURES = {
 }
 
 
-def checked(functions):
+def check_sizes(functions):
     """Functions by name, as their signatures ask for them; an error where vectors of one name differ in size."""
     sizes: dict[str, int] = {}
     for name, f in functions.items():

@@ -2,7 +2,7 @@
 
 A kernel knows a table by its place among those of its library, `table_0`, `table_1` …: symbols that stand for addresses of
 records and are given when the code is loaded. Code therefore does not depend on what is in a table, nor on its size. Since a
-table may be anywhere in memory, its whole address is kept beside the code, in `table_0_at` and so on.
+table may be anywhere in memory, its whole address is stored with the code, in `table_0_at` and so on.
 """
 
 from struct import unpack

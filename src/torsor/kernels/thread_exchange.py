@@ -17,7 +17,7 @@ import numpy as np
 from . import worker
 from .backends.llvm import _engine
 
-ROOM = 1 << 20  # numbers that threads can tell each other at once
+CAPACITY = 1 << 20  # numbers that threads can tell each other at once
 LINE = 8  # numbers of a cache line: what threads write stands apart
 ARRIVED, OVER, TURNS = 0, 1, 2  # lines: how many came to any meeting, whether all is over, how often each exchanged
 _numbers = counting()
@@ -29,11 +29,11 @@ class Team:
     def __init__(self, size):
         self.size = size
         self.lines = np.zeros((TURNS + size + 1, LINE), np.int64)
-        self.room = np.zeros(2 * ROOM)
+        self.room = np.zeros(2 * CAPACITY)
         text = COMMON.replace("<lines>", str(self.lines.ctypes.data)).replace("<room>", str(self.room.ctypes.data))
-        text = text.replace("<size>", str(size)).replace("<half>", str(ROOM)).replace("<yield>", _yielding())
+        text = text.replace("<size>", str(size)).replace("<half>", str(CAPACITY)).replace("<yield>", _yielding())
         text += "".join(OWN.replace("<rank>", str(rank)).replace("<turn>", str(TURNS + rank)) for rank in range(size))
-        self._owner, names = _linked(text, [f"{what}{rank}" for rank in range(size) for what in ("exchange", "agree")])
+        self._owner, names = _link(text, [f"{what}{rank}" for rank in range(size) for what in ("exchange", "agree")])
         pointer, number = ctypes.c_void_p, ctypes.c_int64
         kinds = ctypes.CFUNCTYPE(None, pointer, pointer), ctypes.CFUNCTYPE(None, pointer, number, number)
         self.exchange = [kinds[0](names[f"exchange{rank}"]) for rank in range(size)]
@@ -52,7 +52,7 @@ def _yielding():
     return "SwitchToThread" if sys.platform == "win32" else "sched_yield"
 
 
-def _linked(text, names):
+def _link(text, names):
     """Code of a module, and the addresses of its functions."""
     import llvmlite.binding as llvm
 

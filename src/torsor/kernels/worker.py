@@ -17,7 +17,7 @@ from functools import cache
 
 DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 PROCESSES = "TORSOR_PROCESSES"  # the variable that limits how many processes compile at the same time
-PARENT = "TORSOR_PARENT"  # the variable that tells a worker who started it
+PARENT = "TORSOR_PARENT"  # the variable with the process id of the parent
 
 
 @cache
@@ -72,7 +72,7 @@ def compile_all(groups):
     """
     here, *others = groups
     with ExitStack() as stack:
-        workers = [_start("".join(_joined(group)), stack) for group in others]
+        workers = [_start("".join(_join_texts(group)), stack) for group in others]
         images = [compile_one(*given) for given in here]
         for group, worker in zip(others, workers):
             done = _finish(worker)
@@ -80,7 +80,7 @@ def compile_all(groups):
     return images
 
 
-def _joined(group):
+def _join_texts(group):
     """Several texts as one: each after its level, and both after their length."""
     for text, level in group:
         yield f"{len(text.encode()) + 1}\n{level}"
@@ -98,7 +98,7 @@ def _separate(data):
 
 
 @contextmanager
-def started(arguments, given, target=None):
+def start_worker(arguments, given, target=None):
     """Another Python at work on the bytes `given`, in a process that does not outlive this block, nor this process."""
     with tempfile.TemporaryFile() as source:
         source.write(given)
@@ -138,7 +138,7 @@ def _start(text, stack):
     """A process at work on `text` and the file it writes to, or None where none can be started."""
     try:
         target = stack.enter_context(tempfile.TemporaryFile())
-        return stack.enter_context(started([__file__], text.encode(), target)), target
+        return stack.enter_context(start_worker([__file__], text.encode(), target)), target
     except (OSError, ValueError, TypeError):
         return None
 

@@ -45,9 +45,9 @@ def to_euler(R, sequence):
     k = 3 - i - j
     sign = 1 if (i, j, k) in ((0, 1, 2), (1, 2, 0), (2, 0, 1)) else -1
     if last == i:
-        across, along, beside = R[i, j], sign * R[i, k], k  # (2)
+        across, along, other = R[i, j], sign * R[i, k], k  # (2)
     else:
-        across, along, beside = -sign * R[i, j], R[i, i], i  # (3)
+        across, along, other = -sign * R[i, j], R[i, i], i  # (3)
 
     # third angle, zero at lock
     squared = across * across + along * along
@@ -60,6 +60,6 @@ def to_euler(R, sequence):
 
     # first angle, from column j of R R_l(γ)ᵀ = R_i(α) R_j(β), which is cos α e_j + ε sin α e_k
     turn = -sign if last == i else sign
-    column = ca.cos(gamma) * R[:, j] + turn * ca.sin(gamma) * R[:, beside]
+    column = ca.cos(gamma) * R[:, j] + turn * ca.sin(gamma) * R[:, other]
     alpha = ca.atan2(sign * column[k], column[j])
     return ca.vertcat(alpha, beta, gamma)

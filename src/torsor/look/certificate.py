@@ -18,12 +18,12 @@ from .dataset import UNITS
 
 FINER = 10.0  # by which the tolerance of the second run is smaller
 ROUGHEST = 1e-13  # tolerance from which on rounding decides; there the second run is the coarser one
-TRUSTED = 1e-3  # of the model's size, and rad: the accuracy for which it is told how long a result can be trusted
+TRUSTED = 1e-3  # of the model's size, and rad: the accuracy that defines how long a result can be trusted
 SATURATED = 0.1  # of the model's size, and rad: differences of this size do not grow any more
-ROUNDING = 2.0**-52
-NEAR = 1e3 * ROUNDING  # errors below this, relative to the largest value, are called rounding
+EPSILON = 2.0**-52
+NEAR = 1e3 * EPSILON  # errors below this, relative to the largest value, are called rounding
 
-KINDS = (  # what the summary speaks of, line by line: variable, words, unit
+ERROR_KINDS = (  # what the summary speaks of, line by line: variable, words, unit
     {"position": ("positions", "m"), "rotation": ("angles", "rad"), "event_time": ("event times", "s")},
     {"velocity": ("velocities", "m/s"), "angular_velocity": ("angular velocities", "rad/s")},
 )
@@ -46,7 +46,7 @@ def finer(tolerance, step):
     return (tolerance / FINER if tolerance >= ROUGHEST else tolerance * FINER), None
 
 
-def refined(times):
+def refine_times(times):
     """Output times of the second run."""
     before = np.concatenate([[0.0], times[:-1]])
     return np.unique(np.concatenate([times, before + (times - before) / 2]))
@@ -64,12 +64,12 @@ def refuse_names(names):
         raise OptionError(f"certify: signal {taken[0]!r} has the name of a measured error; choose another name")
 
 
-def _measured(variable):
+def _has_error(variable):
     dims = variable.dims
     return variable.name not in LEFT_OUT and variable.dtype.kind == "f" and ("time" in dims or "event" in dims)
 
 
-def certified(data, other, factor, size):
+def with_errors(data, other, factor, size):
     """A result with its measured errors: from `other`, the second run, and the factor of (1) or (2); size: length, mass and time
     of the model, for variables that are zero.
 
@@ -80,7 +80,7 @@ def certified(data, other, factor, size):
     seen = _comparable(data, other, matched)
     found, largest = {}, {}
     for name in data.data_vars:
-        if not _measured(data[name]):
+        if not _has_error(data[name]):
             continue
         if "event" in data[name].dims:
             error = _at_events(data[name], other[name], matched) * factor
@@ -90,7 +90,7 @@ def certified(data, other, factor, size):
             dims = tuple(d for d in data[name].dims if d not in ("time", "column", "row"))
             size_of = np.linalg.norm(change, axis=-1).max(initial=0.0) if name in VECTORS else change.max(initial=0.0)
             error = change.max(axis=0, initial=0.0)
-        floor = ROUNDING * (np.nanmax(np.abs(data[name].values), initial=0.0) or _unit(name, *size))
+        floor = EPSILON * (np.nanmax(np.abs(data[name].values), initial=0.0) or _unit(name, *size))
         found[f"{name}_error"] = (dims, np.maximum(error, floor))  # NaN stays
         largest[f"{name}_error_max"] = float(max(size_of, floor))
     motion = _motion(data, other, seen, size[0]) * factor
@@ -115,7 +115,7 @@ def _over_time(data, other, name, seen):
     if "constraint" in data[name].dims:
         y = _rows(y, other["constraint"].values, data["constraint"].values)
     if name == "coordinate":
-        return _turned(x, y, data["joint_coordinate"].values, data["coordinate_unit"].values)
+        return _angle_differences(x, y, data["joint_coordinate"].values, data["coordinate_unit"].values)
     return np.abs(x - y)
 
 
@@ -124,7 +124,7 @@ def _angle(x, y):
     return 2 * np.arcsin(np.minimum(1.0, np.linalg.norm(x - y, axis=(-2, -1)) / np.sqrt(8.0)))
 
 
-def _turned(x, y, labels, units):
+def _angle_differences(x, y, labels, units):
     """Differences of joint coordinates. A rotation vector w is as good as w (1 − 2π/|w|): the nearer one counts."""
     y = y.copy()
     names = [label.rsplit("[", 1)[0] if label.endswith("]") else label for label in labels.tolist()]
@@ -154,7 +154,7 @@ def _motion(data, other, seen, length):
     out = np.full(data.sizes["time"], np.nan)
     moved = np.linalg.norm(_over_time(data, other, "position", seen), axis=-1) / length
     turned = _over_time(data, other, "rotation", seen)
-    out[: len(seen)][seen] = np.maximum(moved, turned).max(axis=1, initial=ROUNDING)
+    out[: len(seen)][seen] = np.maximum(moved, turned).max(axis=1, initial=EPSILON)
     return out
 
 
@@ -205,7 +205,7 @@ def _unit(name, length, mass, time):
         "angular_acceleration": 1 / time**2, "reaction_force": force, "reaction_torque": force * length,
         "kinetic_energy": force * length, "potential_energy": force * length, "energy": force * length, "work": force * length,
         "event_time": time,
-    }.get(name, ROUNDING)  # fmt: skip
+    }.get(name, EPSILON)  # fmt: skip
 
 
 def _growth(data):
@@ -213,34 +213,34 @@ def _growth(data):
     t, error = data["time"].values, data["motion_error"].values
     some = np.isfinite(error)
     t, error = t[some], np.maximum.accumulate(error[some]) if some.any() else error[some]
-    told = {"trusted_accuracy": TRUSTED, "trusted_until": data.attrs["time_reached"]}
+    facts = {"trusted_accuracy": TRUSTED, "trusted_until": data.attrs["time_reached"]}
     beyond = np.flatnonzero(error > TRUSTED)
     if beyond.size:
-        told["trusted_until"] = float(t[beyond[0] - 1]) if beyond[0] else 0.0
+        facts["trusted_until"] = float(t[beyond[0] - 1]) if beyond[0] else 0.0
     saturated = np.flatnonzero(error > SATURATED)
     end = saturated[0] if saturated.size else len(t) - 1
     if end < 8:
-        return told
+        return facts
     # twice in a row by more than any power of time that errors of a regular motion grow with
     middle, later = (np.searchsorted(t, part * t[end]) for part in (0.5, 0.75))
     if error[later] > 5 * error[middle] and error[end] > 5 * error[later] and error[end] > 100 * error[middle]:
-        told["error_doubling_time"] = float((t[end] - t[middle]) * np.log(2) / np.log(error[end] / error[middle]))
-    return told
+        facts["error_doubling_time"] = float((t[end] - t[middle]) * np.log(2) / np.log(error[end] / error[middle]))
+    return facts
 
 
 def _sequence(data, other, matched):
     """Whether both runs met the same events, in words."""
     if matched is None:
         return {}
-    told = {"events_unmatched": int((matched < 0).sum()) + other.sizes["event"] - int((matched >= 0).sum())}
+    facts = {"events_unmatched": int((matched < 0).sum()) + other.sizes["event"] - int((matched >= 0).sum())}
     first, second = data["event_name"].values.tolist(), other["event_name"].values.tolist()
-    if told["events_unmatched"]:
+    if facts["events_unmatched"]:
         counts = {name: (first.count(name), second.count(name)) for name in dict.fromkeys(first + second)}
         different = [f"{name!r} {a} against {b} times" for name, (a, b) in counts.items() if a != b]
-        told["event_sequence"] = f"different in the second run: {', '.join(different)}"
+        facts["event_sequence"] = f"different in the second run: {', '.join(different)}"
     else:
-        told["event_sequence"] = "the same in both runs"
-    return told
+        facts["event_sequence"] = "the same in both runs"
+    return facts
 
 
 def words(data):
@@ -248,7 +248,7 @@ def words(data):
     a = data.attrs
     if "certified_by" not in a:
         return ["not measured; `certify=True` or `--certify` measures it by a second run"]
-    lines = [line for line in (_measures(data, kinds) for kinds in KINDS) if line]
+    lines = [line for line in (_measures(data, kinds) for kinds in ERROR_KINDS) if line]
     lines.append(f"measured against {a['certified_by']}")
     if a.get("events_unmatched"):
         lines.append(f"events are {a['event_sequence']}")
@@ -278,7 +278,7 @@ def trust(a):
     return [f"{doubles}to the end they stay below {a['trusted_accuracy']:g}"] if doubles else []
 
 
-def told_by(options):
+def second_run_text(options):
     """What a result was measured against, in words."""
     o = json.loads(options)
     return (

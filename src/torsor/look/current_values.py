@@ -8,14 +8,14 @@ import numpy as np
 
 from ..elements import quantity
 from ..errors import OptionError
-from .dataset import MOTION
+from .dataset import MOTION_VARIABLES
 
 JOINT = ("coordinate", "rate", "coordinate_acceleration")
-REACTION = ("reaction_force", "reaction_torque")
+REACTION_NAMES = ("reaction_force", "reaction_torque")
 
 
 class Known(Mapping):
-    """Something by name that tells what it knows where it is asked for anything else."""
+    """Values by name; an unknown name is refused with the names that there are."""
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name in list(self)
@@ -41,7 +41,7 @@ class Named(Known):
     def __setitem__(self, name: str, value: Any) -> None:
         raise OptionError(
             f"{name!r} follows from the motion and cannot be set to {quantity.show(value)}: `reset` of a Simulation begins "
-            "elsewhere, `inputs` and forces move it"
+            "in another state, `inputs` and forces move it"
         )
 
     def __iter__(self) -> Iterator[str]:
@@ -93,9 +93,9 @@ class Present:
             places = np.arange(at, at + size)
             if name == "rotation":
                 found[name] = places.reshape(bodies, 3, 3).transpose(0, 2, 1)  # stored column by column
-            elif name in MOTION:
+            elif name in MOTION_VARIABLES:
                 found[name] = places.reshape(bodies, 3)
-            elif name in REACTION:
+            elif name in REACTION_NAMES:
                 found[name] = places.reshape(-1, 3)
             elif name == "signals":
                 found |= {k: at + where for k, where in vectors(system.signals).items()}
@@ -106,9 +106,9 @@ class Present:
     def _of_one(self, found):
         """Signals of one body or joint."""
         own: dict[str, Any] = {}
-        for name in ("rotation", *MOTION):
+        for name in ("rotation", *MOTION_VARIABLES):
             own |= {f"{body}.{name}": found[name][k] for k, body in enumerate(self.system.bodies)}
-        for name in REACTION:
+        for name in REACTION_NAMES:
             own |= {f"{joint}.{name}": found[name][k] for k, joint in enumerate(self.system.connections)}
         for name in JOINT:
             own |= {f"{joint}.{name}": found[name][where] for joint, where in self.coordinates.items()}

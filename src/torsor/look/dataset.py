@@ -1,6 +1,6 @@
 """Results as an xarray.Dataset with units, a manifest and an accuracy certificate.
 
-Variables and dimensions are those of docs/results.md; times are exactly those asked for.
+Variables and dimensions are those of docs/results.md; times are exactly the requested ones.
 """
 
 import json
@@ -51,18 +51,18 @@ UNIQUE = ("reaction_unique", "reaction_torque_unique", "multiplier_unique")
 RESERVED = {*UNITS, *DIMENSIONS, *UNIQUE, "event_name"}  # names that a user's signal cannot have
 
 
-MOTION = ("position", "velocity", "angular_velocity", "acceleration", "angular_acceleration")
+MOTION_VARIABLES = ("position", "velocity", "angular_velocity", "acceleration", "angular_acceleration")
 
 
 def dataset(system, trajectory, options):
     """The dataset of a run."""
     found = at_outputs(system, trajectory.outputs, trajectory.work, trajectory.events_energy, trajectory)
     happened = at_events(system, trajectory.events, trajectory.used)
-    data = labelled(system, trajectory.times, trajectory.used, found | happened)
+    data = label_variables(system, trajectory.times, trajectory.used, found | happened)
     accuracy = Accuracy()
     accuracy.add(trajectory.times, found, trajectory.events_energy)
     if happened:
-        accuracy.happened(trajectory.events["energy"])
+        accuracy.note_event_energy(trajectory.events["energy"])
     data.attrs = {**accuracy.certificate(system, trajectory.counts, options), **manifest(system, trajectory, options)}
     return data
 
@@ -77,7 +77,7 @@ def at_outputs(system, outputs, work, changed, trajectory):
         at += size
         if name == "rotation":  # stored column by column
             variables[name] = (("time", "body", "row", "column"), part.reshape(n, bodies, 3, 3).transpose(0, 1, 3, 2))
-        elif name in MOTION:
+        elif name in MOTION_VARIABLES:
             variables[name] = (("time", "body", "axis"), part.reshape(n, bodies, 3))
         elif name in ("coordinate", "rate", "coordinate_acceleration"):
             variables[name] = (("time", "joint_coordinate"), part)
@@ -135,13 +135,13 @@ def unique_joints(data):
     return np.logical_and.reduce([x.all("axis").values if "axis" in x.dims else x.values for x in every])
 
 
-def labelled(system, times, used, variables):
+def label_variables(system, times, used, variables):
     """Variables with labels and units, as a dataset."""
     import xarray as xr
 
     variables = {**variables, **unique(system, used), "time": (("time",), times)}
     made = {name: xr.Variable(x[0], x[1], attributes(name)) for name, x in variables.items()}
-    return xr.Dataset(made, _indexed(*_names(system, used)))
+    return xr.Dataset(made, _label_indexes(*_names(system, used)))
 
 
 def attributes(name):
@@ -156,12 +156,12 @@ def labels(system, used):
 
 def _names(system, used):
     """Of everything that has one, as tuples."""
-    told = (system.bodies, system.joint_coordinates, system.coordinate_units, system.connections, in_use(system, used))
-    return tuple(map(tuple, told))
+    facts = (system.bodies, system.joint_coordinates, system.coordinate_units, system.connections, in_use(system, used))
+    return tuple(map(tuple, facts))
 
 
 def in_use(system, used):
-    """Labels of the constraints that multipliers are told of, where these rows were in use."""
+    """Labels of the constraints that have multipliers, where these rows were in use."""
     return [system.declared[k][0] for k, _ in system.multiplier_pairs(used)]
 
 
@@ -179,7 +179,7 @@ def _labels(bodies, joint_coordinates, coordinate_units, connections, constraint
 
 
 @lru_cache(maxsize=64)
-def _indexed(*names):
+def _label_indexes(*names):
     """Labels with their indexes: the same for all runs of a model."""
     import xarray as xr
 
@@ -203,7 +203,7 @@ class Accuracy:
         gram = sum(R[:, :, j, :, None] * R[:, :, j, None, :] for j in range(3)) - np.eye(3)
         self._worst("orthogonality", np.linalg.norm(gram, axis=(2, 3)))
 
-    def happened(self, energy):
+    def note_event_energy(self, energy):
         """Changes of the energy by some events, in order."""
         self.events = (self.events or 0) + len(energy)
         in_turn = np.cumsum([self.by_events, *energy])  # one after the other, however they are divided
@@ -219,12 +219,12 @@ class Accuracy:
         events = {} if self.events is None else {"events": self.events, "energy_of_events": self.by_events}
         sizes, manner = (system.mass, system.length, system.scales["rate"]), (options["tolerance"], options["step"])
         still = float(energy_of_rest(*sizes, turnover, options["until"], *manner))
-        lost = balance.lost(counts, *manner, still)
+        lost = balance.time_of_loss(counts, *manner, still)
         return {
             "position_drift_max": float(self.worst["position_drift"]),
             "velocity_drift_max": float(self.worst["velocity_drift"]),
-            "energy_change": balance.gained(0),
-            "work_done": balance.gained(1),
+            "energy_change": balance.gain(0),
+            "work_done": balance.gain(1),
             "energy_balance_error": error,
             "energy_balance_relative": error / turnover if turnover > 0 else 0.0,
             **({} if lost is None else {"energy_balance_lost": lost}),

@@ -53,14 +53,14 @@ class Balance:
     def turnover(self):
         return 0.0 if self.first is None else float(max(self.kinetic, self.potential[1] - self.potential[0]))
 
-    def gained(self, k):
+    def gain(self, k):
         """Change from start to end of: 0 energy, 1 work."""
         return 0.0 if self.first is None else float(self.last[k] - self.first[k])
 
-    def lost(self, counts, tolerance, step, still=0.0):
+    def time_of_loss(self, counts, tolerance, step, still=0.0):
         """When the balance was first off by more than (1) or (2) explains, None if it never was; still: an energy that is none."""
         allowed = float(
-            _allowed(self.turnover, float(self.magnitude), counts["steps"], counts["energy"], tolerance, step)
+            _allowance(self.turnover, float(self.magnitude), counts["steps"], counts["energy"], tolerance, step)
         )
         if not float(self.worst) > max(allowed, still) > 0.0:
             return None
@@ -68,7 +68,7 @@ class Balance:
         return min(beyond, default=None)
 
 
-def _allowed(turnover, magnitude, steps, energy, tolerance, step):
+def _allowance(turnover, magnitude, steps, energy, tolerance, step):
     """By how much the balance may be off: (1) or (2)."""
     explained = np.minimum(WORST, SLACK * steps * tolerance) if step is None else COARSE
     rounding = SLACK * tolerance if step is None else 1e-4
@@ -85,8 +85,7 @@ def energy_of_rest(mass, length, rate, turnover, until, tolerance, step):
 
 
 def losses(times, variables, steps, energy, sizes, options):
-    """When the balance of each of many runs was first off by more than (1) or (2) explains, NaN if it never was: as `Balance.lost`
-    of each of them.
+    """Times from which the energy balance of each of many runs is lost, as `Balance.time_of_loss`; NaN if it is not.
 
     times, variables   of the outputs; (run, time) by name
     steps, energy      of each run: its steps, and a bound of the energies that step control has met
@@ -103,11 +102,11 @@ def losses(times, variables, steps, energy, sizes, options):
         turnover = np.maximum(T.max(axis=1), np.ptp(U, axis=1))
         magnitude = np.max([np.abs(x).max(axis=1) for x in (E, W, changed, U)], axis=0)
         still = energy_of_rest(mass, length, rate, turnover, until, tolerance, step)
-        allowed = _allowed(turnover, magnitude, steps, energy, tolerance, step)
+        allowed = _allowance(turnover, magnitude, steps, energy, tolerance, step)
         suspected = off > (1 - 1e-9) * np.maximum(allowed, still)
     for k in np.flatnonzero(suspected):
         balance = Balance()
         balance.add(times, E[k], W[k], changed[k], T[k], U[k])
-        lost = balance.lost({"steps": steps[k], "energy": energy[k]}, tolerance, step, still[k])
+        lost = balance.time_of_loss({"steps": steps[k], "energy": energy[k]}, tolerance, step, still[k])
         found[k] = np.nan if lost is None else lost
     return found

@@ -22,7 +22,7 @@ class Inputs(Known, MutableMapping):
 
     def __setitem__(self, name: str, value: float) -> None:
         name = name if isinstance(name, str) else quantity.show(name)
-        for place, checked in self._simulation._checked({name: value}):
+        for place, checked in self._simulation._check_inputs({name: value}):
             self._simulation._stepper.put(place, checked)
 
     def __delitem__(self, name: str) -> None:

@@ -8,7 +8,7 @@ COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#b8860b", "#6a
 MARKS, NAMED = 60, 6  # events that are marked, and that are named there
 
 
-def grouped(figure, data, dimension, columns, unique=None, rounding=0.0):
+def draw_groups(figure, data, dimension, columns, unique=None, rounding=0.0):
     """Two columns of panels; every row draws up to GROUP lines and has its own legend.
 
     A panel that shows nothing above `rounding` says so instead of magnifying it.
@@ -111,7 +111,7 @@ def shade(k):
     return COLORS[k % len(COLORS)]
 
 
-def graded(n):
+def colour_gradient(n):
     from matplotlib import colormaps
 
     return colormaps["viridis"](np.linspace(0.0, 0.92, n))

@@ -1,6 +1,6 @@
 """Figures of a result: energy, drift, coordinates, reactions, paths, events, drives. Each takes a dataset and fills a figure.
 
-Many joints are drawn in groups, one row of panels and one legend per group, so that every line can be told from its
+Many joints are drawn in groups, one row of panels and one legend per group, so that every line differs from its
 neighbours; beyond `ROWS` groups the rest is left out, and the figure says so. `only` chooses.
 """
 
@@ -16,8 +16,8 @@ from .plot_panels import (
     COLORS,
     GROUP,
     ROWS,
-    graded,
-    grouped,
+    colour_gradient,
+    draw_groups,
     legend,
     line,
     log_line,
@@ -55,10 +55,10 @@ def plot(data: "xr.Dataset", what: str, only: Sequence[str] | None = None, figur
         raise OptionError(f"plot: a study has {data.sizes['run']} runs: give one of them, as data.isel(run=0)")
     data = _over_time(data)
     if what not in available(data):
-        why = "output times" if not data.sizes.get("time") else _what_is_drawn(what)
+        why = "output times" if not data.sizes.get("time") else _drawing_subject(what)
         raise ResultError(f"nothing to draw as {what!r}: the result holds no {why}")
     if only is not None:
-        data = _chosen(data, what, [only] if isinstance(only, str) else only)
+        data = _select(data, what, [only] if isinstance(only, str) else only)
     data = data.map(lambda x: x.where(np.abs(x) < BEYOND) if x.dtype.kind == "f" else x, keep_attrs=True)
     refuse_other_figure(figure, "plot")
     if figure is None:
@@ -98,7 +98,7 @@ def available(data):
     drawn = [what for what in VIEWS if what not in DRAWN or data.sizes.get(DRAWN[what])]
     turned = "rotation" in data and np.isfinite(data["rotation"].values).all()  # a particle has no rotation
     drawn = [what for what in drawn if what not in ROTATIONS or turned]
-    return [what for what in drawn if what != "energy" or "work" in data]  # kinematics tells no work
+    return [what for what in drawn if what != "energy" or "work" in data]  # kinematics has no work
 
 
 # views
@@ -144,7 +144,7 @@ def drift(figure, data):
 def coordinates(figure, data):
     """Joint coordinates on the left, their rates on the right."""
     columns = [(with_gaps(data), "coordinate [m or rad]"), (data["rate"].values, "rate [m/s or rad/s]")]
-    grouped(figure, data, "joint_coordinate", columns)
+    draw_groups(figure, data, "joint_coordinate", columns)
 
 
 def reactions(figure, data):
@@ -154,7 +154,7 @@ def reactions(figure, data):
     unique = unique_joints(data)
     largest = max(np.nanmax(forces, initial=0.0) * data.attrs.get("model_length", 1.0), np.nanmax(torques, initial=0.0))
     columns = [(forces, "force [N]"), (torques, "torque [N m]")]
-    grouped(figure, data, "joint", columns, unique, rounding=1e-12 * largest)
+    draw_groups(figure, data, "joint", columns, unique, rounding=1e-12 * largest)
     if not unique.all():
         note = "dashed: not unique, the constraints are redundant; one of many possible distributions"
         figure.supxlabel(note, fontsize=9)
@@ -170,7 +170,7 @@ def paths(figure, data):
     wide, high = (np.nanmax(x[:, :, k]) - np.nanmin(x[:, :, k]) for k in (axes[0], axes[-1]))
     figure.set_size_inches(8, 6.5 if len(axes) == 3 else np.clip(6.5 * high / max(wide, 1e-300) + 1, 3, 7))
     ax = figure.add_subplot(projection="3d" if len(axes) == 3 else None)
-    colors = [shade(k) for k in range(len(names))] if few else graded(len(names))
+    colors = [shade(k) for k in range(len(names))] if few else colour_gradient(len(names))
     for b, name in enumerate(names):
         path = [x[:, b, k] for k in axes]
         style = {"color": colors[b], "lw": 1.4 if few else 0.9, "ls": "-" if b < GROUP or not few else "--"}
@@ -180,12 +180,12 @@ def paths(figure, data):
     for k, axis in zip(axes, "xyz"):
         getattr(ax, f"set_{axis}label")(f"{'xyz'[k]} [m]")
     ax.set_aspect("equal", adjustable="datalim" if len(axes) == 2 else "box")
-    told = "centres of mass, from the open circle to the full one"
+    text = "centres of mass, from the open circle to the full one"
     if few:
         figure.legend(*ax.get_legend_handles_labels(), loc="outside right upper", fontsize=8, frameon=False)
     else:
-        told += f"; {len(names)} bodies, {names[0]} dark to {names[-1]} light"
-    note(ax, told)
+        text += f"; {len(names)} bodies, {names[0]} dark to {names[-1]} light"
+    note(ax, text)
     if len(axes) == 2:
         ax.grid(alpha=0.25)
     else:
@@ -252,7 +252,7 @@ MARKED = (
 )  # views over time, in which events are thin lines
 
 
-def _what_is_drawn(what):
+def _drawing_subject(what):
     named = {
         "coordinates": "joint coordinates",
         "reactions": "joints",
@@ -263,7 +263,7 @@ def _what_is_drawn(what):
     return named.get(what, "output times")
 
 
-def _chosen(data, what, names):
+def _select(data, what, names):
     if what not in DRAWN:
         raise OptionError(f"plot {what!r} draws the whole model: `only` does not apply")
     if not isinstance(names, Sequence) or not names or not all(isinstance(name, str) for name in names):

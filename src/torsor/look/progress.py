@@ -17,7 +17,7 @@ PATIENCE = 1.0  # seconds that pass before anything is shown
 
 
 class Progress:
-    """Called with the simulated time and the counts of a run, which `words` tells. `waiting` announces work whose end is not
+    """Called with the simulated time and the counts of a run, which `words` formats. `waiting` announces work whose end is not
     known."""
 
     def __init__(self, start, until, title, shown=None, words=None):

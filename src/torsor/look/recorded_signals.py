@@ -1,4 +1,4 @@
-"""Signals that a run records under names of their own, beside the variables that every result has."""
+"""Signals that a run records under names of their own, in addition to the variables that every result has."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from ..events.actions.record_and_end import Record
 from .dataset import RESERVED
 
 
-def recorded(model, signals):
+def signals_to_record(model, signals):
     """Signals as scalars: a vector signal is recorded by its components. Names that would hide something, also those of
     recorded values, are refused."""
     if signals is not None and not isinstance(signals, Mapping):

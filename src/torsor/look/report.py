@@ -12,7 +12,7 @@ from ..events.controller import Controller
 from ..joints import Joint
 from ..joints.base import Connection
 from ..model.model import Model
-from .text_format import many, table, wrapped
+from .text_format import many, table, wrap_names
 
 
 class Info(dict):
@@ -34,7 +34,7 @@ def describe(
     progress: bool | None = None,
 ) -> Info:
     """What a model consists of, its degrees of freedom, its loops and what is redundant in it. `formulation` and `parameters` are
-    those of `simulate`; `progress`: whether a line tells what is waited for.
+    those of `simulate`; `progress`: whether a line shows what is going on.
 
     Prepares the model as a run does (assembly, diagnosis, kernels), so that what is reported is what would be run.
 
@@ -50,7 +50,7 @@ def describe(
 
     if not isinstance(model, Model):
         raise OptionError(f"info: give a torsor.Model, got {quantity.show(model)}")
-    chosen, system, built = _prepared(model, formulation, parameters, progress)
+    chosen, system, built = _prepare(model, formulation, parameters, progress)
     values = model.values(parameters)
     declared = [(c, len(c.equations().directions)) for c in model.constraints]
     rows = [
@@ -58,7 +58,7 @@ def describe(
     ]
     return Info(
         model=model.name,
-        **_chosen(chosen, system, built),
+        **_describe_choice(chosen, system, built),
         gravity=quantity.numbers(model.gravity, values).ravel().tolist(),
         bodies=[_body(b, values) for b in model.bodies],
         joints=[_joint(c, count) for c, count in declared],
@@ -87,7 +87,7 @@ def describe(
     )
 
 
-def _chosen(chosen, system, built):
+def _describe_choice(chosen, system, built):
     """What is chosen for a run, and why."""
     from ..run.auto_method import choose
 
@@ -97,8 +97,8 @@ def _chosen(chosen, system, built):
     }  # fmt: skip
 
 
-def _prepared(model, formulation, parameters, progress):
-    """What a run would be prepared with; who waits is told for what."""
+def _prepare(model, formulation, parameters, progress):
+    """The system that a run would have; a line shows progress."""
     from ..prepare.auto_formulation import choose_and_prepare
     from .progress import Progress
 
@@ -114,7 +114,7 @@ def loops(model):
     """Number of independent loops: connections − bodies − 1 + connected parts, with all grounds as one node.
 
     Every joint is a connection. Elementary constraints between the same two bodies make one connection together, and
-    none beside a joint there: they compose a joint. What stops no motion (a free joint) connects nothing, nor does what
+    none parallel to a joint: they compose a joint. What stops no motion (a free joint) connects nothing, nor does what
     does not act at the start (an open contact, a weld that is engaged later).
     """
     node = {id(ground): 0 for ground in model.grounds} | {id(body): k for k, body in enumerate(model.bodies, start=1)}
@@ -160,9 +160,9 @@ def _short(expression, width=40):
     """An expression, or where it is long the signals that it is a function of."""
     import casadi as ca
 
-    told = str(expression)
+    text = str(expression)
     names = dict.fromkeys(re.sub(r"_\d+$", "", s.name()) for s in ca.symvar(expression))
-    return told if len(told) <= width and "@" not in told else f"f({', '.join(names)})"
+    return text if len(text) <= width and "@" not in text else f"f({', '.join(names)})"
 
 
 def _controller(c):
@@ -244,11 +244,15 @@ def text(info):
         lines += ["", "redundant constraints, left out"]
         lines += [f"  {r['constraint']}: {r['direction']}" for r in info["redundant"]]
     if info["not_unique"]:
-        lines += ["", "reactions that are not unique", *wrapped(info["not_unique"])]
+        lines += ["", "reactions that are not unique", *wrap_names(info["not_unique"])]
     if info["start_changes"]:
         lines += ["", "changed at the start", *[f"  {change}" for change in info["start_changes"]]]
-    lines += ["", "formulation", *wrapped([f"{info['formulation']}: {info['formulation_reason']}"])]
-    lines += ["", "method, as auto chooses it for a long run", *wrapped([f"{info['method']}: {info['method_reason']}"])]
+    lines += ["", "formulation", *wrap_names([f"{info['formulation']}: {info['formulation_reason']}"])]
+    lines += [
+        "",
+        "method, as auto chooses it for a long run",
+        *wrap_names([f"{info['method']}: {info['method_reason']}"]),
+    ]
     lines += ["", "kernels, operations"] + table([(name, f"{n:,}") for name, n in info["instructions"].items()])
     return "\n".join(lines)
 
@@ -292,11 +296,11 @@ def _topology(graph, shown=40):
     ])  # fmt: skip
     lines += [f"  and {len(tree) - shown} more bodies"] if len(tree) > shown else []
     for loop in graph["loops"][:shown]:
-        lines += wrapped([f"loop: {loop[0]}", *loop[1:-1], f"{loop[-1]} (cut)"])
+        lines += wrap_names([f"loop: {loop[0]}", *loop[1:-1], f"{loop[-1]} (cut)"])
     lines += [f"  and {len(graph['loops']) - shown} more loops"] if len(graph["loops"]) > shown else []
     if len(parts) > 1:
         lines.append(f"  {len(parts)} separate parts")
     floating = [part["bodies"][0] for part in parts if not part["grounds"] and part["bodies"][0] not in graph["unheld"]]
     for what, names in (("floating, no ground holds the part of", floating), ("held by nothing", graph["unheld"])):
-        lines += wrapped([f"{what}: {names[0]}", *names[1:]]) if names else []
+        lines += wrap_names([f"{what}: {names[0]}", *names[1:]]) if names else []
     return lines

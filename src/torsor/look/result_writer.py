@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from ..store.result_files import NETCDF_LOCK, replace_when_written
-from .dataset import Accuracy, at_events, at_outputs, labelled, manifest
+from .dataset import Accuracy, at_events, at_outputs, label_variables, manifest
 
 BLOCK = 2**24  # bytes
 
@@ -21,10 +21,10 @@ def assemble(path, system, outcome, options, checkpoint, extra):
     empty = np.zeros((0, outputs.width))
     log = lambda rows: _log(rows, program, len(system.rows)) if program else {}
     shape = _over_time(system, empty, run) | at_events(system, log(np.zeros((0, events.width))), run.used)
-    template = labelled(system, np.zeros(0), run.used, shape)
+    template = label_variables(system, np.zeros(0), run.used, shape)
     accuracy, temporary = Accuracy(), f"{path}-{uuid.uuid4().hex}.part"
     sizes = {"time": outputs.count, "event": events.count}
-    with replace_when_written(temporary, path), NETCDF_LOCK, _created(temporary, template, sizes) as file:
+    with replace_when_written(temporary, path), NETCDF_LOCK, _create(temporary, template, sizes) as file:
         at = 0
         for rows in outputs.blocks(BLOCK):
             found = _over_time(system, rows, run)
@@ -32,10 +32,10 @@ def assemble(path, system, outcome, options, checkpoint, extra):
             at = _put(file, found | {"time": (("time",), rows[:, 0])}, at)
         at = 0
         if program:
-            accuracy.happened(np.zeros(0))
+            accuracy.note_event_energy(np.zeros(0))
         for rows in events.blocks(BLOCK):
             happened = log(rows)
-            accuracy.happened(happened["energy"])
+            accuracy.note_event_energy(happened["energy"])
             at = _put(file, at_events(system, happened, run.used), at)
         attributes = {**accuracy.certificate(system, run.counts, options), **manifest(system, run, options), **extra}
         for name, value in attributes.items():
@@ -59,7 +59,7 @@ def _log(rows, program, constraints):
 
 
 @contextmanager
-def _created(path, template, sizes):
+def _create(path, template, sizes):
     """A file with the variables of a dataset; what has neither time nor events is filled in."""
     import netCDF4
 
@@ -71,7 +71,7 @@ def _created(path, template, sizes):
 def _declare(file, template, sizes):
     for name, size in template.sizes.items():
         file.createDimension(name, sizes.get(name, size))
-    told = " ".join(name for name in template.coords if name not in template.dims)
+    names = " ".join(name for name in template.coords if name not in template.dims)
     for name, x in template.variables.items():
         kind = {"U": str, "b": "i1"}.get(x.dtype.kind, "f8")
         variable = file.createVariable(name, kind, x.dims, fill_value=np.nan if kind == "f8" else None)
@@ -79,7 +79,7 @@ def _declare(file, template, sizes):
         if kind == "i1":
             variable.setncattr("dtype", "bool")
         if kind == "f8" and name not in template.coords and "joint_coordinate" in x.dims:
-            variable.setncattr("coordinates", told)
+            variable.setncattr("coordinates", names)
         if not set(sizes) & set(x.dims):
             variable[:] = x.values.astype(object) if kind is str else x.values
 

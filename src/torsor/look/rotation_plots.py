@@ -5,8 +5,8 @@ import numpy as np
 from .plot_panels import COLORS, GROUP, legend, line, note, shade, time_axis
 
 ANGLES = ("ψ", "θ", "φ")  # of the sequence 313: about z, about the new x, about the new z
-ROUNDING = 1e-17  # what is smaller is drawn as this
-LOCKED = 1e-7  # sin θ, below which ψ and φ cannot be told apart
+SMALLEST_DRAWN = 1e-17  # what is smaller is drawn as this
+LOCKED = 1e-7  # sin θ, below which ψ and φ cannot be distinguished
 
 
 def rotation(figure, data):
@@ -24,7 +24,7 @@ def euler(figure, data):
     for ax, R, t in _panels(figure, data, "Euler angle [rad]"):
         angles = euler_angles(R)
         locked = np.hypot(R[:, 0, 2], R[:, 1, 2]) < LOCKED
-        if 2 * locked.sum() < len(t):  # in passing: a motion about z alone is locked all the time, and ψ tells it
+        if 2 * locked.sum() < len(t):  # in passing: a motion about z alone is locked all the time, and ψ shows it
             angles[np.ix_(locked, (0, 2))] = np.nan
         for k, name in enumerate(ANGLES):
             line(ax, t, _with_gaps(angles[:, k]), name, COLORS[k])
@@ -39,7 +39,7 @@ def determinant(figure, data):
     off = np.abs(R @ R.swapaxes(2, 3) - np.eye(3)).max(axis=(2, 3))
     for ax, values, label in zip(panels, (np.abs(np.linalg.det(R) - 1), off), ("|det R − 1| [1]", "|R Rᵀ − 1| [1]")):
         for k, name in enumerate(names[:GROUP]):
-            line(ax, t, np.maximum(values[:, k], ROUNDING), name, shade(k))
+            line(ax, t, np.maximum(values[:, k], SMALLEST_DRAWN), name, shade(k))
         ax.set_yscale("log")
         ax.set_ylabel(label)
         note(ax, f"largest {np.nanmax(values, initial=0.0):.2e}")

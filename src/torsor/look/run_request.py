@@ -13,7 +13,7 @@ from ..prepare.choice import SHARE
 from ..run.output_times import check_method_options, output_times, seconds
 from ..run.task import REACTIONS_AS_SOLVED, Task
 from . import certificate
-from .recorded_signals import recorded
+from .recorded_signals import signals_to_record
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Options:
             projection=projection,
             tolerance=tolerance,
             map=self.map,
-            signals=recorded(model, signals),
+            signals=signals_to_record(model, signals),
             parameters={name: values[name] for name in parameters or {}},
             start=start,
             reactions=check_reactions(self.reactions),
@@ -62,7 +62,7 @@ def check_reactions(reactions):
     return reactions
 
 
-def checked_run(model, until, outputs, options, **start):
+def validate_run(model, until, outputs, options, **start):
     """The task of a call of `simulate`, and its output times; start: its arguments `signals`, `parameters`, `start`."""
     if not isinstance(model, Model):
         raise OptionError(f"simulate: give a torsor.Model, got {quantity.show(model)}")

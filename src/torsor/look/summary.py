@@ -4,7 +4,7 @@ import json
 
 from . import certificate
 from .dataset import unique_joints
-from .text_format import listed, many, seconds, table, wrapped
+from .text_format import list_items, many, seconds, table, wrap_names
 
 
 def summary(data):
@@ -13,8 +13,8 @@ def summary(data):
     options = json.loads(a["options"])
     control = f"step {options['step']:g} s" if options["step"] is not None else f"tolerance {options['tolerance']:g}"
     chosen = ", ".join([options["method"], control, f"{options['map']} map", options["projection"]])
-    first, *rest = wrapped([f"{a['formulation']}: {a['formulation_reason']}"], "")
-    why = wrapped([a["method_reason"]], "") if a.get("method_reason") else []
+    first, *rest = wrap_names([f"{a['formulation']}: {a['formulation_reason']}"], "")
+    why = wrap_names([a["method_reason"]], "") if a.get("method_reason") else []
     ending = "" if a["status"] == "finished" else f" of {options['until']:g} s"
     rows = [
         ("time", f"{a['time_reached']:g} s{ending} in {seconds(a['wall_seconds'])}, {data.sizes['time']} outputs"),
@@ -31,21 +31,21 @@ def summary(data):
         ("freedom", many(a["degrees_of_freedom"], "degree", "degrees")),
     ]
     if "events" in a:
-        rows += _happened(data)
+        rows += _event_summary(data)
     changes, redundant = json.loads(a["start_changes"]), json.loads(a["redundant_constraints"])
     shared = data["joint"].values[~unique_joints(data)].tolist()
-    rows += listed("start", changes, "change to make it consistent", "changes to make it consistent")
-    rows += listed("redundant", redundant, "constraint left out", "constraints left out")
+    rows += list_items("start", changes, "change to make it consistent", "changes to make it consistent")
+    rows += list_items("redundant", redundant, "constraint left out", "constraints left out")
     if shared:
         opening = f"not unique in {len(shared)} of {data.sizes['joint']} joints: {shared[0]}"
-        first, *rest = wrapped([opening, *shared[1:24]], "")
+        first, *rest = wrap_names([opening, *shared[1:24]], "")
         rows += [("reactions", first), *[("", f"  {line}") for line in rest]]
         rows += [("", f"  and {len(shared) - 24} more")] if len(shared) > 24 else []
     return "\n".join([f"{a['model']}: {a['status']}", *table(rows)])
 
 
 def _cut(a):
-    return f"; {a['cut_steps']} cut into parts, as Newton's method asked for" if a.get("cut_steps") else ""
+    return f"; {a['cut_steps']} cut into parts, since Newton's method did not converge" if a.get("cut_steps") else ""
 
 
 def _balance(a):
@@ -55,7 +55,7 @@ def _balance(a):
     return f"closes to {size}: a check, not the error"
 
 
-def _happened(data, shown=8):
+def _event_summary(data, shown=8):
     """How many events there were, what they cost, and the first of them."""
     a, times, names = data.attrs, data["event_time"].values, data["event_name"].values
     energy = f", energy changed by {a['energy_of_events']:.4g} J" if a["energy_of_events"] else ""

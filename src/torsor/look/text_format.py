@@ -20,7 +20,7 @@ def many(n, one, several):
     return f"{n} {one if n == 1 else several}"
 
 
-def listed(label, items, one, several, shown=8):
+def list_items(label, items, one, several, shown=8):
     """A count, the first items below it, and how many more there are."""
     if not items:
         return []
@@ -28,7 +28,7 @@ def listed(label, items, one, several, shown=8):
     return [(label, many(len(items), one, several)), *[("", f"  {item}") for item in items[:shown]], *more]
 
 
-def wrapped(names, indent="  ", width=100):
+def wrap_names(names, indent="  ", width=100):
     """Names in lines of a width."""
     indents = {"initial_indent": indent, "subsequent_indent": indent}
     return textwrap.wrap(", ".join(names), width, break_on_hyphens=False, **indents)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 GROUND, BODY, FREE, TREE, CUT, OTHER = "#555555", "#0072b2", "#b8860b", "#222222", "#d55e00", "#009e73"
-NAMED = 60  # joints up to which each carries its name
+MOST_JOINT_NAMES = 60  # joints up to which each carries its name
 
 
 def plot_graph(model: Model, figure: "Figure | None" = None) -> "Figure":
@@ -37,7 +37,7 @@ def plot_graph(model: Model, figure: "Figure | None" = None) -> "Figure":
 
         figure = plt.figure()
     graph = outline(model)
-    grounds = [g.name for g in model.grounds if _touched(model, g)]
+    grounds = [g.name for g in model.grounds if _has_attachments(model, g)]
     place = layout(graph["tree"], grounds)
     depth, breadth = (max((p[k] for p in place.values()), default=0) for k in (1, 0))
     figure.set_size_inches(min(4 + 1.5 * breadth, 24), min(2.2 + 1.25 * depth, 24))
@@ -46,7 +46,7 @@ def plot_graph(model: Model, figure: "Figure | None" = None) -> "Figure":
     axes.set(xlim=(-0.6, breadth + 0.6), ylim=(-depth - 0.4, 0.4))
 
     crowd: dict = {}
-    few = len(graph["joints"]) <= NAMED
+    few = len(graph["joints"]) <= MOST_JOINT_NAMES
     for joint in graph["joints"]:
         style = {"color": CUT, "linestyle": (0, (5, 3))} if joint["cut"] else {"color": TREE, "linestyle": "solid"}
         _edge(axes, place, crowd, joint["from"], joint["to"], joint["name"] if few else "", **style)
@@ -67,7 +67,7 @@ def plot_graph(model: Model, figure: "Figure | None" = None) -> "Figure":
     return figure
 
 
-def _touched(model, ground):
+def _has_attachments(model, ground):
     """Whether anything is attached to a ground; a model's own one is drawn where there is no other."""
     used = [c for c in model.constraints if isinstance(c, Connection) and ground in (c.first, c.second)]
     return bool(used) or len(model.grounds) == 1

@@ -88,7 +88,7 @@ def _akima(m):
 def _smooth(h, m):
     """Slopes by (3). The condition at an end, h₁ s₀ + (h₀ + h₁) s₁ = e, is taken from the first inner equation, which leaves
     equations for the inner slopes whose diagonals outweigh the rest."""
-    low, high = h[1:].copy(), h[:-1].copy()  # beside the diagonal: hᵢ and hᵢ₋₁
+    low, high = h[1:].copy(), h[:-1].copy()  # off-diagonal entries: hᵢ and hᵢ₋₁
     diagonal, b = 2 * (low + high), 3 * (low * m[:-1] + high * m[1:])
     first, last = _end(h[0], h[1], m[0], m[1]), _end(h[-1], h[-2], m[-1], m[-2])
     diagonal[0], diagonal[-1] = diagonal[0] - (h[0] + h[1]), diagonal[-1] - (h[-1] + h[-2])

@@ -88,7 +88,7 @@ class Stored:
     def __init__(self, axes, rows, content):
         self.axes, self.content, self.width = axes, content, rows.shape[1]
         if len(axes) == 1:
-            lined = _cache_aligned(len(rows), 1 + self.width)
+            lined = _align_to_cache(len(rows), 1 + self.width)
             axes[0].at = lined[1 : 1 + len(axes[0].breaks), 0]
             axes[0].at[:] = axes[0].breaks
             self.rows = lined[:, 1 : 1 + self.width]
@@ -111,13 +111,13 @@ class Stored:
         return self.rows[places[0] if len(places) == 1 else places[0] * self.axes[1].pieces + places[1]]
 
 
-def _cache_aligned(rows, width):
+def _align_to_cache(rows, width):
     """Room for rows of numbers of which none lies in more lines of the cache than it must."""
     numbers = LINE // 8
     width = 1 << (width - 1).bit_length() if width <= numbers else -(-width // numbers) * numbers
-    room = np.empty(rows * width + numbers)
-    first = -room.ctypes.data // 8 % numbers
-    return room[first : first + rows * width].reshape(rows, width)
+    space = np.empty(rows * width + numbers)
+    first = -space.ctypes.data // 8 % numbers
+    return space[first : first + rows * width].reshape(rows, width)
 
 
 def number_of(*parts):

@@ -154,7 +154,7 @@ def plain(expression):
     return without_derivative_calls(f)(*symbols) if calls(f) else expression
 
 
-def looked_up(f, inputs):
+def lookups_in(f, inputs):
     """Number and arguments of every lookup in a function of these inputs."""
     found = []
 
@@ -171,4 +171,4 @@ def numbers_in(f):
     if not calls(f):
         return []
     symbols = [ca.SX.sym(f"u{i}", f.sparsity_in(i)).nonzeros() for i in range(f.n_in())]
-    return list(dict.fromkeys(number for number, _ in looked_up(f, symbols)))
+    return list(dict.fromkeys(number for number, _ in lookups_in(f, symbols)))

@@ -63,7 +63,7 @@ def dips(run, pivot):
 
 
 @inlined
-def ill_chosen(run, k):
+def left_window(run, k):
     """Whether the conditioning has left the window in which what was chosen is kept."""
     pivot = run.scratch.F[k.last]
     return k.watched == 1 and (pivot < k.poor or pivot > k.rich)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..kernels import call
 from ..kernels.compiled import compiled, inlined
-from .explicit_step import combined
+from .explicit_step import combine
 from .run_records import Span
 from .vector_functions import copy
 
@@ -57,7 +57,7 @@ def fill(run):
     if span.filled == 0:
         span.filled, span.poor = 1, 0
         for i in range(method.stages, method.dense.shape[0]):
-            combined(span.length, method.A[i], i, s.K, span.u)
+            combine(span.length, method.A[i], i, s.K, span.u)
             call.retract(k, s, x, span.u, span.x)
             s.t[0] = span.start + method.c[i] * span.length
             call.factor(k, s, span.x, span.p, s.F)
@@ -83,4 +83,4 @@ def along(run, poor, theta, h, K, u):
         phi *= 1 - theta if j % 2 == 1 else theta  # (2)
         for i in range(b.size):
             b[i] += B[i, j] * phi
-    combined(h, b, b.size, K, u)
+    combine(h, b, b.size, K, u)

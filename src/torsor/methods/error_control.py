@@ -20,7 +20,7 @@ KNOWN = 4.0  # how often the measured rounding of accelerations is put up with
 ROUNDED_COORDINATE = 4e-16  # of the size of the model: rounding of a coordinate
 ROUNDED_RATE = 1e-14  # relative change by which rates of the user's states are measured where steps are fixed
 MOST_PAUSE = 25  # steps and rejections after which the scales of states may be measured again, at most,
-SERVES = 100  # and for which they serve: the model may be elsewhere then
+SERVES = 100  # and the number of steps for which they serve
 
 
 class Largest(NamedTuple):
@@ -35,7 +35,7 @@ class Largest(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """What errors of a step are measured against, beside lengths and angles."""
+    """What errors of a step are measured against, in addition to lengths and angles."""
 
     speed: float
     spin: float
@@ -134,7 +134,7 @@ def of_states(run, h, x, way, e):
 
 
 @inlined
-def speeds_met(run, h, way, along, about):
+def largest_speeds(run, h, way, along, about):
     """The largest linear and angular speeds so far. What starts from rest speeds up: by its accelerations, or where these may be
     those of something stiff, which do not last, by what it has gained in the step."""
     scales, gained = run.scales, (h * max(along.first, along.last), h * max(about.first, about.last))
@@ -160,7 +160,7 @@ def rests(run, run_time):
 def sizes_of(run, h, x, way, along, about):
     """What errors of a step along a way are measured against, and the speeds that it has met."""
     plan, scales, tolerance, K, n = run.plan, run.scales, run.plan.tolerance, run.scratch.K, run.plan.velocities
-    met = speeds_met(run, h, way, along, about)
+    met = largest_speeds(run, h, way, along, about)
     # where nothing turns (or nothing moves along), speeds of that kind are rounding of the others: keep it below the tolerance
     noise, known = 1e-14 / tolerance, KNOWN * h / tolerance
     # an error of a speed that moves nothing within the run is none
@@ -242,7 +242,7 @@ def error_of(run, k, h, x, x1, projecting):
 
 
 @compiled
-def measured(run, h, x, e):
+def measure(run, h, x, e):
     """An error of the step whose way is in u over what it is measured against."""
     s = run.scratch
     along, about = of_each_kind(run, s.K[0], s.K[run.method.stages - 1], e, e)
@@ -360,7 +360,7 @@ def relearn_states(run, k, t, h, x, x1):
 
 
 @inlined
-def proposed(run, h, error):
+def propose_step(run, h, error):
     """The length of a step that has the error that is allowed, and by which factor it is longer."""
     method = run.method
     factor = 0.9 * method.gain * max(error, 1e-10) ** (-1.0 / method.order)

@@ -10,7 +10,7 @@ at = reference(Run)
 
 
 @inlined
-def combined(h, weights, count, K, out):
+def combine(h, weights, count, K, out):
     """h times a combination of the first rows of K, as they lie in memory, three at a time: sums stay in registers, and a
     result is stored once for three rows. Rows are added in their order."""
     done = (count - 1) % 3 + 1
@@ -38,12 +38,12 @@ def runge_kutta(run, structure, t, h):
     K, A, b, u, e, stages = s.K, method.A, method.b, s.u, s.e, method.b.size
     first_rate(run, k, t)
     for i in range(1, stages):
-        combined(h, A[i], i, K, u)
+        combine(h, A[i], i, K, u)
         stage(run, k, t + method.c[i] * h, x, u, x1, K[i])
-    combined(h, b, stages, K, u)
-    combined(h, method.estimate, stages, K, e)
+    combine(h, b, stages, K, u)
+    combine(h, method.estimate, stages, K, e)
     if method.rough.size > 0:
-        combined(h, method.rough, stages, K, s.rough)
+        combine(h, method.rough, stages, K, s.rough)
     call.advance(k, s, x, u, x1)
     state.evaluations += stages
 

@@ -9,18 +9,18 @@ import numpy as np
 
 from ..kernels import call
 from ..kernels.compiled import compiled, inlined
-from .error_control import of_each_kind, relearn_states, sizes_of, speeds_met, state_size
-from .shifted_equations import factored, solve
+from .error_control import largest_speeds, of_each_kind, relearn_states, sizes_of, state_size
+from .shifted_equations import factorise, solve
 from .vector_functions import copy, stage
 
 SAME = 0.02  # relative difference of shifts up to which factors of one serve for the other
-SLOW = 0.003  # contraction of corrections, above which the slope is evaluated anew for the next step
+SLOW = 0.003  # contraction of corrections, above which the slope is evaluated again for the next step
 BEGINS = 0.1  # what is taken for it where none was seen yet,
 UNSEEN = 0.01  # and at least, where it was seen in earlier steps
 CLOSELY = 0.003  # part of the tolerance to which equations are solved, at most,
 OF_ROOT = 8.0  # and over its root, for methods with one stage,
 EXACTLY = 1e-15  # and of the size of the model, where a step is fixed
-ROUNDING = 1e-9  # corrections below this that no longer shrink are rounding of large terms
+ROUNDING_CORRECTION = 1e-9  # corrections below this that no longer shrink are rounding of large terms
 NOISE = 1e-14  # likewise of corrections over the size of the model, as ways in a step, and over values of states
 STAGNATES = 0.3  # ratio of successive corrections above which they no longer shrink
 DIVERGES = 0.99  # mean ratio of successive corrections from which they do not converge
@@ -71,9 +71,9 @@ def factors_for(run, structure, shift, ratio):
     if abs(past.shift - shift) > SAME * shift:
         past.shift, eq.known = shift, 0
     if eq.known == 0:
-        good = factored(run, structure, past.slope, past.shift, eq.factors)
+        good = factorise(run, structure, past.slope, past.shift, eq.factors)
         if good and ratio != 0.0:
-            good = factored(run, structure, past.slope, past.shift * ratio, eq.turned)
+            good = factorise(run, structure, past.slope, past.shift * ratio, eq.turned)
         eq.known = 1 if good else 0
         if not good:
             past.shift = 0.0
@@ -91,7 +91,7 @@ def units(run, h, x, way, change):
         sizes, _ = sizes_of(run, h, x, way, along, about)
         energy = sizes.energy if sizes.work_counts else 0.0
         return max(sizes.speed, ROUNDED * length / h), max(sizes.spin, ROUNDED / h), energy
-    speed, spin = speeds_met(run, h, way, along, about)
+    speed, spin = largest_speeds(run, h, way, along, about)
     speed, spin = max(speed, RESTING * length / h), max(spin, RESTING / h)
     return length / h, 1.0 / h, plan.mass * speed**2 + plan.inertia * spin**2
 
@@ -157,10 +157,10 @@ def verdict(run, h, x, way, change, turn, closely):
     speed, spin, energy = units(run, h, x, way, change)
     size, state.worst, noise = size_of(run, h, x, speed, spin, way, change)
     state.unsolved = size
-    goal, rounding, most = EXACTLY, ROUNDING, ITERATIONS
+    goal, rounding, most = EXACTLY, ROUNDING_CORRECTION, ITERATIONS
     if plan.adaptive == 1:
         goal = closely * plan.tolerance
-        rounding, most = min(ROUNDING, 0.1 * plan.tolerance), FEW
+        rounding, most = min(ROUNDING_CORRECTION, 0.1 * plan.tolerance), FEW
     if not size < np.inf:
         return FAILS
     left, mean = remaining(run, size, turn)
@@ -168,10 +168,10 @@ def verdict(run, h, x, way, change, turn, closely):
     if turn > 0 and not rounded:
         past.contraction = min(mean, 1.0)
     if rounded or size == 0.0 or left <= goal:
-        settled, eq.settled = eq.settled == 1, 1
+        found_before, eq.found_motion = eq.found_motion == 1, 1
         follows = max(eq.ratio, UNSEEN) if turn > 0 else BEGINS  # its next correction over this one
         worked = follows * abs(change[2 * n]) <= 10.0 * goal * max(energy, abs(way[2 * n]))
-        return SOLVED if worked or settled else GOES_ON
+        return SOLVED if worked or found_before else GOES_ON
     if turn < 2 or size <= rounding:
         return GOES_ON
     hopeless = mean >= DIVERGES or (plan.adaptive == 1 and size * mean ** (most - 1 - turn) / (1.0 - mean) > goal)
@@ -185,12 +185,12 @@ def shrinks_slowly(run, turn):
 
 
 @compiled
-def iterated(run, structure, t, h, x, x1, within, b, g, renew):
+def iterate(run, structure, t, h, x, x1, within, b, g, renew):
     """Newton's method for u = b + g k(within · u) from the u in the scratch, with the factors that there are; renew: with a slope
     at the present u where corrections hardly shrink. Returns whether it converged; k of the last iteration is left in the last
     row of K."""
     k, s, eq, n = run.kernels[structure], run.scratch, run.equations, run.scratch.u.size
-    K, shift, eq.settled, found = s.K[run.method.stages - 1], 1.0 / (within * g), 0, GOES_ON
+    K, shift, eq.found_motion, found = s.K[run.method.stages - 1], 1.0 / (within * g), 0, GOES_ON
     closely = min(CLOSELY, OF_ROOT * np.sqrt(run.plan.tolerance))
     for turn in range(ITERATIONS):
         for m in range(n):
@@ -213,7 +213,7 @@ def iterated(run, structure, t, h, x, x1, within, b, g, renew):
 
 
 @compiled
-def solved_stage(run, structure, t, h, x, x1, within, b, g):
+def solve_stage(run, structure, t, h, x, x1, within, b, g):
     """u = b + g k(within · u) at time t, from the u in the scratch on; first with the slope that is kept, then with a fresh one,
     then, where steps are fixed, with one of every iterate. Returns whether it was solved."""
     k, s, eq, past = run.kernels[structure], run.scratch, run.equations, run.past
@@ -224,7 +224,7 @@ def solved_stage(run, structure, t, h, x, x1, within, b, g):
                 s.left[m] = within * s.u[m]
             evaluate_slope(run, k, t, x, s.left)
         good = factors_for(run, structure, 1.0 / (within * g), 0.0)
-        if good and iterated(run, structure, t, h, x, x1, within, b, g, trial == 2):
+        if good and iterate(run, structure, t, h, x, x1, within, b, g, trial == 2):
             if past.contraction > SLOW:
                 past.sloped = 0
             return True

@@ -9,7 +9,7 @@ the dependent ones is where their solution begins. Coordinates are numbers, kᵢ
 from ..kernels import call
 from ..kernels.compiled import compiled, entry, reference
 from .constraint_projection import correct_positions, correct_velocities
-from .explicit_step import combined
+from .explicit_step import combine
 from .run_records import Run
 from .status_codes import ACCEPTED, NOT_SOLVED
 from .vector_functions import first_rate
@@ -47,16 +47,16 @@ def independent(address, structure, t, h):
     next_place, spare = (state.at + 1) % 3, (state.at + 2) % 3
     first_rate(run, k, t)
     for i in range(1, stages):
-        combined(h, method.A[i], i, K, u)
+        combine(h, method.A[i], i, K, u)
         call.retract(k, s, x, u, state.xs[next_place])
         found = on_constraints(run, structure, t + method.c[i] * h, next_place, spare)
         if found < 0:
             return NOT_SOLVED
         call.rate(k, s, state.xs[found], state.p, s.F, run.plan.gains, K[i], s.lam)
-    combined(h, method.b, stages, K, u)
-    combined(h, method.estimate, stages, K, s.e)
+    combine(h, method.b, stages, K, u)
+    combine(h, method.estimate, stages, K, s.e)
     if method.rough.size > 0:
-        combined(h, method.rough, stages, K, s.rough)
+        combine(h, method.rough, stages, K, s.rough)
     call.advance(k, s, x, u, state.xs[next_place])
     state.evaluations += stages
     return ACCEPTED

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ..lie import MAPS
-from ..registry import configured, lookup, registered
+from ..registry import lookup, parse_key, registered
 from ..source_files import class_digest
 
 OWN_EQUATIONS = "equations of "  # beginning of the entry of `required` that names a method with equations of its own
@@ -67,7 +67,7 @@ class Integrator(ABC):
         raise NotImplementedError
 
     @classmethod
-    def required(cls) -> tuple[str, ...]:
+    def required_kernels(cls) -> tuple[str, ...]:
         """`needs`, and for equations of its own the names of their kernels, and what identifies them."""
         owners = [base for base in cls.__mro__ if "equations" in vars(base)]
         if owners[0] is Integrator:
@@ -85,7 +85,7 @@ def integrator_of(method, also=()):
     """The method of a key, or of a key with options, as in "generalized-alpha:rho=0.9"; also: further words that are allowed."""
     if not isinstance(method, str):
         return lookup("integrator", method, also)
-    cls, options = configured("integrator", method, also)
+    cls, options = parse_key("integrator", method, also)
     return cls(**options)
 
 

@@ -12,12 +12,12 @@ KERNELS = rows(
     efforts=COUNT,  # that depend on reactions or accelerations: they follow the multipliers
     constrained=COUNT,  # whether there are any, here or on another rank
     last=COUNT,  # place in F of how well they are conditioned
-    watched=COUNT,  # whether that is watched, since what was chosen may have to be chosen anew:
+    watched=COUNT,  # whether that is watched, since what was chosen may have to be chosen again:
     poor=REAL,  # below this conditioning,
     rich=REAL,  # or above
     best=REAL,  # the best conditioning so far
     slopes=COUNT,  # entries of ∂k/∂u,
-    source=COUNT,  # and where in the equations of an implicit step it is told where they go
+    source=COUNT,  # and the place of their destinations in the equations of an implicit step
 )
 
 
@@ -181,7 +181,7 @@ class Scratch(Record):
     state_slope: VECTOR  # of the user's states, then its factors,
     state_pivots: VECTOR  # the rows that were exchanged,
     state_change: VECTOR  # and a correction
-    tried: VECTOR  # the state for which a better choice is asked
+    tried: VECTOR  # the state for which a better choice is requested
     common: VECTOR  # numbers on which ranks agree
 
 
@@ -205,7 +205,7 @@ class Equations(Record):
     y: VECTOR  # to work with
     z: COMPLEX
     guess: VECTOR  # where Newton's method began
-    settled: COUNT  # whether it has found the motion
+    found_motion: COUNT  # whether it has found the motion
     last: REAL  # size of its last correction,
     ratio: REAL  # over that of the one before
 

@@ -1,6 +1,6 @@
 """Linear equations of implicit steps, (σ − ∂k/∂u) y = b with a real or a complex shift σ, for compiled code.
 
-The matrix is sparse; `elimination` tells where its factors have entries, and in which order unknowns are eliminated. Pivots are
+The matrix is sparse; `elimination` contains the entries of its factors, and the order in which unknowns are eliminated. Pivots are
 taken on the diagonal, which a short step makes as large as it must be: where one nearly cancels, the factorisation is refused, and
 a shorter step is tried. Whether it does so does not depend on units, since those of a row and of its column cancel on the diagonal.
 """
@@ -13,7 +13,7 @@ CANCELLED = 1e-13  # what is left of a pivot over all that was added up in it, b
 
 
 @compiled
-def factored(run, structure, slope, shift, factors):
+def factorise(run, structure, slope, shift, factors):
     """Write the factors of shift − slope: L without its diagonal, which is 1, and U with the inverse of its own. Returns
     whether all pivots were good."""
     n, eq = run.scratch.u.size, run.equations

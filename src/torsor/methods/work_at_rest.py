@@ -2,7 +2,7 @@
 
 In joint coordinates a body that rests on a moving ground has no velocity, and its work may be all that changes. Its error counts
 then, as it does where anything moves. Power that comes from velocities which are rounding does not count: the difference between
-the power of a state and that of the same configuration at rest tells how large it is. Nor does power that is rounding itself, as
+the power of a state and that of the same configuration at rest bounds its size. Nor does power that is rounding itself, as
 that of a force at a right angle to the motion of a ground: it is not a smooth function of time.
 """
 

@@ -161,7 +161,7 @@ class Body(Placed):
     """A rigid body: mass, inertia about the centre of mass in body axes, and where it starts.
 
     at                start and reference position of the body's frame, which sits at the centre of mass unless
-                      `inertia` is a composed one with its centre elsewhere [m]
+                      `inertia` is a composed one whose centre is not the origin [m]
     rotation          start and reference orientation: matrix, quaternion (scalar first) or rotation vector
     velocity          of the centre of mass, world axes [m/s]; None: whatever the constraints leave, else at rest
     angular_velocity  body axes [rad/s]; None: likewise

@@ -1,10 +1,10 @@
-"""A model as a terminal and a notebook show it, without deriving anything; `ts.info` tells more."""
+"""A model as a terminal and a notebook show it, without deriving anything; `ts.info` shows more."""
 
 from html import escape
 from typing import Any, ClassVar
 
 MOST_SHOWN = 12  # things of a kind that are named
-KINDS = {
+COUNTED_KINDS = {
     "bodies": ("body", "bodies"), "joints": ("joint", "joints"), "constraints": ("constraint", "constraints"),
     "forces": ("force", "forces"), "events": ("event", "events"), "parameters": ("parameter", "parameters"),
 }  # fmt: skip
@@ -32,7 +32,9 @@ class Shown:
 
     def __repr__(self):
         counts = [
-            f"{len(x)} {KINDS[kind][len(x) != 1]}" for kind, x in self._contents().items() if x or kind == "bodies"
+            f"{len(x)} {COUNTED_KINDS[kind][len(x) != 1]}"
+            for kind, x in self._contents().items()
+            if x or kind == "bodies"
         ]
         return f"<Model {self.name!r}: {', '.join(counts)}>"
 
@@ -42,7 +44,7 @@ class Shown:
     def table_html(self) -> str:
         """Names of what the model consists of, as an HTML table."""
         rows = [
-            f"<tr><th style='text-align:left'>{len(x)} {KINDS[kind][len(x) != 1]}</th>"
+            f"<tr><th style='text-align:left'>{len(x)} {COUNTED_KINDS[kind][len(x) != 1]}</th>"
             f"<td style='text-align:left'>{escape(', '.join(x[:MOST_SHOWN]))}{', …' if len(x) > MOST_SHOWN else ''}</td></tr>"
             for kind, x in self._contents().items()
             if x

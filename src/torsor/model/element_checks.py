@@ -9,7 +9,7 @@ from ..elements.element import ANYTHING, HOMELESS, KEPT, SLIDING, Owned, fill_in
 from ..errors import ModelError, TorsorError
 from ..joints import Connection, Constraint, Joint
 from ..lookup.interval_search import has_tables, stored_table
-from ..lookup.lookup_calls import calls, looked_up
+from ..lookup.lookup_calls import calls, lookups_in
 from .body import Body, Frame, Placed
 from .parameters import Parameter
 
@@ -24,7 +24,7 @@ WORDS = {
     "acceleration": "accelerations",
 }
 
-NAMED = frozenset(
+REFERENCE_NAMES = frozenset(
     ("first", "second", "body", "bodies", "joint", "other", "on", "connection")
 )  # may be given by their names
 
@@ -37,7 +37,7 @@ def members(model, element):
         value = getattr(element, attribute)
         if value is None or isinstance(value, Owned):
             continue
-        if name in NAMED:  # elements in the place of their names
+        if name in REFERENCE_NAMES:  # elements in the place of their names
             simple = find_by_name(model, value)
         elif (simple := quantity.unchanging(quantity.plain(value))) is value:
             continue
@@ -88,7 +88,7 @@ def declaration(model, element):
         if allowed in (KEPT, SLIDING):
             smooth(element.owner, expression, 2 if allowed == KEPT else 0, model._symbols)
             _refuse_derived_states(model, element, expression, allowed == KEPT)
-    element.found_sound()
+    element.note_valid()
 
 
 def _refuse_derived_states(model, element, equation, at_position):
@@ -169,7 +169,7 @@ def smooth(owner, expression, least, kinds=None):
     symbols = ca.symvar(expression)
     f = ca.Function("equation", symbols, [expression])
     fixed = {s.element_hash() for s in symbols if (kinds or {}).get(s.element_hash()) == "parameter"}
-    for number, u in looked_up(f, [[s] for s in symbols]) if calls(f) else []:
+    for number, u in lookups_in(f, [[s] for s in symbols]) if calls(f) else []:
         table, moves = stored_table(number).content, ca.symvar(ca.vertcat(*u))
         if table.smooth < least and any(s.element_hash() not in fixed for s in moves):
             needs = "two continuous derivatives: take kind='cubic'" if least else "a velocity that does not jump"

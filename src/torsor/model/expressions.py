@@ -8,7 +8,7 @@ and carried out again, with new symbols, where it is read. (CasADi's own text of
 name libraries to be loaded.)
 
 A lookup in a table gives several results at once: its first is a step of its own, "PIECE_5" for one that gives 5, the others are
-steps "NEXT". Where there is a second argument, a step "BESIDE" tells it before.
+steps "NEXT". Where there is a second argument, a step "SECOND" precedes it.
 """
 
 import json
@@ -30,8 +30,8 @@ BINARY = frozenset(
 )
 CODES = {name: getattr(ca, f"OP_{name}") for name in (CONSTANT, SYMBOL, RESULT, *UNARY, *BINARY)}
 NAMES = {code: name for name, code in CODES.items()}
-PIECE, NEXT, BESIDE = "PIECE", "NEXT", "BESIDE"
-LOOKUPS = frozenset([NEXT, BESIDE, *[f"{PIECE}_{n}" for d in (0, 1, 3) for n in (2 + d, 2 + (d + 1) ** 2)]])
+PIECE, NEXT, SECOND = "PIECE", "NEXT", "SECOND"
+LOOKUPS = frozenset([NEXT, SECOND, *[f"{PIECE}_{n}" for d in (0, 1, 3) for n in (2 + d, 2 + (d + 1) ** 2)]])
 MOST = 10**6  # entries of an expression
 
 
@@ -71,8 +71,8 @@ def to_data(expressions, symbols):
 def _lookup(names, taken, places):
     """Steps of a lookup."""
     place = lambda name: names.setdefault(name, len(names))
-    number, u, *beside = taken
-    first = [[place(BESIDE), 0, v, 0] for v in beside] + [[place(f"{PIECE}_{len(places)}"), places[0], number, u]]
+    number, u, *second = taken
+    first = [[place(SECOND), 0, v, 0] for v in second] + [[place(f"{PIECE}_{len(places)}"), places[0], number, u]]
     return first + [[place(NEXT), at, k + 1, 0] for k, at in enumerate(places[1:])]
 
 
@@ -83,7 +83,7 @@ def read(data, symbols):
         raise ValueError(f"unknown operation {unknown[0]!r}")
     nonzeros: list[list[Any]] = [[None] * len(rows) for _, rows, _ in data["shapes"]]
     work: list[Any] = [ca.SX(0)] * int(data["work"])
-    beside: list[Any] = []
+    second: list[Any] = []
     found: Any = []
     for operation, place, a, b in data["steps"].tolist():
         name = names[operation]
@@ -93,12 +93,12 @@ def read(data, symbols):
             work[place] = ca.SX(float(data["constants"][a]))
         elif name == SYMBOL:
             work[place] = symbols[a]
-        elif name == BESIDE:
-            beside = [work[a]]
+        elif name == SECOND:
+            second = [work[a]]
         elif name == NEXT:
             work[place] = ca.SX(found[a])
         elif name in LOOKUPS:
-            found, beside = _call_lookup(work[a], [work[b], *beside], int(name.split("_")[1])), []
+            found, second = _call_lookup(work[a], [work[b], *second], int(name.split("_")[1])), []
             work[place] = ca.SX(found[0])
         elif name in UNARY:
             work[place] = ca.SX.unary(CODES[name], work[a])
@@ -127,25 +127,25 @@ def _shape(s):
 
 
 def text(f):
-    """A function as text: CasADi's own, or, where it looks up tables, what is `written`; these are told by their numbers."""
+    """A function as text: CasADi's own, or, where it looks up tables, what is `written`; these are written as their numbers."""
     if not calls(f):
         return f.serialize()
     column = ca.SX.sym("column", sum(f.nnz_in(i) for i in range(f.n_in())))
     ends = np.cumsum([0, *[f.nnz_in(i) for i in range(f.n_in())]]).tolist()
     given = [ca.SX(f.sparsity_in(i), column[ends[i] : ends[i + 1]]) for i in range(f.n_in())]
     data = to_data(f.call(given), ca.vertsplit(column) if ends[-1] else [])
-    told = {
+    text = {
         "name": f.name(), "in": [_shape(f.sparsity_in(i)) for i in range(f.n_in())], "ends": ends,
         "names": [f.name_in(), f.name_out()], "steps": data.pop("steps").tolist(), "constants": data.pop("constants").tolist(),
     }  # fmt: skip
-    return json.dumps(told | data)
+    return json.dumps(text | data)
 
 
-def function(told):
+def function(text):
     """The function of such a text."""
-    if not told.startswith("{"):
-        return ca.Function.deserialize(told)
-    data = json.loads(told)
+    if not text.startswith("{"):
+        return ca.Function.deserialize(text)
+    data = json.loads(text)
     column = ca.SX.sym("column", data["ends"][-1])
     arrays = {
         "steps": np.array(data["steps"], np.int64).reshape(-1, 4),

@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 
 from ..elements import quantity
-from ..elements.lazy_attributes import to_stored
+from ..elements.lazy_attributes import storage_of
 from ..errors import HintWarning
 from ..joints import Joint
 
@@ -64,7 +64,7 @@ def hint_at_joint(model: Any, joint: Any) -> None:
     """Hint at a start in degrees, and at an axis that was not given."""
     if not (model.hints and isinstance(joint, Joint)):
         return
-    start = to_stored(joint, "start")
+    start = storage_of(joint, "start")
     if isinstance(start, np.ndarray):
         turning = [x for x, angular in zip(start.tolist(), joint.angular) if angular]
         turning += (

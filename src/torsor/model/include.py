@@ -6,7 +6,7 @@ import casadi as ca
 
 from ..elements import quantity
 from ..elements.element import ANYTHING, CONSTANT, Element, Owned, Rule, fill_in, initial
-from ..elements.lazy_attributes import to_stored
+from ..elements.lazy_attributes import storage_of
 from ..elements.placing import EYE, product, total
 from ..errors import ModelError
 from ..events import Mode
@@ -169,7 +169,7 @@ class Copying:
         x, turn = (self.to_parent_symbols(part) for part in original.reference)
         twin.start_position, twin.start_rotation = total(shift, product(R, x)), product(R, turn)
         for what, turn in (("start_velocity", R), ("start_angular_velocity", EYE)):
-            given = to_stored(original, what)
+            given = storage_of(original, what)
             setattr(twin, what, None if given is None else product(turn, self.to_parent_symbols(given)))
         if not original.has_numeric_inertia:
             twin.mass = self.to_parent_symbols(original.mass)
@@ -181,7 +181,7 @@ class Copying:
         if id(value) in self.things:
             return self.things[id(value)]
         if isinstance(value, Frame):
-            return Frame(self.things[id(value.body)], self.to_parent_symbols(to_stored(value, "pose")))
+            return Frame(self.things[id(value.body)], self.to_parent_symbols(storage_of(value, "pose")))
         if isinstance(value, ca.SX):
             return self.to_parent_symbols(value)
         if isinstance(value, (tuple, list)):

@@ -1,8 +1,8 @@
 """Models that travel: between processes by pickle, within one by copy.
 
 Symbols are what they are by identity. All expressions of a model therefore travel together, as one function of all its
-symbols, and are made anew where they arrive, with new symbols of the same names; time is the same symbol everywhere. An
-element that travels beside its model stays an element of it.
+symbols, and are made again where they arrive, with new symbols of the same names; time is the same symbol everywhere. An
+element that is sent together with its model stays an element of it.
 """
 
 import io

@@ -11,7 +11,7 @@ from .parameters import Parameter
 
 
 class WithSymbols:
-    """The part of a model that knows its symbols: those that somebody asked for, by their identity."""
+    """The part of a model that knows its symbols: those that are in use, by their identity."""
 
     _symbols: dict[int, str]
     derived: dict
@@ -25,7 +25,7 @@ class WithSymbols:
         return symbol.element_hash() in self._symbols
 
     def activity(self, element: Any) -> Memory:
-        """The memory that tells whether an element of the model acts."""
+        """The memory that is 1 while an element of the model acts."""
         with MAKING:
             if element._active is None:
                 memory = Memory(f"{element.name}.active", float(element.acts))
@@ -34,7 +34,7 @@ class WithSymbols:
         return element._active
 
     def arming(self, element: Any) -> Memory:
-        """The memory that tells whether an armable element of the model is armed."""
+        """The memory that is 1 while an armable element of the model is armed."""
         with MAKING:
             if element._armed is None:
                 memory = Memory(f"{element.name}.armed", float(element.starts_armed))
@@ -43,7 +43,7 @@ class WithSymbols:
         return element._armed
 
     def _note(self, thing):
-        """Take note of the symbols of a thing that were made before it was added; it tells of others itself."""
+        """Take note of the symbols of a thing that were made before it was added; it registers later ones itself."""
         if isinstance(thing, Owned):
             self._symbols.update(symbols_of(thing))
         elif isinstance(thing, Parameter):

@@ -185,7 +185,7 @@ class MPI(Ranks):
             notice = self.connections.listen(self.run)
         if notice is not None:
             reason = "was lost: its process has ended" if notice.kind == LOST else f"has ended: {notice.text}"
-            raise RankLost(f"{self.named(notice.rank)} {reason}", notice.kind)
+            raise RankLost(f"{self.name_of(notice.rank)} {reason}", notice.kind)
         if orphaned:
             raise RankLost("the process that started the ranks has ended")
 

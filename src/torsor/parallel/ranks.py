@@ -107,7 +107,7 @@ class Ranks(ABC):
         if self.trouble is not None:
             raise self.trouble
 
-    def named(self, rank):
+    def name_of(self, rank):
         """Name of a rank and its share."""
         return f"{self.word} {rank} ({self.shares[rank]})" if self.shares else f"{self.word} {rank}"
 

@@ -78,7 +78,7 @@ class Threads(Ranks):
         return [self.table[key] for key in keys]
 
     def notify_end(self, error):
-        self.table.setdefault("ended", f"{self.named(self.rank)} has ended: {error}")
+        self.table.setdefault("ended", f"{self.name_of(self.rank)} has ended: {error}")
         self.barrier.abort()
         self.team.end()
 

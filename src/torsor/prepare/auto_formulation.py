@@ -9,7 +9,7 @@ are prepared 4 times as fast, with 180 bodies 10 times, and run as fast. The cho
 from typing import NamedTuple
 
 from ..errors import ModelError, OptionError
-from ..formulations.absolute import AXES
+from ..formulations.absolute import VELOCITY_NAMES
 from ..formulations.tables import tree_schedule
 from ..registry import lookup
 from . import cost, large_systems, table_support
@@ -67,7 +67,7 @@ def _table_formulation(model, signals):
 def _body_coordinate(model, metric):
     """The first coordinate of a partition that only absolute coordinates have; None if there is none."""
     names = [name for part in metric if part is not None for name in part] if isinstance(metric, list) else []
-    axes = {f"{body.name} {axis}" for body in model.bodies for axis in AXES} if names else set()
+    axes = {f"{body.name} {axis}" for body in model.bodies for axis in VELOCITY_NAMES} if names else set()
     return next((name for name in names if isinstance(name, str) and name in axes), None)
 
 

@@ -46,7 +46,7 @@ class Plan:
     constraints: list  # switched constraints, in the order of the bits
     places: dict  # places of memories and parameters in p, by identity
     frictions: list = field(default_factory=list)  # names of dry friction, in the order of their table
-    asked: dict = field(default_factory=dict)  # event → its controller in Python, and the first slot of its inputs
+    calls: dict = field(default_factory=dict)  # event → its controller in Python, and the first slot of its inputs
     clocks: list = field(default_factory=list)  # for each clock the place of its count in p, and the clock
     steps: list = field(default_factory=list)  # modules and names of the code of steps that have their own
     measured: list = field(default_factory=list)  # for each event the row that has the unit of its function, or None
@@ -174,7 +174,7 @@ def _watch(model, event, places, ops):
         "condition": w.state,
         "strict": w.strict,
         "both": w.both,
-        "settles": event.settles,
+        "undecided_near_zero": event.undecided_near_zero,
         "answer": ANSWERS.index(event.accumulate),
         "time": time,
         "count": count,
@@ -275,7 +275,7 @@ def _lower(step, event, plan, row, frictions):
     if step.kind == "decide":
         return [{"code": event_codes.DECIDE}]
     if step.kind == "ask":
-        plan.asked[event] = (step.target, _add_slots(plan, *step.values))
+        plan.calls[event] = (step.target, _add_slots(plan, *step.values))
         return [{"code": event_codes.CALL_CONTROLLER}]
     if step.kind == "record":
         plan.records.append((step.target, event, _add_slots(plan, *step.values)))

@@ -19,7 +19,7 @@ WATCH = rows(
     condition=COUNT,  # 1: a condition that holds or not; 0: a crossing
     strict=COUNT,  # 1: the condition is strict
     both=COUNT,  # 1: crossings in both directions count
-    settles=COUNT,  # 1: near zero, when it becomes enabled, the event is undecided until the next instant
+    undecided_near_zero=COUNT,  # 1: near zero, when it becomes enabled, the event is undecided until the next instant
     answer=COUNT,  # action on accumulation: an error, end the run, or ignore the event
     time=COUNT,  # place of the time of the event, −1: none
     count=COUNT,  # place of the number of times it has fired, −1: none
@@ -158,7 +158,7 @@ class Events(Record):
     energy: REAL  # sum of the changes of energy by events
     number: REAL  # a number for a message
     fastest: REAL  # largest rate: lengths over the size of the model, angles as they are [1/s]
-    settled: REAL  # time at which the rebounds of a contact are over
+    rebounds_end: REAL  # time at which the rebounds of a contact are over
     followed: REAL  # longest part of a step over which the functions can be interpolated
     load: REAL  # largest multiplier, as a force [N]
     largest_slip: VECTOR  # largest sliding speed since sliding began, at the events that stop sliding [m/s]

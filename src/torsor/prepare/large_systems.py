@@ -19,7 +19,7 @@ from ..formulations.tables.system_passes import Passes
 from ..formulations.tables.system_schedule import SystemKernels
 from ..formulations.tables.tree_outputs import Outputs
 from ..joints.base import Connection
-from ..kernels.signatures import checked
+from ..kernels.signatures import check_sizes
 from ..parallel.ranks import SINGLE_RANK
 from .choice import Choice
 from .event_lowering import lower_events
@@ -75,7 +75,7 @@ def prepare_system(plain, formulation, map, baumgarte, t, signals, ranks=SINGLE_
     given = given if requested else start.given_link_state(plain.tree)
     if not ranks.all(given is not None):
         return None
-    sizes = scales(model, *plain.whole.tree.measured())
+    sizes = scales(model, *plain.whole.tree.size_measures())
     state = Layout(len(given[0]), len(given[1]), 0)
     hierarchical = tables_of(formulation) != TREES
     redundancy = _redundancy(plain, sizes, map, ranks) if hierarchical else None
@@ -83,7 +83,7 @@ def prepare_system(plain, formulation, map, baumgarte, t, signals, ranks=SINGLE_
     state = passes.layout = _layout_with_inputs(passes, state)
     parts = layout(plain.shown, passes.loop_rows, signals)
     built = kernels.build(  # no variable refers to the schedules, so their memory is freed before the start is assembled
-        checked(_kernels(passes, parts, signals, map, baumgarte, hierarchical)),
+        check_sizes(_kernels(passes, parts, signals, map, baumgarte, hierarchical)),
         seldom=("outputs",), exchange=ranks.exchange, waiting=ranks.waiting,
     )  # fmt: skip
     choice = Choice(map, baumgarte, (), tuple(range(passes.loop_rows)), (), METRIC, sizes.unit, ())
@@ -94,7 +94,7 @@ def prepare_system(plain, formulation, map, baumgarte, t, signals, ranks=SINGLE_
     x = state.join_blocks(given[0], given[1], p)
     velocities = start.given_body_velocities(tree)
     if not requested and ranks.any(start.jointed_bodies_have_velocities(tree, velocities)):
-        adopted = kernels.build({"adopted": passes.adopted()})["adopted"]
+        adopted = kernels.build({"adopted": passes.velocities_of_joints()})["adopted"]
         x = start.adopt_body_velocities(adopted, built["outputs"], passes, x, p, velocities)
         if not ranks.all(x is not None):
             return None
@@ -180,7 +180,7 @@ def _kernels(passes, parts, signals, map, baumgarte, hierarchical):
         factor = ca.Function("factor", [time, ca.SX.sym("x", state.x), ca.SX.sym("p", state.p)], [ca.SX(1)])
         return functions | {
             "factor": factor,
-            "rate": tree_schedule.Recursion(system.turned, state, passes=passes).schedule,
+            "rate": tree_schedule.Recursion(system.z_aligned, state, passes=passes).schedule,
         }
     return functions | {
         "factor": passes.factor(),

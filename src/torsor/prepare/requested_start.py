@@ -90,7 +90,7 @@ class Starts:
 
         t   time of the start [s]; None: 0
         """
-        request = self.names.wanted({} if start is None else start)
+        request = self.names.parse({} if start is None else start)
         if t is None:
             t = 0.0
             self._warn_about_time(request.time)

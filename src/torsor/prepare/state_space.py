@@ -21,7 +21,7 @@ from ..checks.potential_jumps import potential_may_jump
 from ..elements.quantity import split_column, time
 from ..formulations.algebra.safe_norm import regularise_norms
 from ..formulations.graphs.run_kernels import eliminate_common_subexpressions
-from ..kernels.signatures import SIGNATURES, checked
+from ..kernels.signatures import SIGNATURES, check_sizes
 from . import method_kernels
 from .choice import SHARE
 from .velocity_block import Velocities, velocity_block
@@ -351,7 +351,7 @@ def kernels_of(f, map, baumgarte, signals, columns=None, needs=()):
         kernels["impulse"] = state.impulse()
     if columns is not None or (not tables and potential_may_jump(f.model)):
         kernels["energies"] = state.of_state("energies", f.energies())
-    return checked(kernels)
+    return check_sizes(kernels)
 
 
 def contact_kernels_of(f):
@@ -359,4 +359,4 @@ def contact_kernels_of(f):
     layout = layout_of(f.model, f.q.shape[0], f.v.shape[0], f.p.shape[0])
     parts = f.functions(accelerations=f.conjugate)
     state = StateKernels(layout, parts, None, {}, velocity_block(f, parts))
-    return checked({"meeting": state.meeting(f.meeting())})
+    return check_sizes({"meeting": state.meeting(f.meeting())})

@@ -131,7 +131,7 @@ class Structures:
         """Key of the structure: the values in p that say which constraints are engaged."""
         return tuple(float(p[k]) for k in self.bits)
 
-    def met(self, key):
+    def is_known(self, key):
         """True if a structure occurred in an earlier run and its kernels may be reused."""
         return tuple(key.tolist()) in self.reusable
 

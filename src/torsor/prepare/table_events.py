@@ -151,7 +151,7 @@ def _largest_spins(passes, s):
     tree = passes.tree
     own = allocate_blocks(s, np.ones(tree.n, int))
     over_all = allocate_blocks(s, np.ones(tree.n + 1, int))
-    zero = s.room(1)
+    zero = s.reserve(1)
     s.call([ca.Function("zero", [time], [ca.SX(0)])], ["t", "memory"], [0, 0], [[0, 0], [zero, over_all[0]]])
     classes = []
     for linear in linear_by_kind(tree):
@@ -181,7 +181,7 @@ def _energies(passes):
     T = c[0] * ca.sumsqr(body.velocity) / 2 + ca.dot(w, ca.reshape(c[1:], 3, 3) @ w) / 2
     U = -c[0] * ca.dot(gravity, body.position)
     both = function("energy", [body.motion, c, before], [before + ca.vertcat(T, U)])
-    total = s.room(2 * (passes.n + 1)) + 2 * np.arange(passes.n + 1)
+    total = s.reserve(2 * (passes.n + 1)) + 2 * np.arange(passes.n + 1)
     s.call([ca.Function("zero", [time], [ca.SX.zeros(2)])], ["t", "memory"], [0], [[0], total[:1]])
     kinds = np.zeros(passes.n, int)
     s.call([both], ["memory", "constants", "memory", "memory"], kinds, [motion.body, data, total[:-1], total[1:]])

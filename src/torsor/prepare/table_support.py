@@ -9,7 +9,7 @@ not support.
 import casadi as ca
 import numpy as np
 
-from ..elements.lazy_attributes import to_stored
+from ..elements.lazy_attributes import storage_of
 from ..formulations.algebra.tree_kinematics import motion_group
 from ..formulations.tables import tree_schedule
 from ..formulations.tables.expression_passes import depends_on_motion_only
@@ -151,8 +151,8 @@ def _reason_in_elements(model, formulation):
     if tables_of(formulation) == TREES:
         if system.loops:
             return f"formulation {formulation!r} has class kernels for trees only, and {_owner(system.loops[0])} closes a loop"
-        if np.any(system.pushed < 0):
-            force = system.forces[int(np.argmax(system.pushed < 0))]
+        if np.any(system.links_of_forces < 0):
+            force = system.forces[int(np.argmax(system.links_of_forces < 0))]
             return f"formulation {formulation!r} has class kernels for forces along joints only, and {_owner(force)} is none"
     for loop in {id(t): c for t, c in zip(system.traces[system.first_loop :], system.loops)}.values():
         if not _can_close_loop(loop):
@@ -165,7 +165,7 @@ def _parametric_start(tree):
     for element in (*tree.bodies, *tree.joints):
         of_body = ("start_velocity", "start_angular_velocity")
         for what in ("start", "start_rate") if isinstance(element, Joint) else of_body:
-            given = to_stored(element, what)
+            given = storage_of(element, what)
             if isinstance(given, ca.SX) and not given.is_constant():
                 return _owner(element)
     return ""

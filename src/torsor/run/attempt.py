@@ -7,8 +7,8 @@ import numpy as np
 
 from ..kernels import call
 from ..kernels.compiled import call_step, compiled, inlined
-from ..methods.constraint_projection import correct_positions, correct_velocities, dips, ill_chosen
-from ..methods.error_control import error_of, finite, proposed, relearn_states, resolution
+from ..methods.constraint_projection import correct_positions, correct_velocities, dips, left_window
+from ..methods.error_control import error_of, finite, propose_step, relearn_states, resolution
 from ..methods.rank_agreement import alone, overall, same_trunk
 from ..methods.status_codes import ACCEPTED, ILL_CHOSEN, NOT_FINITE, NOT_PROJECTED, NOT_SOLVED, REJECTED, STEP_TOO_SMALL
 from ..methods.vector_functions import copy, largest
@@ -43,7 +43,7 @@ def next_step_length(run, k, goal):
 
 
 @inlined
-def turned_too_far(run, k, x1, h):
+def turns_too_far(run, k, x1, h):
     """True if a joint angle changed so much that its full turns cannot be counted. The next step is then shorter."""
     s, p, worst = run.scratch, run.state.p, 0.0
     call.turns(k, s, x1, p, s.turn)
@@ -64,7 +64,7 @@ def judge_error(run, k, h, last, x1, usable, projecting):
     plan, state, s = run.plan, run.state, run.scratch
     x = state.xs[state.at]
     error = error_of(run, k, h, x, x1, projecting) if usable else np.inf
-    proposal, factor = proposed(run, h, error)
+    proposal, factor = propose_step(run, h, error)
     if error <= 1.0 and projecting and not last and dips(run, s.F[k.last]):
         state.step = 0.8 * h
         state.dodged += 1
@@ -165,7 +165,7 @@ def attempt(run, structure, goal):
         return shorten_step(run, h)
     usable = finite(run, x1)
     s.t[0] = now
-    if usable and (s.turn.size > 0 or not alone(run)) and turned_too_far(run, k, x1, h):
+    if usable and (s.turn.size > 0 or not alone(run)) and turns_too_far(run, k, x1, h):
         return reject(run)
     if usable and (projecting or k.stored != 0):
         call.factor(k, s, x1, state.p, s.F)
@@ -180,7 +180,7 @@ def attempt(run, structure, goal):
     elif not usable:
         return NOT_FINITE
     if projecting:
-        if ill_chosen(run, k):
+        if left_window(run, k):
             copy(x1, s.tried)  # no projection with this choice: the step is repeated with another one
             return ILL_CHOSEN
         index = project(run, k, index, other, h)
@@ -192,7 +192,7 @@ def attempt(run, structure, goal):
     if k.watched == 1 and not projecting:
         call.factor(k, s, state.xs[index], state.p, s.F)
         state.fresh = 1
-        if ill_chosen(run, k):
+        if left_window(run, k):
             copy(state.xs[index], s.tried)
             return ILL_CHOSEN
     return ACCEPTED

@@ -11,7 +11,7 @@ LOOPS = ("torsor.run.time_loop", "torsor.run.events.event_loop", "torsor.run.man
 def ship():
     """Compile all loops that are missing, and store them in the folder that is part of the package."""
     loops.SHIPPED.mkdir(exist_ok=True)
-    missing = [module for module in (*LOOPS, *modules())[::-1] if not loops.shipped(module)]
+    missing = [module for module in (*LOOPS, *modules())[::-1] if not loops.is_shipped(module)]
     with ProcessPoolExecutor() as pool:
         for module, packed in zip(missing, pool.map(loop_builder.build, missing)):
             (loops.SHIPPED / f"{module}.xz").write_bytes(packed)

@@ -1,8 +1,8 @@
 """Handling of Ctrl-C (SIGINT) and SIGTERM during a run.
 
-    noted         stores signals while a run goes on; the run stops at the end of a slice, where its state is consistent
-    abrupt        inside `noted`, while equations are derived: a signal raises an exception at once
-    never_lost    while CasADi or Numba work, which may swallow the exception of a signal or replace it by another one
+    defer_signals            stores signals while a run goes on; the run stops at the end of a slice, where its state is consistent
+    raise_signals_at_once    inside `defer_signals`, while equations are derived: a signal raises an exception at once
+    reraise_signals          while CasADi or Numba work, which may swallow the exception of a signal or replace it by another one
 
 Python delivers signals to the main thread only. In other threads these functions do nothing.
 """
@@ -66,7 +66,7 @@ def stop_requested():
 
 @contextmanager
 def raise_signals_at_once():
-    """Raise KeyboardInterrupt at once for a signal that `noted` would only store."""
+    """Raise KeyboardInterrupt at once for a signal that `defer_signals` would only store."""
     note = _innermost()
     note.abrupt = True
     try:

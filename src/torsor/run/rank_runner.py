@@ -49,7 +49,9 @@ class Part:
         self.owner = f"model {task.model.name!r}"
         self.signals = dict(task.model.signals) | task.signals
         whole = self._numeric_system(task)
-        self.shares = shares(ranks.count, whole.tree.parents, whole.merged, whole.forced.tolist(), self.owner)
+        self.shares = shares(
+            ranks.count, whole.tree.parents, whole.join_order, whole.ends_of_forces.tolist(), self.owner
+        )
         self.own = PartSystem(whole, self.shares, ranks.rank, ranks.count)
         ranks.shares = [self._describe_share(rank) for rank in range(ranks.count)]
         options = self.formulation, task.map, task.projection.baumgarte, 0.0, {}, ranks, task.values()
@@ -231,7 +233,7 @@ class RankRunner(Runner):
         self.outputs = self.gathered
         return super().collect(message)
 
-    def _rows_used(self):
+    def _used_rows(self):
         return list(self.part.whole_system.choice.keep)
 
     def _message(self, status):
@@ -246,5 +248,5 @@ class RankRunner(Runner):
         k = int(np.argmax(speeds)) if len(speeds) else 0
         fastest = self.ranks.gather((speeds[k], self.system.coordinates[k]) if len(speeds) else (0.0, "nothing"))
         rank = int(np.argmax([speed for speed, _ in fastest]))
-        where = f"fastest is {fastest[rank][1]!r} of {self.ranks.named(rank)}"
+        where = f"fastest is {fastest[rank][1]!r} of {self.ranks.name_of(rank)}"
         return f"{run_messages.STATUS[status]}; {where}"

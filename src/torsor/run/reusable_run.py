@@ -24,7 +24,7 @@ class PreparedRun:
 
     def __init__(self, task):
         self.task = task
-        self.own, self.runner = task.prepared()
+        self.own, self.runner = task.prepare()
         self.system = self.own
 
     def at(self, t=None, q=None, v=None, p=None):

@@ -45,7 +45,7 @@ def message(runner, status):
 
 def _unsolved_step(runner):
     """Where Newton's method failed and how far it came, as the end of a message."""
-    tried = step_tried(runner)
+    tried = last_attempt(runner)
     if undefined := _undefined_elements(runner, tried):
         return undefined
     where = f"t = {runner.state.time:.9g} s, most of all in {runner.system.component(runner.state.worst)}"
@@ -71,7 +71,7 @@ def warn_of_tiny_steps(runner):
         runner.jump_search.warn_of_tiny_steps(state.time, state.step)
 
 
-def step_tried(runner):
+def last_attempt(runner):
     """Length of the last attempted step [s]. If the run went back to the start of a step, the length of the step before."""
     known = 2 * runner.state.longest
     usual = runner.plan.step if runner.plan.step > 0 else runner.state.step

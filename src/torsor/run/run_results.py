@@ -86,7 +86,7 @@ class Results:
         message = self.verdict(message)
         return Trajectory(
             self.times[:done], self.out.p[:done], self._work(slice(done)), self.out.by_events[:done], self.outputs[:done],
-            self.counts(), message, self.state.time, self.wall, self._rows_used(), events,
+            self.counts(), message, self.state.time, self.wall, self._used_rows(), events,
         )  # fmt: skip
 
     def _work(self, which):
@@ -152,7 +152,7 @@ class Results:
         s = self.scales
         return float(max(s.energy, self.system.mass * (s.speed + s.length * s.spin) ** 2))
 
-    def _rows_used(self):
+    def _used_rows(self):
         """Constraint rows that were in use, and the redundant ones if reactions are shared among them."""
         return sorted({*self.used, *(self.system.redundant if self.choice.shares else ())})
 

@@ -68,7 +68,7 @@ class RunnerStart(Results):
         scales.angle = 1.0
         self.scratch.t[0] = system.t
         self.equations.known = 0
-        self.equations.settled = 0
+        self.equations.found_motion = 0
         self.moving = self._start_rate()
         self._set_limits()
         self._begin_with(built)

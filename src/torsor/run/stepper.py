@@ -166,14 +166,14 @@ class Stepper:
 
     def multiplier_indices(self):
         """Indices of the multipliers that results contain: of rows that were in use."""
-        return [k for k, _ in self.prepared.own.multiplier_pairs(self.runner._rows_used())]
+        return [k for k, _ in self.prepared.own.multiplier_pairs(self.runner._used_rows())]
 
     @property
     def by_events(self):
         """Energy that events have added since the start [J]."""
         return self.runner.events.energy
 
-    def raised(self):
+    def controller_error(self):
         """The exception that a user's function has raised, or None."""
         return self.runner.controllers.failure if self.has_events else None
 
@@ -234,7 +234,7 @@ class Stepper:
     def _restore(self, facts, arrays, trusted=True):
         runner = self.runner
         runner.restore(facts, arrays, trusted)
-        runner.equations.known = runner.equations.settled = 0  # factorisations of another state
+        runner.equations.known = runner.equations.found_motion = 0  # factorisations of another state
         self.begin()
         self.base, self.dt, self.count = facts["grid"]
         self.end_reason = facts["ended"]

@@ -36,7 +36,7 @@ PATH_STRAIGHT, PATH_TABLES = "straight", "tables"  # one graph of all equations;
 
 
 @contextmanager
-def garbage_collection_paused():
+def pause_garbage_collection():
     """Pause garbage collection. The objects of a run stay alive, and searching them repeatedly doubles the time of preparation."""
     enabled = gc.isenabled()
     gc.disable()
@@ -93,9 +93,9 @@ class Task:
             "start": None if self.start is None else "given", "reactions": self.reactions,
         }  # fmt: skip
 
-    @garbage_collection_paused()
+    @pause_garbage_collection()
     @reraise_signals()
-    def prepared(self, stored=None):
+    def prepare(self, stored=None):
         """Prepare the task. Returns the system and its runner.
 
         stored   the system of a checkpoint, which is used instead of the derived one
@@ -184,7 +184,7 @@ class Task:
 
     def needs(self):
         """Kernels that the method needs, and whether reactions are shared among redundant constraints."""
-        return self._integrator().required() + ((SHARE,) if self.reactions == SHARE else ())
+        return self._integrator().required_kernels() + ((SHARE,) if self.reactions == SHARE else ())
 
     def _integrator(self):
         """The integrator of the method; an explicit one while `method="auto"` is not decided."""
@@ -202,7 +202,7 @@ class Task:
                 f"model {self.model.name!r}: reactions={SHARE!r} is not supported with {self.ranks.word}s"
             )
         if self.needs():
-            supported = ", ".join(key for key, cls in registered("integrator").items() if not cls.required())
+            supported = ", ".join(key for key, cls in registered("integrator").items() if not cls.required_kernels())
             raise OptionError(
                 f"model {self.model.name!r}: method {self.method!r} is not supported with {self.ranks.word}s; use one of "
                 f"{supported}"
@@ -244,7 +244,7 @@ class Task:
         """What is derived from the model for this formulation (`prepare/derivation.py`)."""
         return derive(self.model, self.formulation, dict(self.model.signals) | self.signals)
 
-    def judged(self, system, data, count, folder=None):
+    def judge(self, system, data, count, folder=None):
         """Check the result of a run. Returns the data, or raises a RunError that contains it.
 
         count    number of outputs

@@ -15,7 +15,7 @@ from ..joints.base import Connection
 from ..model.topology import spanning_tree
 from .made_shapes import joint_size, made_ground, made_shapes, quaternion, round_numbers, turn_to
 
-LARGEST = 2000  # bodies of a model whose scene is kept with each of its results
+MOST_BODIES = 2000  # bodies of a model whose scene is kept with each of its results
 DIGITS = 9  # of numbers in a scene
 
 
@@ -30,7 +30,7 @@ def scene(model: Any, parameters: dict | None = None) -> dict[str, Any]:
 
 def scene_attributes(model: Any, parameters: dict | None = None) -> dict[str, str]:
     """The scene as an attribute of a result; none for a model with more than `LARGEST` bodies."""
-    if len(model.bodies) > LARGEST:
+    if len(model.bodies) > MOST_BODIES:
         return {}
     if parameters or "scene text" not in model.derived:
         try:

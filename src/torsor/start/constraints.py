@@ -171,7 +171,7 @@ class Examiner:
             return residuals[worst], self.rows[worst]
         return 0.0, None
 
-    def assembled(self, t, q, p):
+    def assemble_or_refuse(self, t, q, p):
         """`assemble`, with an error that names the largest residuals if it fails."""
         result, moved = self.assemble(t, q, p)
         if result is not None:

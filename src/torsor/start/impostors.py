@@ -46,14 +46,14 @@ def assemble_without_impostors(formulation, examiner, t, q, p):
     """Assemble a configuration in absolute coordinates without impostors. Returns it and the distance it moved."""
     given, wrong = q, misaligned_constraints(formulation, t, q, p)
     if not wrong:
-        q, moved = examiner.assembled(t, given, p)
+        q, moved = examiner.assemble_or_refuse(t, given, p)
         wrong = misaligned_constraints(formulation, t, q, p)
     if wrong:
         names = {c.name for c, _ in wrong}
         units = {row.label: 1.0 for row in formulation.rows if row.constraint.name in names}  # rows may vanish at π
         strict = Examiner(_strict_formulation(formulation), replace(examiner.scales, rows=examiner.scales.rows | units))
         disturbed = _disturb(formulation, strict, misaligned_constraints(formulation, t, given, p), given)
-        q, moved = strict.assembled(t, disturbed, p)
+        q, moved = strict.assemble_or_refuse(t, disturbed, p)
         examiner.scales.rows = examiner.row_units(t, q, p)
     joints = formulation.model.joints
     wrong_joints = [joints[k] for k in impostors(formulation, examiner.length, IMPOSTOR_AT_START, t, q, p)]

@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 
 from ..elements import quantity
-from ..elements.lazy_attributes import to_stored
+from ..elements.lazy_attributes import storage_of
 from ..formulations.graphs.assembly_measures import reachability_error
 from ..joints import Joint
 from ..lie import SE3, Rn, pose_stacks, se3
@@ -30,12 +30,12 @@ def given_link_state(tree):
             speed = quantity.numbers(body.start_rotation).T @ _given_values(body, "start_velocity", 3)
             q[k], v[k] = _free_body_state(group, H, speed, _given_values(body, "start_angular_velocity", 3))
             continue
-        if to_stored(joint, "start") is not None:
+        if storage_of(joint, "start") is not None:
             coordinates = _given_values(joint, "start", group.dimension)
             q[k] = coordinates if isinstance(group, Rn) else np.array(group.exp(coordinates)).ravel()
         elif not coincide[k]:
             return None
-        if to_stored(joint, "start_rate") is not None:
+        if storage_of(joint, "start_rate") is not None:
             v[k] = _given_values(joint, "start_rate", group.dimension)
     return np.concatenate(q), np.concatenate(v)
 
@@ -83,7 +83,7 @@ def _free_body_state(group, H, speed, spin):
 
 def _given_values(thing, what, size):
     """A given quantity of a joint or a body; zeros if it is not given."""
-    value = to_stored(thing, what)
+    value = storage_of(thing, what)
     if value is None:
         return np.zeros(size)
     return value.ravel() if isinstance(value, np.ndarray) else quantity.numbers(value).ravel()
@@ -100,7 +100,7 @@ def given_body_velocities(tree):
     result = np.full((tree.n, 2, 3), np.nan)
     for k, body in enumerate(tree.bodies):
         for i, what in enumerate(("start_velocity", "start_angular_velocity")):
-            if to_stored(body, what) is not None:
+            if storage_of(body, what) is not None:
                 result[k, i] = _given_values(body, what, 3)
     return result
 
@@ -127,7 +127,7 @@ def adopt_body_velocities(kernel, outputs, passes, x, p, velocities):
     error = np.abs(after - np.nan_to_num(velocities)).max()
     at = np.cumsum([0, *tree.sizes("dimension")])
     for k, joint in enumerate(tree.joints):
-        if to_stored(joint, "start_rate") is not None:
+        if storage_of(joint, "start_rate") is not None:
             if np.isnan(velocities).any():
                 return None
             rate = _given_values(joint, "start_rate", at[k + 1] - at[k])

@@ -18,7 +18,7 @@ import casadi as ca
 import numpy as np
 
 from ..formulations.tables.group_schedule import Manifold, call_in_blocks
-from ..formulations.tables.row_classes import MOTION, split_motion
+from ..formulations.tables.row_classes import MOTION_SIZE, split_motion
 from ..formulations.tables.schedule import Schedule
 from ..formulations.tables.tree_schedule import block_offsets
 from .reaction_uniqueness import SAMPLE_DISTANCES
@@ -109,7 +109,7 @@ class Loops:
         parents = self.tree.parents.tolist()
         for k, parent in enumerate(parents):
             depth[k] = depth[parent] + 1
-        for ends in np.maximum(self.system.touched[self.first :], -1).tolist():
+        for ends in np.maximum(self.system.ends_of_constraints[self.first :], -1).tolist():
             at, links = list(ends), []
             while at[0] != at[1]:
                 end = 0 if depth[at[0]] >= depth[at[1]] else 1
@@ -133,23 +133,23 @@ class Loops:
     def schedules(self, map):
         """Kernels (t, x) → motion of every body, and (x, u) → x after a displacement u."""
         n = self.tree.n
-        s = Schedule("motion", {"t": 1, "x": self.passes.layout.x}, {"motion": MOTION * n}, self.passes.constants)
+        s = Schedule("motion", {"t": 1, "x": self.passes.layout.x}, {"motion": MOTION_SIZE * n}, self.passes.constants)
         body = self.passes.motion(s).body
-        components = np.arange(MOTION)
-        from_, to = ((at[:, None] + components).ravel() for at in (body, MOTION * np.arange(n)))
+        components = np.arange(MOTION_SIZE)
+        from_, to = ((at[:, None] + components).ravel() for at in (body, MOTION_SIZE * np.arange(n)))
         call_in_blocks(s, lambda x: x, ["memory", "motion"], [from_, to])
         retraction = Manifold(self.tree.groups, self.tree.traces, self.passes.layout).kernels(map)["retract"]
         return {"motion": s, "retract": retraction}
 
     def motion(self, x):
         """Motion of all bodies, a row of MOTION numbers each."""
-        return self.built["motion"](np.zeros(1), x)[0].reshape(-1, MOTION)
+        return self.built["motion"](np.zeros(1), x)[0].reshape(-1, MOTION_SIZE)
 
     # values at a state
 
     def _end_motions(self, motion):
         """Motions of both ends of every constraint."""
-        ends = self.system.touched
+        ends = self.system.ends_of_constraints
         grounds = np.hstack([self.system.still, np.zeros((len(self.system.still), 6))])
         every = np.concatenate([motion, grounds])
         return every[np.where(ends >= 0, ends, len(motion) - 1 - ends)]
@@ -245,7 +245,7 @@ class Loops:
             most = max(map(abs, shares.values()))
             rows[[row for row, share in shares.items() if abs(share) > REACTION_ZERO * most]] = True
         order = np.empty(count, int)
-        order[self.system.merged.constraint] = np.arange(count)
+        order[self.system.join_order.constraint] = np.arange(count)
         redundant_rows = dependencies.count_redundant_rows(wrenches, order)
         keep = dependencies.keep
         return LoopDiagnosis(int(keep.sum()), np.flatnonzero(~keep), redundant_rows, free, rows)

@@ -62,7 +62,7 @@ class StartNames:
         self.joints, self.vectors = _labels_by_name(self.labels), _labels_by_name(self.states)
         self.bodies = {body.name: body for body in model.bodies}
 
-    def wanted(self, start) -> RequestedStart:
+    def parse(self, start) -> RequestedStart:
         """Parse a start in any of the forms above."""
         if hasattr(start, "data_vars") and hasattr(start, "sizes"):
             return self._parse_result(start)

@@ -248,7 +248,7 @@ def outcome(runner, status):
     """Status, time reached, wall time, counts and constraint rows in use of a run, for its result."""
     return {
         "status": runner.verdict(status), "reached": runner.state.time, "wall": runner.wall, "counts": runner.counts(),
-        "used": runner._rows_used(),
+        "used": runner._used_rows(),
     }  # fmt: skip
 
 

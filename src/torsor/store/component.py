@@ -114,7 +114,7 @@ def save_component(model: Model, path: str | os.PathLike, formulations: Sequence
 
 def _compile_kernels(model, formulations):
     """Entries of the cache of compiled kernels, by name, that preparing the component for a run uses."""
-    with kernels.cache.noted() as entries:
+    with kernels.cache.record_entries() as entries:
         for formulation in formulations if model.bodies else ():
             auto_formulation.choose_and_prepare(model, formulation)
     return entries

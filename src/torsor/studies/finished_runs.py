@@ -70,10 +70,10 @@ class FinishedRun:
         with DERIVING:
             return dataset(self.system, self.trajectory, self.task.options())
 
-    def checked_data(self):
+    def judge(self):
         """Return the dataset of the run. Raise an error if `simulate` would."""
         with DERIVING:
-            return self.task.judged(self.system, self.data, len(self.trajectory.times))
+            return self.task.judge(self.system, self.data, len(self.trajectory.times))
 
     def other_variables(self):
         """Variables that do not depend on time: of events, and whether multipliers are unique."""

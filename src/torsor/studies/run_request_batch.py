@@ -12,7 +12,7 @@ import numpy as np
 
 from ..elements import quantity
 from ..errors import OptionError, RunError
-from ..look.recorded_signals import recorded
+from ..look.recorded_signals import signals_to_record
 from ..look.run_request import Options
 from ..model import pickling
 from ..run.many.held_inputs import PiecewiseConstantInputs
@@ -84,7 +84,7 @@ class StudyRequest:
         Signals become signals of the model, component by component. Functions that the main program defines, as in a notebook, are
         written with their code if cloudpickle is installed: a worker has another main program, or none.
         """
-        signals = self.model.signals | recorded(self.model, self.signals)
+        signals = self.model.signals | signals_to_record(self.model, self.signals)
         model = _PackedModel(type(self.model), pickling.pack_model(self.model, signals=signals))
         request = replace(self, model=model, signals={})
         content = None

@@ -93,7 +93,7 @@ class Session:
                 self._set_description(portion, batch.system, *batch.description())
 
             def dataset_of_run(k):
-                return self._run(which[k], values, None, inputs).checked_data()
+                return self._run(which[k], values, None, inputs).judge()
 
             other_variables = unique(batch.system, batch.system.multiplier_rows)
             group = Group(
@@ -152,7 +152,7 @@ class Session:
             good &= verdict.right(group.times, group.variables, lengths, parameters, redundant)
         for k in np.flatnonzero(~good):
             interrupted = runs[k].trajectory.status == "interrupted"
-            good[k] = self._attempt(portion, runs[k].index, runs[k].checked_data, lambda value=interrupted: value)
+            good[k] = self._attempt(portion, runs[k].index, runs[k].judge, lambda value=interrupted: value)
         return good
 
     def _keep(self, portion, pieces, group, values, stop):

@@ -98,7 +98,7 @@ class RunnerPool:
 
     def _prepare_new(self, task):
         """Prepare a task from scratch, with a new runner."""
-        system, runner = task.prepared()
+        system, runner = task.prepare()
         return task, system, runner
 
     def _system_at_start(self, task, system):

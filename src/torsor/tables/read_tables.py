@@ -144,14 +144,14 @@ def _header(line, wanted):
 
 
 def _one_by_one(path, lines, separator, header, wanted):
-    """The same cell by cell: numbers with decimal commas, or an error that tells the first line which has something else."""
+    """The same cell by cell: numbers with decimal commas, or an error that names the first line which has something else."""
     reader, values, numbers = csv.reader([line for _, line in lines], delimiter=separator), [], []
     for row in reader:
         numbers.append(lines[reader.line_num - 1][0])
         if any(cell.strip() for cell in row[len(header) :]):
             comma = COMMA if separator == "," else ""
-            told = f"{path}, line {numbers[-1]}: there are {len(row)} columns, and names for {len(header)}{comma}"
-            raise ModelError(told)
+            message = f"{path}, line {numbers[-1]}: there are {len(row)} columns, and names for {len(header)}{comma}"
+            raise ModelError(message)
         values.append([_number(path, numbers[-1], row, word, header.index(word), separator) for word in wanted])
     return np.array(values).T, numbers
 

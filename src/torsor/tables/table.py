@@ -57,8 +57,8 @@ class Table:
             given = [x if isinstance(x, ca.SX) else reals(x) for x in arguments]
             u = None if any(isinstance(x, ca.SX) for x in given) else np.broadcast_arrays(*given)
         except (TypeError, ValueError):
-            told = ", ".join(map(show, arguments))
-            raise ModelError(f"{self.name}: its arguments must be signals or numbers, got {told}") from None
+            names = ", ".join(map(show, arguments))
+            raise ModelError(f"{self.name}: its arguments must be signals or numbers, got {names}") from None
         if u is None:
             return self._expression(given)
         if u[0].size < MANY:

@@ -17,7 +17,7 @@ class Finding(NamedTuple):
     words: str
 
 
-CHECKS: dict[str, tuple[Callable, Callable]] = {  # what is asserted, and what is told where it holds
+CHECKS: dict[str, tuple[Callable, Callable]] = {  # the assertion, and the text if it holds
     "energy balance": (
         assert_energy_balance,
         lambda data: f"off by {data.attrs['energy_balance_relative']:.1e} of the energy turned over",
@@ -39,9 +39,9 @@ def check(source: Any, until: float | None = None, **options: Any) -> list[Findi
     model, ends = model_of(source)
     found = []
     holds: bool | None
-    for name, (assertion, told) in CHECKS.items():
+    for name, (assertion, text_of) in CHECKS.items():
         try:
-            words, holds = told(assertion(model, ends if until is None else until, **options)), True
+            words, holds = text_of(assertion(model, ends if until is None else until, **options)), True
         except (AssertionError, TorsorError) as error:
             words, holds = str(error), None if isinstance(error, NothingToCompare) else False
         found.append(Finding(name, holds, words))

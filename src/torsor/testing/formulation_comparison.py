@@ -1,4 +1,4 @@
-"""The same mechanism described in two ways moves in the same way: in other formulations, and placed elsewhere."""
+"""The same mechanism described in two ways moves in the same way: in other formulations, and at another place."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def assert_same_motion(one: Any, two: Any, within: float = 1e-6, words: str = "t
         )
     happened = [list(map(str, x.event_name.values)) if "event_name" in x else [] for x in (one, two)]
     if happened[0] != happened[1]:
-        raise AssertionError(f"{words}: other events happen: {_listed(happened[0])} and {_listed(happened[1])}")
+        raise AssertionError(f"{words}: other events happen: {_list_names(happened[0])} and {_list_names(happened[1])}")
     for what, off, bound, unit in _differences(one, two):
         worst, time, (body,) = where(off, times, bodies)
         if not worst <= allowed * bound:
@@ -52,7 +52,7 @@ def assert_same_motion(one: Any, two: Any, within: float = 1e-6, words: str = "t
     return one
 
 
-def _listed(names, most=6):
+def _list_names(names, most=6):
     return (", ".join(names[:most]) + (" …" if len(names) > most else "")) or "none"
 
 
@@ -112,7 +112,7 @@ def assert_placement(
     parameters: dict | None = None,
     **options: Any,
 ):
-    """A component means the same wherever it is: inside a larger model, two levels down, placed and turned, beside another one of
+    """A component means the same wherever it is: inside a larger model, two levels down, placed and turned, next to another one of
     its kind, it moves as it does alone. What it says about the world (forces, motions, signals) turns with it; so does gravity
     here. A component that speaks of anything but its own world breaks this.
 
@@ -139,12 +139,12 @@ def assert_placement(
     values = {f"{place}.{name}": x for name, x in (parameters or {}).items() for place in ("box.part", "other")}
     data = run_of(outer, until, {**options, "parameters": values})
     turns = np.array([np.eye(3) if body.particle else R for body in model.bodies])
-    expected, found = _turned(alone, R, shift, turns), _instance(data, "box.part.", alone.body.values)
+    expected, found = _turn_world(alone, R, shift, turns), _instance(data, "box.part.", alone.body.values)
     assert_same_motion(expected, found, within, f"{model.name!r} alone and inside another model")
     return alone
 
 
-def _turned(data, R, shift, turns):
+def _turn_world(data, R, shift, turns):
     """A result as it is seen in a world in which the model is turned and shifted; turns: of each body, since a particle has no
     orientation."""
     return data.assign(
@@ -155,7 +155,7 @@ def _turned(data, R, shift, turns):
 
 
 def _instance(data, prefix, bodies):
-    """What a result tells of one instance, under the names that its parts have alone."""
+    """The part of a result that belongs to one instance, under the names of its parts alone."""
     found = data.sel(body=[prefix + name for name in bodies]).assign_coords(body=bodies)
     if "event" not in data.dims:
         return found

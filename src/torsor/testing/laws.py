@@ -9,7 +9,7 @@ from ..elements import quantity
 from ..errors import OptionError
 from .results_of import fraction, model_of, run_of, scales, where
 
-AXES = "xyz"
+AXIS_NAMES = "xyz"
 
 
 def assert_energy_balance(source: Any, until: float | None = None, within: float = 1e-6, **options: Any):
@@ -55,8 +55,8 @@ def assert_no_drift(source: Any, until: float | None = None, within: float = 1e-
 def assert_momentum(
     source: Any,
     until: float | None = None,
-    linear: str = AXES,
-    angular: str = AXES,
+    linear: str = AXIS_NAMES,
+    angular: str = AXIS_NAMES,
     about: Any = None,
     within: float = 1e-6,
     parameters: dict | None = None,
@@ -92,9 +92,9 @@ def assert_momentum(
 
 
 def _axes(given, name):
-    if not isinstance(given, str) or set(given) - set(AXES):
+    if not isinstance(given, str) or set(given) - set(AXIS_NAMES):
         raise OptionError(f'{name} must name axes, as in "xy", got {quantity.show(given)}')
-    return [AXES.index(axis) for axis in given]
+    return [AXIS_NAMES.index(axis) for axis in given]
 
 
 def _weights(model, values):
@@ -117,7 +117,7 @@ def _stays(what, unit, data, parts, whole, axes, allowed, rounding):
         return
     size = max(float(np.linalg.norm(parts, axis=-1).sum(1).max()) * scales(data)[-1], np.finfo(float).tiny)
     change = np.abs(whole - whole[0])[:, axes]
-    off, time, (axis,) = where(change, data.time.values, [AXES[k] for k in axes])
+    off, time, (axis,) = where(change, data.time.values, [AXIS_NAMES[k] for k in axes])
     if not off <= allowed * size + rounding:
         raise AssertionError(
             f"{what} of {data.attrs['model']!r}: along {axis} it has changed by {off:.3g} {unit} at t = {time:.4g} s, "

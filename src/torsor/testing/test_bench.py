@@ -48,7 +48,7 @@ def bench(
     """
     if not isinstance(component, Model):
         raise ModelError(f"bench: give a component, a torsor.Model with ports, got {quantity.show(component)}")
-    held, driven, loaded = _wanted(component, held, driven, loaded)
+    held, driven, loaded = _parse_ports(component, held, driven, loaded)
     model = Model("bench", gravity=_gravity(component) if gravity is None else gravity, hints=False)  # all may be held
     part = model.include(PART, component, at=at, rotation=rotation, **parameters)
     moved = any(joint.start is not None for joint in model.joints)  # then the start is not the reference configuration
@@ -61,7 +61,7 @@ def bench(
     return model
 
 
-def _wanted(component, held, driven, loaded):
+def _parse_ports(component, held, driven, loaded):
     """What is to be done with which port; refused where there is no such port, or two motions for one."""
     held = [held] if isinstance(held, str) else held
     if not isinstance(held, Iterable) or isinstance(held, Mapping):

@@ -1,4 +1,4 @@
-"""The graph of bodies and joints with places for its nodes, as the viewer draws it beside the scene."""
+"""The graph of bodies and joints with places for its nodes, as the viewer draws it next to the scene."""
 
 import json
 from typing import Any

@@ -17,7 +17,7 @@ def with_meshes(scenery: dict[str, Any]) -> tuple[dict[str, Any], list, list[str
     numbers: dict = {}
     notes: dict[str, str] = {}
 
-    def drawn(shape):
+    def draw(shape):
         if shape["kind"] != "mesh":
             return shape
         file, scale = shape.get("file"), tuple(shape["size"])
@@ -37,8 +37,8 @@ def with_meshes(scenery: dict[str, Any]) -> tuple[dict[str, Any], list, list[str
             return {**rest, "kind": "box", "size": [edge] * 3}
         return {**rest, "size": [1.0, 1.0, 1.0], "mesh": numbers[file, scale]}
 
-    bodies = [{**body, "shapes": [drawn(s) for s in body["shapes"]]} for body in scenery["bodies"]]
-    found = {**scenery, "bodies": bodies, "ground": [drawn(s) for s in scenery["ground"]]}
+    bodies = [{**body, "shapes": [draw(s) for s in body["shapes"]]} for body in scenery["bodies"]]
+    found = {**scenery, "bodies": bodies, "ground": [draw(s) for s in scenery["ground"]]}
     return found, meshes, [*found.pop("notes", []), *notes.values()]
 
 
@@ -60,11 +60,11 @@ def triangles(file: str | None, scale: tuple) -> tuple[np.ndarray, np.ndarray]:
     faces = np.asarray(mesh.faces)
     if np.prod(np.sign(scale)) < 0:
         faces = faces[:, ::-1]  # a mirrored mesh keeps its outside
-    corners, faces = simplified(corners, faces)
+    corners, faces = simplify(corners, faces)
     return corners.astype(np.float32), faces.astype(np.uint32)
 
 
-def simplified(corners: np.ndarray, faces: np.ndarray, most: int = MOST_TRIANGLES) -> tuple[np.ndarray, np.ndarray]:
+def simplify(corners: np.ndarray, faces: np.ndarray, most: int = MOST_TRIANGLES) -> tuple[np.ndarray, np.ndarray]:
     """A mesh with at most so many triangles: corners in one cell of a grid become one, and triangles without area go."""
     low, extent = corners.min(axis=0), float(np.ptp(corners, axis=0).max())
     cells = FINEST

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import OptionError
 from ..lie import pose_stacks
-from .viewer_page import escaped, page_with, viewer_page
+from .viewer_page import escape, page_with, viewer_page
 
 HOST = "127.0.0.1"
 RELOAD = b'{"reload":true}'
@@ -59,10 +59,10 @@ class PageServer(ThreadingHTTPServer):
     def handle_error(self, request, client_address):
         """A browser that goes away is no error."""
 
-    def tell(self, message: dict[str, Any]) -> None:
+    def send(self, message: dict[str, Any]) -> None:
         """Send a message to all pages that listen; the last ones are kept for a page that is busy."""
         with self.changed:
-            self.news.append(escaped(message).encode())
+            self.news.append(escape(message).encode())
             if len(self.news) > 1000:
                 del self.news[:500]
                 self.first += 500
@@ -79,12 +79,12 @@ class PageServer(ThreadingHTTPServer):
         q = pose_stacks.quaternions(motion["rotation"])
         poses = [[*x, *r] for x, r in zip(motion["position"].tolist(), q.tolist())]
         signals = {name: float(x) for name, x in self.simulation.coordinates.items() if np.ndim(x) == 0}
-        self.tell({"time": float(self.simulation.time), "poses": poses, "signals": signals})
+        self.send({"time": float(self.simulation.time), "poses": poses, "signals": signals})
 
     def show(self, data: dict[str, Any]) -> None:
         """Show something else: pages load it at once."""
         self.data = data
-        self.tell(json.loads(RELOAD))
+        self.send(json.loads(RELOAD))
 
     def close(self) -> None:
         """End the server."""
@@ -128,7 +128,7 @@ class Handler(BaseHTTPRequestHandler):
             return self._answer(200, page.encode(), "text/html; charset=utf-8")
         if parts.path == "/data":
             self.server.fetched = self.server.data
-            return self._answer(200, escaped(self.server.data).encode(), "application/json")
+            return self._answer(200, escape(self.server.data).encode(), "application/json")
         if parts.path == "/live":
             return self._stream()
         return self._answer(404, b"torsor: no such page", "text/plain")

@@ -120,11 +120,11 @@ def moments(what, time, times, model):
     if time is not None and times is not None:
         raise OptionError("picture: give `time` or `times`, not both")
     known = what["time"].values
-    asked = [known[-1] if time is None else time] if times is None else list(times)
-    if not asked:
+    instants = [known[-1] if time is None else time] if times is None else list(times)
+    if not instants:
         raise OptionError("picture: times is empty")
     found = []
-    for t in asked:
+    for t in instants:
         t = float(quantity.number(t)) if quantity.number(t) is not None else float("nan")
         if not known[0] - 1e-9 <= t <= known[-1] + 1e-9:
             raise OptionError(
@@ -249,5 +249,5 @@ def limits(panels, size):
     points = [x for faces, _, lines, dots in panels for x in (*faces, *lines, *([dots] if len(dots) else []))]
     every = np.concatenate(points) if points else np.zeros((1, 2))
     low, high = every.min(axis=0), every.max(axis=0)
-    room = max(MARGIN * float((high - low).max()), 0.02 * size)
-    return low - room, high + room
+    margin = max(MARGIN * float((high - low).max()), 0.02 * size)
+    return low - margin, high + margin

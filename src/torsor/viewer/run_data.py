@@ -37,16 +37,16 @@ def _poses(data, size, precision):
     """Poses of all frames, or of a long run in parts, which the page decodes when it needs them."""
     frames = data.sizes["time"]
     if precision == "precise" or frames * data.sizes.get("body", 0) <= LARGE_RUN:
-        return {"poses": _packed(data, size, precision)}
+        return {"poses": _pack(data, size, precision)}
     parts = [(k, min(FRAMES, frames - k)) for k in range(0, frames, FRAMES)]
     chunks = [
-        {"first": first, "frames": n, "poses": _packed(data.isel(time=slice(first, first + n)), size, precision)}
+        {"first": first, "frames": n, "poses": _pack(data.isel(time=slice(first, first + n)), size, precision)}
         for first, n in parts
     ]
     return {"chunks": chunks}
 
 
-def _packed(data, size, precision):
+def _pack(data, size, precision):
     p = np.asarray(data["position"].values, float)
     q = steady_quaternions(np.asarray(data["rotation"].values, float))
     whole = np.isfinite(p).all() and np.isfinite(q).all()

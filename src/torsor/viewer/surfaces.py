@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .meshes import simplified, triangles
+from .meshes import simplify, triangles
 
 ROUND, RINGS = 18, 8  # faces around, and from pole to pole
 MOST_FACES = 1200  # of a mesh in a picture
@@ -19,7 +19,9 @@ def faces_of(shape: dict[str, Any], size: float) -> list[np.ndarray]:
         x, y = s[0] / 2, s[1] / 2
         return [np.array([(-x, -y, 0), (x, -y, 0), (x, y, 0), (-x, y, 0)])]
     if kind in ("sphere", "ellipsoid"):
-        return _rotated(_arc(1.0, -np.pi / 2, np.pi / 2), np.array(s) if kind == "ellipsoid" else np.full(3, s[0]))
+        return _surface_of_revolution(
+            _arc(1.0, -np.pi / 2, np.pi / 2), np.array(s) if kind == "ellipsoid" else np.full(3, s[0])
+        )
     if kind == "mesh":
         return _mesh(shape, size)
     radius, half = s[0], s[1] / 2
@@ -30,7 +32,7 @@ def faces_of(shape: dict[str, Any], size: float) -> list[np.ndarray]:
     else:
         low = [(r, z - half) for r, z in _arc(radius, -np.pi / 2, 0)]
         profile = low + [(r, z + half) for r, z in _arc(radius, 0, np.pi / 2)]
-    return _rotated(profile, np.ones(3))
+    return _surface_of_revolution(profile, np.ones(3))
 
 
 def _box(h):
@@ -43,7 +45,7 @@ def _arc(radius, first, last):
     return [(radius * np.cos(a), radius * np.sin(a)) for a in angles]
 
 
-def _rotated(profile, scale):
+def _surface_of_revolution(profile, scale):
     """The surface of a profile (r, z) that turns about z."""
     angles = np.linspace(0, 2 * np.pi, ROUND + 1)
     rings = [
@@ -61,5 +63,5 @@ def _mesh(shape, size):
         corners, faces = triangles(shape.get("file"), tuple(shape["size"]))
     except (OSError, ValueError, ImportError, AttributeError, KeyError, IndexError, TypeError):
         return _box(np.full(3, 0.025 * size))
-    corners, faces = simplified(corners.astype(float), faces.astype(np.int64), MOST_FACES)
+    corners, faces = simplify(corners.astype(float), faces.astype(np.int64), MOST_FACES)
     return list(corners[faces])

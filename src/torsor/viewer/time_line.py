@@ -6,7 +6,7 @@ A constraint changes between engaged and released only at events. Between two ev
     from its own event at the end: one that opens it was engaged before, one that closes it was released                   (2)
     from its own event at the beginning, where that always leads to the same state                                         (3)
 
-Where none of them tells, the state is that before and after, if these are the same; otherwise the row is marked as unknown.
+Where none of them is known, the state is that before and after, if these are the same; otherwise the row is marked as unknown.
 """
 
 from typing import Any
@@ -57,7 +57,7 @@ def _row(name, watched, multipliers, times, moments, names):
             here.setdefault(float(moment), []).append(verb)
     first, last = np.searchsorted(times, edges, "right"), np.searchsorted(times, edges, "left")
     states: list[bool | None] = []
-    silent = not loaded.any() and (not watched or any(v in FRICTION for v in own))  # never loaded: (1) tells nothing
+    silent = not loaded.any() and (not watched or any(v in FRICTION for v in own))  # never loaded: (1) does not apply
     for k in range(len(edges) - 1):
         inside = loaded[first[k] : last[k + 1]]
         begins = [AFTER[v] for v in here.get(float(edges[k]), ()) if v in AFTER]
@@ -68,10 +68,10 @@ def _row(name, watched, multipliers, times, moments, names):
             states.append(begins[-1] if begins else ends[0])  # (3), (2)
         else:
             states.append(False if len(inside) and not silent else None)  # (1)
-    return _joined(edges, states, silent)
+    return _join_spans(edges, states, silent)
 
 
-def _joined(edges, states, silent):
+def _join_spans(edges, states, silent):
     """Spans of the states between edges. Where one is not known it is that of both neighbours, or else unknown."""
     spans: list[list[float]] = []
     unknown, state = False, silent

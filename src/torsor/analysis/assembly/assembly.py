@@ -301,7 +301,7 @@ def _start_configurations(problem, start, shape, count, fit_problem):
             )
         q = start.q.reshape(-1, n)
     else:
-        requested = StartNames(problem.model, problem.dynamics.system).wanted(start)
+        requested = StartNames(problem.model, problem.dynamics.system).parse(start)
         places = {
             f"{body}.{what}": x for (body, what), x in requested.bodies.items() if what in ("position", "rotation")
         }

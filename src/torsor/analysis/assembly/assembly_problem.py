@@ -180,7 +180,7 @@ class Problem:
         gamma = self._gamma_kernel.over(t, q, v, p)[0] / self.units["constraints"]
         return np.einsum("nij,nj->ni", np.linalg.pinv(G, rcond=ROWS_DEPENDENT_BELOW), gamma) * self.columns
 
-    def wrongly_assembled(self, t, q, p):
+    def is_impostor(self, t, q, p):
         """True where a constraint is satisfied in a position that it does not mean: see `start/impostors.py`."""
         if not self.rows:
             return np.zeros(len(q), bool)

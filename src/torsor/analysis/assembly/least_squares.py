@@ -92,7 +92,7 @@ class FitProblem:
         g, _ = self.problem.constraint_rows(self.t, q, self.p)
         d, _ = self.gaps(q)
         violation = np.maximum(np.abs(g).max(axis=1, initial=0.0), -np.minimum(d, 0.0).min(axis=1, initial=0.0))
-        return np.where(self.problem.wrongly_assembled(self.t, q, self.p), np.inf, violation)
+        return np.where(self.problem.is_impostor(self.t, q, self.p), np.inf, violation)
 
     def restore_constraints(self, q):
         """Configurations on the constraints, by Newton's method with steps of least norm, and the largest residual of g there.

@@ -21,8 +21,8 @@ from ...elements import quantity
 from ...errors import AccuracyWarning, AssemblyError, OptionError, RunError
 from ...formulations.fingerprint import fingerprint
 from ...kernels.derivation_lock import deriving
-from ...look.dataset import at_outputs, labelled
-from ...look.recorded_signals import recorded
+from ...look.dataset import at_outputs, label_variables
+from ...look.recorded_signals import signals_to_record
 from ...model.model import Model
 from ...run.task import warn_of_friction_loads
 from ...scene.scene import scene_attributes
@@ -86,7 +86,7 @@ def kinematics(
         at = None if quasi_static else _path_parameters({}, times)
         motion, start, x, failure = track_targets(model, targets, at, actuators, named, start, parameters, formulation)
         signals = {name: x for name, x in named.items() if name not in targets}
-    path = DrivenPath(model, motion, quasi_static, recorded(model, signals), parameters, formulation)
+    path = DrivenPath(model, motion, quasi_static, signals_to_record(model, signals), parameters, formulation)
     first = path.begin(x, start)
     driven, follower = path.driven, path.follower
     states, counted, reached = follower.follow(*first, x)
@@ -105,7 +105,7 @@ def kinematics(
 
 def _run_attributes(model, parameters, signals):
     """Parameters and model hash, as attributes of the dataset."""
-    model_hash = fingerprint(model, dict(model.signals) | recorded(model, signals))
+    model_hash = fingerprint(model, dict(model.signals) | signals_to_record(model, signals))
     facts = {"options": json.dumps({"parameters": model.values(parameters)}), "model_hash": model_hash}
     return facts | scene_attributes(model, parameters)
 
@@ -279,7 +279,7 @@ def _dataset(driven, t, q, p, x, quasi_static):
     first = places[[name for name, _ in system.layout].index("multiplier")]
     declared = [label for label, _ in system.declared]
     forces = rows[:, [first + declared.index(row) for row in driven.rows]]
-    data = labelled(system, t[:, 0] if not quasi_static else x, system.keep, variables)
+    data = label_variables(system, t[:, 0] if not quasi_static else x, system.keep, variables)
     data["drive_force"] = (
         ("time", "drive"),
         forces,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MODES_SHOWN = 6
 AMPLITUDE_RATIO = 0.12  # largest displacement / size of the mechanism in a picture
-AXES = "xyz"
+AXIS_NAMES = "xyz"
 
 
 def skeleton(model, parameters):
@@ -76,7 +76,7 @@ def _panel(ax, mode, lines, amplitude):
         for points in frames[phase or 0]:
             for a, b in pairwise(points):
                 ax.plot([a[across], b[across]], [a[up], b[up]], style, color=color, lw=2, marker="o", ms=3)
-    ax.set(aspect="equal", xlabel=f"{AXES[across]} [m]", ylabel=f"{AXES[up]} [m]")
+    ax.set(aspect="equal", xlabel=f"{AXIS_NAMES[across]} [m]", ylabel=f"{AXIS_NAMES[up]} [m]")
     ax.set_title(str(mode).split(":")[0], fontsize=9)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...elements import quantity
 from ...errors import OptionError
 from ...kernels.derivation_lock import deriving
-from ...look.dataset import at_outputs, labelled
+from ...look.dataset import at_outputs, label_variables
 from ...model.model import Model
 from ...run.run_results import Trajectory
 from ...start.request import StartNames
@@ -161,7 +161,7 @@ def equilibrium(
 
 def _refuse_other_velocities(mechanism, start, point):
     """OptionError for requested velocities that no drive or moving ground imposes."""
-    requested, outputs = StartNames(mechanism.model, mechanism.system).wanted(start), mechanism.output_values(point)
+    requested, outputs = StartNames(mechanism.model, mechanism.system).parse(start), mechanism.output_values(point)
     rates = dict(zip(mechanism.system.joint_coordinates, outputs["rate"]))
     requested_velocities: dict[str, Any] = {f"{name}.rate": (x, rates[name]) for name, x in requested.rates.items()}
     for (body, what), x in requested.bodies.items():
@@ -198,7 +198,7 @@ def _dataset(balance: Balance):
     outputs = m.results(point, balance.unknown)[None, :]
     one = np.zeros(1)
     trajectory = Trajectory(np.array([point.t]), point.p[None], one, one, outputs, {}, "finished", point.t, 0.0, used)
-    data = labelled(m.system, trajectory.times, used, at_outputs(m.system, outputs, one, one, trajectory))
+    data = label_variables(m.system, trajectory.times, used, at_outputs(m.system, outputs, one, one, trajectory))
     attributes = {"options": json.dumps({"parameters": m.parameters})}  # as results have them
     return data.isel(time=0).assign_attrs(
         model=m.model.name, model_hash=m.system.fingerprint, formulation=m.formulation, **attributes

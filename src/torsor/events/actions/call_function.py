@@ -1,4 +1,4 @@
-"""A function of the user is asked in the middle of a run."""
+"""A function of the user is called in the middle of a run."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -11,7 +11,7 @@ from .tree_schedule import block_offsets
 COORDINATES = ("coordinate", "rate", "coordinate_acceleration")
 REACTIONS = ("reaction_force", "reaction_torque")
 SUMS = ("kinetic_energy", "potential_energy")
-LARGEST = ("position_drift", "velocity_drift")
+DRIFTS = ("position_drift", "velocity_drift")
 
 
 class Gathering:
@@ -33,7 +33,7 @@ class Gathering:
         self.source = np.concatenate([in_part[name] + pair[0] for name, pair in pairs.items()]).astype(int)
         self.target = np.concatenate([in_whole[name] + pair[1] for name, pair in pairs.items()]).astype(int)
         self.sums, self.largest = (
-            np.array([[x[n] for n in names] for x in (in_part, in_whole)]) for names in (SUMS, LARGEST)
+            np.array([[x[n] for n in names] for x in (in_part, in_whole)]) for names in (SUMS, DRIFTS)
         )
 
     def own(self, outputs):

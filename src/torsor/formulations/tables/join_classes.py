@@ -22,7 +22,7 @@ from .recursion_classes import function, pack_dependent_entries, symmetric_3x3
 
 SIX = 6
 PIVOT_WEIGHT_DECREASE = 0.05  # decrease of the weight of a pivot from one row to the next
-BODY = 7  # numbers of M⁻¹ of a body: 1/m, and the upper triangle of J⁻¹
+BODY_NUMBERS = 7  # numbers of M⁻¹ of a body: 1/m, and the upper triangle of J⁻¹
 
 
 def triangle_size(n):
@@ -74,12 +74,12 @@ class JoinClass:
 
         self.kept = [k for end in form.kept for k in columns(end)]
         total = sum(counts)
-        sizes = [BODY if s else triangle_size(n) for s, n in zip(single, counts)] + [0] * (2 - len(counts))
+        sizes = [BODY_NUMBERS if s else triangle_size(n) for s, n in zip(single, counts)] + [0] * (2 - len(counts))
         packed = [ca.SX.sym("D", size) for size in sizes]
         D = ca.diagcat(
             *[inverse_mass_matrix(x) if s else symmetric_matrix(x, n) for s, n, x in zip(single, counts, packed)]
         )
-        masses = [ca.SX.sym("M", BODY if J is not None else 0) for J in rows.G]
+        masses = [ca.SX.sym("M", BODY_NUMBERS if J is not None else 0) for J in rows.G]
         G = ca.SX(self.size, total)
         free = ca.SX.zeros(self.size)  # diagonal of G M⁻¹ Gᵀ for free bodies
         for J, end, mass in zip(rows.G, form.ends, masses):
@@ -209,7 +209,7 @@ def _guarded_ldl(S, free):
 
 def body_acceleration():
     """The function (M⁻¹, r, τ) → v̇ = r + M⁻¹ τ of a body."""
-    mass = ca.SX.sym("M", BODY)
+    mass = ca.SX.sym("M", BODY_NUMBERS)
     r = ca.SX.sym("r", SIX)
     tau = ca.SX.sym("tau", SIX)
     return function("body_acceleration", [mass, r, tau], [r + inverse_mass_matrix(mass) @ tau])
@@ -230,7 +230,7 @@ def free_acceleration(gravity, numbers):
     """
     motion = ca.SX.sym("motion", 18)
     applied = ca.SX.sym("applied", SIX)
-    mass = ca.SX.sym("M", BODY)
+    mass = ca.SX.sym("M", BODY_NUMBERS)
     J = ca.SX.sym("J", numbers)
     w = motion[15:]
     gyroscopic = stack_linear_angular(ca.SX.zeros(3), ca.cross(w, symmetric_3x3(J) @ w))

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...elements.quantity import time
 from .elimination_order import Sort
-from .join_classes import BODY, SIX, body_acceleration, border_acceleration, triangle_size
+from .join_classes import BODY_NUMBERS, SIX, body_acceleration, border_acceleration, triangle_size
 from .recursion_classes import function
 from .system_passes import Passes
 from .tree_schedule import allocate_blocks, block_offsets, constant_rows
@@ -81,7 +81,7 @@ class JoinPasses(Passes):
         number   offset of a number that every rank sends to the others
         Returns offsets of the accelerations of all bodies, of the multipliers of all constraints, and of the ranks' numbers.
         """
-        zeros = s.room(SIX)
+        zeros = s.reserve(SIX)
         s.call([ca.Function("none", [time], [ca.SX.zeros(SIX)])], ["t", "memory"], [0], [[0], [zeros]])
         p = self._allocate(s, np.full(self.n, zeros) if rest is None else rest, right, zeros)
         own = np.arange(self.first_of_trunk)
@@ -112,7 +112,7 @@ class JoinPasses(Passes):
             sizes = np.array([SIX * len(b) for b in self.cut.borders], int)
             own = self.cut.roots >= 0
             p.message = self.cut.message(sizes)
-            p.message.first = s.room(p.message.size)
+            p.message.first = s.reserve(p.message.size)
             p.message.at = p.message.first + p.message.at
             p.message.extra = p.message.first + p.message.extra
             p.border_tau = allocate_blocks(s, sizes)
@@ -176,7 +176,7 @@ class JoinPasses(Passes):
         a = ca.SX.sym("a")
         b = ca.SX.sym("b")
         for other in others:
-            total = s.room(1)
+            total = s.reserve(1)
             both = ca.Function("both", [a, b], [f(a, b)])
             s.call([both], ["memory", "memory", "memory"], [0], [[offset], [other], [total]])
             offset = total
@@ -189,8 +189,8 @@ class JoinPasses(Passes):
         The message is None without ranks. D of the parts is in the memory, because only other reductions need it.
         """
         ends = self.end_motions(self.motion(s))
-        x = ca.SX.sym("M", BODY)
-        mass = allocate_blocks(s, np.full(self.n, BODY))
+        x = ca.SX.sym("M", BODY_NUMBERS)
+        mass = allocate_blocks(s, np.full(self.n, BODY_NUMBERS))
         D = allocate_blocks(s, triangle_size(self.borders))
         copy = ca.Function("own", [x], [x])
         s.call([copy], ["constants", "memory"], np.zeros(self.n, int), [self.inverse_masses, mass])
@@ -199,11 +199,11 @@ class JoinPasses(Passes):
         if self.cut:
             message = self.reduced
             own = self.cut.roots >= 0
-            message.first = s.room(message.size)
+            message.first = s.reserve(message.size)
             shared = message.first + message.at
             D[self.cut.roots[own]] = shared[own]
         parts = self.part_offsets({Sort.BODY: mass, Sort.JOIN: D, Sort.SHARE: shared}, mass[0])
-        bodies = self.system.touched[self.constraint]
+        bodies = self.system.ends_of_constraints[self.constraint]
         masses = self.inverse_masses[np.maximum(bodies, 0)]
         vectors = [*["memory"] * 2, "constants", *["memory"] * 2, *["constants"] * 2, "memory", "memory", "F", "memory"]
         inputs = [*ends[self.constraint].T, self.frames[self.constraint], *parts.T, *masses.T]

@@ -36,14 +36,14 @@ class LoopOutputs:
         system = self.system
         first = system.first_loop
         count = len(system.loops)
-        self.drift = s.room(2 * (count + 1))
+        self.drift = s.reserve(2 * (count + 1))
         s.call([ca.Function("none", [time], [ca.SX.zeros(2)])], ["t", "memory"], [0], [[0], [self.drift]])
-        zeros = s.room(SIX)
+        zeros = s.reserve(SIX)
         classes, kinds = system.rows
         if count:
             index = {id(c): k for k, c in enumerate(system.shown.constraints)}
             position = 3 * np.array([index[id(c)] for c in system.loops])
-            ends = system.touched[first:]
+            ends = system.ends_of_constraints[first:]
             before = np.full(ends.shape, zeros)
             after = np.full(ends.shape, zeros)
             bodies = np.nonzero(ends >= 0)

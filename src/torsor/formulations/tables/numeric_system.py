@@ -139,12 +139,12 @@ class NumericSystem:
         return self.ends.grounds
 
     @property
-    def touched(self):
+    def ends_of_constraints(self):
         """Numbers of both ends of every constraint."""
         return self.ends.constraints
 
     @property
-    def forced(self):
+    def ends_of_forces(self):
         """Numbers of the bodies or grounds between which each force acts; the second is NO_BODY if there is only one."""
         return self.ends.forces
 
@@ -163,16 +163,16 @@ class NumericSystem:
     # links
 
     @cached_property
-    def turned(self):
+    def z_aligned(self):
         """The links in frames whose z is the axis of their joint."""
         return AlignedLinks(self.tree)
 
     @cached_property
     def links(self):
         """Numbers of the links, followed by the axes of their frames in the bodies; the class of each; the links of each class."""
-        axes = pose_stacks.split(self.tree.frames[1])[0] @ self.turned.Q
-        numbers = np.column_stack([self.turned.numbers, clear_rounding(axes.transpose(0, 2, 1).reshape(-1, 9))])
-        return numbers, *group_rows(self.turned.key(), numbers)
+        axes = pose_stacks.split(self.tree.frames[1])[0] @ self.z_aligned.Q
+        numbers = np.column_stack([self.z_aligned.numbers, clear_rounding(axes.transpose(0, 2, 1).reshape(-1, 9))])
+        return numbers, *group_rows(self.z_aligned.key(), numbers)
 
     @cached_property
     def inertias(self):
@@ -220,7 +220,7 @@ class NumericSystem:
     def rows(self):
         """Classes of constraint rows, and the class of each constraint."""
         shapes, own, _ = self.shapes
-        fixed = self.touched < 0
+        fixed = self.ends_of_constraints < 0
         kinds, members = group_rows(np.column_stack([own, fixed]), self.frames)
         classes = []
         for m in members:
@@ -298,7 +298,7 @@ class NumericSystem:
         return link if link is not None and isinstance(self.tree.groups[self.tree.traces[link]], Rn) else None
 
     @cached_property
-    def pushed(self):
+    def links_of_forces(self):
         """Index of the link along whose coordinates each force acts; −1 if it acts between bodies."""
         ends = [parts.ends[0] for parts in self.parts]
         return np.array([self.link_in_rn(end) if isinstance(end, Joint) else -1 for end in ends], int)
@@ -310,7 +310,7 @@ class NumericSystem:
         keys = {id(parts.key): parts.key for parts in self.parts}  # equal keys are often one object
         number_by_id = {k: key_numbers.setdefault(key, len(key_numbers)) for k, key in keys.items()}
         own = np.array([number_by_id[id(parts.key)] for parts in self.parts], int)
-        ends = np.where(self.pushed[:, None] >= 0, NO_BODY, self.forced)
+        ends = np.where(self.links_of_forces[:, None] >= 0, NO_BODY, self.ends_of_forces)
         classes: list = []
         numbers_of_classes: list = []
         kinds = np.zeros(len(self.forces), int)
@@ -331,22 +331,22 @@ class NumericSystem:
     # joins
 
     @cached_property
-    def merged(self):
+    def join_order(self):
         """Joins in the order of elimination."""
-        return joins(self.tree.n, self.touched.tolist(), self._paths())
+        return joins(self.tree.n, self.ends_of_constraints.tolist(), self._paths())
 
     def _paths(self):
         """Paths of the components of the constraints, with groups if the user gives an order of elimination."""
         if not self.model.eliminations:
             return [path_of(c) for c in self.constraints]
         paths, bodies = ComponentPaths(self.model), self.tree.bodies
-        touched = [[bodies[k] for k in ends if k >= 0] for ends in self.touched.tolist()]
+        touched = [[bodies[k] for k in ends if k >= 0] for ends in self.ends_of_constraints.tolist()]
         return [paths.of_constraint(c, some) for c, some in zip(self.constraints, touched)]
 
     @cached_property
     def joins(self):
         """Joins in the order of elimination, their classes, and the class of each."""
-        order = self.merged
+        order = self.join_order
         classes, kinds = self.rows
         dropped = np.zeros(len(kinds), int) if self.dropped is None else self.dropped
         key = np.column_stack([kinds[order.constraint], order.kinds, dropped[order.constraint]])

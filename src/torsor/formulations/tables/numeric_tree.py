@@ -134,7 +134,7 @@ class NumericTree:
         parents[roots] = grounds[[index[id(self.ground(k))] for k in roots.tolist()]]
         return parents @ self.frames[0], bodies @ self.frames[1]
 
-    def measured(self):
+    def size_measures(self):
         """Points, reach and radius of gyration of the bodies, and gravity: the numbers from which scales are computed
         (`scales.measured` for models in symbols). Bodies are in the order of the model."""
         outer, inner = self.frames

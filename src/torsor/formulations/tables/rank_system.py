@@ -90,14 +90,14 @@ class PartSystem(NumericSystem):
         self.whole = whole
         self.shares = shares
 
-        def computed_here(owners):
+        def select_own(owners):
             return np.flatnonzero((owners == rank) | (owners == TRUNK))
 
         own = np.flatnonzero(~shares.known & (shares.bodies == rank))
         self.links_of_whole = np.concatenate([np.flatnonzero(shares.known), own])
         self.tree = NumericTree(whole.model, [whole.tree.branches[k] for k in self.links_of_whole.tolist()])
-        self.rows_of_whole = computed_here(shares.constraints)
-        self.forces_of_whole = computed_here(shares.forces)
+        self.rows_of_whole = select_own(shares.constraints)
+        self.forces_of_whole = select_own(shares.forces)
         self.constraints = [whole.constraints[k] for k in self.rows_of_whole.tolist()]
         self.first_loop = int(np.count_nonzero(self.rows_of_whole < whole.first_loop))
         self.loops = self.constraints[self.first_loop :]
@@ -116,7 +116,7 @@ class PartSystem(NumericSystem):
 
     def _cut(self, rank, count):
         shares = self.shares
-        joins = self.whole.merged
+        joins = self.whole.join_order
         owners = shares.bodies[self.links_of_whole]
         own = Owned(
             owners == rank,
@@ -164,9 +164,9 @@ class PartSystem(NumericSystem):
         return ranks[0] if ranks else 0
 
     @property
-    def merged(self):
+    def join_order(self):
         """The joins of this rank, then those of the trunk."""
-        whole = self.whole.merged
+        whole = self.whole.join_order
         roots = np.array(self.shares.roots, int)
         order = np.concatenate([self.own_joins, np.flatnonzero(self.shares.joins == TRUNK)])
         sorts = whole.sorts[order]

@@ -15,7 +15,7 @@ from ...lie import pose_stacks
 from ..algebra.lie_derivative import rate, split_linear_angular, velocities
 from .recursion_classes import fold_constants
 
-MOTION = 18  # numbers of a motion
+MOTION_SIZE = 18  # numbers of a motion
 
 # ends of the numbers of a connection in its row
 FRAMES_END = 24  # two frames, rotation and position each
@@ -28,7 +28,7 @@ class Moving:
     particle = False
 
     def __init__(self):
-        self.motion = ca.SX.sym("motion", MOTION)
+        self.motion = ca.SX.sym("motion", MOTION_SIZE)
         at = 0
         for name, shape in MOTIONS:
             size = shape[0] * shape[1]

@@ -1,7 +1,7 @@
 """A kernel as a table of calls: the code of one class is called for all its instances, with other offsets into vectors.
 
     s = Schedule("rate", takes={"x": 2 * n}, gives={"xdot": n})
-    rotations = s.room(9 * n)                                     offset of a new block in the kernel's memory
+    rotations = s.reserve(9 * n)                                     offset of a new block in the kernel's memory
     s.call([outward, other], ["x", "memory"], kinds, [offsets in x, offsets in memory])
 
 A class is a CasADi function of a few vectors. A row of the table is one call of a class. It gives the index of the class and the
@@ -121,14 +121,14 @@ class Schedule:
         self.takes = dict(takes)
         self.gives = dict(gives)
         self.passes: list[Pass | Exchange] = []
-        self.rooms = MemoryBlocks()
+        self.memory_plan = MemoryBlocks()
         self._constants = Constants() if constants is None else constants
 
     # description
 
-    def room(self, size):
+    def reserve(self, size):
         """Allocate a block of the kernel's memory and return its offset; its numbers are not initialised."""
-        return self.rooms.allocate(int(size))
+        return self.memory_plan.allocate(int(size))
 
     def keep(self, numbers):
         """Store constants and return their offset."""
@@ -182,7 +182,7 @@ class Schedule:
 
     def _sizes(self):
         """Sizes of all vectors by name."""
-        return {**self.takes, **self.gives, MEMORY: self.rooms.size, CONSTANTS: self._constants.count}
+        return {**self.takes, **self.gives, MEMORY: self.memory_plan.size, CONSTANTS: self._constants.count}
 
     def _validate(self, classes, vectors, columns):
         """Raise an OptionError if a row reads or writes outside of its vectors."""
@@ -210,7 +210,7 @@ class Schedule:
     def _fit(self, vector, offsets, length):
         """True if `length` numbers from each offset on are inside a vector and, in the memory, inside one block."""
         inside = not len(offsets) or (offsets.min() >= 0 and offsets.max() + length <= self._sizes()[vector])
-        return inside and (vector != MEMORY or self.rooms.contain(offsets, length))
+        return inside and (vector != MEMORY or self.memory_plan.contain(offsets, length))
 
     def _validate_offsets(self, f, vector, offsets, length):
         if self._fit(vector, offsets, length):
@@ -229,15 +229,15 @@ class Schedule:
     @property
     def memory(self):
         """Size of the kernel's memory, with storage shared."""
-        return self.rooms.share_storage(self._memory_accesses())[1]
+        return self.memory_plan.share_storage(self._memory_accesses())[1]
 
     def allocate(self):
         """Yield the passes with offsets in a memory in which blocks that are live at different times share storage."""
-        shifts = self.rooms.share_storage(self._memory_accesses())[0]
+        shifts = self.memory_plan.share_storage(self._memory_accesses())[0]
         for one in self.passes:
             columns = one.columns.copy()
             for k in one.memory_columns():
-                columns[k] = self.rooms.shift_offsets(columns[k], shifts)
+                columns[k] = self.memory_plan.shift_offsets(columns[k], shifts)
             yield one._replace(columns=columns)
 
     def _memory_accesses(self):
@@ -248,7 +248,7 @@ class Schedule:
         """What the native code depends on, as text; rows are not part of it."""
         return f"{self.takes.keys()} {self.gives.keys()} {[x.text() for x in self.passes]}"
 
-    def counted(self, operations):
+    def count_operations(self, operations):
         """Number of operations of one call; operations: those of the classes, by pass and kind."""
         return int(sum(x.operation_count(each) for x, each in zip(self.passes, operations)))
 
@@ -284,7 +284,7 @@ class Schedule:
             raise OptionError(f"schedule {self.label!r}: an exchange between ranks has no graph")
         inputs = {name: ca.SX.sym(name, size) for name, size in self.takes.items()}
         cells = {name: ca.vertsplit(x) if x.shape[0] else [] for name, x in inputs.items()}
-        cells |= {name: [ca.SX(0)] * size for name, size in {**self.gives, MEMORY: self.rooms.size}.items()}
+        cells |= {name: [ca.SX(0)] * size for name, size in {**self.gives, MEMORY: self.memory_plan.size}.items()}
         cells[CONSTANTS] = [ca.SX(float(x)) for x in self.constants]
         for one in self.passes:
             for kind, *offsets in one.columns.T.tolist():

@@ -23,7 +23,7 @@ from ...errors import OptionError
 from .elimination_order import Sort
 
 TRUNK = -1
-BODY = 4  # work of a body; that of a join of two bodies is 9
+BODY_WORK = 4  # work of a body; that of a join of two bodies is 9
 FINE = 16  # approximate number of subtrees in a share, so that shares have similar work
 EVERY = 1.1  # growth of the trunk between two evaluations of the partition
 
@@ -87,7 +87,7 @@ class _Tree:
                 found[j].append(part)
         self.gone = np.full(bodies, -1)  # the last join that has a body in the border of a part
         sizes = np.array([sum(form.sizes) for form in joins.forms], int)[joins.kinds]
-        self.own = (1.0 + sizes) ** 2 + BODY * np.count_nonzero(joins.sorts == Sort.BODY, axis=1)
+        self.own = (1.0 + sizes) ** 2 + BODY_WORK * np.count_nonzero(joins.sorts == Sort.BODY, axis=1)
         self.total, self.first = np.zeros(count), np.zeros(count, int)
         for j in range(count):
             self.above[self.below[j]] = j
@@ -104,7 +104,7 @@ def _assignments(tree, count):
     heap = [(-tree.total[j], j) for j in np.flatnonzero(tree.above < 0)]
     heapq.heapify(heap)
     trunk, opened, look = 0.0, 0, 0.0
-    rest = tree.total[tree.above < 0].sum() + BODY * len(tree.alone)
+    rest = tree.total[tree.above < 0].sum() + BODY_WORK * len(tree.alone)
     best: dict = {}
     while True:
         heaviest = -heap[0][0] if heap else 0.0
@@ -112,7 +112,7 @@ def _assignments(tree, count):
         if opened >= look or last:
             look = max(opened + 1, EVERY * opened)
             for way in (_in_order, _by_weight):
-                pieces = [(tree.first[j], -w, j) for w, j in heap] + [(b, BODY, ~b) for b in tree.alone]
+                pieces = [(tree.first[j], -w, j) for w, j in heap] + [(b, BODY_WORK, ~b) for b in tree.alone]
                 loads, found = way(sorted(pieces), count)
                 if way not in best or trunk + max(loads) < best[way][0]:
                     best[way] = trunk + max(loads), found
@@ -169,7 +169,7 @@ def _complete_partition(tree, parents, forces, count, pieces):
     constraints = np.full(tree.joins.constraint.max(initial=-1) + 1, TRUNK)
     constraints[tree.joins.constraint] = of
     work = np.bincount(np.where(of < 0, count, of), tree.own, count + 1)
-    work += np.bincount(np.where(bodies[tree.alone] < 0, count, bodies[tree.alone]), minlength=count + 1) * BODY
+    work += np.bincount(np.where(bodies[tree.alone] < 0, count, bodies[tree.alone]), minlength=count + 1) * BODY_WORK
     return Shares(bodies, known, constraints, acting, of, sorted(roots, key=lambda j: (of[j], j)), work)
 
 

@@ -16,7 +16,7 @@ from .join_classes import SIX
 from .link_classes import LINK, LinkClass, Motions
 from .numeric_system import NO_BODY
 from .recursion_classes import function
-from .row_classes import MOTION
+from .row_classes import MOTION_SIZE
 from .schedule import Constants, Schedule
 from .tree_schedule import allocate_blocks, block_offsets, class_constants, constant_rows
 
@@ -42,7 +42,7 @@ class Passes:
         self.unit = unit
         self.constants = Constants()
         self.numbers, self.kinds, members = system.links
-        self.link_classes = [LinkClass(system.turned.branch(m[0]), self.numbers[m]) for m in members]
+        self.link_classes = [LinkClass(system.z_aligned.branch(m[0]), self.numbers[m]) for m in members]
         self.q, self.v = (block_offsets(self.tree.sizes(what)) for what in ("size", "dimension"))
         self.sizes = system.sizes
         self.row_offsets = block_offsets(self.sizes[system.first_loop :])
@@ -102,7 +102,7 @@ class Passes:
             add_expressions(s, rates, places, "xdot", target)
             return
         owners = self.system.owners_of_states
-        first = s.room(len(states))
+        first = s.reserve(len(states))
         at = first + np.argsort(np.argsort(owners, kind="stable"))  # rates are exchanged in the order of the ranks
         own = np.flatnonzero(owners == self.system.cut.rank)
         add_expressions(s, [rates[k] for k in own.tolist()], places, "memory", at[own])
@@ -144,8 +144,8 @@ class Passes:
         tree = self.tree
         offset = self.layout.q if offset is None else offset
         link = allocate_blocks(s, np.full(self.n, LINK))
-        body = allocate_blocks(s, np.full(self.n, MOTION))
-        grounds = allocate_blocks(s, np.full(len(system.grounds), MOTION))
+        body = allocate_blocks(s, np.full(self.n, MOTION_SIZE))
+        grounds = allocate_blocks(s, np.full(len(system.grounds), MOTION_SIZE))
         roots = allocate_blocks(s, np.full(len(system.grounds), LINK))
         x = ca.SX.sym("x", 3)
         R = ca.SX.sym("R", 9)
@@ -171,7 +171,7 @@ class Passes:
 
     def end_motions(self, motion):
         """Offsets of the motions of both ends of every constraint."""
-        return self.motion_offsets(motion, self.system.touched)
+        return self.motion_offsets(motion, self.system.ends_of_constraints)
 
     # forces
 
@@ -185,7 +185,9 @@ class Passes:
         wrenches = np.full(self.n, zeros)
         functions, kinds, chosen = self._forces(along_joint=False)
         if len(chosen):
-            motions, before, after = self._wrench_offsets(s, self.system.forced[chosen], motion, wrenches, zeros)
+            motions, before, after = self._wrench_offsets(
+                s, self.system.ends_of_forces[chosen], motion, wrenches, zeros
+            )
             total = running_sums(self._own_forces[chosen], sums, allocate_blocks(s, np.full(len(chosen), 2)))
             vectors = ["t", "memory", "memory", "constants", *["memory"] * 7]
             first = np.zeros(len(chosen), int)
@@ -227,14 +229,14 @@ class Passes:
 
         Returns the offset of zeros, offsets of the forces of each link (−1 for none), and of the sums of power and potential.
         """
-        zeros = s.room(SIX)
-        no_power = s.room(2)
+        zeros = s.reserve(SIX)
+        no_power = s.reserve(2)
         zero = ca.Function("none", [time], [ca.SX.zeros(SIX), ca.SX.zeros(2)])
         s.call([zero], ["t", "memory", "memory"], [0], [[0], [zeros], [no_power]])
         forces = np.full(self.n, zeros)
         sums = np.array([no_power, no_power])
         functions, kinds, chosen = self._forces(along_joint=True)
-        links = self.system.pushed[chosen]
+        links = self.system.links_of_forces[chosen]
         if len(chosen):
             size = self.tree.sizes("dimension")[links]
             before, after = running_sums(links, forces, allocate_blocks(s, size))
@@ -253,7 +255,7 @@ class Passes:
             return
         classes, kinds = self.system.rows
         own = self.system.row_of_link[links]
-        motions, before, after = self._wrench_offsets(s, self.system.touched[own], motion, wrenches, zeros)
+        motions, before, after = self._wrench_offsets(s, self.system.ends_of_constraints[own], motion, wrenches, zeros)
         vectors = ["memory", "memory", "constants", *["memory"] * 5]
         offsets = [*motions.T, self.frames[own], along[links], *before.T, *after.T]
         s.call([_joint_wrenches(c) for c in classes], vectors, kinds[own], offsets)
@@ -265,7 +267,7 @@ class Passes:
 
         changes   the accelerations are changes of velocity: without the terms that are quadratic in velocities
         """
-        zeros = s.room(SIX)
+        zeros = s.reserve(SIX)
         s.call([ca.Function("none", [time], [ca.SX.zeros(SIX)])], ["t", "memory"], [0], [[0], [zeros]])
         link = allocate_blocks(s, np.full(self.n, SIX))
         parent = np.where(self.tree.parents >= 0, link[self.tree.parents], zeros)
@@ -284,7 +286,7 @@ class Passes:
         functions = [c.change if changes else c.acceleration for c in self.link_classes]
         s.call(functions, vectors, self.kinds, offsets)
 
-    def adopted(self):
+    def velocities_of_joints(self):
         """The kernel (t, x, V) → w: velocities of the joints from those of all bodies, (ẋ, ω) of each."""
         s = Schedule("adopted", {"t": 1, "x": self.layout.x, "V": SIX * self.n}, {"w": self.layout.v}, self.constants)
         motion = self.motion(s)

@@ -37,7 +37,7 @@ class SystemKernels(JoinPasses):
         offsets = allocate_blocks(s, self.sizes)
         first = self.system.first_loop if loops_only else 0
         if first:
-            zeros = s.room(SIX)
+            zeros = s.reserve(SIX)
             s.call([ca.Function("none", [time], [ca.SX.zeros(SIX)])], ["t", "memory"], [0], [[0], [zeros]])
             offsets[:first] = zeros
         chosen = np.arange(first, len(kinds))
@@ -54,7 +54,7 @@ class SystemKernels(JoinPasses):
         s = Schedule("factor", self.inputs("t", "x", "p"), {"F": self.F}, self.constants)
         count = self.joins.size
         first = self.first_of_trunk
-        smallest = s.room(count + 1)
+        smallest = s.reserve(count + 1)
         s.call([ca.Function("one", [time], [ca.SX(1)])], ["t", "memory"], [0], [[0], [smallest]])
         order = np.array([smallest + np.arange(count), smallest + 1 + np.arange(count)])
         if count:
@@ -120,7 +120,7 @@ class SystemKernels(JoinPasses):
         first = self.system.first_loop
         count = len(kinds) - first
         own = self.cut.own.loops if self.cut else np.zeros(count, bool)
-        sums = [s.room(np.count_nonzero(which) + 1) for which in (~own, own)]
+        sums = [s.reserve(np.count_nonzero(which) + 1) for which in (~own, own)]
         zeros = np.zeros(2, int)
         s.call([ca.Function("zero", [time], [ca.SX(0)])], ["t", "memory"], zeros, [zeros, sums])
         order = np.where(own, sums[1] + np.cumsum(own), sums[0] + np.cumsum(~own)) - 1
@@ -147,7 +147,7 @@ class SystemKernels(JoinPasses):
         right = self.right_hand_side(s, motion, POSITION_RESIDUAL, True)
         square = self._sums_of_squares(s, right)
         changes, _, squares = self.solve(s, right, None, square[1])
-        step = s.room(layout.v)
+        step = s.reserve(layout.v)
         self.joint_accelerations(s, motion, changes, True, "memory", step)
         s.call(steps, ["x", "memory", "y"], self.tree.traces, [self.q, step + self.v, self.q])
         rest = layout.q + np.arange(layout.x - layout.q)
@@ -165,7 +165,7 @@ class SystemKernels(JoinPasses):
         right = self.right_hand_side(s, motion, VELOCITY_RESIDUAL, True)
         square = self._sums_of_squares(s, right)
         changes, _, squares = self.solve(s, right, None, square[1])
-        step = s.room(layout.v)
+        step = s.reserve(layout.v)
         at = layout.q + np.arange(layout.v)
         self.joint_accelerations(s, motion, changes, True, "memory", step)
         call_in_blocks(s, lambda x, u: x - u, ["x", "memory", "y"], [at, step + np.arange(layout.v), at])
@@ -181,7 +181,7 @@ class SystemKernels(JoinPasses):
         s = Schedule("impulse", self.inputs("t", "x", "p", "F") | {"r": rows}, gives, self.constants)
         motion = self.motion(s)
         first = self.system.first_loop
-        zeros = s.room(SIX)
+        zeros = s.reserve(SIX)
         s.call([ca.Function("none", [time], [ca.SX.zeros(SIX)])], ["t", "memory"], [0], [[0], [zeros]])
         offsets = np.full(len(self.sizes), zeros)
         offsets[first:] = allocate_blocks(s, self.sizes[first:])
@@ -200,7 +200,7 @@ class SystemKernels(JoinPasses):
         for offset in (0, layout.v):
             motion = self.motion(s, "e", offset)
             changes, _, _ = self.solve(s, self.right_hand_side(s, motion, VELOCITY_RESIDUAL, True), None)
-            step = s.room(layout.v)
+            step = s.reserve(layout.v)
             at = offset + np.arange(layout.v)
             self.joint_accelerations(s, motion, changes, True, "memory", step)
             call_in_blocks(s, lambda x, u: x - u, ["e", "memory", "k"], [at, step + np.arange(layout.v), at])

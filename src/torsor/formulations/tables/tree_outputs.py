@@ -64,13 +64,13 @@ class Outputs:
         size = sum(size for _, size in parts)
         name, gives = ("outputs", {"row": size}) if into is None else into
         self.schedule = s = Schedule(name, takes, gives, kernels.constants)
-        self.row, first = ("row", 0) if into is None else ("memory", s.room(size))
+        self.row, first = ("row", 0) if into is None else ("memory", s.reserve(size))
         self.offsets = dict(zip([name for name, _ in parts], first + block_offsets([size for _, size in parts])))
         self.gravity = quantity.numbers(self.tree.model.gravity).ravel()
         numbers, _, members = self.system.links
-        self.classes = [self._build_class(self.system.turned.branch(m[0]), numbers[m]) for m in members]
+        self.classes = [self._build_class(self.system.z_aligned.branch(m[0]), numbers[m]) for m in members]
         self.data = kernels.data
-        self.zeros = s.room(WRENCH)
+        self.zeros = s.reserve(WRENCH)
         s.call([ca.Function("none", [time], [ca.SX.zeros(WRENCH)])], ["t", "memory"], [0], [[0], [self.zeros]])
         self.loops = (
             LoopOutputs(kernels, s, self.offsets, self.row) if self.system.loops or self.system.forces else None
@@ -133,12 +133,12 @@ class Outputs:
         tree = self.tree
         self.motion = allocate_blocks(s, np.full(n, sum(MOTION) + sum(JOINT)))
         self.wrench = allocate_blocks(s, np.full(n, WRENCH))
-        self.sums = s.room(2 * (n + 1))
+        self.sums = s.reserve(2 * (n + 1))
         applied = np.full(n, self.zeros) if self.loops is None else self.loops.wrenches
         s.call([ca.Function("none", [time], [ca.SX.zeros(2)])], ["t", "memory"], [0], [[0], [self.sums]])
         counts = np.ones(n, bool) if self.cut is None else self.cut.counted
         before = np.where(counts, self.sums + 2 * (np.cumsum(counts) - 1), self.zeros)
-        after = np.where(counts, before + 2, s.room(2))
+        after = np.where(counts, before + 2, s.reserve(2))
         self.sums += 2 * np.count_nonzero(counts)
         parent = np.where(
             tree.parents >= 0, self.motion[tree.parents], self._ground_motions()[self.system.ground_of_link]
@@ -197,7 +197,7 @@ class Outputs:
         s = self.schedule
         cut = self.cut
         counts = [WRENCH * len(bodies) for bodies in cut.touched]
-        first = s.room(sum(counts))
+        first = s.reserve(sum(counts))
         offsets = iter(first + WRENCH * np.arange(sum(counts) // WRENCH))
         exchanged = [[(k, next(offsets)) for k in bodies] for bodies in cut.touched]
         self._add_wrenches(
@@ -209,7 +209,7 @@ class Outputs:
         total[trunk] = self.wrench[trunk]
         rows = []
         for k, at in (pair for of_rank in exchanged for pair in of_rank):
-            rows.append((total[k], at, s.room(WRENCH)))
+            rows.append((total[k], at, s.reserve(WRENCH)))
             total[k] = rows[-1][-1]
         self._add_wrenches(rows)
         return total

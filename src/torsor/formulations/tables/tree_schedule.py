@@ -85,7 +85,7 @@ class Recursion:
         s = self.schedule
         model = self.tree.model
         root_links = np.flatnonzero(self.tree.parents < 0).tolist()
-        self.zeros = s.room(INERTIA)
+        self.zeros = s.reserve(INERTIA)
         zero = ca.Function("none", [time], [ca.SX.zeros(INERTIA)])
         s.call([zero], ["t", "memory"], [0], [[0], [self.zeros]])
         grounds = {id(ground): ground for ground in map(self.tree.ground, root_links)}
@@ -250,7 +250,7 @@ def constant_rows(constants, rows):
 
 def allocate_blocks(schedule, sizes):
     """Allocate contiguous blocks of memory of the given sizes and return their offsets."""
-    return schedule.room(np.sum(sizes)) + block_offsets(sizes)
+    return schedule.reserve(np.sum(sizes)) + block_offsets(sizes)
 
 
 def block_offsets(sizes):

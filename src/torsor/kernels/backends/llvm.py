@@ -62,7 +62,7 @@ class LLVM(Backend):
         table = Table(self.contract)
         known: dict[str, Emitted] = {}
         emitted = [
-            self._scheduled(f, f"k{i}", table, known) if f.is_a("Schedule") else emit(f, f"k{i}", table, self.part)
+            self._emit_schedule(f, f"k{i}", table, known) if f.is_a("Schedule") else emit(f, f"k{i}", table, self.part)
             for i, f in enumerate(functions)
         ]
         total = sum(_operations(e.instructions) for e in emitted)
@@ -76,7 +76,7 @@ class LLVM(Backend):
         groups = [group for group in groups if group] or [[]]
         return worker.compile_all(groups), [Size(e.work, e.instructions) for e in emitted]
 
-    def _scheduled(self, schedule, symbol, table, known):
+    def _emit_schedule(self, schedule, symbol, table, known):
         """A schedule, with those of its classes that no other one has brought along: `known` holds them by their text."""
         own: list[Emitted] = []
         classes: list[list[Emitted]] = []
@@ -146,13 +146,13 @@ def share_out(definitions, processes):
 def portions(definitions, length):
     """Definitions in portions of about this many characters, in their order."""
     found: list[list] = []
-    room = 0
+    space = 0
     for definition in definitions:
-        if room <= 0:
+        if space <= 0:
             found.append([])
-            room = length
+            space = length
         found[-1].append(definition)
-        room -= len(definition.text)
+        space -= len(definition.text)
     return found
 
 

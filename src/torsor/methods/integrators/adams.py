@@ -73,7 +73,7 @@ def weight(run, j, ahead, t, h):
 
 
 @inlined
-def summed(run, ahead, t, h):
+def sum_rates(run, ahead, t, h):
     """u(h) of the polynomial through four rates: (1)."""
     u, K = run.scratch.u, run.scratch.K
     for m in range(u.size):
@@ -100,9 +100,9 @@ def adams(address, structure, t, h):
     for j in range(1, PAST):
         call.local(k, s, x, past.xs[j], s.u)
         call.differential(k, s, s.u, past.rates[j], s.K[j])  # (2)
-    summed(run, False, t, h)
+    sum_rates(run, False, t, h)
     stage(run, k, t + h, x, s.u, x1, s.K[PAST])
-    summed(run, True, t, h)
+    sum_rates(run, True, t, h)
     call.advance(k, s, x, s.u, x1)
     state.evaluations += 2
     return ACCEPTED

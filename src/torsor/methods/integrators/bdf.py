@@ -5,14 +5,14 @@ With the motion since the present state as u(τ), x(t + τ) = x · exp(u(τ)), e
     uⱼ = log(x⁻¹ xⱼ),   P(τⱼ) = uⱼ  for j < q,   P(h) = u,      Ṗ(h) = k(u) = dexp⁻¹(u) ẋ                   (1)
 
 for steps of any lengths: its weights follow from the times. The polynomial through q + 1 earlier states predicts u. What it is off
-by tells the error, and divided differences of one order less and one more tell what the error would have been with those:
+by estimates the error, and divided differences of one order less and one more estimate the error with those:
 
     e_q = Δ_q Π_{j<q} (1 − θⱼ) · s_{q−1}/s_q,    s_q = Σ_{j≤q} 1/(1 − θⱼ),    θⱼ = τⱼ/h                       (2)
 
 with the divided difference Δ_q over u, u₀, …, u_q. One step is off by e_q/s_{q−1}; k has the weight h/s_{q−1} in (1), so that
 errors add up to s_{q−1} times as much.
 
-Within a step u is P, told by its values at fifths of the step: the extension of the method, as exact as its result.
+Within a step u is P, given by its values at fifths of the step: the extension of the method, as exact as its result.
 
 Steps of Radau IIA give the first states, at the start and after every jump. States that are turned by more than a quarter of a turn
 against the present one are left out. [hairer1993], sec. III.5 and III.7; [hairer1996], sec. V.2.
@@ -23,9 +23,9 @@ import numpy as np
 from ...kernels import call
 from ...kernels.compiled import compiled, entry, inlined, reference
 from ...registry import register
-from ..error_control import measured
+from ..error_control import measure
 from ..history import remember
-from ..implicit_step import forget_after_jump, solved_stage
+from ..implicit_step import forget_after_jump, solve_stage
 from ..integrator import Integrator
 from ..run_records import Run
 from ..status_codes import ACCEPTED, NOT_SOLVED
@@ -53,7 +53,7 @@ GROWTH = 3.0  # factor by which a step may be longer than equal ones before
 FAILURES = 6  # steps of several states that are refused, at least,
 REFUSED = 0.25  # and their share, from which Radau's are taken:
 HELPS, MOST_HELPS = 6, 96  # so many, at first and at most
-LASTS = 60  # attempts after which refused ones are counted anew
+LASTS = 60  # attempts after which refused ones are counted from zero
 CLOCK = 1e-15  # of the time: how well it is known how far earlier states lie back, and what errors (2) make of that
 
 
@@ -124,7 +124,7 @@ def points(run, k, x):
 
 
 @compiled
-def predicted(run, q, t, h):
+def predict(run, q, t, h):
     """The guess of u by the polynomial through earlier states, in u; and what (1) says of u = b + g k(u) besides: b in e, and g."""
     s, last, end = run.scratch, min(q, run.past.kept - 1), slope_at_end(run, q - 1, t, h)
     for m in range(s.u.size):
@@ -154,7 +154,7 @@ def error_with(run, q, t, h, e):
 @compiled
 def longer(run, q, h, x, e):
     """The factor by which a step of order q with this error could be longer."""
-    return (max(measured(run, h, x, e), 1e-30) / run.plan.tolerance) ** (-1.0 / (q + 1))
+    return (max(measure(run, h, x, e), 1e-30) / run.plan.tolerance) ** (-1.0 / (q + 1))
 
 
 @compiled
@@ -172,7 +172,7 @@ def equal_steps(run, q, t, h):
 @compiled
 def choose_order(run, q, t, h, x):
     """The order of the next step, one more or less where that allows a longer one, and by how much. Order and length change
-    after as many equal steps as the order has, or where the error is too large: what a change excites has to settle first."""
+    after as many equal steps as the order has, or where the error is too large: what a change excites has to decay first."""
     past, method, s = run.past, run.method, run.scratch
     same, equal = longer(run, q, h, x, s.e), equal_steps(run, q, t, h)
     past.next, best = q, BETTER * same
@@ -213,7 +213,7 @@ def within(run, q, t, h):
 
 
 @compiled
-def blurred(run, t, h, x):
+def states_coincide(run, t, h, x):
     """Whether states lie so close together, as after a force that jumps, that what moves within the rounding of the time would
     pass for an error, however short the step is."""
     past, s, tolerance = run.past, run.scratch, run.plan.tolerance
@@ -221,7 +221,7 @@ def blurred(run, t, h, x):
         return False
     for m in range(s.u.size):
         s.left[m] = CLOCK * t * s.K[0, m]
-    return measured(run, h, x, s.left) > tolerance
+    return measure(run, h, x, s.left) > tolerance
 
 
 @compiled
@@ -250,7 +250,7 @@ def order_of(run, advanced, t, h, x):
     past = run.past
     if run.plan.adaptive == 0:
         return FIXED if past.kept >= FIXED else 0
-    if past.kept < START or blurred(run, t, h, x):
+    if past.kept < START or states_coincide(run, t, h, x):
         past.order, past.next, past.held = 0, START - 1, 0
         return 0
     if struggles(run, advanced):
@@ -266,12 +266,12 @@ def order_of(run, advanced, t, h, x):
 
 
 @inlined
-def differentiated(run, structure, q, t, h):
+def bdf_step(run, structure, q, t, h):
     """A step of order q. Returns whether its equations were solved."""
     k, s, state = run.kernels[structure], run.scratch, run.state
     x, x1 = state.xs[state.at], state.xs[(state.at + 1) % 3]
-    g = predicted(run, q, t, h)
-    if not solved_stage(run, structure, t + h, h, x, x1, 1.0, s.e, g):
+    g = predict(run, q, t, h)
+    if not solve_stage(run, structure, t + h, h, x, x1, 1.0, s.e, g):
         return False
     within(run, q, t, h)
     if run.plan.adaptive == 1:
@@ -298,7 +298,7 @@ def bdf(address, structure, t, h):
     points(run, k, state.xs[state.at])
     q = order_of(run, advanced, t, h, state.xs[state.at])
     if q > 0:
-        if not differentiated(run, structure, q, t, h):
+        if not bdf_step(run, structure, q, t, h):
             return NOT_SOLVED
         end_at(run, t + h)
         return ACCEPTED

@@ -13,7 +13,7 @@ import numpy as np
 from ...kernels import call
 from ...kernels.compiled import entry, reference
 from ...registry import register
-from ..explicit_step import combined
+from ..explicit_step import combine
 from ..integrator import Integrator
 from ..run_records import Run
 from ..status_codes import ACCEPTED
@@ -108,7 +108,7 @@ def product(address, structure, t, h):
     for i in range(1, stages + 1):
         y, free, next = x, x1, other
         for row in range(method.first[i], method.first[i + 1]):
-            combined(h, method.A[row], i, s.K, s.u)
+            combine(h, method.A[row], i, s.K, s.u)
             call.retract(k, s, y, s.u, free)
             y, free, next = free, next, free
         if i < stages:

@@ -114,8 +114,8 @@ class StabilisedGeneralizedAlpha(GeneralizedAlpha):
 
 
 @compiled
-def remembered(run, k, t, h):
-    """ẋ, and a, v̇ and s, at the present state, in the first two rows of the memory: as the last step left them, or anew."""
+def recall(run, k, t, h):
+    """ẋ, and a, v̇ and s, at the present state, in the first two rows of the memory: from the last step, or computed again."""
     past, state, s = run.past, run.state, run.scratch
     n = run.plan.velocities
     while past.kept > 0 and past.times[0] > t + SAME * h:  # the run has gone back
@@ -142,7 +142,7 @@ def remembered(run, k, t, h):
 
 
 @compiled
-def predicted(run, h, x):
+def predict(run, h, x):
     """What Δ and v₁ are in w: (1), (2), and z₁ in ż₁: (3). A guess of w and z₁ in d."""
     s, method, past, n = run.scratch, numbers_at(run.method.numbers), run.past, run.plan.velocities
     share = (1.0 - method.alpha_f) / (1.0 - method.alpha_m)
@@ -167,7 +167,7 @@ def predicted(run, h, x):
 
 
 @compiled
-def corrected(run, h, x):
+def correct(run, h, x):
     """Add a correction to accelerations, states and multipliers. Returns its way over the size of the model, or the change of a
     state over its size where that is larger."""
     s, plan, worst, n = run.scratch, run.plan, 0.0, run.plan.velocities
@@ -195,7 +195,7 @@ def rounding_of_terms(run, h):
 
 
 @compiled
-def solved(run, k, t, h, x):
+def solve(run, k, t, h, x):
     """w, states and multipliers in d, by Newton's method with the slope at its first guess; the scratch has efforts at the end.
     Returns whether it converged."""
     s, state, last = run.scratch, run.state, np.inf
@@ -204,7 +204,7 @@ def solved(run, k, t, h, x):
     for _ in range(ITERATIONS):
         call.newton_step(k, s, s.h, x, state.p, s.lam, s.known, s.d, s.L, s.dd, s.way)
         state.evaluations += 1
-        size = corrected(run, h, x)
+        size = correct(run, h, x)
         state.unsolved = size
         if not size < np.inf:
             return False
@@ -220,7 +220,7 @@ def solved(run, k, t, h, x):
 
 
 @compiled
-def arrived(run, k, t, h, x, x1, spare):
+def evaluate_arrival(run, k, t, h, x, x1, spare):
     """The state of the solution, and ẋ there in the last row of K. Returns by how much it has changed."""
     s, state, plan = run.scratch, run.state, run.plan
     first, n = plan.configuration, plan.velocities
@@ -267,11 +267,11 @@ def step(run, k, t, h, x, x1, spare):
     copy(run.past.rates[0], s.K[0])
     if depends_on_reactions(k):
         rate(run, k, t, x, state.p, s.K[1])  # efforts of the start, as a guess
-    predicted(run, h, x)
+    predict(run, h, x)
     for _ in range(ITERATIONS):
-        if not solved(run, k, t, h, x):
+        if not solve(run, k, t, h, x):
             return False
-        size = arrived(run, k, t, h, x, x1, spare)
+        size = evaluate_arrival(run, k, t, h, x, x1, spare)
         terms = rounding_of_terms(run, h)
         enough = size <= max(ENOUGH, 100.0 * terms) and size > SHRINKS * last
         if not depends_on_reactions(k) or size <= max(SOLVED, terms) or enough:
@@ -286,7 +286,7 @@ def generalized_alpha(address, structure, t, h):
     run = at(address)
     k, s, state = run.kernels[structure], run.scratch, run.state
     x, x1, spare = state.xs[state.at], state.xs[(state.at + 1) % 3], state.xs[(state.at + 2) % 3]
-    remembered(run, k, t, h)
+    recall(run, k, t, h)
     found = step(run, k, t, h, x, x1, spare)
     if not found and state_is_worst(run):  # its rate may be rounding
         relearn_states(run, k, t, h, x, x1)

@@ -11,7 +11,7 @@ part of the motion.
 from ...kernels import call
 from ...kernels.compiled import entry, reference
 from ...registry import register
-from ..implicit_step import forget_after_jump, solved_stage
+from ..implicit_step import forget_after_jump, solve_stage
 from ..integrator import Integrator
 from ..run_records import Run
 from ..status_codes import ACCEPTED, NOT_SOLVED
@@ -50,7 +50,7 @@ def implicit_midpoint(address, structure, t, h):
     first_rate(run, k, t)
     for m in range(s.u.size):
         s.u[m], s.e[m] = h * s.K[0, m], 0.0
-    if not solved_stage(run, structure, t + 0.5 * h, h, x, x1, 0.5, s.e, h):
+    if not solve_stage(run, structure, t + 0.5 * h, h, x, x1, 0.5, s.e, h):
         return NOT_SOLVED
     run.past.kept = 1
     call.advance(k, s, x, s.u, x1)

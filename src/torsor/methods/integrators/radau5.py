@@ -149,12 +149,12 @@ def correction(run, structure, h):
 
 
 @compiled
-def iterated(run, structure, t, h, x, x1, renew):
+def iterate(run, structure, t, h, x, x1, renew):
     """Newton's method from the stages that are guessed, with the factors that there are; renew: with a slope at the present stages
     where corrections hardly shrink. Returns whether it converged."""
     k, s, found = run.kernels[structure], run.scratch, GOES_ON
     closely = min(CLOSELY, np.sqrt(run.plan.tolerance))  # its error is small: that of the solution must not add to it
-    run.equations.settled = 0
+    run.equations.found_motion = 0
     for turn in range(ITERATIONS if run.plan.adaptive == 0 else FEW):
         if renew and shrinks_slowly(run, turn):
             evaluate_slope(run, k, t + C[1] * h, x, s.ways[1])
@@ -171,7 +171,7 @@ def iterated(run, structure, t, h, x, x1, renew):
 
 
 @compiled
-def solved(run, structure, t, h, x, x1):
+def solve_stages(run, structure, t, h, x, x1):
     """The stages of (1), first with the slope that is kept, then with a fresh one, then, where steps are fixed, with one of every
     iterate. Returns whether they were found."""
     past, s = run.past, run.scratch
@@ -179,7 +179,7 @@ def solved(run, structure, t, h, x, x1):
         guess(run, t, h)
         if trial > 0:  # in the midst of the step as it is guessed
             evaluate_slope(run, run.kernels[structure], t + C[1] * h, x, s.ways[1])
-        if factors_for(run, structure, GAMMA / h, RATIO) and iterated(run, structure, t, h, x, x1, trial == 2):
+        if factors_for(run, structure, GAMMA / h, RATIO) and iterate(run, structure, t, h, x, x1, trial == 2):
             past.began, past.span = t, h
             for i in range(3):
                 copy(s.ways[i], past.ways[i])
@@ -214,7 +214,7 @@ def radau(run, structure, t, h):
     state.evaluations += 1 if state.rated == 0 else 0
     first_rate(run, k, t)
     first = past.span == 0.0
-    if not solved(run, structure, t, h, x, x1):
+    if not solve_stages(run, structure, t, h, x, x1):
         return False
     if run.plan.adaptive == 1:
         estimate(run, structure, t, h, x, x1, first)

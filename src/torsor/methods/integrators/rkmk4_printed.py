@@ -10,7 +10,7 @@ rotation changes its axis. With kᵢ in (2) it is `rkmk4`, of order 4.
 from ...kernels import call
 from ...kernels.compiled import entry, reference
 from ...registry import register
-from ..explicit_step import combined
+from ..explicit_step import combine
 from ..integrator import Integrator
 from ..run_records import Run
 from ..status_codes import ACCEPTED
@@ -26,7 +26,7 @@ class RKMK4Printed(Integrator):
     axis of rotation moves. For comparison with [zenzerovic2012], sec. 3.3.3, step 7."""
 
     order = 2
-    loop = (__name__, "printed")
+    loop = (__name__, "printed_step")
 
     @classmethod
     def tables(cls):
@@ -39,7 +39,7 @@ class RKMK4Printed(Integrator):
 
 
 @entry("int64", "int64", "float64", "float64")
-def printed(address, structure, t, h):
+def printed_step(address, structure, t, h):
     """A step of length h."""
     run = at(address)
     k, s, method, state = run.kernels[structure], run.scratch, run.method, run.state
@@ -47,13 +47,13 @@ def printed(address, structure, t, h):
     first_rate(run, k, t)
     copy(K[0], K[stages])
     for i in range(1, stages):
-        combined(h, method.A[i], i, K, u)
+        combine(h, method.A[i], i, K, u)
         s.t[0] = t + method.c[i] * h
         call.retract(k, s, x, u, x1)
         call.factor(k, s, x1, state.p, s.F)
         call.rate(k, s, x1, state.p, s.F, run.plan.gains, K[stages + i], s.lam)
         call.differential(k, s, u, K[stages + i], K[i])  # (1)
-    combined(h, method.b, stages, K[stages:], u)  # (2)
+    combine(h, method.b, stages, K[stages:], u)  # (2)
     call.advance(k, s, x, u, x1)
     state.evaluations += stages
     return ACCEPTED

@@ -29,7 +29,7 @@ from ..trapezoidal_states import (
 from ..vector_functions import copy, either, rate
 
 at = reference(Run)
-ROUNDING = 1e-20  # a correction over the largest velocity of its kind: no rounding is as small
+CORRECTION_ZERO = 1e-20  # a correction over the largest velocity of its kind: no rounding is as small
 ENOUGH = 1e-9  # way of a correction over the size of the model, that no longer shrinks: rounding of large terms
 ITERATIONS = 30
 SHRINKS = 0.3  # factor by which corrections shrink, at least, before rounding stops them
@@ -81,7 +81,7 @@ class Variational6(Composition):
 
 
 @compiled
-def corrected(run, rows, h):
+def correct(run, rows, h):
     """Add a correction to the mean velocities and impulses. Returns how large it is, over the largest velocity of its kind, and
     its way over the size of the model."""
     s, plan = run.scratch, run.plan
@@ -109,13 +109,13 @@ def leapt(run, k, t, h, x):
     for _ in range(ITERATIONS):
         call.leap(k, s, s.h, x, state.p, s.lam, s.d, s.L, s.dd)
         state.evaluations += 1
-        size, way = corrected(run, k.rows, h)
+        size, way = correct(run, k.rows, h)
         state.unsolved = way
         if not way < np.inf:
             return False
-        if size <= ROUNDING or (way <= ENOUGH and size > SHRINKS * last):
+        if size <= CORRECTION_ZERO or (way <= ENOUGH and size > SHRINKS * last):
             return True
-        if last < np.inf and size * (size / last) <= ROUNDING:
+        if last < np.inf and size * (size / last) <= CORRECTION_ZERO:
             return True
         if size > SHRINKS * last:
             call.leap_factor(k, s, s.h, x, state.p, s.lam, s.d, s.L)
@@ -124,7 +124,7 @@ def leapt(run, k, t, h, x):
 
 
 @compiled
-def landed(run, k, t, h, x, x1, before, after):
+def land(run, k, t, h, x, x1, before, after):
     """Velocities, work and states on arrival. x1 has the configuration there, `before` is ẋ at the start; ẋ on arrival is left in
     `after`. Returns whether that converged."""
     s, state, first, last = run.scratch, run.state, run.plan.configuration, np.inf
@@ -143,7 +143,7 @@ def landed(run, k, t, h, x, x1, before, after):
         size = evaluate_end(run, k, t + h, h, x, x1, before, after)
         if states_of(run) > 0:
             size = max(size, correct_states(run, h, x, x1, before, after))
-        if not iterates or size <= ROUNDING or (size <= ENOUGH and size > SHRINKS * last):
+        if not iterates or size <= CORRECTION_ZERO or (size <= ENOUGH and size > SHRINKS * last):
             return size < np.inf
         slow = states_of(run) > 0 and size > SHRINKS * last
         state.unsolved, last = size, size
@@ -165,7 +165,7 @@ def step(run, k, t, h, x, x1, before, after):
     for m in range(s.u.size):
         s.u[m] = h * s.d[m] if m < n else 0.0
     call.advance(k, s, x, s.u, x1)
-    return landed(run, k, t, h, x, x1, before, after)
+    return land(run, k, t, h, x, x1, before, after)
 
 
 @compiled

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from ...formulations.algebra.factorisation import OWN_METRIC
-from ...registry import configured
+from ...registry import parse_key
 from ...source_files import class_digest
 
 AS_POSITIONS: Any = None  # a threshold of velocities that is not given
@@ -57,7 +57,7 @@ def projection_of(given):
     """A projection from its key, its key with options, or itself."""
     if isinstance(given, Projection):
         return given
-    cls, options = configured("projection", given)
+    cls, options = parse_key("projection", given)
     for name in set(options) & {"positions", "velocities"}:  # names of coordinates, joined by +
         options[name] = tuple(part.strip() for part in str(options[name]).split("+"))
     return cls(**options)

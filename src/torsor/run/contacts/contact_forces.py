@@ -21,7 +21,7 @@ from ...methods.status_codes import RUNNING
 from ...prepare.event_codes import LOADS_CHANGED, NEEDS_CONTACT_KERNEL
 from ...prepare.event_records import REACTION, VALUE
 from ..events.event_tolerances import near
-from .impact_friction import solved
+from .impact_friction import solve_small
 from .impulses import place_of
 from .redundant_impacts import wants_contacts, without_units
 
@@ -49,7 +49,7 @@ def redundant_contacts(run, i, p):
 
 
 @compiled
-def to_be_decided(run, p, phi):
+def needs_decision(run, p, phi):
     """True if a closed contact pulls, or its force has just vanished, or it bears no load and might."""
     events = run.events
     for contact in run.program.onesided:
@@ -109,7 +109,7 @@ def _solve(run, size):
         for c in range(size):
             M[r, c] = met.A[met.order[c] * n + a]
         M[r, r] += met.soft[a]
-    if not solved(M, size):
+    if not solve_small(M, size):
         return False
     for r in range(size):
         met.lam1[met.order[r]] = M[r, size]
@@ -127,7 +127,7 @@ def _beyond(run, a, size):
         for c in range(size):
             M[r, c] = met.A[met.order[c] * n + met.order[r]]
         M[r, r] += met.soft[met.order[r]]
-    if size > 0 and not solved(M, size):
+    if size > 0 and not solve_small(M, size):
         return 0.0
     left = own
     for r in range(size):
@@ -177,7 +177,7 @@ def pushing_forces(run, largest):
 
     largest   force of all, by which accelerations are compared
 
-    Returns whether a solution was found. met.state tells what each row is, met.soft how compliant: of all forces the least are
+    Returns whether a solution was found. met.state is the state of each row, met.soft how compliant: of all forces the least are
     found where contacts are.
     """
     met, size = run.meeting, 0
@@ -261,7 +261,7 @@ def decide_redundant(run, i, x, p, phi):
     contacts open exactly their lifts are due afterwards.
     """
     events, met, program, s = run.events, run.meeting, run.program, run.scratch
-    if not to_be_decided(run, p, phi):
+    if not needs_decision(run, p, phi):
         return RUNNING
     if wants_contacts(run, i):
         return NEEDS_CONTACT_KERNEL

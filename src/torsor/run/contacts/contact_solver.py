@@ -39,7 +39,7 @@ def _touches(run, contact, t):
     events, phi = run.events, run.trial.phi
     for m in range(events.due.size):
         watch = run.program.events[m]
-        if watch.approach < 0 or watch.settles == 0 or events.enabled[m] == 0:
+        if watch.approach < 0 or watch.undecided_near_zero == 0 or events.enabled[m] == 0:
             continue
         for k in range(watch.ops, watch.ops_end):
             op = run.program.ops[k]
@@ -198,7 +198,7 @@ def _replace_structure(run, t, energy):
     status = velocities(run, t)
     if status != RUNNING:
         return status
-    run.events.settled = t
+    run.events.rebounds_end = t
     become(run, i, energy_of(run, i, t, trial.x, trial.p) - energy)
     return RUNNING
 

@@ -14,7 +14,7 @@ from .impulses import answer, place_of
 
 
 @compiled
-def solved(A, n):
+def solve_small(A, n):
     """x with A x = b for the first n rows of (A, b), in the last column; False where A is singular."""
     for k in range(n):
         best = k
@@ -70,7 +70,7 @@ def sliding_impulses(run, i, rough):
         trial.unit[sliding[b].row] = 0.0
         for a in range(n):
             matrix[a, b] = trial.impulse[sliding[a].row] + normal(run, a)
-    if solved(matrix, n):
+    if solve_small(matrix, n):
         for a in range(n):
             trial.r[sliding[a].row] = matrix[a, n]
     answer(run, i, trial.r)
@@ -97,7 +97,7 @@ def ways(run, i, tiny):
 
 
 @compiled
-def changed(run, i, k, tiny, rough):
+def revise_contact(run, i, k, tiny, rough):
     """Whether one contact slides or sticks otherwise than was taken for granted; then it is noted."""
     trial, rub, f, psi = run.trial, run.rub, run.program.frictions[k], run.scratch.psi
     host = place_of(run, i, f.host_row, run.trial.p)
@@ -122,7 +122,7 @@ def changed(run, i, k, tiny, rough):
 
 
 @compiled
-def rubbed(run, i, tiny, rough):
+def impose_sliding(run, i, tiny, rough):
     """Residuals trial.r of a structure in which contacts stick, changed so that those slide that do: (1).
 
     What slides goes on sliding until that would turn it back; what sticks slides where the impulse is too large. `rough` is
@@ -135,6 +135,6 @@ def rubbed(run, i, tiny, rough):
         sliding_impulses(run, i, rough)
         other = False
         for k in range(count):
-            other = changed(run, i, k, tiny, rough) or other
+            other = revise_contact(run, i, k, tiny, rough) or other
         if not other:
             return

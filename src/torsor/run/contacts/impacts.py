@@ -13,7 +13,7 @@ import numpy as np
 
 from ...kernels.compiled import compiled
 from ...methods.vector_functions import copy
-from .impact_friction import rubbed
+from .impact_friction import impose_sliding
 from .impulses import answer, place_of, push, unit_of
 
 APART = (
@@ -45,7 +45,7 @@ def members(run, i, tiny):
 def groups(run, i, tiny):
     """Which rows act on each other in an impact: their group is the same. Returns the number of groups.
 
-    Contacts are told apart by whether an impulse at one asks for an impulse at the other.
+    Contacts belong to one group if an impulse at one requires an impulse at the other.
     """
     trial, group, own, rows = run.trial, run.rub.group, run.rub.own, run.kernels[i].rows
     if members(run, i, tiny) < 2:
@@ -107,7 +107,7 @@ def gains(run, rows, group, r, impulse):
 
 
 @compiled
-def reduced(run, rows, g):
+def reduce_friction(run, rows, g):
     """Friction of one group reduced to what leaves the energy: Λ₀ + x (Λ − Λ₀) with Λ₀ without friction. Returns whether
     energy would still be created."""
     trial, rub = run.trial, run.rub
@@ -144,7 +144,7 @@ def impact(run, i, tiny):
         trial.impulses[m] = 0.0
     copy(trial.r, trial.r1)
     count = groups(run, i, tiny)
-    rubbed(run, i, tiny, 1.0)
+    impose_sliding(run, i, tiny, 1.0)
     for m in range(rows):
         rub.rubbed[m], rub.rubbing[m], rub.creating[m] = trial.r[m], trial.impulse[m], 0
     creates = False
@@ -153,9 +153,9 @@ def impact(run, i, tiny):
         creates = creates or work > 1e-12 * size
     if creates:
         copy(trial.r1, trial.r)
-        rubbed(run, i, tiny, 0.0)
+        impose_sliding(run, i, tiny, 0.0)
         for g in range(count):
-            still = reduced(run, rows, g) or still
+            still = reduce_friction(run, rows, g) or still
     for m in range(rows):
         trial.r[m] = rub.rubbed[m]
     push(run, i)

@@ -12,14 +12,14 @@ from ...kernels.compiled import compiled, inlined
 from ...methods.vector_functions import copy
 from ...prepare.event_codes import RELEASE, STRIKE
 from ...prepare.event_records import LAST_SAMPLE, RATE, VALUE
-from ..events.event_tolerances import NEAR, enabled, near, rounded_rate
+from ..events.event_tolerances import NEAR, is_watched, near, rounded_rate
 
-WIDE = 1e-6  # gap over its unit, above which a contact is open without doubt
+WIDE = 1e-6  # gap over its unit, above which a contact is certainly open
 DEEP = 1e-9  # negative gap over its unit, beyond which the step is repeated with a shorter one
 
 
 @compiled
-def opened_again(run, m):
+def find_reopening(run, m):
     """The event that has opened the constraint which event m strikes at this instant, and not for the first time; -1: none."""
     events, ops = run.program.events, run.program.ops
     for e in range(events.size):
@@ -37,8 +37,8 @@ def mark_parting(run):
     """Mark the events of contacts that open, close and open again at this instant: they have opened once."""
     for m in range(run.events.due.size):
         watch = run.program.events[m]
-        if watch.approach >= 0 and watch.settles == 1 and enabled(run, m, run.state.p):
-            e = opened_again(run, m)
+        if watch.approach >= 0 and watch.undecided_near_zero == 1 and is_watched(run, m, run.state.p):
+            e = find_reopening(run, m)
             if e >= 0:
                 run.events.parting[m] = 1
                 log_once(run, e, m)

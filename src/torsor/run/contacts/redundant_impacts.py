@@ -1,4 +1,4 @@
-"""Impacts in which more contacts take part than the motion tells apart: a block that lands on all its corners.
+"""Impacts in which more contacts take part than the motion distinguishes: a block that lands on all its corners.
 
 Their impulses are not unique, the velocities after the impact are. All rows of contacts and of their friction are looked at,
 independent or not, with A = G M⁻¹ Gᵀ as all that holds anyway leaves it:
@@ -90,7 +90,7 @@ def _work(met):
 
 @compiled
 def wants_contacts(run, i):
-    """True if the kernel of contacts of structure i is not there yet; then it is asked for."""
+    """True if the kernel of contacts of structure i is not there yet; then it is requested."""
     run.events.contacts_of = i
     return run.kernels[i].meeting == 0
 
@@ -161,7 +161,7 @@ def _slides(run, tiny):
 
 
 @compiled
-def _lessened(run, work):
+def _reduce_restitution(run, work):
     """As much restitution as leaves the energy: Λ₀ + x (Λ − Λ₀), Λ₀ without."""
     met = run.meeting
     copy(met.lam, met.lam1)
@@ -209,7 +209,7 @@ def meet(run, i, tiny):
         _solve(run, 1.0)
     work, size = _work(met)
     if work > 1e-12 * size:
-        _lessened(run, work)
+        _reduce_restitution(run, work)
     for m in range(nv):
         trial.x[first + m] = trial.before[first + m]
         for k in range(met.lam.size):

@@ -23,7 +23,7 @@ import numpy as np
 from ...kernels import call
 from ...kernels.compiled import compiled
 from ...prepare.event_records import RATE
-from ..events.event_tolerances import enabled
+from ..events.event_tolerances import is_watched
 
 SMALL = 0.3  # r₁ over the largest sliding speed
 FIRST = 10  # steps after which r₁ is reached, where sliding begins
@@ -43,7 +43,7 @@ def limit_step(run, i):
         call.slots(run.kernels[i], s, state.xs[state.at], state.p, s.xdot, s.lam, later)
     for heading in run.program.headings:
         stop = heading.stop
-        if not enabled(run, stop, state.p):  # it sticks, or its contact is open
+        if not is_watched(run, stop, state.p):  # it sticks, or its contact is open
             events.largest_slip[stop] = 0.0
             continue
         speed, crawl, change = later[heading.slot - 1], state.p[heading.crawl], 0.0

@@ -5,7 +5,7 @@ it gives way. All of it is tried at first; then what cannot bear its load is let
 
     sticks:   |λ| ≤ c_s          at its limit:   f = −c d,   d = u̇/|u̇|  or  u̇ = 0                       (1)
 
-until (1) holds for all. Friction in several places that hold the same body is not told apart by the motion; there it is
+until (1) holds for all. Friction in several places that hold the same body is not distinguished by the motion; there it is
 shared out in proportion to what each can hold (`formulations/graphs/contact_load_sharing.py`), so that it lets go as
 one. Something at its limit
 may go on standing still as long as the others hold it.
@@ -64,7 +64,7 @@ def grip(run, t, e, jumped):
 
 
 @compiled
-def tried(run):
+def trial_structure(run):
     """The structure in which friction holds, or is at its limit, as it is tried; -1 where its kernels are wanted."""
     trial, frictions = run.trial, run.program.frictions
     for k in range(frictions.size):
@@ -118,7 +118,7 @@ def adhere(run, t, e, jumped):
     for f in run.program.frictions:
         lets_go = lets_go or f.starts == e
     for turn in range(ALIGNING + 20 + 4 * count):
-        i = tried(run)
+        i = trial_structure(run)
         if i < 0:
             return NEEDS_STRUCTURE
         if turn == 0:
@@ -143,7 +143,7 @@ def adhere(run, t, e, jumped):
         elif kept:  # it finds no end: back to the direction of the force that is not borne
             directions(run, True)
         if not changed:
-            taken(run, jumped)
+            note_changes(run, jumped)
             return RUNNING
     return UNDECIDED
 
@@ -185,7 +185,7 @@ def align(run, pace):
 
 
 @compiled
-def taken(run, jumped):
+def note_changes(run, jumped):
     """Note what has changed besides the event that is the cause: it happens together with it."""
     events, p = run.events, run.trial.p
     for k in range(run.program.frictions.size):

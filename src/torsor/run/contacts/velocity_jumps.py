@@ -69,7 +69,7 @@ def velocities(run, t):
 
 
 @compiled
-def asked_for(run, i, tiny):
+def required_changes(run, i, tiny):
     """Residuals that an impact is to take away: (1). Returns whether something leaves that was taken to be struck.
 
     tiny: rate of what does not move [1/s]
@@ -138,12 +138,12 @@ def share_restitution(run, i):
 
 
 @compiled
-def pushed(run, i, t):
+def push_apart(run, i, t):
     """Velocities after an impact of independent constraints. Returns whether that is the end of it: else something else
     takes part than was taken for granted."""
     tiny = NEAR * run.events.fastest
     residuals(run, i, t)
-    if asked_for(run, i, tiny):
+    if required_changes(run, i, tiny):
         return False
     creates = impact(run, i, tiny)
     if pulls(run, i):
@@ -152,7 +152,7 @@ def pushed(run, i, t):
 
 
 @compiled
-def settled(run, t):
+def end_low_rebounds(run, t):
     """Whether rebounds that are too low to be followed end now; then their contacts are closed, and (2) is noted."""
     trial, events, again = run.trial, run.events, False
     for m in range(events.struck):
@@ -166,13 +166,13 @@ def settled(run, t):
         if pull > 0.0 and 0.5 * speed**2 < pull * REBOUND * run.program.units[hit.row]:
             hit.stays, hit.takes_part, again = 1, 1, True
             if hit.restitution < 1.0:
-                events.settled = t + 2.0 * speed / (pull * (1.0 - hit.restitution))  # (2)
+                events.rebounds_end = t + 2.0 * speed / (pull * (1.0 - hit.restitution))  # (2)
     return again
 
 
 @compiled
 def all_take_part(run):
-    """All constraints that are struck take part anew, and all contacts are as they were before. Those that are left, or would be,
+    """All constraints that are struck take part again, and all contacts are as they were before. Those that are left, or would be,
     by too little to be followed are closed."""
     trial = run.trial
     for contact in run.program.onesided:
@@ -210,7 +210,7 @@ def jump(run, t):
             if wants_contacts(run, i):
                 return NEEDS_CONTACT_KERNEL
             meet(run, i, NEAR * run.events.fastest)
-        elif not pushed(run, i, t):
+        elif not push_apart(run, i, t):
             continue
         for m in range(n):  # which of them stay closed
             hit = trial.struck[m]
@@ -226,6 +226,6 @@ def jump(run, t):
             return RUNNING
         rate(run, run.kernels[j], t, trial.x, trial.p, s.xdot)
         call.slots(run.kernels[j], s, trial.x, trial.p, s.xdot, s.lam, trial.later)
-        if not settled(run, t):
+        if not end_low_rebounds(run, t):
             return RUNNING
     return CHATTERS

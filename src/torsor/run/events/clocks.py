@@ -10,7 +10,7 @@ from ..step_outputs import TIMES_EQUAL
 
 
 @inlined
-def stopped(run, m):
+def is_stopped(run, m):
     """Whether the clock of event m does not run: its controller is disarmed."""
     watch = run.program.events[m]
     for k in range(watch.during, watch.during_end):
@@ -24,7 +24,7 @@ def rings(run, m, t):
     """Whether the clock of event m rings at or before a time."""
     watch = run.program.events[m]
     late = (run.state.p[watch.count] + watch.first) * watch.period + watch.rest <= t + TIMES_EQUAL * abs(t)  # (1)
-    return late and not stopped(run, m)
+    return late and not is_stopped(run, m)
 
 
 @compiled
@@ -42,6 +42,6 @@ def before(run, goal):
     for m in run.program.clocks:
         watch = run.program.events[m]
         next = (run.state.p[watch.count] + watch.first) * watch.period + watch.rest
-        if next + TIMES_EQUAL * abs(next) < found and not stopped(run, m):
+        if next + TIMES_EQUAL * abs(next) < found and not is_stopped(run, m):
             found = next
     return found

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...kernels.compiled import compiled
 from ...prepare.event_records import LAST_SAMPLE, PACE, RATE, VALUE
-from .event_tolerances import MANY, enabled, near
+from .event_tolerances import MANY, is_watched, near
 from .step_interpolation import dense, open_step
 from .zero_crossings import between
 
@@ -32,7 +32,7 @@ def quiet(run, p):
     if h > events.followed:
         return False
     for m in range(events.due.size):
-        if not enabled(run, m, p):
+        if not is_watched(run, m, p):
             continue
         x0, x1 = a[VALUE, m], b[VALUE, m]
         change = h * max(abs(a[RATE, m]), abs(b[RATE, m]))
@@ -50,7 +50,7 @@ def fastest_of(run, phi, p):
     """The largest pace of the functions that are watched."""
     pace = 0.0
     for m in range(run.events.due.size):
-        if phi[PACE, m] > pace and enabled(run, m, p):
+        if phi[PACE, m] > pace and is_watched(run, m, p):
             pace = phi[PACE, m]
     return pace
 
@@ -65,7 +65,7 @@ def departure(run, part, a, b, c, p):
     events, z, worst = run.events, MIDDLE, 0.0
     first, within, last = run.step.samples[a], run.step.samples[b], run.step.samples[c]
     for m in range(events.due.size):
-        if not enabled(run, m, p):
+        if not is_watched(run, m, p):
             continue
         size = max(abs(first[VALUE, m]), abs(within[VALUE, m]), abs(last[VALUE, m]))
         if run.program.events[m].rated == 1:

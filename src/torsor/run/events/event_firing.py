@@ -1,6 +1,6 @@
 """One event happens, with those that happen together with it: its elementary steps on a trial state, taken over as a whole.
 
-A run can stop here to have the kernels of a new structure compiled, the log emptied, or a function asked; then everything is as it
+A run can stop here to have the kernels of a new structure compiled, the log emptied, or a function called; then everything is as it
 was.
 """
 
@@ -61,7 +61,7 @@ def together(run, other, e):
 
 
 @compiled
-def happened(run, e):
+def find_cause(run, e):
     """The event that has happened where event e was due: friction whose speed vanishes sticks or reverses. -1 for friction that
     was to let go and holds."""
     for f in run.program.frictions if does(run, e, STICK_OR_SLIDE) else run.program.frictions[:0]:
@@ -90,7 +90,7 @@ def strike(run, e, op):
     if not 0.0 <= e_ <= 1.0:
         events.number = e_
         return RESTITUTION
-    if run.program.events[e].settles == 1 and events.phi[VALUE, e] < -FAR * run.program.units[op.row]:
+    if run.program.events[e].undecided_near_zero == 1 and events.phi[VALUE, e] < -FAR * run.program.units[op.row]:
         events.number, events.failed = events.phi[VALUE, e], e
         return PENETRATES
     hit = trial.struck[events.struck]
@@ -199,20 +199,20 @@ def react(run, t):
 
 @compiled
 def fire(run, e):
-    """Let event e happen. Returns a status; WANTED, FULL and ASKED leave everything as it was."""
+    """Let event e happen. Returns a status; NEEDS_STRUCTURE, LOG_FULL and NEEDS_CONTROLLER leave everything as it was."""
     events, t, asks = run.events, run.state.time, NOTHING
     if run.log.count + events.due.size > run.log.time.size:
         return LOG_FULL
     energy = begin(run, t)
     if events.answered == 0 and does(run, e, CALL_CONTROLLER):
         return NEEDS_CONTROLLER
-    events.settled = t
+    events.rebounds_end = t
     if does(run, e, STICK_OR_SLIDE):  # what happens to friction is decided first
         status = follow(run, t, e, STICKS_OR_SLIDES)
         if status != RUNNING:
             return status
     for other in range(events.due.size):
-        m = happened(run, other) if together(run, other, e) else -1
+        m = find_cause(run, other) if together(run, other, e) else -1
         if m >= 0:
             status, more = elementary(run, m, t)
             if status != RUNNING:
@@ -234,7 +234,7 @@ def fire(run, e):
 @compiled
 def add_to_log(run, e):
     """Log the event that has happened where event e was due."""
-    m = happened(run, e)
+    m = find_cause(run, e)
     if m >= 0:
         run.log.event[run.log.count] = m
         run.log.count += 1
@@ -251,7 +251,7 @@ def take_over(run, i, e, change):
         if together(run, other, e):
             watch = run.program.events[other]
             turned = 1 if watch.both == 1 and events.side[other] == -1 else -1
-            events.side[other] = 0 if does(run, other, STRIKE) and watch.settles == 1 else turned
+            events.side[other] = 0 if does(run, other, STRIKE) and watch.undecided_near_zero == 1 else turned
             events.fired[other], trial.at[other] = 1, events.phi[VALUE, other]
             if other != e:
                 events.due[other] = 0
@@ -269,7 +269,7 @@ def become(run, i, change):
     for m in range(events.due.size):
         if events.due[m] == 1:
             watch = run.program.events[m]
-            events.side[m] = 0 if does(run, m, STRIKE) and watch.settles == 1 else -1
+            events.side[m] = 0 if does(run, m, STRIKE) and watch.undecided_near_zero == 1 else -1
             events.fired[m], events.due[m], run.trial.at[m] = 1, 0, events.phi[VALUE, m]
             add_to_log(run, m)
     _replace_state(run, i, first, change)
@@ -285,7 +285,7 @@ def _replace_state(run, i, first, change):
     state.pivot, state.dodged, state.fresh, state.rated, run.past.kept = 0.0, 0, 0, 0, 0
     events.energy += change
     for entry in range(first, log.count):
-        log.time[entry], log.energy[entry] = events.settled, change if entry == first else 0.0
+        log.time[entry], log.energy[entry] = events.rebounds_end, change if entry == first else 0.0
         copy(trial.slots, log.slots[entry])
         for m in range(trial.impulses.size):
             log.impulse[entry, m] = trial.impulses[m] + trial.given[m] if entry == first else 0.0

@@ -28,8 +28,8 @@ from ..contacts.lift_off import mark_parting
 from ..contacts.slip_steps import limit_step
 from .clocks import rings
 from .event_firing import fire
-from .event_tolerances import CRAWL, LEAVES, NEAR, PASSES, REBOUND, enabled, load_of, measure, near, rounded_rate
-from .step_interpolation import watched
+from .event_tolerances import CRAWL, LEAVES, NEAR, PASSES, REBOUND, is_watched, load_of, measure, near, rounded_rate
+from .step_interpolation import watch
 from .strikes_on_closed import mark_idle_strikes
 
 JAMS = 20  # lifts of a contact without time passing, from which it jams
@@ -37,10 +37,12 @@ OPENED = 1e-8  # acceleration over the largest, above which a contact that was o
 
 
 @compiled
-def newly_enabled(run, m, x, close):
+def start_watching(run, m, x, close):
     """An event has just become enabled: the side on which its function is, and whether it is due."""
     events, watch = run.events, run.program.events[m]
-    if watch.settles == 1 or (watch.condition == 1 and events.beginning != 1):  # near zero the next instant decides
+    if watch.undecided_near_zero == 1 or (
+        watch.condition == 1 and events.beginning != 1
+    ):  # near zero the next instant decides
         events.side[m] = 1 if x > close else (0 if x >= -close else -1)
         events.due[m] = 1 if x < -close else 0
     elif watch.condition == 1:  # at the very start a condition is taken at its word
@@ -54,11 +56,11 @@ def newly_enabled(run, m, x, close):
 def decide(run, m, x, close, jumped):
     """Whether event m is due now, from the value x of its function, what counts as close to zero, and what is known."""
     events, watch, before = run.events, run.program.events[m], run.events.phi[VALUE, m]
-    is_on = enabled(run, m, run.state.p)
+    is_on = is_watched(run, m, run.state.p)
     if not is_on:
         events.due[m] = 0
     elif events.enabled[m] == 0:
-        newly_enabled(run, m, x, close)
+        start_watching(run, m, x, close)
     elif not jumped:
         if events.due[m] == 0 and events.side[m] == 0 and x > close:
             events.side[m] = 1
@@ -69,7 +71,7 @@ def decide(run, m, x, close, jumped):
         events.side[m] = 1
     elif events.side[m] == 1 and (x < -close or (x <= close and before > 10 * close and watch.strict == 0)):
         events.due[m] = 1
-    elif events.side[m] == 0 and watch.settles == 1 and watch.condition == 1 and x < -close:
+    elif events.side[m] == 0 and watch.undecided_near_zero == 1 and watch.condition == 1 and x < -close:
         events.due[m] = 1
     elif watch.both == 1 and events.side[m] == -1 and x > close:
         events.due[m] = 1
@@ -119,7 +121,13 @@ def resting(run, i):
     for m in range(events.due.size):
         watch, rate = run.program.events[m], trial.phi[RATE, m]
         at_zero = abs(trial.phi[VALUE, m]) <= near(run, m, state.time, rate)
-        if watch.approach >= 0 and watch.settles == 1 and events.enabled[m] == 1 and events.side[m] == 0 and at_zero:
+        if (
+            watch.approach >= 0
+            and watch.undecided_near_zero == 1
+            and events.enabled[m] == 1
+            and events.side[m] == 0
+            and at_zero
+        ):
             still = NEAR * watch.unit * rounded_rate(run)
             again = events.decided == 1 or let_go(run, m)
             least = pull * (OPENED / NEAR if again else 1.0) * watch.unit
@@ -136,10 +144,10 @@ def side_after(run, m, t, x, rate):
     """The side on which a function is when time goes on after an instant."""
     events, watch, close = run.events, run.program.events[m], near(run, m, t, rate)
     same = abs(x - run.trial.at[m]) <= close  # it has not jumped since it fired
-    located = events.fired[m] == 1 and watch.settles == 0 and same
+    located = events.fired[m] == 1 and watch.undecided_near_zero == 0 and same
     if events.enabled[m] == 1 and abs(x) > (100 * close if located else close):
         return 1 if x > 0.0 else -1
-    if watch.settles == 0 and watch.rated == 1 and abs(rate) > LEAVES * events.speed[m]:
+    if watch.undecided_near_zero == 0 and watch.rated == 1 and abs(rate) > LEAVES * events.speed[m]:
         if events.fired[m] == 1:  # it leaves zero as the motion after the instant has it, which may have jumped
             return 1 if rate > 0.0 else -1
         if events.side[m] == -1 and rate > 0.0 and watch.both == 0:
@@ -173,7 +181,7 @@ def due(run, t):
     """The first event that is due, -1 if none; -2 where a condition is not a number."""
     events, phi, chosen = run.events, run.trial.phi, -1
     for m in range(events.due.size):
-        on = enabled(run, m, run.state.p)
+        on = is_watched(run, m, run.state.p)
         if on and np.isnan(phi[VALUE, m]):
             events.failed = m
             return -2
@@ -257,13 +265,13 @@ def fires(run, m, t):
 
 
 @compiled
-def settle(run):
+def close_resting_contacts(run):
     """At the very start what touches, and is pressed together, closes before anything else happens. Returns a status."""
     state, events, t = run.state, run.events, run.state.time
     events.fastest = max(events.fastest, fastest(run, state.xs[state.at]))
     for _ in range(PASSES):
         i = events.structure
-        watched(run, i, t, state.xs[state.at], state.p, run.scratch.xdot, run.trial.phi)
+        watch(run, i, t, state.xs[state.at], state.p, run.scratch.xdot, run.trial.phi)
         loads(run, i)
         mark_idle_strikes(run, i)
         chosen = resting(run, i) if due(run, t) > -2 else -1
@@ -285,7 +293,7 @@ def instant(run):
     events.fastest = max(events.fastest, fastest(run, state.xs[state.at]))
     for _ in range(PASSES):
         i = events.structure
-        watched(run, i, t, state.xs[state.at], state.p, run.scratch.xdot, run.trial.phi)
+        watch(run, i, t, state.xs[state.at], state.p, run.scratch.xdot, run.trial.phi)
         loads(run, i)
         mark_idle_strikes(run, i)
         chosen = due(run, t)

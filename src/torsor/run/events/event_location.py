@@ -1,6 +1,6 @@
 """The instant of an event within a step.
 
-Looking through the step (`watching`) tells that something happens and nearly when. The instant itself is a root of the
+Looking through the step (`watching`) finds that something happens and nearly when. The instant itself is a root of the
 method: of the watched function after a step of the method of just that length, from the same start. Nothing is lost by
 interpolation that way, so that every method keeps its order across events. A function that is zero at the start of the
 step, because it has just fired, is divided by θ, which leaves its next root however close that is.
@@ -16,8 +16,8 @@ from ...prepare.event_codes import NOT_A_NUMBER
 from ...prepare.event_records import RATE, VALUE
 from ..attempt import attempt
 from ..step_outputs import output_within_step, write_outputs_within_step
-from .event_tolerances import FALLING, FALLING_AGAIN, FLAT, RISING, RISING_AGAIN, enabled, go_back, near
-from .step_interpolation import dense, watched
+from .event_tolerances import FALLING, FALLING_AGAIN, FLAT, RISING, RISING_AGAIN, go_back, is_watched, near
+from .step_interpolation import dense, watch
 
 
 @compiled
@@ -66,7 +66,7 @@ def step_to(run, i, t, delivers):
 def look(run, i):
     """Watched functions at the state that a step has led to."""
     state = run.state
-    watched(run, i, state.time, state.xs[state.at], state.p, run.scratch.xdot, run.step.phi)
+    watch(run, i, state.time, state.xs[state.at], state.p, run.scratch.xdot, run.step.phi)
 
 
 @compiled
@@ -118,7 +118,7 @@ def earlier(run):
     events, step, t = run.events, run.step, run.state.time
     theta, found = (t - run.kept.time) / step.span, False
     for m in range(events.due.size):
-        if events.due[m] != 0 or step.sides[m] != 1 or not enabled(run, m, run.kept.p):
+        if events.due[m] != 0 or step.sides[m] != 1 or not is_watched(run, m, run.kept.p):
             continue
         close = near(run, m, t, step.phi[RATE, m])
         if step.phi[VALUE, m] < -100 * close and step.low < theta < step.high:

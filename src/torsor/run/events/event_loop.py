@@ -14,9 +14,9 @@ from ..contacts.slip_steps import limit_step
 from ..step_outputs import outputs_are_complete, portion_is_complete, write_due_outputs, write_outputs_within_step
 from .clocks import before, ring
 from .event_detection import first, quiet
-from .event_instant import instant, settle
+from .event_instant import close_resting_contacts, instant
 from .event_location import locate
-from .event_tolerances import AT_START, CRAWL, MANY, STILL, enabled, go_back, keep, measure, near, rounded_rate
+from .event_tolerances import AT_START, CRAWL, MANY, STILL, go_back, is_watched, keep, measure, near, rounded_rate
 from .step_interpolation import ends
 
 # speed of a friction that sticks besides others, over the largest: from here it is taken to slide, up to here it has only begun
@@ -26,7 +26,7 @@ at = reference(EventRun)
 
 
 @compiled
-def found_at_start(run):
+def acts_at_start(run):
     """Whether something happens at the very start of the step: only that is due then."""
     due, any = run.events.due, False
     for m in range(due.size):
@@ -38,8 +38,8 @@ def found_at_start(run):
 
 @compiled
 def happens(run, i):
-    """Go to where something happens in the step, or back where that cannot be told. Returns a status."""
-    if found_at_start(run):
+    """Go to where something happens in the step, or back if that cannot be decided. Returns a status."""
+    if acts_at_start(run):
         go_back(run)
     else:
         status = locate(run, i)
@@ -60,7 +60,7 @@ def nothing_happens(run):
         copy(run.step.samples[LAST_SAMPLE, row], events.phi[row])
     for m in range(events.due.size):
         x, rate = events.phi[VALUE, m], events.phi[RATE, m]
-        if enabled(run, m, state.p):
+        if is_watched(run, m, state.p):
             measure(run, m, x, rate)
         if abs(x) > near(run, m, state.time, rate):
             events.side[m] = 1 if x > 0.0 else -1
@@ -83,7 +83,7 @@ def follow_headings(run, i):
             slow = speed < still and events.phi[RATE, stop] < 0.0
             if speed > 10 * still:
                 events.armed[stop] = 1
-            elif slow and events.armed[stop] == 1 and enabled(run, stop, state.p):
+            elif slow and events.armed[stop] == 1 and is_watched(run, stop, state.p):
                 events.due[stop], events.pending, events.armed[stop] = 1, 1, 0
         state.p[heading.crawl] = crawl
 
@@ -93,17 +93,17 @@ def slips(run, i):
     """A friction that sticks and is not in the equations, since other constraints hold the same, and that slides because these
     begin to move: its number, -1 if there is none; and how fast it slides, as a share of the largest rate."""
     frictions, s, state, later = run.program.frictions, run.scratch, run.state, run.trial.later
-    most, found, asked = 0.0, -1, False
+    most, found, evaluated = 0.0, -1, False
     for k in range(frictions.size):
         f = frictions[k]
-        beside = False
+        redundant = False
         for c in range(f.parts):
-            beside = beside or place_of(run, i, f.row + c, state.p) < 0
-        if state.p[f.stick] != 1.0 or not beside:
+            redundant = redundant or place_of(run, i, f.row + c, state.p) < 0
+        if state.p[f.stick] != 1.0 or not redundant:
             continue
-        if not asked:
+        if not evaluated:
             call.slots(run.kernels[i], s, state.xs[state.at], state.p, s.xdot, s.lam, later)
-            asked = True
+            evaluated = True
         share = later[f.speed] / (run.program.units[f.row] * rounded_rate(run)) if rounded_rate(run) > 0.0 else 0.0
         if share > max(most, BEGINS):
             most, found = share, k
@@ -159,7 +159,7 @@ def step(run, goal):
 
 
 @inlined
-def told(run, since):
+def note_event_energy(run, since):
     """Take note of the energy that events have changed at the outputs that were written since."""
     for i in range(since, run.out.written):
         run.out.by_events[i] = run.events.energy
@@ -168,15 +168,15 @@ def told(run, since):
 @entry("int64", "int64")
 def march_events(address, budget):
     """Attempt at most so many steps; write the state at every output time that is reached. Returns a status. Without any step
-    what rests at the very start is settled."""
+    what rests at the very start is closed."""
     run = at(address)
     out, events = run.out, run.events
     run.state.fresh, run.state.rated = 0, LOST if run.state.rated != 0 else 0
     since = out.written
     write_outputs_within_step(run)
-    told(run, since)
+    note_event_energy(run, since)
     if events.beginning > 0:
-        status = settle(run)
+        status = close_resting_contacts(run)
         if status != RUNNING:
             return status
     ended = False
@@ -193,14 +193,14 @@ def march_events(address, budget):
             ended = status == ENDED
         since = out.written
         goal = write_due_outputs(run)
-        told(run, since)
+        note_event_energy(run, since)
         if ended:
             return ENDED
         if outputs_are_complete(run):
             return FINISHED
         since = out.written
         status = step(run, before(run, goal))
-        told(run, since)
+        note_event_energy(run, since)
         if status != RUNNING:
             return status
     return RUNNING

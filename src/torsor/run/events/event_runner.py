@@ -36,7 +36,7 @@ from ..runner import SLICE_SECONDS, Runner
 from . import event_messages
 from .event_tolerances import CRAWL
 from .event_units import function_units, row_units
-from .python_controllers import Controllers, begun
+from .python_controllers import Controllers, start_clocks
 
 FEW = 8  # structures whose table is kept for the next run
 LOGGED = 1024  # events that fit in the log before it is emptied
@@ -60,7 +60,7 @@ class EventRunner(Runner):
         if self.built is not None:  # in an earlier run
             built = self.structures.restart(system, built)
         super().restart(system, built, until)
-        begun(self.structures.program, system.t, self.state.p)
+        start_clocks(self.structures.program, system.t, self.state.p)
         events, self.log.count = self.events, 0
         events.pending = events.beginning = 1
         events.fastest = max(self.moving, 1e-3 * max(system.scales["rate"], 1 / abs(self.until)))
@@ -90,13 +90,16 @@ class EventRunner(Runner):
             **{**tables, "events": tables["events"].copy(), "units": some(rows), "rounded": some(rows)},
             steps=np.array([loops(module)[name].address for module, name in self.structures.program.steps], np.int64),
         )
-        room = max(LOGGED, 2 * n)  # all events may happen at one instant
+        entries = max(LOGGED, 2 * n)  # all events may happen at one instant
         self.events = Events(
             **{name: whole(n) for name in "side due fired enabled disabled idle parting armed".split()}, phi=some(3, n),
             **of(n, "scale", "speed", "largest_slip"), **of(len(tables["bits"]), "wanted"), history=np.zeros(n, HISTORY),
         )  # fmt: skip
         self.log = Log(
-            **of(room, "time", "energy"), event=whole(room), impulse=some(room, rows), slots=some(room, slots)
+            **of(entries, "time", "energy"),
+            event=whole(entries),
+            impulse=some(entries, rows),
+            slots=some(entries, slots),
         )
         self.trial = Trial(
             **of(layout.x, "x", "other", "before"), p=some(layout.p), **of(slots, "slots", "later"), phi=some(3, n), at=some(n),
@@ -136,11 +139,11 @@ class EventRunner(Runner):
         self._take([(s.built, s.choice.keep, s.watches) for s in known])
         for k, s in enumerate(known):
             self.run_.kernels["meeting"][k] = s.contacts["meeting"].address if s.contacts else 0
-        self._make_room_for_contacts(known)
-        told = tuple((s.key, s.choice.keep) for s in known)
+        self._enlarge_contact_memory(known)
+        key = tuple((s.key, s.choice.keep) for s in known)
         self.table.flagged = next((k for k, s in enumerate(known) if s.choice.flagged), -1)
-        if told in self.tabulated:
-            self.table.keys, self.table.rows, self.table.places = self.tabulated[told]
+        if key in self.tabulated:
+            self.table.keys, self.table.rows, self.table.places = self.tabulated[key]
             return
         self.table.keys = np.array([s.key for s in known], float).reshape(len(known), len(self.structures.bits))
         self.table.rows = np.array([[*s.keep, *[-1] * (rows - len(s.keep))] for s in known], np.int64)
@@ -148,7 +151,7 @@ class EventRunner(Runner):
         for places, s in zip(self.table.places, known):
             places[s.keep] = np.arange(len(s.keep))
         if len(known) <= FEW:
-            self.tabulated[told] = self.table.keys, self.table.rows, self.table.places
+            self.tabulated[key] = self.table.keys, self.table.rows, self.table.places
 
     def _land(self):
         """Dry friction at the start: it sticks where nothing slides."""
@@ -185,7 +188,7 @@ class EventRunner(Runner):
             structure.contacts = self.structures.contact_library(structure)
         self._tabulate()
 
-    def _make_room_for_contacts(self, known):
+    def _enlarge_contact_memory(self, known):
         """Room for what the kernels of contacts take and give, where there are any."""
         for s in known:
             if s.contacts:
@@ -212,7 +215,7 @@ class EventRunner(Runner):
         begin, done = clock.perf_counter(), self.state.steps + self.state.rejections
         status = super()._advance(budget)
         while status == event_codes.NEEDS_CONTROLLER or (
-            status == event_codes.NEEDS_STRUCTURE and self.structures.met(self.events.wanted)
+            status == event_codes.NEEDS_STRUCTURE and self.structures.is_known(self.events.wanted)
         ):
             if (status := self._answer(status)) != RUNNING:
                 return status
@@ -242,11 +245,11 @@ class EventRunner(Runner):
             self._add_contacts(self.structures.known[self.events.contacts_of])
             return RUNNING
         if status == ILL_CHOSEN:
-            self._choose_structure_anew()
+            self._choose_structure_again()
             return RUNNING
         return status
 
-    def _choose_structure_anew(self):
+    def _choose_structure_again(self):
         self._evaluate_new_outputs()
         structure = self.structures.known[self.events.structure]
         tried = self.scratch.tried.copy()
@@ -320,7 +323,7 @@ class EventRunner(Runner):
         if self.undefined is None and bad.size:
             self.undefined = (f"record {label!r} of event {self.structures.program.names[k]!r}", float(time[bad[0]]))
 
-    def _rows_used(self):
+    def _used_rows(self):
         """Rows that were in use, and all rows of constraints that events switch."""
         switched = {c.name for c in self.structures.program.constraints}
         named = {k for k, (label, _) in enumerate(self.system.rows) if label.rsplit("[", 1)[0] in switched}

@@ -20,8 +20,8 @@ MANY = 1000  # parts of a step, at most; a fixed step may have a hundred times a
 NEAR = 1e-12  # of the largest value that a watched function had: closer to zero it is neither positive nor negative
 DECIDED = 1e-7  # likewise, for contacts and friction at an instant at which all of them were decided together
 LEAVES = 1e-9  # rate of a function at zero over its largest rate, above which it leaves zero on that side
-LEANS = 1e-6  # cosine of the angle between a watched function and a constraint, from which it tells the side of it
-ROUNDING = 1e-15  # of the time: what a function changes in that is rounding too
+LEANS = 1e-6  # cosine of the angle between a watched function and a constraint, from which it determines the side of it
+TIME_ROUNDING = 1e-15  # of the time: what a function changes in that is rounding too
 REBOUND = 1e-11  # height of a rebound over the unit of the row, below which the rest of the rebounds is summed up
 INDEPENDENT = 1e-11  # conditioning of the active rows of a flagged structure, below which they depend on each other
 PASSES = 16  # through an instant, before Python has its turn
@@ -72,7 +72,7 @@ def has_independent_rows(run, p):
 
 
 @compiled
-def enabled(run, m, p):
+def is_watched(run, m, p):
     """Whether an event is looked at; those of clocks happen without."""
     watch = run.program.events[m]
     if run.events.disabled[m] == 1 or run.events.idle[m] == 1 or watch.period > 0.0:
@@ -86,8 +86,8 @@ def enabled(run, m, p):
 @inlined
 def near(run, m, t, rate):
     """How close to zero the function of an event is neither positive nor negative; a rate may not exist."""
-    least = DECIDED if run.events.decided == 1 and run.program.events[m].settles == 1 else NEAR
-    return least * run.events.scale[m] + (ROUNDING * abs(t * rate) if abs(rate) < 1e300 else 0.0)
+    least = DECIDED if run.events.decided == 1 and run.program.events[m].undecided_near_zero == 1 else NEAR
+    return least * run.events.scale[m] + (TIME_ROUNDING * abs(t * rate) if abs(rate) < 1e300 else 0.0)
 
 
 @inlined

@@ -40,7 +40,7 @@ def function_units(program, system, rows, guards, x, p, multipliers, rate):
     own = np.array([row is None for row in program.measured], bool)
     layout, sizes = system.state, np.where(np.array(system.linear, bool), system.length, 1.0)
 
-    def told(v, lam):
+    def evaluate_guards(v, lam):
         """Values and rates."""
         moved = x.copy()
         moved[layout.q : layout.q + layout.v] = v
@@ -49,8 +49,8 @@ def function_units(program, system, rows, guards, x, p, multipliers, rate):
 
     def changes(row, directions):
         """What the functions change by along some directions of velocities and multipliers, as one length."""
-        at_rest = told(np.zeros(layout.v), np.zeros(multipliers))[row]
-        changed = [told(v, lam)[row] - at_rest for v, lam in directions]
+        at_rest = evaluate_guards(np.zeros(layout.v), np.zeros(multipliers))[row]
+        changed = [evaluate_guards(v, lam)[row] - at_rest for v, lam in directions]
         return np.nan_to_num(np.linalg.norm(np.array(changed).reshape(-1, len(like)), axis=0), posinf=0.0)
 
     force = system.mass * system.length * rate**2

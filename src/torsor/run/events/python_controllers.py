@@ -1,4 +1,4 @@
-"""Functions of the user that are asked in the middle of a run: those of controllers.
+"""Functions of the user that are called in the middle of a run: those of controllers.
 
 The compiled loop stops at a sample instant with the values of the inputs in the slots of the trial state. The function is called,
 its answer is written to the controller's memories, and the loop goes on with the same instant. A state that is not made of
@@ -22,7 +22,7 @@ STATE = "controller:"  # before the names of what is saved
 SEEN = 10  # late calls after which it is judged whether most are
 
 
-def begun(program, t, p):
+def start_clocks(program, t, p):
     """Let the clocks of a run that begins at another time than 0 count from there on: what is past is not made up for."""
     for place, rings in program.clocks:
         p[place] = max(p[place], rings.count_missed(t))
@@ -37,51 +37,51 @@ class Controllers:
 
     def __init__(self, program):
         self.failure, self.reason, self.goes_on = None, "", False
-        self.asked = {event: Asked(program, event, *told) for event, told in program.asked.items()}
-        self.objects = {a.controller.name: a for a in self.asked.values() if a.controller.initial}
+        self.calls = {event: ControllerCall(program, event, *facts) for event, facts in program.calls.items()}
+        self.objects = {a.controller.name: a for a in self.calls.values() if a.controller.initial}
 
     def begin(self):
         """As at the start of a run."""
         self.failure = None
-        for asked in self.objects.values():
-            asked.object = pickle.loads(asked.controller.initial)
+        for call in self.objects.values():
+            call.object = pickle.loads(call.controller.initial)
 
     def snapshot(self):
         """States that are objects, as arrays of bytes."""
-        saved = {name: pickle_state(asked.object, asked.controller.owner) for name, asked in self.objects.items()}
+        saved = {name: pickle_state(call.object, call.controller.owner) for name, call in self.objects.items()}
         return {f"{STATE}{name}": np.frombuffer(content, np.uint8) for name, content in saved.items()}
 
     def restore(self, arrays):
         """Go on with the states of a snapshot."""
-        for name, asked in self.objects.items():
+        for name, call in self.objects.items():
             if (content := arrays.get(f"{STATE}{name}")) is None:
-                raise OptionError(f"{asked.controller.owner}: there is no state of it in what was saved")
+                raise OptionError(f"{call.controller.owner}: there is no state of it in what was saved")
             try:
-                asked.object = pickle.loads(content.tobytes())
-            except Exception as error:  # whatever a stranger's class raises
+                call.object = pickle.loads(content.tobytes())
+            except Exception as error:  # whatever a user's class raises
                 why = f"{type(error).__name__}: {error}"
-                raise OptionError(f"{asked.controller.owner}: its state cannot be restored, {why}") from error
+                raise OptionError(f"{call.controller.owner}: its state cannot be restored, {why}") from error
 
     def answer(self, event, slots, p):
-        """Ask the function of an event, and write its answer to p. Returns whether there is one."""
-        asked = self.asked[event]
-        self.failure, kept = None, asked.kept() if self.goes_on else None
+        """Call the function of an event, and write its answer to p. Returns whether there is one."""
+        call = self.calls[event]
+        self.failure, kept = None, call.state_bytes() if self.goes_on else None
         try:
-            p[asked.answers], asked.object = asked.values(slots, p)
+            p[call.answers], call.object = call.values(slots, p)
         except BaseException as error:  # whatever a function of the user raises; or somebody interrupts it
             if kept is not None:
-                asked.object = pickle.loads(kept)
+                call.object = pickle.loads(kept)
             if not isinstance(error, Exception):
                 raise
-            self.failure = asked.raised
-            self.reason = f"{asked.controller.owner}: {error} at t = {asked.time:.9g} s"
+            self.failure = call.raised
+            self.reason = f"{call.controller.owner}: {error} at t = {call.time:.9g} s"
             return False
-        if asked.slow():
-            warnings.warn(asked.pace(), TimingWarning, stacklevel=2)
+        if call.slow():
+            warnings.warn(call.pace(), TimingWarning, stacklevel=2)
         return True
 
 
-class Asked:
+class ControllerCall:
     """One controller: where its inputs are, and where its answer goes."""
 
     def __init__(self, program, event, controller, slot):
@@ -100,24 +100,24 @@ class Asked:
         given = [self.time, c.form.restore_form(slots[self.inputs].copy())]
         if c.state is not None:
             given.append(self.object if c.initial else c.remembers.restore_form(p[self.states]))
-        found, after, rest = c.taken_apart(self.called(given))
+        found, after, rest = c.take_apart(self.call(given))
         if open_ := [x for x in found + after if isinstance(x, ca.SX) and not x.is_constant()]:
             raise ValueError(f"the function returned the expression {show(open_[0])}, and not a number")
         if not all(abs(x) <= LARGEST for x in found + after):
             names = [*c.held, *c.states]
             bad = next(k for k, x in enumerate(found + after) if not abs(x) <= LARGEST)
-            told = f"the function returned {(found + after)[bad]} for {names[bad]!r}"
-            raise ValueError(f"{told}, where numbers of up to {LARGEST:g} are allowed")
+            message = f"the function returned {(found + after)[bad]} for {names[bad]!r}"
+            raise ValueError(f"{message}, where numbers of up to {LARGEST:g} are allowed")
         return found + after, rest
 
-    def kept(self):
+    def state_bytes(self):
         """The state as bytes, None where it is made of numbers, which a function gets copies of, or cannot be pickled."""
         try:
             return pickle.dumps(self.object, pickle.HIGHEST_PROTOCOL) if self.controller.initial else None
-        except Exception:  # whatever a stranger's class raises; it is told where a state is saved
+        except Exception:  # whatever a user's class raises; saving a state reports it
             return None
 
-    def called(self, given):
+    def call(self, given):
         """What the function returns; how long it took is noted."""
         begin = clock.perf_counter()
         try:
@@ -134,7 +134,7 @@ class Asked:
                 self.late, self.seconds = self.late + 1, self.seconds + taken
 
     def slow(self):
-        """Whether most calls take longer than a period, told once; some may have something to prepare."""
+        """Whether most calls take longer than a period, with one warning; some may have something to prepare."""
         late = self.late > SEEN and 2 * self.late > self.calls and not self.warned
         self.warned = self.warned or late
         return late

@@ -14,7 +14,7 @@ from ...prepare.event_records import LAST_SAMPLE
 
 
 @inlined
-def watched(run, i, t, x, p, xdot, phi):
+def watch(run, i, t, x, p, xdot, phi):
     """Values, rates and paces of all watched functions at a state; its rate is left in xdot, multipliers in the scratch."""
     s, k = run.scratch, run.kernels[i]
     rate(run, k, t, x, p, xdot)
@@ -62,7 +62,7 @@ def dense(run, i, theta, phi):
     else:
         on_cubic(run, theta)
     call.retract(k, run.scratch, run.kept.x, step.u, step.x)
-    watched(run, i, run.kept.time + theta * h, step.x, run.kept.p, step.xdot, phi)
+    watch(run, i, run.kept.time + theta * h, step.x, run.kept.p, step.xdot, phi)
 
 
 @compiled
@@ -78,5 +78,5 @@ def ends(run, i):
         step.u1[m] = x[plan.configuration - plan.velocities + m] - run.kept.x[plan.configuration - plan.velocities + m]
         step.off[m] = step.u1[m] - s.u[m]
     step.span = state.time - run.kept.time
-    watched(run, i, state.time, x, state.p, s.xdot, step.samples[LAST_SAMPLE])
+    watch(run, i, state.time, x, state.p, s.xdot, step.samples[LAST_SAMPLE])
     copy(s.xdot, step.rate1)

@@ -1,7 +1,7 @@
 """Strikes of users' own events on constraints that hold already.
 
 An event that watches the gap of a constraint, φ = φ(g), and strikes it, cannot happen while the constraint holds: g is zero, and
-what is seen of it is rounding. Whether φ is a function of g is told by the angle between their gradients. Elements that strike
+what is seen of it is rounding. The angle between their gradients shows whether φ is a function of g. Elements that strike
 their own constraints say the same in their modes.
 """
 
@@ -20,7 +20,7 @@ def mark_idle_strikes(run, i):
     events, state, s, looked = run.events, run.state, run.scratch, False
     for m in range(events.due.size):
         watch = run.program.events[m]
-        if watch.approach < 0 or watch.settles == 1:
+        if watch.approach < 0 or watch.undecided_near_zero == 1:
             continue
         if not looked:
             call.slots(run.kernels[i], s, state.xs[state.at], state.p, s.xdot, s.lam, run.trial.later)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...kernels.compiled import compiled, inlined
 from ...prepare.event_records import LAST_SAMPLE, RATE, VALUE
-from .event_tolerances import AT_START, FALLING, FALLING_AGAIN, FLAT, LEAVES, RISING, RISING_AGAIN, enabled, near
+from .event_tolerances import AT_START, FALLING, FALLING_AGAIN, FLAT, LEAVES, RISING, RISING_AGAIN, is_watched, near
 from .step_interpolation import dense
 
 TOUCHES = 0.02  # of its size: an extremum further from zero than that is not looked at more closely
@@ -55,7 +55,7 @@ def extremum(run, i, m, sign, low, high, a, b):
 
 
 @inlined
-def held(run, m):
+def stays_zero(run, m):
     """Whether a function is zero at the start of the step and shows no tendency to leave."""
     x, rate = run.step.samples[0, VALUE, m], run.step.samples[0, RATE, m]
     return abs(x) <= near(run, m, run.kept.time, rate) and not abs(rate) > LEAVES * run.events.speed[m]
@@ -78,10 +78,10 @@ def crossing(run, m, a, b):
     if run.events.parting[m] == 1:
         return 0
     x, side = step.samples[b, VALUE, m], step.sides[m]
-    start, rate, weak = step.samples[0, VALUE, m], step.samples[0, RATE, m], held(run, m)
+    start, rate, weak = step.samples[0, VALUE, m], step.samples[0, RATE, m], stays_zero(run, m)
     at_zero = abs(start) / near(run, m, t, rate)
     again = at_zero <= 100 and side * rate >= 0.0 and (watch.rated == 1 or at_zero > 1)  # it has just fired
-    # on the dense output what is held at zero is off it: that tells nothing
+    # on the dense output what is held at zero is off it, which has no meaning
     if weak and b != LAST_SAMPLE and abs(x) < OFF * run.events.scale[m]:
         return 0
     close = near(run, m, t, step.samples[b, RATE, m])
@@ -107,7 +107,7 @@ def crossings(run, low, high, a, b, p):
     is no number. Marks the events concerned as due: falling, rising, either of them again, or at the very start."""
     events, found = run.events, 0
     for m in range(events.due.size):
-        if not enabled(run, m, p):
+        if not is_watched(run, m, p):
             continue
         if np.isnan(run.step.samples[b, VALUE, m]):
             events.failed = m
@@ -127,7 +127,7 @@ def between(run, i, low, high, a, b, p):
     for _ in range(2 * n):
         split = high
         for m in range(n):
-            if run.program.events[m].rated == 1 and enabled(run, m, p) and not held(run, m):
+            if run.program.events[m].rated == 1 and is_watched(run, m, p) and not stays_zero(run, m):
                 side = step.sides[m] if step.sides[m] != 0 else 1
                 theta = extremum(run, i, m, side, low, high, a, b)
                 split = theta if 0.0 < theta < split else split

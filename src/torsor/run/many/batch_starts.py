@@ -216,10 +216,10 @@ class BatchStarts:
         lengths = np.linalg.norm(G * np.where(linear, length[:, None], 1.0)[:, None, :], axis=2)
         units = np.where(lengths > 0, lengths, 1.0)
         system_units = dict(self.system.choice.units)
-        same = _rounded(length) == self.system.choice.unit
+        same = _round(length) == self.system.choice.unit
         if self.labels:
             own = np.array([system_units.get(label, 0.0) for label in self.labels])
-            same &= (np.where(lengths > 0, _rounded(units), 0.0) == own).all(axis=1) & (lengths > 0).any(axis=1)
+            same &= (np.where(lengths > 0, _round(units), 0.0) == own).all(axis=1) & (lengths > 0).any(axis=1)
         return units, lengths, same
 
     def _are_independent(self, f, G, length, levers, units):
@@ -278,7 +278,7 @@ def _below(x, limit):
     return (x <= limit).all(axis=1)
 
 
-def _rounded(x):
+def _round(x):
     """`formulations.scales.rounded` of positive numbers."""
     return UNIT_BASE ** np.round(np.log(np.where(x > 0, x, 1.0)) / np.log(UNIT_BASE))
 

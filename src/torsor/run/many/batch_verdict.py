@@ -1,6 +1,6 @@
 """Checks of many finished runs at once: which of them are surely correct.
 
-The others have to be checked one by one (`Task.judged`), which gives the reason.
+The others have to be checked one by one (`Task.judge`), which gives the reason.
 """
 
 from typing import Any

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...kernels.compiled import BUILDING, compiled, entry, inlined, reference
 from ...kernels.records import COUNT, INDICES, MATRIX, REAL, VECTOR, Record
-from ...methods.explicit_step import combined
+from ...methods.explicit_step import combine
 from ...methods.status_codes import FINISHED, RUNNING
 from ...methods.vector_functions import copy
 from ..run_tolerances import STEP_COUNT_EQUAL
@@ -117,8 +117,8 @@ def take_step(r, index, time, h):
     call(r.factor, (r.t, x, r.now, r.F, r.work))
     call(r.rate, (r.t, x, r.now, r.F, r.gains, K[0], r.lam, r.work))
     for i in range(1, r.b.size):
-        combined(h, r.A[i], i, K, u)
+        combine(h, r.A[i], i, K, u)
         set_time(r, time + r.c[i] * h)
         call(r.stage, (r.t, x, u, r.now, K[i], r.work))
-    combined(h, r.b, r.b.size, K, u)
+    combine(h, r.b, r.b.size, K, u)
     call(r.advance, (x, u, x1, r.work))
