@@ -62,6 +62,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .events import actions
     from .events.controller import Controller
     from .exchange import read
+    from .forces.compliant_contact import CompliantContact
     from .forces.cosine_torque import CosineTorque
     from .forces.cutoff_spring import CutoffSpring
     from .forces.friction import Breakable, Clutch, Friction
@@ -99,7 +100,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
 __version__ = "0.2.0"
 __all__ = [
     "AccuracyWarning", "Action", "AngularVelocity", "AssemblyError", "Backlash", "Baumgarte", "Body", "Breakable",
-    "Clutch", "ConservedMomentum", "Constraint", "Contact", "Controller", "CosineTorque", "CutoffSpring",
+    "Clutch", "CompliantContact", "ConservedMomentum", "Constraint", "Contact", "Controller", "CosineTorque", "CutoffSpring",
     "Cylindrical", "DiskOnPlane", "Distance", "Drive", "EnergyForce", "Event", "Fixed", "FixedPoint", "Force", "Free",
     "Friction", "Gravity", "Ground", "HintWarning", "Holonomic", "Independent", "Joint", "JointForce", "KnifeEdge",
     "LeastSquares", "Limit", "Lock", "Model", "ModelError", "Motion", "NoProjection", "NoRotation", "Nonholonomic",

@@ -16,6 +16,7 @@ from . import xml_document
 from .format import Format
 from .link_tree import Coupling, Key, Link, Motion, Part, Tie, Tree
 from .mjcf_actuators import actuator_name, add_actuators, add_reflected_properties
+from .mjcf_contacts import WAYS, add_contacts, note_contacts
 from .mjcf_includes import Places
 from .mjcf_schema import unknown_attributes
 from .mjcf_shapes import Shapes
@@ -50,6 +51,7 @@ def read_mjcf(
     actuators=False,
     limits=False,
     friction=False,
+    contacts=None,
 ):
     """The mechanism that an MJCF file describes.
 
@@ -60,6 +62,7 @@ def read_mjcf(
     strict             False: impossible inertias are repaired and reported; True: they are errors
     limits             True: joints have the stops of the file, rigid ones
     friction           True: joints have the dry friction of the file (frictionloss), with sticking
+    contacts           "compliant" or "exact": collision shapes touch each other (`mjcf_contacts.py`); None: they do not
     actuators          True: actuators become forces that follow inputs of the model (`mjcf_actuators.py`)
 
     Returns an `Imported`. Needs MuJoCo: pip install torsor[mjcf].
@@ -80,7 +83,9 @@ def read_mjcf(
     for text in warned:
         tree.note("questionable", "mujoco", " ".join(text.split()), root.file)
     tree.set_start(start, start_rate)
-    options = Options(merge_fixed, strict, limits, friction, actuators)
+    if contacts is not None and contacts not in WAYS:
+        raise ModelError(f"{path}: contacts must be {', '.join(map(repr, WAYS))} or None, got {contacts!r}")
+    options = Options(merge_fixed, strict, limits, friction, actuators, contacts)
     return Source(tree, reader.gravity if gravity is None else gravity, options, [reader.complete]).build()
 
 
@@ -207,6 +212,10 @@ class Reader:
         part = self.seen_by(imported, prefix)
         lengths = tendon_lengths(part, imported)
         add_tendons(part, imported, lengths)
+        if options.contacts is not None and not (self.off("CONTACT") or self.off("CONSTRAINT")):
+            add_contacts(part, imported, options.contacts)
+        else:
+            note_contacts(part)
         if options.actuators:
             add_actuators(part, imported, lengths, prefix)
         else:

@@ -17,12 +17,10 @@ class Shapes:
         self.mj, self.spec, self.m, self.out, self.where = mujoco, spec, compiled, out, where
 
     def of_body(self, k, body):
-        m, found, touching = self.m, [], []
+        m, found = self.m, []
         first = m.body_geomadr[k]
         for g in range(first, first + m.body_geomnum[k]):
             name = m.geom(g).name or f"geom_{g}"
-            if m.geom_contype[g] or m.geom_conaffinity[g]:
-                touching.append(name)
             if m.geom_group[g] > LAST_SHOWN_GROUP:
                 continue
             visual = self._visual(g)
@@ -31,10 +29,6 @@ class Shapes:
                 self.out.note("unsupported", f"geom {name!r} of body {body!r}", "this shape is not drawn", where)
             else:
                 found.append(visual)
-        if touching:
-            names = ", ".join(repr(name) for name in touching)
-            message = f"geom {names}: contact is not simulated"
-            self.out.note("ignored", f"contact of body {body!r}", message, self.where(self.spec.bodies, k))
         return found
 
     def _visual(self, g):

@@ -25,6 +25,7 @@ class Options:
     limits: bool = False
     friction: bool = False
     actuators: bool = False
+    contacts: str | None = None
 
 
 @dataclass(eq=False)

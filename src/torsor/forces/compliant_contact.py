@@ -1,0 +1,202 @@
+"""Contact of two shapes as a force: a stiff, damping surface with regularised Coulomb friction."""
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import casadi as ca
+import numpy as np
+
+from ..elements import quantity
+from ..elements.element import REQUIRED, Posed, fill_in
+from ..elements.quantity import Number
+from ..elements.shapes import Shape, shapes_of
+from ..errors import ModelError
+from ..lie import pose_stacks
+from ..registry import register
+from .base import Force
+from .contact_geometry import SURFACES, ShapeAt, touches
+
+LAWS = ("hunt-crossley", "kelvin-voigt")
+SMALLEST_DEPTH = 1e-30  # below which the root of a depth is taken as constant [m]
+INSIDE = (
+    0.5  # depth at the start over the smallest size of a shape, above which bodies are taken to be inside each other
+)
+
+
+@register("compliant-contact")
+@dataclass(frozen=True, eq=False)
+class CompliantContact(Force):
+    """Contact of a shape of one body with a shape of another, as a force; δ is the depth of a touching point.
+
+        N = k δⁿ (1 + d δ̇) ≥ 0                  law="hunt-crossley"                                      (1)
+        N = k δ + c δ̇ ≥ 0                        law="kelvin-voigt", where δ > 0                          (2)
+        T = −μ N u / √(|u|² + v_s²)               friction, u: velocity of sliding                         (3)
+
+    first, second   the bodies; grounds too
+    shapes          a shape of each (`ts.shapes`): sphere, capsule, box, cylinder, plane (the half-space below it); None: those
+                    that the bodies have, which must be one each
+    stiffness       k   [N/mⁿ, or N/m]
+    exponent        n; 1.5 for round surfaces (Hertz)   [-]
+    damping         d [s/m]: an impact with speed v has a restitution of about 1 − ⅔ d v; or c [N s/m]
+    friction        μ   [-]
+    slip_speed      v_s: below this speed friction falls short of Coulomb's; what rests on a slope creeps with less than it   [m/s]
+
+    Shapes touch at points: see `contact_geometry`. (1) is the law of Hunt and Crossley, 1975.
+    """
+
+    drawing = "none"
+    not_drawn = "a contact of shapes, which are drawn themselves"
+    variants = (
+        {
+            "shapes": (Shape("sphere", (0.6,)), Shape("sphere", (0.6,))),
+            "stiffness": 50.0,
+            "damping": 0.2,
+            "friction": 0.4,
+        },
+        {
+            "shapes": (Shape("plane", (1.0, 1.0), (0.0, 0.0, -0.6)), Shape("box", (1.2, 1.0, 1.4))),
+            "stiffness": 20.0,
+            "friction": 0.4,
+        },
+        {
+            "shapes": (Shape("box", (0.9, 0.9, 0.9)), Shape("capsule", (0.5, 0.4))),
+            "stiffness": 20.0,
+            "law": "kelvin-voigt",
+        },
+    )
+    first: Posed = REQUIRED
+    second: Posed = REQUIRED
+    shapes: Any = None
+    stiffness: Number = 1e5
+    exponent: Number = 1.5
+    damping: Number = 0.5
+    friction: Number = 0.0
+    slip_speed: Number = 1e-3
+    law: str = "hunt-crossley"
+    trusted: bool = field(default=False, repr=False)  # True: the reference configuration is not where it starts
+    kinds: Any = field(default=None, repr=False)
+    sizes: Any = field(default=None, repr=False)
+    places: Any = field(default=None, repr=False)
+
+    def attach(self) -> Self:
+        if self.kinds is not None:
+            return self
+        if self.law not in LAWS:
+            raise ModelError(f"{self.owner}: unknown law {quantity.show(self.law)}. Known: {', '.join(LAWS)}")
+        self._check_numbers()
+        found = [self._shape(k, body) for k, body in enumerate((self.first, self.second))]
+        self._check_kinds(found)
+        fill_in(
+            self,
+            shapes=None,
+            kinds=tuple(shape.kind for shape in found),
+            sizes=tuple(tuple(float(x) for x in shape.size) for shape in found),
+            places=tuple(place(shape, body) for shape, body in zip(found, (self.first, self.second))),
+        )
+        self._refuse_deep_start()
+        return self
+
+    def _check_numbers(self):
+        bounds = {"stiffness": 0.0, "exponent": 1.0, "damping": 0.0, "friction": 0.0, "slip_speed": 0.0}
+        for what, least in bounds.items():
+            value = quantity.scalar(getattr(self, what), what, self.owner)
+            if value.is_constant() and not float(value) >= least or what == "slip_speed" and value.is_zero():
+                allowed = "positive" if what == "slip_speed" else f"at least {least:g}"
+                raise ModelError(f"{self.owner}: {what} must be {allowed}, got {quantity.show(getattr(self, what))}")
+
+    def _shape(self, k, body):
+        """The shape of one body: the given one, or the only one that the body has."""
+        given = body.shape if self.shapes is None else self.shapes
+        if self.shapes is not None:
+            if not isinstance(given, (list, tuple)) or len(given) != 2:
+                raise ModelError(f"{self.owner}: shapes must be two shapes of ts.shapes, got {quantity.show(given)}")
+            given = given[k]
+        found = shapes_of(given, self.owner) or ()
+        if len(found) != 1:
+            raise ModelError(
+                f"{self.owner}: {body.owner} has {len(found)} shapes, one is needed: give shapes=(…, …), of ts.shapes"
+            )
+        return found[0]
+
+    def _check_kinds(self, found):
+        for shape in found:
+            if shape.kind not in SURFACES:
+                raise ModelError(
+                    f"{self.owner}: there is no contact of a {shape.kind}. Known: {', '.join(SURFACES)}; compose it of these"
+                )
+        if found[0].kind == found[1].kind == "plane":
+            raise ModelError(
+                f"{self.owner}: two planes touch everywhere or nowhere; give one of the bodies another shape"
+            )
+
+    def _refuse_deep_start(self):
+        """Refuse bodies that are far inside each other in the reference configuration."""
+        bodies = (self.first, self.second)
+        if self.trusted or not all(quantity.is_number(x) for body in bodies for x in body.reference):
+            return
+        poses = [(ca.SX(ca.DM(x)), ca.SX(ca.DM(R))) for x, R in (body.reference for body in bodies)]
+        depth = max(float(touch.depth) for touch in self.touches(poses))
+        least = min((x for kind, size in zip(self.kinds, self.sizes) if kind != "plane" for x in size), default=0.0)
+        if depth > INSIDE * least > 0:
+            raise ModelError(
+                f"{self.owner}: {self.first.owner} and {self.second.owner} start {depth:.3g} m inside each other; move one of "
+                "them, or give other shapes"
+            )
+
+    def touches(self, poses):
+        """Possible touches, in the world, of the shapes at given poses (x, R) of the bodies."""
+        shapes = []
+        for (x, R), kind, size, local in zip(poses, self.kinds, self.sizes, self.places):
+            at, turn = ca.SX(local[0]), ca.SX(local[1])
+            shapes.append(ShapeAt(kind, list(size), x + R @ ca.reshape(at, 3, 1), R @ ca.reshape(turn, 3, 3)))
+        return touches(*shapes)
+
+    def pressures(self) -> list[tuple[Any, ca.SX, ca.SX]]:
+        """Touch, relative velocity and normal force N for every possible touch: (1), (2)."""
+        a, b = self.first, self.second
+        k, n, d = (quantity.scalar(getattr(self, x), x, self.owner) for x in ("stiffness", "exponent", "damping"))
+        found = []
+        for touch in self.touches([(body.position, body.rotation) for body in (a, b)]):
+            velocity = velocity_at(b, touch.point) - velocity_at(a, touch.point)
+            depth, rate = ca.fmax(touch.depth, 0), -ca.dot(touch.normal, velocity)
+            if self.law == "kelvin-voigt":
+                force = k * depth + d * rate * (touch.depth > 0)  # (2)
+            else:
+                force = k * power(depth, n) * (1 + d * rate)  # (1)
+            found.append((touch, velocity, ca.fmax(force, 0)))
+        return found
+
+    def normal_force(self) -> ca.SX:
+        """Signal: the sum of the normal forces at all touching points."""
+        return sum((force for _, _, force in self.pressures()), ca.SX(0))
+
+    def efforts(self) -> list[tuple[ca.SX, ca.SX]]:
+        mu, v_s = (quantity.scalar(getattr(self, x), x, self.owner) for x in ("friction", "slip_speed"))
+        found = []
+        for touch, velocity, force in self.pressures():
+            effort = force * touch.normal
+            if not mu.is_zero():
+                slip = velocity - touch.normal * ca.dot(touch.normal, velocity)
+                effort -= mu * force * slip / ca.sqrt(ca.sumsqr(slip) + v_s**2)  # (3)
+            found.append((velocity, effort))
+        return found
+
+
+def place(shape, body):
+    """Position and rotation of a shape from a body's centre of mass, as arrays."""
+    center = np.array(quantity.numbers(ca.SX(body.center)), float).ravel()
+    return np.array(shape.at, float) - center, pose_stacks.rotations(np.array(shape.rotation))
+
+
+def velocity_at(body, x):
+    """Velocity of the point of a body that is at a place in the world."""
+    return body.velocity + ca.cross(body.rotation @ body.angular_velocity, x - body.position)
+
+
+def power(depth, n):
+    """δⁿ, with derivatives that are finite at δ = 0."""
+    if n.is_constant() and float(n) == 1:
+        return depth
+    if n.is_constant() and float(n) == 1.5:
+        return depth * ca.sqrt(ca.fmax(depth, SMALLEST_DEPTH))
+    return depth * ca.fmax(depth, SMALLEST_DEPTH) ** (n - 1)
