@@ -167,7 +167,7 @@ def test_everything_left_out_is_reported(tmp_path):
     told = {f"{note.kind}: {note.element}" for note in imported.report}
     assert told == {
         "ignored: light 'sun'", "ignored: camera 'eye'", "ignored: contact of body 'world'", "ignored: option density",
-        "unsupported: geom 'floor' of body 'world'", "ignored: armature of joint 'x'",
+        "unsupported: geom 'floor' of body 'world'",
         "ignored: frictionloss of joint 'x'", "ignored: range of joint 'x'", "ignored: contact of body 'a'",
         "ignored: actuator 'm'", "ignored: sensor 'p'",
         "unsupported: equality 'e'",

@@ -57,6 +57,8 @@ SIMULATED = {
         rest='<equality><joint joint1="j"/></equality>',
     ),
     "a damper": arm(rest='<actuator><damper name="m" joint="j" kv="2" ctrlrange="0 1"/></actuator>'),
+    "armature of a joint": arm(joint='armature="0.1"'),
+    "armature of a motor": arm(rest=motors('name="m" armature="2" gear="0.5"')),
     "damping of a motor": arm(rest=motors('name="m" damping="2" gear="3"')),
     "a fixed tendon with a spring of a range of rest lengths": arm(
         rest='<tendon><fixed name="t" springlength="0.1 0.15" stiffness="4" damping="0.3"><joint joint="j" '
@@ -96,7 +98,6 @@ NAMED = {
             rest='<actuator><plugin name="m" plugin="mujoco.pid" instance="p" joint="j"/></actuator>',
         ),
     ],
-    "armature of joint 'j'": [arm(joint='armature="0.1"')],
     "frictionloss of joint 'j'": [arm(joint='frictionloss="0.1"')],
     "option viscosity": [arm(option='viscosity="1"')],
 }

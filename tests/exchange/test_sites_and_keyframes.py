@@ -70,6 +70,15 @@ def test_sites_are_where_mujoco_has_them(both):
     np.testing.assert_allclose(arm.velocity("tool", q, v), V, atol=1e-12)
 
 
+def test_a_start_takes_the_numbers_of_mujoco(both):
+    robot, m, d = both
+    given = robot.keyframe(d.qpos, d.qvel)
+    for name, value in robot.keyframes["home"].items():
+        np.testing.assert_allclose(given[name], value, atol=1e-12)
+    with pytest.raises(ts.ModelError, match="qpos must have 13 finite numbers, got"):
+        robot.keyframe([1, 2, 3])
+
+
 def test_a_keyframe_of_another_size_is_refused(tmp_path):
     file = tmp_path / "robot.xml"
     file.write_text(TEXT.replace('<key name="rest"/>', '<key name="rest" qpos="1 2 3"/>'))

@@ -41,7 +41,7 @@ class Assembly:
         self.homes, self.joints = {}, {}  # by the file's names: Placement, ImportedJoint
         self.visuals, self.bodies = {}, {}  # by body: [Visual]; by lead link: body or ground
         self.sites = {}  # by the file's names: Placement
-        self.keyframes = {name: Keyframe(inputs=key.inputs, time=key.time) for name, key in tree.keys.items()}
+        self.combined = []  # name of the model's joint, motions of the file, and how they are combined
 
     def build(self, merge_fixed):
         hold_what_has_no_mass(self.tree, self.strict)
@@ -57,7 +57,13 @@ class Assembly:
         for link in self.tree.links.values():
             self.place_sites(link)
         self.compensate_gravity()
-        return Imported(self.model, self.tree.notes, self.homes, self.joints, self.visuals, self.sites, self.keyframes)
+        keyframes = {}
+        for name, key in self.tree.keys.items():
+            values = self.start_of(key.coordinates, key.rates)
+            keyframes[name] = Keyframe(values, inputs=key.inputs, time=key.time)
+        found = Imported(self.model, self.tree.notes, self.homes, self.joints, self.visuals, self.sites, keyframes)
+        found.start_of = self.start_of
+        return found
 
     # names
 
@@ -136,7 +142,7 @@ class Assembly:
         starts = {"start": found.start(motions, "start"), "start_rate": found.start(motions, "rate")}
         name = self.free_name("joint", given, where, "joint")
         joint = self.add(found.kind(name, first, second, **found.arguments, **starts, **rotor), where)
-        self.set_keyframes(name, motions, found)
+        self.combined.append((name, motions, found))
         if len(motions) > 1:
             names = ", ".join(repr(m.name) for m in motions)
             message = f"together are {type(joint).__name__.lower()} joint {name!r} of the model"
@@ -172,17 +178,17 @@ class Assembly:
             name = self.free_name("force", "gravity_compensation", self.tree.file, "force")
             self.add(EnergyForce(name, energy=energy), self.tree.file)
 
-    def set_keyframes(self, name, motions, found):
-        """The coordinates of one joint in all keyframes."""
-        for key, given in self.tree.keys.items():
+    def start_of(self, coordinates, rates):
+        """Values by name for `start=`, from coordinates and rates by the names of the file's joints."""
+        values = Keyframe()
+        for name, motions, found in self.combined:
             there = [
-                replace(m, start=given.coordinates.get(m.name, m.start), rate=given.rates.get(m.name, m.rate))
-                for m in motions
+                replace(m, start=coordinates.get(m.name, m.start), rate=rates.get(m.name, m.rate)) for m in motions
             ]
-            values = found.start(there, "start"), found.start(there, "rate")
-            for label, value in zip((name, f"{name}.rate"), values):
+            for label, value in ((name, found.start(there, "start")), (f"{name}.rate", found.start(there, "rate"))):
                 if value is not None:
-                    self.keyframes[key][label] = value if len(value) > 1 else float(value[0])
+                    values[label] = value if len(value) > 1 else float(value[0])
+        return values
 
     def motion(self, motion, joint, k, L, alone):
         """What a joint of the file is in terms of the model's joint, and the spring and the damper on it."""

@@ -4,7 +4,6 @@ import numpy as np
 
 from ..constraints.limit import Limit
 from ..forces.friction import Friction
-from ..joints import Joint
 from .free_names import free_name, legal
 
 OFF_DIAGONAL_BELOW = 1e-12  # relative size of an inertia between two coordinates that counts as none
@@ -12,13 +11,6 @@ OFF_DIAGONAL_BELOW = 1e-12  # relative size of an inertia between two coordinate
 
 def armature(motions, found, tree):
     """The armature of the model's joint as an argument: Lᵀ diag(a) L, where coordinates of the file are L q."""
-    if "armature" not in Joint.__dataclass_fields__:
-        for m in motions:
-            if m.armature:
-                tree.note(
-                    "ignored", f"armature of joint {m.name!r}", f"armature {m.armature:g} is not simulated", m.where
-                )
-        return {}
     given = np.concatenate([np.full(m.dof, m.armature) for m in motions])
     if not given.any():
         return {}

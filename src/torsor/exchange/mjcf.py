@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..elements.quantity import reals, show
 from ..errors import ModelError
 from ..registry import register
 from . import xml_document
@@ -166,6 +167,17 @@ def finite(owner, *values):
         raise ModelError(f"{owner}: its numbers must be finite")
 
 
+def finite_numbers(value, what, count, file):
+    """An array of `count` finite numbers, from whatever a user gave."""
+    try:
+        array = reals(value)
+    except Exception:  # conversion of an arbitrary class can raise anything
+        array = np.array(np.nan)
+    if array.shape != (count,) or not np.isfinite(array).all():
+        raise ModelError(f"{file}: {what} must have {count} finite numbers, got {show(value)}")
+    return array
+
+
 class Reader:
     """A compiled MuJoCo model, turned into a tree.
 
@@ -210,6 +222,8 @@ class Reader:
     def complete(self, imported, options, prefix=""):
         """Add tendons and, if requested, actuators to a model of the tree."""
         part = self.seen_by(imported, prefix)
+        if not prefix:
+            imported.coordinates_of = part.coordinates_of
         lengths = tendon_lengths(part, imported)
         add_tendons(part, imported, lengths)
         if options.contacts is not None and not (self.off("CONTACT") or self.off("CONSTRAINT")):
@@ -319,10 +333,17 @@ class Reader:
         """Coordinates and rates of all joints, as torsor counts them, and inputs by the names of actuators."""
         m, key = self.m, Key(time=float(self.m.key_time[k]))
         finite(f"{self.file}: keyframe {self._name('key', k)!r}", m.key_qpos[k], m.key_qvel[k], m.key_ctrl[k])
-        for j, name in enumerate(self.joints):
-            key.coordinates[name], key.rates[name] = self._coordinates(j, m.key_qpos[k], m.key_qvel[k])
+        key.coordinates, key.rates = self.coordinates_of(m.key_qpos[k], m.key_qvel[k])
         key.inputs = {actuator_name(self, i): float(m.key_ctrl[k][i]) for i in range(m.nu)}
         self.out.keys[self._name("key", k)] = key
+
+    def coordinates_of(self, qpos, qvel=None):
+        """Coordinates and rates of all joints, by the names of the file, from the numbers of MuJoCo."""
+        vectors = []
+        for what, given, count in (("qpos", qpos, self.m.nq), ("qvel", qvel, self.m.nv)):
+            vectors.append(finite_numbers(np.zeros(count) if given is None else given, what, count, self.file))
+        found = [self._coordinates(j, *vectors) for j in range(self.m.njnt)]
+        return tuple({name: values[k] for name, values in zip(self.joints, found)} for k in (0, 1))
 
     def _coordinates(self, j, qpos, qvel):
         """Coordinates and rates of a joint from those of MuJoCo. Those of a ball or free joint are those of the relative motion of

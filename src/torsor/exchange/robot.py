@@ -141,8 +141,15 @@ class Imported:
     sites: dict[str, Placement] = field(default_factory=dict)
     keyframes: dict[str, Keyframe] = field(default_factory=dict)
     start_of: Any = field(default=None, repr=False)
+    coordinates_of: Any = field(default=None, repr=False)
     source: Any = field(default=None, repr=False)
     contents: Any = field(default=None, repr=False)
+
+    def keyframe(self, qpos: Any, qvel: Any = None) -> Keyframe:
+        """A start with the numbers of the file's own simulator, MuJoCo: qpos and, if the robot moves, qvel."""
+        if self.coordinates_of is None:
+            raise ModelError(f"model {self.model.name!r}: keyframe is for robots that were read from MJCF files")
+        return self.start_of(*self.coordinates_of(qpos, qvel))
 
     def attach(self, tool: Any, at: Any, name: str | None = None, frame: Any = None) -> None:
         """Fix another robot, such as a gripper, or a payload to a site or a link of this one; `model` is built again.
