@@ -62,11 +62,11 @@ class HingePair(Joint):
             first = ca.atan2(ca.dot(ca.cross(a, d), w), ca.dot(d, w))
             return ca.vertcat(first, ca.dot(a, b) * (about(R, a) - first))
         across, normal = b - ca.dot(a, b) * a, ca.cross(a, b)  # R b = A b,  Rᵀ a = Bᵀ a
-        across = a - ca.dot(a, b) * b
+        across_second = a - ca.dot(a, b) * b
         turned, back = R @ b, R.T @ a
         return ca.vertcat(
             ca.atan2(ca.dot(normal, turned), ca.dot(across, turned)),
-            ca.atan2(ca.dot(normal, back), ca.dot(across, back)),
+            ca.atan2(ca.dot(normal, back), ca.dot(across_second, back)),
         )
 
     def residual(self, H: ca.SX) -> ca.SX:
