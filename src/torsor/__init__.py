@@ -90,6 +90,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .stepping import Simulation, load_state, save_state
     from .store.component import interface, load_component, save_component
     from .store.flat_table import to_pandas
+    from .store.model_files.save_model import save_model
     from .store.result_files import load_result, save_result
     from .studies.study import study
     from .viewer.html_file import save_html
@@ -112,8 +113,8 @@ __all__ = [
     "equilibrium", "falling", "inertia", "info", "interface", "kick", "kinematics", "linearise", "load_component",
     "load_result", "load_state", "movie", "picture", "plot", "plot_graph",
     "range_of_motion", "read", "read_table", "record", "register",
-    "registered", "release", "resume", "rising", "save_component", "save_html", "save_result", "save_state", "shapes", "simulate",
-    "strike", "study", "switch", "table", "testing", "time", "to_pandas", "view",
+    "registered", "release", "resume", "rising", "save_component", "save_html", "save_model", "save_result", "save_state",
+    "shapes", "simulate", "strike", "study", "switch", "table", "testing", "time", "to_pandas", "view",
 ]  # fmt: skip
 
 _LAZY = {  # what needs heavy dependencies is imported when it is first used
@@ -138,6 +139,7 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "movie": ("viewer.movie", "movie"),
     "save_component": ("store.component", "save_component"),
     "load_component": ("store.component", "load_component"),
+    "save_model": ("store.model_files.save_model", "save_model"),
     "interface": ("store.component", "interface"),
     "read": ("exchange", "read"),
     "plot": ("look.plots", "plot"),
@@ -158,7 +160,8 @@ _MEANT = {  # what people look for under other names
     "Ball": "ts.Spherical is a ball joint",
     "table_of": "ts.to_pandas(data) returns a flat table",
     "World": "model.ground is the world", "System": "ts.Model describes a mechanism",
-    "step": "ts.Simulation(model).advance(dt) goes on step by step", "load_model": "ts.read reads files of other programs",
+    "step": "ts.Simulation(model).advance(dt) goes on step by step",
+    "load_model": "ts.read(file).model is the model of a file: YAML that ts.save_model wrote, URDF, MJCF",
 }  # fmt: skip
 _BY_CLASS = ("joint", "constraint", "force", "rule", "projection")  # kinds whose classes are public under their names
 

@@ -35,8 +35,8 @@ def _version(version: bool):
 
 SOURCE = typer.Argument(
     metavar="CASE|FILE",
-    help="A case (see `torsor cases`), a Python file that defines `model` or `build()`, a robot (FILE.urdf, MJCF: FILE.xml), or a "
-    "saved component (FILE.tsc).",
+    help="A case (see `torsor cases`), a Python file that defines `model` or `build()`, a model file (FILE.yaml), a robot "
+    "(FILE.urdf, MJCF: FILE.xml), or a saved component (FILE.tsc).",
 )
 SET = option("NAME=VALUE", "A parameter of the model, or an option of the case or of `build()`. Repeatable.", "--set")
 UNTIL = number("SECONDS", "End time. Default: what the case or the file says.")

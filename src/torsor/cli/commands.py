@@ -18,6 +18,7 @@ from . import (
     check_command,
     complain,
     component_commands,
+    convert_command,
     doctor_command,
     kinematics_command,
     new_model,
@@ -76,6 +77,7 @@ OVERVIEW = """torsor simulates mechanisms: bodies, joints, constraints, forces, 
   torsor run three-link               run one of them
   torsor info four-bar                bodies, degrees of freedom, redundant constraints
   torsor run robot.urdf --until 2     URDF and MJCF files run, too
+  torsor convert four-bar bar.yaml    write a model file (YAML); it runs, too
   torsor study, equilibrium, modes, kinematics, assemble, check, resume
   torsor doctor                       is this installation complete?
 
@@ -290,6 +292,7 @@ for command in (
     check_command.check, component_commands.save, component_commands.trust, study_command.study,
     kinematics_command.kinematics, assemble_command.assemble,
     statics_commands.equilibrium, statics_commands.modes, view_command.view, new_model.new, doctor_command.doctor,
+    convert_command.convert,
 ):  # fmt: skip
     app.command()(command)
 

@@ -21,6 +21,7 @@ class Source:
     """A model with values for its parameters and arguments of `simulate` that suit it.
 
     given, settings   what was typed; digest: of the file that it names, None for a case
+    expect            values that a run must reproduce
     """
 
     model: Model
@@ -32,6 +33,7 @@ class Source:
     given: str = ""
     settings: dict = field(default_factory=dict)
     digest: str | None = None
+    expect: list = field(default_factory=list)
 
     def until(self, given=None):
         """The end time that is given, or that the source recommends."""
@@ -150,7 +152,7 @@ def _content(path):
     from .. import cases
 
     if os.path.isdir(path):
-        raise OptionError(f"{path!r} is a folder; give a case, or a Python, URDF or MJCF file, or a component")
+        raise OptionError(f"{path!r} is a folder; give a case, or a Python, YAML, URDF or MJCF file, or a component")
     named = path.endswith(".py") or _is_described(path) or _is_component(path)
     if not named and not os.path.exists(path):
         raise OptionError(f"{path!r} is neither a case nor a file. Cases: {', '.join(cases.names())}.")
@@ -221,7 +223,9 @@ def _read_file(path, settings):
     ours, theirs = _split(settings, options)
     found = read(path, **{name: _parse_switch(name, value) for name, value in ours.items()})
     _refuse_unknown_settings(found.model, theirs, options)
-    return Source(found.model, theirs, notes=found.report, digest=digest)
+    run = dict(found.run)
+    theirs = run.pop("parameters", {}) | theirs
+    return Source(found.model, theirs, run, notes=found.report, digest=digest, expect=found.expect)
 
 
 def _parse_switch(name, value):
@@ -237,7 +241,7 @@ def _file(path, settings):
         raise OptionError(f"{path!r} is a result, not a model; `torsor plot {path} DIR` draws it")
     code = _content(path)
     if os.path.splitext(path)[1] not in (".py", ""):
-        raise OptionError(f"{path!r} is no model: give a case, or a Python, URDF or MJCF file, or a component")
+        raise OptionError(f"{path!r} is no model: give a case, or a Python, YAML, URDF or MJCF file, or a component")
     names: dict[str, Any] = {"__name__": "torsor_model", "__file__": os.path.abspath(path)}
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     with explain_user_errors(path):

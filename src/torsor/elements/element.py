@@ -129,6 +129,7 @@ class Element(Owned):
     acts       whether it acts from the start; None: it belongs to no model
     starts_active   the same where nothing else is said
     optional   names of its bodies and joints that may be None
+    texts      names of arguments that are texts or lists of texts, and no names of elements or signals
     armable    True: the element watches the motion, and whether it acts follows from that (contacts, stops, dry friction,
                rules). It is armed or disarmed: while it is disarmed it neither acts nor is watched
     one_sided       True: a contact or a stop, whose `gaps` may only open
@@ -144,6 +145,7 @@ class Element(Owned):
     drawing: ClassVar[str] = ""
     drawn_axis: ClassVar[str] = "axis"
     not_drawn: ClassVar[str] = ""
+    texts: ClassVar[tuple[str, ...]] = ()
     world: ClassVar[Any] = None
     _frozen: ClassVar[bool] = True
     acts: ClassVar[bool | None] = None

@@ -53,6 +53,7 @@ class Controller(Rule):
 
     drawing = "none"
     not_drawn = "a rule without a place"
+    texts = ("outputs",)
     variants: ClassVar[tuple[Any, ...]] = (
         {"period": 0.1, "outputs": {"level": 2.0}},
         {

@@ -131,6 +131,8 @@ class Imported:
     visuals   by body name: what to draw (`Visual`)
     sites     by the file's name: where each site is (`Placement`); those whose names are free are ports of the model, too
     keyframes by the file's name: configurations that `start=` takes (`Keyframe`)
+    run       arguments of `simulate` that the file gives
+    expect    values that a run must reproduce, as the file gives them (`torsor check`)
     """
 
     model: Model
@@ -140,6 +142,8 @@ class Imported:
     visuals: dict[str, list[Visual]]
     sites: dict[str, Placement] = field(default_factory=dict)
     keyframes: dict[str, Keyframe] = field(default_factory=dict)
+    run: dict = field(default_factory=dict)
+    expect: list = field(default_factory=list)
     start_of: Any = field(default=None, repr=False)
     coordinates_of: Any = field(default=None, repr=False)
     source: Any = field(default=None, repr=False)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from ..elements import quantity
 from ..elements.element import ANYTHING, HOMELESS, KEPT, SLIDING, Owned, fill_in, initial
@@ -37,6 +38,8 @@ def members(model, element):
         value = getattr(element, attribute)
         if value is None or isinstance(value, Owned):
             continue
+        if not element.__dataclass_fields__[name].repr and _has_arrays(value):
+            continue  # derived before, as in a model that was read from a file
         if name in REFERENCE_NAMES:  # elements in the place of their names
             simple = find_by_name(model, value)
         elif (simple := quantity.unchanging(quantity.plain(value))) is value:
@@ -64,6 +67,12 @@ def members(model, element):
         raise ModelError(f"{owner}: connects body {first.name!r} with itself; give two different bodies")
     if first is not None and not isinstance(first, Body) and not isinstance(second, Body):
         raise ModelError(f"{owner}: {first.name!r} and {second.name!r} are both grounds; one of the two must be a body")
+
+
+def _has_arrays(value):
+    """Whether a value is an array or a tuple with arrays."""
+    parts = value if isinstance(value, tuple) else (value,)
+    return any(isinstance(x, np.ndarray) for x in parts)
 
 
 def find_by_name(model, given):

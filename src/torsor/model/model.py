@@ -63,6 +63,7 @@ class Model(Shown, WithInstances, WithParameters, WithEvents, WithSymbols):
     eliminations: dict[str, tuple]
 
     hints: bool = True
+    _accepts_paths: bool = False  # True while a file is read whose names are those of included models
 
     def __init__(self, name: str, gravity: Vector | None = (0.0, 0.0, 0.0), hints: bool = True, shape: Any = None):
         if not isinstance(hints, bool):
@@ -119,11 +120,15 @@ class Model(Shown, WithInstances, WithParameters, WithEvents, WithSymbols):
         """Add a rigid body; see `torsor.Body` for what the arguments mean."""
         self._free(name, "body")
         body = Body(name, mass, inertia, at, rotation, velocity, angular_velocity, shape)
+        hint_at_angles(self, body.owner, "rotation", rotation)
+        return self._add_body(body)
+
+    def _add_body(self, body):
+        """Add a body, whose expressions are checked."""
         for what, expression in body.expressions.items():
             element_checks.contents(self, body.owner, what, expression, CONSTANT)
-        hint_at_angles(self, body.owner, "rotation", rotation)
         list.append(self.bodies, body)
-        return self._enter(name, body)
+        return self._enter(body.name, body)
 
     def add(self, element: Added, active: bool | None = None) -> Added:
         """Add a joint, a constraint, a force, a rule or a further ground, and return it; `active=False`: it does not act
@@ -140,7 +145,7 @@ class Model(Shown, WithInstances, WithParameters, WithEvents, WithSymbols):
         added = self._join(element, active)
         try:
             for companion in () if isinstance(added, Ground) else added.companions():
-                self._join(companion)
+                self._join(fill_in(companion, world=added.world))
         except ModelError:  # nothing of it stays
             self._shorten(before)
             fill_in(element, _home=None, acts=None)
@@ -174,7 +179,8 @@ class Model(Shown, WithInstances, WithParameters, WithEvents, WithSymbols):
         before = {"_home": element._home, "acts": element.acts}
         self._note(element)
         try:
-            element = element_checks.call_element(element, fill_in(element, world=self.ground, _home=self).attach)
+            described_in = element.world if self._owns(element.world) else self.ground
+            element = element_checks.call_element(element, fill_in(element, world=described_in, _home=self).attach)
             self._prepare(element, active)
             element_checks.declaration(self, element)
             self._complete(element)
@@ -183,6 +189,10 @@ class Model(Shown, WithInstances, WithParameters, WithEvents, WithSymbols):
             fill_in(element, **before)
             raise
         return element
+
+    def _owns(self, thing):
+        """Whether a thing is one of this model's."""
+        return thing is not None and self._names.get(thing.name) is thing
 
     def signal(self, name: str, expression: Number | Vector) -> ca.SX:
         """A named expression of time, state and multipliers that is recorded in every run; a vector by its components, as
@@ -266,7 +276,8 @@ class Model(Shown, WithInstances, WithParameters, WithEvents, WithSymbols):
         self._compiled = True
 
     def _check_name(self, name, what):
-        if not (isinstance(name, str) and NAME.match(name)):
+        parts = name.split(".") if self._accepts_paths and isinstance(name, str) else [name]
+        if not all(isinstance(part, str) and NAME.match(part) for part in parts):
             raise ModelError(
                 f"{what} {name!r}: a name is letters (a to z, A to Z), digits, '_' and '-', and starts with a letter or '_' "
                 "(dots separate the names of included models)"

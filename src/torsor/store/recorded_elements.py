@@ -5,7 +5,7 @@ constraint by its rows, a force by its energies and efforts. Memories and events
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -24,6 +24,7 @@ class _ShortRepr:
 
     name: str
     called: str
+    texts: ClassVar[tuple[str, ...]] = ("called", "named")
 
     def __repr__(self):
         return f"<{self.called} {self.name!r}, recorded>"

@@ -1,0 +1,89 @@
+"""The sections `run` and `expect` of a model file: how to simulate the model, and what must come out."""
+
+from typing import Any, NamedTuple
+
+import casadi as ca
+
+from .file_sections import EXPECT
+from .problems import Skip
+from .yaml_nodes import Sequence, plain_data
+
+NUMBERS = ("until", "step", "tolerance")
+TEXTS = ("method", "formulation", "projection", "map", "reactions")
+RUN = (*NUMBERS, *TEXTS, "outputs", "parameters", "certify")
+TOLERANCE = 1e-6  # relative, where the file gives none
+
+
+class Expectation(NamedTuple):
+    """A value that a run must reproduce: |found − value| ≤ tolerance |value| + absolute."""
+
+    name: str
+    time: float
+    expression: ca.SX
+    value: float
+    tolerance: float
+    absolute: float
+
+    def holds(self, found: float) -> bool:
+        """True if a value that was found agrees."""
+        return abs(found - self.value) <= self.tolerance * abs(self.value) + self.absolute
+
+
+def run_arguments(b: Any) -> dict[str, Any]:
+    """Arguments of `torsor.simulate` that the file gives."""
+    found: dict[str, Any] = {}
+    try:
+        section = b.values.mapping(b.section("run"), "run", RUN)
+    except Skip:
+        return found
+    for key, node in section.entries.items():
+        path = f"run.{key}"
+        try:
+            if key in NUMBERS:
+                found[key] = b.values.number(node, path)
+            elif key in TEXTS:
+                found[key] = b.values.text(node, path)
+            elif key == "certify":
+                found[key] = b.values.flag(node, path)
+            elif key == "outputs":
+                found[key] = plain_data(node)
+            elif key == "parameters":
+                given = b.values.mapping(node, path, list(b.model.parameters)).entries
+                found[key] = {name: b.values.number(x, f"{path}.{name}") for name, x in given.items()}
+        except Skip:
+            continue
+    return found
+
+
+def expectations(b: Any) -> list[Expectation]:
+    """The values that the section `expect` gives: a list of {time, values, tolerance, absolute}."""
+    node = b.root.entries.get("expect")
+    if node is None:
+        return []
+    found = []
+    for k, x in enumerate(node.items if isinstance(node, Sequence) else [node]):
+        path = f"expect[{k}]"
+        try:
+            entry = b.values.mapping(x, path, EXPECT).entries
+            time = b.values.number(entry["time"], f"{path}.time") if "time" in entry else 0.0
+            limits = [
+                b.values.number(entry[name], f"{path}.{name}") if name in entry else default
+                for name, default in (("tolerance", TOLERANCE), ("absolute", 1e-12))
+            ]
+            if "values" not in entry:
+                raise b.values.fail(x, path, "`values` is missing: expressions with the numbers that are expected")
+            values = b.values.mapping(entry["values"], f"{path}.values")
+        except Skip:
+            continue
+        for text, number in values.entries.items():
+            try:
+                expression = b.values.expression_of(text, values.keys[text], f"{path}.values")
+                if not expression.is_scalar():
+                    raise b.values.fail(
+                        number, f"{path}.values", f"{text!r} has {expression.numel()} components; give one of them"
+                    )
+                value = b.values.number(number, f"{path}.values.{text}")
+                found.append(Expectation(text, time, expression, value, *limits))
+            except Skip:
+                continue
+    return found
