@@ -47,6 +47,8 @@ class Contact(Unilateral, Connection):
         r = quantity.scalar(self.radius, "radius", self.owner)
         if r.is_constant() and float(r) < 0:
             raise ModelError(f"{self.owner}: radius must not be negative, got {quantity.show(self.radius)}")
+        if self.height is not None:  # worked out before, where it was described
+            return super().attach()
         if self.plane is None:
             fill_in(self, height=ca.SX(0) if self.frames is None else -r)
             return super().attach()
