@@ -72,7 +72,7 @@ def everything():
         ca.logic_and(slide.coordinate >= 0.3, ts.time > begin.time + 0.5), ts.assign("k", 2 * k), ts.kick(box, (0, 0, 1)),
         during=gear["high"], accumulate="ignore",
     )  # fmt: skip
-    model.when(ts.rising(slide.rate - 1), ts.record("rate", law["y"]), ts.release(stop), name="fast")
+    model.when(ts.rising(slide.rate - 1), ts.record("top", law["y"]), ts.release(stop), name="fast")
     model.signal("height", box.position)
     model.signal("repeated", ca.sqrt(ca.sumsqr(box.position - ca.cos(slide.coordinate))) + ca.sumsqr(box.position))
     model.expose("hub", box.frame(at=(0, 0, 0.1)))
