@@ -21,16 +21,10 @@ def check(
 
     found = load(source, assignments(set))
     options = {} if tolerance is None else {"tolerance": tolerance}
-<<<<<<< HEAD
-    end = found.until(until)
-    found.print_notes()
-    findings = testing.check(found.model, end, parameters=found.parameters, **options)
-=======
     times = [x.time for x in found.expect]
     end = found.until(max(times) if until is None and "until" not in found.recommended and any(times) else until)
-    found.tell()
+    found.print_notes()
     findings = expected(found, options) + testing.check(found.model, end, parameters=found.parameters, **options)
->>>>>>> a8dc8a6 (Models are written to and read from YAML files)
     left = max(len(finding.check) for finding in findings) + 2
     for name, holds, words in findings:
         first, *more = textwrap.wrap(words, 70 - left) or [""]

@@ -7,7 +7,7 @@ import casadi as ca
 import numpy as np
 
 from ...elements.inertia import Inertia
-from ...elements.lazy_attributes import to_stored
+from ...elements.lazy_attributes import storage_of
 from ...elements.shapes import Shape, shapes_of
 from ...errors import ModelError
 from ...model.body import Body, Ground
@@ -58,7 +58,7 @@ def keep_rotation(made: Any, given: Any) -> None:
         and all(isinstance(x, (int, float)) for r in given for x in r)
     ):
         matrix = np.array(given, float)
-        found = to_stored(made, "start_rotation")
+        found = storage_of(made, "start_rotation")
         if isinstance(found, np.ndarray) and np.abs(matrix - found).max() <= ROTATION_ROUNDING:
             if isinstance(made, Ground):
                 made.path = (made.reference[0] if made.is_fixed else made.path[0], matrix)

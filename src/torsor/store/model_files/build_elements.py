@@ -5,7 +5,7 @@ from typing import Any
 import casadi as ca
 
 from ...elements.element import fill_in
-from ...elements.lazy_attributes import kept_as
+from ...elements.lazy_attributes import storage_name
 from ...model.body import Ground
 from .file_sections import ELEMENT_KEYS, STATE, arguments, element_classes, holds_expressions
 from .file_values import TEXT, kind_of_field
@@ -33,7 +33,7 @@ def element(b: Any, name: str, node: Any, path: str) -> None:
     made = cls(name=name, **given)
     for what, f in known.items():
         if not f.repr and what in given:
-            fill_in(made, **{kept_as(cls, what): given[what]})
+            fill_in(made, **{storage_name(cls, what): given[what]})
     if "world" in entry:
         world = b.values.value(entry["world"], f"{path}.world")
         if not isinstance(world, Ground):

@@ -31,7 +31,7 @@ def event(b: Any, name: str, node: Any, path: str) -> None:
     accumulate = entry["accumulate"].text if "accumulate" in entry else "error"
     if accumulate not in ANSWERS:
         raise b.values.fail(entry["accumulate"], path, unknown("answer", accumulate, ANSWERS))
-    flags = {key: b.values.flag(entry[key], f"{path}.{key}") for key in ("settles", "half") if key in entry}
+    flags = {key: b.values.flag(entry[key], f"{path}.{key}") for key in ("undecided_near_zero", "half") if key in entry}
     for k, half in enumerate(found.halves):
         if not half.is_constant() and f"{name}.half{k}" not in b.pending:
             model._occasion(Event(f"{name}.half{k}", Watch(half, both=True), during=during, half=True))

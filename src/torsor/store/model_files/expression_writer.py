@@ -97,14 +97,14 @@ class ExpressionTexts:
         uses = _count_uses(steps, data["work"])
         work: list[Any] = [None] * (data["work"] + 1)
         results = [""] * count
-        beside = None
+        second = None
         call: Any = None
         for k, (name, place, a, b) in enumerate(steps):
             if name == expressions.RESULT:
                 results[b] = work[a].text
                 continue
-            if name == expressions.BESIDE:
-                beside = work[a]
+            if name == expressions.SECOND:
+                second = work[a]
                 continue
             if name == expressions.CONSTANT:
                 term = _constant(float(data["constants"][a]))
@@ -113,13 +113,13 @@ class ExpressionTexts:
             elif name == expressions.NEXT:
                 term = Term(f"piece({call[0]}, {a}, {call[1]})", depth=call[2])
             elif name in expressions.LOOKUPS:
-                given = [x for x in (work[b], beside) if x is not None]
+                given = [x for x in (work[b], second) if x is not None]
                 call = (
                     self._table(work[a].constant),
                     ", ".join(x.text for x in given),
                     1 + max(x.depth for x in given),
                 )
-                beside = None
+                second = None
                 term = Term(f"piece({call[0]}, 0, {call[1]})", depth=call[2])
             else:
                 term = _operation(name, work[a], work[b])
@@ -158,15 +158,15 @@ def _count_uses(steps, size):
             operands: tuple = (a,)
         elif name in (expressions.CONSTANT, expressions.SYMBOL, expressions.NEXT):
             operands = ()
-        elif name == expressions.BESIDE or name in expressions.UNARY:
+        elif name == expressions.SECOND or name in expressions.UNARY:
             operands = (a,)
         else:
             operands = (a, b)
         for x in operands:
             uses[writer[x]] += 1
-        if name.startswith(expressions.PIECE) or name == expressions.BESIDE:
+        if name.startswith(expressions.PIECE) or name == expressions.SECOND:
             uses[writer[operands[-1]]] += 1  # the argument is written with every result
-        if name not in (expressions.RESULT, expressions.BESIDE):
+        if name not in (expressions.RESULT, expressions.SECOND):
             writer[place] = k
     return uses
 

@@ -43,7 +43,18 @@ GROUND = ("at", "rotation", "shape")
 PARAMETER = ("value", "positive", "input")
 STATE = ("rate", "start")
 TABLE = ("points", "values", "kind", "outside", "name")
-EVENT = ("when", "rising", "falling", "crossing", "during", "accumulate", "settles", "half", "remember", "do")
+EVENT = (
+    "when",
+    "rising",
+    "falling",
+    "crossing",
+    "during",
+    "accumulate",
+    "undecided_near_zero",
+    "half",
+    "remember",
+    "do",
+)
 INCLUDE = ("file", "at", "rotation", "count", "pitch", "parameters")
 INSTANCE = ("of", "ports")
 EXPECT = ("time", "values", "tolerance", "absolute")

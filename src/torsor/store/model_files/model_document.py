@@ -14,7 +14,7 @@ import numpy as np
 
 from ...elements import quantity
 from ...elements.element import Element, Owned, fill_in, initial
-from ...elements.lazy_attributes import to_stored
+from ...elements.lazy_attributes import storage_of
 from ...elements.placing import EYE, ZERO
 from ...elements.shapes import Shape
 from ...errors import ModelError
@@ -114,7 +114,7 @@ class _Document:
         return found | ({} if ground.shape is None else {"shape": [self.shape(s) for s in ground.shape]})
 
     def body(self, body):
-        get = lambda what: self.value(to_stored(body, what), body.owner, what)
+        get = lambda what: self.value(storage_of(body, what), body.owner, what)
         J = body._inertia
         inertia = 0 if body.particle else get("inertia")
         if not body.particle and quantity.is_number(J) and not (J - np.diag(J.diagonal())).any():
@@ -208,7 +208,7 @@ class _Document:
             found["crossing" if w.both else "falling"] = phi
         if event.during:
             found["during"] = {m.name: self.model.machines[m.name].names[int(value)] for m, value in event.during}
-        for name in ("accumulate", "settles", "half"):
+        for name in ("accumulate", "undecided_near_zero", "half"):
             if getattr(event, name) != Event.__dataclass_fields__[name].default:
                 found[name] = getattr(event, name)
         if event.remembered:
