@@ -11,7 +11,7 @@ from .yaml_nodes import Sequence, plain_data
 NUMBERS = ("until", "step", "tolerance")
 TEXTS = ("method", "formulation", "projection", "map", "reactions")
 RUN = (*NUMBERS, *TEXTS, "outputs", "parameters", "certify")
-TOLERANCE = 1e-6  # relative, where the file gives none
+DEFAULT_TOLERANCE = 1e-6  # relative, where the file gives none
 
 
 class Expectation(NamedTuple):
@@ -68,7 +68,7 @@ def expectations(b: Any) -> list[Expectation]:
             time = b.values.number(entry["time"], f"{path}.time") if "time" in entry else 0.0
             limits = [
                 b.values.number(entry[name], f"{path}.{name}") if name in entry else default
-                for name, default in (("tolerance", TOLERANCE), ("absolute", 1e-12))
+                for name, default in (("tolerance", DEFAULT_TOLERANCE), ("absolute", 1e-12))
             ]
             if "values" not in entry:
                 raise b.values.fail(x, path, "`values` is missing: expressions with the numbers that are expected")

@@ -15,7 +15,7 @@ DEEPEST = 60  # levels of nesting
 LARGEST_FILE = 200_000_000  # bytes
 LONGEST_NUMBER = 400  # characters
 NUMBER = re.compile(r"[+-]?(\d[\d_]*(\.\d*)?|\.\d+)([eE][+-]?\d+)?\Z")
-WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "~": None, "": None}
+SPECIAL_WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "~": None, "": None}
 
 
 class Position(NamedTuple):
@@ -42,8 +42,8 @@ class Scalar:
         """True, False, None or a number where the text means one, else the text."""
         if self.quoted:
             return self.text
-        if self.text in WORDS:
-            return WORDS[self.text]
+        if self.text in SPECIAL_WORDS:
+            return SPECIAL_WORDS[self.text]
         return to_number(self.text)
 
 

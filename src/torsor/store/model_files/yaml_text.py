@@ -5,7 +5,7 @@ from typing import Any
 
 from .expression_writer import number_text
 from .units import quantity_of
-from .yaml_nodes import WORDS, to_number
+from .yaml_nodes import SPECIAL_WORDS, to_number
 
 WIDTH = 118
 SAFE = re.compile(r"[A-Za-z_(/][\w .+*/()=<>-]*\Z", re.ASCII)
@@ -14,7 +14,7 @@ FLOW_SAFE = re.compile(r"[A-Za-z_(/][\w .+*/()=<>-]*\Z", re.ASCII)
 
 def text_scalar(text: str) -> str:
     """A text as YAML: plain where it cannot be mistaken for anything else, else in double quotes."""
-    means_text = text not in WORDS and isinstance(to_number(text), str) and text == text.strip()
+    means_text = text not in SPECIAL_WORDS and isinstance(to_number(text), str) and text == text.strip()
     if means_text and SAFE.match(text) and ": " not in text and " #" not in text and not _has_unit(text):
         return text
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
