@@ -98,9 +98,9 @@ def relay(n, steps, seed=0):
 
 @settings(deadline=None, max_examples=10)
 @given(st.integers(1, 20), st.integers(0, 5), st.integers(0, 2**32 - 1))
-def test_rooms_that_are_needed_at_different_times_share_their_places(n, steps, seed):
+def test_vectors_that_are_needed_at_different_times_share_memory(n, steps, seed):
     s, values = relay(n, steps, seed), np.random.default_rng(seed).uniform(-1, 1, n)
-    assert s.memory <= 2 * n and s.rooms.size == steps * n
+    assert s.memory <= 2 * n and s.memory_plan.size == steps * n
     found = evaluated(build({"k": s}, LLVM(contract=False)), values)
     np.testing.assert_array_equal(found, s.unroll()(values).full().ravel())
 

@@ -7,6 +7,7 @@ name of its own: `joint.limit`, `joint.spring`, `joint.friction`; with the index
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from ..elements import quantity
 from ..errors import ModelError
@@ -51,6 +52,8 @@ def companions(joint):
 def _entry(joint, what, k):
     """The value for coordinate k: an entry of a list, or the common value."""
     given = getattr(joint, what)
+    if isinstance(given, np.ndarray) and given.ndim:
+        given = list(given)
     if not isinstance(given, (list, tuple)):
         return given
     if len(given) != joint.dof:
@@ -91,7 +94,8 @@ def _spring(joint, k, suffix) -> list[Any]:
         found.append(lookup("force", "joint-force")(f"{joint.name}.damper{suffix}", joint, law, index=k))
         damping = None
     if stiffness is not None or damping is not None:
-        parts = {"stiffness": stiffness or 0.0, "damping": damping or 0.0}
+        given = {"stiffness": stiffness, "damping": damping}
+        parts = {what: 0.0 if value is None else value for what, value in given.items()}
         found.append(lookup("force", "spring")(name, joint, index=k, **parts))
     return found
 
@@ -100,7 +104,8 @@ def _friction(joint, k, suffix) -> list[Any]:
     given = _entry(joint, "friction", k)
     if given is None:
         return []
-    if quantity.is_number(given) and given < 0:
+    value = quantity.scalar(given, "friction", joint.owner)
+    if value.is_constant() and float(value) < 0:
         raise ModelError(f"{joint.owner}: friction must not be negative, got {quantity.show(given)}")
     radius = 1.0 if joint.angular[k] else None
     friction = lookup("constraint", "friction")
