@@ -57,7 +57,7 @@ def any_order(names, rng):
 
 def accelerations(model, choice, q, v, p):
     """Of the hierarchical form, without compiling it."""
-    f = choice.write(ts.registered("formulation")["hierarchical"](model)).functions()
+    f = ts.registered("formulation")["hierarchical"](model).with_choice(choice).functions()
     return np.array(f["accelerations"](0.0, q, v, p, f["factor"](0.0, q, p))[0]).ravel()
 
 

@@ -188,7 +188,7 @@ class Dynamics(JointDynamics):
         from ..registry import lookup
 
         f = lookup("formulation", self.formulation)(self.model)
-        return self.system.choice.write(f)
+        return f.with_choice(self.system.choice)
 
     @cached_property
     def functions(self) -> dict[str, ca.Function]:

@@ -12,6 +12,7 @@ This class derives the following from that, once for all formulations:
 
 from abc import abstractmethod
 from collections.abc import Callable
+from copy import copy
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -186,6 +187,17 @@ class Formulation(RowsInUse):
         return ca.vertcat(*[getattr(block, what) for block in self.blocks]) if self.blocks else ca.SX(0, 1)
 
     # kernels
+
+    def with_choice(self, choice):
+        """A copy with the rows in use, dependent velocities, metric and units of a choice (`prepare/choice.py`).
+
+        The copy has the symbols and equations of this formulation, which stays as it is: kernels of several choices are
+        derived from the same equations.
+        """
+        twin = copy(self)
+        if self.all_rows is not self:
+            twin.absolute = copy(self.absolute)
+        return choice.set_on(twin)
 
     def functions(self, baumgarte=False, accelerations=True):
         """The kernels of a run, by name, as CasADi functions of flat vectors: see `graphs.functions`."""

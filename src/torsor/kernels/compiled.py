@@ -6,11 +6,12 @@ and is called by the address of its compiled form (`loops`).
 """
 
 import os
+from typing import TYPE_CHECKING, Any
 
 BUILDING = os.environ.get("TORSOR_BUILDING") == "1"
 ENTRIES: dict = {}  # functions that Python, or other loops, call by address: with the types of their arguments
 
-if BUILDING:
+if BUILDING and not TYPE_CHECKING:
     from .numba_records import call_agreement, call_step, compiled, inlined, reference
 else:
 
@@ -23,8 +24,10 @@ else:
     def reference(record):
         """A compiled function that makes a reference out of the address of a record."""
 
-    call_agreement = None  # calls the function by which ranks agree on numbers: (address, numbers, how many, on what)
-    call_step = None  # calls a step of a method by its address: (run, structure, time, length) → status
+    call_agreement: Any = (
+        None  # calls the function by which ranks agree on numbers: (address, numbers, how many, on what)
+    )
+    call_step: Any = None  # calls a step of a method by its address: (run, structure, time, length) → status
 
 
 def entry(*kinds):

@@ -14,6 +14,7 @@ import sys
 import threading
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from ..errors import TorsorError
 from ..source_files import PACKAGE, imported_files
@@ -21,7 +22,7 @@ from . import cache, worker
 
 SHIPPED = PACKAGE / "bitcode"
 BUILDER = "import os; os.environ['TORSOR_BUILDING'] = '1'; from torsor.kernels.loop_builder import serve; serve()"
-CTYPES = {"int64": ctypes.c_int64, "float64": ctypes.c_double}
+CTYPES: dict[str, Any] = {"int64": ctypes.c_int64, "float64": ctypes.c_double}
 
 
 class Loop:

@@ -13,6 +13,7 @@ a record by its address. Compiled code is handed the address of one record, from
 """
 
 import ctypes
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,8 +28,16 @@ class Array:
         return [(name, ctypes.c_void_p), *[(f"{name}.{k}", ctypes.c_int64) for k in range(self.dimensions)]]
 
 
-REAL, COUNT = ctypes.c_double, ctypes.c_int64
-VECTOR, MATRIX, INDICES, COMPLEX = Array(float), Array(float, 2), Array(np.int64), Array(complex)
+if TYPE_CHECKING:  # what fields of these kinds are for readers of a record
+    REAL = float
+    COUNT = int
+    VECTOR = np.ndarray
+    MATRIX = np.ndarray
+    INDICES = np.ndarray
+    COMPLEX = np.ndarray
+else:
+    REAL, COUNT = ctypes.c_double, ctypes.c_int64
+    VECTOR, MATRIX, INDICES, COMPLEX = Array(float), Array(float, 2), Array(np.int64), Array(complex)
 
 
 def rows(**fields):
@@ -49,6 +58,7 @@ class Record:
     """Base of all records; a subclass declares its fields by annotations."""
 
     fields: dict = {}
+    memory: Any  # the type of its memory: a structure of ctypes
 
     def __init_subclass__(cls):
         cls.fields = {**cls.fields, **cls.__annotations__}

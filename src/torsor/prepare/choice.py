@@ -77,8 +77,8 @@ class Choice:
         """True if projections use dependent coordinates."""
         return is_partition(self.metric)
 
-    def write(self, f):
-        """Set this choice on a formulation, or on its numeric form, and return it."""
+    def set_on(self, f):
+        """Set this choice on a copy of a formulation (`Formulation.with_choice`), and return it."""
         f.release([f.model.switched_elements[k] for k in self.released])
         f.keep = to_lists(self.keep)
         f.dependent = to_lists(self.dependent)

@@ -126,7 +126,7 @@ class Derivation:
         key = kernels.cache.digest("kernels", self.mark, self.formulation, repr(choice), build.__name__, _source())
         with self.lock:
             if key not in self.libraries:
-                self.libraries[key] = kernels.load(key) or build(self, key, choice.write(self.equations), choice)
+                self.libraries[key] = kernels.load(key) or build(self, key, self.equations.with_choice(choice), choice)
             self._store_new()
             return self.libraries[key]
 

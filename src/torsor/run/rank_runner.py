@@ -10,6 +10,7 @@ import json
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -54,8 +55,10 @@ class Part:
         )
         self.own = PartSystem(whole, self.shares, ranks.rank, ranks.count)
         ranks.shares = [self._describe_share(rank) for rank in range(ranks.count)]
-        options = self.formulation, task.map, task.projection.baumgarte, 0.0, {}, ranks, task.values()
-        result = large_systems.prepare_system(self.own, *options, given=self._requested_start(task))
+        result = large_systems.prepare_system(
+            self.own, self.formulation, task.map, task.projection.baumgarte, 0.0, {}, ranks, task.values(),
+            given=self._requested_start(task),
+        )  # fmt: skip
         if result is None:
             raise OptionError(
                 f"{self.owner}: {self.ranks.word}s need a start that satisfies the constraints: give it joint by joint, or by "
@@ -103,8 +106,8 @@ class Part:
     def _describe_whole(self, whole):
         """The whole system, as results show it."""
         own, rows = self.system, whole.loop_rows
-        sizes = [int(whole.tree.sizes(what).sum()) for what in ("size", "dimension")]
-        state = Layout(*sizes, len(whole.model.inputs), own.state.states)
+        size, dimension = (int(whole.tree.sizes(what).sum()) for what in ("size", "dimension"))
+        state = Layout(size, dimension, len(whole.model.inputs), own.state.states)
         passes = SimpleNamespace(system=whole, tree=whole.tree, layout=state, turns=[])
         choice = replace(own.choice, keep=tuple(range(rows)))
         system = large_systems.describe_large_system(
@@ -206,7 +209,7 @@ class RankRunner(Runner):
     def begin(self, times, last=True):
         super().begin(times, last)
         size = self.part.gathering.size + len(self.part.signals)
-        self.gathered = np.zeros((len(times), size)) if self.ranks.rank == 0 else None
+        self.gathered: Any = np.zeros((len(times), size)) if self.ranks.rank == 0 else None
 
     def _evaluate_new_outputs(self):
         new = slice(self.outputs_evaluated, self.written)

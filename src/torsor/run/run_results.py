@@ -1,6 +1,7 @@
 """Results of a run: states at the output times, and the outputs that are evaluated there."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -43,6 +44,7 @@ class Results:
     evaluate: Loop
     until: float
     wall: float
+    choice: Any  # the kernels in use: a `Choice`
     choices: int
     used: set
     undefined: tuple | None  # name and time of the first output that is not a number
@@ -102,7 +104,7 @@ class Results:
         self._find_undefined(self.times[new], self.outputs[new])
         self.outputs_evaluated = new.stop
 
-    def _evaluate(self, which, structure=0):
+    def _evaluate(self, which: np.ndarray, structure: int = 0) -> None:
         self.evaluation.structure = structure
         self.evaluation.which = which
         self.evaluate(self.run_.address, self.evaluation.address)

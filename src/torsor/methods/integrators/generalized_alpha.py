@@ -40,10 +40,10 @@ from ..vector_functions import copy, rate
 class AlphaNumbers(Record):
     """Numbers of the method: (1), (2)."""
 
-    alpha_m: REAL  # type: ignore[valid-type]
-    alpha_f: REAL  # type: ignore[valid-type]
-    beta: REAL  # type: ignore[valid-type]
-    gamma: REAL  # type: ignore[valid-type]
+    alpha_m: REAL
+    alpha_f: REAL
+    beta: REAL
+    gamma: REAL
 
 
 def alpha_numbers(alpha_m, alpha_f):

@@ -307,7 +307,7 @@ class EventRunner(Runner):
         super().restore(facts, arrays, trusted)
         self.drained = facts["drained"]
 
-    def _evaluate(self, which):
+    def _evaluate(self, which, structure=None):
         keys = self.out.p[which][:, self.structures.bits]
         for k, structure in enumerate(self.structures.known):
             own = which[(keys == np.array(structure.key)).all(axis=1)]

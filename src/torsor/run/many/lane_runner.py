@@ -56,7 +56,7 @@ def lane_library(derivation, choice):
 
 
 def _build(derivation, choice, backend, key):
-    equations, signals = choice.write(derivation.equations), derivation.signals
+    equations, signals = derivation.equations.with_choice(choice), derivation.signals
     every = kernels_of(equations, choice.map, choice.baumgarte, signals, None, choice.needs)
     return kernels.build({name: every[name] for name in LANE_KERNELS}, backend=backend, key=key)
 

@@ -49,8 +49,9 @@ class RunStarts:
         """The starts of some of the runs."""
         if np.array_equal(which, np.arange(len(self))):
             return self
-        parts = [getattr(self, name) for name in self.__dataclass_fields__]
-        return RunStarts(*[None if x is None else x[which] for x in parts])
+        parts: list[Any] = [getattr(self, name) for name in self.__dataclass_fields__]
+        chosen: list[Any] = [None if x is None else x[which] for x in parts]
+        return RunStarts(*chosen)
 
 
 @dataclass
