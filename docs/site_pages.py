@@ -5,6 +5,9 @@ import re
 import warnings
 
 import torsor as ts
+from torsor.cli.view_command import with_title
+from torsor.viewer.html_file import write_page
+from torsor.viewer.viewable import data_of
 
 DOCS = pathlib.Path(__file__).parent
 HEAD = """# torsor
@@ -64,7 +67,8 @@ def write_viewers(app, exception):
         if not file.exists():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ts.AccuracyWarning)
-                ts.save_html(ts.simulate(ts.cases.load(name), **ts.cases.recommended(name)), file)
+                data = data_of(ts.simulate(ts.cases.load(name), **ts.cases.recommended(name)), "save_html")
+                write_page(with_title(data, name), file)
 
 
 def pages():

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+PATIENCE = 120_000  # milliseconds, on a machine that is busy
 OPTIONS = [
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
@@ -42,6 +43,7 @@ class Watched:
 
     def __init__(self, browser):
         self.page = browser.new_page(viewport={"width": 480, "height": 320})
+        self.page.set_default_timeout(PATIENCE)
         self.errors, self.requests = [], []
         self.page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))

@@ -42,6 +42,8 @@ def data_in(path):
 def test_models_and_results_become_files(folder, capsys):
     assert status_of(["view", "mine.py", "--html", "model.html"]) == 0
     assert data_in(folder / "model.html")["bodies"][0]["name"] == "bob"
+    assert status_of(["view", "pendulum", "--html", "case.html"]) == 0
+    assert "pendulum" in data_in(folder / "case.html")["subtitle"]
     assert status_of(["run", "mine.py", "--out", "r.nc", "--html", "run.html"]) == 0
     assert status_of(["view", "r.nc", "--compare", "r.nc", "--html", "both.html"]) == 0
     one, two = data_in(folder / "run.html"), data_in(folder / "both.html")

@@ -8,6 +8,8 @@ import type { BodyData, Shape, Vector } from "./types.ts";
 
 const PALETTE = ["#4a86c5", "#e08a3c", "#5aa772", "#c9605a", "#8d78c4", "#c9a63a", "#45a0a6", "#c27a9e", "#7f93a8", "#a37c5b"];
 
+const FARTHEST = 1e15; // metres: numbers of 32 bits, of which squares are formed, hold no more
+
 /** A body in the scene: a group whose world transform is the body's pose. */
 export class BodyFrame implements Anchor {
   readonly group = new THREE.Group();
@@ -24,11 +26,11 @@ export class BodyFrame implements Anchor {
     return this.group.matrixWorld;
   }
 
-  /** Takes the pose at values[k…k+6] = x, y, z, w, x, y, z. A body whose pose is not finite is not drawn. */
+  /** Takes the pose at values[k…k+6] = x, y, z, w, x, y, z. A body whose pose is not finite, or too far away to be drawn, is left out. */
   move(values: ArrayLike<number>, k: number): void {
-    let sum = 0;
-    for (let c = 0; c < 7; c++) sum += values[k + c];
-    this.valid = Number.isFinite(sum);
+    let largest = 0;
+    for (let c = 0; c < 7; c++) largest += Math.abs(values[k + c]);
+    this.valid = largest < FARTHEST; // false for NaN
     if (!this.valid) return;
     const { group } = this;
     group.position.set(values[k], values[k + 1], values[k + 2]);

@@ -11,6 +11,7 @@ import type { JointData, Shape, Vector, ViewData } from "./types.ts";
 
 const GHOSTS = ["#8fa3bd", "#d0a86a", "#82b894", "#b493c4"];
 const LARGEST_SHARE = 0.45; // of a body: size of a joint at it
+const LARGEST_GROUND = 1.2; // of the mechanism: size of a ground that the camera shows as a whole
 const MOST_CORNERS = 60_000; // numbers, of parts that the camera is fitted to
 const SHOWN: Layer[] = ["bodies", "joints", "forces"];
 
@@ -168,8 +169,19 @@ export class Mechanism {
       this.extentNow(run.now, box, points.length < MOST_CORNERS ? points : null);
     }
     if (!count) this.extentNow(null, box, points);
+    this.addGround(box, points);
     if (box.isEmpty()) box.setFromCenterAndSize(new THREE.Vector3(), new THREE.Vector3().setScalar(this.size));
     return box;
+  }
+
+  /** Adds a ground that is not much larger than the mechanism, as the foot of a robot; floors and walls are cut off by the picture. */
+  private addGround(box: THREE.Box3, points: number[]): void {
+    const corners: number[] = [];
+    const ground = this.parts.extent(["ground"], new THREE.Box3(), corners);
+    const lengthOf = (one: THREE.Box3): number => one.getSize(new THREE.Vector3()).length();
+    if (ground.isEmpty() || lengthOf(ground) > LARGEST_GROUND * lengthOf(box)) return;
+    box.union(ground);
+    points.push(...corners);
   }
 
   /** The extent with bodies at the given poses. */

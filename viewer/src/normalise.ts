@@ -15,7 +15,7 @@ const numberOr = <T>(value: unknown, other: T): number | T => (isNumber(value) ?
 
 function vector(value: unknown, other: Vector = [0, 0, 0]): Vector {
   const given = list(value);
-  return given.length === 3 && given.every((c) => isNumber(c) && Math.abs(c) < 1e30) ? (given as Vector) : other;
+  return given.length === 3 && given.every((c) => isNumber(c) && Math.abs(c) < 1e15) ? (given as Vector) : other;
 }
 
 function quaternion(value: unknown): Quaternion {
@@ -31,7 +31,7 @@ function shapes(value: unknown): Shape[] {
     .map((shape) => ({
       ...pose(shape),
       kind: shape.kind as ShapeKind,
-      size: list(shape.size).filter((size): size is number => isNumber(size) && size >= 0 && size < 1e30),
+      size: list(shape.size).filter((size): size is number => isNumber(size) && size >= 0 && size < 1e15),
       colour: list(shape.colour).length >= 3 && list(shape.colour).every(isNumber) ? (shape.colour as number[]) : null,
       made: shape.made === true,
       mesh: numberOr(shape.mesh, undefined),
@@ -118,7 +118,7 @@ export function normalise(given: unknown): ViewData {
     version: 1,
     name: text(data.name, "torsor"),
     subtitle: text(data.subtitle),
-    size: isNumber(data.size) && data.size > 0 && data.size < 1e30 ? data.size : 1,
+    size: isNumber(data.size) && data.size > 0 && data.size < 1e15 ? data.size : 1,
     up: Math.hypot(...up) > 0 ? up : [0, 0, 1],
     gravity: vector(data.gravity),
     bodies: objects(data.bodies).map(body),

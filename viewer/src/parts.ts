@@ -36,6 +36,7 @@ export interface Part {
   aside?: boolean;
 }
 
+const MANY_PARTS = 4000;
 const NOWHERE = new THREE.Matrix4().makeScale(0, 0, 0);
 const HIGHLIGHT = new THREE.Color("#ffb020");
 
@@ -88,14 +89,22 @@ export class Parts {
   setVisible(layer: Layer, visible: boolean): void {
     if (visible) this.off.delete(layer);
     else this.off.add(layer);
-    for (const batch of this.batches) if (batch.layer === layer) batch.mesh.visible = visible;
+    for (const batch of this.batches) if (batch.layer === layer) batch.mesh.visible = this.isDrawn(layer);
   }
 
   /** Draws with fewer triangles, or with all. */
   setCoarse(coarse: boolean): void {
     if (coarse === this.coarse) return;
     this.coarse = coarse;
-    for (const batch of this.batches) batch.mesh.geometry = coarse ? batch.coarse : batch.fine;
+    for (const batch of this.batches) {
+      batch.mesh.geometry = coarse ? batch.coarse : batch.fine;
+      batch.mesh.visible = this.isDrawn(batch.layer);
+    }
+  }
+
+  /** Joints of thousands of bodies are left out while the picture moves on a slow machine. */
+  private isDrawn(layer: Layer): boolean {
+    return !this.off.has(layer) && !(this.coarse && layer === "joints" && this.parts.length > MANY_PARTS);
   }
 
   /** To be called where transparency of a component changes. */
@@ -142,7 +151,7 @@ export class Parts {
       mesh.frustumCulled = false;
       mesh.castShadow = Number(alpha) > 0.6 && layer !== "ellipsoids";
       mesh.receiveShadow = mesh.castShadow;
-      mesh.visible = !this.off.has(layer as Layer);
+      mesh.visible = this.isDrawn(layer as Layer);
       mesh.renderOrder = Number(alpha) < 1 ? 2 : 0;
       this.group.add(mesh);
       return { mesh, parts, layer: layer as Layer, fine, coarse };

@@ -12,6 +12,11 @@ function isSoftware(gl: WebGL2RenderingContext): boolean {
   return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
 }
 
+const SLOW = 36; // milliseconds between two pictures, above which fewer pixels are drawn
+const QUICK = 20; // below which more are drawn
+const LONG_PAUSE = 600; // milliseconds between pictures that do not follow each other
+const LEAST_RATIO = 0.5;
+
 /** A triangle behind everything whose colour changes from the bottom to the top of the picture. */
 function backdrop(): THREE.Mesh<THREE.BufferGeometry, THREE.ShaderMaterial> {
   const geometry = new THREE.BufferGeometry();
@@ -48,6 +53,8 @@ export class Stage {
   private calm: ReturnType<typeof setTimeout> | undefined;
   private ratio = 1;
   private sharp = true;
+  private coarseRatio = 1; // of pixels while the picture moves in software rendering
+  private pace = { last: 0, mean: 0, count: 0 };
   private observer: ResizeObserver;
 
   /** Fails where the browser has no WebGL. */
@@ -135,7 +142,7 @@ export class Stage {
     const rest = Math.min(2, Math.max(devicePixelRatio || 1, this.software ? 1.5 : 1));
     const coarse = moving && this.software;
     this.sharp = !coarse;
-    this.setRatio(coarse || (this.heavy && this.software) ? 1 : rest);
+    this.setRatio(coarse ? this.coarseRatio : this.heavy && this.software ? 1 : rest);
     clearTimeout(this.calm);
     if (coarse) this.calm = setTimeout(() => this.request(false), 220);
     if (this.wanted) return;
@@ -156,9 +163,24 @@ export class Stage {
     return !this.sharp;
   }
 
+  /** Measures how long pictures take while things move, and draws fewer pixels where that is too long. */
+  private keepPace(): void {
+    const { pace } = this;
+    const now = performance.now();
+    const passed = now - pace.last;
+    pace.last = now;
+    if (this.sharp || passed > LONG_PAUSE) return;
+    pace.mean += (passed - pace.mean) / Math.min(++pace.count, 10);
+    if (pace.count < 10 || (pace.mean > QUICK && pace.mean < SLOW)) return;
+    this.coarseRatio = pace.mean > SLOW ? Math.max(LEAST_RATIO, 0.8 * this.coarseRatio) : Math.min(1, 1.1 * this.coarseRatio);
+    pace.count = pace.mean = 0;
+    this.setRatio(this.coarseRatio);
+  }
+
   /** Draws now. */
   draw(): void {
     this.wanted = false;
+    this.keepPace();
     this.beforeDraw();
     this.sun.castShadow = !this.heavy && (this.sharp || !this.software);
     this.ground.catcher.visible = this.sun.castShadow;

@@ -62,12 +62,23 @@ def refuse_early(html: str | None, shown: bool) -> None:
         viewer_page()
 
 
-def show_result(result: Any, html: str | None, shown: bool) -> None:
+def with_title(data: dict[str, Any], source: str) -> dict[str, Any]:
+    """The data of a page, with a line that says what a case is."""
+    from ..cases import names
+    from ..registry import registered
+
+    if source not in names():
+        return data
+    parts = [registered("case")[source].title, data["subtitle"]]
+    return {**data, "subtitle": " · ".join(filter(None, parts))}
+
+
+def show_result(result: Any, html: str | None, shown: bool, source: str = "") -> None:
     """What `torsor run --html FILE --view` does with a result."""
     from ..viewer.page_server import serve
     from ..viewer.viewable import data_of
 
-    data = data_of(result, "view")
+    data = with_title(data_of(result, "view"), source)
     if html is not None:
         write_html(data, html)
     if shown:
@@ -96,7 +107,8 @@ def _data_of(source, settings, compare):
         raise OptionError("--compare: give a result to compare with, FILE.nc, and not a model")
     found = load(source, assignments(settings))
     found.print_notes()
-    return data_of(found.model, "view", parameters=found.parameters), source if os.path.isfile(source) else None
+    data = with_title(data_of(found.model, "view", parameters=found.parameters), source)
+    return data, source if os.path.isfile(source) else None
 
 
 def _running(folder, settings, others):
