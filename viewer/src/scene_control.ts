@@ -53,7 +53,7 @@ export class SceneControl {
     const start = run && run.sampleLoaded(0) ? mechanism.extentNow(run.now, new THREE.Box3(), atStart) : whole;
     const lengthOf = (box: THREE.Box3): number => box.getSize(new THREE.Vector3()).length();
     // A mechanism that travels far is seen as it starts, and the camera goes with it.
-    const travels = lengthOf(whole) > TRAVEL * lengthOf(start);
+    const travels = !start.isEmpty() && lengthOf(whole) > TRAVEL * lengthOf(start);
     this.box = travels ? start : whole;
     this.points = travels ? atStart : every;
     const sphere = this.box.getBoundingSphere(new THREE.Sphere());
@@ -70,7 +70,7 @@ export class SceneControl {
     const mass = (component: Component): number => this.mechanism?.data.bodies[component.index].mass ?? 0;
     const heaviest = bodies.reduce((best: Component | null, one) => (!best || mass(one) > mass(best) ? one : best), null);
     const frame = heaviest && this.mechanism?.frames[heaviest.index];
-    if (!heaviest || !frame) return;
+    if (!heaviest || !frame?.valid) return;
     this.followed = heaviest;
     this.lastPlace.setFromMatrixPosition(frame.matrix);
     this.onFollow(heaviest);
