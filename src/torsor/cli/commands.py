@@ -216,7 +216,7 @@ def _run_and_report(run, found, folder, outs, plot, page=(None, False)):
     if note.signal is not None and outcome == DONE:
         return complain("interrupted", TERMINATED if note.signal == signal.SIGTERM else INTERRUPTED)
     if any(page):
-        view_command.show_result(data, *page, found.given)
+        view_command.show_result(data, page[0], page[1], found.given)
     return outcome
 
 
