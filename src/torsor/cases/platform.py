@@ -19,7 +19,7 @@ MASS = (0.87, 0.66, 3.5)
 CENTER = ((-28.5e-3, -1e-3, -7.2e-3), (27e-3, -0.3e-3, 1.3e-3), (34e-3, -0.48e-3, 55e-3))  # from the table's own joint
 INERTIA = ((6.55e-4, 7.10e-4, 11.3e-4), (1.79e-4, 4.45e-4, 4.6e-4), (1.46e-2, 2.09e-2, 3.29e-2))
 ARM = ((0, 0, 0), (0, 0, 78.5e-3), (81.5e-3, 0, 0))  # from the joint below
-SHAPE = (  # of each table, from its own joint
+TABLE_SHAPES = (  # of each table, from its own joint
     [
         ts.shapes.cylinder(0.075, 0.012, at=(0, 0, 0.006), colour="grey"),
         ts.shapes.box((0.03, 0.09, 0.0785), at=(0, 0, 0.045), colour="grey"),
@@ -52,7 +52,7 @@ class Platform(Case):
         for k in range(3):
             joint = tuple(a + b for a, b in zip(joint, ARM[k]))
             center = tuple(a + b for a, b in zip(joint, CENTER[k]))
-            shape = [s.move(-np.array(CENTER[k]), np.eye(3)) for s in SHAPE[k]]  # from the centre of mass
+            shape = [s.move(-np.array(CENTER[k]), np.eye(3)) for s in TABLE_SHAPES[k]]  # from the centre of mass
             table = model.body(f"table{k + 1}", mass=MASS[k], inertia=INERTIA[k], at=center, shape=shape)
             start: Any = {"start": START[k], "start_rate": START[k]}
             model.add(ts.Revolute(f"joint{k + 1}", below, table, point=joint, axis=HINGE_AXES[k], **start))

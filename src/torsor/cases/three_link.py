@@ -19,7 +19,7 @@ from ..registry import register
 from .base import Case
 
 X, Y, Z = (ca.SX(axis) for axis in ((1, 0, 0), (0, 1, 0), (0, 0, 1)))
-SHAPE = ts.shapes.box((0.9, 0.1, 0.06))
+LINK_SHAPE = ts.shapes.box((0.9, 0.1, 0.06))
 PLANES = [f"point on plane with normal {axis}" for axis in "xyz"]
 
 
@@ -90,7 +90,7 @@ class ThreeLink(Case):
         rate = 2.0
         links = [
             model.body(
-                f"link{k + 1}", mass=1.0, inertia=(0.013, 0.083, 0.083), at=(k + 0.5, 0, 0), shape=SHAPE,
+                f"link{k + 1}", mass=1.0, inertia=(0.013, 0.083, 0.083), at=(k + 0.5, 0, 0), shape=LINK_SHAPE,
                 velocity=(0, 0, -rate * (k + 0.5)), angular_velocity=(0, rate, 0),
             )
             for k in range(3)
