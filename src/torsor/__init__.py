@@ -51,10 +51,14 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .constraints.backlash import Backlash
     from .constraints.conserved import ConservedMomentum
     from .constraints.contact import Contact
+    from .constraints.coupling import Coupling
     from .constraints.elementary import Distance, FixedPoint, Holonomic, Nonholonomic, NoRotation, PointOnPlane
+    from .constraints.gear import Gear
     from .constraints.imposed import AngularVelocity, Drive, Motion
     from .constraints.limit import Limit
     from .constraints.lock import Lock
+    from .constraints.planetary import Differential, HarmonicDrive, Planetary
+    from .constraints.rack import Rack, ScrewDrive
     from .constraints.rolling import DiskOnPlane, KnifeEdge, RollingDisk, RollingSphere, Wheel
     from .constraints.slot import Slot
     from .constraints.weld import Weld
@@ -62,6 +66,8 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .events import actions
     from .events.controller import Controller
     from .exchange import read
+    from .forces.cable import Belt, Cable
+    from .forces.cable_path import Pulley
     from .forces.compliant_contact import CompliantContact
     from .forces.cosine_torque import CosineTorque
     from .forces.cutoff_spring import CutoffSpring
@@ -114,6 +120,7 @@ __all__ = [
     "load_result", "load_state", "movie", "picture", "plot", "plot_graph",
     "range_of_motion", "read", "read_table", "record", "register",
     "registered", "release", "resume", "rising", "save_component", "save_html", "save_model", "save_result", "save_state",
+    "Belt", "Cable", "Coupling", "Differential", "Gear", "HarmonicDrive", "Planetary", "Pulley", "Rack", "ScrewDrive",
     "shapes", "simulate", "strike", "study", "switch", "table", "testing", "time", "to_pandas", "view",
 ]  # fmt: skip
 
@@ -142,6 +149,7 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "save_model": ("store.model_files.save_model", "save_model"),
     "interface": ("store.component", "interface"),
     "read": ("exchange", "read"),
+    "Pulley": ("forces.cable_path", "Pulley"),
     "plot": ("look.plots", "plot"),
     "info": ("look.report", "describe"),
     "plot_graph": ("look.topology_plot", "plot_graph"),
