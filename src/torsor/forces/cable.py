@@ -61,8 +61,8 @@ class Cable(Rope):
         T = E A/l max(−s, 0)                               elastic, and E' A/l of the damping                      (2)
 
     s is the slack of a part between two places that hold the cable: ends, pulleys without slip, drums
-    (`forces/cable_path.py`). Points between the ends are eyes, through which it slides. In the reference configuration it is just taut.
-    The parts are the elements `name.part0` …: their multiplier is the tension.
+    (`forces/cable_path.py`). Points between the ends are eyes, through which it slides. In the reference configuration it is
+    just taut. The parts are the elements `name.part0` …: their multiplier is the tension.
 
     path          points of bodies, `body.point(…)`, and `ts.Pulley`, in the order of the cable; a pulley at an end is a drum
     stiffness     E A; None: inextensible                                                                         [N]
