@@ -87,3 +87,61 @@ def test_a_state_with_shared_kernels_continues_bit_for_bit(tmp_path, monkeypatch
         simulation.advance(0.2)
     np.testing.assert_array_equal(one.coordinates, two.coordinates)
     np.testing.assert_array_equal(one.rates, two.rates)
+
+
+@pytest.fixture
+def share_dependent(monkeypatch):
+    """Structures with dependent rows share kernels in models of any size."""
+    monkeypatch.setattr(structures, "MANY", 0)
+
+
+def block_on_feet(friction, **start):
+    model = ts.Model("block", gravity=(0, 0, -G))
+    block = model.body("block", inertia=ts.inertia.box(2.0, 0.6, 0.4, 0.2), at=(0, 0, 0.1), **start)
+    for k, (x, y) in enumerate([(-0.3, -0.2), (-0.3, 0.2), (0.3, -0.2), (0.3, 0.2)]):
+        foot = model.add(ts.Contact(f"foot{k}", model.ground, block, point=(x, y, 0), plane=(0, 0, 0)))
+        model.add(ts.Friction(f"rough{k}", foot, coefficient=friction))
+    return model
+
+
+def test_a_block_on_dependent_feet_slides_and_stops_as_coulomb_says(share_dependent, built):
+    mu, speed = 0.3, 1.2
+    data = ts.simulate(block_on_feet(mu, velocity=(speed, 0, 0)), 0.6, outputs=6, formulation="absolute")
+    assert len(built) <= 2 and data.attrs["structures"] == 2
+    stop = speed / (mu * G)
+    t = np.minimum(data.time.values, stop)
+    x = data.position.sel(axis="x").values[:, 0]
+    np.testing.assert_allclose(x, speed * t - 0.5 * mu * G * t**2, atol=1e-8)
+    forces = data.reaction_force.sel(joint=[f"foot{k}" for k in range(4)], axis="z").values
+    np.testing.assert_allclose(forces.sum(axis=1), 2.0 * G, rtol=1e-8)
+    assert forces.min() > 0.0
+    np.testing.assert_allclose(forces[-1], 0.5 * G, rtol=1e-6)  # at rest, by symmetry
+
+
+def rope(count, friction=0.5):
+    """A rope of links in a vertical plane, one end lower than the other; its points touch a floor."""
+    model, before, length = ts.Model("rope", gravity=(0, 0, -G)), None, 2.0 / count
+    along = np.array([np.cos(np.radians(30)), 0, np.sin(np.radians(30))])
+    for k in range(count):
+        start = k * length * along + np.array([0, 0, 0.1])
+        link = model.body(
+            f"link{k}", inertia=ts.inertia.rod(1.0 / count, length, axis="x"), at=start + 0.5 * length * along,
+            rotation=(0, -np.radians(30), 0),
+        )  # fmt: skip
+        if before is None:
+            model.add(ts.Planar("plane", model.ground, link, axis="y", point=start))
+        else:
+            model.add(ts.Revolute(f"hinge{k}", before, link, point=start, axis="y"))
+        floor = model.add(ts.Contact(f"floor{k}", model.ground, link, point=start, plane=(0, 0, 0)))
+        model.add(ts.Friction(f"rough{k}", floor, coefficient=friction))
+        before = link
+    return model
+
+
+def test_a_rope_that_falls_on_a_rough_floor_loses_energy_and_is_never_pulled(share_dependent, built):
+    data = ts.simulate(rope(3), 0.6, outputs=30, tolerance=1e-6, formulation="relative")
+    assert len(built) <= 3
+    assert np.diff(data.energy.values).max() < 1e-6 * np.abs(data.energy.values).max()
+    names = [f"floor{k}" for k in range(3)]
+    normal = data.reaction_force.sel(joint=names, axis="z").values
+    assert normal.min() > -1e-6 * G and (normal > 0.1).any()

@@ -55,7 +55,7 @@ class Absolute(Formulation):
     """Every body has its own six coordinates; joints are constraints."""
 
     coordinates = "absolute"
-    switches = True
+    switches = "dependent"
 
     @staticmethod
     def estimated_cost(count):

@@ -22,7 +22,7 @@ class Hamiltonian(Relative):
     """Joint coordinates and their conjugate momenta: for trees, and where momenta matter."""
 
     conjugate = True
-    switches = True
+    switches = "dependent"
 
     def schedules(self, layout):
         return {}  # the schedules of joint coordinates support velocities only
@@ -53,7 +53,7 @@ class HamiltonianRotations(Hamiltonian):
     """As hamiltonian, with rotation matrices instead of angles: 30 unknowns of the platform instead of 6. For comparison;
     [bai2024], eq. 43 and 44."""
 
-    switches = True
+    switches = "dependent"
     rotations = True
 
 
@@ -62,7 +62,7 @@ class HamiltonianAbsolute(Absolute):
     """Coordinates of every body and their momenta (m ẋ, J ω); joints are constraints."""
 
     conjugate = True
-    switches = True
+    switches = "dependent"
 
     def inertias(self):
         return ca.diag(self.mass_of_bodies())

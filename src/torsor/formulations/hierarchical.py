@@ -31,7 +31,7 @@ class Hierarchical(Relative):
 
     tables = "components"
     ranks = True
-    switches = True
+    switches = "independent"
 
     def components(self):
         """The components as a tree, with the rows of tree joints and the rows in use. Sets `_gamma`, γ by row.

@@ -23,6 +23,8 @@ from .relative import Relative
 class Kane(Relative):
     """Kane's equations in joint coordinates, by partial velocities. A class derived from it may choose the generalised `speeds`."""
 
+    switches = "dependent"
+
     def speeds(self) -> ca.SX:
         """Generalised speeds u, linear in the joint velocities `self.v`; by default these themselves."""
         return self.v

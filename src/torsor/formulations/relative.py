@@ -58,7 +58,7 @@ class Relative(Transmission):
 
     coordinates = "joint"
     tables = "tree"
-    switches = True
+    switches = "dependent"
     first_kind = False  # True: canonical coordinates of the first kind, also for joints on SO(3) and SE(3)
     rotations = False  # True: a joint that turns about one axis has a rotation matrix as coordinate, not an angle
 
@@ -363,5 +363,5 @@ class RelativeFirstKind(Relative):
     """As relative, with canonical coordinates of the first kind for joints of several motions: spherical and free joints by
     their rotation vector, which is singular after a full turn. For comparison; [mueller2009], sec. 2.3.2."""
 
-    switches = True
+    switches = "dependent"
     first_kind = True

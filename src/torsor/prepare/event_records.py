@@ -118,13 +118,15 @@ class Structures(Record):
     """The structures so far: p at `Program.bits`, and the rows of the model in use.
 
     One of them may be flagged: its kernels contain the rows of all constraints that events switch, and read from p which are
-    active. It serves every structure whose rows are independent and which has no kernels of its own.
+    active. It serves every structure whose rows are independent and which has no kernels of its own. Another one may be soft: it is
+    flagged, too, and its contacts have some compliance, so that it serves structures whose rows depend on each other.
     """
 
     keys: MATRIX
     rows: Array(np.int64, 2)
     places: Array(np.int64, 2)  # of every row of the model among the rows in use, −1: it is not in use
     flagged: COUNT  # the flagged structure, −1: none
+    soft: COUNT  # the soft structure, −1: none
     confirmed: VECTOR  # p at the bits where its rows were found independent last
     dependent: COUNT  # 1: the structure that is required has dependent rows, so that it needs kernels of its own
 

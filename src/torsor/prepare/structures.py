@@ -8,6 +8,9 @@ active. An inactive row becomes a row of the identity,
 
 so that nothing is derived or compiled when constraints are engaged or released. A structure whose active rows depend on each
 other gets kernels of its own in any case: its redundant rows are diagnosed at the state where it first occurs, as at the start.
+In models with more than `MANY` contacts and frictions such structures share kernels, too: S of contacts and friction has some
+compliance there, whose effect iterative refinement removes (`formulations/algebra/factorisation.py`). Dependent contacts and
+friction share their load like equally compliant ones.
 """
 
 from dataclasses import dataclass, replace
@@ -22,6 +25,7 @@ from .prepare import best_choice, choose_again, conditioning_limit, contact_kern
 
 CONTRADICTION_RESIDUAL = 1e-6  # residual of a redundant row / its unit: above this the row contradicts the others
 APART = 3  # structures of a run with kernels of their own; further ones share the kernels of the flagged structure
+MANY = 16  # contacts and frictions of a model: with more of them, structures with dependent rows share kernels, too
 NOWHERE = -1.0  # value in the key of the flagged structure, which no switch has
 LISTED_ROWS = 5  # contradictory rows that a message names
 
@@ -79,6 +83,7 @@ class Structures:
     used           rows that were chosen again during the run
     reusable       structures of earlier runs that need no choice, by key
     independence   tests of the rows of structures, by key
+    lasting_redundant   True if constraints that always hold were found to be redundant
     """
 
     def __init__(self, derivation, system, built, options):
@@ -90,6 +95,7 @@ class Structures:
         self.begin(system, built)
         self.reusable: dict = {}
         self.independence: dict = {}
+        self.lasting_redundant = False
 
     def begin(self, system, built):
         """Begin a run with the structure of the model's start only."""
@@ -141,38 +147,63 @@ class Structures:
         dependent   True if the rows of this structure were found to depend on each other
         """
         structure = next((s for s in self.known if s.key == key), None)
-        if structure is None and not dependent:
-            structure = next((s for s in self.known if s.choice.flagged), None)
-            if structure is None and len(self.known) >= APART and self._shares_kernels():
-                structure = self._flagged(t, q, p)
-                self.known.append(structure)
+        if structure is None:
+            structure = self._shared(key, t, q, p, dependent)
         if structure is None:
             structure = self._reuse(key, t, q, p) or self._diagnose(key, t, q, v, p)
             self.known.append(structure)
         return structure
 
+    def _shared(self, key, t, q, p, dependent):
+        """The structure whose kernels this key shares with others; None if it needs kernels of its own."""
+        many = len(self.program.tables["onesided"]) + len(self.program.tables["frictions"]) > MANY
+        if len(self.known) < (1 if many else APART) or not self._shares_kernels():
+            return None
+        flagged, soft = (
+            next((s for s in self.known if s.choice.flagged and s.choice.soft == soft), None) for soft in (False, True)
+        )
+        if flagged is None and soft is None and not dependent:
+            dependent = not self._has_independent_rows(key, t, q, p)
+        if dependent and not (many and self.derivation.cls.declares("switches") == "dependent"):
+            return None
+        structure = soft if dependent or flagged is None else flagged
+        if structure is None and (structure := self._flagged(t, q, p, soft=dependent)) is not None:
+            self.known.append(structure)
+        return structure
+
+    def _has_independent_rows(self, key, t, q, p):
+        """True if the active rows of a structure are independent at this state."""
+        f = numeric_formulation_of(self.derivation, self.system, self._released_places(key))
+        return RowIndependence(f)(self.system.scales, t, q, p)
+
     def _shares_kernels(self):
         """True if one set of kernels can serve several structures.
 
-        This is not so if dependent coordinates or rows in use are chosen for each structure, nor for methods with equations of
-        their own.
+        This is not so if dependent coordinates are chosen for each structure, for methods with equations of their own, and if
+        constraints that always hold are redundant.
         """
         choice = self.known[0].choice
         own_equations = "leap" in choice.needs or keys_with_equations(choice.needs)
-        chosen = choice.partitions or any(s.watches for s in self.known) or self.derivation.cls.watches
+        chosen = choice.partitions or self.derivation.cls.watches or self.lasting_redundant
         return bool(self.derivation.cls.declares("switches")) and not (own_equations or chosen)
 
-    def _flagged(self, t, q, p):
-        """The flagged structure: the independent rows of constraints that always hold, and all rows that events switch."""
+    def _flagged(self, t, q, p, soft):
+        """A structure whose kernels read which rows are active; None if constraints that always hold are redundant.
+
+        Its rows are the independent ones of constraints that always hold, and all rows that events switch.
+
+        soft   True: it serves structures whose active rows depend on each other
+        """
         from ..start import diagnosis
         from ..start.constraints import Examiner
 
         elements = range(len(self.derivation.model.switched_elements))
         f = numeric_formulation_of(self.derivation, self.system, elements)
         lasting = set(f.active_rows())
-        keep = set(diagnosis.diagnose(Examiner(f, f.scales), t, q, p).keep) if lasting else set()
-        rows = tuple(k for k in range(len(f.rows)) if k in keep or k not in lasting)
-        choice = replace(self.known[0].choice, released=(), keep=rows, flagged=True)
+        if lasting and diagnosis.diagnose(Examiner(f, f.scales), t, q, p).redundant:
+            self.lasting_redundant = True
+            return None
+        choice = replace(self.known[0].choice, released=(), keep=tuple(range(len(f.rows))), flagged=True, soft=soft)
         library = self.derivation.library(choice, run_kernels)
         return Structure((NOWHERE,) * len(self.bits), library, choice, 0.0, self.system.scales)
 

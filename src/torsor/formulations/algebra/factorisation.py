@@ -46,7 +46,9 @@ class Factor:
         most = largest(self.diagonal if self.activity is None else self.activity * self.diagonal)
         pivots = ca.densify(self.E) / self.squares
         ratio = smallest(pivots) / most
-        if self.activity is not None:
+        if self.softness is not None:
+            ratio = smallest(pivots / self.diagonal)
+        elif self.activity is not None:
             active_or_largest = self.activity * pivots + (1 - self.activity) * most
             ratio = ca.if_else(most > 0, smallest(active_or_largest) / most, 1)
         reciprocals = ca.if_else(pivots > PIVOT_RATIO_SINGULAR * most, 1 / self.E, 0)
@@ -129,12 +131,15 @@ def add_inactive(S, activity, softness=None):
     """S + I − F + C: each inactive row of S, which is zero, becomes a row of the identity, so that its multiplier is zero.
 
     activity   F, a column; None: S does not change
-    softness   C over the diagonal of S: the compliance of each row; None: zero
+    softness   C over the diagonal of S: the compliance of each active row; None: zero. A row that cannot move has some, too
     """
     if activity is None:
         return S
-    diagonal = 1 - activity if softness is None else 1 - activity + softness * ca.densify(ca.diag(S))
-    return ca.sparsify(S + ca.diag(diagonal))
+    added = 1 - activity
+    if softness is not None:
+        diagonal = ca.densify(ca.diag(S))
+        added += softness * activity * (diagonal + IMMOBILE * largest(diagonal))
+    return ca.sparsify(S + ca.diag(added))
 
 
 def append_inertia(G, E, activity, softness):
@@ -154,6 +159,7 @@ def pad_rows(right, more):
     return ca.vertcat(right, ca.SX(more, right.shape[1])) if more else right
 
 
+IMMOBILE = 1e-3  # mobility of a row over the largest one, which is added to its own where its compliance is measured
 REFINEMENTS = 2  # steps of (3); each multiplies the effect of the compliance by C/(S + C)
 
 

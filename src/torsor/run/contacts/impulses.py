@@ -10,7 +10,7 @@ def place_of(run, i, row, p):
     if row < 0:
         return -1
     place = run.structures.places[i, row]
-    if place >= 0 and i == run.structures.flagged:
+    if place >= 0 and (i == run.structures.flagged or i == run.structures.soft):
         for k in range(run.program.switches.shape[1]):
             switch = run.program.switches[row, k]
             if switch >= 0 and p[switch] != 1.0:

@@ -21,7 +21,7 @@ from ...methods.status_codes import RUNNING
 from ...methods.vector_functions import fastest, rate, without_length
 from ...prepare.event_codes import NEEDS_STRUCTURE, UNDECIDED
 from ...prepare.event_records import RATE, VALUE
-from ..events.event_tolerances import CRAWL, NEAR, load_of, structure_of
+from ..events.event_tolerances import CRAWL, NEAR, load_of, resolution, structure_of
 from .velocity_jumps import velocities
 
 APART, STICKS, LIMIT = 0, 1, 2  # takes no part: it slides or its contact is open; or what (1) says
@@ -75,14 +75,15 @@ def trial_structure(run):
 
 
 @compiled
-def change(run, k, e, lets_go, load, pace):
+def change(run, i, k, e, lets_go, load, pace):
     """Whether one friction does not behave as it is tried: (1). Then it is tried otherwise."""
     trial, f, events = run.trial, run.program.frictions[k], run.events
     unit = run.program.units[f.row]
     if run.rub.tries[k] == STICKS:
         left, scale = trial.phi[VALUE, f.starts], max(events.scale[f.starts], load * run.scales.length / unit)
-        gives_way = lets_go and (f.starts == e or left <= GIVES_WAY * scale)
-        if left < -NEAR * scale or gives_way:
+        least = resolution(run, i)
+        gives_way = lets_go and (f.starts == e or left <= max(GIVES_WAY, least) * scale)
+        if left < -least * scale or gives_way:
             run.rub.tries[k] = LIMIT
             for m in range(f.parts):
                 trial.p[f.heading + m] = trial.later[f.pulled + m]
@@ -131,7 +132,7 @@ def adhere(run, t, e, jumped):
         pace = max(without_length(run, s.xdot, run.plan.velocities), load / (run.plan.mass * run.scales.length))
         changed = False
         for l in range(count):
-            changed = change(run, l, e, lets_go and turn == 0, load, pace) or changed
+            changed = change(run, i, l, e, lets_go and turn == 0, load, pace) or changed
             if changed and turn > 4 + 2 * count:
                 break
         kept = kept and not changed

@@ -4,6 +4,9 @@ import numpy as np
 
 from ...prepare import event_codes
 
+REPEATED = 20  # last events of an instant, whose elements a message names
+LISTED = 6  # elements that a message names at most
+
 
 def message(runner, status):
     """What is said of a run that an event or a controller brought to its end; None where it was neither."""
@@ -15,6 +18,8 @@ def message(runner, status):
     name = runner.structures.program.names[runner.events.failed]
     if status == w.PENETRATES and (violated := _violation(runner)):
         return violated
+    if status == w.CHATTERS and (conflict := _inconsistent_contacts(runner)):
+        return conflict
     off = f"{runner.events.number:.3g}"
     if status == w.NOT_SATISFIED and runner.events.failed in runner.program.clocks:
         return (
@@ -49,6 +54,43 @@ def message(runner, status):
             "that stays engaged (ts.strike does that by itself)"
         ),
     }[status]  # fmt: skip
+
+
+def _inconsistent_contacts(runner):
+    """The message for contacts and friction whose structure repeats at one instant; None for other events."""
+    events, log, t = runner.structures.derivation.model.events, runner.log, runner.state.time
+    source = events[runner.events.failed].source
+    if source is None or not (source.one_sided or source.dry_friction):
+        return None
+    now = log.event[: log.count][log.time[: log.count] >= t]
+    changed = {events[k].source for k in now[-REPEATED:] if events[k].source is not None} | {source}
+    forces = _multipliers(runner)
+    shown = [
+        f"{c.name!r} ({forces.get(c.name, 'open or sliding')})"
+        for c in runner.structures.program.constraints
+        if c in changed
+    ]
+    more = f" and {len(shown) - LISTED} more" if len(shown) > LISTED else ""
+    return (
+        f"contacts and friction have no consistent solution at t = {t:.12g} s: they close, open, stick and slide again and again "
+        f"without time passing: {', '.join(shown[:LISTED])}{more}. Change coefficients of friction or the start a little, give the "
+        "contacts compliance (ts.Bushing, a one-sided spring), or keep fewer of them where they hold the same body"
+    )
+
+
+def _multipliers(runner):
+    """The multipliers of each constraint in use at the instant at which the run has stopped, as text, by its name."""
+    index, forces = runner.events.structure, {}
+    active = {
+        c.name
+        for c in runner.structures.program.constraints
+        if runner.state.p[runner.structures.program.places[id(c.active)]] == 1.0
+    }
+    for place in range(int(runner.run_.kernels["rows"][index])):
+        name = runner.system.rows[runner.table.rows[index, place]][0].rpartition("[")[0]
+        if name in active:
+            forces.setdefault(name, []).append(f"{runner.scratch.lam[place]:.3g}")
+    return {name: f"multiplier {', '.join(values)}" for name, values in forces.items()}
 
 
 def _violation(runner):

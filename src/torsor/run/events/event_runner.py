@@ -117,7 +117,7 @@ class EventRunner(Runner):
             tries=whole(sliding), grip=some(sliding), want=some(2), **of(max(rows, 1), "own", "coupling", "rubbed", "rubbing"),
             chain=whole(max(rows, 1)), group=whole(max(rows, 1)), creating=whole(max(rows, 1)),
         )  # fmt: skip
-        self.met, self.table = ContactProblem(), Structures(confirmed=some(len(tables["bits"])), flagged=-1)
+        self.met, self.table = ContactProblem(), Structures(confirmed=some(len(tables["bits"])), flagged=-1, soft=-1)
         self.kept = SavedState(states=some(len(layout.states)), x=some(layout.x), p=some(layout.p))
         return {
             "program": self.program, "structures": self.table, "events": self.events, "log": self.log, "kept": self.kept,
@@ -141,7 +141,8 @@ class EventRunner(Runner):
             self.run_.kernels["meeting"][k] = s.contacts["meeting"].address if s.contacts else 0
         self._enlarge_contact_memory(known)
         key = tuple((s.key, s.choice.keep) for s in known)
-        self.table.flagged = next((k for k, s in enumerate(known) if s.choice.flagged), -1)
+        self.table.flagged = next((k for k, s in enumerate(known) if s.choice.flagged and not s.choice.soft), -1)
+        self.table.soft = next((k for k, s in enumerate(known) if s.choice.soft), -1)
         if key in self.tabulated:
             self.table.keys, self.table.rows, self.table.places = self.tabulated[key]
             return
@@ -315,7 +316,7 @@ class EventRunner(Runner):
                 super()._evaluate(own, k)
                 which, keys = (x[(keys != np.array(structure.key)).any(axis=1)] for x in (which, keys))
         if which.size:
-            super()._evaluate(which, self.table.flagged)
+            super()._evaluate(which, self.table.soft if self.table.soft >= 0 else self.table.flagged)
 
     def _look_at_record(self, label, k, time, event, values):
         """Take note of a recorded value that is not a number."""

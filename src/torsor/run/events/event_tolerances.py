@@ -18,7 +18,7 @@ FALLING, RISING, AT_START, FALLING_AGAIN, FLAT, RISING_AGAIN = 1, 2, 3, 4, 5, 6
 
 MANY = 1000  # parts of a step, at most; a fixed step may have a hundred times as many
 NEAR = 1e-12  # of the largest value that a watched function had: closer to zero it is neither positive nor negative
-DECIDED = 1e-7  # likewise, for contacts and friction at an instant at which all of them were decided together
+DECIDED = 1e-7  # likewise for contacts and friction, where all of them were decided together or the structure is soft
 LEAVES = 1e-9  # rate of a function at zero over its largest rate, above which it leaves zero on that side
 LEANS = 1e-6  # cosine of the angle between a watched function and a constraint, from which it determines the side of it
 TIME_ROUNDING = 1e-15  # of the time: what a function changes in that is rounding too
@@ -46,6 +46,8 @@ def structure_of(run, p):
             return i
     if run.structures.flagged >= 0 and has_independent_rows(run, p):
         return run.structures.flagged
+    if run.structures.soft >= 0:
+        return run.structures.soft
     for k in range(bits.size):
         events.wanted[k] = p[bits[k]]
     run.structures.dependent = 1 if run.structures.flagged >= 0 else 0
@@ -86,8 +88,15 @@ def is_watched(run, m, p):
 @inlined
 def near(run, m, t, rate):
     """How close to zero the function of an event is neither positive nor negative; a rate may not exist."""
-    least = DECIDED if run.events.decided == 1 and run.program.events[m].undecided_near_zero == 1 else NEAR
+    coarse = run.events.decided == 1 or run.events.structure == run.structures.soft
+    least = DECIDED if coarse and run.program.events[m].undecided_near_zero == 1 else NEAR
     return least * run.events.scale[m] + (TIME_ROUNDING * abs(t * rate) if abs(rate) < 1e300 else 0.0)
+
+
+@inlined
+def resolution(run, i):
+    """Reactions over the largest one, below which they are zero in structure i: more is rounding where rows depend on others."""
+    return DECIDED if i == run.structures.soft else NEAR
 
 
 @inlined
