@@ -80,7 +80,8 @@ def _inconsistent_contacts(runner):
 
 def _multipliers(runner):
     """The multipliers of each constraint in use at the instant at which the run has stopped, as text, by its name."""
-    index, forces = runner.events.structure, {}
+    index = runner.events.structure
+    forces: dict[str, list[str]] = {}
     active = {
         c.name
         for c in runner.structures.program.constraints
