@@ -40,9 +40,11 @@ def transplant(parent, prefix, other, at, rotation, overrides):
 def owners_in(model, expression):
     """Whose symbols occur in an expression of a model: pairs of a thing and the name of its symbol, each once."""
     marks = [s.element_hash() for s in ca.symvar(expression)]
-    known = model.derived.setdefault("owners", {})
-    if any(mark in model._symbols and mark not in known for mark in marks):
+    known, of_nobody = model.derived.setdefault("owners", ({}, set()))  # such as time
+    unknown = [mark for mark in marks if mark in model._symbols and mark not in known and mark not in of_nobody]
+    if unknown:
         known.update(_owners(model))
+        of_nobody.update(mark for mark in unknown if mark not in known)
     return list(
         {(id(thing), name): (thing, name) for thing, name in (known[mark] for mark in marks if mark in known)}.values()
     )

@@ -211,9 +211,9 @@ def _row_switches(model, rows, places):
 def in_constraints(model):
     """Hashes of the symbols that constraints depend on, directly or through the rates of the user's states."""
     symbols = {s.element_hash() for c in model.constraints if c.trace() is None for s in _symbols(c)}
-    for _ in model.states:
-        states = [state for state in model.states if state.symbol.element_hash() in symbols]
-        symbols |= {s.element_hash() for state in states for s in ca.symvar(state.rate)}
+    left = {state.symbol.element_hash(): state for state in model.states}
+    while found := [left.pop(x) for x in symbols & left.keys()]:
+        symbols |= {s.element_hash() for state in found for s in ca.symvar(state.rate)}
     return symbols
 
 

@@ -40,6 +40,7 @@ from .python_controllers import Controllers, start_clocks
 
 FEW = 8  # structures whose table is kept for the next run
 LOGGED = 1024  # events that fit in the log before it is emptied
+LOGGED_IMPULSES = 2**22  # numbers of impulses in the log: a system with many rows has room for fewer events
 
 
 class EventRunner(Runner):
@@ -90,7 +91,7 @@ class EventRunner(Runner):
             **{**tables, "events": tables["events"].copy(), "units": some(rows), "rounded": some(rows)},
             steps=np.array([loops(module)[name].address for module, name in self.structures.program.steps], np.int64),
         )
-        entries = max(LOGGED, 2 * n)  # all events may happen at one instant
+        entries = max(min(LOGGED, LOGGED_IMPULSES // max(rows, 1)), 2 * n)  # all events may happen at one instant
         self.events = Events(
             **{name: whole(n) for name in "side due fired enabled disabled idle parting armed".split()}, phi=some(3, n),
             **of(n, "scale", "speed", "largest_slip"), **of(len(tables["bits"]), "wanted"), history=np.zeros(n, HISTORY),

@@ -12,6 +12,8 @@ import numpy as np
 from ...prepare.event_records import RATE, VALUE
 
 POSITION, VELOCITY, REACTION = 1, 2, 3  # what a function is like
+MOST_DIRECTIONS = 2000  # velocities or multipliers up to which each has a direction of its own
+PROBES = 32  # directions with random signs beyond that
 
 
 def row_units(system, frictions):
@@ -22,6 +24,27 @@ def row_units(system, frictions):
         host = f["host_row"] if f["host_row"] >= 0 else f["row"]
         units[f["row"] : f["row"] + f["parts"]] = units[host]
     return units
+
+
+def _directions(sizes, count=None):
+    """Vectors along which the norm of a gradient is measured: one of each size along its own axis.
+
+    For many sizes a few vectors with all of them and random signs, scaled so that the sum of squares has the same mean.
+
+    count   how many of the sizes are used; None: all
+    """
+    used = np.arange(len(sizes) if count is None else count)
+    if len(used) <= MOST_DIRECTIONS:
+        for k in used:
+            direction = np.zeros(len(sizes))
+            direction[k] = sizes[k]
+            yield direction
+        return
+    rng = np.random.default_rng(0)
+    for _ in range(PROBES):
+        direction = np.zeros(len(sizes))
+        direction[used] = sizes[used] * rng.choice((-1.0, 1.0), len(used)) / np.sqrt(PROBES)
+        yield direction
 
 
 def function_units(program, system, rows, guards, x, p, multipliers, rate):
@@ -54,10 +77,13 @@ def function_units(program, system, rows, guards, x, p, multipliers, rate):
         return np.nan_to_num(np.linalg.norm(np.array(changed).reshape(-1, len(like)), axis=0), posinf=0.0)
 
     force = system.mass * system.length * rate**2
-    moving = [(v, np.zeros(multipliers)) for v in np.diag(rate * sizes)]
-    forces = np.zeros((len(system.keep), multipliers))
-    np.fill_diagonal(forces, force * system.length / rows[system.keep])
-    loaded = [(np.zeros(layout.v), lam) for lam in forces]
+    still = np.zeros(multipliers)
+    moving = [(v, still) for v in _directions(rate * sizes)] if np.isin(like[own], (POSITION, VELOCITY)).any() else []
+    loaded = []
+    if (like[own] == REACTION).any():
+        loads = np.zeros(multipliers)
+        loads[: len(system.keep)] = force * system.length / rows[system.keep]
+        loaded = [(np.zeros(layout.v), lam) for lam in _directions(loads, len(system.keep))]
     ways = ((POSITION, RATE, moving, rate), (VELOCITY, VALUE, moving, rate), (REACTION, VALUE, loaded, force))
     for kind, row, directions, size in ways:
         some = own & (like == kind)
