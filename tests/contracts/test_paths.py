@@ -68,3 +68,16 @@ def test_a_study_says_how_it_computes_its_runs(monkeypatch, options, runs, path,
     values = {"torque": [0.1 * k for k in range(runs)]}
     data = ts.study(model, 0.01, parameters=values, outputs=1, progress=False, **options)
     assert data.attrs["path"] == path and why in data.attrs["path_reason"]
+
+
+def test_a_start_that_tables_do_not_support_runs_as_one_graph(monkeypatch):
+    """A given start of a model with loops: "auto" chooses tables for the model's own start only."""
+    results = []
+    for above in ("64", "2"):
+        monkeypatch.setenv("TORSOR_TABLES_ABOVE", above)
+        model = chain()
+        model.add(ts.Distance("rod", model.ground, model["rod1"], points=((0, 0, 1), (1.5, 0, 0))))
+        results.append(ts.simulate(model, 0.01, outputs=1, progress=False, start={"hinge3": 0.3}))
+    small, large = results
+    assert large.attrs["path"] == "straight" and "`start=`" in large.attrs["path_reason"]
+    assert float(abs(large.position - small.position).max()) < 1e-12

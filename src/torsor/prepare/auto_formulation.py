@@ -72,9 +72,11 @@ def _body_coordinate(model, metric):
 
 
 def choose_and_prepare(
-    model, formulation, map="exp", baumgarte=False, metric="mass", signals=None, parameters=None, **more
+    model, formulation, map="exp", baumgarte=False, metric="mass", signals=None, parameters=None, tables=True, **more
 ):
     """The chosen formulation with its reason, the system and its kernels: see `prepare`.
+
+    tables   False: "auto" chooses a formulation that is compiled as one graph
 
     If `"auto"` chooses a formulation that does not support the model or its start, absolute coordinates are used instead.
     """
@@ -85,8 +87,9 @@ def choose_and_prepare(
     if not model.bodies:
         raise ModelError(f"model {model.name!r} has no bodies")
     every_signal = dict(model.signals) | dict(signals or {})
-    chosen = choose(model, every_signal, metric, tables=not more.get("needs"))
-    if tree_schedule.is_large(len(model.bodies)) and not more.get("needs"):
+    tables = tables and not more.get("needs")
+    chosen = choose(model, every_signal, metric, tables=tables)
+    if tables and tree_schedule.is_large(len(model.bodies)):
         options = map, baumgarte, more.get("t", 0.0), every_signal, model.values(parameters)
         if large_systems.load_or_prepare(model, chosen.formulation, *options) is None:
             chosen = choose(model, every_signal, metric, tables=False)  # the joints do not fit together at the start

@@ -107,6 +107,9 @@ class Task:
         if self.ranks is not None:
             return self._prepare_part()
         chosen, system, built = self._derive_system()
+        needs_one_graph = self._start_needs_one_graph(system)
+        if needs_one_graph:
+            chosen, system, built = self._derive_system(tables=False)
         kernel_options = (*self._kernel_options(), self.needs())
         if stored is not None:
             start_given = self.start is not None
@@ -118,9 +121,16 @@ class Task:
             self.starts = Starts(self, system, built, kernel_options)
             system, built = (system, built) if self.start is None else self.starts.at(self.start)
         self.path, self.path_reason = self._find_path(system)
+        if needs_one_graph:
+            self.path_reason = "tables support `start=` for models without loops, and this one has loops"
         hint_at_rigidity(model, system.freedom)
         refuse_too_fast_start(model, system, self.until)
         return system, self._make_runner(system, built, kernel_options).set_breakpoints(breakpoints_of(model))
+
+    def _start_needs_one_graph(self, system):
+        """True if tables do not support a given start, since the model has loops, and "auto" may choose another formulation."""
+        is_auto = self.formulation == auto_formulation.AUTO
+        return is_auto and self.start is not None and system.through_tables and bool(system.keep)
 
     def _find_path(self, system):
         """How the prepared task runs, and why."""
@@ -137,15 +147,15 @@ class Task:
         """Options that kernels depend on: map, gains of Baumgarte's method, metric of the projection."""
         return self.map, self.projection.baumgarte, self.projection.metric
 
-    def _derive_system(self):
+    def _derive_system(self, tables=True):
         """Formulation with its reason, system and kernels; `method="auto"` becomes the chosen method."""
         derive = deriving(auto_formulation.choose_and_prepare)
         arguments = (self.model, self.formulation, *self._kernel_options(), self.signals, self.parameters)
-        result = derive(*arguments, needs=self.needs())
+        result = derive(*arguments, needs=self.needs(), tables=tables)
         if self.method == auto_method.AUTO:
             _, system, built = result
             self.method, self.method_reason = auto_method.choose(system, built, self.until, self.step)
-            result = derive(*arguments, needs=self.needs()) if self.needs() else result
+            result = derive(*arguments, needs=self.needs(), tables=tables) if self.needs() else result
         return result
 
     def _refuse_other_equations(self, stored, system, start_given):

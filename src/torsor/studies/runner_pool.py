@@ -52,6 +52,8 @@ class RunnerPool:
         """Take over a task that was prepared with the parameters of the model."""
         if self.prepared_task is not None or self.request.options.method == auto_method.AUTO:
             return  # the method depends on the parameters of the run
+        if large_systems.runs_through_tables(task) and (self.request.starts or self.request.start is not None):
+            return  # tables do not support all starts, so that each run is prepared alone
         self.prepared_task = replace(task, start=None, starts=None)
         if large_systems.runs_through_tables(task):
             return
