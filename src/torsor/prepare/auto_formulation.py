@@ -72,7 +72,7 @@ def _body_coordinate(model, metric):
 
 
 def choose_and_prepare(
-    model, formulation, map="exp", baumgarte=False, metric="mass", signals=None, parameters=None, tables=True, **more
+    model, formulation, map="exp", baumgarte=False, metric="mass", signals=None, parameters=None, *, tables=True, **more
 ):
     """The chosen formulation with its reason, the system and its kernels: see `prepare`.
 
