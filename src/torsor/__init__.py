@@ -63,6 +63,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .constraints.slot import Slot
     from .constraints.weld import Weld
     from .dynamics.compiled_model import compile
+    from .dynamics.export_c import export_c
     from .events import actions
     from .events.controller import Controller
     from .exchange import read
@@ -116,7 +117,7 @@ __all__ = [
     "Screw", "Simulation", "Slot", "SpatialTranslation", "Spherical", "Spring", "SpringDamper", "SymbolError",
     "Table", "TimingWarning", "Torque", "TorsionSpring", "TorsorError", "Universal", "Weighted", "Weld", "Wheel",
     "actions", "angular_momentum", "assemble", "assign", "cases", "compile", "crossing", "end", "engage", "enter",
-    "equilibrium", "falling", "inertia", "info", "interface", "kick", "kinematics", "linearise", "load_component",
+    "equilibrium", "export_c", "falling", "inertia", "info", "interface", "kick", "kinematics", "linearise", "load_component",
     "load_result", "load_state", "movie", "picture", "plot", "plot_graph",
     "range_of_motion", "read", "read_table", "record", "register",
     "registered", "release", "resume", "rising", "save_component", "save_html", "save_model", "save_result", "save_state",
@@ -132,6 +133,7 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "load_state": ("stepping", "load_state"),
     "study": ("studies.study", "study"),
     "compile": ("dynamics.compiled_model", "compile"),
+    "export_c": ("dynamics.export_c", "export_c"),
     "equilibrium": ("analysis.statics.equilibrium", "equilibrium"),
     "linearise": ("analysis.linear.linearise", "linearise"),
     "assemble": ("analysis.assembly.assembly", "assemble"),

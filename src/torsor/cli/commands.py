@@ -20,6 +20,7 @@ from . import (
     component_commands,
     convert_command,
     doctor_command,
+    export_command,
     kinematics_command,
     new_model,
     statics_commands,
@@ -292,7 +293,7 @@ for command in (
     check_command.check, component_commands.save, component_commands.trust, study_command.study,
     kinematics_command.kinematics, assemble_command.assemble,
     statics_commands.equilibrium, statics_commands.modes, view_command.view, new_model.new, doctor_command.doctor,
-    convert_command.convert,
+    convert_command.convert, export_command.export,
 ):  # fmt: skip
     app.command()(command)
 
