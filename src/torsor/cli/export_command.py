@@ -9,14 +9,14 @@ from .command_options import FORMULATION, SET, SOURCE
 from .model_source import assignments, explain_user_errors, load
 
 C_FILE = typer.Argument(metavar="FILE.c", help="The C file to write.")
-LENGTH = typer.Option("--step", metavar="SECONDS", help="Length of a step.")
+STEP_LENGTH = typer.Option("--step", metavar="SECONDS", help="Length of a step.")
 EXPLICIT = typer.Option("--method", metavar="NAME", help="An explicit method, such as rkmk4.")
 
 
 def export(
     source: Annotated[str, SOURCE],
     target: Annotated[str, C_FILE],
-    step: Annotated[float, LENGTH] = 1e-3,
+    step: Annotated[float, STEP_LENGTH] = 1e-3,
     method: Annotated[str, EXPLICIT] = "rkmk4",
     formulation: Annotated[str | None, FORMULATION] = None,
     set: Annotated[list[str] | None, SET] = None,

@@ -26,7 +26,8 @@ from .c_runtime import RUNTIME
 
 C_WORDS = frozenset(
     "auto break case char const continue default do double else enum extern float for goto if inline int long register "
-    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main exp log sin cos tan sqrt".split()
+    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while "
+    "main exp log sin cos tan sqrt".split()
 )
 KERNELS = ("factor", "rate", "retract", "advance", "differential", "positions", "velocities", "turns", "outputs")
 
