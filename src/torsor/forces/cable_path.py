@@ -176,7 +176,7 @@ class Path:
         for other, side in ((k - 1, 1), (k + 1, -1)):
             d = self.places[other] - self.places[k]
             r = float(self.stops[k].radius)
-            reach = np.arccos(min(1.0, r / max(np.linalg.norm(d), r)))
+            reach = np.arccos(min(1.0, r / max(float(np.linalg.norm(d)), r)))
             angles.append(np.arctan2(d @ y, d @ x) + side * way * reach)
         return (way * (angles[1] - angles[0])) % (2 * np.pi)
 
@@ -236,6 +236,6 @@ class Path:
             turned = body.rotation @ ca.skew(body.angular_velocity)
             total += ca.jacobian(expression, ca.vec(body.rotation)) @ ca.vec(turned)
         for stop in self.pulleys:
-            joint = stop.pulley.joint
+            joint = stop.item.joint
             total += ca.jacobian(expression, joint.coordinate) @ joint.rate
         return total

@@ -72,15 +72,15 @@ class Formulation(RowsInUse):
     # what a class declares of itself; derived classes, which solve otherwise, do not inherit it
 
     coordinates = ""  # the kind of coordinates, in a word
-    tables = ""  # class kernels by which large systems run: "tree", "components"; none: they are one graph
-    switches = (
-        False  # True: kernels may read from p which rows are active (`activity`), so that one serves all structures
-    )
-    ranks = False  # True: threads and ranks can run parts of a large system
-    estimated_cost: ClassVar[Callable | None] = (
-        None  # count → (operations of an evaluation, cost of a run), see `prepare/cost.py`;
-    )
-    # None: `formulation="auto"` never chooses it
+    # class kernels by which large systems run: "tree", "components"; none: they are one graph
+    tables = ""
+    # whether kernels may read from p which rows are active (`activity`), so that one serves all structures:
+    # "" no, "independent" where rows in use are independent, "dependent" also where rows depend on each other
+    switches = ""
+    # True: threads and ranks can run parts of a large system
+    ranks = False
+    # count → (operations of an evaluation, cost of a run), see `prepare/cost.py`; None: `formulation="auto"` never chooses it
+    estimated_cost: ClassVar[Callable | None] = None
 
     @classmethod
     def declares(cls, what: str) -> Any:

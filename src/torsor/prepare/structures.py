@@ -167,8 +167,10 @@ class Structures:
         if dependent and not (many and self.derivation.cls.declares("switches") == "dependent"):
             return None
         structure = soft if dependent or flagged is None else flagged
-        if structure is None and (structure := self._flagged(t, q, p, soft=dependent)) is not None:
-            self.known.append(structure)
+        if structure is None:
+            structure = self._flagged(t, q, p, soft=dependent)
+            if structure is not None:
+                self.known.append(structure)
         return structure
 
     def _has_independent_rows(self, key, t, q, p):
