@@ -11,6 +11,7 @@ from ..elements.element import REQUIRED
 from ..elements.quantity import Number
 from ..errors import ModelError
 from ..joints.base import Joint
+from ..lie import pose_stacks, se3
 from ..registry import register
 from .joint_relation import JointRelation, nonzero, numbers_of_teeth, require_joint
 
@@ -121,9 +122,9 @@ def _axis(element, joint, index):
     """The axis of a rotation in the world, in the reference configuration."""
     require_joint(element, joint)
     S = joint.motion(ca.SX.zeros(joint.dof))
-    angular = quantity.numbers(S)[:3, index]
+    angular = quantity.numbers(se3.split(S)[0])[:, index]
     if not np.isfinite(angular).all() or not np.linalg.norm(angular) > 0:
         raise ModelError(f"{element.owner}: coordinate {index} of joint {joint.name!r} does not turn; give the ratio")
     frame = joint.placed_numbers
-    R = np.eye(3) if frame is None else np.asarray(quantity.numbers(joint.first.reference[1])) @ frame[0][:3, :3]
+    R = np.eye(3) if frame is None else quantity.numbers(joint.first.reference[1]) @ pose_stacks.split(frame)[0][0]
     return R @ angular / np.linalg.norm(angular)

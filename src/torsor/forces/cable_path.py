@@ -72,6 +72,7 @@ class Stop:
         self.radius = radius
         (R, self.center), _ = joint.ends()
         angular, _ = se3.split(joint.motion(ca.SX.zeros(1)))
+        self.joint = joint
         self.carrier = joint.first
         self.normal = R @ angular
         self.turn = joint.coordinate[0]
@@ -236,6 +237,6 @@ class Path:
             turned = body.rotation @ ca.skew(body.angular_velocity)
             total += ca.jacobian(expression, ca.vec(body.rotation)) @ ca.vec(turned)
         for stop in self.pulleys:
-            joint = stop.item.joint
+            joint = stop.joint
             total += ca.jacobian(expression, joint.coordinate) @ joint.rate
         return total
