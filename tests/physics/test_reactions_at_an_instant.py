@@ -1,4 +1,4 @@
-"""Forces at the instant at which something begins: an input is set, a contact opens, the ends of a spring part."""
+"""Forces at the instant at which something begins: an input is set, a contact opens."""
 
 import numpy as np
 import pytest
@@ -54,18 +54,3 @@ def test_friction_with_a_given_load_ends_where_its_contact_opens(formulation):
     assert abs(float(ts.simulate(model, flight / 2, outputs=1, formulation=formulation).velocity[-1, 0, 0]) - 1) < 1e-9
     data = ts.simulate(model, flight + 0.1, outputs=1, formulation=formulation)
     assert abs(float(data.velocity[-1, 0, 0]) - (1 - 0.2 * 10.0 * 0.1)) < 1e-8
-
-
-@pytest.mark.parametrize("formulation", ["absolute", "relative"])
-@pytest.mark.parametrize("method", ["rkmk54", "rkmk4", "radau5"])
-def test_a_spring_whose_ends_part_pushes_from_the_first_instant_on(formulation, method):
-    k, length, speed = 100.0, 0.05, 1.0
-    model = ts.Model("part")
-    body = model.body("body", mass=1.0, inertia=(1, 1, 1), velocity=(0.6 * speed, 0, 0.8 * speed))
-    spring = ts.SpringDamper("spring", model.ground, body, points=((0, 0, 0), (0, 0, 0)), stiffness=k, length=length)
-    model.add(spring)
-    step = {"step": 1e-3} if method == "rkmk4" else {}
-    data = ts.simulate(model, 0.1, outputs=1, method=method, formulation=formulation, **step)
-    w = np.sqrt(k)
-    exact = length * (1 - np.cos(0.1 * w)) + speed * np.sin(0.1 * w) / w  # along the line on which they part
-    assert np.abs(data.position.values[-1, 0] - exact * np.array([0.6, 0, 0.8])).max() < 1e-9

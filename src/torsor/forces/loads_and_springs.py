@@ -140,12 +140,10 @@ class SpringDamper(Force):
     points   one world point of each body in the reference configuration, or `frames` of the two bodies
     length   l₀, by default the distance in the reference configuration   [m]
 
-    Where the two points coincide, l = 0, both act along the direction in which the points part, as they do just after: with the
-    velocity u of the second point relative to the first, and the force f on the second,
+    Where the two points coincide, l = 0, the damper acts along the direction in which they part, as it does just before and
+    after, and the spring has no direction in which it could act:
 
-        D = ½ c |u|²,   f = k l₀ u/|u|                                 (2)
-
-    Points that coincide at rest have no such direction: the spring does not act there.
+        D = ½ c |ṗ₂ − ṗ₁|²                                             (2)
     """
 
     drawing = "coil-damper"
@@ -213,20 +211,6 @@ class SpringDamper(Force):
         if length.is_constant() and float(length) == 0:
             return 0.5 * k * s
         return 0.5 * k * ((ca.sqrt(s + met) - met - length) ** 2 + met * (length == 0) * s)  # (1)
-
-    def efforts(self) -> list[tuple[ca.SX, ca.SX]]:
-        ends = [
-            total(x, product(R, r)) for (x, R), r in zip((b.reference for b in (self.first, self.second)), self.arms)
-        ]
-        apart = distance(*ends)
-        if not (
-            quantity.is_number(apart) and apart == 0
-        ):  # this costs something, and is needed where they coincide at a start
-            return []
-        k, length = (quantity.scalar(getattr(self, what), what, self.owner) for what in ("stiffness", "length"))
-        (_, met), u = self.vector(), self.rate()
-        rests = ca.sumsqr(u) == 0
-        return [(u, met * k * length * u / ca.sqrt(ca.sumsqr(u) + rests))]  # (2)
 
     def dissipation(self) -> ca.SX | None:
         c = quantity.scalar(self.damping, "damping", self.owner)
