@@ -67,6 +67,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .events import actions
     from .events.controller import Controller
     from .exchange import read
+    from .forces.bushing import Attraction, Bushing
     from .forces.cable import Belt, Cable
     from .forces.cable_path import Pulley
     from .forces.compliant_contact import CompliantContact
@@ -121,8 +122,9 @@ __all__ = [
     "load_result", "load_state", "movie", "picture", "plot", "plot_graph",
     "range_of_motion", "read", "read_table", "record", "register",
     "registered", "release", "resume", "rising", "save_component", "save_html", "save_model", "save_result", "save_state",
-    "Belt", "Cable", "Coupling", "Differential", "Gear", "HarmonicDrive", "Planetary", "Pulley", "Rack", "ScrewDrive",
     "shapes", "simulate", "strike", "study", "switch", "table", "testing", "time", "to_pandas", "view",
+    "Attraction", "Belt", "Bushing", "Cable", "Coupling", "Differential", "Gear", "HarmonicDrive", "Planetary", "Pulley",
+    "Rack", "ScrewDrive",
 ]  # fmt: skip
 
 _LAZY = {  # what needs heavy dependencies is imported when it is first used
