@@ -18,6 +18,7 @@ from .mjcf_compiler import compile_file
 from .mjcf_contacts import WAYS, add_contacts, note_contacts
 from .mjcf_includes import Places
 from .mjcf_schema import unknown_attributes
+from .mjcf_sensors import add_sensors, sensor_name
 from .mjcf_shapes import Shapes
 from .mjcf_tendons import add_tendons, tendon_lengths
 from .source import Options, Source
@@ -29,7 +30,6 @@ LISTS = (
     ("pairs", "contact pair", "contact is not simulated"),
     ("excludes", "contact exclude", "contact is not simulated"),
     ("plugins", "plugin", "not simulated"),
-    ("sensors", "sensor", "not recorded; use signals"),
     ("cameras", "camera", "not kept"),
     ("lights", "light", "not kept"),
     ("numerics", "numeric", "not kept"),
@@ -50,6 +50,7 @@ def read_mjcf(
     limits=False,
     friction=False,
     contacts=None,
+    sensors=False,
 ):
     """The mechanism that an MJCF file describes.
 
@@ -61,6 +62,7 @@ def read_mjcf(
     limits             True: joints have the stops of the file, rigid ones
     friction           True: joints have the dry friction of the file (frictionloss), with sticking
     contacts           "compliant" or "exact": collision shapes touch each other (`mjcf_contacts.py`); None: they do not
+    sensors            True: sensors become signals of the model (`mjcf_sensors.py`)
     actuators          True: actuators become forces that follow inputs of the model (`mjcf_actuators.py`)
 
     Returns an `Imported`. Needs MuJoCo: pip install torsor[mjcf].
@@ -83,7 +85,7 @@ def read_mjcf(
     tree.set_start(start, start_rate)
     if contacts is not None and contacts not in WAYS:
         raise ModelError(f"{path}: contacts must be {', '.join(map(repr, WAYS))} or None, got {contacts!r}")
-    options = Options(merge_fixed, strict, limits, friction, actuators, contacts)
+    options = Options(merge_fixed, strict, limits, friction, actuators, contacts, sensors)
     return Source(tree, reader.gravity if gravity is None else gravity, options, [reader.complete]).build()
 
 
@@ -169,6 +171,13 @@ class Reader:
             add_contacts(part, imported, options.contacts)
         else:
             note_contacts(part)
+        if options.sensors:
+            add_sensors(part, imported, lengths, prefix)
+        for k in range(0 if options.sensors else self.m.nsensor):
+            where = self._where(self.spec.sensors, k)
+            part.out.note(
+                "ignored", f"sensor {prefix + sensor_name(self, k)!r}", "no signal unless sensors=True", where
+            )
         if options.actuators:
             add_actuators(part, imported, lengths, prefix)
         else:

@@ -13,8 +13,7 @@ import casadi as ca
 
 from ..forces.loads_and_springs import JointForce, PointForce, Torque
 from .free_names import free_name, legal
-from .mjcf_tendons import Length
-from .tendon_force import LengthForce
+from .mjcf_tendons import Length, LengthForce
 
 
 def add_actuators(reader, imported, lengths, prefix=""):

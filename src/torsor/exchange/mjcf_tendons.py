@@ -5,10 +5,14 @@ l = Σ |xₖ₊₁ − xₖ| / d                      spatial: between sites, d 
 U = ½ k (l − l₀)², where l is outside the range of rest lengths; D = ½ c l̇²                           (3)
 """
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import casadi as ca
 
+from ..elements import quantity
+from ..elements.quantity import Number
+from ..forces import Force
 from ..forces.loads_and_springs import EnergyForce
 from .free_names import free_name, legal
 
@@ -20,6 +24,24 @@ class Length(NamedTuple):
 
     length: ca.SX
     rate: ca.SX
+
+
+@dataclass(frozen=True, eq=False)
+class LengthForce(Force):
+    """A force f along a length l: its power is f l̇.
+
+    rate    l̇, an expression that is linear in the velocities   [m/s or rad/s]
+    value   f   [N or N m]
+    """
+
+    drawing = "none"
+    not_drawn = "an expression of signals, which has no place"
+    rate: Number = 0.0
+    value: Number = 0.0
+
+    def efforts(self) -> list[tuple[ca.SX, ca.SX]]:
+        rate, value = (quantity.scalar(getattr(self, what), what, self.owner) for what in ("rate", "value"))
+        return [(rate, value)]
 
 
 def tendon_lengths(reader, imported):

@@ -26,6 +26,7 @@ class Options:
     friction: bool = False
     actuators: bool = False
     contacts: str | None = None
+    sensors: bool = False
 
 
 @dataclass(eq=False)
