@@ -49,7 +49,12 @@ def test_every_element_is_written_also_in_an_included_model(cls, k):
     outer.include("a", model, at=(1, 2, 3), rotation=(0.3, 0.1, -0.5))
     outer.include("b", model)
     for m in (model, outer):
-        assert same(m, read_text(model_text(m)))
+        try:
+            text = model_text(m)
+        except ts.ModelError as error:  # a function in Python, which is named
+            assert "Python code does not go into files" in str(error)
+            continue
+        assert same(m, read_text(text))
 
 
 def everything():
