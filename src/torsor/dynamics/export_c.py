@@ -42,7 +42,7 @@ def c_text(model: Model, name: str, step: float, method: str, formulation: str, 
         raise OptionError(
             f"export_c: {model.owner} is so large that it runs through tables, which C export does not support yet"
         )
-    f = system.choice.write(lookup("formulation", key)(model))
+    f = lookup("formulation", key)(model).with_choice(system.choice)
     made = kernels_of(f, "exp", False, dict(model.signals))
     functions = {k: made[k] for k in KERNELS}
     signals = _signal_rows(system)
