@@ -68,8 +68,6 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .events.controller import Controller
     from .exchange import read
     from .forces.bushing import Attraction, Bushing
-    from .forces.cable import Belt, Cable
-    from .forces.cable_path import Pulley
     from .forces.compliant_contact import CompliantContact
     from .forces.cosine_torque import CosineTorque
     from .forces.cutoff_spring import CutoffSpring
@@ -123,7 +121,7 @@ __all__ = [
     "range_of_motion", "read", "read_table", "record", "register",
     "registered", "release", "resume", "rising", "save_component", "save_html", "save_model", "save_result", "save_state",
     "shapes", "simulate", "strike", "study", "switch", "table", "testing", "time", "to_pandas", "view",
-    "Attraction", "Belt", "Bushing", "Cable", "Coupling", "Differential", "Gear", "HarmonicDrive", "Planetary", "Pulley",
+    "Attraction", "Bushing", "Coupling", "Differential", "Gear", "HarmonicDrive", "Planetary",
     "Rack", "ScrewDrive",
 ]  # fmt: skip
 
@@ -153,7 +151,6 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "save_model": ("store.model_files.save_model", "save_model"),
     "interface": ("store.component", "interface"),
     "read": ("exchange", "read"),
-    "Pulley": ("forces.cable_path", "Pulley"),
     "plot": ("look.plots", "plot"),
     "info": ("look.report", "describe"),
     "plot_graph": ("look.topology_plot", "plot_graph"),

@@ -11,12 +11,15 @@ from torsor.errors import ModelError, TorsorError
 NAN = float("nan")
 
 
-def scene(name="scene"):
+def scene(name="scene", joints=1):
     model = ts.Model(name)
     first = model.body("first", mass=2.0, inertia=(0.3, 0.4, 0.5), at=(0.1, 0.2, 0.3))
     second = model.body("second", mass=1.0, inertia=(0.2, 0.3, 0.25), at=(1.0, -0.4, 0.6))
     joint = model.add(ts.Revolute("joint", first, second, point=(0.4, 0, 0), axis=(0, 1, 1)))
-    return model, {"first": first, "second": second, "body": second, "joint": joint, "point": (0, 0, 0)}
+    found = {"first": first, "second": second, "body": second, "joint": joint, "point": (0, 0, 0)}
+    if joints == 2:
+        found["other"] = model.add(ts.Revolute("other", model.ground, first, point=(0, 0.3, 0), axis=(1, 0, 1)))
+    return model, found
 
 
 def body(**given):
@@ -62,7 +65,8 @@ ELEMENTS = [
     for kind in ("joint", "constraint", "force", "rule")
     for key, cls in ts.registered(kind).items()
     for f in fields(cls)
-    if f.name not in ("placed", "arm", "arms", "height") and not (key == "gravity")
+    if f.name not in ("placed", "arm", "arms", "height", "trusted", "kinds", "sizes", "places")
+    and not (key == "gravity")
 ]
 
 
@@ -71,7 +75,7 @@ def test_every_argument_of_every_element_is_checked_when_it_is_added(case):
     """Not a number, a string, a wrong number of components, an object: each is refused by `add`, with the owner's name."""
     cls, field = case
     for wrong in (NAN, "nonsense", (1.0, NAN, 0.0), (1, 2, 3, 4, 5), object(), ((0, NAN, 0), (1, 1, 1)), [["x"]]):
-        model, offered = scene()
+        model, offered = scene(joints=2)
         element = cls.examples(offered)[0]
         if field == "index" and isinstance(wrong, str) or field == "name" and wrong == "nonsense":
             continue
@@ -80,7 +84,7 @@ def test_every_argument_of_every_element_is_checked_when_it_is_added(case):
         with pytest.raises(TorsorError) as caught:
             model.add(replace(element, **{field: wrong}))
         assert "example" in str(caught.value) or field == "name"
-        assert len(model.constraints) == 1 and model.forces == [] and "example" not in model
+        assert len(model.constraints) == 2 and model.forces == [] and "example" not in model
 
 
 @pytest.mark.parametrize(

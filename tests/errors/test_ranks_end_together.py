@@ -13,7 +13,7 @@ import torsor as ts
 rank = int(os.environ["PMI_RANK"])
 BEFORE
 
-def model(mass=2.0, count=40, signal=False):
+def model(mass=2.0, count=40):
     found = ts.Model("rows", gravity=(0, 0, -9.81))
     stiffness = found.parameter("stiffness", 3.0)
     for i in range(count):
@@ -22,8 +22,6 @@ def model(mass=2.0, count=40, signal=False):
         hinge = found.add(ts.Revolute(f"j{i}", found.ground, first, point=(0, i, 0), axis="y"))
         found.add(ts.Revolute(f"h{i}", first, second, point=(1, i, 0), axis="y"))
         found.add(ts.TorsionSpring(f"s{i}", hinge, stiffness=stiffness))
-    if signal:
-        found.signal("height", second.position[2])
     return found
 
 def run(name, made=model, **options):
@@ -45,7 +43,6 @@ other = {
 for name, options in other.items():
     run(name, **(options if rank == 1 else {}))
 run("refused by all", method="radau5")
-run("refused by all", made=lambda: model(signal=True))
 for who in (0, 1):
     run(f"refused by {who}", **({"method": "nonsense"} if rank == who else {}))
 

@@ -48,6 +48,9 @@ ARGUMENTS = {
     "period": "between samples [s]",
     "compiled": "whether the law runs as compiled code, without calls of Python",
     "scale": "size of the expression, which tolerances are relative to",
+    "backlash": "play of the relation, in its unit; 0: none [m or rad]",
+    "efficiency": "share of the power that arrives, above 0, at most 1 [-]",
+    "trusted": WORKED_OUT, "kinds": WORKED_OUT, "sizes": WORKED_OUT, "places": WORKED_OUT,
     "placed": WORKED_OUT, "arm": WORKED_OUT, "arms": WORKED_OUT, "height": WORKED_OUT, "found": WORKED_OUT,
 }  # fmt: skip
 

@@ -143,7 +143,7 @@ class CompliantContact(Force):
                 "them, or give other shapes"
             )
 
-    def touches(self, poses):
+    def touches(self, poses: Any) -> list[Any]:
         """Possible touches, in the world, of the shapes at given poses (x, R) of the bodies."""
         shapes = []
         for (x, R), kind, size, local in zip(poses, self.kinds, self.sizes, self.places):

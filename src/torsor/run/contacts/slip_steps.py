@@ -13,7 +13,7 @@ of a method of order p keep it: their errors h_r^(p+1)/τ^p, summed over the tim
 α > 1 − 1/p. Their number is p/0.8 times that of equal steps below r₁. Sliding that begins is the same in the other direction
 of time. Adaptive methods find (2) by their error, except for its second part.
 
-Where sliding begins, friction of the size c settles across its direction at the rate A c/r, A = G M⁻¹ Gᵀ, which explicit steps have
+Where sliding begins, friction of the size c decays across its direction at the rate A c/r, A = G M⁻¹ Gᵀ, which explicit steps have
 to follow:
 
     h_r A c ≤ r                                                                                      (3)
