@@ -36,8 +36,8 @@ class DryFriction(Constraint, Force):
     slip        memory: 1 while it slides
     direction   memories: the way in which it slides; beyond the instant at which u vanishes (2) goes on with it, so that the
                 equations are smooth there and the event is what stops the motion
-    crawl       memory: speed below which sliding in two directions turns gradually from the way it had at the last step; u/|u|
-                turns faster and faster as u vanishes, which explicit methods follow in ever smaller steps only
+    crawl       memory: speed below which sliding in two directions keeps the way it had at the last step; u/|u| turns faster
+                and faster as u vanishes, which explicit methods follow in ever smaller steps only
     active      of the constraint (1)
     """
 
@@ -114,21 +114,13 @@ class DryFriction(Constraint, Force):
         return [(u, -self.slip.symbol * self.kinetic() * (before if self.parts == 1 else self._way(u, before)))]  # (2)
 
     def _way(self, u, before):
-        """The direction of sliding w, from the direction b before and the speed κ of crawling:
-
-            w ∥ û + max(κ − |û|, 0) b,       û = u + (max(u·b, 0) − u·b) b                             (3)
-
-        Faster than κ this is u/|u|. Below, it turns from b towards u without a jump, since a force that jumps with the speed stops
-        explicit methods; it gives way to forces across b, as friction does that is about to slide. Behind u = 0 it goes on
-        smoothly.
-        """
-        along = ca.dot(u, before)
-        forward = u + (ca.fmax(along, 0) - along) * before
-        rests = ca.sumsqr(forward) == 0
-        speed = ca.sqrt(ca.sumsqr(forward) + rests) - rests
-        way = forward + ca.fmax(self.crawl.symbol - speed, 0) * before  # (3)
-        nowhere = ca.sumsqr(way) == 0
-        return way / ca.sqrt(ca.sumsqr(way) + nowhere) + nowhere * before
+        """The way of sliding in two directions: u/|u|, and the way before where u is slow or points back. From the one to the other
+        without a jump, since a force that jumps with the speed stops explicit methods."""
+        speed, crawl = ca.sumsqr(u), self.crawl.symbol**2
+        slow = crawl / speed
+        way = (1 - slow) * self.heading() + slow * before
+        slides = ca.logic_and(ca.dot(u, before) > 0, speed > crawl)
+        return ca.if_else(slides, way / ca.sqrt(ca.sumsqr(way)), before)
 
     def statements(self) -> list[Statement]:
         return [*Constraint.statements(self), *Force.statements(self)]
@@ -175,8 +167,7 @@ class Friction(DryFriction):
     on            the joint or the contact
     coefficient   μ of sliding; a number or an expression of signals   [-]
     static        μ_s of sticking, not below μ; None: μ                [-]
-    normal        N; None: the force in the contact, the size of the joint's reaction force; in a contact it acts while that is
-                  closed                                                                             [N]
+    normal        N; None: the force in the contact, the size of the joint's reaction force          [N]
     radius        r of a bearing: friction torque over friction force; 1 where something slides      [m]
     index         which coordinate of the joint
     """
@@ -225,7 +216,6 @@ class Friction(DryFriction):
         """N r."""
         if self.normal is not None:
             N = quantity.scalar(self.normal, "normal", self.owner)
-            N = N if self.host is None else N * self.host.active.symbol  # an open contact has no friction
         elif self.host is not None:
             N = self.on.load()
         else:

@@ -164,8 +164,6 @@ class Events(Record):
     followed: REAL  # longest part of a step over which the functions can be interpolated
     load: REAL  # largest multiplier, as a force [N]
     largest_slip: VECTOR  # largest sliding speed since sliding began, at the events that stop sliding [m/s]
-    slack: VECTOR  # by which the functions of these events may be negative while sliding begins [m/s]
-    turning: VECTOR  # change of the sliding acceleration when friction turns by a radian, where sliding began [m/s²]
     slip_step: REAL  # longest step that friction allows now [s]
     fall: REAL  # rate that bodies would reach without constraints; rates are not resolved below its rounding [1/s]
 

@@ -13,11 +13,6 @@ of a method of order p keep it: their errors h_r^(p+1)/τ^p, summed over the tim
 α > 1 − 1/p. Their number is p/0.8 times that of equal steps below r₁. Sliding that begins is the same in the other direction
 of time. Adaptive methods find (2) by their error, except for its second part.
 
-Where sliding begins, friction of the size c decays across its direction at the rate A c/r, A = G M⁻¹ Gᵀ, which explicit steps have
-to follow:
-
-    h_r A c ≤ r                                                                                      (3)
-
 h    fixed step [s]
 r₁   speed below which steps are shorter: SMALL times the largest since sliding began; where it begins, the speed after
      FIRST steps [m/s]
@@ -27,14 +22,12 @@ import numpy as np
 
 from ...kernels import call
 from ...kernels.compiled import compiled
-from ...methods.vector_functions import copy, rate
 from ...prepare.event_records import RATE
 from ..events.event_tolerances import is_watched
 
 SMALL = 0.3  # r₁ over the largest sliding speed
 FIRST = 10  # steps after which r₁ is reached, where sliding begins
 MARGIN = 0.8  # α = 1 − MARGIN/p
-UNTURNED = 0.1  # speed over that of crawling, below which friction acts against the direction before
 TURN = 0.3  # largest change of the sliding velocity in a step, over itself
 NEGLIGIBLE = (
     1e-3  # change of the sliding velocity in a step, over itself, below which steps of order 4 need not be shorter
@@ -51,33 +44,16 @@ def limit_step(run, i):
     for heading in run.program.headings:
         stop = heading.stop
         if not is_watched(run, stop, state.p):  # it sticks, or its contact is open
-            events.largest_slip[stop] = events.turning[stop] = events.slack[stop] = 0.0
+            events.largest_slip[stop] = 0.0
             continue
         speed, crawl, change = later[heading.slot - 1], state.p[heading.crawl], 0.0
-        if speed < UNTURNED * crawl and heading.parts == 2:
-            events.turning[stop] = turning(run, i, heading)
         for l in range(heading.parts):
             change += later[heading.drift + l] ** 2
         change = np.sqrt(change)
         largest = events.largest_slip[stop] = max(events.largest_slip[stop], speed)
-        begins = events.phi[RATE, stop] >= 0.0 or events.slack[stop] > 0.0
+        begins = events.phi[RATE, stop] >= 0.0
         if change > 0.0 and (speed > crawl or begins):
             events.slip_step = min(events.slip_step, slip_step(run, max(speed, crawl), largest, change, begins))
-        if begins and run.method.implicit == 0 and events.turning[stop] > 0.0:
-            events.slip_step = min(events.slip_step, max(speed, crawl) / events.turning[stop])  # (3)
-
-
-@compiled
-def turning(run, i, heading):
-    """A c of (3): change of the rate of the sliding velocity when friction turns by a right angle, over √2."""
-    state, trial, s = run.state, run.trial, run.scratch
-    copy(state.p, trial.p)
-    trial.p[heading.place], trial.p[heading.place + 1] = -state.p[heading.place + 1], state.p[heading.place]
-    rate(run, run.kernels[i], state.time, state.xs[state.at], trial.p, s.xdot)
-    call.slots(run.kernels[i], s, state.xs[state.at], trial.p, s.xdot, s.lam, trial.slots)
-    x = trial.slots[heading.drift] - trial.later[heading.drift]
-    y = trial.slots[heading.drift + 1] - trial.later[heading.drift + 1]
-    return np.sqrt(0.5 * (x**2 + y**2))
 
 
 @compiled

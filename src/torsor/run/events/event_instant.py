@@ -28,7 +28,7 @@ from ..contacts.lift_off import mark_parting
 from ..contacts.slip_steps import limit_step
 from .clocks import rings
 from .event_firing import fire
-from .event_tolerances import LEAVES, NEAR, PASSES, REBOUND, is_watched, load_of, measure, near, rounded_rate, set_crawl
+from .event_tolerances import CRAWL, LEAVES, NEAR, PASSES, REBOUND, is_watched, load_of, measure, near, rounded_rate
 from .step_interpolation import watch
 from .strikes_on_closed import mark_idle_strikes
 
@@ -163,7 +163,7 @@ def leave(run, t):
         events.side[m] = side_after(run, m, t, phi[VALUE, m], phi[RATE, m])
         events.fired[m] = 0
     for heading in run.program.headings:
-        set_crawl(run, heading)
+        run.state.p[heading.crawl] = CRAWL * run.program.units[heading.row] * rounded_rate(run)
     events.pending, events.passes, events.decided, run.state.rated = 0, 0, 0, 0
 
 

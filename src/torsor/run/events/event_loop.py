@@ -16,7 +16,7 @@ from .clocks import before, ring
 from .event_detection import first, quiet
 from .event_instant import close_resting_contacts, instant
 from .event_location import locate
-from .event_tolerances import AT_START, MANY, STILL, go_back, is_watched, keep, measure, near, rounded_rate, set_crawl
+from .event_tolerances import AT_START, CRAWL, MANY, STILL, go_back, is_watched, keep, measure, near, rounded_rate
 from .step_interpolation import ends
 
 # speed of a friction that sticks besides others, over the largest: from here it is taken to slide, up to here it has only begun
@@ -75,7 +75,7 @@ def follow_headings(run, i):
         call.slots(run.kernels[i], s, state.xs[state.at], state.p, s.xdot, s.lam, later)
     for heading in run.program.headings:
         unit = run.program.units[heading.row]
-        crawl, still = state.p[heading.crawl], STILL * unit * events.fastest
+        crawl, still = CRAWL * unit * rounded_rate(run), STILL * unit * events.fastest
         speed, stop = later[heading.slot - 1], heading.stop
         if speed > 0.0:
             for l in range(heading.parts if speed > crawl else 0):
@@ -85,7 +85,7 @@ def follow_headings(run, i):
                 events.armed[stop] = 1
             elif slow and events.armed[stop] == 1 and is_watched(run, stop, state.p):
                 events.due[stop], events.pending, events.armed[stop] = 1, 1, 0
-        set_crawl(run, heading)
+        state.p[heading.crawl] = crawl
 
 
 @compiled
@@ -167,11 +167,9 @@ def note_event_energy(run, since):
 
 @entry("int64", "int64")
 def march_events(address, budget):
-    """Attempt at most so many steps; write the state at every output time that is reached. Returns a status. With a budget of 0
-    steps contacts that rest at the very start close; with -1 all events that are due now happen, and no time passes."""
+    """Attempt at most so many steps; write the state at every output time that is reached. Returns a status. Without any step
+    what rests at the very start is closed."""
     run = at(address)
-    if budget < 0:
-        return instant(run) if run.events.pending == 1 else RUNNING
     out, events = run.out, run.events
     run.state.fresh, run.state.rated = 0, LOST if run.state.rated != 0 else 0
     since = out.written

@@ -94,8 +94,7 @@ class EventRunner(Runner):
         entries = max(min(LOGGED, LOGGED_IMPULSES // max(rows, 1)), 2 * n)  # all events may happen at one instant
         self.events = Events(
             **{name: whole(n) for name in "side due fired enabled disabled idle parting armed".split()}, phi=some(3, n),
-            **of(n, "scale", "speed", "largest_slip", "slack", "turning"), **of(len(tables["bits"]), "wanted"),
-            history=np.zeros(n, HISTORY),
+            **of(n, "scale", "speed", "largest_slip"), **of(len(tables["bits"]), "wanted"), history=np.zeros(n, HISTORY),
         )  # fmt: skip
         self.log = Log(
             **of(entries, "time", "energy"),

@@ -26,9 +26,9 @@ REBOUND = 1e-11  # height of a rebound over the unit of the row, below which the
 INDEPENDENT = 1e-11  # conditioning of the active rows of a flagged structure, below which they depend on each other
 PASSES = 16  # through an instant, before Python has its turn
 FAR = 1e-6  # residual over its unit, above which a constraint is not engaged
-CRAWL = 1e-8  # sliding speed over the largest, both as rates, below which the direction of sliding turns gradually
-ONSET = 1e-6  # likewise, while sliding begins and friction turns into the direction of sliding
-TURNS_BACK = 1e-3  # of the speed ONSET: sliding that begins stops where it goes back by more
+CRAWL = (
+    1e-8  # sliding speed over the largest, both as rates, below which the direction of sliding is held within a step
+)
 STILL = 1e-9  # likewise, below which sliding in two directions that slows down is stopped
 
 
@@ -90,8 +90,7 @@ def near(run, m, t, rate):
     """How close to zero the function of an event is neither positive nor negative; a rate may not exist."""
     coarse = run.events.decided == 1 or run.events.structure == run.structures.soft
     least = DECIDED if coarse and run.program.events[m].undecided_near_zero == 1 else NEAR
-    least = least * run.events.scale[m] + run.events.slack[m]
-    return least + (TIME_ROUNDING * abs(t * rate) if abs(rate) < 1e300 else 0.0)
+    return least * run.events.scale[m] + (TIME_ROUNDING * abs(t * rate) if abs(rate) < 1e300 else 0.0)
 
 
 @inlined
@@ -114,16 +113,6 @@ def measure(run, m, x, rate):
 def rounded_rate(run):
     """The rate against which speeds are rounded: the largest, or the one that what constraints hold would reach [1/s]."""
     return max(run.events.fastest, run.events.fall)
-
-
-@compiled
-def set_crawl(run, heading):
-    """Set the speed of crawling of a direction of sliding, and how far the event that stops it may be passed: more while sliding
-    begins, where its speed has not exceeded ONSET yet."""
-    rate = rounded_rate(run) * run.program.units[heading.row]
-    begins = run.events.largest_slip[heading.stop] <= ONSET * rate
-    run.state.p[heading.crawl] = (ONSET if begins else CRAWL) * rate
-    run.events.slack[heading.stop] = TURNS_BACK * ONSET * rate if begins else 0.0
 
 
 @compiled
