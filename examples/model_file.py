@@ -1,4 +1,7 @@
-"""A mechanism as a text file: written, changed as text, read and run."""
+"""A mechanism as a text file: written, changed as text, read and run.
+
+    python examples/model_file.py
+"""
 
 from pathlib import Path
 

@@ -1,6 +1,8 @@
 """A planetary gearbox: the sun drives, the ring is held, the carrier turns slowly; against Willis' equation.
 
 The planet is a body with an inertia of its own, on a pin of the carrier; gears connect it to the sun and to the ring.
+
+    python examples/planetary_gearbox.py
 """
 
 import torsor as ts

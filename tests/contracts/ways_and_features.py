@@ -290,7 +290,7 @@ def processes():
 def dask():
     from distributed import Client
 
-    return Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None)
+    return Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0")
 
 
 def by_simulation(feature):

@@ -57,7 +57,7 @@ def test_the_same_bits_come_from_threads_processes_and_dask(model, result):
     beside = ts.study(model, 1.0, **asked, **further)
     spawned = concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
     with spawned, concurrent.futures.ThreadPoolExecutor(3) as threads:
-        with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None) as dask:
+        with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=":0") as dask:
             for executor in (1, 3, threads, dask):
                 xr.testing.assert_identical(ts.study(model, 1.0, **asked, executor=executor), result)
             few = ts.study(model, 1.0, **asked, reduce=lambda run: {"top": run["height"].max()}, executor=dask)
@@ -222,6 +222,8 @@ def test_rollouts_are_those_of_a_simulation_step_by_step(stop, options, monkeypa
             np.testing.assert_allclose(data.rate[k, j + 1], simulation.rates, rtol=0, atol=allowed)
     monkeypatch.setattr(job_dispatch.Session, "compiled_batch", lambda self: None)
     again = ts.study(model, 0.2, {"m": masses}, inputs={"u": u, "w": w}, keep=["coordinate", "rate"], **options)
+    assert (data.attrs.pop("path"), again.attrs.pop("path")) == ("batch", "straight")
+    assert data.attrs.pop("path_reason") != again.attrs.pop("path_reason")
     xr.testing.assert_identical(again, data)
 
 

@@ -59,6 +59,8 @@ class Bushing(Force):
                         f"{self.owner}: {what} must be symmetric and not negative, got {quantity.show(getattr(self, what))}"
                     )
         if self.placed is not None:
+            if np.shape(self.placed) != (2, 4, 4) and not isinstance(self.placed, tuple):
+                raise ModelError(f"{self.owner}: placed is worked out when the element is added; leave it out")
             return self
         where = self.second.reference[0]
         if self.point is not None:
