@@ -1,6 +1,6 @@
 """A mechanism as a text file: written, changed as text, read and run.
 
-    python examples/model_file.py
+python examples/model_file.py
 """
 
 from pathlib import Path

@@ -95,22 +95,3 @@ def test_a_port_that_is_taken_is_refused_with_a_way_on():
         pytest.raises(ts.OptionError, match="leave it out, and a free one is taken"),
     ):
         PageServer({"name": "two"}, page.server_address[1])
-
-
-def test_the_example_of_the_page_on_the_viewer_runs(tmp_path, monkeypatch, capsys):
-    """Code blocks that need the page of the viewer, which other tests of the documentation leave out."""
-    import pathlib
-
-    from torsor.viewer.viewer_page import viewer_page
-
-    try:
-        viewer_page()
-    except ts.OptionError as error:
-        pytest.skip(str(error))
-    monkeypatch.chdir(tmp_path)
-    text = (pathlib.Path(__file__).parents[2] / "docs" / "view.md").read_text()
-    blocks = [part.partition("```")[0] for part in text.split("```py\n")[1:]]
-    assert blocks
-    for block in blocks:
-        exec(compile(block, "docs/view.md", "exec"), {})
-    assert "http://127.0.0.1:" in capsys.readouterr().out and (tmp_path / "pendulum.html").stat().st_size > 100_000

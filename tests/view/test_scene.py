@@ -42,7 +42,8 @@ def _scene_of(cls):
     first = model.body("first", mass=1.0, inertia=(1.0, 1.1, 1.2), at=(0.2, 0, 0.1), rotation=(0.1, 0.2, 0.3))
     second = model.body("second", mass=2.0, inertia=(1.0, 1.1, 1.2), at=(1.2, 0.1, 0.3), rotation=(0.3, -0.2, 0.1))
     joint = model.add(ts.Revolute("joint", first, second, point=(0.6, 0, 0)))
-    offered = {"first": first, "second": second, "body": second, "joint": joint}
+    other = model.add(ts.Revolute("other", model.ground, first, point=(0, 0.3, 0)))
+    offered = {"first": first, "second": second, "body": second, "joint": joint, "other": other}
     if cls.key == "friction":
         offered["on"] = joint
     made = cls.examples(offered, "made")[:1]

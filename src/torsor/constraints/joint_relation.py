@@ -120,6 +120,10 @@ class JointRelation(Constraint):
         return [" and ".join(j.name for j in self.joints_in_relation())] if self.is_rigid else []
 
     def companions(self) -> list[Any]:
+        if self.inactive and not (self.is_rigid and self.efficiency == 1):
+            raise ModelError(
+                f"{self.owner}: with stiffness, backlash or an efficiency it always acts; leave out active=False, or make it rigid"
+            )
         if self.efficiency < 1:
             joint, index, coefficient = self.members()[0]
             load = ca.fabs(self.multiplier[0] * coefficient)

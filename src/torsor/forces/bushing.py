@@ -8,6 +8,7 @@ import casadi as ca
 import numpy as np
 
 from ..elements import quantity
+from ..elements.argument_help import WORKED_OUT
 from ..elements.element import REQUIRED, Posed, distinct_bodies, fill_in
 from ..elements.placing import local_frames
 from ..elements.quantity import Number, Vector
@@ -60,7 +61,7 @@ class Bushing(Force):
                     )
         if self.placed is not None:
             if np.shape(self.placed) != (2, 4, 4) and not isinstance(self.placed, tuple):
-                raise ModelError(f"{self.owner}: placed is worked out when the element is added; leave it out")
+                raise ModelError(f"{self.owner}: placed is {WORKED_OUT}")
             return self
         where = self.second.reference[0]
         if self.point is not None:

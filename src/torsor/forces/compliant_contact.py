@@ -7,6 +7,7 @@ import casadi as ca
 import numpy as np
 
 from ..elements import quantity
+from ..elements.argument_help import WORKED_OUT
 from ..elements.element import REQUIRED, Posed, fill_in
 from ..elements.quantity import Number
 from ..elements.shapes import Shape, shapes_of
@@ -80,7 +81,7 @@ class CompliantContact(Force):
 
     def attach(self) -> Self:
         if self.kinds is not None:
-            return self
+            return fill_in(self, **self._derived())
         if self.law not in LAWS:
             raise ModelError(f"{self.owner}: unknown law {quantity.show(self.law)}. Known: {', '.join(LAWS)}")
         self._check_numbers()
@@ -89,12 +90,25 @@ class CompliantContact(Force):
         fill_in(
             self,
             shapes=None,
-            kinds=tuple(shape.kind for shape in found),
+            kinds=tuple(list(SURFACES).index(shape.kind) for shape in found),
             sizes=tuple(tuple(float(x) for x in shape.size) for shape in found),
             places=tuple(place(shape, body) for shape, body in zip(found, (self.first, self.second))),
         )
         self._refuse_deep_start()
         return self
+
+    def _derived(self):
+        """What was worked out before, of plain numbers and arrays."""
+        try:
+            return {
+                "kinds": tuple(int(k) for k in self.kinds),
+                "sizes": tuple(tuple(float(x) for x in size) for size in self.sizes),
+                "places": tuple(
+                    (np.array(x, float).reshape(3), np.array(R, float).reshape(3, 3)) for x, R in self.places
+                ),
+            }
+        except Exception:  # of numbers of any kind
+            raise ModelError(f"{self.owner}: kinds, sizes and places are {WORKED_OUT}") from None
 
     def _check_numbers(self):
         bounds = {"stiffness": 0.0, "exponent": 1.0, "damping": 0.0, "friction": 0.0, "slip_speed": 0.0}
@@ -136,17 +150,22 @@ class CompliantContact(Force):
             return
         poses = [(ca.SX(ca.DM(x)), ca.SX(ca.DM(R))) for x, R in (body.reference for body in bodies)]
         depth = max(float(touch.depth) for touch in self.touches(poses))
-        least = min((x for kind, size in zip(self.kinds, self.sizes) if kind != "plane" for x in size), default=0.0)
+        least = min(
+            (x for kind, size in zip(self._kind_names(), self.sizes) if kind != "plane" for x in size), default=0.0
+        )
         if depth > INSIDE * least > 0:
             raise ModelError(
                 f"{self.owner}: {self.first.owner} and {self.second.owner} start {depth:.3g} m inside each other; move one of "
                 "them, or give other shapes"
             )
 
+    def _kind_names(self):
+        return [list(SURFACES)[int(k)] for k in self.kinds]
+
     def touches(self, poses: Any) -> list[Any]:
         """Possible touches, in the world, of the shapes at given poses (x, R) of the bodies."""
         shapes = []
-        for (x, R), kind, size, local in zip(poses, self.kinds, self.sizes, self.places):
+        for (x, R), kind, size, local in zip(poses, self._kind_names(), self.sizes, self.places):
             at, turn = ca.SX(local[0]), ca.SX(local[1])
             shapes.append(ShapeAt(kind, list(size), x + R @ ca.reshape(at, 3, 1), R @ ca.reshape(turn, 3, 3)))
         return touches(*shapes)

@@ -94,7 +94,10 @@ def _flat(value):
         )
     if isinstance(value, float):
         return (1, 1), [value]
-    if isinstance(value, np.ndarray) and value.dtype == float:
+    if isinstance(value, (np.ndarray, np.generic)):
+        if value.dtype.kind not in "biuf":
+            return None
+        value = np.asarray(value, float)  # CasADi may crash on long doubles
         return (*value.shape, 1, 1)[:2], value.ravel(order="F").tolist()
     try:
         x = value if isinstance(value, ca.SX) else ca.SX(value)
