@@ -218,6 +218,7 @@ def resume(
         facts, arrays = place.read()  # nobody else changes it from now on
         with damage_as_error(place.folder):
             system, outcome = System.from_facts(static["system"]), facts["outcome"]
+            task.path, task.path_reason = task.find_path(system)
             place.times, ended_by, prepared = place.output_times(), None, 0.0
             running = outcome["status"] == "running"
             if running or until is not None:

@@ -120,7 +120,7 @@ class Task:
             self.formulation, self.reason = chosen
             self.starts = Starts(self, system, built, kernel_options)
             system, built = (system, built) if self.start is None else self.starts.at(self.start)
-        self.path, self.path_reason = self._find_path(system)
+        self.path, self.path_reason = self.find_path(system)
         if needs_one_graph:
             self.path_reason = "tables support `start=` for models without loops, and this one has loops"
         hint_at_rigidity(model, system.freedom)
@@ -132,7 +132,7 @@ class Task:
         is_auto = self.formulation == auto_formulation.AUTO
         return is_auto and self.start is not None and system.through_tables and bool(system.keep)
 
-    def _find_path(self, system):
+    def find_path(self, system):
         """How the prepared task runs, and why."""
         if system.through_tables:
             return PATH_TABLES, f"its {len(self.model.bodies)} bodies share code, called through tables"
