@@ -2,7 +2,7 @@
 
 Particles have no orientation, so only absolute coordinates support them. Otherwise the estimates of `prepare/cost.py` decide. If
 two are close, the simpler formulation is chosen. A model with so many bodies that deriving and compiling its equations takes longer
-than running is run through tables of class kernels, if they support it (`large_systems.py`): with 75 bodies and 180 springs tables
+than running is run through tables of class kernels, if they support it (`large_systems.py`): with 75 bodies and 324 springs tables
 are prepared 4 times as fast, with 180 bodies 10 times, and run as fast. The choice derives no equations.
 """
 
