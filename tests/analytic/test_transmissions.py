@@ -126,3 +126,46 @@ def test_transmissions_without_meaning_are_refused(make, words):
     x = model.add(ts.Prismatic("x", model.ground, cart, axis="x"))
     with pytest.raises(ts.ModelError, match=words):
         model.add(make(model["a_shaft"], model["b_shaft"], x))
+
+
+def wheel_in_play(**options):
+    """A wheel that turns with 0.5 rad/s in the middle of a play of 0.1 rad against a wheel that does not turn."""
+    model = ts.Model("play")
+    wheel = model.body("wheel", 1.0, (0.2, 0.2, 0.2), angular_velocity=(0, 0, 0.5))
+    held = model.body("held", 1.0, (0.2, 0.2, 0.2), at=(1, 0, 0))
+    turn = model.add(ts.Revolute("turn", model.ground, wheel, axis="z"))
+    still = model.add(ts.Revolute("still", model.ground, held, point=(1, 0, 0), axis="z"))
+    model.add(ts.Drive("motor", still, 0.0))
+    model.add(ts.Gear("mesh", turn, still, ratio=1.0, backlash=0.1, **options))
+    return model, turn
+
+
+def test_an_elastic_gear_with_play_swings_between_its_flanks():
+    """From reversal to reversal: the time b/v in the play, and half an oscillation π/ω on a flank, ω² = k/J."""
+    model, turn = wheel_in_play(stiffness=80.0)
+    model.when(ts.crossing(turn.rate[0]), ts.record("angle", turn.coordinate[0]), name="reverses")
+    data = ts.simulate(model, 1.0, outputs=4, tolerance=1e-10)
+    reversals = data.event_time.values[data.event_name.values == "reverses"]
+    omega = np.sqrt(80.0 / 0.2)
+    np.testing.assert_allclose(reversals, 0.1 + np.pi / (2 * omega) + (0.2 + np.pi / omega) * np.arange(3), atol=1e-8)
+    np.testing.assert_allclose(data.energy, data.energy[0], atol=1e-9)
+
+
+def test_rigid_gears_with_play_hit_each_other():
+    """The flanks are struck after b/2 at v, then after b at e v, and so on."""
+    model, turn = wheel_in_play(restitution=0.5)
+    data = ts.simulate(model, 1.0, outputs=20)
+    np.testing.assert_allclose(data.event_time, [0.1, 0.5], atol=1e-9)
+    assert data.rate.sel(joint_coordinate="turn").values[-1] == pytest.approx(0.125, abs=1e-9)
+    assert abs(data.coordinate.sel(joint_coordinate="turn")).max() <= 0.05 + 1e-9
+
+
+def test_a_screw_with_losses():
+    """J φ̈ = τ − λ (1 + c), m ẍ = λ i, φ̈ = i ẍ with i = 2π/h and c = 1/η − 1, where the spindle drives."""
+    h, eta, tau = 0.02, 0.4, 5.0
+    model, slide, turn = slide_and_wheel()
+    model.add(ts.ScrewDrive("screw", turn, slide, lead=h, efficiency=eta))
+    model.add(ts.JointForce("motor", turn, tau))
+    data = ts.simulate(model, 0.1, outputs=2)
+    i = 2 * np.pi / h
+    assert data.coordinate_acceleration.values[-1, 0] == pytest.approx(tau / (0.3 * i + 2.0 / (eta * i)), rel=1e-6)
