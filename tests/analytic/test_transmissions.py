@@ -169,3 +169,14 @@ def test_a_screw_with_losses():
     data = ts.simulate(model, 0.1, outputs=2)
     i = 2 * np.pi / h
     assert data.coordinate_acceleration.values[-1, 0] == pytest.approx(tau / (0.3 * i + 2.0 / (eta * i)), rel=1e-6)
+
+
+@pytest.mark.parametrize("options", [{"stiffness": 80.0, "backlash": 0.0}, {"backlash": 0.1}])
+def test_parts_are_released_instead_of_a_transmission_that_acts_by_them(options):
+    model = shafts("a", "b")
+    gear = model.add(ts.Gear("mesh", model["a_shaft"], model["b_shaft"], ratio=2.0, **options))
+    part = "mesh.mesh" if "stiffness" in options else "mesh.forward"
+    with pytest.raises(ts.ModelError, match=f"'release': gear 'mesh' acts by its parts; give these: '{part}'"):
+        model.when(ts.time >= 0.1, ts.release(gear))
+    with pytest.raises(ts.ModelError, match="it always acts; leave out active=False"):
+        model.add(ts.Gear("other", model["a_shaft"], model["b_shaft"], ratio=3.0, **options), active=False)

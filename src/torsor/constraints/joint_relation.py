@@ -75,6 +75,10 @@ class JointRelation(Constraint):
         """True if the relation is an equation of its own; False if its companions stand for it."""
         return self.stiffness is None and not self.plays
 
+    @property
+    def acts_by_parts(self) -> bool:  # type: ignore[override]
+        return not self.is_rigid or self.efficiency < 1
+
     def attach(self) -> Self:
         for what in ("stiffness", "damping", "backlash"):
             given = getattr(self, what)
@@ -120,7 +124,7 @@ class JointRelation(Constraint):
         return [" and ".join(j.name for j in self.joints_in_relation())] if self.is_rigid else []
 
     def companions(self) -> list[Any]:
-        if self.inactive and not (self.is_rigid and self.efficiency == 1):
+        if self.inactive and self.acts_by_parts:
             raise ModelError(
                 f"{self.owner}: with stiffness, backlash or an efficiency it always acts; leave out active=False, or make it rigid"
             )

@@ -134,6 +134,7 @@ class Element(Owned):
                rules). It is armed or disarmed: while it is disarmed it neither acts nor is watched
     one_sided       True: a contact or a stop, whose `gaps` may only open
     dry_friction    True: it sticks, or slides against its `heading`
+    acts_by_parts   True: other elements, which are added with it, act for it and are engaged and released instead of it
     starts_armed    whether it is armed from the start; False for an armable element that was added with `active=False`
     drawing    what a viewer draws for it: "hinge", "slider", "coil" …; "none": nothing, and `not_drawn` says why; empty: what
                fits a joint's free motions
@@ -154,6 +155,7 @@ class Element(Owned):
     armable: ClassVar[bool] = False
     one_sided: ClassVar[bool] = False
     dry_friction: ClassVar[bool] = False
+    acts_by_parts: ClassVar[bool] = False
     starts_armed: ClassVar[bool] = True
     _active: ClassVar[Any] = None
     _armed: ClassVar[Any] = None

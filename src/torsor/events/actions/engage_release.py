@@ -45,6 +45,15 @@ def elements(model: Any) -> Iterable[Any]:
     return [*model.constraints, *model.forces, *model.rules]
 
 
+def refuse_parts(key: str, model: Any, target: Any, owner: str) -> None:
+    """Refuse an element for which its parts act, and name these."""
+    if target.acts_by_parts:
+        parts = [e.name for e in elements(model) if e.name.startswith(f"{target.name}.")]
+        raise ModelError(
+            f"{owner}: action {key!r}: {target.owner} acts by its parts; give these: {', '.join(map(repr, parts))}"
+        )
+
+
 @register("release")
 @dataclass(frozen=True, eq=False)
 class Release(Action):
@@ -54,6 +63,7 @@ class Release(Action):
 
     def accepts(self, model: Any, target: Any, owner: str) -> None:
         self.one_of(elements(model), target, owner)
+        refuse_parts(self.key, model, target, owner)
 
     def switches(self) -> tuple:
         return self.targets
@@ -79,6 +89,7 @@ class Engage(Action):
 
     def accepts(self, model: Any, target: Any, owner: str) -> None:
         self.one_of(elements(model), target, owner)
+        refuse_parts(self.key, model, target, owner)
         self.flag("snap", owner)
         if self.snap and (target.armable or target.kind == "force"):
             raise ModelError(
