@@ -29,7 +29,7 @@ class Exported:
         subprocess.run(["gcc", *STRICT, "-fPIC", "-shared", "-o", library, source, "-lm"], check=True)
         self.library = ctypes.CDLL(str(library))
         _, system, _ = choose_and_prepare(model, formulation, "exp")
-        f = system.choice.write(lookup("formulation", formulation)(model))
+        f = lookup("formulation", formulation)(model).with_choice(system.choice)
         self.system, self.kernels = system, kernels_of(f, "exp", False, {})
         sizes = {"x": system.state.x, "p": max(len(system.p), 1)}
         vectors = [("t", ctypes.c_double), *[(k, ctypes.c_double * n) for k, n in sizes.items()]]

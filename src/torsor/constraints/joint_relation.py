@@ -87,6 +87,11 @@ class JointRelation(Constraint):
                 if value.is_constant() and (float(value) < 0 or (what == "stiffness" and float(value) == 0)):
                     must = "must be positive" if what == "stiffness" else "must not be negative"
                     raise ModelError(f"{self.owner}: {what} {must}, got {quantity.show(given)}")
+        restitution = quantity.scalar(self.restitution, "restitution", self.owner)
+        if restitution.is_constant() and not 0 <= float(restitution) <= 1:
+            raise ModelError(
+                f"{self.owner}: restitution must lie between 0 and 1, got {quantity.show(self.restitution)}"
+            )
         if self.stiffness is None and not (quantity.is_number(self.damping) and self.damping == 0):
             raise ModelError(f"{self.owner}: damping acts in an elastic relation; give stiffness as well")
         if not quantity.is_number(self.efficiency) or not 0 < self.efficiency <= 1:
