@@ -57,6 +57,8 @@ for who in (0, 1):
     run(f"left by {who} in the run")
     parted.shares = prepared
     run("good")
+from mpi4py import MPI
+MPI.COMM_WORLD.Barrier()  # no rank ends while another one still ends its last run
 """
 ENDS = {  # what one rank does before and after a first run, and what the others are told
     "raises before": ("from mpi4py import MPI\nif rank == WHO: raise RuntimeError('no such file')", "", "no such file"),
