@@ -93,9 +93,10 @@ def _start_solver(mechanism, like):
     flat = mechanism.output_values(start)
     R = flat["rotation"].reshape(-1, 3, 3).swapaxes(1, 2)
     x, v, w = (flat[name].reshape(-1, 3) for name in ("position", "velocity", "angular_velocity"))
-    bodies, parameters = mechanism.system.bodies, len(mechanism.parameters)
-    memories = like.p[parameters : len(mechanism.model.inputs)]
-    p = np.concatenate([start.p[:parameters], memories, np.zeros(len(numeric_formulation.absolute.turns))])
+    bodies, inputs = mechanism.system.bodies, mechanism.model.input_layout
+    p = np.concatenate(
+        [start.p[inputs.parameters], like.p[inputs.memories], np.zeros(len(numeric_formulation.absolute.turns))]
+    )
     motion = Motion(
         dict(zip(bodies, pose_stacks.stack_poses(R, x))),
         dict(zip(bodies, zip(v, w))),

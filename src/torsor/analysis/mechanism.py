@@ -195,7 +195,7 @@ class Mechanism:
         if not self.equations.f.turns:
             return point
         p = np.array(point.p)
-        p[len(self.model.inputs) :] = self.equations["turns"](point.t, point.q, p)[0]
+        p[self.model.input_layout.turns] = self.equations["turns"](point.t, point.q, p)[0]
         return point.with_changes(p=p)
 
     def imposed_velocities(self, point, keep):
@@ -225,8 +225,7 @@ class Mechanism:
 
     def output_values(self, point):
         """Outputs that depend on positions and velocities only, by name; the unknowns are set to zero."""
-        flat, ends = self.results(point, self.zero_unknowns()), np.cumsum([size for _, size in self.system.layout])
-        return dict(zip([name for name, _ in self.system.layout], np.split(flat, ends[:-1])))
+        return self.system.outputs.split(self.results(point, self.zero_unknowns()))
 
     def coordinates(self, point):
         """Joint coordinates by name; positions of the bodies if there are no joints."""

@@ -80,7 +80,7 @@ class Breakpoints:
         until   end of the run, to which differences of times are compared; breakpoints may lie beyond it
         start   start of the run, which is no breakpoint; None if it is not known
         """
-        p = p[: len(self.model.inputs)] if len(p) else self.model.input_values(self.model.values())
+        p = p[self.model.input_layout.model_inputs] if len(p) else self.model.input_values(self.model.values())
         of_tables = [_table_times(table, k, [float(x) for x in line(p)]) for table, k, line in self.tables]
         begin = 0.0 if start is None else start
         t, width = switching_times(self.switches, p, begin, until if until > begin else begin + until)

@@ -199,16 +199,10 @@ class Dynamics(JointDynamics):
     def body_accelerations(self, q: Any = None, v: Any = None, t: Any = 0.0, p: Any = None) -> np.ndarray:
         """ẍ (world axes) and ω̇ (body axes) of all bodies, body by body, for any formulation."""
         batch, (a, lam, _) = self._solve(q, v, t, p)
-        flat = self.kernels["outputs"].over(*batch["t q v p"], a, lam)[0]
-        offsets = dict(
-            zip([name for name, _ in self.system.layout], np.cumsum([0, *[n for _, n in self.system.layout]]))
-        )
-
-        def output(name):
-            return flat[:, offsets[name] :][:, : 3 * len(self.system.bodies)].reshape(len(flat), -1, 3)
-
-        both = np.concatenate([output("acceleration"), output("angular_acceleration")], axis=-1)
-        return batch.reshape(both.reshape(len(flat), 6 * len(self.system.bodies)))
+        rows = self.kernels["outputs"].over(*batch["t q v p"], a, lam)[0]
+        outputs = self.system.outputs.split(rows)
+        parts = [outputs[name].reshape(len(rows), -1, 3) for name in ("acceleration", "angular_acceleration")]
+        return batch.reshape(np.concatenate(parts, axis=-1).reshape(len(rows), 6 * len(self.system.bodies)))
 
     def partition_measure(self, q: Any = None, t: Any = 0.0, p: Any = None) -> dict[str, Any]:
         """How directly a change of each coordinate violates the constraints, from 0 to 1, for positions and for velocities.

@@ -89,12 +89,8 @@ def _tableau(method):
 
 def _signal_rows(system):
     """Places of the signals in a row of outputs."""
-    at = 0
-    for name, size in system.layout:
-        if name == "signals":
-            return list(range(at, at + size))
-        at += size
-    return []
+    signals = system.outputs.slices["signals"]
+    return list(range(signals.start, signals.stop))
 
 
 def _only(outputs, rows):

@@ -73,24 +73,19 @@ class Present:
     """
 
     def __init__(self, system):
-        at, self.system = 0, system
-        self.starts: dict[str, tuple[int, int]] = {}
-        for name, size in system.layout:
-            self.starts[name] = (at, size)
-            at += size
+        self.system = system
         self.coordinates = vectors(system.joint_coordinates)
         self.signals = self._signals()
 
     def part(self, name, row):
         """A part of the layout."""
-        at, size = self.starts[name]
-        return row[at : at + size].copy()
+        return row[self.system.outputs.slices[name]].copy()
 
     def _signals(self):
         system, bodies = self.system, len(self.system.bodies)
         found: dict[str, Any] = {}
-        for name, (at, size) in self.starts.items():
-            places = np.arange(at, at + size)
+        for name, part in system.outputs.slices.items():
+            places = np.arange(part.start, part.stop)
             if name == "rotation":
                 found[name] = places.reshape(bodies, 3, 3).transpose(0, 2, 1)  # stored column by column
             elif name in MOTION_VARIABLES:
@@ -98,9 +93,9 @@ class Present:
             elif name in REACTION_NAMES:
                 found[name] = places.reshape(-1, 3)
             elif name == "signals":
-                found |= {k: at + where for k, where in vectors(system.signals).items()}
+                found |= {k: part.start + where for k, where in vectors(system.signals).items()}
             else:
-                found[name] = places if name in JOINT or name == "multiplier" else at
+                found[name] = places if name in JOINT or name == "multiplier" else part.start
         return self._of_one(found) | found
 
     def _of_one(self, found):

@@ -71,10 +71,7 @@ def at_outputs(system, outputs, work, changed, trajectory):
     """Variables over time, by name: (dimensions, values), from rows of outputs."""
     n, bodies = len(outputs), len(system.bodies)
     variables: dict[str, tuple] = {}
-    at = 0
-    for name, size in system.layout:
-        part = outputs[:, at : at + size]
-        at += size
+    for name, part in system.outputs.split(outputs).items():
         if name == "rotation":  # stored column by column
             variables[name] = (("time", "body", "row", "column"), part.reshape(n, bodies, 3, 3).transpose(0, 1, 3, 2))
         elif name in MOTION_VARIABLES:
@@ -82,7 +79,7 @@ def at_outputs(system, outputs, work, changed, trajectory):
         elif name in ("coordinate", "rate", "coordinate_acceleration"):
             variables[name] = (("time", "joint_coordinate"), part)
         elif name in ("reaction_force", "reaction_torque"):
-            variables[name] = (("time", "joint", "axis"), part.reshape(n, size // 3, 3))
+            variables[name] = (("time", "joint", "axis"), part.reshape(n, part.shape[1] // 3, 3))
         elif name == "multiplier":
             variables[name] = (
                 ("time", "constraint"),

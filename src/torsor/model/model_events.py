@@ -15,6 +15,7 @@ from ..events.actions.base import Action
 from ..forces import Force
 from ..joints import Constraint
 from . import element_checks
+from .input_layout import InputLayout
 
 
 class WithEvents:
@@ -243,6 +244,11 @@ class WithEvents:
     def inputs(self) -> list:
         """Symbols of the numbers that kernels take besides the state: parameters, then memories."""
         return [p.symbol for p in self.parameters.values()] + [m.symbol for m in self.memories]
+
+    @property
+    def input_layout(self) -> InputLayout:
+        """Places of these numbers in the vector p of kernels."""
+        return InputLayout(self)
 
     def input_values(self, values: Mapping[str, Any]) -> list[float]:
         """Their values at the start."""

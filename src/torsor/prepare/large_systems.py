@@ -88,9 +88,11 @@ def prepare_system(plain, formulation, map, baumgarte, t, signals, ranks=SINGLE_
     )  # fmt: skip
     choice = Choice(map, baumgarte, (), tuple(range(passes.loop_rows)), (), METRIC, sizes.unit, ())
     system = describe_large_system(passes, sizes, parts, choice, t, signals)
-    inputs = len(model.inputs)
+    inputs = model.input_layout
     p = np.zeros(state.p)
-    p[:inputs] = given[2][:inputs] if requested else model.input_values(values if model.parameters else {})
+    p[inputs.model_inputs] = (
+        given[2][inputs.model_inputs] if requested else model.input_values(values if model.parameters else {})
+    )
     x = state.join_blocks(given[0], given[1], p)
     velocities = start.given_body_velocities(tree)
     if not requested and ranks.any(start.jointed_bodies_have_velocities(tree, velocities)):
@@ -104,7 +106,7 @@ def prepare_system(plain, formulation, map, baumgarte, t, signals, ranks=SINGLE_
             return None
         add_redundancy(system, plain, redundancy)
         if passes.turns:
-            p[inputs:] = built["turns"](np.array([t]), x, p)[0]
+            p[inputs.turns] = built["turns"](np.array([t]), x, p)[0]
     q, v = state.split_blocks(x)
     system.q, system.v, system.p = q.tolist(), v.tolist(), p.tolist()
     return system, built
@@ -160,7 +162,7 @@ def add_redundancy(system, plain, redundancy):
 def _layout_with_inputs(passes, layout):
     """The layout of a state and of p: inputs of the model, then counted angles."""
     model = passes.system.model
-    states = tuple(passes.input_places[state.symbol.element_hash()] for state in model.states)
+    states = tuple(passes.input_layout.place(state) for state in model.states)
     return Layout(layout.q, layout.v, len(model.inputs) + len(passes.turns), states)
 
 

@@ -206,7 +206,7 @@ def describe_system(derivation, options, t, build, start, likely=None, numeric=N
     layout = layout_of(model, f.facts["q"], f.facts["v"], len(p))
     if f.turns:
         configuration = layout.join_blocks(q, v, p) if build is run_kernels else q
-        p[len(model.inputs) :] = derivation.library(choice, build)["turns"](np.array([t]), configuration, p)[0]
+        p[model.input_layout.turns] = derivation.library(choice, build)["turns"](np.array([t]), configuration, p)[0]
     return System(
         sizes={
             "q": f.facts["q"],
@@ -259,11 +259,11 @@ def _shared_loads(derivation, absolute, start, t):
 
 def close_two_sided(model, p):
     """p, or rows of it, with every two-sided constraint closed on its first side: while it is open it has no rows."""
-    places = {id(memory): k for k, memory in enumerate([*model.parameters.values(), *model.memories])}
+    place = model.input_layout.place
     p = np.array(p)
     for c in model.constraints:
         for k, side in enumerate(getattr(c, "sides", ())):
-            p[..., places[id(side)]] = float(k == 0)
+            p[..., place(side)] = float(k == 0)
     return p
 
 

@@ -62,7 +62,7 @@ class Starts:
         R = outputs["rotation"].reshape(-1, 3, 3).swapaxes(1, 2)
         x, v, w = (outputs[name].reshape(-1, 3) for name in ("position", "velocity", "angular_velocity"))
         poses = dict(zip(bodies, pose_stacks.stack_poses(R, x)))
-        p = np.concatenate([self.own.p[: len(self.model.inputs)], np.zeros(len(numeric.absolute.turns))])
+        p = np.concatenate([self.own.p[self.model.input_layout.model_inputs], np.zeros(len(numeric.absolute.turns))])
         motion = Motion(poses, dict(zip(bodies, zip(v, w))), outputs["coordinate"], outputs["rate"], p)
         examiner = Examiner(numeric.absolute, numeric.absolute.scales)
         keep = [k for k in examiner.places if k not in self.own.left_out]
@@ -76,13 +76,7 @@ class Starts:
         p = np.array(system.p)
         x = state_of(built, system.state, system.t, system.q, system.v, p)
         xdot, lam = built["rate"](t, x, p, built["factor"](t, x, p)[0], np.zeros(4))
-        flat = built["outputs"](t, x, p, xdot, lam)[0]
-        first = 0
-        outputs = {}
-        for name, size in system.layout:
-            outputs[name] = flat[first : first + size]
-            first += size
-        return outputs
+        return system.outputs.split(built["outputs"](t, x, p, xdot, lam)[0])
 
     def at(self, start, t=None):
         """The system at a requested start, and its kernels. Its `changes` list the differences from the request; large ones cause a
@@ -228,7 +222,7 @@ class Starts:
         q, v, p = numeric.adopt(t, q, v, p)
         if numeric.turns:
             x = self.own.state.join_blocks(q, v, p)
-            p[len(self.model.inputs) :] = self.built["turns"](np.array([t]), x, p)[0]
+            p[self.model.input_layout.turns] = self.built["turns"](np.array([t]), x, p)[0]
         return replace(self.own, t=t, q=q.tolist(), v=v.tolist(), p=p.tolist()), self.built
 
     def _with_new_choice(self, t, q, v, p, diagnosis):

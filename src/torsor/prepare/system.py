@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from ..formulations.algebra.scales import nearest_unit
+from ..formulations.output_layout import OutputLayout
 from .choice import Choice
 from .state_space import Layout
 
@@ -52,6 +51,11 @@ class System:
         """Layout of a state."""
         return Layout(self.sizes["q"], self.sizes["v"], len(self.p), tuple(place for _, place in self.states))
 
+    @cached_property
+    def outputs(self):
+        """Layout of a row of outputs."""
+        return OutputLayout(self.layout)
+
     def component(self, place):
         """Description of a component of the rate of a state."""
         n = self.sizes["v"]
@@ -61,10 +65,8 @@ class System:
 
     def output_name(self, place):
         """Description of an output."""
-        starts = np.cumsum([0, *[size for _, size in self.layout]])
-        part = int(np.searchsorted(starts, place, side="right")) - 1
-        name, size = self.layout[part]
-        place = place - int(starts[part])
+        name, place = self.outputs.name_and_index(place)
+        size = dict(self.layout)[name]
         words = name.replace("_", " ")
         per_body = size // max(len(self.bodies), 1)
         if name == "signals":

@@ -18,14 +18,14 @@ from .. import kernels
 from ..errors import OptionError
 from ..formulations.algebra.scales import Scales
 from ..formulations.graphs.outputs import layout
+from ..formulations.output_layout import OutputLayout
 from ..formulations.tables import tree_schedule
 from ..formulations.tables.expression_passes import OutputPlaces, add_expressions
 from ..formulations.tables.gather_outputs import Gathering
 from ..formulations.tables.rank_system import PartSystem
 from ..formulations.tables.schedule import Schedule
 from ..formulations.tables.shares import shares
-from ..formulations.tables.system_passes import input_place, places_of_inputs
-from ..formulations.tables.tree_schedule import block_offsets
+from ..formulations.tables.system_passes import input_place
 from ..methods.status_codes import FINISHED
 from ..parallel.ranks import RankLost
 from ..prepare import large_systems, table_support
@@ -114,7 +114,7 @@ class Part:
             passes, Scales(**own.scales), layout(whole.shown, rows, self.signals), choice, own.t, self.signals
         )
         large_systems.add_redundancy(system, whole, self.own.redundancy)
-        system.p = own.p[: len(whole.model.inputs)]
+        system.p = own.p[whole.model.input_layout.model_inputs]
         return system
 
     def _describe_share(self, rank):
@@ -135,13 +135,13 @@ class SignalValues:
     """
 
     def __init__(self, whole, system, signals):
-        self.first = sum(size for _, size in layout(whole.shown, whole.loop_rows, []))
-        places = partial(input_place, places_of_inputs(whole.model), system.state)
+        outputs = OutputLayout(layout(whole.shown, whole.loop_rows, []))
+        self.first = outputs.size
+        places = partial(input_place, whole.model.input_layout, system.state)
         passes = SimpleNamespace(system=whole, input_place=places)
         takes = {"t": 1, "x": system.state.x, "p": len(system.p), "row": self.first}
         schedule = Schedule("signals", takes, {"signal": len(signals)})
-        parts = layout(whole.shown, whole.loop_rows, [])
-        offsets = dict(zip([name for name, _ in parts], block_offsets([size for _, size in parts])))
+        offsets = {name: part.start for name, part in outputs.slices.items()}
         add_expressions(
             schedule, signals.values(), OutputPlaces(passes, "row", offsets), "signal", np.arange(len(signals))
         )

@@ -87,10 +87,7 @@ def _undefined_elements(runner, reach):
     if _fastest_rate(runner) * runner.until > UNSTABLE_FROM:
         return ": the motion grew beyond all bounds; the step is too long, or the motion unstable"
     zeros = [np.zeros(runner.system.state.algebra), np.zeros(runner.built["rate"].size_out(1))]
-    flat, at, outputs = runner.built["outputs"](t, x, p, *zeros)[0], 0, {}
-    for name, size in runner.system.layout:
-        outputs[name] = flat[at : at + size]
-        at += size
+    outputs = runner.system.outputs.split(runner.built["outputs"](t, x, p, *zeros)[0])
     parts = [
         outputs[name].reshape(len(runner.system.bodies), -1)
         for name in ("position", "rotation", "velocity", "angular_velocity")

@@ -72,7 +72,7 @@ class Runner(RunnerStart):
         self.integrates_independent = projection.stages is not None
         self.integrator = integrator
         self.needs = integrator.required_kernels()
-        self.sizes = {**system.sizes, "p": len(system.p), "outputs": sum(size for _, size in system.layout)}
+        self.sizes = {**system.sizes, "p": len(system.p), "outputs": system.outputs.size}
         control = {"order": integrator.estimated or integrator.order, "gain": 1.0, "steady": 1.0, "growth": 5.0}
         control["implicit"] = "slope" in self.needs
         tables = integrator.tables()

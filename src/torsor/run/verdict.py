@@ -119,7 +119,9 @@ def _poses(data, some):
 def _states(task, system, data, some):
     """Times, absolute coordinates and inputs at some outputs."""
     times, x, R = _poses(data, some)
-    p = np.concatenate([system.p[: len(task.model.inputs)], np.zeros(len(task.derivation().face().absolute.turns))])
+    p = np.concatenate(
+        [system.p[task.model.input_layout.model_inputs], np.zeros(len(task.derivation().face().absolute.turns))]
+    )
     whole = np.concatenate([x, R.swapaxes(2, 3).reshape(*x.shape[:2], 9)], axis=2)
     keep = np.concatenate([np.arange(12) < (3 if body.particle else 12) for body in task.model.bodies])
     return [(t, q, p) for t, q in zip(times, whole.reshape(len(some), -1)[:, keep])]

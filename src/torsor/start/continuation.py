@@ -101,13 +101,13 @@ class CoordinateContinuation:
         result counts.
         """
         values = targets | others
-        count = len(self.f.model.inputs)
         random = np.random.default_rng(1)
         fixed = {index: x for index, x in values.items() if index in self.outside_loops}
         moved = {index: x for index, x in targets.items() if index not in self.outside_loops}
         p = p.copy()
+        turn_values = p[self.f.model.input_layout.turns]
         for k, index in enumerate(self.turn_indices):
-            p[count + k] = values.get(index, p[count + k])
+            turn_values[k] = values.get(index, turn_values[k])
         near = []
         if base is not None:
             near = [self.examiner.sample_nearby(t, *base, random, NEARBY_DISTANCE) for _ in range(NEARBY_POINTS)]
@@ -221,9 +221,9 @@ class CoordinateContinuation:
                 if ratio > 1 and longest < SHORTEST_STEP:
                     return None
             before, q, p, s, sign = (step, tangent), trial, p_trial, goal, new_sign or sign
-        count = len(self.f.model.inputs)
+        turn_values = p[self.f.model.input_layout.turns]
         for k, index in enumerate(self.turn_indices):
-            p[count + k] += turns[indices.index(index)] if index in indices else 0.0
+            turn_values[k] += turns[indices.index(index)] if index in indices else 0.0
         return q, p
 
     def _longest_step(self, tangent, before):
@@ -261,5 +261,5 @@ class CoordinateContinuation:
     def _count_turns(self, t, q, p):
         """A copy of p in which turns are counted from the angles at q."""
         p = p.copy()
-        p[len(self.f.model.inputs) :] = self.coordinates(t, q, p)[self.turn_indices]
+        p[self.f.model.input_layout.turns] = self.coordinates(t, q, p)[self.turn_indices]
         return p

@@ -84,7 +84,7 @@ class BodyPlacement:
             inputs = ca.vertcat(*self.model.inputs, ca.SX(0, 1))
             parts = [ca.densify(ca.SX(y)) for y in (R, x)]
             self._ground_poses[ground.name] = NumericFunction(ca.Function("ground", [time, inputs], parts))
-        R, x = self._ground_poses[ground.name](t, self.own.p[: len(self.model.inputs)])
+        R, x = self._ground_poses[ground.name](t, self.own.p[self.model.input_layout.model_inputs])
         return pose_stacks.stack_poses(R, x.ravel())
 
     def _relative_pose(self, joint, coordinates):
@@ -95,7 +95,7 @@ class BodyPlacement:
             H = ca.densify(A @ pose(joint, x) @ se3.inverse(B))
             self._relative_poses[joint.name] = NumericFunction(ca.Function("relative", [inputs, x], [H]))
         own = coordinates[self.slices[joint.name]] if joint.dof else np.zeros(0)
-        return self._relative_poses[joint.name](self.own.p[: len(self.model.inputs)], own)
+        return self._relative_poses[joint.name](self.own.p[self.model.input_layout.model_inputs], own)
 
     def configuration(self, poses):
         """The configuration q of the poses of all bodies."""

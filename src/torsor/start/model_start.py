@@ -36,8 +36,8 @@ def store_captures(f, t, q, p):
     """Store in p, and return it, the values at q that constraints capture when they become active at the start."""
     pairs = captures(f)
     if pairs:
-        indices = {id(m): len(f.model.parameters) + k for k, m in enumerate(f.model.memories)}
-        p[[indices[id(memory)] for memory, _ in pairs]] = f.start_functions["held"](t, q, p).ravel()
+        place = f.model.input_layout.place
+        p[[place(memory) for memory, _ in pairs]] = f.start_functions["held"](t, q, p).ravel()
     return p
 
 
@@ -49,11 +49,13 @@ def close_loops(f, examiner, t, given):
     if not joints_with_start(f.model) or not examiner.holonomic.any():
         return given
     continuation = CoordinateContinuation(f, examiner)
-    values, q = (x.ravel() for x in f.start_functions["starts"](t, given.p[: len(f.model.inputs)]))
+    values, q = (x.ravel() for x in f.start_functions["starts"](t, given.p[f.model.input_layout.model_inputs]))
     indices = _given_indices(continuation)
     p = given.p.copy()
     for k, index in enumerate(continuation.turn_indices):
-        p[len(f.model.inputs) + k] *= index not in indices  # angles in the reference poses are less than half a turn
+        p[f.model.input_layout.turns][k] *= (
+            index not in indices
+        )  # angles in the reference poses are less than half a turn
     p = store_captures(f, t, q, p)
     base = (q, p) if continuation.is_assembled(t, q, p) else None
     own = continuation.coordinates(t, given.q, given.p)
@@ -72,7 +74,7 @@ def describe_changed_coordinates(f, examiner, t, q, p):
     if not joints_with_start(f.model):
         return []
     continuation = CoordinateContinuation(f, examiner)
-    values, _ = f.start_functions["starts"](t, p[: len(f.model.inputs)])
+    values, _ = f.start_functions["starts"](t, p[f.model.input_layout.model_inputs])
     labels = coordinate_labels([j for j in f.model.joints if j.dof])
     indices = _given_indices(continuation)
     residuals = continuation.residuals(t, q, p, indices, values.ravel())

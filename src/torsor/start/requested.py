@@ -44,8 +44,8 @@ class RequestedStarts:
         self.f, self.model, self.examiner, self.own = f, f.model, examiner, own
         self.expected = expected or {}
         self.indices = {label: k for k, label in enumerate(labels)}
-        inputs = [symbol.element_hash() for symbol in self.model.inputs]
-        self.states = {state.name: inputs.index(state.symbol.element_hash()) for state in self.model.states}
+        place = self.model.input_layout.place
+        self.states = {state.name: place(state) for state in self.model.states}
         self.holding = CoordinateContinuation(f, examiner)
         self.placement = BodyPlacement(self.model, own, self.holding.slices)
         self._bases: dict[tuple, Any] = {}
@@ -78,7 +78,7 @@ class RequestedStarts:
         coordinates = own.copy()
         for label, value in request.coordinates.items():
             coordinates[self.indices[label]] = value
-        p[len(self.model.inputs) :] = coordinates[continuation.turn_indices]
+        p[self.model.input_layout.turns] = coordinates[continuation.turn_indices]
         poses = {
             body: self._requested_pose(request, body, here)
             for body, what in request.bodies
@@ -116,7 +116,7 @@ class RequestedStarts:
 
     def _assemble_base(self, t, p):
         continuation, placement = self.holding, self.placement
-        p[len(self.model.inputs) :] = self.own.coordinates[continuation.turn_indices]
+        p[self.model.input_layout.turns] = self.own.coordinates[continuation.turn_indices]
         q = placement.configuration(placement.place(t, self.own.coordinates))
         p = store_captures(self.f, t, q, p)
         if self.floating_velocities:  # constraints may move floating trees, with all bodies attached to them
@@ -125,7 +125,7 @@ class RequestedStarts:
             q = placement.configuration(placement.place(t, self.own.coordinates, fixed=poses))
         undriven, indices, targets = self._drives
         if indices:
-            driven = dict(zip(indices, targets(t, p[: len(self.model.inputs)]).ravel().tolist()))
+            driven = dict(zip(indices, targets(t, p[self.model.input_layout.model_inputs]).ravel().tolist()))
             near, _ = undriven.examiner.assemble(t, q, p)
             q, p = undriven.close(t, q, p, driven, self.own.coordinates, None if near is None else (near, p))
         others = {index: self.own.coordinates[index] for index in continuation.outside_loops if index not in indices}
@@ -231,7 +231,7 @@ class RequestedStarts:
         if not self.own.rates[rates.left_open].any():
             return rates.left_open
         E, r0, _ = given_rows(self.f, rates)
-        e = self.f.start_functions["speeds"](self.own.p[: len(self.model.inputs)]).ravel() - r0
+        e = self.f.start_functions["speeds"](self.own.p[self.model.input_layout.model_inputs]).ravel() - r0
         return solve_levels(self.examiner, t, q, self.own.p, [(E, e)], rates).chosen
 
     @cached_property

@@ -103,24 +103,21 @@ def _restore_journals(checkpoint, facts, system):
 def _output_rows(system, used, data, width):
     """Journal rows [time, work, energy by events, outputs] from a result."""
     n = data.sizes["time"]
-    at = 3
     rows = np.zeros((n, width))
     rows[:, 0] = data["time"].values
     rows[:, 1] = data["work"].values
     if "energy_by_events" in data:
         rows[:, 2] = data["energy_by_events"].values
-    for name, size in system.layout:
-        part = rows[:, at : at + size]
+    for name, part in system.outputs.split(rows[:, 3:]).items():
         if name == "rotation":
-            part[:] = data[name].values.transpose(0, 1, 3, 2).reshape(n, size)
+            part[:] = data[name].values.transpose(0, 1, 3, 2).reshape(part.shape)
         elif name == "multiplier":
             part[:, [k for k, _ in system.multiplier_pairs(used)]] = data[name].values
         elif name == "signals":
             for k, signal in enumerate(system.signals):
                 part[:, k] = data[signal].values
         else:
-            part[:] = data[name].values.reshape(n, size)
-        at += size
+            part[:] = data[name].values.reshape(part.shape)
     return rows
 
 

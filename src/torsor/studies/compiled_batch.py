@@ -66,7 +66,7 @@ class CompiledBatch:
                 self.verdict = BatchVerdict(task)
                 self.base = base
                 self.motions_vary = depends_on_inputs(task.model, self.columns)
-        row = sum(size for _, size in self.system.layout) * len(request.times) * 8
+        row = self.system.outputs.size * len(request.times) * 8
         self.batch_size = int(max(1, min(4096, BATCH_BYTES // max(row, 1))))
 
     def carry_out(self, values, inputs, stop):
@@ -106,7 +106,7 @@ class CompiledBatch:
     def description(self):
         """Labels, attributes of variables by name, and the manifest of a run."""
         if self._description is None:
-            empty = self._variables(np.zeros((1, 0, sum(size for _, size in self.system.layout))), np.zeros((1, 0)))
+            empty = self._variables(np.zeros((1, 0, self.system.outputs.size)), np.zeros((1, 0)))
             options = self.task.options() | self._path()
             facts = manifest(self.system, _NoEvents(self.system.multiplier_rows), options)
             names = [*empty, *unique(self.system, self.system.multiplier_rows)]

@@ -211,16 +211,13 @@ class Problem:
 
     def inputs_with_turns(self, p, y):
         """Inputs p for each row of y. Full turns of a target angle are counted from its target value, not from the start."""
-        places = {(id(j), k): len(self.model.inputs) + m for m, (j, k) in enumerate(self.f.turns)}
+        places = self.model.input_layout.turn_places(self.f.turns)
         p, at = np.repeat(p[None, :], len(y), axis=0), 0
         for target in self.targets:
-            place = (
-                None
-                if target.joint_coordinate is None
-                else places.get((id(target.joint_coordinate[0]), target.joint_coordinate[1]))
-            )
-            if place is not None:
-                p[:, place] = y[:, at]
+            if target.joint_coordinate is not None:
+                joint, k = target.joint_coordinate
+                if (joint.name, k) in places:
+                    p[:, places[joint.name, k]] = y[:, at]
             at += target.size
         return p
 

@@ -161,7 +161,7 @@ class DrivenModel:
     @property
     def turns(self):
         """Indices in p of the angles that are counted over full turns."""
-        return slice(len(self.model.inputs), None)
+        return self.model.input_layout.turns
 
 
 def drive_model(model, names, signals=None, parameters=None, formulation=None, at=None):

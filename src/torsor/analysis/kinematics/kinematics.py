@@ -251,11 +251,9 @@ def undetermined_reason(model, driven):
 
 def _blank_undetermined(rows, layout, singular):
     """Set velocities and forces to NaN at singular positions, where they are not determined."""
-    kept = [
-        np.full(size, name in ("position", "rotation", "coordinate", "potential_energy", "position_drift"))
-        for name, size in layout
-    ]
-    rows[np.ix_(singular, ~np.concatenate(kept))] = np.nan
+    for name, part in layout.split(rows).items():
+        if name not in ("position", "rotation", "coordinate", "potential_energy", "position_drift"):
+            part[singular] = np.nan
 
 
 def _dataset(driven, t, q, p, x, quasi_static):
@@ -271,14 +269,12 @@ def _dataset(driven, t, q, p, x, quasi_static):
     a = driven.problem.accelerations(t, q, v, p)  # (2): without rounding errors of large forces
     rows = kernels["outputs"].over(t, q, v, p, a, lam)[0]
     least = conditioning(driven.problem, t, q, p)[0]
-    _blank_undetermined(rows, system.layout, least < RANK_SINGULAR_VALUE)
+    _blank_undetermined(rows, system.outputs, least < RANK_SINGULAR_VALUE)
     used = SimpleNamespace(used=system.keep, events={})
     variables = at_outputs(system, rows, np.zeros(len(q)), None, used)
     del variables["work"]
-    places = np.cumsum([0, *[size for _, size in system.layout]])
-    first = places[[name for name, _ in system.layout].index("multiplier")]
     declared = [label for label, _ in system.declared]
-    forces = rows[:, [first + declared.index(row) for row in driven.rows]]
+    forces = system.outputs.split(rows)["multiplier"][:, [declared.index(row) for row in driven.rows]]
     data = label_variables(system, t[:, 0] if not quasi_static else x, system.keep, variables)
     data["drive_force"] = (
         ("time", "drive"),

@@ -31,9 +31,9 @@ def set_sliding(problem, t, q, v, p):
     u = kernels.build({"sliding": eliminate_common_subexpressions(graph)})["sliding"].over(t, q, v, p)[0]
     largest = np.abs(v / problem.columns).max(initial=0.0)
     slides = np.abs(u / problem.dynamics._examiner.units(0.0, q[0], p[0], rows)) > SLIDING_ABOVE * largest
-    memory_indices, p = {id(m): len(model.parameters) + k for k, m in enumerate(model.memories)}, p.copy()
+    place, p = model.input_layout.place, p.copy()
     for k, row in enumerate(rows):
         friction = f.rows[row].constraint
-        p[:, memory_indices[id(friction.slip)]] = slides[:, k]
-        p[:, memory_indices[id(friction.direction[0])]] = np.where(u[:, k] < 0, -1.0, 1.0)
+        p[:, place(friction.slip)] = slides[:, k]
+        p[:, place(friction.direction[0])] = np.where(u[:, k] < 0, -1.0, 1.0)
     return p

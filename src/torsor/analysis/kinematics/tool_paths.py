@@ -35,7 +35,7 @@ class Tracker(PathFollower):
     def inputs_at(self, x, turns):
         x = np.atleast_1d(x)
         p = np.repeat(self.problem.dynamics.p[None, :], len(x), axis=0)
-        p[:, len(self.problem.model.inputs) :] = turns
+        p[:, self.problem.model.input_layout.turns] = turns
         return self._times(x)[:, None], p
 
     def rows(self, x, t, q, p):
@@ -116,7 +116,7 @@ def _interpolate(goals, x, y):
 
 def _follow_targets(model, tracker, q, x):
     """Joint coordinates at all points that are reached, counted over full turns, and the message why not at all points, or None."""
-    turns = tracker.problem.dynamics.p[len(model.inputs) :]
+    turns = tracker.problem.dynamics.p[model.input_layout.turns]
     q, turns = tracker.solve_at(x[0], q, turns) or (q, turns)
     states, counted, reached = tracker.follow(q, turns, x)
     stops, failure = tracker.stops_reached(*reached), None

@@ -33,7 +33,7 @@ class ContactsAtRest:
         self.switched = {id(element): k for k, element in enumerate(model.switched_elements)}
         self.contacts = [c for c in model.constraints if isinstance(c, Unilateral) and id(c) in self.switched]
         self.friction = [c for c in model.constraints if isinstance(c, DryFriction) and id(c) in self.switched]
-        self.rows_of_constraint = {id(m): len(model.parameters) + k for k, m in enumerate(model.memories)}
+        self.memory_places = {id(m): model.input_layout.place(m) for m in model.memories}
         self.sides = [(c, k) for c in self.contacts for k in range(len(c.labels()))]
         self._gaps = ca.vertcat(*[gap for c in self.contacts for gap in c.gaps()], ca.SX(0, 1))
         self.released_friction: set = set()
@@ -49,7 +49,7 @@ class ContactsAtRest:
 
     def is_armed(self, point, element):
         """True unless an element is disarmed at an operating point."""
-        here = self.rows_of_constraint.get(id(element._armed))
+        here = self.memory_places.get(id(element._armed))
         return here is None or point.p[here] == 1.0
 
     def gaps(self, point):
@@ -64,9 +64,9 @@ class ContactsAtRest:
         """The operating point with an element switched on or off."""
         p, here = np.array(point.p), self.switched[id(element)]
         released = {*point.released} - {here} if on else {*point.released} | {here}
-        p[self.rows_of_constraint[id(element.active)]] = float(on)
+        p[self.memory_places[id(element.active)]] = float(on)
         for k, memory in enumerate(getattr(element, "sides", ())):
-            p[self.rows_of_constraint[id(memory)]] = float(on and k == side)
+            p[self.memory_places[id(memory)]] = float(on and k == side)
         return point.with_changes(p=p, released=tuple(sorted(released)))
 
     def close_touching(self, point):

@@ -246,7 +246,7 @@ class Search:
             u = ca.vertcat(v / self.mechanism.system.length, w)
             rates += [ca.fabs(u), ca.sqrt(ca.fabs(ca.jacobian(u, time)))]
         fastest = ca.Function("fastest", [time, ca.vertcat(*model.inputs, ca.SX(0, 1))], [ca.mmax(ca.vertcat(*rates))])
-        return float(fastest(point.t, point.p[: len(model.inputs)]))
+        return float(fastest(point.t, point.p[model.input_layout.model_inputs]))
 
     def _stays_steady(self, current, rate):
         """True if a moving equilibrium is still one, with the same linear model, a little later."""

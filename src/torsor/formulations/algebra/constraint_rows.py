@@ -249,10 +249,10 @@ class RowsInUse(ABC):
         if "adopt" not in self.start_functions:
             return q, v, p
         own_q, own_v = (x.ravel() for x in self.start_functions["adopt"](t, q, v, p))
-        inputs = len(self.model.inputs)
-        absolute_turns = {(j.name, k): p[inputs + i] for i, (j, k) in enumerate(self.absolute.turns)}
-        turns = [absolute_turns[j.name, k] for j, k in self.turns]
-        return own_q, own_v, np.concatenate([p[:inputs], turns])
+        inputs = self.model.input_layout
+        places = inputs.turn_places(self.absolute.turns)
+        turns = [p[places[j.name, k]] for j, k in self.turns]
+        return own_q, own_v, np.concatenate([p[inputs.model_inputs], turns])
 
     # units
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..graphs.outputs import layout
+from ..output_layout import OutputLayout
 from .expression_passes import OUTPUT_SIZES
 from .rank_system import block_indices
 from .shares import TRUNK
@@ -23,17 +24,13 @@ class Gathering:
     """
 
     def __init__(self, part):
-        part_layout, whole_layout = (layout(x.shown, x.loop_rows, []) for x in (part, part.whole))
-        in_part, in_whole = (
-            dict(zip([name for name, _ in x], block_offsets([size for _, size in x])))
-            for x in (part_layout, whole_layout)
-        )
-        self.size = sum(size for _, size in whole_layout)
+        in_part, in_whole = (OutputLayout(layout(x.shown, x.loop_rows, [])) for x in (part, part.whole))
+        self.size = in_whole.size
         pairs = _index_pairs(part)
-        self.source = np.concatenate([in_part[name] + pair[0] for name, pair in pairs.items()]).astype(int)
-        self.target = np.concatenate([in_whole[name] + pair[1] for name, pair in pairs.items()]).astype(int)
+        self.source = np.concatenate([in_part.first(name) + pair[0] for name, pair in pairs.items()]).astype(int)
+        self.target = np.concatenate([in_whole.first(name) + pair[1] for name, pair in pairs.items()]).astype(int)
         self.sums, self.largest = (
-            np.array([[x[n] for n in names] for x in (in_part, in_whole)]) for names in (SUMS, DRIFTS)
+            np.array([[x.first(n) for n in names] for x in (in_part, in_whole)]) for names in (SUMS, DRIFTS)
         )
 
     def own(self, outputs):

@@ -27,7 +27,7 @@ class Passes:
     q, v            offsets of the coordinates and velocities of each link
     sizes           number of rows of each constraint
     row_offsets     offset of the rows of each loop among those of all loops
-    input_places    indices of parameters, memories and states in p, by the hash of their symbols
+    input_layout    places of parameters, memories and states in p
     turns           angles of joints that close loops, which are counted over full turns: pairs of a joint and an index; they
                     follow the inputs in p
     angle_offsets   by loop: the offset of its counted angles in p
@@ -50,8 +50,8 @@ class Passes:
         angular = [
             (k, [i for i in range(c.dof) if c.angular[i]]) for k, c in enumerate(system.loops) if isinstance(c, Joint)
         ]
-        self.input_places = places_of_inputs(system.model)
-        first = len(self.input_places) + block_offsets([len(own) for _, own in angular])
+        self.input_layout = system.model.input_layout
+        first = self.input_layout.count + block_offsets([len(own) for _, own in angular])
         self.angle_offsets = dict(zip([k for k, _ in angular], first))
         self.turns = [(system.loops[k], i) for k, own in angular for i in own]
 
@@ -70,7 +70,7 @@ class Passes:
 
     def input_place(self, symbol):
         """Vector and offset of the value of a parameter, memory or state."""
-        return input_place(self.input_places, self.layout, symbol)
+        return input_place(self.input_layout, self.layout, symbol)
 
     def gather_inputs(self, s, lists):
         """Append copies of inputs, a contiguous block for each list of symbols. Returns the offsets of the blocks."""
@@ -313,16 +313,11 @@ class Passes:
         return s
 
 
-def input_place(places, layout, symbol):
-    """Vector and offset of the value of a parameter, memory or state; places: indices in p by the hash of the symbol."""
-    k = places[symbol.element_hash()]
+def input_place(inputs, layout, symbol):
+    """Vector and offset of the value of a parameter, memory or state; inputs: the `InputLayout` of the model."""
+    k = inputs.place(symbol)
     states = layout.states
     return ("x", layout.q + layout.v + 1 + states.index(k)) if k in states else ("p", k)
-
-
-def places_of_inputs(model):
-    """Indices of parameters, memories and states in p, by the hash of their symbols."""
-    return {s.element_hash(): k for k, s in enumerate(model.inputs)}
 
 
 def running_sums(targets, sums, after):

@@ -19,6 +19,7 @@ from ...elements.quantity import time
 from ...lie import Rn, se3, so3
 from ..algebra import recursions, spatial_algebra
 from ..algebra.tree_kinematics import velocity_terms
+from ..output_layout import OutputLayout
 from .expression_passes import OUTPUT_SIZES, OutputPlaces, add_expressions
 from .group_schedule import call_in_blocks
 from .loop_outputs import LoopOutputs
@@ -61,11 +62,11 @@ class Outputs:
         self.v = kernels.v
         self.kinds = kernels.kinds
         takes = kernels.inputs("t", "x", "p", "xdot", "lam")
-        size = sum(size for _, size in parts)
-        name, gives = ("outputs", {"row": size}) if into is None else into
+        outputs = OutputLayout(parts)
+        name, gives = ("outputs", {"row": outputs.size}) if into is None else into
         self.schedule = s = Schedule(name, takes, gives, kernels.constants)
-        self.row, first = ("row", 0) if into is None else ("memory", s.reserve(size))
-        self.offsets = dict(zip([name for name, _ in parts], first + block_offsets([size for _, size in parts])))
+        self.row, first = ("row", 0) if into is None else ("memory", s.reserve(outputs.size))
+        self.offsets = {name: first + part.start for name, part in outputs.slices.items()}
         self.gravity = quantity.numbers(self.tree.model.gravity).ravel()
         numbers, _, members = self.system.links
         self.classes = [self._build_class(self.system.z_aligned.branch(m[0]), numbers[m]) for m in members]

@@ -78,7 +78,11 @@ class BatchStarts:
 
     def _velocities_are_given(self):
         """True if constraints and joint rates determine all velocities at the start, so that these do not depend on masses."""
-        f, t, inputs = self.absolute, np.array([self.system.t]), np.array(self.system.p[: len(self.model.inputs)])
+        f, t, inputs = (
+            self.absolute,
+            np.array([self.system.t]),
+            np.array(self.system.p[self.model.input_layout.model_inputs]),
+        )
         if self.system.changes:
             return False
         q, turns = (x.ravel() for x in f.start_functions["given"](t, inputs)[:2])
@@ -134,7 +138,7 @@ class BatchStarts:
         system, s, layout = self.system, starts, self.system.state
         p = s.p.copy()
         if system.sizes["turns"] and s.turning.any():
-            p[:, len(self.model.inputs) :] = built["turns"].over(np.array([system.t]), s.x, p)[0]
+            p[:, self.model.input_layout.turns] = built["turns"].over(np.array([system.t]), s.x, p)[0]
         for i in range(len(s)):
             fields = {"p": p[i].tolist(), "mass": float(s.mass[i]), "inertia": float(s.inertia[i])}
             if s.turning[i]:
@@ -151,8 +155,7 @@ class BatchStarts:
     def _set_captured(self, t, q, p):
         """Set the memories of constraints that keep the value that they have at the start. Returns p."""
         if captured := captures(self.absolute):
-            indices = {id(m): len(self.model.parameters) + k for k, m in enumerate(self.model.memories)}
-            columns = [indices[id(memory)] for memory, _ in captured]
+            columns = [self.model.input_layout.place(memory) for memory, _ in captured]
             p[:, columns] = self.absolute.start_functions["held"].over(t, q, p)[:, :, 0]
         return p
 
@@ -204,7 +207,7 @@ class BatchStarts:
         """True where joints have the coordinates that they are to start with, so that no loop has to be closed for them."""
         if not (joints := {id(joint) for joint in joints_with_start(self.model)}):
             return np.full(len(q), True)
-        requested, _ = self.absolute.start_functions["starts"].over(t, p[:, : len(self.model.inputs)])
+        requested, _ = self.absolute.start_functions["starts"].over(t, p[:, self.model.input_layout.model_inputs])
         where = np.array([id(j) in joints for j in joints_with_coordinates(self.model) for _ in range(j.dof)], bool)
         coordinates = self.absolute.start_functions["coordinates"].over(t, q, p)[:, where, 0]
         return _below(np.abs(coordinates - requested[:, :, 0]), REDUNDANT_RESIDUAL)
@@ -247,8 +250,8 @@ class BatchStarts:
         """
         count, n = len(q), len(self.absolute.linear())
         v, zero = np.zeros((count, n)), np.zeros((1, n))
-        f, inputs = self.absolute.start_functions, len(self.model.inputs)
-        requested = [f["psi"].over(t, q, zero, p), f["rates"].over(t, q, zero, p)[1], f["speeds"].over(p[:, :inputs])]
+        f, inputs = self.absolute.start_functions, self.model.input_layout.model_inputs
+        requested = [f["psi"].over(t, q, zero, p), f["rates"].over(t, q, zero, p)[1], f["speeds"].over(p[:, inputs])]
         moves = np.any(np.concatenate([x.reshape(count, -1) for x in requested], axis=1) != 0, axis=1)
         for i in np.flatnonzero(moves & sure):
             length, levers, rate, units = (x[i] for x in measures)
@@ -267,9 +270,9 @@ class BatchStarts:
         if "adopt" not in f.start_functions:
             return q, v, p
         own_q, own_v = (x[:, :, 0] for x in f.start_functions["adopt"].over(t, q, v, p))
-        inputs = len(self.model.inputs)
-        turns = {(j.name, k): inputs + i for i, (j, k) in enumerate(self.absolute.turns)}
-        indices = [*range(inputs), *[turns[j.name, k] for j, k in f.turns]]
+        inputs = self.model.input_layout
+        turns = inputs.turn_places(self.absolute.turns)
+        indices = [*range(inputs.count), *[turns[j.name, k] for j, k in f.turns]]
         return own_q, own_v, np.ascontiguousarray(p[:, indices])
 
 

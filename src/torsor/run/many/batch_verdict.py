@@ -55,7 +55,7 @@ class BatchVerdict:
         whole = np.concatenate([x, R.swapaxes(3, 4).reshape(*x.shape[:3], 9)], axis=3)
         q = whole.reshape(len(length) * len(some), -1)[:, self.keep]
         turns = np.zeros((len(length), len(self.absolute.turns)))
-        p = np.concatenate([inputs[:, : len(self.model.inputs)], turns], axis=1).repeat(len(some), axis=0)
+        p = np.concatenate([inputs[:, self.model.input_layout.model_inputs], turns], axis=1).repeat(len(some), axis=0)
         t = np.tile(times[some], len(length))[:, None]
         with DERIVING:
             angle, shift = np.moveaxis(self.absolute.start_functions["departures"].over(t, q, p)[:, self.joints], 2, 0)
