@@ -6,6 +6,8 @@ import xarray as xr
 
 import torsor as ts
 from torsor.lie import pose_stacks
+from torsor.scene.scene import scene
+from torsor.viewer.applied_loads import applied_loads
 from torsor.viewer.pack import unpack
 from torsor.viewer.run_data import run_data, steady_quaternions
 
@@ -65,7 +67,32 @@ def test_signals_and_reactions_of_a_result_are_those_of_the_page():
         shown["energy"], data["energy"], rtol=1e-6, atol=1e-5
     )
     force = unpack(run["reactions"]["force"])
-    assert np.allclose(force, data["reaction_force"], rtol=1e-6) and run["reactions"]["joint_index"] == [0]
+    assert np.allclose(force, data["reaction_force"], rtol=1e-6) and run["reactions"]["index"] == [0]
+
+
+def test_loads_are_the_springs_and_motors_and_nothing_else():
+    """A spring between two bodies, gravity, a hinge and a motor: k (l − l₀) on both, and the moment of the motor."""
+    model = ts.Model("loads", gravity=(0, 0, -9.81))
+    arm = model.body("arm", mass=2.0, inertia=(0.1, 0.2, 0.3), at=(1, 0, 0))
+    bob = model.body("bob", mass=1.0, inertia=(0.1, 0.1, 0.2), at=(1, 0, -2), angular_velocity=(1, 2, 3))
+    hinge = model.add(ts.Revolute("hinge", model.ground, arm, point=(0, 0, 0), axis=(0, 1, 0)))
+    model.add(ts.SpringDamper("spring", arm, bob, points=((1, 0, 0), (1, 0, -2)), stiffness=50.0, length=1.5))
+    model.add(ts.JointForce("motor", hinge, 3.0))
+    data = ts.simulate(model, 1.0, outputs=7)
+    F, T = applied_loads(data, scene(model))
+    apart = data["position"].values[:, 1] - data["position"].values[:, 0]
+    length = np.linalg.norm(apart, axis=-1, keepdims=True)
+    spring = 50.0 * (length - 1.5) * apart / length
+    assert np.allclose(F, np.stack([spring, -spring], axis=1), atol=1e-6)
+    assert np.allclose(T, [[0, 3.0, 0], [0, 0, 0]], atol=1e-6)
+    heavy = ts.cases.load("four-bar")  # nothing but joints and gravity
+    F, T = applied_loads(ts.simulate(heavy, 0.5, outputs=5), scene(heavy))
+    assert not F.any() and not T.any()
+
+
+def test_loads_are_unknown_where_reactions_are():
+    case = ts.cases.load("snakeboard")  # its wheels have multipliers, and no reactions
+    assert applied_loads(ts.simulate(case, 0.1, outputs=3), scene(case)) is None
 
 
 def test_a_page_follows_a_simulation():

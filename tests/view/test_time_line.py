@@ -76,16 +76,22 @@ def test_a_released_joint_is_free_from_the_event_on():
     assert start == 0 and abs(end - 0.4) < 1e-9
 
 
-def test_what_multipliers_cannot_tell_is_marked_as_unknown():
-    """A planar motion loads the constraint across its plane by nothing, whether it holds or not."""
+def test_joints_that_events_switch_are_known_from_their_events():
+    """Nothing loads the constraint across the plane of a planar motion: its state follows from the events that release it."""
     data = ts.simulate(ts.cases.load("booster"), 2.0, outputs=200)
     found = rows(ts.cases.load("booster"), data)
     moments = dict(zip(map(str, data["event_name"].values), data["event_time"].values))
-    for name, released in (("nose_x", "slide"), ("nose_y", "separation")):
-        assert not found[name]["unknown"]
-        ((start, end),) = found[name]["spans"]
-        assert start == 0 and end == moments[released]
-    assert found["nose_z"]["unknown"]
+    for name, released in (("nose_x", "slide"), ("nose_y", "separation"), ("nose_z", "separation")):
+        assert found[name] == {"name": name, "spans": [[0.0, moments[released]]], "unknown": False}
+
+
+def test_a_joint_that_is_released_and_engaged_again_has_two_spans():
+    model = ts.Model("catch", gravity=(0, 0, -G))
+    body = model.body("bob", mass=1.0, inertia=0)
+    hold = model.add(ts.FixedPoint("hold", model.ground, body))
+    model.when(ts.time >= 0.25, ts.release(hold))
+    model.when(ts.time >= 0.5, ts.engage(hold, snap=True))
+    assert rows(model, ts.simulate(model, 1.0, outputs=5))["hold"]["spans"] == [[0.0, 0.25], [0.5, 1.0]]
 
 
 def test_a_contact_that_is_never_met_is_released_for_sure():

@@ -1,6 +1,5 @@
 // The page as a whole: opens data, connects scene, time, plots and panels.
 
-import * as THREE from "three";
 import { Card } from "./card.ts";
 import { Clock } from "./clock.ts";
 import { diagnosisPage } from "./diagnosis.ts";
@@ -9,6 +8,7 @@ import { factsAt, swatchOf } from "./facts.ts";
 import { Engagement } from "./intervals.ts";
 import { helpSheet, listenToKeys } from "./keyboard.ts";
 import { Layout } from "./layout.ts";
+import { Legend } from "./legend.ts";
 import { LiveRun } from "./live_run.ts";
 import { Mechanism } from "./mechanism.ts";
 import { ModeList } from "./mode_list.ts";
@@ -34,7 +34,7 @@ import type { ViewData } from "./types.ts";
 const PERIOD = 2; // seconds in which one period of a mode is shown
 const FIRST_GHOSTS = [1, 2, 3]; // runs that are compared with the first one from the beginning
 const IMPACT = 0.12; // seconds that an impact is shown
-const LAYERS: Layer[] = ["bodies", "ground", "joints", "forces", "frames", "centres", "ellipsoids", "reactions"];
+const LAYERS: Layer[] = ["bodies", "ground", "joints", "forces", "frames", "centres", "ellipsoids", "reactions", "loads"];
 
 export class App {
   readonly clock = new Clock();
@@ -52,7 +52,9 @@ export class App {
   private readonly card = new Card(
     () => this.scene.select(null),
     (component) => this.factsNow(component),
+    (component) => this.drop(`component:${component.name}`, null),
   );
+  private readonly legend = new Legend();
   private readonly triad = new Triad((axis) => this.scene.look(axis));
   readonly help = helpSheet();
   readonly saving = new Saving(this);
@@ -75,7 +77,7 @@ export class App {
     const { layout, scene, clock } = this;
     root.append(this.tooltip.element, this.help);
     layout.bottom.append(this.transport.element, this.timeline.element);
-    layout.stage.append(this.card.element, this.triad.element);
+    layout.stage.append(this.card.element, this.triad.element, this.legend.element);
     this.tree = new Tree({
       select: (component) => scene.select(component),
       changed: (component) => scene.componentChanged(component),
@@ -90,6 +92,7 @@ export class App {
       compare: (runs) => void this.compare(runs),
       ...this.saving.actions,
     });
+    scene.onArrows = () => this.showLegend();
     scene.onComponent = (component) => this.tree.mark(component);
     scene.onFollow = (component) => this.tree.showFollowed(component);
     scene.onSelect = (component) => {
@@ -139,7 +142,7 @@ export class App {
     }
     await this.openFirstRun();
     await this.openScene(data, again);
-    this.signals = new Signals(this.runs, data.joints ?? [], () => this.live.history);
+    this.signals = new Signals(this.runs, data.joints ?? [], data.bodies, () => this.live.history);
     this.plots.signals = this.signals;
     this.run = 0;
     this.takeRun();
@@ -221,10 +224,12 @@ export class App {
     layout.right.set("Diagnosis", diagnosisPage(data, { choose: (name) => scene.selectName(name), seek: (t) => this.clock.seek(t) }));
     this.openModes(data);
     this.listSignals();
-    scene.arrows?.open(this.current);
+    scene.openArrows(this.current);
+    this.legend.open(data);
     this.toolbar.build(this.runs.map((run, i) => run.name || `run ${i + 1}`), this.run, FIRST_GHOSTS, data.views ?? [], this.stage !== null);
     if (again) await this.plots.rebuild();
     else await this.plotFirst();
+    if (!again && !this.runs.length && !this.modes.length) layout.right.open("Diagnosis"); // a model as it starts
     this.plots.others = [];
     if (this.runs.length > 1) await this.compare(FIRST_GHOSTS.filter((index) => index < this.runs.length));
     this.stage?.request();
@@ -290,7 +295,7 @@ export class App {
     this.run = index;
     this.takeRun();
     this.scene.traces?.rebuild();
-    this.scene.arrows?.open(run);
+    this.scene.openArrows(run);
     this.plots.run = index;
     this.listSignals();
     await this.plots.rebuild();
@@ -313,18 +318,32 @@ export class App {
   private toggleSignal(signal: Signal): void {
     if (this.plots.names.has(signal.name)) this.plots.remove(signal.name);
     else {
-      if (!this.layout.right.visible) this.layout.toggle("right");
-      this.layout.right.open("Plots");
+      this.openPlots();
       void this.plots.add([signal]);
     }
   }
 
-  private drop(name: string, chart: number | null): void {
+  /** Adds the curves of what was dragged: "signal:NAME" or "component:NAME". */
+  private drop(dragged: string, chart: number | null): void {
     const list = this.signals?.list(this.run) ?? [];
-    const [kind, ...rest] = name.split(":");
+    const [kind, ...rest] = dragged.split(":");
     const text = rest.join(":");
     if (kind === "signal") void this.plots.add(list.filter((signal) => signal.name === text), chart);
-    if (kind === "component") void this.plots.add(signalsOf(text, list), null);
+    if (kind !== "component") return;
+    const found = signalsOf(text, list);
+    if (!found.length) return this.warn(`Nothing is recorded of ${text}.`);
+    this.openPlots();
+    void this.plots.add(found, null);
+  }
+
+  private openPlots(): void {
+    if (!this.layout.right.visible) this.layout.toggle("right");
+    this.layout.right.open("Plots");
+  }
+
+  private showLegend(): void {
+    this.legend.show(this.scene.shownArrows());
+    if (this.card.component) this.card.refresh();
   }
 
   /** Shows all bodies as they are at a time. */
@@ -347,7 +366,7 @@ export class App {
 
   private factsNow(component: Component): [string, string][] {
     const { mechanism, engagement, scene, clock } = this;
-    return factsAt(component, { mechanism, engagement, arrows: scene.arrows, time: clock.time, frame: this.current?.frame(clock.time) ?? 0 });
+    return factsAt(component, { mechanism, engagement, arrows: scene.arrows, loads: scene.loads, time: clock.time, frame: this.current?.frame(clock.time) ?? 0 });
   }
 
   /** Waits for data; false and a warning where they cannot be read. */
@@ -368,19 +387,6 @@ export class App {
   setConnection(text: string): void {
     this.layout.connection.textContent = text;
     this.layout.connection.dataset.state = text;
-  }
-
-  /** The pose of a body as the scene graph has it. */
-  pose(name: string): { p: number[]; q: number[] } | null {
-    const frame = this.mechanism?.frames.find((one) => one.data.name === name);
-    if (!frame?.valid) return null;
-    const [p, q] = [new THREE.Vector3(), new THREE.Quaternion()];
-    frame.group.matrixWorld.decompose(p, q, new THREE.Vector3());
-    return { p: [p.x, p.y, p.z], q: [q.w, q.x, q.y, q.z] };
-  }
-
-  statesOfRows(): { name: string; engagedAtCursor: boolean | null }[] {
-    return this.timeline.statesAt(this.clock.time);
   }
 
   async plot(names: string[]): Promise<void> {

@@ -1,15 +1,12 @@
-// Reactions of joints as arrows at the points where they act, on the second body.
+// Forces and torques as arrows: reactions at the points where they act, on the second body; loads at the centres of mass.
 
 import * as THREE from "three";
 import { decode } from "./decode.ts";
 import type { Mechanism } from "./mechanism.ts";
 import { span } from "./placement.ts";
-import type { Part } from "./parts.ts";
+import type { Component, Part } from "./parts.ts";
 import type { Playback } from "./playback.ts";
 import type { NumberArray } from "./types.ts";
-
-const FORCE = new THREE.Color("#d3362d");
-const TORQUE = new THREE.Color("#7b4fd0");
 
 interface Arrow {
   column: number;
@@ -20,6 +17,12 @@ interface Arrow {
   shaft: Part;
   heads: Part[];
 }
+
+/** What the arrows of a layer show: joints have reactions, bodies have loads. */
+const KINDS = {
+  reactions: { force: new THREE.Color("#d3362d"), torque: new THREE.Color("#7b4fd0") },
+  loads: { force: new THREE.Color("#1f9d55"), torque: new THREE.Color("#1b87b8") },
+};
 
 export class Arrows {
   /** Length of the largest arrow relative to what it is by default. */
@@ -32,25 +35,33 @@ export class Arrows {
   private run: Playback | null = null;
   private loading: Promise<void> | null = null;
   private arrows: Arrow[] = [];
-  private joints = 0;
+  private columns = 0;
   private frames = 0;
 
-  constructor(private readonly mechanism: Mechanism) {}
+  constructor(
+    private readonly mechanism: Mechanism,
+    readonly layer: "reactions" | "loads",
+  ) {}
 
-  /** Whether the run has reactions. */
-  get available(): boolean {
-    return Boolean(this.run?.data.reactions);
+  get colours(): { force: THREE.Color; torque: THREE.Color } {
+    return KINDS[this.layer];
   }
 
-  /** Takes the reactions of a run; old arrows go. They are decoded when they are needed first. */
+  /** Whether the run has these forces. */
+  get available(): boolean {
+    return Boolean(this.run?.data[this.layer]);
+  }
+
+  /** Takes the forces of a run; old arrows go. They are decoded when they are needed first. */
   open(run: Playback | null): void {
-    this.mechanism.parts.remove((part) => part.layer === "reactions");
+    this.mechanism.parts.remove((part) => part.layer === this.layer);
     this.arrows = [];
     this.run = run;
     this.loading = null;
+    this.largestForce = this.largestTorque = 0;
   }
 
-  /** Decodes the reactions and makes their arrows. */
+  /** Decodes the forces and makes their arrows. */
   load(): Promise<void> {
     this.loading ??= this.decode();
     return this.loading;
@@ -58,38 +69,47 @@ export class Arrows {
 
   private async decode(): Promise<void> {
     const { run } = this;
-    const reactions = run?.data.reactions;
-    if (!reactions) return;
-    const order = reactions.joint_index ?? this.mechanism.joints.map((_, i) => i);
-    const force = await decode(reactions.force);
-    const torque = reactions.torque ? await decode(reactions.torque) : null;
+    const data = run?.data[this.layer];
+    if (!data) return;
+    const components = this.layer === "reactions" ? this.mechanism.joints : this.mechanism.bodies;
+    const order = data.index ?? components.map((_, i) => i);
+    const force = await decode(data.force);
+    const torque = data.torque ? await decode(data.torque) : null;
     if (run !== this.run) return;
-    this.joints = order.length;
-    this.frames = this.joints ? Math.floor(force.length / (3 * this.joints)) : 0;
+    this.columns = order.length;
+    this.frames = this.columns ? Math.floor(force.length / (3 * this.columns)) : 0;
     this.largestForce = largestNorm(force);
     this.largestTorque = torque ? largestNorm(torque) : 0;
-    order.forEach((joint, column) => {
-      if (this.largestForce > 0) this.add(joint, column, force, this.largestForce, FORCE, 1);
-      if (torque && this.largestTorque > 0) this.add(joint, column, torque, this.largestTorque, TORQUE, 2);
+    order.forEach((index, column) => {
+      if (!components[index]) return;
+      if (this.largestForce > 0) this.add(components[index], column, force, this.largestForce, this.colours.force, 1);
+      if (torque && this.largestTorque > 0) this.add(components[index], column, torque, this.largestTorque, this.colours.torque, 2);
     });
     this.onLoad();
   }
 
-  private add(joint: number, column: number, values: NumberArray, largest: number, colour: THREE.Color, heads: number): void {
-    const data = this.mechanism.data.joints?.[joint];
+  /** Where a force acts: of a joint on its second body, of a body at its centre of mass. */
+  private placeOf(component: Component): { body: number; point: THREE.Vector3 } | null {
+    if (component.kind === "body") return { body: component.index, point: new THREE.Vector3() };
+    const data = this.mechanism.data.joints?.[component.index];
     const frame = data?.frames[1] ?? data?.frames[0];
-    if (!data || !frame) return;
+    return data && frame ? { body: data.frames[1] ? data.second : data.first, point: new THREE.Vector3(...frame.p) } : null;
+  }
+
+  private add(component: Component, column: number, values: NumberArray, largest: number, colour: THREE.Color, heads: number): void {
+    const place = this.placeOf(component);
+    if (!place) return;
     const anchor = this.mechanism.anchorOf(-1);
-    const part = (geometry: string): Part => ({ geometry, anchor, local: new THREE.Matrix4(), colour, alpha: 1, component: this.mechanism.joints[joint], layer: "reactions", off: true });
-    const arrow: Arrow = { column, values, largest, point: new THREE.Vector3(...frame.p), body: data.frames[1] ? data.second : data.first, shaft: part("cylinder"), heads: Array.from({ length: heads }, () => part("cone")) };
+    const part = (geometry: string): Part => ({ geometry, anchor, local: new THREE.Matrix4(), colour, alpha: 1, component, layer: this.layer, off: true });
+    const arrow: Arrow = { ...place, column, values, largest, shaft: part("cylinder"), heads: Array.from({ length: heads }, () => part("cone")) };
     this.arrows.push(arrow);
     this.mechanism.parts.add(arrow.shaft, ...arrow.heads);
   }
 
-  /** Shows the reactions of a frame. */
+  /** Shows the forces of a frame. */
   update(frame: number): void {
     const { mechanism } = this;
-    if (!mechanism.parts.isVisible("reactions")) return;
+    if (!mechanism.parts.isVisible(this.layer)) return;
     if (!this.loading) void this.load();
     if (!this.arrows.length) return;
     const row = Math.min(frame, this.frames - 1);
@@ -97,7 +117,7 @@ export class Arrows {
     const thick = 0.006 * mechanism.size;
     const [start, vector, end, base] = [new THREE.Vector3(), new THREE.Vector3(), new THREE.Vector3(), new THREE.Vector3()];
     for (const arrow of this.arrows) {
-      const i = (row * this.joints + arrow.column) * 3;
+      const i = (row * this.columns + arrow.column) * 3;
       vector.set(arrow.values[i], arrow.values[i + 1], arrow.values[i + 2]);
       const share = vector.length() / arrow.largest;
       const anchor = mechanism.anchorOf(arrow.body);
@@ -117,15 +137,14 @@ export class Arrows {
     }
   }
 
-  /** The reaction force and torque of a joint at a frame, as lengths. */
-  valuesOf(joint: number, frame: number): { force: number | null; torque: number | null } {
+  /** Force and torque of a joint or a body at a frame, as lengths. */
+  valuesOf(component: Component, frame: number): { force: number | null; torque: number | null } {
     if (!this.loading) void this.load();
-    const component = this.mechanism.joints[joint];
     const row = Math.min(frame, this.frames - 1);
     const find = (heads: number): number | null => {
       const arrow = this.arrows.find((one) => one.shaft.component === component && one.heads.length === heads);
       if (!arrow) return null;
-      const i = (row * this.joints + arrow.column) * 3;
+      const i = (row * this.columns + arrow.column) * 3;
       return Math.hypot(arrow.values[i], arrow.values[i + 1], arrow.values[i + 2]);
     };
     return { force: find(1), torque: find(2) };

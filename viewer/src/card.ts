@@ -35,6 +35,7 @@ export class Card {
   constructor(
     private readonly close: () => void,
     private readonly now: (component: Component) => [string, string][],
+    private readonly plot: (component: Component) => void,
   ) {}
 
   show(data: ViewData | null, component: Component | null): void {
@@ -46,7 +47,13 @@ export class Card {
       make("div", { class: "card-head" }, make("b", {}, component.name), button("Close", "×", this.close)),
       component.type !== component.kind ? make("small", {}, component.type) : make("small", {}, component.kind),
       make("table", {}, make("tbody", {}, ...factsOf(data, component).map(row)), this.changing),
+      data.runs?.length && (component.kind === "body" || component.kind === "joint") ? make("button", { type: "button", class: "link", onclick: () => this.plot(component) }, "Plot its curves") : "",
     );
+    this.refresh();
+  }
+
+  /** Writes what changes with time, at once. */
+  refresh(): void {
     this.written = 0;
     this.update();
   }

@@ -9,19 +9,25 @@ import { formatValue } from "./plots.ts";
 export interface Present {
   mechanism: Mechanism | null;
   arrows: Arrows | null;
+  loads: Arrows | null;
   engagement: Engagement;
   time: number;
   frame: number;
 }
 
-export function factsAt(component: Component, { mechanism, arrows, engagement, time, frame }: Present): [string, string][] {
+export function factsAt(component: Component, { mechanism, arrows, loads, engagement, time, frame }: Present): [string, string][] {
   const body = component.kind === "body" ? mechanism?.frames[component.index] : null;
-  if (body) return [["centre of mass", body.valid ? [...body.group.position].map(formatValue).join(", ") : "not a number"]];
-  if (component.kind !== "joint") return [];
   const facts: [string, string][] = [];
+  if (body) {
+    facts.push(["centre of mass", body.valid ? [...body.group.position].map(formatValue).join(", ") : "not a number"]);
+    const { force, torque } = loads?.valuesOf(component, frame) ?? { force: null, torque: null };
+    if (force !== null) facts.push(["applied force", `${formatValue(force)} N`]);
+    if (torque !== null) facts.push(["applied torque", `${formatValue(torque)} N m`]);
+  }
+  if (component.kind !== "joint") return facts;
   const engaged = engagement.at(component.name, time);
   if (engaged !== null) facts.push(["now", engaged ? "engaged" : "released"]);
-  const { force, torque } = arrows?.valuesOf(component.index, frame) ?? { force: null, torque: null };
+  const { force, torque } = arrows?.valuesOf(component, frame) ?? { force: null, torque: null };
   if (force !== null) facts.push(["reaction force", `${formatValue(force)} N`]);
   if (torque !== null) facts.push(["reaction torque", `${formatValue(torque)} N m`]);
   return facts;

@@ -63,6 +63,27 @@ function shorten(name: string): string {
   return letters.length > 14 ? `…${letters.slice(-13).join("")}` : name;
 }
 
+const LETTER = 5.2; // pixels: about the width of a letter of a label
+const LINE = 9; // and its height
+
+/** Places of labels that do not cover each other. */
+class Labels {
+  private taken: { x: number; y: number; half: number }[] = [];
+
+  take(text: string, place: Placed): boolean {
+    const half = (LETTER * text.length) / 2;
+    if (this.taken.some((one) => Math.abs(one.x - place.x) < one.half + half && Math.abs(one.y - place.y) < LINE)) return false;
+    this.taken.push({ ...place, half });
+    return true;
+  }
+
+  /** The first free place along a line, near its middle before near its ends. */
+  find(text: string, along: (share: number) => Placed): Placed | null {
+    for (const share of [0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78]) if (this.take(text, along(share))) return along(share);
+    return null;
+  }
+}
+
 /** Draws the graph; a click on a node or an edge calls `choose` with its name. */
 export function drawGraph(graph: GraphData, choose: (name: string) => void): SVGElement {
   const places = placeNodes(graph);
@@ -70,6 +91,8 @@ export function drawGraph(graph: GraphData, choose: (name: string) => void): SVG
   const height = Math.max(120, Math.min(520, layers * 74));
   const at = (i: number): Placed => ({ x: 46 + (places[i]?.x ?? 0.5) * (WIDTH - 92), y: 24 + (places[i]?.y ?? 0.5) * (height - 52) });
   const edges: SVGElement[] = [];
+  const labels = new Labels();
+  if (graph.nodes.length <= 60) graph.nodes.forEach((node, i) => labels.take(shorten(node.name), { x: at(i).x, y: at(i).y + 21 }));
   const together = new Map<string, number>();
   for (const edge of graph.edges) {
     if (!places[edge.first] || !places[edge.second]) continue;
@@ -83,7 +106,9 @@ export function drawGraph(graph: GraphData, choose: (name: string) => void): SVG
     const line = makeSvg("path", { d: `M${a.x} ${a.y}Q${middle.x} ${middle.y} ${b.x} ${b.y}`, class: `edge${edge.redundant ? " redundant" : ""}${edge.loop ? " loop" : ""}` });
     const wide = makeSvg("path", { d: line.getAttribute("d") ?? "", class: "edge-target" }, makeSvg("title", {}, `${edge.name}${edge.loop ? " (closes a loop)" : ""}${edge.redundant ? " (redundant)" : ""}`));
     const group = makeSvg("g", { class: "edge-group", tabindex: 0 }, line, wide);
-    if (graph.edges.length <= 24) group.append(makeSvg("text", { x: (a.x + 2 * middle.x + b.x) / 4, y: (a.y + 2 * middle.y + b.y) / 4 - 3, class: "edge-name" }, shorten(edge.name)));
+    const label = shorten(edge.name);
+    const place = labels.find(label, (s) => ({ x: (1 - s) ** 2 * a.x + 2 * s * (1 - s) * middle.x + s * s * b.x, y: (1 - s) ** 2 * a.y + 2 * s * (1 - s) * middle.y + s * s * b.y - 3 }));
+    if (place) group.append(makeSvg("text", { ...place, class: "edge-name" }, label));
     group.addEventListener("click", () => choose(edge.name));
     edges.push(group);
   }

@@ -28,15 +28,15 @@ export function interfaceOf(app: App, ready: Promise<void>, errors: string[]): R
     play: () => clock.play(),
     pause: () => clock.pause(),
     setSpeed: (speed: number) => clock.setSpeed(speed),
-    pose: (name: string) => app.pose(name),
-    rows: () => app.statesOfRows(),
+    pose: (name: string) => app.mechanism?.poseOf(name) ?? null,
+    rows: () => app.timeline.statesAt(clock.time),
     cursorTime: () => app.plots.cursorTime(),
     plotted: () => [...app.plots.names],
     plot: (names: string[]) => app.plot(names),
     select: (name: string) => scene.selectName(name),
     setLayer: async (layer: Layer, visible: boolean) => {
       scene.setLayer(layer, visible);
-      if (layer === "reactions") await scene.arrows?.load();
+      await scene.allArrows.find((one) => one.layer === layer)?.load();
     },
     look: (name: string) => scene.look(name),
     setDark: (dark: boolean) => app.setDark(dark),

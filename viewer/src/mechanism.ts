@@ -11,6 +11,7 @@ import type { JointData, Shape, Vector, ViewData } from "./types.ts";
 
 const GHOSTS = ["#8fa3bd", "#d0a86a", "#82b894", "#b493c4"];
 const LARGEST_SHARE = 0.45; // of a body: size of a joint at it
+const LARGEST_RAIL = 0.06; // of the mechanism: size of a slider
 const LARGEST_GROUND = 1.2; // of the mechanism: size of a ground that the camera shows as a whole
 const MOST_CORNERS = 60_000; // numbers, of parts that the camera is fitted to
 const SHOWN: Layer[] = ["bodies", "joints", "forces"];
@@ -65,7 +66,7 @@ export class Mechanism {
     this.addBodies();
     this.addJoints();
     this.addForces();
-    for (const layer of ["frames", "centres", "ellipsoids", "reactions"] as Layer[]) this.parts.setVisible(layer, false);
+    for (const layer of ["frames", "centres", "ellipsoids", "reactions", "loads"] as Layer[]) this.parts.setVisible(layer, false);
   }
 
   get components(): Component[] {
@@ -106,7 +107,8 @@ export class Mechanism {
     // Not larger than a share of the smaller body, however large the mechanism is.
     const lengths = [joint.first, joint.second].map((body) => lengthOf(this.data.bodies[body]?.shapes ?? [])).filter((length) => length > 0);
     const share = joint.draw === "distance" ? Infinity : joint.first < 0 || joint.second < 0 ? 2 * LARGEST_SHARE : LARGEST_SHARE;
-    return Math.max(0.008 * size, Math.min(wanted, share * lengths.reduce((a, b) => Math.min(a, b), Number.MAX_VALUE)));
+    const rails = ["slider", "cylinder"].includes(joint.draw) ? LARGEST_RAIL * size : Infinity;
+    return Math.max(0.008 * size, Math.min(wanted, rails, share * lengths.reduce((a, b) => Math.min(a, b), Number.MAX_VALUE)));
   }
 
   private addForces(): void {
@@ -116,6 +118,15 @@ export class Mechanism {
       this.forceViews.push(view);
       this.parts.add(...view.parts);
     });
+  }
+
+  /** The pose of a body as the scene graph has it; null where it has none. */
+  poseOf(name: string): { p: number[]; q: number[] } | null {
+    const frame = this.frames.find((one) => one.data.name === name);
+    if (!frame?.valid) return null;
+    const [p, q] = [new THREE.Vector3(), new THREE.Quaternion()];
+    frame.group.matrixWorld.decompose(p, q, new THREE.Vector3());
+    return { p: [p.x, p.y, p.z], q: [q.w, q.x, q.y, q.z] };
   }
 
   /** Adds sets of bodies that show other runs, or takes them away. */

@@ -99,6 +99,8 @@ function run(value: Loose): RunData {
     chunks: value.chunks ? (objects(value.chunks) as unknown as RunData["chunks"]) : undefined,
     signals: objects(value.signals).filter((one) => isObject(one.values)).map(signal),
     reactions: isObject(value.reactions) && isObject(value.reactions.force) ? (value.reactions as unknown as RunData["reactions"]) : null,
+    loads: isObject(value.loads) && isObject(value.loads.force) ? (value.loads as unknown as RunData["loads"]) : null,
+    motion: isObject(value.motion) && isObject(value.motion.velocity) && isObject(value.motion.angular_velocity) ? (value.motion as unknown as RunData["motion"]) : null,
     events: objects(value.events).filter((event) => isNumber(event.time)).map((event) => ({ time: event.time as number, name: text(event.name) })),
     rows: objects(value.rows).map(row),
   };

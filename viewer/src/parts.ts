@@ -20,7 +20,7 @@ export interface Component {
   highlighted: boolean;
 }
 
-export type Layer = "bodies" | "ground" | "joints" | "forces" | "frames" | "centres" | "ellipsoids" | "reactions" | "ghost";
+export type Layer = "bodies" | "ground" | "joints" | "forces" | "frames" | "centres" | "ellipsoids" | "reactions" | "loads" | "ghost";
 
 export interface Part {
   geometry: string;

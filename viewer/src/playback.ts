@@ -179,6 +179,16 @@ export class Playback {
     return true;
   }
 
+  /** One coordinate of a body's centre of mass at all frames. Parts that are not in memory are decoded and not kept. */
+  async positions(body: number, axis: number): Promise<Float64Array> {
+    const values = new Float64Array(this.times.length).fill(NaN);
+    for (const [index, chunk] of this.chunks.entries()) {
+      const p = this.parts[index]?.p ?? (await decode(chunk.poses.p));
+      for (let frame = 0; frame < chunk.frames; frame++) values[chunk.first + frame] = p[(frame * this.bodies + body) * 3 + axis];
+    }
+    return values;
+  }
+
   /** Writes the pose of a body at a frame into `out`; false where it is not in memory. */
   poseAt(frame: number, body: number, out: Float64Array): boolean {
     const part = this.partOf(frame);

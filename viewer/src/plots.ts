@@ -110,6 +110,7 @@ class Chart {
       height: this.plots.height,
       legend: { show: false },
       padding: [8, 12, 0, 0],
+      pxAlign: 0,
       cursor: { drag: { x: true, y: false, setScale: true, dist: 5 }, points: { size: 6 }, y: false },
       scales: { y: { range: (_, low, high) => rangeOf(low, high) }, x: { time: false, range: (_, low, high) => (high > low ? [low, high] : [low - 0.5, low + 0.5]) } },
       axes: [

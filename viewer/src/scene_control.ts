@@ -14,11 +14,14 @@ const TRAVEL = 3; // times its own size: what a mechanism travels before the cam
 export class SceneControl {
   stage: Stage | null = null;
   mechanism: Mechanism | null = null;
-  arrows: Arrows | null = null;
+  arrows: Arrows | null = null; // reactions
+  loads: Arrows | null = null;
   traces: Traces | null = null;
   selected: Component | null = null;
   gridVisible = true;
   onLayers: () => void = () => undefined;
+  /** Called where arrows were decoded. */
+  onArrows: () => void = () => undefined;
   /** Called where components look different: selected, hidden, dim. */
   onComponent: (component: Component) => void = () => undefined;
   onSelect: (component: Component | null) => void = () => undefined;
@@ -34,14 +37,34 @@ export class SceneControl {
   connect(stage: Stage, mechanism: Mechanism, run: () => Playback | null): void {
     this.stage = stage;
     this.mechanism = mechanism;
-    this.arrows = new Arrows(mechanism);
-    this.arrows.onLoad = () => stage.request();
+    this.arrows = new Arrows(mechanism, "reactions");
+    this.loads = new Arrows(mechanism, "loads");
+    for (const arrows of this.allArrows) {
+      arrows.onLoad = () => {
+        this.onArrows();
+        stage.request();
+      };
+    }
     if (this.traces) stage.scene.remove(this.traces.group);
     this.traces?.clear();
     this.traces = new Traces(run);
     stage.scene.add(this.traces.group);
     this.selected = null;
     this.followed = null;
+  }
+
+  get allArrows(): Arrows[] {
+    return [this.arrows, this.loads].filter((one) => one !== null);
+  }
+
+  /** The arrows of a layer that are shown; null where they are not. */
+  shownArrows(): Arrows[] {
+    return this.allArrows.filter((one) => one.available && this.isVisible(one.layer));
+  }
+
+  /** Takes the forces of a run. */
+  openArrows(run: Playback | null): void {
+    for (const arrows of this.allArrows) arrows.open(run);
   }
 
   /** Fits camera, light and ground to the whole motion of a run. Bodies are to be moved to the present time afterwards. */
@@ -118,7 +141,8 @@ export class SceneControl {
   }
 
   toggleLayer(layer: Layer): void {
-    if (layer !== "reactions" || this.arrows?.available) this.setLayer(layer, !this.isVisible(layer));
+    const arrows = this.allArrows.find((one) => one.layer === layer);
+    if (!arrows || arrows.available) this.setLayer(layer, !this.isVisible(layer));
   }
 
   setGrid(visible: boolean): void {
@@ -129,10 +153,12 @@ export class SceneControl {
   }
 
   setArrows(scale: number | null, threshold: number | null): void {
-    if (!this.arrows) return;
-    if (scale !== null) this.arrows.scale = scale;
-    if (threshold !== null) this.arrows.threshold = threshold;
-    if (!this.isVisible("reactions")) this.setLayer("reactions", true);
+    for (const arrows of this.allArrows) {
+      if (scale !== null) arrows.scale = scale;
+      if (threshold !== null) arrows.threshold = threshold;
+    }
+    const first = this.allArrows.find((one) => one.available);
+    if (first && !this.shownArrows().length) this.setLayer(first.layer, true);
     this.stage?.request();
   }
 
@@ -209,7 +235,7 @@ export class SceneControl {
       this.lastPlace.copy(place);
     }
     mechanism.parts.setCoarse(stage.heavy && stage.isCoarse);
-    this.arrows?.update(frame);
+    for (const arrows of this.allArrows) arrows.update(frame);
     this.traces?.update(frame);
     mechanism.update();
   }

@@ -4,7 +4,7 @@ import { make } from "./dom.ts";
 import { compareGroups, type Signal } from "./signals.ts";
 
 const MOST = 300;
-const TITLES: Record<string, string> = { signal: "Signals", coordinate: "Coordinates", rate: "Rates", energy: "Energies", reaction: "Reactions", drift: "Constraint drift" };
+const TITLES: Record<string, string> = { signal: "Signals", coordinate: "Coordinates", rate: "Rates", energy: "Energies", reaction: "Reactions", position: "Centres of mass", velocity: "Velocities", "angular velocity": "Angular velocities (body axes)", drift: "Constraint drift" };
 
 export class SignalList {
   readonly element: HTMLElement;

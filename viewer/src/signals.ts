@@ -1,9 +1,10 @@
 // The signals of all runs: what can be plotted, and where their values are.
 
+import { BodySignals } from "./body_signals.ts";
 import { decode } from "./decode.ts";
 import type { History } from "./history.ts";
 import type { Playback } from "./playback.ts";
-import type { JointData, NumberArray } from "./types.ts";
+import type { BodyData, JointData, NumberArray } from "./types.ts";
 
 export interface Signal {
   name: string;
@@ -12,7 +13,9 @@ export interface Signal {
   label: string;
 }
 
-const GROUPS = ["signal", "coordinate", "rate", "energy", "reaction", "drift"];
+const GROUPS = ["signal", "coordinate", "rate", "energy", "reaction", "position", "velocity", "angular velocity", "drift"];
+const FIRST: [group: string, most: number][] = [["signal", 4], ["coordinate", 4], ["energy", 3]];
+const INSTEAD: [group: string, most: number][] = [["angular velocity", 3], ["position", 3]]; // where no signal and no coordinate changes
 
 /** The order in which groups are listed. */
 export function compareGroups(a: string, b: string): number {
@@ -22,12 +25,16 @@ export function compareGroups(a: string, b: string): number {
 
 export class Signals {
   private values = new Map<string, Promise<NumberArray>>();
+  private ofBodies: BodySignals[];
 
   constructor(
     private readonly runs: Playback[],
     private readonly joints: JointData[],
+    bodies: BodyData[],
     private readonly live: () => History | null,
-  ) {}
+  ) {
+    this.ofBodies = runs.map((run) => new BodySignals(run, bodies));
+  }
 
   /** Signals of a run, with sizes of reactions where the run has reactions but no signals of them. */
   list(run: number): Signal[] {
@@ -40,12 +47,14 @@ export class Signals {
         if (data.reactions?.torque) signals.push({ name: `reaction torque of ${name}`, group: "reaction", unit: "N m", label: `|M| ${name}` });
       });
     }
+    const known = new Set(signals.map((one) => one.name));
+    signals.push(...(this.ofBodies[run]?.signals ?? []).filter((one) => !known.has(one.name)));
     for (const name of this.live()?.signals.keys() ?? []) if (!signals.some((one) => one.name === name)) signals.push({ name, group: "signal", unit: "", label: name });
     return signals;
   }
 
   reactionJoints(run: number): number[] {
-    return this.runs[run]?.data.reactions?.joint_index ?? this.joints.map((_, i) => i);
+    return this.runs[run]?.data.reactions?.index ?? this.joints.map((_, i) => i);
   }
 
   /** Times and values of a signal in a run; null where the run has no such signal. */
@@ -72,7 +81,8 @@ export class Signals {
   async choose(run: number): Promise<Signal[][]> {
     const list = this.list(run);
     const plots: Signal[][] = [];
-    for (const [group, most] of [["signal", 4], ["coordinate", 4], ["energy", 3]] as const) {
+    for (const [group, most] of [...FIRST, ...INSTEAD]) {
+      if (INSTEAD.some(([other]) => other === group) && plots.some(([one]) => one.group !== "energy" && one.group !== group)) break;
       const changing: Signal[] = [];
       for (const signal of list.filter((one) => one.group === group).slice(0, 12)) {
         if (changing.length && signal.unit !== changing[0].unit) continue;
@@ -88,7 +98,8 @@ export class Signals {
     const { data } = this.runs[run];
     const signal = data.signals?.find((one) => one.name === name);
     if (signal) return decode(signal.values);
-    if (!data.reactions) return null;
+    const values = this.ofBodies[run]?.load(name);
+    if (values || !data.reactions) return values ?? null;
     const joints = this.reactionJoints(run);
     const index = joints.findIndex((joint) => name.endsWith(` of ${this.joints[joint]?.name ?? `joint ${joint}`}`));
     const packed = name.startsWith("reaction torque") ? data.reactions.torque : data.reactions.force;

@@ -22,6 +22,7 @@ const LAYERS: [Layer, string, string][] = [
   ["centres", "Centres of mass", "C"],
   ["ellipsoids", "Inertia ellipsoids", "I"],
   ["reactions", "Reactions as arrows", "R"],
+  ["loads", "Applied forces as arrows", "B"],
 ];
 
 export interface ToolbarActions {
@@ -86,7 +87,7 @@ export class Toolbar {
     const menu = new Menu("What is shown", icon(EYE), "Show");
     this.boxes.clear();
     for (const [layer, label, key] of LAYERS) {
-      if (layer === "reactions" && !scene.arrows?.available) continue;
+      if (scene.allArrows.some((one) => one.layer === layer && !one.available)) continue;
       const box = checkbox(label, scene.isVisible(layer), (on) => scene.setLayer(layer, on));
       if (key) box.append(make("kbd", {}, key));
       this.boxes.set(layer, box.querySelector("input") as HTMLInputElement);
@@ -96,7 +97,7 @@ export class Toolbar {
     grid.append(make("kbd", {}, "G"));
     this.boxes.set("grid", grid.querySelector("input") as HTMLInputElement);
     menu.sheet.append(grid, make("hr"));
-    if (scene.arrows?.available) {
+    if (scene.allArrows.some((one) => one.available)) {
       menu.sheet.append(
         slider("Length of arrows", 0, -1.5, 1.5, 0.05, (value) => scene.setArrows(10 ** value, null)),
         slider("Smallest arrow", 0.01, 0, 0.6, 0.01, (value) => scene.setArrows(null, value)),
@@ -140,6 +141,7 @@ export class Toolbar {
 
   /** Shows which layers are on. */
   private mark(): void {
+    this.scene.onArrows();
     for (const [layer, box] of this.boxes) box.checked = layer === "grid" ? this.scene.gridVisible : this.scene.isVisible(layer);
     this.reactionButton?.classList.toggle("on", this.scene.isVisible("reactions"));
   }

@@ -100,6 +100,13 @@ export interface SignalData {
   values: Packed;
 }
 
+/** Forces and torques over time for each joint or body, or for those in `index`. */
+export interface VectorData {
+  force: Packed;
+  torque?: Packed;
+  index?: number[];
+}
+
 export interface RunData {
   name: string;
   times: Packed;
@@ -107,7 +114,11 @@ export interface RunData {
   poses?: Poses;
   chunks?: Chunk[];
   signals?: SignalData[];
-  reactions?: { force: Packed; torque?: Packed; joint_index?: number[] } | null;
+  reactions?: VectorData | null;
+  /** What acts on bodies besides gravity and reactions, at their centres of mass. */
+  loads?: VectorData | null;
+  /** Of bodies: velocities of centres of mass in world axes, angular velocities in body axes. */
+  motion?: { velocity: Packed; angular_velocity: Packed } | null;
   events?: { time: number; name: string }[];
   rows?: RowData[];
 }

@@ -26,14 +26,28 @@ test("signals of a component have its name as a whole", () => {
 });
 
 test("reactions are signals where the run has no signals of them", async () => {
-  const run = new Playback({ name: "run", times: packF64([0, 1]), reactions: { force: packF32([1, 2, 2, 0, 0, 0, 0, 0, 1, 0, 3, 4], [2, 2, 3]), joint_index: [1, 0] } }, 0);
+  const run = new Playback({ name: "run", times: packF64([0, 1]), reactions: { force: packF32([1, 2, 2, 0, 0, 0, 0, 0, 1, 0, 3, 4], [2, 2, 3]), index: [1, 0] } }, 0);
   const joints = ["a", "b"].map((name) => ({ name, type: "", draw: "", first: -1, second: 0, frames: [] }));
-  const signals = new Signals([run], joints, () => null);
+  const signals = new Signals([run], joints, [], () => null);
   assert.deepEqual(signals.list(0).map((one) => one.name), ["reaction force of b", "reaction force of a"]);
   const curve = async (name: string): Promise<number[]> => Array.from((await signals.curve(0, name))!.values);
   assert.deepEqual(await curve("reaction force of b"), [3, 1]);
   assert.deepEqual(await curve("reaction force of a"), [0, 5]);
   assert.equal(await signals.curve(0, "nothing"), null);
+});
+
+test("bodies have curves of their poses, and of velocities where the run has them", async () => {
+  const poses = { p: packF32([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], [2, 2, 3]), q: packF32([1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0], [2, 2, 4]) };
+  const velocity = packF32([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], [2, 2, 3]);
+  const bodies = ["a", "b"].map((name) => ({ name, p: [0, 0, 0] as [number, number, number], q: [1, 0, 0, 0] as [number, number, number, number], shapes: [] }));
+  for (const motion of [undefined, { velocity, angular_velocity: velocity }]) {
+    const run = new Playback({ name: "run", times: packF64([0, 1]), poses, motion }, 2);
+    await run.open();
+    const signals = new Signals([run], [], bodies, () => null);
+    assert.equal(signals.list(0).length, motion ? 18 : 6);
+    assert.deepEqual(Array.from((await signals.curve(0, "position y of b"))!.values), [5, 11]);
+    if (motion) assert.deepEqual(Array.from((await signals.curve(0, "angular velocity z of a"))!.values), [2, 8]);
+  }
 });
 
 test("dots in names make branches, also for names that are used twice", () => {

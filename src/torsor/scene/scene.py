@@ -139,6 +139,7 @@ def _joints(model, values, numbers, poses, grounds):
     """Everything with frames; and the points where something is attached to each body, in body axes, by its number."""
     cut = {id(joint) for joint in spanning_tree(model).cut}
     switched = {id(element) for element in model.switched_elements}
+    switches = _switches(model)
     found: list = []
     attached: dict[int, list] = {}
     for element in model.constraints:
@@ -164,11 +165,24 @@ def _joints(model, values, numbers, poses, grounds):
             "frames": frames, "switchable": id(element) in switched or element.armable, "cut": id(element) in cut,
             "watched": element.armable,
         }  # fmt: skip
+        if id(element) in switches and not element.armable:
+            entry |= {"acts": bool(element.acts), "switches": switches[id(element)]}
         radius = getattr(element, "radius", None)
         if radius is not None and draw in ("contact", "rolling"):
             entry["radius"] = float(values(radius).reshape(-1)[0])
         found.append(entry)
     return found, attached
+
+
+def _switches(model):
+    """Pairs (name of an event, whether the element acts afterwards) for each element that events engage or release."""
+    found: dict[int, list] = {}
+    for event in model.events:
+        for action in event.actions:
+            if action.key in ("engage", "release"):
+                for target in action.targets:
+                    found.setdefault(id(target), []).append([event.name, action.key == "engage"])
+    return found
 
 
 def _along(element, values):

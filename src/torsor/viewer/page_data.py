@@ -16,6 +16,7 @@ from .run_data import run_data
 FORMAT, VERSION = "torsor-view", 1
 LARGEST_FILE = 2_000_000  # bytes that a page should have at most: poses become less precise where it would have more
 PAGE_SIZE = 1_000_000  # bytes of a page without data
+DETAILS = 12 * 5  # bytes of velocities and loads of one pose
 
 
 def page_data(
@@ -38,11 +39,13 @@ def page_data(
     data = {
         "format": FORMAT, "version": VERSION, **scenery, "subtitle": _subtitle(attributes), "up": up_axis(scenery["gravity"]),
         "joints": joints, "meshes": meshes, "graph": body_graph(scenery, set(named)),
-        "info": _info(attributes, redundant, notes, info or {}),
+        "info": _info(attributes, redundant, notes, info or {}, runs[0] if runs else None),
     }  # fmt: skip
     used = len(json.dumps(data))
     sized = sum(7 * r.sizes["time"] * r.sizes.get("body", 0) for r in runs) * 5 + used + PAGE_SIZE
-    data["runs"] = [run_data(r, scenery, "d16" if sized > LARGEST_FILE else "precise") for r in runs]
+    precision = "d16" if sized > LARGEST_FILE else "precise"
+    detailed = sized + sum(DETAILS * r.sizes["time"] * r.sizes.get("body", 0) for r in runs) <= LARGEST_FILE
+    data["runs"] = [run_data(r, scenery, precision, detailed) for r in runs]
     if modes:
         data["modes"] = modes
     return data
@@ -127,17 +130,18 @@ def _subtitle(attributes):
 ACCURACY = {
     "energy balance, relative": "energy_balance_relative", "position drift": "position_drift_max",
     "velocity drift": "velocity_drift_max", "orthogonality": "orthogonality", "steps": "steps", "rejections": "rejections",
-    "events": "events",
+    "events": "events", "smallest pivot (0: singular position)": "smallest_pivot",
 }  # fmt: skip
 
 
-def _info(attributes, redundant, notes, more):
+def _info(attributes, redundant, notes, more, data=None):
     from .. import __version__
 
     notes = list(notes)
     made_by = str(attributes.get("torsor", __version__))
     if made_by != __version__:
         notes.append(f"the result is of torsor {made_by}, shown by {__version__}")
+    notes += _singular_positions(data)
     accuracy = {
         label: f"{attributes[name]:.3g}" for label, name in ACCURACY.items() if _is_number(attributes.get(name))
     }
@@ -147,6 +151,16 @@ def _info(attributes, redundant, notes, more):
         "accuracy": accuracy,
     }  # fmt: skip
     return {**found, **more, "notes": notes + list(more.get("notes", []))}
+
+
+def _singular_positions(data):
+    """Notes on the singular positions of a prescribed motion."""
+    if data is None or "singular_name" not in data:
+        return []
+    names = [str(name) for name in data["singular_name"].values]
+    if "singular_time" not in data:
+        return [f"singular position: {name}" for name in names]
+    return [f"singular position at t = {t:.6g} s: {name}" for t, name in zip(data["singular_time"].values, names)]
 
 
 def facts_of_result(data: Any) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..lie import pose_stacks
+from .applied_loads import applied_loads
 from .pack import pack
 from .time_line import engagement_rows
 
@@ -17,8 +18,12 @@ ENERGIES = ("kinetic_energy", "potential_energy", "energy", "work", "energy_by_e
 DRIFTS = ("position_drift", "velocity_drift")
 
 
-def run_data(data: Any, scenery: dict, precision: str = "precise") -> dict[str, Any]:
-    """One run; precision: "precise", or "d16" for a smaller file."""
+def run_data(data: Any, scenery: dict, precision: str = "precise", detailed: bool = True) -> dict[str, Any]:
+    """One run.
+
+    precision   of poses: "precise", or "d16" for a smaller file
+    detailed    with velocities of bodies, and what acts on them
+    """
     times = np.asarray(data["time"].values, float)
     reactions = _reactions(data, scenery)
     found = {
@@ -30,7 +35,20 @@ def run_data(data: Any, scenery: dict, precision: str = "precise") -> dict[str, 
         "events": _events(data),
         "rows": engagement_rows(data, scenery),
     }
-    return found if reactions is None else found | {"reactions": reactions}
+    if reactions is not None:
+        found["reactions"] = reactions
+    return found | _details(data, scenery) if detailed else found
+
+
+def _details(data, scenery):
+    """Velocities of bodies, and the forces and torques on them besides gravity and reactions."""
+    found = {}
+    if "velocity" in data and "angular_velocity" in data:
+        found["motion"] = {name: pack(data[name].values, "f32") for name in ("velocity", "angular_velocity")}
+    loads = applied_loads(data, scenery)
+    if loads is not None and any(np.nan_to_num(x).any() for x in loads):
+        found["loads"] = {name: pack(x, "f32") for name, x in zip(("force", "torque"), loads)}
+    return found
 
 
 def _poses(data, size, precision):
@@ -106,12 +124,15 @@ def _reactions(data, scenery):
     return {
         "force": pack(data["reaction_force"].values[:, here], "f32"),
         "torque": pack(data["reaction_torque"].values[:, here], "f32"),
-        "joint_index": [number[names[k]] for k in here],
+        "index": [number[names[k]] for k in here],
     }
 
 
 def _events(data):
-    if "event_time" not in data:
-        return []
-    times, names = data["event_time"].values[:MOST_EVENTS], data["event_name"].values[:MOST_EVENTS]
-    return [{"time": float(t), "name": str(name)} for t, name in zip(times, names)]
+    """Events of a run, and singular positions of a prescribed motion."""
+    found = []
+    for kind, word in (("event", ""), ("singular", "singular position: ")):
+        if f"{kind}_time" in data:
+            times, names = data[f"{kind}_time"].values[:MOST_EVENTS], data[f"{kind}_name"].values[:MOST_EVENTS]
+            found += [{"time": float(t), "name": word + str(name)} for t, name in zip(times, names)]
+    return found

@@ -1,6 +1,7 @@
 """When switchable constraints are engaged, as rows of the viewer's time line.
 
-A constraint changes between engaged and released only at events. Between two events its state is known
+A constraint changes between engaged and released only at events. Of a joint that only events of the model switch, the state follows
+from these events and from the model's start (0). Otherwise it is known between two events
 
     from its multipliers, which a result has at its outputs: exactly 0 while it is released                                (1)
     from its own event at the end: one that opens it was engaged before, one that closes it was released                   (2)
@@ -9,6 +10,7 @@ A constraint changes between engaged and released only at events. Between two ev
 Where none of them is known, the state is that before and after, if these are the same; otherwise the row is marked as unknown.
 """
 
+import json
 from typing import Any
 
 import numpy as np
@@ -37,13 +39,42 @@ def engagement_rows(data: Any, scenery: dict) -> list[dict[str, Any]]:
     if "event_time" in data:
         moments, names = np.asarray(data["event_time"].values, float), list(map(str, data["event_name"].values))
     found = []
-    watched = {j["name"]: j.get("watched", False) for j in scenery["joints"] if j["switchable"]}
-    for name in watched:
+    switchable = {j["name"]: j for j in scenery["joints"] if j["switchable"]}
+    from_model = _starts_as_modelled(data)
+    for name, joint in switchable.items():
+        if from_model and "switches" in joint:
+            spans = _switched_spans(joint, times, moments, names)  # (0)
+            found.append({"name": name, "spans": spans, "unknown": False})
+            continue
         columns = [k for k, label in enumerate(labels) if label == name]
         if columns:
             multipliers = np.abs(np.asarray(data["multiplier"].values[:, columns], float)).max(axis=1)
-            found.append({"name": name, **_row(name, watched[name], multipliers, times, moments, names)})
+            found.append({"name": name, **_row(name, joint.get("watched", False), multipliers, times, moments, names)})
     return found
+
+
+def _starts_as_modelled(data):
+    """True unless the run began from a state that was given."""
+    try:
+        return json.loads(data.attrs.get("options", "{}")).get("start") is None
+    except (ValueError, AttributeError):
+        return False
+
+
+def _switched_spans(joint, times, moments, names):
+    """Spans between the events that engage a constraint and those that release it, in the order in which they happened."""
+    after = {name: engaged for name, engaged in joint["switches"]}
+    engaged, since = joint["acts"], float(times[0])
+    spans: list[list[float]] = []
+    for moment, name in zip(moments.tolist(), names):
+        if after.get(name, engaged) == engaged:
+            continue
+        if engaged and moment > since:
+            spans.append([since, moment])
+        engaged, since = not engaged, moment
+    if engaged and times[-1] >= since:
+        spans.append([since, float(times[-1])])
+    return spans
 
 
 def _row(name, watched, multipliers, times, moments, names):
