@@ -224,6 +224,10 @@ class Element(Owned):
         """Numbers that the element remembers while it runs."""
         return []
 
+    def rates(self, acts: ca.SX) -> list[tuple[Any, ca.SX]]:
+        """Pairs (state, rate) of the states among its memories; acts: 1, or 0 while events have switched the element off."""
+        return []
+
     def events(self) -> list[Any]:
         """Events that belong to the element."""
         return []

@@ -41,6 +41,10 @@ class Force(Element):
     def efforts(self) -> list[tuple[ca.SX, ca.SX]]:
         return []
 
+    def rotors(self) -> list[tuple[Any, int, ca.SX]]:
+        """Inertias along joint coordinates that belong to it: (joint, index of the coordinate, inertia)   [kg m² or kg]."""
+        return []
+
     def statements(self) -> list[Statement]:
         if (kind := self._kind()) is not None and kind in _SOUND:
             return []

@@ -62,6 +62,8 @@ def alike(force):
 
 
 def _shared_frames(force):
+    if force.memories():  # their symbols are its own
+        return None
     key: list = [type(force)]
     numbers: list = []
     ends: list = []

@@ -16,6 +16,7 @@ from ..model.body import MADE_OF
 from ..model.include import owners_in
 from ..registry import registered
 from ..source_files import class_digest, imported_files
+from .algebra.rotor_inertia import armature_of
 
 
 @cache
@@ -238,9 +239,9 @@ def _add_constraints(model, contents):
     for attribute in ("start", "start_rate"):
         contents.add_alike([storage_of(j, attribute) for j in model.joints])
     for j in model.joints:
-        if j.armature is not None:
+        if (A := armature_of(j)) is not None:
             contents.names.append(f"{j.name} armature")
-            contents.add(quantity.column(j.armature, "armature", j.owner))
+            contents.add(A)
     contents.names += [f"{j.name} cut={bool(j.cut)}" for j in model.joints if j.cut is not None]
     contents.names += [f"eliminate {level!r}: {order!r}" for level, order in model.eliminations.items()]
 

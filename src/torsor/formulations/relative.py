@@ -99,8 +99,9 @@ class Relative(Transmission):
         """Set the armature of links whose velocities are those of their joint, and `coupled`, the rotors of all other joints."""
         own = {}
         for link in self.links:
-            if link.joint.armature is not None and link.declared and not isinstance(link.group, SE3):
-                link.armature = (armature_of(link.joint),)
+            A = armature_of(link.joint)
+            if A is not None and link.declared and not isinstance(link.group, SE3):
+                link.armature = (A,)
                 own[id(link.joint)] = link
         others = [j for j in self.absolute.rotors.joints if id(j) not in own]
         self.coupled = RotorInertia(self.model, self.absolute.substitution, others)

@@ -92,6 +92,8 @@ def _belongs(model, owner, what, thing):
 def declaration(model, element):
     """Refuse an element whose equations cannot be written, or contain what they must not."""
     statements = call_element(element, element.statements)
+    for state, rate in call_element(element, lambda: element.rates(ca.SX(1))):
+        contents(model, element.owner, f"the rate of {state.name!r}", rate, ANYTHING)
     for what, expression, allowed in statements:
         contents(model, element.owner, what, expression, allowed)
         if allowed in (KEPT, SLIDING):

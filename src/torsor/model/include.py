@@ -204,8 +204,12 @@ class Copying:
                 list.append(getattr(parent, where), twin)
             if mark not in known:
                 parent._events_of(twin)
+        own = {
+            id(state) for e in every.values() for state, _ in e.rates(ca.SX(1))
+        }  # whose copies follow from the element
         for state in other.states:
-            fill_in(self.things[id(state)], rate=self.to_parent_symbols(state.rate))
+            if id(state) not in own:
+                fill_in(self.things[id(state)], rate=self.to_parent_symbols(state.rate))
         for name, expression in other.signals.items():
             dict.__setitem__(parent.signals, self.name(name), self.to_parent_symbols(expression))
         for name, thing in other._names.items():

@@ -1,5 +1,6 @@
 """The part of a model that changes while it runs: events, modes, memories, and which elements may be switched."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from ..elements import quantity
 from ..elements.assignments import part
-from ..elements.element import ANYTHING, Rule, fill_in
+from ..elements.element import ANYTHING, Element, Rule, fill_in
 from ..errors import ModelError, TorsorError
 from ..events import ANSWERS, Event, Memory, Mode, Modes, State, Watch, watch
 from ..events.actions.base import Action
@@ -16,6 +17,11 @@ from ..forces import Force
 from ..joints import Constraint
 from . import element_checks
 from .input_layout import InputLayout
+
+
+def has_states(element: Any) -> bool:
+    """True if an element may have states of its own."""
+    return type(element).rates is not Element.rates
 
 
 class WithEvents:
@@ -146,7 +152,19 @@ class WithEvents:
     @property
     def states(self) -> list[State]:
         """The states that follow rates of their own, in the order of `memories`."""
-        return part("memory", [memory for memory in self.memories if isinstance(memory, State)])
+        if "states" not in self.derived:
+            self._fill_in_rates()
+            self.derived["states"] = [memory for memory in self.memories if isinstance(memory, State)]
+        return part("memory", list(self.derived["states"]))
+
+    def _fill_in_rates(self):
+        """Write the rates of states that belong to elements, which may depend on whether these act."""
+        elements = {id(e): e for e in [*self.constraints, *self.forces, *self.rules] if has_states(e)}.values()
+        switched = {id(e) for e in self.switched_elements} if elements else set()
+        for element in elements:
+            gates = [x.active.symbol for x in (*element.within(), element) if id(x) in switched]
+            for state, rate in element.rates(math.prod(gates, start=ca.SX(1))):
+                fill_in(state, rate=rate)
 
     def modes(self, name: str, *modes: str) -> Modes:
         """A machine with named modes, in the first of them at the start: `machine["name"]` is one of them."""
@@ -194,7 +212,7 @@ class WithEvents:
             fill_in(element, acts=on, _home=self)
         self._note(element)
         for memory in element.memories():
-            self._symbols[memory.symbol.element_hash()] = "memory"
+            self._symbols[memory.symbol.element_hash()] = "state" if isinstance(memory, State) else "memory"
 
     def _complete(self, element):
         """What an element has once its equations are known to be sound: one multiplier per row."""

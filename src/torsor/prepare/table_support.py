@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from ..elements.lazy_attributes import storage_of
+from ..formulations.algebra.rotor_inertia import armature_of
 from ..formulations.algebra.tree_kinematics import motion_group
 from ..formulations.tables import tree_schedule
 from ..formulations.tables.expression_passes import depends_on_motion_only
@@ -138,7 +139,7 @@ def _reason_in_elements(model, formulation):
     for joint, group in zip(tree.examples, tree.groups):
         if not _joint_is_supported(model, joint, group):
             return f"{_owner(joint)} has coordinates for which there is no class of links"
-    for joint in (j for j in model.joints if j.armature is not None):
+    for joint in (j for j in model.joints if armature_of(j) is not None):
         if tables_of(formulation) != TREES or isinstance(motion_group(joint), SE3):
             return f"{_owner(joint)} has an armature, for which there is no class in formulation {formulation!r}"
     if system.frames is None:

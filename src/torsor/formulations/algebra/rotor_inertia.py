@@ -1,4 +1,4 @@
-"""Inertia of rotors along joint coordinates: the `armature` of joints.
+"""Inertia of rotors along joint coordinates: the `armature` of joints, and the rotors of motors.
 
 A rotor that turns r times as fast as a joint adds A = r² I to the inertia along the coordinate, and nothing to the bodies:
 
@@ -26,13 +26,29 @@ from .tree_kinematics import motion_group
 
 
 def armature_of(joint):
-    """A of a joint, one entry for each coordinate; None if it has none."""
+    """A of a joint, its armature and the rotors of its motors, one entry for each coordinate; None if it has none."""
     given = joint.armature
-    if given is None:
+    motors = {} if joint._home is None else rotors_of_motors(joint._home)
+    if id(joint) not in motors and given is None:
         return None
-    if quantity.shape_of(given) == (1, 1):
-        return ca.repmat(quantity.scalar(given, "armature", joint.owner), joint.dof, 1)
-    return quantity.vector(given, "armature", joint.owner, joint.dof)
+    A = ca.SX.zeros(joint.dof)
+    if given is not None:
+        shape = quantity.shape_of(given)
+        A += quantity.expression(given, shape[0], shape[1], "armature", joint.owner)
+    for index, inertia in motors.get(id(joint), ()):
+        A[index] += inertia
+    return A
+
+
+def rotors_of_motors(model):
+    """Inertias of the rotors of forces, as pairs (index of the coordinate, inertia), by the identity of the joint."""
+    if "rotors" not in model.derived:
+        found: dict = {}
+        for force in model.forces:
+            for joint, index, inertia in force.rotors() if model.may_act(force) else ():
+                found.setdefault(id(joint), []).append((index, inertia))
+        model.derived["rotors"] = found
+    return model.derived["rotors"]
 
 
 class RotorInertia:
@@ -45,13 +61,13 @@ class RotorInertia:
 
     def __init__(self, model, substitution, joints=None):
         self.model, self.substitution = model, substitution
-        self.joints = [j for j in model.joints if j.armature is not None] if joints is None else joints
+        self.joints = [j for j in model.joints if armature_of(j) is not None] if joints is None else joints
         switched = {id(element) for element in model.switched_elements} if self.joints else set()
         for joint in self.joints:
             if id(joint) in switched:
                 raise ModelError(
-                    f"{joint.owner}: events engage or release it, so that nothing would carry the rotor of its armature; "
-                    "leave out armature, or give the rotor a body of its own"
+                    f"{joint.owner}: events engage or release it, so that nothing would carry the rotor of its armature or "
+                    "motor; leave out armature and inertia, or give the rotor a body of its own"
                 )
         self.A = ca.vertcat(ca.SX(0, 1), *[armature_of(j) for j in self.joints])
         rates = [substitution.rates(j) for j in self.joints]

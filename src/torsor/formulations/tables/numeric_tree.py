@@ -84,8 +84,7 @@ class NumericTree:
         """Armature of each joint along its coordinates, one row per link; None if one contains parameters."""
         rows = np.zeros((self.n, ARMATURE))
         for k, joint in enumerate(self.joints):
-            if joint.armature is not None:
-                A = armature_of(joint)
+            if (A := armature_of(joint)) is not None:
                 if not A.is_constant():
                     return None
                 rows[k, : joint.dof] = quantity.numbers(A).ravel()
