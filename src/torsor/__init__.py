@@ -67,17 +67,23 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .events import actions
     from .events.controller import Controller
     from .exchange import read
+    from .forces.buoyancy import Buoyancy
     from .forces.bushing import Attraction, Bushing
+    from .forces.central_gravity import CentralGravity
     from .forces.compliant_contact import CompliantContact
     from .forces.cosine_torque import CosineTorque
     from .forces.cutoff_spring import CutoffSpring
     from .forces.dc_motor import DCMotor
+    from .forces.drag import Drag
     from .forces.friction import Breakable, Clutch, Friction
     from .forces.loads_and_springs import EnergyForce, JointForce, PointForce, SpringDamper, Torque, TorsionSpring
+    from .forces.magnets import Magnets
     from .forces.one_sided import OneSided
     from .forces.position_servo import PositionServo
+    from .forces.tendon import Tendon
     from .forces.torque_motor import TorqueMotor
     from .forces.velocity_servo import VelocityServo
+    from .forces.wing import Wing
     from .joints.cylindrical import Cylindrical
     from .joints.fixed import Fixed
     from .joints.free import Free
@@ -127,7 +133,7 @@ __all__ = [
     "shapes", "simulate", "strike", "study", "switch", "table", "testing", "time", "to_pandas", "view",
     "Attraction", "Bushing", "Coupling", "Differential", "Gear", "HarmonicDrive", "Planetary",
     "Rack", "ScrewDrive",
-    "DCMotor", "PositionServo", "TorqueMotor", "VelocityServo",
+    "Buoyancy", "CentralGravity", "Drag", "Magnets", "Tendon", "Wing", "DCMotor", "PositionServo", "TorqueMotor", "VelocityServo",
 ]  # fmt: skip
 
 _LAZY = {  # what needs heavy dependencies is imported when it is first used
