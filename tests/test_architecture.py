@@ -36,6 +36,7 @@ ORDER = [
     {"scene"},
     {"simulation", "stepping"},
     {"dynamics", "studies"},
+    {"fmi"},
     {"analysis"},
     {"viewer"},
     {"cases"},

@@ -67,6 +67,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .events import actions
     from .events.controller import Controller
     from .exchange import read
+    from .fmi.export_fmu import export_fmu
     from .forces.buoyancy import Buoyancy
     from .forces.bushing import Attraction, Bushing
     from .forces.central_gravity import CentralGravity
@@ -126,8 +127,8 @@ __all__ = [
     "Screw", "Simulation", "Slot", "SpatialTranslation", "Spherical", "Spring", "SpringDamper", "SymbolError",
     "Table", "TimingWarning", "Torque", "TorsionSpring", "TorsorError", "Universal", "Weighted", "Weld", "Wheel",
     "actions", "angular_momentum", "assemble", "assign", "cases", "compile", "crossing", "end", "engage", "enter",
-    "equilibrium", "export_c", "falling", "inertia", "info", "interface", "kick", "kinematics", "linearise", "load_component",
-    "load_result", "load_state", "movie", "picture", "plot", "plot_graph",
+    "equilibrium", "export_c", "export_fmu", "falling", "inertia", "info", "interface", "kick", "kinematics", "linearise",
+    "load_component", "load_result", "load_state", "movie", "picture", "plot", "plot_graph",
     "range_of_motion", "read", "read_table", "record", "register",
     "registered", "release", "resume", "rising", "save_component", "save_html", "save_model", "save_result", "save_state",
     "shapes", "simulate", "strike", "study", "switch", "table", "testing", "time", "to_pandas", "view",
@@ -145,6 +146,7 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "study": ("studies.study", "study"),
     "compile": ("dynamics.compiled_model", "compile"),
     "export_c": ("dynamics.export_c", "export_c"),
+    "export_fmu": ("fmi.export_fmu", "export_fmu"),
     "equilibrium": ("analysis.statics.equilibrium", "equilibrium"),
     "linearise": ("analysis.linear.linearise", "linearise"),
     "assemble": ("analysis.assembly.assembly", "assemble"),

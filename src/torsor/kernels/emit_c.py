@@ -36,8 +36,11 @@ def number(value: float) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
-def c_function(function: ca.Function, name: str) -> str:
-    """A CasADi function of dense vectors as a C function: one pointer for each argument and each result."""
+def c_function(function: ca.Function, name: str, caller: str = "export_c") -> str:
+    """A CasADi function of dense vectors as a C function: one pointer for each argument and each result.
+
+    caller   the function that messages name
+    """
     names = {getattr(ca, x): x.removeprefix("OP_") for x in dir(ca) if x.startswith("OP_")}
     lines: list[str] = []
     cells: set[int] = set()
@@ -53,7 +56,7 @@ def c_function(function: ca.Function, name: str) -> str:
         elif kind == "CONST":
             lines.append(f"{target}{number(function.instruction_constant(k))};")
         else:
-            lines.append(f"{target}{_operation(kind, [f'w{x}' for x in operand])};")
+            lines.append(f"{target}{_operation(kind, [f'w{x}' for x in operand], caller)};")
     arguments = [f"const double *a{i}" for i in range(function.n_in())]
     arguments += [f"double *r{i}" for i in range(function.n_out())]
     unused = [f"  (void)a{i};" for i in range(function.n_in())] + [f"  (void)r{i};" for i in range(function.n_out())]
@@ -66,7 +69,7 @@ def _groups(cells, size=12):
     return [cells[k : k + size] for k in range(0, len(cells), size)]
 
 
-def _operation(kind: str, operands: list[str]) -> Any:
+def _operation(kind: str, operands: list[str], caller: str) -> Any:
     """The right side of a statement."""
     x, y = operands[0], operands[-1]
     if kind in SIGNS:
@@ -79,4 +82,4 @@ def _operation(kind: str, operands: list[str]) -> Any:
         name, count = LIBM[kind]
         return f"{name}({', '.join(operands[:count])})"
     what = "a lookup in a table" if kind == "CALL" else f"the operation {kind.lower()}"
-    raise OptionError(f"export_c: the equations contain {what}, which C export does not support yet")
+    raise OptionError(f"{caller}: the equations contain {what}, which C code does not support yet")
