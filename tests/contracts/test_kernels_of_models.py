@@ -37,7 +37,7 @@ def test_a_run_is_the_same_on_the_reference_backend():
     """The whole loop on CasADi's virtual machine: an independent evaluation of every kernel along a trajectory."""
     from torsor.methods.projections import LeastSquares
     from torsor.prepare.state_space import kernels_of
-    from torsor.run.runner import Runner
+    from torsor.run.runner import Runner, RunOptions
 
     model = ts.cases.load("three-link")
     system, native = prepare(model)
@@ -47,7 +47,7 @@ def test_a_run_is_the_same_on_the_reference_backend():
     times = np.linspace(0, 0.2, 3)
 
     def run(built):
-        runner = Runner(system, built, "rkmk4", 0.01, 1e-6, LeastSquares(), times[-1])
+        runner = Runner(system, built, RunOptions("rkmk4", 0.01, 1e-6, LeastSquares(), times[-1]))
         runner.begin(times)
         assert runner.run() == "finished"
         return runner.out.x

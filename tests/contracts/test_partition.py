@@ -9,6 +9,7 @@ import torsor as ts
 from torsor.formulations.algebra.partition import choose_dependent
 from torsor.methods.projections import Partition
 from torsor.prepare import state_space
+from torsor.prepare.choice import KernelOptions
 from torsor.prepare.prepare import prepare
 from torsor.prepare.table_adapter import Blocks
 from torsor.start.constraints import Examiner
@@ -18,7 +19,7 @@ LOOPS = [pair for pair in CASES if pair != ("three-link", "relative")]  # a tree
 
 
 def kernels(case, formulation, wanted=(None, None)):
-    system, built = prepare(ts.cases.load(case), formulation, metric=list(wanted))
+    system, built = prepare(ts.cases.load(case), formulation, KernelOptions(metric=list(wanted)))
     return system, Blocks(system, built), np.array([0.0]), np.array(system.q), np.array(system.v), np.array(system.p)
 
 
@@ -32,7 +33,7 @@ def matrices(case, formulation):
 
 
 def chosen_velocities(case="snakeboard", formulation="absolute"):
-    found = prepare(ts.cases.load(case), formulation, metric=[None, None])[0].partition
+    found = prepare(ts.cases.load(case), formulation, KernelOptions(metric=[None, None]))[0].partition
     return [found["names"][k] for k in found["velocities"]]
 
 

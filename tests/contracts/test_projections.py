@@ -5,6 +5,7 @@ import pytest
 
 import torsor as ts
 from torsor.methods.projections import projection_of
+from torsor.prepare.choice import KernelOptions
 from torsor.prepare.prepare import prepare
 from torsor.prepare.table_adapter import Blocks
 
@@ -14,7 +15,7 @@ PROJECTING = [key for key, cls in ts.registered("projection").items() if cls.pro
 
 
 def kernels(case, metric):
-    system, built = prepare(ts.cases.load(case), metric=metric)
+    system, built = prepare(ts.cases.load(case), options=KernelOptions(metric=metric))
     return system, Blocks(system, built), np.array([0.0]), np.array(system.q), np.array(system.v), np.array(system.p)
 
 
@@ -69,7 +70,7 @@ def test_the_correction_of_velocities_is_the_least_in_its_metric(metric):
 
 def weighted_kernels(weights):
     model, projection = ts.cases.load("three-link"), ts.registered("projection")["weighted"](weights)
-    system, built = prepare(model, metric=projection.metric)
+    system, built = prepare(model, options=KernelOptions(metric=projection.metric))
     q, v, p = (np.array(x) for x in (system.q, system.v, system.p))
     return model, Blocks(system, built), np.zeros(1), q, v, p
 
@@ -190,7 +191,7 @@ def test_baumgarte_terms_pull_at_the_given_rates():
     model = ts.Model("held")
     body = model.body("body", mass=2.0, inertia=(1, 1, 1))
     model.add(ts.PointOnPlane("plane", model.ground, body, point=(0, 0, 0), normal=(1, 0, 0)))
-    system, built = prepare(model, baumgarte=True)
+    system, built = prepare(model, options=KernelOptions(baumgarte=True))
     built = Blocks(system, built)
     q = np.array(system.q)
     q[0], v = 0.1, np.array(system.v)
@@ -273,7 +274,7 @@ GAINS = (3.0, 5.0, 7.0, 11.0)
 def test_rows_that_stop_rotations_have_gains_of_their_own(case, form):
     """G a − γ = −2α ψ − β² g row by row, with α and β by what the row stops, at a state off the constraints."""
     model = ts.cases.load(case)
-    system, built = prepare(model, form, baumgarte=True)
+    system, built = prepare(model, form, KernelOptions(baumgarte=True))
     blocks, t, q, v, p = Blocks(system, built), np.zeros(1), np.array(system.q), np.array(system.v), np.array(system.p)
     q, v = disturbed(blocks, q, v, 1e-2)
     F = blocks["factor"](t, q, p)[0]

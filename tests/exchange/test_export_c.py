@@ -28,7 +28,7 @@ class Exported:
         ts.export_c(model, source, formulation=formulation)
         subprocess.run(["gcc", *STRICT, "-fPIC", "-shared", "-o", library, source, "-lm"], check=True)
         self.library = ctypes.CDLL(str(library))
-        _, system, _ = choose_and_prepare(model, formulation, "exp")
+        _, system, _ = choose_and_prepare(model, formulation)
         f = lookup("formulation", formulation)(model).with_choice(system.choice)
         self.system, self.kernels = system, kernels_of(f, "exp", False, {})
         sizes = {"x": system.state.x, "p": max(len(system.p), 1)}

@@ -9,8 +9,9 @@ from torsor.formulations.algebra.lagrangian import Lagrangian
 from torsor.kernels.loops import loops
 from torsor.methods.projections import LeastSquares
 from torsor.methods.status_codes import ACCEPTED
+from torsor.prepare.choice import KernelOptions
 from torsor.prepare.prepare import prepare
-from torsor.run.runner import Runner
+from torsor.run.runner import Runner, RunOptions
 
 WEIGHTS = {1: 3 / 4, 2: -3 / 20, 3: 1 / 60}  # of central differences of order 6
 
@@ -20,8 +21,8 @@ class Flow:
 
     def __init__(self, model, formulation, method, map="exp"):
         cls = ts.registered("integrator")[method]
-        system, built = prepare(model, formulation, map=map, needs=cls.needs)
-        self.runner = Runner(system, built, method, 0.1, 1e-9, LeastSquares(), 10.0)
+        system, built = prepare(model, formulation, KernelOptions(map, needs=cls.needs))
+        self.runner = Runner(system, built, RunOptions(method, 0.1, 1e-9, LeastSquares(), 10.0))
         self.step_ = loops(cls.loop[0])[cls.loop[1]]
         self.start, self.p, self.layout = self.runner.state.x.copy(), self.runner.state.p.copy(), system.state
         f = ts.compile(model, formulation=formulation).formulation_object

@@ -6,11 +6,11 @@ import torsor as ts
 from torsor.methods.projections import LeastSquares
 from torsor.methods.status_codes import FINISHED, RUNNING
 from torsor.prepare.prepare import prepare
-from torsor.run.runner import Runner
+from torsor.run.runner import Runner, RunOptions
 
 
 def marched(system, kernels, budget):
-    runner = Runner(system, kernels, "rkmk54", None, 1e-11, LeastSquares(), 10.0)
+    runner = Runner(system, kernels, RunOptions("rkmk54", None, 1e-11, LeastSquares(), 10.0))
     runner.begin(np.linspace(0.0, 10.0, 201))
     status = RUNNING
     while status == RUNNING:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import ModelError, OptionError
 from ..prepare.auto_formulation import choose_and_prepare
+from ..prepare.choice import KernelOptions
 from ..prepare.derivation import derive
 from ..prepare.prepare import numeric_formulation_of
 from ..prepare.state_space import layout_of
@@ -89,7 +90,7 @@ class Mechanism:
         self.model, self.parameters = model, model.values(parameters)
         self.time = None if time is None else t
         chosen, self.system, self.equations = choose_and_prepare(
-            model, formulation, parameters=parameters, t=t, needs=("equations",), build=equations_of
+            model, formulation, KernelOptions(needs=("equations",)), parameters=parameters, t=t, build=equations_of
         )
         self.formulation = chosen.formulation
         self._derivation = derive(model, self.formulation, dict(model.signals))

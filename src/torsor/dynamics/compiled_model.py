@@ -14,6 +14,7 @@ from ..kernels.derivation_lock import deriving
 from ..lie.groups import MAPS
 from ..model.model import Model
 from ..prepare.auto_formulation import choose_and_prepare
+from ..prepare.choice import KernelOptions
 from ..prepare.prepare import equation_kernels
 from .batches import Batch
 from .robot_dynamics import JointDynamics
@@ -56,7 +57,7 @@ class Dynamics(JointDynamics):
         self.map = map
         model.seal()
         chosen, self.system, self.kernels = choose_and_prepare(
-            model, formulation, map, parameters=parameters, build=equation_kernels
+            model, formulation, KernelOptions(map), parameters=parameters, build=equation_kernels
         )
         self.formulation, self.formulation_reason = chosen
         self._matrices: dict = {}

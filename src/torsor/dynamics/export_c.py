@@ -37,7 +37,7 @@ def c_text(model: Model, name: str, step: float, method: str, formulation: str, 
     _refuse_unsupported(model)
     model.seal()
     tableau = _tableau(method)
-    (key, _), system, _ = choose_and_prepare(model, formulation, "exp", parameters=parameters)
+    (key, _), system, _ = choose_and_prepare(model, formulation, parameters=parameters)
     if system.through_tables:
         raise OptionError(
             f"export_c: {model.owner} is so large that it runs through tables, which C export does not support yet"

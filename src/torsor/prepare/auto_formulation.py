@@ -13,7 +13,8 @@ from ..formulations.absolute import VELOCITY_NAMES
 from ..formulations.tables import tree_schedule
 from ..registry import lookup
 from . import cost, large_systems, table_support
-from .prepare import prepare
+from .choice import KernelOptions
+from .prepare import prepare, run_kernels
 
 AUTO = "auto"
 REQUESTED = "it was requested"
@@ -72,7 +73,7 @@ def _body_coordinate(model, metric):
 
 
 def choose_and_prepare(
-    model, formulation, map="exp", baumgarte=False, metric="mass", signals=None, parameters=None, *, tables=True, **more
+    model, formulation, options=KernelOptions(), signals=None, parameters=None, *, tables=True, t=0.0, build=run_kernels
 ):
     """The chosen formulation with its reason, the system and its kernels: see `prepare`.
 
@@ -80,27 +81,29 @@ def choose_and_prepare(
 
     If `"auto"` chooses a formulation that does not support the model or its start, absolute coordinates are used instead.
     """
-    rest = (map, baumgarte, metric, signals, parameters)
+    rest = (options, signals, parameters, t, build)
     if not isinstance(formulation, str) or formulation != AUTO:
         lookup("formulation", formulation, also=(AUTO,))
-        return FormulationChoice(formulation, REQUESTED), *prepare(model, formulation, *rest, **more)
+        return FormulationChoice(formulation, REQUESTED), *prepare(model, formulation, *rest)
     if not model.bodies:
         raise ModelError(f"model {model.name!r} has no bodies")
     every_signal = dict(model.signals) | dict(signals or {})
-    tables = tables and not more.get("needs")
-    chosen = choose(model, every_signal, metric, tables=tables)
+    tables = tables and not options.needs
+    chosen = choose(model, every_signal, options.metric, tables=tables)
     if tables and tree_schedule.is_large(len(model.bodies)):
-        options = map, baumgarte, more.get("t", 0.0), every_signal, model.values(parameters)
-        if large_systems.load_or_prepare(model, chosen.formulation, *options) is None:
-            chosen = choose(model, every_signal, metric, tables=False)  # the joints do not fit together at the start
+        values = model.values(parameters)
+        if large_systems.load_or_prepare(model, chosen.formulation, options, t, every_signal, values) is None:
+            chosen = choose(
+                model, every_signal, options.metric, tables=False
+            )  # the joints do not fit together at the start
     if chosen.formulation == "absolute":
-        return chosen, *prepare(model, "absolute", *rest, **more)
+        return chosen, *prepare(model, "absolute", *rest)
     try:
-        return chosen, *prepare(model, chosen.formulation, *rest, **more)
+        return chosen, *prepare(model, chosen.formulation, *rest)
     except (ModelError, OptionError) as error:
         refusal = error
     try:
-        system, built = prepare(model, "absolute", *rest, **more)
+        system, built = prepare(model, "absolute", *rest)
     except (ModelError, OptionError):
         raise refusal from None
     reason = f"{chosen.formulation!r} would be cheaper, but does not support the model: {refusal}"

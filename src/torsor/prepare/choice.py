@@ -3,11 +3,28 @@ checkpoints."""
 
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from typing import Any
 
 from ..formulations.algebra.factorisation import is_partition
 from ..formulations.algebra.scales import Scales
 
 SHARE = "share"
+
+
+@dataclass(frozen=True)
+class KernelOptions:
+    """Options of a run that its kernels depend on.
+
+    map         "exp" or "cayley"
+    baumgarte   True if the equations contain the terms of Baumgarte's stabilisation
+    metric      metric of the projection: a name, or names of dependent coordinates
+    needs       kernels that the method requires beyond those of every run; `SHARE`: redundant constraints share loads
+    """
+
+    map: str = "exp"
+    baumgarte: bool = False
+    metric: Any = "mass"
+    needs: tuple = ()
 
 
 @dataclass(frozen=True)
@@ -41,20 +58,20 @@ class Choice:
     soft: bool = False
 
     @classmethod
-    def from_formulation(cls, f, map, baumgarte, needs=()):
-        """The choice that is set on a formulation, or on its numeric form."""
+    def from_formulation(cls, f, options):
+        """The choice that is set on a formulation, or on its numeric form; options: `KernelOptions`."""
         released = tuple(k for k, e in enumerate(f.model.switched_elements) if id(e) in f.released)
         units = tuple(zip(f.scales.rows, f.scales.row_units(f.scales.rows)))
         return cls(
-            map=map,
-            baumgarte=baumgarte,
+            map=options.map,
+            baumgarte=options.baumgarte,
             released=released,
             keep=to_tuples(f.keep),
             dependent=to_tuples(f.dependent),
             metric=to_tuples(f.metric),
             unit=float(f.scales.unit),
             units=units,
-            needs=tuple(needs),
+            needs=tuple(options.needs),
         )
 
     @classmethod

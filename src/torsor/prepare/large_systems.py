@@ -42,17 +42,18 @@ def fix_parameters(model, signals, values):
     return copy.parent, {name: copy.to_parent_symbols(expression) for name, expression in signals.items()}
 
 
-def load_or_prepare(model, formulation, map, baumgarte, t, signals, values):
+def load_or_prepare(model, formulation, options, t, signals, values):
     """The system of a large model and its kernels; None if it cannot run through tables. The last result is kept with the model."""
     if not tree_schedule.is_large(len(model.bodies)) or not tables_of(formulation):
         return None
     mark = fingerprint(model, signals)
-    key = (formulation, map, baumgarte, t, tuple(values.items()), mark)
+    key = (formulation, options.map, options.baumgarte, t, tuple(values.items()), mark)
     if model.derived.get("large", (None,))[0] != key:
         fixed_model, fixed_signals = fix_parameters(model, signals, values)
         plain = system_of(fixed_model, formulation, fixed_signals)
-        options = formulation, map, baumgarte, t, fixed_signals
-        result = None if plain is None else prepare_system(plain, *options, values=values)
+        result = None
+        if plain is not None:
+            result = prepare_system(plain, formulation, options, t, fixed_signals, values=values)
         if result is not None:
             result[0].fingerprint = mark
             plain.forget()
@@ -60,7 +61,7 @@ def load_or_prepare(model, formulation, map, baumgarte, t, signals, values):
     return model.derived["large"][1]
 
 
-def prepare_system(plain, formulation, map, baumgarte, t, signals, ranks=SINGLE_RANK, values=None, given=None):
+def prepare_system(plain, formulation, options, t, signals, ranks=SINGLE_RANK, values=None, given=None):
     """The system of a large model, or of the share of a rank, and its kernels; None if its start must be computed in another
     way.
 
@@ -78,15 +79,15 @@ def prepare_system(plain, formulation, map, baumgarte, t, signals, ranks=SINGLE_
     sizes = scales(model, *plain.whole.tree.size_measures())
     state = Layout(len(given[0]), len(given[1]), 0)
     hierarchical = tables_of(formulation) != TREES
-    redundancy = _redundancy(plain, sizes, map, ranks) if hierarchical else None
+    redundancy = _redundancy(plain, sizes, options.map, ranks) if hierarchical else None
     passes = (SystemKernels if hierarchical else Passes)(plain, state, sizes.unit)
     state = passes.layout = _layout_with_inputs(passes, state)
     parts = layout(plain.shown, passes.loop_rows, signals)
     built = kernels.build(  # no variable refers to the schedules, so their memory is freed before the start is assembled
-        check_sizes(_kernels(passes, parts, signals, map, baumgarte, hierarchical)),
+        check_sizes(_kernels(passes, parts, signals, options, hierarchical)),
         seldom=("outputs",), exchange=ranks.exchange, waiting=ranks.waiting,
     )  # fmt: skip
-    choice = Choice(map, baumgarte, (), tuple(range(passes.loop_rows)), (), METRIC, sizes.unit, ())
+    choice = Choice(options.map, options.baumgarte, (), tuple(range(passes.loop_rows)), (), METRIC, sizes.unit, ())
     system = describe_large_system(passes, sizes, parts, choice, t, signals)
     inputs = model.input_layout
     p = np.zeros(state.p)
@@ -166,7 +167,7 @@ def _layout_with_inputs(passes, layout):
     return Layout(layout.q, layout.v, len(model.inputs) + len(passes.turns), states)
 
 
-def _kernels(passes, parts, signals, map, baumgarte, hierarchical):
+def _kernels(passes, parts, signals, options, hierarchical):
     """The kernels of a run, as schedules and functions."""
     system = passes.system
     state = passes.layout
@@ -186,7 +187,7 @@ def _kernels(passes, parts, signals, map, baumgarte, hierarchical):
         }
     return functions | {
         "factor": passes.factor(),
-        "rate": passes.rate(baumgarte),
+        "rate": passes.rate(options.baumgarte),
         "positions": passes.positions(manifold.back()),
         "velocities": passes.velocities(),
         "tangent": passes.tangent(),

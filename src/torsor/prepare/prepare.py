@@ -14,7 +14,7 @@ from ..errors import AssemblyError, ModelError
 from ..formulations.algebra.scales import Scales
 from ..registry import lookup
 from . import large_systems
-from .choice import SHARE, Choice, to_lists
+from .choice import SHARE, Choice, KernelOptions, to_lists
 from .derivation import derive
 from .event_kernels import columns_of
 from .event_lowering import lower_events
@@ -56,13 +56,10 @@ def equation_kernels(derivation, key, f, choice):
 def prepare(
     model,
     formulation="absolute",
-    map="exp",
-    baumgarte=False,
-    metric="mass",
+    options=KernelOptions(),
     signals=None,
     parameters=None,
     t=0.0,
-    needs=(),
     build=run_kernels,
 ):
     """Prepare a model: returns a `System` and its kernels.
@@ -70,29 +67,29 @@ def prepare(
     Equations are derived and compiled once per model, in this process or an earlier one. A new value of a parameter requires a
     new start only.
 
-    metric   metric of projections: a name, or names of dependent coordinates
-    t        time of the start [s]
-    needs    kernels that the method requires beyond those of every run
-    build    `run_kernels` or `mechanics`
+    t       time of the start [s]
+    build   `run_kernels` or `equation_kernels`
     """
     if not model.bodies:
         raise ModelError(f"model {model.name!r} has no bodies")
     lookup("formulation", formulation)
     values = model.values(parameters)
     signals = dict(model.signals) | dict(signals or {})
-    if not set(needs) - {SHARE} and metric == large_systems.METRIC:
-        large = large_systems.load_or_prepare(model, formulation, map, baumgarte, t, signals, values)
-        if large is not None and not (needs and large[0].redundant):  # without redundant rows no loads are shared
+    if not set(options.needs) - {SHARE} and options.metric == large_systems.METRIC:
+        large = large_systems.load_or_prepare(model, formulation, options, t, signals, values)
+        if large is not None and not (
+            options.needs and large[0].redundant
+        ):  # without redundant rows no loads are shared
             return large if build is run_kernels else (large[0], Blocks(*large))
     derivation = derive(model, formulation, signals)
-    key = (map, baumgarte, repr(metric), tuple(values.items()), t, needs, build)
+    key = (repr(options), tuple(values.items()), t, build)
     if key not in derivation.systems:
         try:
             with (
                 np.errstate(over="ignore", invalid="ignore"),  # values that are too large are refused with a message
                 one_thread(len(model.bodies)),
             ):
-                prepared = _prepare_start(derivation, [map, baumgarte, metric, needs], values, t, build)
+                prepared = _prepare_start(derivation, options, values, t, build)
         except np.linalg.LinAlgError as error:
             raise AssemblyError(
                 f"model {model.name!r}: no start can be computed: masses, lengths or velocities are too large, too small or too "
@@ -166,7 +163,7 @@ def _prepare_start(derivation, options, values, t, build):
     def compute():
         return _compute_start(derivation, options, values, t, build)
 
-    system = derivation.start([*options, build.__name__], (values, t), compute)
+    system = derivation.start((options, build.__name__), (values, t), compute)
     return system, derivation.library(system.choice, build)
 
 
@@ -297,12 +294,12 @@ def best_choice(f, examiner, t, q, p, options, before=()):
     """The choice with the best dependent coordinates at a configuration for the rows in use, and the partition that the
     projection uses, if any.
 
-    options   map, whether the constraints are stabilised, metric of projections, kernels that the method requires
+    options   `KernelOptions`
     before    the dependent velocities so far
     """
     from ..start.dependent_coordinates import choose
 
-    map, baumgarte, metric, needs = options
+    metric = options.metric
     f.metric = metric
     f.dependent = list(before)
     partition = {}
@@ -311,7 +308,7 @@ def best_choice(f, examiner, t, q, p, options, before=()):
         f.metric = (partition["positions"], partition["velocities"]) if f.keep else "mass"
     if f.watches:
         f.choose(examiner, t, q, p)
-    return Choice.from_formulation(f, map, baumgarte, needs), partition
+    return Choice.from_formulation(f, options), partition
 
 
 def choose_again(derivation, system, choice, options, t, q, p):

@@ -31,7 +31,7 @@ class Starts:
 
     own       the system at the start of the model
     built     its kernels
-    options   map, whether the constraints are stabilised, metric of projections, kernels that the method requires
+    options   `KernelOptions`
     """
 
     def __init__(self, task, system, built, options):
@@ -178,8 +178,8 @@ class Starts:
         signals = dict(self.model.signals) | self.task.signals
         if (
             not tree_schedule.is_large(len(self.model.bodies))
-            or self.options[2] != large_systems.METRIC
-            or self.options[3]
+            or self.options.metric != large_systems.METRIC
+            or self.options.needs
         ):
             return None
         model, signals = large_systems.fix_parameters(self.model, signals, self.task.values())
@@ -231,7 +231,7 @@ class Starts:
 
         scales = self._assembly[1].examiner.scales
         start = Start(GivenStart(q, p, scales, self.own.mass, self.own.inertia), q, v, diagnosis, [])
-        system = describe_system(self._derivation, list(self.options), t, run_kernels, start, self.own.keep)
+        system = describe_system(self._derivation, self.options, t, run_kernels, start, self.own.keep)
         return system, self._derivation.library(system.choice, run_kernels)
 
     def _differences(self, request, system, built):

@@ -56,7 +56,7 @@ class Part:
         self.own = PartSystem(whole, self.shares, ranks.rank, ranks.count)
         ranks.shares = [self._describe_share(rank) for rank in range(ranks.count)]
         result = large_systems.prepare_system(
-            self.own, self.formulation, task.map, task.projection.baumgarte, 0.0, {}, ranks, task.values(),
+            self.own, self.formulation, task.kernel_options(), 0.0, {}, ranks, task.values(),
             given=self._requested_start(task),
         )  # fmt: skip
         if result is None:
@@ -157,10 +157,10 @@ class SignalValues:
 class RankRunner(Runner):
     """The runner of one rank. All ranks take the same decisions."""
 
-    def __init__(self, part, *run_options):
+    def __init__(self, part, options):
         self.part = part
         self.ranks = part.ranks
-        super().__init__(part.system, part.built, *run_options)
+        super().__init__(part.system, part.built, options)
 
     @property
     def output_system(self):
@@ -169,8 +169,8 @@ class RankRunner(Runner):
     def _largest_over_ranks(self, number):
         return float(self.ranks.largest(number)[0])
 
-    def _make_plan(self, *options):
-        plan, tree = super()._make_plan(*options), self.part.own.tree
+    def _make_plan(self, options):
+        plan, tree = super()._make_plan(options), self.part.own.tree
         known = self.part.own.cut.known
         plan.agree = ctypes.cast(self.ranks.agree, ctypes.c_void_p).value
         plan.common_configuration, plan.common_velocities = (

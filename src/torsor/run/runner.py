@@ -1,6 +1,7 @@
 """The runner of a prepared system: builds the records of the compiled loop, calls it in slices, keeps the results."""
 
 import time as clock
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -41,31 +42,31 @@ PROGRESS_CHECK_AFTER = 20.0  # seconds between estimates of whether a run can fi
 PIVOT_BOUNDS = ("poor", "rich", "best")  # fields of the kernel table that a run changes
 
 
+@dataclass(frozen=True)
+class RunOptions:
+    """Options of a runner; `step` is None for adaptive steps, `until` the end of the run [s]."""
+
+    method: str
+    step: float | None
+    tolerance: float
+    projection: Projection
+    until: float
+
+
 class Runner(RunnerStart):
     """One run of one system; `begin` sets its output times, once or in several portions."""
 
     record, loop = Run, ("torsor.run.time_loop", "march")
 
-    def __init__(
-        self,
-        system,
-        built,
-        method,
-        step,
-        tolerance,
-        projection: Projection,
-        until,
-        rechoose=None,
-        library=None,
-        blame=None,
-    ):
-        self.until = float(until)
+    def __init__(self, system, built, options: RunOptions, rechoose=None, library=None, blame=None):
+        projection, step = options.projection, options.step
+        self.until = float(options.until)
         self.fixed_step = step
         self.blame = blame
         self.system = system
         self.rechoose = rechoose
         self.library = library
-        integrator = integrator_of(method)
+        integrator = integrator_of(options.method)
         module, name = self._refuse_rotations(projection, built).stages or integrator.loop
         at_velocities = projection.threshold if projection.velocity_threshold is None else projection.velocity_threshold
         self.thresholds = float(projection.threshold), float(at_velocities)
@@ -84,7 +85,7 @@ class Runner(RunnerStart):
             rates=np.zeros((integrator.history, system.state.algebra)),
             ways=np.zeros((3 if "slope" in self.needs else 0, system.state.algebra)),
         )  # fmt: skip
-        self.plan = self._make_plan(step, tolerance, projection)
+        self.plan = self._make_plan(options)
         user_states = {name: np.zeros(len(system.state.states)) for name in ("states", "state_rates", "state_damping")}
         self.scales = Scales(**user_states)
         self.state = State(p=np.zeros(len(system.p)), xs=np.zeros((3, system.state.x)))
@@ -123,12 +124,12 @@ class Runner(RunnerStart):
         """Records that have to be cleared before the next run."""
         return [self.state, self.past, self.scales, self.span]
 
-    def _make_plan(self, step, tolerance, projection):
-        system = self.system
+    def _make_plan(self, options):
+        system, step, projection = self.system, options.step, options.projection
         return Plan(
             adaptive=step is None, dense=step is None and self.method.dense.size > 0,
             projects=projection.projects and not self.integrator.meets, corrections=projection.corrections,
-            step=step or 0.0, tolerance=tolerance,
+            step=step or 0.0, tolerance=options.tolerance,
             configuration=system.state.q, velocities=system.state.v, linear=np.array(system.linear, np.int64),
             gains=np.array(projection.all_gains(step), float),
         )  # fmt: skip

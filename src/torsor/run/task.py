@@ -20,7 +20,7 @@ from ..model.hints import hint_at_rigidity
 from ..model.model import Model
 from ..parallel.ranks import SINGLE_RANK
 from ..prepare import auto_formulation, large_systems
-from ..prepare.choice import SHARE
+from ..prepare.choice import SHARE, KernelOptions
 from ..prepare.derivation import derive
 from ..prepare.prepare import changes_structure, choose_again, run_kernels
 from ..prepare.requested_start import Starts
@@ -29,7 +29,7 @@ from . import auto_method, verdict
 from .interrupt_signals import reraise_signals
 from .restore_checks import refuse_other_system
 from .run_tolerances import MOTION_RESOLVED
-from .runner import Runner
+from .runner import Runner, RunOptions
 
 REACTIONS_AS_SOLVED = "solved"
 PATH_STRAIGHT, PATH_TABLES = "straight", "tables"  # one graph of all equations; class kernels called through tables
@@ -110,7 +110,7 @@ class Task:
         needs_one_graph = self._start_needs_one_graph(system)
         if needs_one_graph:
             chosen, system, built = self._derive_system(tables=False)
-        kernel_options = (*self._kernel_options(), self.needs())
+        kernel_options = self.kernel_options()
         if stored is not None:
             start_given = self.start is not None
             self._refuse_other_equations(stored, system, start_given)
@@ -143,19 +143,27 @@ class Task:
             "tables need a start at which the joints fit together, and no redundant rows that share loads",
         )
 
-    def _kernel_options(self):
-        """Options that kernels depend on: map, gains of Baumgarte's method, metric of the projection."""
-        return self.map, self.projection.baumgarte, self.projection.metric
+    def kernel_options(self):
+        """Options that kernels depend on."""
+        return KernelOptions(self.map, self.projection.baumgarte, self.projection.metric, self.needs())
+
+    def run_options(self):
+        """Options of the runner."""
+        return RunOptions(self.method, self.step, self.tolerance, self.projection, self.until)
 
     def _derive_system(self, tables=True):
         """Formulation with its reason, system and kernels; `method="auto"` becomes the chosen method."""
         derive = deriving(auto_formulation.choose_and_prepare)
-        arguments = (self.model, self.formulation, *self._kernel_options(), self.signals, self.parameters)
-        result = derive(*arguments, needs=self.needs(), tables=tables)
+
+        def prepare():
+            arguments = self.formulation, self.kernel_options(), self.signals, self.parameters
+            return derive(self.model, *arguments, tables=tables)
+
+        result = prepare()
         if self.method == auto_method.AUTO:
             _, system, built = result
             self.method, self.method_reason = auto_method.choose(system, built, self.until, self.step)
-            result = derive(*arguments, needs=self.needs(), tables=tables) if self.needs() else result
+            result = prepare() if self.needs() else result
         return result
 
     def _refuse_other_equations(self, stored, system, start_given):
@@ -174,13 +182,12 @@ class Task:
 
     def _make_runner(self, system, built, kernel_options):
         """The runner of a prepared system: with events if the model has any that change something."""
-        run_options = (self.method, self.step, self.tolerance, self.projection, self.until)
         if changes_structure(self.model):
             from ..prepare.structures import Structures
             from .events.event_runner import EventRunner
 
             structures = Structures(self.derivation(), system, built, kernel_options)
-            runner = EventRunner(structures, system, built, *run_options, self.blame)
+            runner = EventRunner(structures, system, built, self.run_options(), self.blame)
             self.controllers = runner.controllers
             return runner
 
@@ -190,7 +197,7 @@ class Task:
         def library(choice):
             return self.derivation().library(choice, run_kernels)
 
-        return Runner(system, built, *run_options, rechoose, library, self.blame)
+        return Runner(system, built, self.run_options(), rechoose, library, self.blame)
 
     def needs(self):
         """Kernels that the method needs, and whether reactions are shared among redundant constraints."""
@@ -223,14 +230,14 @@ class Task:
         self.path = f"{self.ranks.word}s"
         self.path_reason = f"{self.ranks.count} {self.ranks.word}s run it, each a part of its bodies, through tables"
         refuse_too_fast_start(self.model, part.system, self.until, self.ranks)
-        runner = RankRunner(part, self.method, self.step, self.tolerance, self.projection, self.until)
+        runner = RankRunner(part, self.run_options())
         return part.whole_system, runner.set_breakpoints(breakpoints_of(self.model))
 
     def start_by_one_rank(self, formulation):
         """q, v and p of the whole system at the start that the user gives, computed without other ranks."""
         alone = replace(self, ranks=None, formulation=formulation)
         _, system, built = alone._derive_system()
-        system, _ = Starts(alone, system, built, (*alone._kernel_options(), alone.needs())).at(alone.start)
+        system, _ = Starts(alone, system, built, alone.kernel_options()).at(alone.start)
         return np.array(system.q), np.array(system.v), np.array(system.p)
 
     def blame(self, reach, t, bodies, p):

@@ -171,10 +171,10 @@ class CompiledBatch:
             refuse_jumps(model, values, task.until)
             if is_found:
                 return True
-            options = (task.map, task.projection.baumgarte, task.projection.metric)
-            system, built = prepare(model, task.formulation, *options, task.signals, values, needs=task.needs())
+            options = task.kernel_options()
+            system, built = prepare(model, task.formulation, options, task.signals, values)
             if (start := self.request.start_of(row)) is not None:
-                system, _ = self._starts(values, system, built, (*options, task.needs())).at(start)
+                system, _ = self._starts(values, system, built, options).at(start)
             refuse_too_fast_start(model, system, task.until)
         except TorsorError:
             return False

@@ -105,18 +105,16 @@ class RunnerPool:
 
     def _system_at_start(self, task, system):
         """The system at the start that a task requests, and its kernels."""
-        options = (task.map, task.projection.baumgarte, task.projection.metric)
+        options = task.kernel_options()
         values = None
         built = self.built
         if system is None or self.motions_vary:
             values = task.values()
             refuse_jumps(task.model, values, task.until)
         if system is None:
-            system, built = prepare(
-                task.model, task.formulation, *options, task.signals, task.parameters, needs=task.needs()
-            )
+            system, built = prepare(task.model, task.formulation, options, task.signals, task.parameters)
         if task.start is not None:
-            system, built = Starts(task, system, built, (*options, task.needs())).at(task.start)
+            system, built = Starts(task, system, built, options).at(task.start)
         if values is not None or task.start is not None:
             refuse_too_fast_start(task.model, system, task.until)
         return system, built

@@ -48,11 +48,14 @@ class EventRunner(Runner):
 
     record, loop = EventRun, ("torsor.run.events.event_loop", "march_events")
 
-    def __init__(self, structures, system, built, method, step, tolerance, projection, until, blame=None):
+    def __init__(self, structures, system, built, options, blame=None):
         self.structures, self.controllers = structures, Controllers(structures.program)
         self.tabulated: dict = {}  # tables of keys and rows, by the structures in them
-        library = lambda choice: structures.derivation.library(choice, run_kernels)
-        super().__init__(system, built, method, step, tolerance, projection, until, library=library, blame=blame)
+
+        def library(choice):
+            return structures.derivation.library(choice, run_kernels)
+
+        super().__init__(system, built, options, library=library, blame=blame)
 
     def restart(self, system, built=None, until=None):
         self.refused = ""
