@@ -22,7 +22,7 @@ import casadi as ca
 from ..elements.quantity import time
 from ..errors import OptionError
 from ..formulations.graphs.run_kernels import eliminate_common_subexpressions
-from ..lie import SE3, se3
+from ..lie import se3
 from .joint_space_matrices import require_joint_coordinates, twist_jacobian
 
 FORMS = ("metric", "binet")
@@ -110,7 +110,7 @@ def _rotation_order(f):
     position: dict = {}
     group_joint: dict = {}
     for k, link in enumerate(f.links):
-        backward = link.branch.reversed and not isinstance(link.group, SE3)
+        backward = link.branch.reversed and not link.group.free
         for i in range(link.v.shape[0]):
             position[f.offset[id(link)] + i] = (k, -i if backward else i)
             group_joint[f.offset[id(link)] + i] = (k, not backward) if hasattr(link.group, "matrix") else None

@@ -21,7 +21,6 @@ import casadi as ca
 import numpy as np
 
 from ..elements import quantity
-from ..joints.base import Connection
 from ..lie import SO3, Product, Rn
 from ..registry import register
 from .algebra.balanced_sums import smallest
@@ -226,7 +225,7 @@ class Absolute(Formulation):
         lam = ca.SX.sym("lam", len(self.rows))
         kept = self.keep
         self.keep = list(range(len(self.rows)))
-        connections = [c for c in self.model.constraints if isinstance(c, Connection)]
+        connections = [c for c in self.model.constraints if c.connects_bodies]
         reactions = [x for c in connections for x in self.reaction_from_rows(c, lam)]
         self.keep = kept
         values = ca.densify(ca.vertcat(*reactions, ca.SX(0, 1)))

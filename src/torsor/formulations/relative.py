@@ -16,7 +16,7 @@ import numpy as np
 
 from ..elements.quantity import time
 from ..errors import ModelError
-from ..lie import SE3, Product, Rn, Turning, se3, so3
+from ..lie import Product, Rn, Turning, se3, so3
 from ..lookup.lookup_calls import plain
 from ..model.topology import spanning_tree
 from ..registry import register
@@ -100,7 +100,7 @@ class Relative(Transmission):
         own = {}
         for link in self.links:
             A = armature_of(link.joint)
-            if A is not None and link.declared and not isinstance(link.group, SE3):
+            if A is not None and link.declared and not link.group.free:
                 link.armature = (A,)
                 own[id(link.joint)] = link
         others = [j for j in self.absolute.rotors.joints if id(j) not in own]
@@ -339,7 +339,7 @@ class Relative(Transmission):
 
     def joint_motion(self, joint, a):
         link = self.substitution.links.get(joint.name)
-        if link is None or not link.declared or isinstance(link.group, (SE3, Turning)):
+        if link is None or not link.declared or link.group.free or isinstance(link.group, Turning):
             return joint_motion_of_bodies(joint, self.absolute.substitution)
         start = self.offset[id(link)]
         q = link.x if isinstance(link.group, Rn) else so3.log(link.group.matrix(link.x))

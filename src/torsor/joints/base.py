@@ -46,6 +46,7 @@ class Connection(Constraint):
     frames   instead of `point`: a frame of the first and a frame of the second body (`body.frame(...)`)
     """
 
+    connects_bodies: ClassVar[bool] = True
     anchored = False  # True: the first three rows are 0 = p, in world axes (`in_world`), where they are cheapest
 
     reaction_force = Signal("reaction", 3)
@@ -116,10 +117,10 @@ class Connection(Constraint):
         frames = tuple(ca.SX.sym("frame", 3, 4) for _ in range(2))
         whole = tuple(ca.vertcat(f, ca.SX([[0, 0, 0, 1]])) for f in frames)
         twin: Any = replace(self, first=cast(Any, ends[0]), second=cast(Any, ends[1]), placed=whole)
-        if isinstance(self, Joint):  # under a name that does not tell which element was traced first
-            fill_in(twin, turn=ca.SX.sym("turn", self.dof))
-        stated = Constraint.equations(twin) if not isinstance(self, Joint) else twin._own_equations()
-        turn = twin.turn if isinstance(self, Joint) else ca.SX(0, 1)
+        turn = ca.SX.sym("turn", self.dof)  # a name that does not tell which element was traced first
+        if self.has_coordinates:
+            fill_in(twin, turn=turn)
+        stated = twin._own_equations()
         rows: Any = stated.velocity if stated.position is None else stated.position
         results = [rows, *(ca.SX(0, 1) if x is None else x for x in (stated.coordinates, stated.rates))]
         inputs = [getattr(end, k) for end in ends for k, _ in MOTIONS]
@@ -131,7 +132,7 @@ class Connection(Constraint):
         if trace is None:
             return self._own_equations()
         bodies = [getattr(b, k) for b in (self.first, self.second) for k, _ in MOTIONS]
-        turn = self.turn if isinstance(self, Joint) else ca.SX(0, 1)
+        turn = self.turn
         rows, coordinates, rates = trace.function(*bodies, *(x[:3, :] for x in self.placed), turn, time)
         if self.anchored:
             rows = ca.vertcat(in_world(self, rows[:3]), rows[3:])
@@ -215,10 +216,8 @@ class Joint(Connection):
     rate = Signal("velocity", lambda joint: joint.dof)
     turn = Signal("pose", lambda joint: joint.dof)
     momentum = Signal("velocity", lambda joint: joint.dof)  # conjugate to its rate
-    dof: ClassVar[int] = 0
-    angular: ClassVar[tuple[bool, ...]] = ()  # one flag per coordinate: True for an angle that may turn many times
+    has_coordinates: ClassVar[bool] = True
     axial: ClassVar[bool] = False  # True: its motion follows from its axis, whatever lies across it
-    quasi: ClassVar[bool] = False  # True: velocities are not the rates of the coordinates, v ≠ q̇ away from q = 0
 
     start: Number | Vector | None = _START()
     start_rate: Number | Vector | None = _START()

@@ -45,6 +45,12 @@ class Constraint(Element):
     kind: ClassVar[str] = "constraint"
     key: ClassVar[str] = "constraint"
     multiplier = Signal("reaction", lambda element: element.rows_kept)  # one per row; None before it is added
+    connects_bodies: ClassVar[bool] = False  # True: between frames of two bodies, with a reaction force and torque
+    has_coordinates: ClassVar[bool] = False  # True: a joint
+    dof: ClassVar[int] = 0  # number of coordinates
+    angular: ClassVar[tuple[bool, ...]] = ()  # one flag per coordinate: True for an angle that may turn many times
+    quasi: ClassVar[bool] = False  # True: velocities are not the rates of the coordinates, v ≠ q̇ away from q = 0
+    turn: ClassVar[Any] = ca.SX(0, 1)  # values near which angles are counted over full turns, one per coordinate
     rows_kept: ClassVar[int | None] = None  # how many there are, once its equations are known to be sound
 
     @property

@@ -36,6 +36,7 @@ class Group(ABC):
 
     kind = "group"
     key: str
+    free = False  # True: all rigid motions of a body
 
     @property
     @abstractmethod
@@ -242,6 +243,7 @@ class SE3(Group):
 
     dimension = 6
     size = 12
+    free = True
 
     @returns("matrix")
     def matrix(self, x):

@@ -9,8 +9,6 @@ from ..elements import quantity
 from ..errors import OptionError
 from ..events import Clock
 from ..events.controller import Controller
-from ..joints import Joint
-from ..joints.base import Connection
 from ..model.model import Model
 from .text_format import many, table, wrap_names
 
@@ -120,9 +118,9 @@ def loops(model):
     node = {id(ground): 0 for ground in model.grounds} | {id(body): k for k, body in enumerate(model.bodies, start=1)}
     joints, composed = [], set()
     for c in model.constraints:
-        if isinstance(c, Connection) and c.directions() and _acts(c):
+        if c.connects_bodies and c.directions() and _acts(c):
             pair = tuple(sorted((node[id(c.first)], node[id(c.second)])))
-            joints.append(pair) if isinstance(c, Joint) else composed.add(pair)
+            joints.append(pair) if c.has_coordinates else composed.add(pair)
     leader = list(range(len(model.bodies) + 1))  # of the part that a node belongs to
 
     def find(k):
@@ -186,13 +184,13 @@ def _body(body, values):
 
 
 def _joint(c, rows):
-    if isinstance(c, Connection):
+    if c.connects_bodies:
         between = [c.first.name, c.second.name]
     elif isinstance(c, Drive):
         between = [c.joint.name]
     else:
         between = [b.name for b in getattr(c, "bodies", ())] or ([c.body.name] if hasattr(c, "body") else [])
-    dof = c.dof if isinstance(c, Joint) else None
+    dof = c.dof if c.has_coordinates else None
     return {"name": c.name, "type": c.key, "between": between, "rows": rows, "dof": dof}
 
 

@@ -17,7 +17,6 @@ import numpy as np
 
 from ..errors import ModelError
 from ..joints import Joint
-from ..joints.base import Connection
 from ..joints.free import Free
 
 ROOT = -1  # the number of all grounds, where bodies have theirs
@@ -235,7 +234,7 @@ def _nested_order(rows):
 
 def _parts(model, topology):
     """Bodies that hang together by joints or by constraints between two bodies, and what holds them."""
-    links = [c for c in model.constraints if isinstance(c, Connection) and c.directions()]
+    links = [c for c in model.constraints if c.connects_bodies and c.directions()]
     links += [j for j in model.joints if not j.directions()]
     grounds, leader = {id(g) for g in model.grounds}, {id(b): id(b) for b in model.bodies}
 
@@ -264,7 +263,7 @@ def _bodies_without_equations(model):
     """Names of bodies that no equation contains."""
     held, rest = set(), []
     for c in model.constraints:
-        if not isinstance(c, Connection):
+        if not c.connects_bodies:
             stated = c.equations()
             rest.append(stated.velocity if stated.position is None else stated.position)
         elif c.directions():

@@ -28,8 +28,6 @@ costs more than the better of the two others, unless it is run through tables. N
 import heapq
 
 from ..constraints.imposed import Drive
-from ..joints.base import Connection
-from ..joints.free import Free
 from ..model.topology import spanning_tree
 from ..registry import registered
 
@@ -86,7 +84,7 @@ class OperationCount:
 
     def relative(self):
         """Operations of an evaluation in joint coordinates: (3)."""
-        first = {id(b.body) for b in self.tree.branches if b.parent is None and not isinstance(b.joint, Free)}
+        first = {id(b.body) for b in self.tree.branches if b.parent is None and b.joint.dof < 6}
         links = sum(_link(branch) * (0.5 if id(branch.parent) in first else 1) for branch in self.tree.branches)  # (2)
         if not self.closing:
             return links
@@ -115,7 +113,7 @@ class OperationCount:
 
     def _free(self):
         """Branches of free bodies."""
-        return [branch for branch in self.tree.branches if isinstance(branch.joint, Free)]
+        return [branch for branch in self.tree.branches if branch.joint.dof == 6]
 
     def _path_freedom(self, constraint):
         """s of a constraint: degrees of freedom of the joints between the root and its bodies."""
@@ -128,19 +126,19 @@ class OperationCount:
 def _link(branch):
     """c of a link: (2)."""
     if branch.parent is None:
-        return 110 if isinstance(branch.joint, Free) else 30
+        return 110 if branch.joint.dof == 6 else 30
     return 200 * (1 + branch.joint.dof) if branch.joint.dof else 60
 
 
 def _row_count(constraint):
     """Number of rows of a constraint, from the equations of its class if those are shared."""
-    trace = constraint.trace() if isinstance(constraint, Connection) else None
+    trace = constraint.trace() if constraint.connects_bodies else None
     return len((constraint.equations() if trace is None else trace).directions)
 
 
 def _bodies_of(constraint, model):
     """The bodies and grounds that a constraint acts on; all bodies if it does not declare them."""
-    if isinstance(constraint, Connection):
+    if constraint.connects_bodies:
         return constraint.first, constraint.second
     if isinstance(constraint, Drive):
         return constraint.joint.first, constraint.joint.second

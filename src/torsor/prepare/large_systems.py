@@ -18,7 +18,6 @@ from ..formulations.tables.numeric_tree import linear_by_kind
 from ..formulations.tables.system_passes import Passes
 from ..formulations.tables.system_schedule import SystemKernels
 from ..formulations.tables.tree_outputs import Outputs
-from ..joints.base import Connection
 from ..kernels.signatures import check_sizes
 from ..parallel.ranks import SINGLE_RANK
 from .choice import Choice
@@ -216,7 +215,7 @@ def describe_large_system(passes, sizes, parts, choice, t, signals):
         states=[(state.name, place) for state, place in zip(plain.model.states, passes.layout.states)],
         joint_coordinates=coordinate_labels(joints),
         coordinate_units=[unit for j in joints for unit in coordinate_units(j)],
-        connections=[c.name for c in plain.shown.constraints if isinstance(c, Connection)],
+        connections=[c.name for c in plain.shown.constraints if c.connects_bodies],
         layout=parts,
         signals=list(signals),
         rows=rows,

@@ -19,7 +19,6 @@ from ..formulations.tables.numeric_tree import has_declared_velocities
 from ..formulations.tables.signal_outputs import depend_on_outputs_only
 from ..joints import Constraint, Joint
 from ..joints.alignment import strict_equations
-from ..joints.base import Connection
 from ..lie import SE3, SO3
 from ..model.include import owners_in
 from ..registry import registered
@@ -98,7 +97,7 @@ def _reason_in_model(model, signals):
     if not model.gravity.is_constant():
         return "gravity is not constant"
     for constraint in model.constraints:
-        if not isinstance(constraint, Connection):
+        if not constraint.connects_bodies:
             return f"{_owner(constraint)} is not a constraint between two bodies at position level"
     for body in model.bodies:
         if body.particle:
@@ -174,14 +173,14 @@ def _parametric_start(tree):
 
 def _joint_is_supported(model, joint, group):
     """True if the coordinates of a joint are those of results or a rotation, or if it is the implied joint of a free body."""
-    if isinstance(group, SE3):
+    if group.free:
         return joint.name not in model
     return isinstance(group, SO3) or (has_declared_velocities(joint) and not joint.quasi)
 
 
 def _can_close_loop(constraint):
     """True if a constraint is supported as a loop closure: at position level, without angles as quasi-coordinates."""
-    counted = isinstance(constraint, Joint) and constraint.quasi and any(constraint.angular)
+    counted = constraint.has_coordinates and constraint.quasi and any(constraint.angular)
     with strict_equations() as cosines:
-        aligned = isinstance(constraint, Joint) or (constraint.equations() and not cosines)
+        aligned = constraint.has_coordinates or (constraint.equations() and not cosines)
     return constraint.trace().holonomic and not counted and aligned

@@ -3,7 +3,6 @@
 import casadi as ca
 import numpy as np
 
-from ..joints import Joint
 from ..model.topology import spanning_tree
 from ..prepare import large_systems
 from ..start.constraints import Examiner
@@ -26,7 +25,7 @@ def find_jumped_element(task, system, data):
         id(element) for element in model.switched_elements
     }  # these may have any position while they are released
     cut = {id(joint) for joint in spanning_tree(model).cut if id(joint) not in switched}
-    if not cut and all(isinstance(c, Joint) for c in model.constraints):
+    if not cut and all(c.has_coordinates for c in model.constraints):
         return None
     some = np.unique(np.linspace(0, data.sizes["time"] - 1, OUTPUTS_CHECKED).astype(int))
     if (large := _large_system(task)) is not None:

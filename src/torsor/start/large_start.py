@@ -6,8 +6,7 @@ import numpy as np
 from ..elements import quantity
 from ..elements.lazy_attributes import storage_of
 from ..formulations.graphs.assembly_measures import reachability_error
-from ..joints import Joint
-from ..lie import SE3, Rn, pose_stacks, se3
+from ..lie import Rn, pose_stacks, se3
 from .start_tolerances import (
     BODY_VELOCITY_REACHED,
     JOINT_FRAMES_COINCIDE,
@@ -25,7 +24,7 @@ def given_link_state(tree):
     v = [zeros[k] for k in tree.traces.tolist()]
     for k, (joint, kind) in enumerate(zip(tree.joints, tree.traces.tolist())):
         group = tree.groups[kind]
-        if isinstance(group, SE3):
+        if group.free:
             body, H = tree.bodies[k], pose_stacks.invert(ends[0][k]) @ ends[1][k]
             speed = quantity.numbers(body.start_rotation).T @ _given_values(body, "start_velocity", 3)
             q[k], v[k] = _free_body_state(group, H, speed, _given_values(body, "start_angular_velocity", 3))
@@ -52,7 +51,7 @@ def requested_link_state(tree, q, v, joints, bodies):
     for k, (joint, body) in enumerate(zip(tree.joints, tree.bodies)):
         group = tree.groups[tree.traces[k]]
         own_q, own_v = slice(at[k], at[k + 1]), slice(first[k], first[k + 1])
-        if isinstance(group, SE3):
+        if group.free:
             if body.name in moved:
                 q[own_q], v[own_v] = _requested_body_state(group, outer[k], q[own_q], v[own_v], body.name, bodies)
         elif joint.name in joints:
@@ -107,7 +106,7 @@ def given_body_velocities(tree):
 
 def jointed_bodies_have_velocities(tree, velocities):
     """True if velocities are given to bodies that have joints."""
-    jointed = np.array([not isinstance(tree.groups[k], SE3) for k in tree.traces])
+    jointed = np.array([not tree.groups[k].free for k in tree.traces])
     return not np.isnan(velocities[jointed]).all()
 
 
@@ -154,7 +153,7 @@ def first_impostor(plain, limit, length, times, x, R):
 
     x, R   positions and rotations of all bodies at these times
     """
-    joints = [c for c in plain.loops if isinstance(c, Joint)]
+    joints = [c for c in plain.loops if c.has_coordinates]
     if not joints:
         return None
     bodies = [*plain.model.bodies, *plain.model.grounds]

@@ -22,7 +22,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..formulations.graphs.start_functions import joints_with_coordinates
-from ..joints import Joint
 from .constraints import WELL_CONDITIONED_SINE, limit_row_lengths, solve_with_null_space
 from .start_tolerances import BASIS_ENTRY_ZERO, DETERMINED_BELOW, GIVEN_RESIDUAL
 
@@ -92,7 +91,7 @@ def solve_levels(examiner, t, q, p, given, rates):
         if chosen.any():
             owner = [row.constraint.name for row in examiner.rows]
             rigid = np.isin(owner, [*set(rates.joints[chosen])])
-            of_joints = np.array([isinstance(row.constraint, Joint) for row in examiner.rows], bool)
+            of_joints = np.array([row.constraint.has_coordinates for row in examiner.rows], bool)
             z, Z = solutions(np.vstack([A[rigid], J[chosen]]), np.concatenate([-g_t[rigid], values[chosen]]))
             fixed = np.vstack([A[of_joints & ~rigid], J[rates.acts & ~chosen], *[rows for rows, _ in scaled]])
             z, Z = metric.nearest(z, Z, fixed, fixed @ x)

@@ -6,7 +6,6 @@ derived once, in this process or in an earlier one, with parameter values as arg
 
 from ..formulations.algebra.constraint_rows import Row, RowsInUse
 from ..formulations.graphs.outputs import coordinate_labels, coordinate_units, layout
-from ..joints.base import Connection
 
 
 class NumericFormulation(RowsInUse):
@@ -70,7 +69,7 @@ def output_facts(f, signals):
     return {
         "joint_coordinates": coordinate_labels(joints),
         "coordinate_units": [unit for j in joints for unit in coordinate_units(j)],
-        "connections": [c.name for c in f.model.constraints if isinstance(c, Connection)],
+        "connections": [c.name for c in f.model.constraints if c.connects_bodies],
         "layout": layout(f.model, len(f.all_rows.rows), signals),
         "signals": list(signals),
     }

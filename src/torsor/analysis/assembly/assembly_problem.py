@@ -21,7 +21,6 @@ from ...errors import ModelError, OptionError
 from ...formulations.graphs.assembly_measures import reachability_errors, smallest_cosines
 from ...formulations.graphs.outputs import coordinate_units
 from ...formulations.graphs.run_kernels import eliminate_common_subexpressions
-from ...joints import Joint
 from ...start.impostors import ALIGNED_COSINE, IMPOSTOR_IN_RUN
 from .assembly_targets import LENGTH, SIGNAL
 from .assembly_tolerances import ROWS_DEPENDENT_BELOW
@@ -50,7 +49,7 @@ class SharedKernels:
             ca.vertcat(*[f.joint_motion(joint, still)[0] for joint in joints], ca.SX(0, 1))
         )
         holding = list({id(f.rows[k].constraint): f.rows[k].constraint for k in self.rows}.values())
-        closing = [c for c in holding if isinstance(c, Joint)]
+        closing = [c for c in holding if c.has_coordinates]
         graphs = {
             "departures": eliminate_common_subexpressions(reachability_errors(f, closing)),
             "alignments": eliminate_common_subexpressions(smallest_cosines(f, holding)),

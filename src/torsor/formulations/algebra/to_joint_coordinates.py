@@ -3,7 +3,7 @@
 import casadi as ca
 
 from ...elements.quantity import time
-from ...lie import SE3, SO3, Rn, Turning, se3
+from ...lie import SO3, Rn, Turning, se3
 
 
 def joint_state_function(f):
@@ -24,7 +24,7 @@ def link_state(substitution, link):
         return ca.SX(0, 1), ca.SX(0, 1)
     if isinstance(link.group, Rn) and link.declared:
         return substitution.coordinates(joint), substitution.rates(joint)
-    if isinstance(link.group, SE3):
+    if link.group.free:
         H, V = map(substitution.of, link.motion_on_parent())
         return link.group.from_matrix(H), V
     H = substitution.of(joint.relative_pose())

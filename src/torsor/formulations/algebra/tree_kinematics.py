@@ -55,7 +55,7 @@ class Link:
         self.v = ca.SX.sym(f"{name}.v", self.group.dimension)
         # frames: `inner` on the body, `outer` on its parent; both from the respective centre of mass
         self.outer, self.inner = self.joint.placed[::-1] if branch.reversed else self.joint.placed
-        self.inner = ca.SX.eye(4) if isinstance(self.group, SE3) else self.inner
+        self.inner = ca.SX.eye(4) if self.group.free else self.inner
         if fixed is None:
             fixed = self.outer if parent is None else se3.inverse(parent.inner) @ self.outer
         self.fixed = fixed
@@ -69,7 +69,7 @@ class Link:
     def _joint_motion(self):
         """H(x) and S(x) of the link's frame in its parent's, for a joint of either direction. Sets `declared`."""
         joint, group, x = self.joint, self.group, self.x
-        if isinstance(group, SE3):
+        if group.free:
             self.declared = True
             return group.matrix(x), ca.SX.eye(6)
         if self.first_kind:

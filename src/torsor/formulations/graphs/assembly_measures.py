@@ -10,7 +10,6 @@ and a constraint that sets the sine of an angle to zero requires the cosine 1, n
 import casadi as ca
 
 from ...elements.quantity import time
-from ...joints import Joint
 from ...joints.alignment import strict_equations
 from ...lie import se3
 
@@ -51,7 +50,7 @@ def smallest_cosines(formulation, constraints=None):
     values = []
     for constraint in formulation.model.constraints if constraints is None else constraints:
         with strict_equations() as cosines:
-            holonomic = not isinstance(constraint, Joint) and constraint.equations().position is not None
+            holonomic = not constraint.has_coordinates and constraint.equations().position is not None
         smallest = formulation.substitution.of(ca.mmin(ca.vertcat(*cosines))) if holonomic and cosines else ca.SX(1)
         values.append(formulation.to_state_symbols(smallest))
     state = [time, formulation.q, formulation.p]

@@ -4,7 +4,6 @@ import casadi as ca
 
 from ...elements.quantity import time
 from ...joints import Joint
-from ...joints.base import Connection
 from ...lie import se3
 from ..algebra.lie_derivative import rate, stack_linear_angular, velocities
 from ..algebra.tree_kinematics import screws
@@ -49,7 +48,7 @@ class Outputs:
         self.inputs = SignalInputs(formulation)
         self.values = self.inputs.values
         self.joints = [j for j in self.model.joints if j.dof]
-        self.connections = [c for c in self.model.constraints if isinstance(c, Connection)]
+        self.connections = [c for c in self.model.constraints if c.connects_bodies]
         self.parts = dict(self._bodies())
         self.parts.update(self._motion())
         lam = [self.values.multiplier(row.constraint)[row.index] for row in formulation.all_rows.rows]
@@ -104,7 +103,7 @@ def layout(model, rows, signals):
     """
     bodies = len(model.bodies)
     dof = sum(j.dof for j in model.joints)
-    connections = sum(isinstance(c, Connection) for c in model.constraints)
+    connections = sum(c.connects_bodies for c in model.constraints)
     body_sizes = {
         "position": 3,
         "rotation": 9,

@@ -18,7 +18,6 @@ are in `contact_load_sharing.py`.
 
 import casadi as ca
 
-from ...joints.base import Connection
 from ..algebra.factorisation import PIVOT_RATIO_SINGULAR, ldl_solver, sparse_ldl
 
 
@@ -53,7 +52,7 @@ def _loads(f, values):
     for c in f.model.constraints:
         if c.intermittent or id(c) in f.released:
             continue
-        if isinstance(c, Connection):
+        if c.connects_bodies:
             F, T = values.reaction(c)
             yield ca.vertcat(F, T / unit)
         else:

@@ -4,7 +4,6 @@ import casadi as ca
 import numpy as np
 
 from ...elements.quantity import time
-from ...joints import Joint
 from ..algebra.lie_derivative import rate, split_linear_angular, stack_linear_angular, velocities
 from .join_classes import SIX
 from .recursion_classes import function
@@ -62,7 +61,7 @@ class LoopOutputs:
         system = self.system
         joints = [j for j in system.shown.joints if j.dof]
         first_coordinate = dict(zip(map(id, joints), block_offsets([j.dof for j in joints])))
-        chosen = [k for k, c in enumerate(system.loops) if isinstance(c, Joint) and c.dof]
+        chosen = [k for k, c in enumerate(system.loops) if c.has_coordinates and c.dof]
         if not chosen:
             return
         classes, kinds = system.rows

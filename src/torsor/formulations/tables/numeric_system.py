@@ -9,7 +9,6 @@ import numpy as np
 
 from ...forces.force_data import parts_of, rows_of
 from ...joints import Joint
-from ...joints.base import Connection
 from ...lie import Rn, pose_stacks
 from ...model.body import Placed
 from ...model.include import owners_in
@@ -79,13 +78,13 @@ class NumericSystem:
         model_ids = {id(joint) for joint in model.joints}
         tree_joints = [j for j in self.tree.joints if id(j) in model_ids and _has_rows(j)]
         others = [c for c in model.constraints if id(c) not in tree_ids]
-        self.loops = [c for c in others if not isinstance(c, Connection) or _has_rows(c)]
+        self.loops = [c for c in others if not c.connects_bodies or _has_rows(c)]
         self.constraints = tree_joints + self.loops
         self.first_loop = len(tree_joints)
         self._trace_constraints()
 
     def _trace_constraints(self):
-        self.traces: list[Any] = [c.trace() if isinstance(c, Connection) else None for c in self.constraints]
+        self.traces: list[Any] = [c.trace() if c.connects_bodies else None for c in self.constraints]
 
     @cached_property
     def link_of_joint(self):

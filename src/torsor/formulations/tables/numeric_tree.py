@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from ...elements import quantity
-from ...lie import SE3, Rn, pose_stacks, se3
+from ...lie import Rn, pose_stacks, se3
 from ...model.topology import spanning_tree
 from ..algebra.rotor_inertia import armature_of
 from ..algebra.tree_kinematics import motion_group, traced_geometry
@@ -67,7 +67,7 @@ class NumericTree:
             return None
         both = np.array(poses)
         outer, inner = (both[np.arange(self.n), np.where(self.reversed, 1 - k, k)] for k in (0, 1))
-        free = np.array([isinstance(group, SE3) for group in self.groups])[self.traces]
+        free = np.array([group.free for group in self.groups])[self.traces]
         inner[free] = np.eye(4)
         return outer, inner
 
@@ -165,7 +165,7 @@ def linear_by_kind(tree):
     """For each kind of joint a list: 1 for every linear velocity, 0 for every angular one."""
     linear = []
     for joint, group in zip(tree.examples, tree.groups):
-        if isinstance(group, SE3):
+        if group.free:
             S = ca.SX.eye(6)
         else:
             S = joint.motion(ca.SX.zeros(group.dimension))

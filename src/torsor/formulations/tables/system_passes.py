@@ -6,7 +6,6 @@ import casadi as ca
 import numpy as np
 
 from ...elements.quantity import time
-from ...joints import Joint
 from ...model.body import Placed
 from ...model.include import owners_in
 from ..algebra.lie_derivative import velocities
@@ -48,7 +47,7 @@ class Passes:
         self.row_offsets = block_offsets(self.sizes[system.first_loop :])
         self.F = 1
         angular = [
-            (k, [i for i in range(c.dof) if c.angular[i]]) for k, c in enumerate(system.loops) if isinstance(c, Joint)
+            (k, [i for i in range(c.dof) if c.angular[i]]) for k, c in enumerate(system.loops) if c.has_coordinates
         ]
         self.input_layout = system.model.input_layout
         first = self.input_layout.count + block_offsets([len(own) for _, own in angular])

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ...joints import Joint
 from ...kernels.derivation_lock import DERIVING
 from ...model.topology import spanning_tree
 from ...start.impostors import ALIGNED_COSINE, IMPOSTOR_IN_RUN
@@ -28,7 +27,7 @@ class BatchVerdict:
         model, switched = self.model, {id(element) for element in self.model.switched_elements}
         cut = {id(joint) for joint in spanning_tree(model).cut} - switched
         self.joints = np.array([id(joint) in cut for joint in model.joints], bool)
-        closes = cut or not all(isinstance(c, Joint) for c in model.constraints)
+        closes = cut or not all(c.has_coordinates for c in model.constraints)
         self.others = np.array(
             [closes and id(c) not in switched and is_permanent(model, c) for c in model.constraints], bool
         )
