@@ -77,6 +77,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .forces.dc_motor import DCMotor
     from .forces.drag import Drag
     from .forces.friction import Breakable, Clutch, Friction
+    from .forces.hydraulic_cylinder import HydraulicCylinder
     from .forces.loads_and_springs import EnergyForce, JointForce, PointForce, SpringDamper, Torque, TorsionSpring
     from .forces.magnets import Magnets
     from .forces.one_sided import OneSided
@@ -134,7 +135,7 @@ __all__ = [
     "shapes", "simulate", "strike", "study", "switch", "table", "testing", "time", "to_pandas", "view",
     "Attraction", "Bushing", "Coupling", "Differential", "Gear", "HarmonicDrive", "Planetary",
     "Rack", "ScrewDrive",
-    "Buoyancy", "CentralGravity", "Drag", "Magnets", "Tendon", "Wing", "DCMotor", "PositionServo", "TorqueMotor", "VelocityServo",
+    "Buoyancy", "CentralGravity", "Drag", "HydraulicCylinder", "Magnets", "Tendon", "Wing", "DCMotor", "PositionServo", "TorqueMotor", "VelocityServo",
 ]  # fmt: skip
 
 _LAZY = {  # what needs heavy dependencies is imported when it is first used
