@@ -135,7 +135,8 @@ __all__ = [
     "shapes", "simulate", "strike", "study", "switch", "table", "testing", "time", "to_pandas", "view",
     "Attraction", "Bushing", "Coupling", "Differential", "Gear", "HarmonicDrive", "Planetary",
     "Rack", "ScrewDrive",
-    "Buoyancy", "CentralGravity", "Drag", "HydraulicCylinder", "Magnets", "Tendon", "Wing", "DCMotor", "PositionServo", "TorqueMotor", "VelocityServo",
+    "Buoyancy", "CentralGravity", "Drag", "HydraulicCylinder", "Magnets", "Tendon", "Wing",
+    "DCMotor", "PositionServo", "TorqueMotor", "VelocityServo",
 ]  # fmt: skip
 
 _LAZY = {  # what needs heavy dependencies is imported when it is first used

@@ -6,8 +6,10 @@ from typing import Any, Self
 import casadi as ca
 
 from ..elements import quantity
+from ..elements.argument_help import WORKED_OUT
 from ..elements.element import REQUIRED, Posed, fill_in
 from ..elements.quantity import Number, Vector
+from ..errors import ModelError
 from ..registry import register
 from .base import Force, local_point
 from .motor import check_numbers
@@ -60,11 +62,19 @@ class Drag(Force):
             quantity.scalar(getattr(self, what), what, self.owner)
             for what in ("area", "coefficient", "density", "linear")
         )
-        velocity = point_velocity(self.body, self.arm)
+        velocity = point_velocity(self.body, quantity.vector(self.arm, "arm", self.owner))
         u = velocity - self.world.rotation @ quantity.vector(self.wind, "wind", self.owner)
         return [(velocity, -(density * coefficient * area / 2 * ca.sqrt(ca.sumsqr(u)) + linear) * u)]  # (1)
 
 
+def given_arms(element: Any, count: int) -> list[ca.SX]:
+    """The derived `arms` of an element, one for each of its bodies, as expressions."""
+    arms = element.arms
+    if not isinstance(arms, (tuple, list)) or len(arms) != count:
+        raise ModelError(f"{element.owner}: arms is {WORKED_OUT}")
+    return [quantity.vector(arm, "arms", element.owner) for arm in arms]
+
+
 def point_velocity(body: Any, arm: Any) -> ca.SX:
     """Velocity of the point of a body that is at an arm, in body axes, from its centre of mass."""
-    return body.velocity + body.rotation @ ca.cross(body.angular_velocity, ca.SX(arm))
+    return body.velocity + body.rotation @ ca.cross(body.angular_velocity, arm)

@@ -14,7 +14,7 @@ from ..errors import ModelError
 from ..events import State
 from ..registry import register
 from .base import Force, local_point
-from .drag import point_velocity
+from .drag import given_arms, point_velocity
 from .motor import check_numbers
 
 CHAMBERS = ("pressure_a", "pressure_b")
@@ -150,7 +150,7 @@ class HydraulicCylinder(Force):
 
     def span(self) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Distance l of the points, the direction from the first to the second, and their relative velocity."""
-        ends = [(b, ca.SX(arm)) for b, arm in zip((self.first, self.second), self.arms)]
+        ends = list(zip((self.first, self.second), given_arms(self, 2)))
         p1, p2 = (b.position + b.rotation @ arm for b, arm in ends)
         v1, v2 = (point_velocity(b, arm) for b, arm in ends)
         length = ca.sqrt(ca.sumsqr(p2 - p1))

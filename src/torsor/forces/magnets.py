@@ -13,6 +13,7 @@ from ..elements.quantity import Number, Vector
 from ..errors import ModelError
 from ..registry import register
 from .base import Force, local_point
+from .drag import given_arms
 
 VACUUM = 4e-7 * pi  # magnetic constant [N/A²]
 
@@ -58,7 +59,8 @@ class Magnets(Force):
         return [quantity.vector(m, "moments", self.owner) for m in given]
 
     def potential(self) -> ca.SX | None:
-        ends = [(b, b.rotation @ m, ca.SX(r)) for b, m, r in zip((self.first, self.second), self._moments(), self.arms)]
+        bodies = (self.first, self.second)
+        ends = [(b, b.rotation @ m, r) for b, m, r in zip(bodies, self._moments(), given_arms(self, 2))]
         (p1, m1), (p2, m2) = ((b.position + b.rotation @ arm, m) for b, m, arm in ends)
         x = p2 - p1
         r = ca.sqrt(ca.sumsqr(x))

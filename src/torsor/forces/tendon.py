@@ -12,7 +12,7 @@ from ..elements.quantity import Number
 from ..errors import ModelError
 from ..registry import register
 from .base import Force, local_point
-from .drag import point_velocity
+from .drag import given_arms, point_velocity
 from .motor import check_numbers
 
 
@@ -72,16 +72,18 @@ class Tendon(Force):
                 )
             fill_in(self, arms=tuple(local_point(b, p, self.owner) for b, p in zip(self.bodies, points)))
         if self.length is None:
-            places = [b.start_position + b.start_rotation @ ca.SX(arm) for b, arm in zip(self.bodies, self.arms)]
+            places = [
+                b.start_position + b.start_rotation @ arm
+                for b, arm in zip(self.bodies, given_arms(self, len(self.bodies)))
+            ]
             pieces = [ca.sqrt(ca.sumsqr(q - p)) for p, q in zip(places, places[1:])]
             fill_in(self, length=quantity.numbers_or(sum(pieces, ca.SX(0))))
         return self
 
     def span(self) -> tuple[ca.SX, ca.SX]:
         """Signals: l and l̇."""
-        ends = [
-            (b.position + b.rotation @ ca.SX(arm), point_velocity(b, arm)) for b, arm in zip(self.bodies, self.arms)
-        ]
+        arms = given_arms(self, len(self.bodies))
+        ends = [(b.position + b.rotation @ arm, point_velocity(b, arm)) for b, arm in zip(self.bodies, arms)]
         length, rate = ca.SX(0), ca.SX(0)
         for (p, u), (q, w) in zip(ends, ends[1:]):
             piece = ca.sqrt(ca.sumsqr(q - p))

@@ -75,7 +75,7 @@ class Wing(Force):
         """Velocity of the point, and c and n in the world."""
         axes = [self.body.start_rotation.T @ quantity.unit(getattr(self, x), x, self.owner) for x in ("chord", "span")]
         c, span = (self.body.rotation @ axis for axis in axes)
-        return point_velocity(self.body, self.arm), c, ca.cross(c, span)
+        return point_velocity(self.body, quantity.vector(self.arm, "arm", self.owner)), c, ca.cross(c, span)
 
     def parts(self) -> tuple[ca.SX, ca.SX]:
         """u·c and u·n."""
