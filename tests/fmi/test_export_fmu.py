@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import zipfile
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -38,12 +39,32 @@ def bar():
     return ts.cases.load("four-bar")
 
 
+def cart():
+    """Tables over time and over signals, and a jump at a time that a parameter gives."""
+    model = ts.Model("cart")
+    body = model.body("cart", mass=2.0, inertia=(1, 1, 1))
+    rail = model.add(ts.Prismatic("rail", model.ground, body, axis="x"))
+    push = ts.table([0, 0.05, 0.12, 0.4], [0, 8, 8, -2])
+    drag = ts.table([-100, 0, 100], [2.0, 0.0, -2.0], outside="extrapolate")
+    late = ca.if_else(ts.time > model.parameter("late", 0.217), model.parameter("size", 3.0), 0.0)
+    model.add(ts.JointForce("motor", rail, push(ts.time) + drag(rail.rate) + late))
+    grid = ts.table(([0, 1, 2], [0, 0.5, 1]), np.arange(9.0).reshape(3, 3) ** 2)
+    model.signal("lookup", grid(rail.coordinate + 0.3, rail.rate))
+    model.signal("x", rail.coordinate)
+    return model
+
+
 @pytest.fixture(scope="module")
 def fmus(tmp_path_factory):
     """Files by model and version."""
     folder = tmp_path_factory.mktemp("fmus")
     found = {}
-    for name, make, version in (("crane", crane, "3.0"), ("crane", crane, "2.0"), ("bar", bar, "3.0")):
+    for name, make, version in (
+        ("crane", crane, "3.0"),
+        ("crane", crane, "2.0"),
+        ("bar", bar, "3.0"),
+        ("cart", cart, "3.0"),
+    ):
         found[name, version] = folder / f"{name}{version[0]}.fmu"
         ts.export_fmu(make(), found[name, version], version=version, step=STEP)
     return found
@@ -86,6 +107,26 @@ def test_loops_stay_closed_in_both_kinds(fmus):
         for label in run.joint_coordinate.values:
             values = found[f"{label}.coordinate"]
             assert np.abs(values - run.coordinate.sel(joint_coordinate=label).values).max() < error, (kind, label)
+
+
+def test_tables_and_breakpoints_are_those_of_torsor(fmus):
+    run = ts.simulate(cart(), END, outputs=POINTS, step=STEP, method="rkmk4")
+    found = simulate(fmus["cart", "3.0"], "CoSimulation")
+    exchanged = simulate(fmus["cart", "3.0"], "ModelExchange", relative_tolerance=1e-10)
+    assert {0.05, 0.12, 0.217} <= {round(float(t), 12) for t in exchanged["time"]}  # events in time
+    for name in ("x", "lookup"):
+        assert np.abs(found[name] - run[name].values).max() <= 1e-12
+        assert abs(exchanged[name][-1] - run[name].values[-1]) <= 1e-6
+    names = [v.name for v in fmpy.read_model_description(str(fmus["cart", "3.0"])).modelVariables]
+    assert "size" in names and "late" not in names  # the times are constants of the FMU
+
+
+def test_the_code_compiles_without_a_warning(fmus, tmp_path):
+    for name in ("crane", "bar", "cart"):
+        with zipfile.ZipFile(fmus[name, "3.0"]) as archive:
+            archive.extractall(tmp_path / name)
+        strict = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
+        subprocess.run(["gcc", *strict, tmp_path / name / "sources" / "fmi3.c"], check=True)
 
 
 class Instance:

@@ -33,10 +33,10 @@ def export(
     found = load(source, assignments(set))
     found.print_notes()
     options = (step, method, formulation or "auto", found.parameters or None)
+    platforms = "all" if platform == ["all"] else platform
     with explain_user_errors(found.file):
         if target.endswith(".fmu"):
-            platforms = "all" if platform == ["all"] else platform
-            export_fmu(found.model, target, fmi, None, None, *options, platforms)
+            export_fmu(found.model, target, fmi, None, None, *options, platforms=platforms)
         elif target.endswith(".c"):
             export_c(found.model, target, *options)
         else:

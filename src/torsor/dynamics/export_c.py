@@ -13,6 +13,7 @@ import numpy as np
 
 from ..elements import quantity
 from ..errors import ModelError, OptionError
+from ..kernels.c_tables import CTables
 from ..kernels.emit_c import c_function, number
 from ..methods.integrators.tableaus import Tableau
 from ..model.model import Model
@@ -47,7 +48,9 @@ def c_text(model: Model, name: str, step: float, method: str, formulation: str, 
     functions = {k: made[k] for k in KERNELS}
     signals = _signal_rows(system)
     functions["outputs"] = _only(functions["outputs"], signals)
-    code = [c_function(function, f"{name}_{kernel}_") for kernel, function in functions.items()]
+    tables = CTables(f"{name}_", "export_c")
+    code = [c_function(function, f"{name}_{kernel}_", tables) for kernel, function in functions.items()]
+    code = [tables.text(number), *code]
     layout = system.state
     x = layout.join_blocks(system.q, system.v, system.p) if not f.conjugate else None
     if x is None:

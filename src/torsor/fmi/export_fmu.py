@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..checks.table_breakpoints import breakpoints_of
 from ..elements import quantity
 from ..errors import ModelError, OptionError
 from ..events.controller import Controller
@@ -58,6 +57,7 @@ def export_fmu(
     method: str = "rkmk4",
     formulation: str = "auto",
     parameters: Any = None,
+    until: float = 10.0,
     platforms: Any = None,
     derivatives: bool = True,
     sources_only: bool = False,
@@ -72,6 +72,7 @@ def export_fmu(
     method       an explicit method, for co-simulation
     formulation  "relative", "absolute", "woronetz" …; "auto" chooses
     parameters   values of parameters; parameters remain tunable in the FMU
+    until        end of the default experiment [s]; times at which forces have kinks or jumps are known up to there
     platforms    "linux", "linux-arm", "windows", "macos", "macos-arm", several in a list, or "all"; without it this machine
     derivatives  True: directional derivatives are provided
     sources_only True: no binary; the tool that imports the FMU compiles its sources
@@ -85,9 +86,12 @@ def export_fmu(
     length = quantity.number(step)
     if length is None or not 0 < length < float("inf"):
         raise OptionError(f"export_fmu: step must be a positive number of seconds, got {quantity.show(step)}")
+    end = quantity.number(until)
+    if end is None or not 0 < end < float("inf"):
+        raise OptionError(f"export_fmu: until must be a positive number of seconds, got {quantity.show(until)}")
     refuse_unsupported(model)
     targets = [] if sources_only else chosen_platforms(platforms, version)
-    files = fmu_files(model, file, version, inputs, outputs, length, method, formulation, parameters, derivatives)
+    files = fmu_files(model, file, version, inputs, outputs, length, method, formulation, parameters, end, derivatives)
     identifier = _identifier(file)
     with tempfile.TemporaryDirectory() as folder:
         sources = Path(folder, "sources")
@@ -103,13 +107,13 @@ def export_fmu(
 
 
 def fmu_files(
-    model, file, version, inputs, outputs, step, method, formulation, parameters, derivatives
+    model, file, version, inputs, outputs, step, method, formulation, parameters, until, derivatives
 ) -> dict[str, bytes]:
     """The files of an FMU but for its binaries, by name."""
     tableau = _tableau(method)
     signals = _expressions(outputs)
     model.seal()
-    equations = derive_equations(model, formulation, parameters, signals)
+    equations = derive_equations(model, formulation, parameters, signals, until)
     variables = _variables(model, equations, inputs, list(outputs) if isinstance(outputs, Mapping) else outputs)
     rows = [v.place for v in variables.outputs]
     chosen = select_outputs(equations.kernels, rows)
@@ -126,7 +130,7 @@ def fmu_files(
     token = _token(version, identifier, header, kernels, [v.name for v in variables.all])
     header = equations_header(equations, variables, tableau, step, token, bool(derivatives))
     text = f"Formulation: {equations.formulation}, method: {method}"
-    about = Header(model.name, identifier, token, text, "torsor", step, 10.0, bool(derivatives))
+    about = Header(model.name, identifier, token, text, "torsor", step, until, bool(derivatives))
     files = {"modelDescription.xml": model_description(version, about, variables)}
     files |= {f"sources/{name}": (C_CODE / name).read_bytes() for name in (*COMMON_FILES, *LAYER[version])}
     files |= {"sources/equations.h": header.encode(), "sources/kernels.h": kernels.encode()}
@@ -137,7 +141,7 @@ def fmu_files(
 
 def _variables(model, equations, inputs, outputs):
     system = equations.system
-    parameters = parameter_variables(model, system.p, inputs)
+    parameters = parameter_variables(model, system.p, inputs, equations.fixed)
     states, derivatives = state_variables(system, equations.added, equations.x)
     variables = Variables(parameters, states, derivatives, output_variables(system, outputs))
     variables.check_names(model.owner)
@@ -157,11 +161,6 @@ def refuse_unsupported(model: Any) -> None:
     if changes_structure(model):
         named = [e.owner for e in model.events[:1]] or [e.owner for e in model.switched_elements[:1]]
         raise ModelError(f"export_fmu: {model.owner} has events ({named[0]}), which FMUs do not support yet")
-    if breakpoints_of(model).any:
-        raise ModelError(
-            f"export_fmu: forces of {model.owner} have kinks or jumps at certain times, which FMUs do not support yet: make what "
-            "changes there an input"
-        )
 
 
 def _expressions(outputs):

@@ -13,6 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from ..checks.table_breakpoints import breakpoints_of
 from ..errors import OptionError
 from ..prepare.auto_formulation import choose_and_prepare
 from ..prepare.state_space import kernels_of
@@ -33,6 +34,9 @@ class ModelEquations:
     x: np.ndarray  # state at the start
     added: list  # place in x of each continuous state whose group is addition; -1 for the others
     return_rate: float  # κ
+    until: float  # end of the default experiment [s]
+    breakpoints: Any  # times at which steps end, and times at which the next ones begin
+    fixed: frozenset  # names of parameters on which these times depend
 
     @property
     def continuous(self):
@@ -41,8 +45,11 @@ class ModelEquations:
         return [k for k in range(self.system.state.algebra) if k != work]
 
 
-def derive_equations(model: Any, formulation: str, parameters: Any, signals: dict) -> ModelEquations:
-    """The kernels of a model, with a consistent start."""
+def derive_equations(model: Any, formulation: str, parameters: Any, signals: dict, until: float) -> ModelEquations:
+    """The kernels of a model, with a consistent start.
+
+    until   end of the default experiment [s]: breakpoints over time are known up to there
+    """
     (key, _), system, _ = choose_and_prepare(model, formulation, "exp", parameters=parameters, signals=signals)
     if system.through_tables:
         raise OptionError(
@@ -58,7 +65,21 @@ def derive_equations(model: Any, formulation: str, parameters: Any, signals: dic
     rates = np.abs(np.array(system.v) / np.where(np.array(system.linear, bool), system.length, 1.0))
     rate = max(system.scales["rate"], rates.max(initial=0.0), 1.0)
     x = layout.join_blocks(system.q, system.v, system.p)
-    return ModelEquations(key, system, kernels, x, _added_places(kernels, layout), RETURN_RATE * rate)
+    added = _added_places(kernels, layout)
+    times, fixed = _breakpoints(model, system, until)
+    return ModelEquations(key, system, kernels, x, added, RETURN_RATE * rate, until, times, fixed)
+
+
+def _breakpoints(model, system, until):
+    """Breakpoints over time, and the names of the parameters on which they depend."""
+    bends = breakpoints_of(model)
+    if not bends.any:
+        return (np.zeros(0), np.zeros(0)), frozenset()
+    ends, begins = bends(np.array(system.p, float), until, system.t)
+    later = begins > system.t
+    columns = {symbol.element_hash(): k for k, symbol in enumerate(model.inputs)}
+    fixed = [n for n, q in model.parameters.items() if bends.depends_on([columns[q.symbol.element_hash()]])]
+    return (ends[later], begins[later]), frozenset(fixed)
 
 
 def _added_places(kernels, layout):

@@ -9,6 +9,8 @@ from typing import Any
 import casadi as ca
 
 from ..errors import OptionError
+from ..lookup.lookup_calls import calls, without_derivative_calls
+from .c_tables import CTables
 from .emit import INTRINSIC, LIBM, walk
 
 SIGNS = {"ADD": "+", "SUB": "-", "MUL": "*", "DIV": "/"}
@@ -36,31 +38,42 @@ def number(value: float) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
-def c_function(function: ca.Function, name: str, caller: str = "export_c") -> str:
+def c_function(function: ca.Function, name: str, tables: CTables) -> str:
     """A CasADi function of dense vectors as a C function: one pointer for each argument and each result.
 
-    caller   the function that messages name
+    tables   collects the tables that it looks up
     """
+    function = without_derivative_calls(function) if calls(function) else function
     names = {getattr(ca, x): x.removeprefix("OP_") for x in dir(ca) if x.startswith("OP_")}
     lines: list[str] = []
     cells: set[int] = set()
+    constants: dict[int, float] = {}  # numbers of tables, by the cell that holds them
     for k, (op, operand, result) in enumerate(walk(function)):
         kind = names.get(op, "")
         if kind == "OUTPUT":
             lines.append(f"  r{result[0]}[{result[1]}] = w{operand[0]};")
+            continue
+        if kind == "CALL":
+            row = tables.lookup(constants[operand[0]], [f"w{x}" for x in operand[1:]])
+            lines += [f"  (void)w{operand[0]};", f"  row = {row};"]
+            used = [(j, cell) for j, cell in enumerate(result) if cell >= 0]  # −1: a result that nothing needs
+            lines += [f"  w{cell} = row[{j}];" for j, cell in used]
+            cells.update(cell for _, cell in used)
             continue
         cells.add(result[0])
         target = f"  w{result[0]} = "
         if kind == "INPUT":
             lines.append(f"{target}a{operand[0]}[{operand[1]}];")
         elif kind == "CONST":
+            constants[result[0]] = function.instruction_constant(k)
             lines.append(f"{target}{number(function.instruction_constant(k))};")
         else:
-            lines.append(f"{target}{_operation(kind, [f'w{x}' for x in operand], caller)};")
+            lines.append(f"{target}{_operation(kind, [f'w{x}' for x in operand], tables.caller)};")
     arguments = [f"const double *a{i}" for i in range(function.n_in())]
     arguments += [f"double *r{i}" for i in range(function.n_out())]
     unused = [f"  (void)a{i};" for i in range(function.n_in())] + [f"  (void)r{i};" for i in range(function.n_out())]
-    declared = [f"  double {', '.join(f'w{c}' for c in group)};" for group in _groups(sorted(cells))]
+    declared = ["  const double *row;"] if any(line.startswith("  row = ") for line in lines) else []
+    declared += [f"  double {', '.join(f'w{c}' for c in group)};" for group in _groups(sorted(cells))]
     body = "\n".join([*declared, *unused, *lines])
     return f"static void {name}({', '.join(arguments)})\n{{\n{body}\n}}\n"
 
@@ -81,5 +94,6 @@ def _operation(kind: str, operands: list[str], caller: str) -> Any:
     if kind in LIBM and LIBM[kind][0] not in C_STANDARD:
         name, count = LIBM[kind]
         return f"{name}({', '.join(operands[:count])})"
-    what = "a lookup in a table" if kind == "CALL" else f"the operation {kind.lower()}"
-    raise OptionError(f"{caller}: the equations contain {what}, which C code does not support yet")
+    raise OptionError(
+        f"{caller}: the equations contain the operation {kind.lower()}, which C code does not support yet"
+    )

@@ -220,9 +220,14 @@ EXPORT int fmi2EnterEventMode(void *instance)
 EXPORT int fmi2NewDiscreteStates(void *instance, Fmi2EventInfo *info)
 {
   INSTANCE;
+  int status;
+  double next = HUGE_VAL;
   IN(EVENTS, "fmi2NewDiscreteStates")
   memset(info, 0, sizeof *info);
-  return fmu_update_discrete(c, &info->values_changed, "fmi2NewDiscreteStates");
+  status = fmu_update_discrete(c, &info->values_changed, &next, "fmi2NewDiscreteStates");
+  info->next_event_defined = next < HUGE_VAL;
+  info->next_event_time = info->next_event_defined ? next : 0.0;
+  return status;
 }
 
 EXPORT int fmi2EnterContinuousTimeMode(void *instance)

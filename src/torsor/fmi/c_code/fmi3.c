@@ -370,12 +370,14 @@ EXPORT int fmi3UpdateDiscreteStates(void *instance, bool *again, bool *terminate
                                     double *next)
 {
   INSTANCE;
-  int changed, status;
+  int changed = 0, status;
+  double time = HUGE_VAL;
   IN(EVENTS, "fmi3UpdateDiscreteStates")
-  status = fmu_update_discrete(c, &changed, "fmi3UpdateDiscreteStates");
-  *again = *terminate = *nominals = *defined = false;
+  status = fmu_update_discrete(c, &changed, &time, "fmi3UpdateDiscreteStates");
+  *again = *terminate = *nominals = false;
   *values = changed != 0;
-  *next = 0.0;
+  *defined = time < HUGE_VAL;
+  *next = *defined ? time : 0.0;
   return status;
 }
 

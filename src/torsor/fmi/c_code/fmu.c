@@ -183,6 +183,9 @@ int fmu_set_time(Fmu *c, double t, const char *where)
   if (!(t - t == 0.0)) {
     return fmu_report(c, ERROR, where, "the time is not finite");
   }
+  if (t >= c->m.n.passed[0] && t < c->m.n.passed[1]) {
+    t = c->m.n.passed[1]; /* the event at this time has been handled */
+  }
   if (t != c->m.n.t) {
     c->m.n.t = t;
     model_forget(&c->m, NG > 0);
@@ -235,9 +238,10 @@ int fmu_completed_step(Fmu *c, int *events, const char *where)
   return OK;
 }
 
-int fmu_update_discrete(Fmu *c, int *values_changed, const char *where)
+int fmu_update_discrete(Fmu *c, int *values_changed, double *next, const char *where)
 {
   *values_changed = 0;
+  *next = model_pass_breakpoint(&c->m);
   if (model_count_turns(&c->m) != OK) {
     return fmu_report(c, ERROR, where, "the constraints cannot be satisfied at this state");
   }

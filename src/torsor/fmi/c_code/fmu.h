@@ -55,7 +55,7 @@ int fmu_set_states(Fmu *c, const double *u, size_t n, const char *where);
 int fmu_get_states(Fmu *c, double *u, size_t n, const char *where);
 int fmu_get_derivatives(Fmu *c, double *k, size_t n, const char *where);
 int fmu_completed_step(Fmu *c, int *events, const char *where);
-int fmu_update_discrete(Fmu *c, int *values_changed, const char *where);
+int fmu_update_discrete(Fmu *c, int *values_changed, double *next, const char *where);
 int fmu_direction(Fmu *c, const unsigned *unknown, size_t nu, const unsigned *known, size_t nk, const double *seed, double *out,
                   const char *where);
 int fmu_adjoint(Fmu *c, const unsigned *unknown, size_t nu, const unsigned *known, size_t nk, const double *seed, double *out,

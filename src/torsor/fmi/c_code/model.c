@@ -51,6 +51,7 @@ void model_take_new_reference(Model *m)
 void model_reset(Model *m)
 {
   m->n.t = START_TIME;
+  m->n.passed[0] = m->n.passed[1] = -HUGE_VAL;
   memcpy(m->n.x, START_X, sizeof m->n.x);
   memcpy(m->n.p, START_P, sizeof m->n.p);
   model_take_new_reference(m);
@@ -138,13 +139,13 @@ int model_locate(Model *m)
   }
   memcpy(m->n.x, raw, sizeof raw);
   m->factored = m->rated = m->evaluated = 0;
-  if (NG > 0) {
-    if (project(m->n.t, m->n.x, m->n.p, m->F) != OK) {
-      return DISCARD;
-    }
-    m->factored = 1;
-    kernel_local(raw, m->n.x, m->delta);
+#if NG > 0
+  if (project(m->n.t, m->n.x, m->n.p, m->F) != OK) {
+    return DISCARD;
   }
+  m->factored = 1;
+  kernel_local(raw, m->n.x, m->delta);
+#endif
   m->n.x_known = 1;
   return OK;
 }
@@ -221,6 +222,28 @@ int model_needs_new_reference(const Model *m)
     }
   }
   return 0;
+}
+
+/* Steps end just before a time at which something bends or jumps, and go on just behind it. Returns the next such time. */
+double model_pass_breakpoint(Model *m)
+{
+  int low = 0, high = NB;
+  while (low < high) {
+    const int middle = (low + high) / 2;
+    if (BEHIND[middle] <= m->n.t) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low < NB && m->n.t >= BREAKS[low]) {
+    m->n.passed[0] = BREAKS[low];
+    m->n.passed[1] = BEHIND[low];
+    m->n.t = BEHIND[low];
+    model_forget(m, 0);
+    low++;
+  }
+  return low < NB ? BREAKS[low] : HUGE_VAL;
 }
 
 /* h Σ wⱼ Kⱼ: the first rows, then three at a time. */
@@ -341,7 +364,8 @@ int model_advance(Model *m, double goal)
 {
   double longest = HUGE_VAL;
   while (m->n.t < goal) {
-    int status = take_step(m, goal, &longest);
+    const double next = model_pass_breakpoint(m);
+    int status = m->n.t < goal ? take_step(m, next < goal ? next : goal, &longest) : OK;
     if (status != OK) {
       return status;
     }

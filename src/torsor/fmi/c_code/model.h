@@ -18,6 +18,7 @@ typedef struct {
   double reference[NX]; /* x = reference · exp(u) */
   double u[NS + 1];     /* continuous states */
   double p[NP];         /* parameters, inputs, memories, counted turns */
+  double passed[2];     /* the last breakpoint in time: from where to where it was passed */
   int x_known;          /* whether x belongs to u; else it follows from u */
 } Numbers;
 
@@ -37,6 +38,7 @@ int model_rates(Model *m);
 int model_derivatives(Model *m, double *derivatives);
 int model_outputs(Model *m);
 int model_advance(Model *m, double goal);
+double model_pass_breakpoint(Model *m);
 int model_needs_new_reference(const Model *m);
 void model_take_new_reference(Model *m);
 int model_count_turns(Model *m);
