@@ -78,7 +78,7 @@ CELLS: dict[str, dict[str, Cell]] = {
     "events": _changes("fast"),
     "contacts": _switched("foot"),
     "friction": _switched("rub"),
-    "drives": {"large": Cell("straight", "drive"), **_apart(Cell(NOT_YET, "drive")), **PROJECTED},
+    "drives": {**_apart(Cell(NOT_YET, "drive")), **PROJECTED},
     "inputs": {},
     "controllers in Python": _changes("pilot"),
     "compiled controllers": _changes("pilot"),
@@ -101,7 +101,7 @@ CELLS: dict[str, dict[str, Cell]] = {
         **_apart(Cell(REFUSED, "absolute", "particles need absolute coordinates, which have no tables")),
         **PROJECTED,
     },
-    "velocity-level constraints": {"large": Cell("straight", "blade"), **_apart(Cell(NOT_YET, "blade")), **PROJECTED},
+    "velocity-level constraints": {**_apart(Cell(NOT_YET, "blade")), **PROJECTED},
 }
 
 

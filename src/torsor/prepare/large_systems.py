@@ -78,7 +78,7 @@ def prepare_system(plain, formulation, options, t, signals, ranks=SINGLE_RANK, v
     sizes = scales(model, *plain.whole.tree.size_measures())
     state = Layout(len(given[0]), len(given[1]), 0)
     hierarchical = tables_of(formulation) != TREES
-    redundancy = _redundancy(plain, sizes, options.map, ranks) if hierarchical else None
+    redundancy = _redundancy(plain, sizes, options.map, ranks, t, values) if hierarchical else None
     passes = (SystemKernels if hierarchical else Passes)(plain, state, sizes.unit)
     state = passes.layout = _layout_with_inputs(passes, state)
     parts = layout(plain.shown, passes.loop_rows, signals)
@@ -95,16 +95,17 @@ def prepare_system(plain, formulation, options, t, signals, ranks=SINGLE_RANK, v
     )
     x = state.join_blocks(given[0], given[1], p)
     velocities = start.given_body_velocities(tree)
-    if not requested and ranks.any(start.jointed_bodies_have_velocities(tree, velocities)):
+    adopts = not requested and ranks.any(start.jointed_bodies_have_velocities(tree, velocities))
+    if adopts:
         adopted = kernels.build({"adopted": passes.velocities_of_joints()})["adopted"]
         x = start.adopt_body_velocities(adopted, built["outputs"], passes, x, p, velocities)
         if not ranks.all(x is not None):
             return None
     if hierarchical:
-        x = start.assemble_large_start(system, built, t, x, p)
-        if x is None:
-            return None
         add_redundancy(system, plain, redundancy)
+        x = start.assemble_large_start(system, built, t, x, p, plain, not (ranks.count > 1 or requested or adopts))
+        if not ranks.all(x is not None):
+            return None
         if passes.turns:
             p[inputs.turns] = built["turns"](np.array([t]), x, p)[0]
     q, v = state.split_blocks(x)
@@ -112,7 +113,7 @@ def prepare_system(plain, formulation, options, t, signals, ranks=SINGLE_RANK, v
     return system, built
 
 
-def _redundancy(plain, sizes, map, ranks):
+def _redundancy(plain, sizes, map, ranks, t, values):
     """Redundant rows of the whole system, at its start and in general. Rank 0 computes them for all ranks.
 
     They are also set on `plain`, for the kernels of this share.
@@ -128,9 +129,11 @@ def _redundancy(plain, sizes, map, ranks):
         q, v = start.given_link_state(whole.tree)
         passes = Passes(whole, Layout(len(q), len(v), 0), sizes.unit)
         passes.layout = _layout_with_inputs(passes, passes.layout)
-        numbers = loops.Loops(whole, passes, sizes)
+        p = np.zeros(passes.layout.p)
+        p[: len(whole.model.inputs)] = whole.model.input_values(values if whole.model.parameters else {})
+        numbers = loops.Loops(whole, passes, sizes, t, p)
         numbers.built = kernels.build(numbers.schedules(map))
-        redundancy = loops.diagnose_loops(numbers, passes.layout.join_blocks(q, v, np.zeros(passes.layout.p)))
+        redundancy = loops.diagnose_loops(numbers, passes.layout.join_blocks(q, v, p))
     redundancy = ranks.gather(redundancy)[0]
     here = plain.rows_of_whole if plain.cut else np.arange(len(plain.constraints))
     plain.redundancy = redundancy

@@ -1,6 +1,6 @@
 """Which models can run through tables of class kernels (`large_systems.py`), and why others cannot.
 
-A model may contain bodies, joints, constraints between two bodies at position level, forces between bodies or along joints,
+A model may contain bodies, joints, constraints on at most two bodies, forces between bodies or along joints,
 gravity, own states whose rates depend on motions, events that switch no constraint, controllers, inputs, and signals of all these.
 Parameters have fixed values, or are inputs of forces, states and events. A reason names the first element or option that tables do
 not support.
@@ -17,6 +17,7 @@ from ..formulations.tables.expression_passes import depends_on_motion_only
 from ..formulations.tables.numeric_system import NumericSystem
 from ..formulations.tables.numeric_tree import has_declared_velocities
 from ..formulations.tables.signal_outputs import depend_on_outputs_only
+from ..formulations.tables.stated_rows import StatedRows
 from ..joints import Constraint, Joint
 from ..joints.alignment import strict_equations
 from ..lie import SE3, SO3
@@ -96,9 +97,6 @@ def _reason_in_model(model, signals):
             return f"{_owner(ground)} moves"
     if not model.gravity.is_constant():
         return "gravity is not constant"
-    for constraint in model.constraints:
-        if not constraint.connects_bodies:
-            return f"{_owner(constraint)} is not a constraint between two bodies at position level"
     for body in model.bodies:
         if body.particle:
             return f"{_owner(body)} is a particle"
@@ -141,8 +139,11 @@ def _reason_in_elements(model, formulation):
     for joint in (j for j in model.joints if armature_of(j) is not None):
         if tables_of(formulation) != TREES or isinstance(motion_group(joint), SE3):
             return f"{_owner(joint)} has an armature, for which there is no class in formulation {formulation!r}"
+    for constraint, trace in zip(system.constraints, system.traces):
+        if trace is None:
+            return f"{_owner(constraint)} contains something else than motions of two bodies, joints between them, inputs and time"
     if system.frames is None:
-        return "a constraint has no traced equations, or frames that are not numbers"
+        return "a constraint has frames that are not numbers"
     if system.parts is None:
         return f"{_owner(system.unsupported_force)} depends on something else than motions of one joint or two bodies, and time"
     for state in model.states:
@@ -154,8 +155,8 @@ def _reason_in_elements(model, formulation):
         if np.any(system.links_of_forces < 0):
             force = system.forces[int(np.argmax(system.links_of_forces < 0))]
             return f"formulation {formulation!r} has class kernels for forces along joints only, and {_owner(force)} is none"
-    for loop in {id(t): c for t, c in zip(system.traces[system.first_loop :], system.loops)}.values():
-        if not _can_close_loop(loop):
+    for trace, loop in {id(t): (t, c) for t, c in zip(system.traces[system.first_loop :], system.loops)}.values():
+        if not _can_close_loop(trace, loop):
             return f"{_owner(loop)} closes a loop by equations for which there is no class of rows"
     return ""
 
@@ -178,9 +179,19 @@ def _joint_is_supported(model, joint, group):
     return isinstance(group, SO3) or (has_declared_velocities(joint) and not joint.quasi)
 
 
-def _can_close_loop(constraint):
-    """True if a constraint is supported as a loop closure: at position level, without angles as quasi-coordinates."""
+def _can_close_loop(trace, constraint):
+    """True if a constraint is supported as a loop closure: without angles as quasi-coordinates."""
+    if isinstance(trace, StatedRows):
+        return True
     counted = constraint.has_coordinates and constraint.quasi and any(constraint.angular)
     with strict_equations() as cosines:
         aligned = constraint.has_coordinates or (constraint.equations() and not cosines)
-    return constraint.trace().holonomic and not counted and aligned
+    return not counted and aligned
+
+
+def reason_against_ranks(system):
+    """The first constraint of a system that ranks do not support, in words; empty if there is none."""
+    for constraint, trace in zip(system.constraints, system.traces):
+        if isinstance(trace, StatedRows) or not trace.holonomic:
+            return f"{_owner(constraint)} is not a constraint between two bodies at position level"
+    return ""

@@ -89,6 +89,9 @@ class Part:
         bare, self.signals = large_systems.fix_parameters(task.model, self.signals, task.values())
         reason = table_support.first_change(task.model)
         reason = reason or table_support.reason_against(bare, self.formulation, self.signals)
+        reason = reason or table_support.reason_against_ranks(
+            table_support.system_of(bare, self.formulation, self.signals)
+        )
         if reason:
             requirements = REQUIREMENTS.format(self.ranks.word, tree_schedule.tables_above())
             raise OptionError(f"{self.owner} cannot be run by {self.ranks.word}s: {requirements}; here, {reason}")

@@ -6,6 +6,7 @@ import numpy as np
 from ..elements import quantity
 from ..elements.lazy_attributes import storage_of
 from ..formulations.graphs.assembly_measures import reachability_error
+from ..formulations.tables.stated_rows import StatedRows
 from ..lie import Rn, pose_stacks, se3
 from .start_tolerances import (
     BODY_VELOCITY_REACHED,
@@ -134,18 +135,58 @@ def adopt_body_velocities(kernel, outputs, passes, x, p, velocities):
     return x if error <= BODY_VELOCITY_REACHED * (1 + np.abs(after).max()) else None
 
 
-def assemble_large_start(system, built, t, x, p):
-    """The given state with all constraints satisfied to rounding; None if the given state is not nearly assembled."""
+def assemble_large_start(system, built, t, x, p, plain, may_change):
+    """The given state with all constraints satisfied to rounding; None if it is not nearly assembled.
+
+    may_change   False: given rates must satisfy the constraints. True: rates that are left open may follow from the constraints, if
+                 these determine them
+    """
     size, t = system.length / system.unit, np.array([t])
-    for name in ("positions", "velocities"):
-        for trial in range(20):
+
+    def project(name, x):
+        """The state on the constraints, and the residual before."""
+        first = None
+        for _ in range(20):
             y, residual = built[name](t, x, p, built["factor"](t, x, p)[0])
-            if trial == 0 and not residual[-1] <= LARGE_START_ASSEMBLED * size:
-                return None
+            first = residual[-1] if first is None else first
             if residual[-1] <= LARGE_START_RESIDUAL * size:
                 break
             x = y
-    return x
+        return x, first
+
+    x, residual = project("positions", x)
+    if not residual <= LARGE_START_ASSEMBLED * size:
+        return None
+    y, residual = project("velocities", x)
+    if residual <= LARGE_START_ASSEMBLED * size:
+        return y
+    open_links = _driven_links(plain)
+    if not (may_change and np.isfinite(residual)):
+        return None
+    sizes, first = plain.tree.sizes("dimension"), system.sizes["q"]
+    driven = first + np.repeat(open_links, sizes).nonzero()[0]
+    x[driven] = y[driven]
+    y, residual = project("velocities", x)
+    unique = system.start_freedom == 0 and not _has_given_rates(plain.tree)
+    return y if unique or residual <= LARGE_START_ASSEMBLED * size else None
+
+
+def _driven_links(plain):
+    """For each link whether a drive determines all rates of its joint, which are not given."""
+    driven = np.zeros(plain.tree.n, bool)
+    for trace in plain.traces[plain.first_loop :]:
+        joint = trace.only_joint if isinstance(trace, StatedRows) else None
+        if joint is not None and joint.dof == 1 and storage_of(joint, "start_rate") is None:
+            link = plain.link_in_rn(joint)
+            if link is not None:
+                driven[link] = True
+    return driven
+
+
+def _has_given_rates(tree):
+    """True if a rate of a joint or a velocity of a body is given."""
+    joints = any(storage_of(joint, "start_rate") is not None for joint in tree.joints)
+    return joints or not np.isnan(given_body_velocities(tree)).all()
 
 
 def first_impostor(plain, limit, length, times, x, R):

@@ -87,12 +87,14 @@ class Loops:
     """The cycles of the loops of a large system, and their rows at any state.
 
     built   the compiled kernels of `schedules`; the caller assigns them
+    t, p    time and values of the inputs
     """
 
     built: Any
 
-    def __init__(self, system, passes, scales):
+    def __init__(self, system, passes, scales, t, p):
         self.system, self.passes, self.scales = system, passes, scales
+        self.t, self.p = t, p
         self.tree, self.first = system.tree, system.first_loop
         self.dofs = self.tree.sizes("dimension")
         self.at_v = block_offsets(self.dofs)
@@ -154,36 +156,39 @@ class Loops:
         every = np.concatenate([motion, grounds])
         return every[np.where(ends >= 0, ends, len(motion) - 1 - ends)]
 
-    def _evaluate_classes(self, motion, expressions, count):
+    def _evaluate_classes(self, x, motion, expressions, count):
         """Evaluate functions of the classes of rows for all loops: a list of arrays (loop, entry)."""
         classes, kinds = self.system.rows
+        further_values = self.passes.further.numbers(self.t, x, self.p)
         ends = self._end_motions(motion)[self.first :]
         own = kinds[self.first :]
         result = [np.zeros((len(own), int(self.sizes.max(initial=0)) * width)) for width in count]
         for kind in np.unique(own):
             c, members = classes[kind], np.flatnonzero(own == kind)
-            f = ca.Function("rows", [*(end.motion for end in c.ends), c.c], [ca.densify(x) for x in expressions(c)])
+            arguments = [*(end.motion for end in c.ends), c.c, c.further]
+            f = ca.Function("rows", arguments, [ca.densify(x) for x in expressions(c)])
             data = self.system.frames[self.first + members][:, c.data]
-            values = f.map(len(members))(ends[members, 0].T, ends[members, 1].T, data.T)
+            further = further_values[self.first + members, : c.further.shape[0]]
+            values = f.map(len(members))(ends[members, 0].T, ends[members, 1].T, data.T, further.T)
             for target, value, x in zip(result, values if len(count) > 1 else [values], expressions(c)):
                 rows = np.array(value).reshape(x.shape[0], len(members), -1).transpose(1, 0, 2)
                 target[members, : x.numel()] = rows.reshape(len(members), -1)
         return result
 
-    def wrenches(self, motion):
+    def wrenches(self, x, motion):
         """W / unit of all loops on both ends, and the units of the rows."""
         most = int(self.sizes.max(initial=0))
 
         def jacobians(c):
             return [ca.SX.zeros(c.size, 6) if J is None else J for J in c.G]
 
-        values = self._evaluate_classes(motion, jacobians, (6, 6))
+        values = self._evaluate_classes(x, motion, jacobians, (6, 6))
         G = np.stack([x.reshape(len(x), most, 6) for x in values], axis=1)
         force, torque = halves(G)
         units = np.sqrt(((force * self.scales.length) ** 2 + torque**2).sum(axis=(1, 3)))
         units = np.where(units > 0, units, 1.0)
-        x, R, _, _ = split_motion(self._end_motions(motion)[self.first :])
-        torque = torque @ R.swapaxes(2, 3) + np.cross((x - self.centre(motion))[:, :, None, :], force)
+        position, R, _, _ = split_motion(self._end_motions(motion)[self.first :])
+        torque = torque @ R.swapaxes(2, 3) + np.cross((position - self.centre(motion))[:, :, None, :], force)
         return np.concatenate([torque, force], axis=3) / units[:, None, :, None], units
 
     @staticmethod
@@ -216,7 +221,7 @@ class Loops:
     def evaluate(self, x):
         """The rows of all loops at a state."""
         motion = self.motion(x)
-        W, units = self.wrenches(motion)
+        W, units = self.wrenches(x, motion)
         S = self.screws(x)
         turning, moving = (np.abs(x).max(axis=1, initial=0.0) for x in halves(S))
         along = turning < 1e-9 * (1 + moving)
@@ -287,7 +292,7 @@ class Loops:
         x = self._move(x, r * loop_rows.C * distance / size)
         for _ in range(15):
             loop_rows = self.evaluate(x)
-            (g,) = self._evaluate_classes(loop_rows.motion, lambda c: [c.g], (1,))
+            (g,) = self._evaluate_classes(x, loop_rows.motion, lambda c: [c.g], (1,))
             g = g / loop_rows.units
             residual = np.abs(g).max(initial=0.0)
             if not np.isfinite(residual) or residual < SAMPLE_RESIDUAL:

@@ -12,6 +12,10 @@ join depend on others in all configurations (`start/loop_rows.py`), S has a gene
 independent, those with the largest pivots. The multipliers of the others are zero:
 
     S⁻ = Q Δ⁻¹ Qᵀ,     Qᵀ S Q = Δ,      Q has rows − dropped columns                                    (4)
+
+Rows that are not active, f = 0 instead of 1, become rows of the identity:
+
+    G → f G,           S → f G D̂ Gᵀ f + (1 − f)                                                       (5)
 """
 
 import casadi as ca
@@ -55,7 +59,7 @@ def inverse_mass_matrix(column):
 class JoinClass:
     """Functions of joins whose rows are of one class, with the same form (`elimination_order.Form`) and number of dependent rows.
 
-    reduce   (motions, data, D̂ of the parts, M⁻¹ of the ends) → D, stored entries, smallest pivot ratio
+    reduce   (motions, data, further values, D̂ of the parts, M⁻¹ of the ends) → D, stored entries, smallest pivot ratio
     up       (stored, data, γ, r̂ of the parts) → r, λ₀
     down     (stored, data, λ₀, τ) → λ, τ̂ of the parts
     """
@@ -86,15 +90,18 @@ class JoinClass:
             if J is not None:
                 G[:, columns(end)] += J
                 free += ca.sum2((J @ inverse_mass_matrix(mass)) * J)
+        if rows.active is not None:
+            G *= rows.active
+            free = rows.active * free + (1 - rows.active)
         G = ca.sparsify(G)
         motions = [end.motion for end in rows.ends]
         self._factorise(G, D, free)
-        variables = ca.vertcat(*motions, *packed, *masses)
+        variables = ca.vertcat(*motions, rows.further, *packed, *masses)
         entries, self.rebuild = pack_dependent_entries([G, *self.inverse, self.X], variables)
         self.stored = entries.shape[0]
         self.border = len(self.kept)
         results = [upper_triangle(self.D), entries, self.ratio]
-        self.reduce = function("reduce", [*motions, rows.c, *packed, *masses], results)
+        self.reduce = function("reduce", [*motions, rows.c, rows.further, *packed, *masses], results)
         self.counts = [*counts, 0][:2]
         self._build_solvers()
 
@@ -103,6 +110,8 @@ class JoinClass:
         GD = ca.sparsify(G @ D)
         self.X = ca.sparsify(GD[:, self.kept].T)
         S = ca.densify(GD @ G.T)
+        if self.rows.active is not None:
+            S += (1 - self.rows.active) * ca.SX.eye(self.size)  # (5)
         if self.dropped:
             Q, inverse, self.ratio = conjugate_directions(S, free, self.size - self.dropped)
             self.inverse = [Q, inverse]

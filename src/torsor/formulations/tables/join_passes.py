@@ -73,17 +73,19 @@ class JoinPasses(Passes):
                 offsets[own] = at[self.joins.parts[own]]
         return offsets
 
-    def solve(self, s, right, rest, number=None):
+    def solve(self, s, right, rest, number=None, stored=None):
         """Append the solution of the equations.
 
         right    offsets of the right-hand sides of the constraints
         rest     offsets of M⁻¹ f of the bodies; None: zero
         number   offset of a number that every rank sends to the others
+        stored   offsets of the stored entries of the joins in the memory; None: they are in F
         Returns offsets of the accelerations of all bodies, of the multipliers of all constraints, and of the ranks' numbers.
         """
         zeros = s.reserve(SIX)
         s.call([ca.Function("none", [time], [ca.SX.zeros(SIX)])], ["t", "memory"], [0], [[0], [zeros]])
         p = self._allocate(s, np.full(self.n, zeros) if rest is None else rest, right, zeros)
+        p.stored = ("F", self.stored_offsets) if stored is None else ("memory", stored)
         own = np.arange(self.first_of_trunk)
         trunk = np.arange(self.first_of_trunk, self.joins.size)
         self._up(s, p, own)
@@ -131,18 +133,18 @@ class JoinPasses(Passes):
         return p
 
     def _up(self, s, p, joins):
-        offsets = [self.stored_offsets, p.frames, p.right, p.part_r[:, 0], p.part_r[:, 1], p.r, p.lam_0]
-        self._call_joins(s, [c.up for c in self.classes], joins, offsets)
+        offsets = [p.frames, p.right, p.part_r[:, 0], p.part_r[:, 1], p.r, p.lam_0]
+        self._call_joins(s, [c.up for c in self.classes], joins, p.stored, offsets)
 
     def _down(self, s, p, joins):
-        offsets = [self.stored_offsets, p.frames, p.lam_0, p.tau, p.lam, p.part_tau[:, 0], p.part_tau[:, 1]]
-        self._call_joins(s, [c.down for c in self.classes], joins, offsets)
+        offsets = [p.frames, p.lam_0, p.tau, p.lam, p.part_tau[:, 0], p.part_tau[:, 1]]
+        self._call_joins(s, [c.down for c in self.classes], joins, p.stored, offsets)
 
-    def _call_joins(self, s, functions, joins, offsets):
+    def _call_joins(self, s, functions, joins, stored, offsets):
         if len(joins):
-            s.call(
-                functions, ["F", "constants", *["memory"] * 5], self.join_kinds[joins], [at[joins] for at in offsets]
-            )
+            vector, first = stored
+            columns = [at[joins] for at in (first, *offsets)]
+            s.call(functions, [vector, "constants", *["memory"] * 5], self.join_kinds[joins], columns)
 
     def _body_accelerations(self, s, p):
         """Append the accelerations of all bodies from the forces on them; of bodies in borders of subtrees from D and r."""
@@ -182,10 +184,12 @@ class JoinPasses(Passes):
             offset = total
         return offset
 
-    def _reduction(self, s):
+    def _reduction(self, s, positions_only=False, stored=None):
         """A function reduce(joins, order) that appends the reduction of joins, and the message with D of the subtrees.
 
-        order   offsets of the smallest pivot before and after each join
+        order            offsets of the smallest pivot before and after each join
+        positions_only   rows at velocity level are not active
+        stored           offsets of the stored entries in the memory; None: they are in F
         The message is None without ranks. D of the parts is in the memory, because only other reductions need it.
         """
         ends = self.end_motions(self.motion(s))
@@ -205,13 +209,18 @@ class JoinPasses(Passes):
         parts = self.part_offsets({Sort.BODY: mass, Sort.JOIN: D, Sort.SHARE: shared}, mass[0])
         bodies = self.system.ends_of_constraints[self.constraint]
         masses = self.inverse_masses[np.maximum(bodies, 0)]
-        vectors = [*["memory"] * 2, "constants", *["memory"] * 2, *["constants"] * 2, "memory", "memory", "F", "memory"]
-        inputs = [*ends[self.constraint].T, self.frames[self.constraint], *parts.T, *masses.T]
+        vectors = [
+            *["memory"] * 2, "constants", *["memory"] * 3, *["constants"] * 2, "memory", "memory",
+            "F" if stored is None else "memory", "memory",
+        ]  # fmt: skip
+        stored = self.stored_offsets if stored is None else stored
+        further = self.further.copy(s, positions_only)[self.constraint]
+        inputs = [*ends[self.constraint].T, self.frames[self.constraint], further, *parts.T, *masses.T]
         functions = [_reduce_with_pivot(c) for c in self.classes]
 
         def reduce(joins, order):
             if len(joins):
-                offsets = [*inputs, order[0], D, self.stored_offsets, order[1]]
+                offsets = [*inputs, order[0], D, stored, order[1]]
                 s.call(functions, vectors, self.join_kinds[joins], [at[joins] for at in offsets])
 
         return reduce, message

@@ -38,23 +38,46 @@ class LoopOutputs:
         self.drift = s.reserve(2 * (count + 1))
         s.call([ca.Function("none", [time], [ca.SX.zeros(2)])], ["t", "memory"], [0], [[0], [self.drift]])
         zeros = s.reserve(SIX)
-        classes, kinds = system.rows
-        if count:
-            index = {id(c): k for k, c in enumerate(system.shown.constraints)}
-            position = 3 * np.array([index[id(c)] for c in system.loops])
-            ends = system.ends_of_constraints[first:]
+        classes, _ = system.rows
+        further = self.kernels.further.copy(s)
+        connects = np.array([c.connects_bodies for c in system.loops], bool)
+        done = 0
+        for own in (np.flatnonzero(connects), np.flatnonzero(~connects)):
+            if not len(own):
+                continue
+            ends = system.ends_of_constraints[first:][own]
             before = np.full(ends.shape, zeros)
             after = np.full(ends.shape, zeros)
             bodies = np.nonzero(ends >= 0)
             sums = allocate_blocks(s, np.full(len(bodies[0]), SIX))
             before[bodies], after[bodies] = running_sums(ends[bodies], self.wrenches, sums)
-            drift = self.drift + 2 * np.arange(count)
-            reactions = [offsets[name] + position for name in ("reaction_force", "reaction_torque")]
-            vectors = ["memory", "memory", "constants", "lam", *["memory"] * 5, row, row, "memory"]
-            inputs = [*self.ends[first:].T, self.frames[first:], self.kernels.row_offsets]
-            functions = [_reaction(c, self.kernels.unit) for c in classes]
-            s.call(functions, vectors, kinds[first:], [*inputs, *before.T, drift, *after.T, *reactions, drift + 2])
+            drift = self.drift + 2 * (done + np.arange(len(own)))
+            done += len(own)
+            reactions = self._reaction_offsets([system.loops[k] for k in own.tolist()], offsets)
+            rows = first + own
+            vectors = [
+                "memory",
+                "memory",
+                "constants",
+                "memory",
+                "lam",
+                *["memory"] * 5,
+                *[row] * len(reactions),
+                "memory",
+            ]
+            inputs = [*self.ends[rows].T, self.frames[rows], further[rows], self.kernels.row_offsets[own]]
+            used, kinds = np.unique(system.rows[1][rows], return_inverse=True)
+            functions = [_reaction(classes[k], self.kernels.unit) for k in used.tolist()]
+            s.call(functions, vectors, kinds, [*inputs, *before.T, drift, *after.T, *reactions, drift + 2])
         self.drift += 2 * count
+
+    def _reaction_offsets(self, constraints, offsets):
+        """Offsets of the reaction forces and torques of connections; none for other constraints."""
+        if not constraints[0].connects_bodies:
+            return []
+        index = {id(c): k for k, c in enumerate(self.system.shown.constraints)}
+        position = 3 * np.array([index[id(c)] for c in constraints])
+        return [offsets[name] + position for name in ("reaction_force", "reaction_torque")]
 
     def joints(self, s, offsets):
         """Append coordinates, rates and accelerations of the joints that close loops; offsets: of the outputs by name."""
@@ -82,21 +105,26 @@ class LoopOutputs:
 
 
 def _reaction(rows, unit):
-    """The function of the wrenches of a constraint on its ends, its reaction on the second one in world axes, and its largest
-    residuals so far."""
+    """The function of the wrenches of a constraint on its ends, the reaction of a connection on the second one in world axes, and
+    the largest residuals so far."""
     lam = ca.SX.sym("lam", rows.size)
     largest = ca.SX.sym("worst", 2)
     before = [ca.SX.sym("before", 0 if J is None else SIX) for J in rows.G]
     after = [b if J is None else b + J.T @ lam for b, J in zip(before, rows.G)]
+    units = ca.SX(rows.units(unit)) / unit
+    drift = [ca.mmax(ca.fabs(x / units)) for x in (rows.g, rows.psi)]
+    inputs = [*(x.motion for x in rows.ends), rows.c, rows.further, lam, *before, largest]
+    results = _reaction_on_second(rows, lam) if rows.connects else ()
+    return function("reaction", inputs, [*after, *results, ca.fmax(largest, ca.vertcat(*drift))])
+
+
+def _reaction_on_second(rows, lam):
+    """Force and torque of a connection on its second body, at its frame there, in world axes."""
     sign, end, J = (1, rows.ends[1], rows.G[1]) if rows.G[1] is not None else (-1, rows.ends[0], rows.G[0])
     F, T = split_linear_angular(sign * (J.T @ lam))
     second = rows.ends[1]
     at = second.position + second.rotation @ rows.frames[1][:, -1]
-    torque = end.rotation @ T - ca.cross(at - end.position, F)
-    units = ca.SX(rows.units(unit)) / unit
-    drift = [ca.mmax(ca.fabs(x / units)) for x in (rows.g, rows.psi)]
-    inputs = [*(x.motion for x in rows.ends), rows.c, lam, *before, largest]
-    return function("reaction", inputs, [*after, F, torque, ca.fmax(largest, ca.vertcat(*drift))])
+    return F, end.rotation @ T - ca.cross(at - end.position, F)
 
 
 def _joint_motion(rows):

@@ -19,13 +19,14 @@ from .force_classes import ForceClass, JointForceClass, Law, parts_of_expression
 from .join_classes import JoinClass
 from .numeric_tree import NumericTree
 from .recursion_classes import AlignedLinks, clear_rounding, group_rows
-from .row_classes import RowClass, frames_of
+from .row_classes import AXES_END, RowClass, connections_among, frames_of, has_rows
+from .stated_rows import StatedRowClass, StatedRows, ends_of, stated_rows
 
 NO_BODY = np.iinfo(np.int32).min  # the number of a missing second end
 
 
 class OutputElements(NamedTuple):
-    """Elements of a system that occur in its results, in their order."""
+    """Elements of a system that occur in its results, in their order; constraints: those that have a reaction."""
 
     bodies: list
     joints: list
@@ -72,19 +73,20 @@ class NumericSystem:
         self.model = model
         self.tree = NumericTree(model)
         self.whole = self
-        self.shown = OutputElements(model.bodies, model.joints, model.constraints)
+        self.shown = OutputElements(model.bodies, model.joints, connections_among(model.constraints))
         self.forces = model.forces
         tree_ids = {id(joint) for joint in self.tree.joints}
         model_ids = {id(joint) for joint in model.joints}
-        tree_joints = [j for j in self.tree.joints if id(j) in model_ids and _has_rows(j)]
+        tree_joints = [j for j in self.tree.joints if id(j) in model_ids and has_rows(j)]
         others = [c for c in model.constraints if id(c) not in tree_ids]
-        self.loops = [c for c in others if not c.connects_bodies or _has_rows(c)]
+        self.loops = [c for c in others if has_rows(c)]
         self.constraints = tree_joints + self.loops
         self.first_loop = len(tree_joints)
         self._trace_constraints()
 
     def _trace_constraints(self):
-        self.traces: list[Any] = [c.trace() if c.connects_bodies else None for c in self.constraints]
+        traces = [c.trace() for c in self.constraints]
+        self.traces: list[Any] = [trace or stated_rows(self, c) for trace, c in zip(traces, self.constraints)]
 
     @cached_property
     def link_of_joint(self):
@@ -121,7 +123,7 @@ class NumericSystem:
 
         roots = np.flatnonzero(self.tree.parents < 0)
         root_grounds = numbers_of(map(self.tree.ground, roots.tolist()))
-        constraints = numbers_of_pairs([(c.first, c.second) for c in self.constraints])
+        constraints = numbers_of_pairs([ends_of(c, trace) for c, trace in zip(self.constraints, self.traces)])
         forces = numbers_of_pairs([_bodies(parts.ends) for parts in self.parts])
         every = np.concatenate([root_grounds, constraints.ravel(), forces.ravel()])
         used = np.unique(-1 - every[(every < 0) & (every != NO_BODY)])
@@ -192,15 +194,30 @@ class NumericSystem:
         rows[[self.link_of_joint[id(c)] for c in self.constraints[: self.first_loop]]] = np.arange(self.first_loop)
         return rows
 
+    def shape_of_trace(self, trace):
+        """The shape of the equations of a connection, and their constants."""
+        if id(trace) not in self._shapes_of_traces:
+            symbols = trace.function.sx_in()
+            self._shapes_of_traces[id(trace)] = shape_of(trace.function(*symbols), symbols)
+        return self._shapes_of_traces[id(trace)]
+
+    @cached_property
+    def _shapes_of_traces(self):
+        return {}
+
     @cached_property
     def shapes(self):
-        """Shapes of the equations of the constraints, the shape of each constraint, and the constants of each as a row."""
+        """What the equations of constraints have in common: a list, the index of each constraint in it, and the constants of each
+        constraint as a row."""
         by_trace: dict = {}
         shapes: dict = {}
         for trace in {id(trace): trace for trace in self.traces}.values():
-            symbols = trace.function.sx_in()
-            shape, numbers = shape_of(trace.function(*symbols), symbols)
-            by_trace[id(trace)] = shapes.setdefault(shape, len(shapes)), len(by_trace), numbers
+            if isinstance(trace, StatedRows):
+                key, numbers = trace.key, trace.numbers
+            else:
+                shape, numbers = self.shape_of_trace(trace)
+                key = shape, trace.holonomic
+            by_trace[id(trace)] = shapes.setdefault(key, len(shapes)), len(by_trace), numbers
         lists = [numbers for _, _, numbers in by_trace.values()]
         constants = np.zeros((len(lists), max(map(len, lists), default=0)))
         for row, numbers in zip(constants, lists):
@@ -210,10 +227,17 @@ class NumericSystem:
 
     @cached_property
     def frames(self):
-        """Numbers of all constraints, one row each: frames, and the constants of their equations; None if one contains parameters
-        or has no traced equations."""
-        frames = frames_of(self.constraints) if all(self.traces) else None
-        return None if frames is None else np.hstack([frames, self.shapes[2]])
+        """Numbers of all constraints, one row each: frames, zeros for constraints that are no connections, and the constants of
+        their equations; None if one contains parameters or has equations without a class of rows."""
+        if not all(self.traces):
+            return None
+        connections = connections_among(self.constraints)
+        own = frames_of(connections)
+        if own is None:
+            return None
+        frames = np.zeros((len(self.constraints), AXES_END))
+        frames[[c.connects_bodies for c in self.constraints]] = own
+        return np.hstack([frames, self.shapes[2]])
 
     @cached_property
     def rows(self):
@@ -221,11 +245,15 @@ class NumericSystem:
         shapes, own, _ = self.shapes
         fixed = self.ends_of_constraints < 0
         kinds, members = group_rows(np.column_stack([own, fixed]), self.frames)
-        classes = []
+        classes: list[Any] = []
         for m in members:
             example = m[0]
             ends = tuple(fixed[example].tolist())
-            classes.append(RowClass(self.constraints[example], ends, self.frames[m], shapes[own[example]]))
+            constraint, trace, numbers = self.constraints[example], self.traces[example], self.frames[m]
+            if isinstance(trace, StatedRows):
+                classes.append(StatedRowClass(constraint, trace, ends, numbers))
+            else:
+                classes.append(RowClass(constraint, ends, numbers, *shapes[own[example]]))
         return classes, kinds
 
     @cached_property
@@ -361,9 +389,3 @@ def _bodies(ends):
     """The two bodies or grounds on which a force acts; the second is None if there is only one."""
     (first, *others) = ends
     return (first.first, first.second) if isinstance(first, Joint) else (first, *others, None)[:2]
-
-
-def _has_rows(connection):
-    """True if a connection has constraint rows; connections of one kind share the traced answer."""
-    trace = connection.trace()
-    return bool(trace.directions if trace else connection.directions())

@@ -16,6 +16,7 @@ from ...model.include import owners_in
 from .elimination_order import Sort
 from .numeric_system import NumericSystem, OutputElements
 from .numeric_tree import NumericTree
+from .row_classes import connections_among
 from .shares import TRUNK
 from .tree_schedule import block_offsets
 
@@ -111,7 +112,10 @@ class PartSystem(NumericSystem):
         here = {id(x) for x in (*self.tree.bodies, *self.tree.joints, *self.constraints)}
         model = self.model
         return OutputElements(
-            *([x for x in group if id(x) in here] for group in (model.bodies, model.joints, model.constraints))
+            *(
+                [x for x in group if id(x) in here]
+                for group in (model.bodies, model.joints, connections_among(model.constraints))
+            )
         )
 
     def _cut(self, rank, count):

@@ -9,7 +9,6 @@ import casadi as ca
 import numpy as np
 
 from ...elements import quantity
-from ...joints import Joint
 from ...joints.base import MOTIONS
 from ...lie import pose_stacks
 from ..algebra.lie_derivative import rate, split_linear_angular, velocities
@@ -48,6 +47,8 @@ def frames_of(connections):
     frames = [c.placed_numbers for c in connections]
     if any(x is None for x in frames):
         return None
+    if not frames:
+        return np.zeros((0, AXES_END))
 
     def columns(matrices):
         """Each matrix as a row of 9 numbers, column by column."""
@@ -70,16 +71,23 @@ class RowClass:
     G                    Jacobian with respect to the velocities of each end: two blocks
     coordinates, rates   of a joint, and their time derivatives
     turn                 symbols of the angles near which coordinates are counted
+    further              symbols of further numbers that change with the state
+    connects             True if the constraint is a connection, which has a reaction
+    holonomic            True if the rows are at position level
+    active               symbol, last of the further ones: 1 if the rows are active, 0 if not; None: they always are
+    imposed              residuals at velocity level while the bodies are at rest
     """
 
-    def __init__(self, example: Any, fixed, numbers, shape):
+    further = ca.SX(0, 1)
+    active: Any = None
+    connects = True
+
+    def __init__(self, example: Any, fixed, numbers, shape, holonomic=True):
         self.fixed = fixed
         column, self.c, self.data = fold_constants(numbers)
         self.ends = [Moving(), Moving()]
-        R = [ca.reshape(column[at : at + 9], 3, 3) for at in (0, 12)]
-        p = [column[at : at + 3] for at in (9, 21)]
-        self.frames = [ca.horzcat(*pair) for pair in zip(R, p)]
-        joint = isinstance(example, Joint)
+        self.frames = split_frames(column)
+        joint = example.has_coordinates
         self.angular = [k for k in range(example.dof) if example.angular[k]] if joint else []
         self.turn = ca.SX.sym("turn", len(self.angular))
         turn = ca.SX.zeros(example.dof if joint else 0)
@@ -90,16 +98,26 @@ class RowClass:
         if example.anchored:
             axes = ca.reshape(column[FRAMES_END:AXES_END], 3, 3)
             rows = ca.vertcat(ca.sparsify(axes).T @ rows[:3], rows[3:])
-        free = [end for end, is_ground in zip(self.ends, fixed) if not is_ground]
-        self.g = rows
+        self._derive(rows, holonomic)
+        self.rates = at_rest(self.rates, self.ends, fixed)
+
+    def _derive(self, rows, holonomic, in_state=()):
+        """Set the rows at all levels; in_state: pairs of further symbols and their rates."""
+        free = [end for end, is_ground in zip(self.ends, self.fixed) if not is_ground]
+        self.holonomic = holonomic
         self.size = rows.shape[0]
-        self.psi = at_rest(_rate(self.g, free), self.ends, fixed)
+        if not holonomic:
+            self.active = ca.SX.sym("active")
+            self.further = ca.vertcat(self.further, self.active)
+        self.g = rows if holonomic else ca.SX.zeros(self.size)
+        psi = _rate(rows, free, in_state) if holonomic else rows
+        self.psi = at_rest(psi, self.ends, self.fixed)
         self.G = [
             None if is_ground else ca.sparsify(ca.jacobian(self.psi, velocities(end)))
-            for end, is_ground in zip(self.ends, fixed)
+            for end, is_ground in zip(self.ends, self.fixed)
         ]
-        self.gamma = -at_rest(_rate(self.psi, free), self.ends, fixed)
-        self.rates = at_rest(self.rates, self.ends, fixed)
+        self.gamma = -at_rest(_rate(self.psi, free, in_state), self.ends, self.fixed)
+        self.imposed = at_rest(self.psi, self.ends, (True, True))
 
     def units(self, unit):
         """Units of the rows: `unit` for lengths, 1 for angles."""
@@ -119,6 +137,24 @@ def at_rest(expression, ends, fixed):
     return ca.substitute(expression, ca.vertcat(*velocity, ca.SX(0, 1)), ca.SX.zeros(6 * len(velocity)))
 
 
-def _rate(expression, bodies):
+def _rate(expression, bodies, in_state):
     """Time derivative of an expression along the motion of bodies, at constant velocities."""
-    return rate(expression, bodies) if bodies else ca.SX.zeros(expression.shape)
+    return rate(expression, bodies, in_state) if bodies else ca.SX.zeros(expression.shape)
+
+
+def split_frames(column):
+    """The two frames of a connection, rotation and position each, from a column that begins with their numbers."""
+    R = [ca.reshape(column[at : at + 9], 3, 3) for at in (0, 12)]
+    p = [column[at : at + 3] for at in (9, 21)]
+    return [ca.horzcat(*pair) for pair in zip(R, p)]
+
+
+def connections_among(constraints):
+    """The connections among some constraints."""
+    return [c for c in constraints if c.connects_bodies]
+
+
+def has_rows(constraint):
+    """True if a constraint has rows; connections of one kind share the traced answer."""
+    trace = constraint.trace()
+    return bool(trace.directions if trace else constraint.directions())

@@ -10,6 +10,7 @@ from ...model.body import Placed
 from ...model.include import owners_in
 from ..algebra.lie_derivative import velocities
 from .expression_passes import MotionPlaces, add_expressions
+from .further_values import FurtherValues
 from .group_schedule import call_in_blocks
 from .join_classes import SIX
 from .link_classes import LINK, LinkClass, Motions
@@ -30,6 +31,7 @@ class Passes:
     turns           angles of joints that close loops, which are counted over full turns: pairs of a joint and an index; they
                     follow the inputs in p
     angle_offsets   by loop: the offset of its counted angles in p
+    further         values in the equations of constraints besides motions and constants
     F               size of the vector F that the kernel `factor` computes
     """
 
@@ -53,6 +55,7 @@ class Passes:
         first = self.input_layout.count + block_offsets([len(own) for _, own in angular])
         self.angle_offsets = dict(zip([k for k, _ in angular], first))
         self.turns = [(system.loops[k], i) for k, own in angular for i in own]
+        self.further = FurtherValues(self)
 
     @property
     def loop_rows(self):
@@ -308,7 +311,7 @@ class Passes:
             at = np.array([self.angle_offsets[k] for k in chosen.tolist()])
             functions = [_angles(c, getattr(c, what)) for c in classes]
             vectors = ["memory", "memory", "constants", "p", output]
-            s.call(functions, vectors, kinds[first:][chosen], [*ends.T, frames, at, at])
+            s.call(functions, vectors, kinds[first:][chosen], [*ends.T, frames, at, at - len(self.input_places)])
         return s
 
 

@@ -42,8 +42,9 @@ class SystemKernels(JoinPasses):
             offsets[:first] = zeros
         chosen = np.arange(first, len(kinds))
         if len(chosen):
-            vectors = ["memory", "memory", "constants", "gains" if what.gains else "t", "memory"]
-            arguments = [ends[chosen, 0], ends[chosen, 1], frames[chosen], np.zeros(len(chosen), int)]
+            further = self.further.copy(s)
+            vectors = ["memory", "memory", "constants", "memory", "gains" if what.gains else "t", "memory"]
+            arguments = [ends[chosen, 0], ends[chosen, 1], frames[chosen], further[chosen], np.zeros(len(chosen), int)]
             s.call([what(c) for c in classes], vectors, kinds[chosen], [*arguments, offsets[chosen]])
         return offsets
 
@@ -54,9 +55,8 @@ class SystemKernels(JoinPasses):
         s = Schedule("factor", self.inputs("t", "x", "p"), {"F": self.F}, self.constants)
         count = self.joins.size
         first = self.first_of_trunk
-        smallest = s.reserve(count + 1)
-        s.call([ca.Function("one", [time], [ca.SX(1)])], ["t", "memory"], [0], [[0], [smallest]])
-        order = np.array([smallest + np.arange(count), smallest + 1 + np.arange(count)])
+        order = self._smallest_pivots(s)
+        smallest = int(order[0][0])
         if count:
             reduce, message = self._reduction(s)
             reduce(np.arange(first), order)
@@ -74,6 +74,23 @@ class SystemKernels(JoinPasses):
             last = smallest + count
         self._copy_number(s, last, "F", self.F - 1)
         return s
+
+    def _smallest_pivots(self, s):
+        """Append the number 1, and return offsets of the smallest pivot ratio before and after each join."""
+        count = self.joins.size
+        smallest = s.reserve(count + 1)
+        s.call([ca.Function("one", [time], [ca.SX(1)])], ["t", "memory"], [0], [[0], [smallest]])
+        return np.array([smallest + np.arange(count + 1), smallest + 1 + np.arange(count + 1)])
+
+    def _factor_of_positions(self, s):
+        """Append the reductions of all joins without the rows at velocity level. Returns the offsets of their stored entries; None
+        if there are no such rows."""
+        if self.further.all_holonomic:
+            return None
+        stored = allocate_blocks(s, np.array([c.stored for c in self.classes], int)[self.join_kinds])
+        reduce, _ = self._reduction(s, True, stored)
+        reduce(np.arange(self.joins.size), self._smallest_pivots(s))
+        return stored
 
     def rate(self, baumgarte):
         """The kernel (t, x, p, F, gains) → ẋ, λ of the loops; baumgarte: with the terms of Baumgarte's stabilisation."""
@@ -93,12 +110,34 @@ class SystemKernels(JoinPasses):
         s.call([free], vectors, np.zeros(len(self.massive), int), offsets)
         right = self.right_hand_side(s, motion, STABILISED_GAMMA if baumgarte else GAMMA, False)
         accelerations, lam, powers = self.solve(s, right, rest, sums[1])
+        power = self.imposed_power(s, motion, lam, sums[0])
         self.joint_accelerations(s, motion, accelerations, False, "xdot", layout.v)
         call_in_blocks(s, lambda x: x, ["x", "xdot"], [layout.q + np.arange(layout.v), np.arange(layout.v)])
-        self._copy_number(s, self._combine(s, sums[0], powers), "xdot", 2 * layout.v)
+        self._copy_number(s, self._combine(s, power, powers), "xdot", 2 * layout.v)
         self.rates_of_states(s, motion)
         self._write_loop_rows(s, lam, "lam")
         return s
+
+    def imposed_power(self, s, motion, multipliers, power):
+        """Append the power −λ·ψ₀ of imposed motions, where ψ₀ are the residuals at velocity level while all bodies are at rest.
+
+        multipliers   offsets of the multipliers of every constraint
+        power         offset of a power to which theirs is added
+        Returns the offset of the sum.
+        """
+        classes, kinds = self.system.rows
+        imposed = np.array([not c.imposed.is_zero() for c in classes], bool)
+        chosen = np.flatnonzero(imposed[kinds]) if len(classes) else np.zeros(0, int)
+        if not len(chosen):
+            return power
+        after = s.reserve(len(chosen)) + np.arange(len(chosen))
+        before = np.concatenate([[power], after[:-1]])
+        functions = [_imposed_power(c) for c, own in zip(classes, imposed) if own]
+        vectors = ["memory", "memory", "constants", *["memory"] * 4]
+        inputs = [*self.end_motions(motion)[chosen].T, self.frames[chosen], self.further.copy(s)[chosen]]
+        offsets = [*inputs, multipliers[chosen], before, after]
+        s.call(functions, vectors, (np.cumsum(imposed) - 1)[kinds[chosen]], offsets)
+        return after[-1]
 
     def _write_loop_rows(self, s, offsets, vector):
         """Append a copy of the rows of all loops to a vector; offsets: of the rows of every constraint."""
@@ -194,12 +233,17 @@ class SystemKernels(JoinPasses):
         return s
 
     def tangent(self):
-        """The kernel (t, x, p, F, e) → k: an element of the algebra projected onto the tangent space of the constraints."""
+        """The kernel (t, x, p, F, e) → k: an element of the algebra projected onto the tangent space of the constraints.
+
+        Rows at velocity level do not correct positions.
+        """
         layout = self.layout
         s = Schedule("tangent", self.inputs("t", "x", "p", "F", "e"), {"k": layout.algebra}, self.constants)
         for offset in (0, layout.v):
+            stored = None if offset else self._factor_of_positions(s)
             motion = self.motion(s, "e", offset)
-            changes, _, _ = self.solve(s, self.right_hand_side(s, motion, VELOCITY_RESIDUAL, True), None)
+            right = self.right_hand_side(s, motion, TANGENT_RESIDUAL, True)
+            changes, _, _ = self.solve(s, right, None, stored=stored)
             step = s.reserve(layout.v)
             at = offset + np.arange(layout.v)
             self.joint_accelerations(s, motion, changes, True, "memory", step)
@@ -223,7 +267,7 @@ class _RightHandSide:
     def __call__(self, rows):
         """The CasADi function of a class of rows."""
         inputs = ca.SX.sym("more", 4 if self.gains else 1)
-        arguments = [*(end.motion for end in rows.ends), rows.c, inputs]
+        arguments = [*(end.motion for end in rows.ends), rows.c, rows.further, inputs]
         return function("right", arguments, [self.quantity(rows, inputs)])
 
 
@@ -237,6 +281,15 @@ GAMMA = _RightHandSide(lambda rows, _: rows.gamma)
 STABILISED_GAMMA = _RightHandSide(_stabilised_gamma, True)
 POSITION_RESIDUAL = _RightHandSide(lambda rows, _: rows.g)
 VELOCITY_RESIDUAL = _RightHandSide(lambda rows, _: rows.psi)
+TANGENT_RESIDUAL = _RightHandSide(lambda rows, _: rows.psi - rows.imposed)
+
+
+def _imposed_power(rows):
+    """The function that adds the power −λ·ψ₀ of the rows of a class to a sum."""
+    lam = ca.SX.sym("lam", rows.size)
+    before = ca.SX.sym("before")
+    arguments = [*(end.motion for end in rows.ends), rows.c, rows.further, lam, before]
+    return function("imposed_power", arguments, [before - ca.dot(lam, rows.imposed)])
 
 
 def _squares(units):
