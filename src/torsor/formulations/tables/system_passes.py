@@ -311,7 +311,7 @@ class Passes:
             at = np.array([self.angle_offsets[k] for k in chosen.tolist()])
             functions = [_angles(c, getattr(c, what)) for c in classes]
             vectors = ["memory", "memory", "constants", "p", output]
-            s.call(functions, vectors, kinds[first:][chosen], [*ends.T, frames, at, at - len(self.input_places)])
+            s.call(functions, vectors, kinds[first:][chosen], [*ends.T, frames, at, at - self.input_layout.count])
         return s
 
 
