@@ -24,7 +24,7 @@ from ...model.body import Ground, Placed
 from ...model.include import owners_in
 from ..algebra.lie_derivative import velocities
 from .expression_shapes import shape_of
-from .recursion_classes import fold_constants
+from .recursion_classes import fold_constants, split_column
 from .row_classes import AXES_END, Moving, RowClass, split_frames
 
 BODY_SIGNALS = tuple(name for name, _ in MOTIONS)
@@ -276,6 +276,6 @@ class StatedRowClass(RowClass):
 
 def still_ground(pose):
     """A ground at rest with the numbers of its pose."""
-    return SimpleNamespace(
-        position=pose[:3], rotation=ca.reshape(pose[3:], 3, 3), velocity=ca.SX.zeros(3), angular_velocity=ca.SX.zeros(3)
-    )
+    x, R = split_column(pose, (3, 9))
+    rest = ca.SX.zeros(3)
+    return SimpleNamespace(position=x, rotation=ca.reshape(R, 3, 3), velocity=rest, angular_velocity=rest)
