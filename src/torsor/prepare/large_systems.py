@@ -174,7 +174,7 @@ def _kernels(passes, parts, signals, options, hierarchical):
     system = passes.system
     state = passes.layout
     manifold = Manifold(system.tree.groups, system.tree.traces, state)
-    functions = {"outputs": Outputs(passes, parts, signals).schedule, **manifold.kernels(map)}
+    functions = {"outputs": Outputs(passes, parts, signals).schedule, **manifold.kernels(options.map)}
     functions["turns"] = passes.counting("turns", "coordinates")
     functions["spin"] = passes.counting("spin", "rates")
     if system.model.events or system.model.switched_elements:
