@@ -50,7 +50,7 @@ def derive_equations(model: Any, formulation: str, parameters: Any, signals: dic
 
     until   end of the default experiment [s]: breakpoints over time are known up to there
     """
-    (key, _), system, _ = choose_and_prepare(model, formulation, "exp", parameters=parameters, signals=signals)
+    (key, _), system, _ = choose_and_prepare(model, formulation, parameters=parameters, signals=signals)
     if system.through_tables:
         raise OptionError(
             f"export_fmu: {model.owner} is so large that it runs through tables, which FMUs do not support yet"
