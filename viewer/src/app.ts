@@ -33,6 +33,7 @@ import type { ViewData } from "./types.ts";
 
 const PERIOD = 2; // seconds in which one period of a mode is shown
 const FIRST_GHOSTS = [1, 2, 3]; // runs that are compared with the first one from the beginning
+const SELDOM = 90; // milliseconds between two positions of cursors, where the processor draws the page
 const IMPACT = 0.12; // seconds that an impact is shown
 const LAYERS: Layer[] = ["bodies", "ground", "joints", "forces", "frames", "centres", "ellipsoids", "reactions", "loads"];
 
@@ -182,6 +183,7 @@ export class App {
       return;
     }
     const stage = this.stage as unknown as Stage;
+    this.clock.seldom = stage.software ? SELDOM : 0;
     const geometries = new Geometries(Math.min(1, Math.max(0.15, (stage.software ? 60 : 600) / solids)));
     for (const problem of await geometries.addMeshes(data.meshes ?? [])) this.warn(problem);
     const mechanism = new Mechanism(data, geometries, stage.software || heavy, stage.scene);

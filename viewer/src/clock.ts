@@ -10,13 +10,22 @@ export class Clock {
   start = 0;
   end = 0;
   readonly stats = { fps: 0 };
+  /** Milliseconds between two calls of `onTimeSeldom` while time runs. */
+  seldom = 0;
   private listeners: ((time: number) => void)[] = [];
+  private seldomListeners: ((time: number) => void)[] = [];
+  private written = 0;
   private stateListeners: (() => void)[] = [];
   private last = 0;
   private marks: number[] = [];
 
   onTime(listener: (time: number) => void): void {
     this.listeners.push(listener);
+  }
+
+  /** As `onTime`, for what is costly to draw and need not follow each picture: cursors, numbers. */
+  onTimeSeldom(listener: (time: number) => void): void {
+    this.seldomListeners.push(listener);
   }
 
   onState(listener: () => void): void {
@@ -38,10 +47,14 @@ export class Clock {
     if (length >= 1 && length < 2) this.speed = Math.min(1, this.speed);
   }
 
-  seek(time: number): void {
+  seek(time: number, running = false): void {
     const t = Math.min(this.end, Math.max(this.start, Number.isFinite(time) ? time : this.start));
     this.time = t;
     for (const listener of this.listeners) listener(t);
+    const now = performance.now();
+    if (running && now - this.written < this.seldom) return;
+    this.written = now;
+    for (const listener of this.seldomListeners) listener(t);
   }
 
   private changed(): void {
@@ -61,6 +74,7 @@ export class Clock {
   pause(): void {
     if (!this.playing) return;
     this.playing = false;
+    this.seek(this.time);
     this.changed();
   }
 
@@ -92,7 +106,7 @@ export class Clock {
         return;
       }
     }
-    this.seek(t);
+    this.seek(t, true);
     this.count(now);
     requestAnimationFrame(this.tick);
   };

@@ -21,7 +21,7 @@ export function interfaceOf(app: App, ready: Promise<void>, errors: string[]): R
       return { time: clock.time, frame: app.current?.frame(clock.time) ?? 0, playing: clock.playing, speed: clock.speed, run: app.run };
     },
     get stats() {
-      return { ...stats, fps: clock.stats.fps };
+      return { ...stats, fps: clock.stats.fps, pictures: app.stage?.drawn ?? 0 };
     },
     open: (data: unknown) => app.open(data),
     seek: (t: number) => clock.seek(t),

@@ -44,6 +44,7 @@ interface Batch {
   mesh: THREE.InstancedMesh;
   parts: Part[];
   layer: Layer;
+  geometry: string;
   fine: THREE.BufferGeometry;
   coarse: THREE.BufferGeometry;
 }
@@ -89,7 +90,7 @@ export class Parts {
   setVisible(layer: Layer, visible: boolean): void {
     if (visible) this.off.delete(layer);
     else this.off.add(layer);
-    for (const batch of this.batches) if (batch.layer === layer) batch.mesh.visible = this.isDrawn(layer);
+    for (const batch of this.batches) if (batch.layer === layer) batch.mesh.visible = this.isDrawn(layer, batch.geometry);
   }
 
   /** Draws with fewer triangles, or with all. */
@@ -98,13 +99,13 @@ export class Parts {
     this.coarse = coarse;
     for (const batch of this.batches) {
       batch.mesh.geometry = coarse ? batch.coarse : batch.fine;
-      batch.mesh.visible = this.isDrawn(batch.layer);
+      batch.mesh.visible = this.isDrawn(batch.layer, batch.geometry);
     }
   }
 
-  /** Joints of thousands of bodies are left out while the picture moves on a slow machine. */
-  private isDrawn(layer: Layer): boolean {
-    return !this.off.has(layer) && !(this.coarse && layer === "joints" && this.parts.length > MANY_PARTS);
+  /** Joints and round ends of thousands of bodies are left out while the picture moves on a slow machine. */
+  private isDrawn(layer: Layer, geometry = ""): boolean {
+    return !this.off.has(layer) && !(this.coarse && (layer === "joints" || geometry === "dome") && this.parts.length > MANY_PARTS);
   }
 
   /** To be called where transparency of a component changes. */
@@ -151,10 +152,10 @@ export class Parts {
       mesh.frustumCulled = false;
       mesh.castShadow = Number(alpha) > 0.6 && layer !== "ellipsoids";
       mesh.receiveShadow = mesh.castShadow;
-      mesh.visible = this.isDrawn(layer as Layer);
+      mesh.visible = this.isDrawn(layer as Layer, geometry);
       mesh.renderOrder = Number(alpha) < 1 ? 2 : 0;
       this.group.add(mesh);
-      return { mesh, parts, layer: layer as Layer, fine, coarse };
+      return { mesh, parts, layer: layer as Layer, geometry, fine, coarse };
     });
     this.stale = false;
     this.recolour = true;

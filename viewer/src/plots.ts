@@ -237,7 +237,7 @@ export class Plots {
     const follow = (): void => {
       if (!this.element.hidden) for (const chart of this.charts) chart.follow(clock.time);
     };
-    clock.onTime(follow);
+    clock.onTimeSeldom(follow);
     clock.onState(follow);
   }
 

@@ -13,9 +13,11 @@ function isSoftware(gl: WebGL2RenderingContext): boolean {
 }
 
 const SLOW = 36; // milliseconds between two pictures, above which fewer pixels are drawn
+const VERY_SLOW = 100; // above which that is decided after a few pictures
 const QUICK = 20; // below which more are drawn
 const LONG_PAUSE = 600; // milliseconds between pictures that do not follow each other
 const LEAST_RATIO = 0.5;
+const FIRST_PIXELS = 200_000; // of the first pictures that move, until their pace is known
 
 /** A triangle behind everything whose colour changes from the bottom to the top of the picture. */
 function backdrop(): THREE.Mesh<THREE.BufferGeometry, THREE.ShaderMaterial> {
@@ -48,6 +50,8 @@ export class Stage {
   private readonly fill = new THREE.DirectionalLight("#dfe8ff", 0.55);
   private readonly sky = new THREE.HemisphereLight("#ffffff", "#aab2bf", 1.45);
   private readonly backdrop = backdrop();
+  /** How many pictures were drawn. */
+  drawn = 0;
   private wanted = false;
   private moving = false;
   private calm: ReturnType<typeof setTimeout> | undefined;
@@ -82,6 +86,8 @@ export class Stage {
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(host);
     this.resize();
+    const pixels = Math.max(1, host.clientWidth * host.clientHeight);
+    this.coarseRatio = Math.min(1, Math.max(LEAST_RATIO, Math.sqrt(FIRST_PIXELS / pixels)));
   }
 
   private addLights(): void {
@@ -144,7 +150,7 @@ export class Stage {
     this.sharp = !coarse;
     this.setRatio(coarse ? this.coarseRatio : this.heavy && this.software ? 1 : rest);
     clearTimeout(this.calm);
-    if (coarse) this.calm = setTimeout(() => this.request(false), 220);
+    if (coarse && !this.moving) this.calm = setTimeout(() => this.request(false), 220);
     if (this.wanted) return;
     this.wanted = true;
     requestAnimationFrame(() => {
@@ -155,6 +161,7 @@ export class Stage {
 
   setMoving(moving: boolean): void {
     this.moving = moving;
+    this.pace = { last: performance.now(), mean: 0, count: 0 };
     this.request();
   }
 
@@ -169,9 +176,9 @@ export class Stage {
     const now = performance.now();
     const passed = now - pace.last;
     pace.last = now;
-    if (this.sharp || passed > LONG_PAUSE) return;
+    if (this.sharp || (passed > LONG_PAUSE && !this.moving)) return;
     pace.mean += (passed - pace.mean) / Math.min(++pace.count, 10);
-    if (pace.count < 10 || (pace.mean > QUICK && pace.mean < SLOW)) return;
+    if (pace.count < (pace.mean > VERY_SLOW ? 3 : 10) || (pace.mean > QUICK && pace.mean < SLOW)) return;
     this.coarseRatio = pace.mean > SLOW ? Math.max(LEAST_RATIO, 0.8 * this.coarseRatio) : Math.min(1, 1.1 * this.coarseRatio);
     pace.count = pace.mean = 0;
     this.setRatio(this.coarseRatio);
@@ -180,6 +187,7 @@ export class Stage {
   /** Draws now. */
   draw(): void {
     this.wanted = false;
+    this.drawn++;
     this.keepPace();
     this.beforeDraw();
     this.sun.castShadow = !this.heavy && (this.sharp || !this.software);

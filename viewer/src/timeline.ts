@@ -43,7 +43,7 @@ export class Timeline {
     this.element = make("div", { class: "timeline" }, this.canvas, this.cursor);
     this.observer = new ResizeObserver(() => this.request());
     this.observer.observe(this.element);
-    clock.onTime(() => this.placeCursor());
+    clock.onTimeSeldom(() => this.placeCursor());
     this.listen();
   }
 

@@ -37,7 +37,7 @@ export class Transport {
     this.slider.addEventListener("input", () => clock.seek(clock.start + (Number(this.slider.value) / 10000) * (clock.end - clock.start)));
     this.slider.addEventListener("keydown", (event) => event.preventDefault());
     this.speed.addEventListener("change", () => clock.setSpeed(Number(this.speed.value)));
-    clock.onTime(() => this.show());
+    clock.onTimeSeldom(() => this.show());
     clock.onState(() => this.showState());
   }
 
