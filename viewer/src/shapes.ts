@@ -160,10 +160,13 @@ function smoothWhereFlat(geometry: THREE.BufferGeometry): THREE.BufferGeometry {
   const positions = geometry.getAttribute("position").array;
   const normals = geometry.getAttribute("normal").array as Float32Array;
   geometry.computeBoundingSphere();
-  const grid = 1e5 / (geometry.boundingSphere?.radius || 1);
-  const corners = new Map<string, number[]>();
+  const { center, radius } = geometry.boundingSphere ?? new THREE.Sphere(new THREE.Vector3(), 1);
+  const grid = 6e4 / (radius || 1);
+  const corners = new Map<number, number[]>();
+  // Corners at one place of a grid of 2^17 cells along each axis: three numbers in the 51 bits of one.
+  const cell = (value: number, middle: number): number => Math.round((value - middle) * grid) + 65536;
   for (let i = 0; i < positions.length; i += 3) {
-    const key = `${Math.round(positions[i] * grid)},${Math.round(positions[i + 1] * grid)},${Math.round(positions[i + 2] * grid)}`;
+    const key = (cell(positions[i], center.x) * 131072 + cell(positions[i + 1], center.y)) * 131072 + cell(positions[i + 2], center.z);
     const list = corners.get(key);
     if (list) list.push(i);
     else corners.set(key, [i]);
