@@ -8,9 +8,8 @@ import pytest
 
 import torsor as ts
 from torsor import kernels
-from torsor.kernels.backends.llvm import LEVEL
+from torsor.kernels.backends.llvm import LEVEL, LLVM
 from torsor.kernels.emit import OPERATIONS
-from torsor.kernels.lane_kernels import Lanes
 from torsor.run.many.lane_runner import LaneRunner
 from torsor.studies import compiled_batch
 
@@ -27,7 +26,7 @@ def code_of_users(monkeypatch):
 def compared(f, arrays, lanes=4):
     """A function by lanes and alone: arrays (lane, size)."""
     alone = kernels.build({"f": f})["f"]
-    wide = kernels.build({"f": f}, backend=Lanes(lanes=lanes))["f"]
+    wide = kernels.build({"f": f}, backend=LLVM(lanes=lanes))["f"]
     inputs = [np.ascontiguousarray(x.T) for x in arrays]
     outputs = [np.zeros((alone.size_out(k), lanes)) for k in range(alone.n_out)]
     every = [*inputs, *outputs, np.zeros(max(1, wide.work_size))]

@@ -9,11 +9,11 @@ definition there and loaded here.
 """
 
 from dataclasses import dataclass, field
-from struct import pack
 from typing import Any
 
 from ..errors import OptionError
 from . import table_lookup
+from .number_type import DOUBLE
 
 BINARY = {"ADD": "fadd", "SUB": "fsub", "MUL": "fmul", "DIV": "fdiv"}
 
@@ -41,43 +41,38 @@ INTRINSIC = {
     "ERFINV": ("erfinv", 1),
 }
 
-# The others, as IR in the operands {x} and {y}, the result {r} and temporaries {t}a, {t}b, …; {flags} are the flags
-# of products and sums. fmin and fmax return the other operand when one is not a number, the first when they are equal.
-# The last three have the value of their first operand (nothing is printed); adding -0 changes no number, and LLVM
-# leaves it out.
+# The others, as IR in the operands {x} and {y}, the result {r} and temporaries {t}a, {t}b, …; {T} and {B} are the types
+# of numbers and of comparisons, {one}, {zero} … constants, {flags} the flags of products and sums. fmin and fmax return
+# the other operand when one is not a number, the first when they are equal. The last three have the value of their first
+# operand (nothing is printed); adding -0 changes no number, and LLVM leaves it out.
 TEMPLATES = {
-    "NEG": "{r} = fneg double {x}\n",
-    "SQ": "{r} = fmul {flags}double {x}, {x}\n",
-    "TWICE": "{r} = fadd {flags}double {x}, {x}\n",
-    "INV": "{r} = fdiv double 1.0, {x}\n",
-    "LT": "{t}a = fcmp olt double {x}, {y}\n{r} = uitofp i1 {t}a to double\n",
-    "LE": "{t}a = fcmp ole double {x}, {y}\n{r} = uitofp i1 {t}a to double\n",
-    "EQ": "{t}a = fcmp oeq double {x}, {y}\n{r} = uitofp i1 {t}a to double\n",
-    "NE": "{t}a = fcmp une double {x}, {y}\n{r} = uitofp i1 {t}a to double\n",
-    "NOT": "{t}a = fcmp oeq double {x}, 0.0\n{r} = uitofp i1 {t}a to double\n",
-    "AND": "{t}a = fcmp une double {x}, 0.0\n{t}b = fcmp une double {y}, 0.0\n{t}c = and i1 {t}a, {t}b\n"
-    "{r} = uitofp i1 {t}c to double\n",
-    "OR": "{t}a = fcmp une double {x}, 0.0\n{t}b = fcmp une double {y}, 0.0\n{t}c = or i1 {t}a, {t}b\n"
-    "{r} = uitofp i1 {t}c to double\n",
-    "IF_ELSE_ZERO": "{t}a = fcmp oeq double {x}, 0.0\n{r} = select i1 {t}a, double 0.0, double {y}\n",
-    "SIGN": "{t}a = fcmp ogt double {x}, 0.0\n{t}b = select i1 {t}a, double 1.0, double {x}\n"
-    "{t}c = fcmp olt double {x}, 0.0\n{r} = select i1 {t}c, double -1.0, double {t}b\n",
-    "FMIN": "{t}a = fcmp ole double {x}, {y}\n{t}b = fcmp uno double {y}, {y}\n{t}c = or i1 {t}a, {t}b\n"
-    "{r} = select i1 {t}c, double {x}, double {y}\n",
-    "FMAX": "{t}a = fcmp oge double {x}, {y}\n{t}b = fcmp uno double {y}, {y}\n{t}c = or i1 {t}a, {t}b\n"
-    "{r} = select i1 {t}c, double {x}, double {y}\n",
-    "ASSIGN": "{r} = fadd double {x}, -0.0\n",
-    "PRINTME": "{r} = fadd double {x}, -0.0\n",
-    "LIFT": "{r} = fadd double {x}, -0.0\n",
+    "NEG": "{r} = fneg {T} {x}\n",
+    "SQ": "{r} = fmul {flags}{T} {x}, {x}\n",
+    "TWICE": "{r} = fadd {flags}{T} {x}, {x}\n",
+    "INV": "{r} = fdiv {T} {one}, {x}\n",
+    "LT": "{t}a = fcmp olt {T} {x}, {y}\n{r} = uitofp {B} {t}a to {T}\n",
+    "LE": "{t}a = fcmp ole {T} {x}, {y}\n{r} = uitofp {B} {t}a to {T}\n",
+    "EQ": "{t}a = fcmp oeq {T} {x}, {y}\n{r} = uitofp {B} {t}a to {T}\n",
+    "NE": "{t}a = fcmp une {T} {x}, {y}\n{r} = uitofp {B} {t}a to {T}\n",
+    "NOT": "{t}a = fcmp oeq {T} {x}, {zero}\n{r} = uitofp {B} {t}a to {T}\n",
+    "AND": "{t}a = fcmp une {T} {x}, {zero}\n{t}b = fcmp une {T} {y}, {zero}\n{t}c = and {B} {t}a, {t}b\n"
+    "{r} = uitofp {B} {t}c to {T}\n",
+    "OR": "{t}a = fcmp une {T} {x}, {zero}\n{t}b = fcmp une {T} {y}, {zero}\n{t}c = or {B} {t}a, {t}b\n"
+    "{r} = uitofp {B} {t}c to {T}\n",
+    "IF_ELSE_ZERO": "{t}a = fcmp oeq {T} {x}, {zero}\n{r} = select {B} {t}a, {T} {zero}, {T} {y}\n",
+    "SIGN": "{t}a = fcmp ogt {T} {x}, {zero}\n{t}b = select {B} {t}a, {T} {one}, {T} {x}\n"
+    "{t}c = fcmp olt {T} {x}, {zero}\n{r} = select {B} {t}c, {T} {minus_one}, {T} {t}b\n",
+    "FMIN": "{t}a = fcmp ole {T} {x}, {y}\n{t}b = fcmp uno {T} {y}, {y}\n{t}c = or {B} {t}a, {t}b\n"
+    "{r} = select {B} {t}c, {T} {x}, {T} {y}\n",
+    "FMAX": "{t}a = fcmp oge {T} {x}, {y}\n{t}b = fcmp uno {T} {y}, {y}\n{t}c = or {B} {t}a, {t}b\n"
+    "{r} = select {B} {t}c, {T} {x}, {T} {y}\n",
+    "ASSIGN": "{r} = fadd {T} {x}, {minus_zero}\n",
+    "PRINTME": "{r} = fadd {T} {x}, {minus_zero}\n",
+    "LIFT": "{r} = fadd {T} {x}, {minus_zero}\n",
 }
 
 # Every operation that a graph of scalars can contain, besides inputs, outputs and constants.
 OPERATIONS = (*BINARY, *LIBM, *INTRINSIC, *TEMPLATES)
-
-
-def hexadecimal(value):
-    """A double as LLVM reads it without rounding."""
-    return "0x" + pack(">d", value).hex()
 
 
 def walk(function):
@@ -91,9 +86,13 @@ def walk(function):
 
 
 class Table:
-    """The operation numbers of the installed CasADi, sorted by how they are printed."""
+    """The operation numbers of the installed CasADi, sorted by how they are printed.
 
-    def __init__(self, contract):
+    contract   sums may be fused with products
+    kind       `NumberType` of all numbers
+    """
+
+    def __init__(self, contract, kind=DOUBLE):
         import casadi
 
         def number(name):
@@ -103,9 +102,14 @@ class Table:
         self.input, self.output, self.constant = number("INPUT"), number("OUTPUT"), number("CONST")
         self.lookup = number("CALL")  # of tables: no other calls are left in a graph
         self.names = {getattr(casadi, name): name for name in dir(casadi) if name.startswith("OP_")}
-        self.binary = {number(n): f"{op} {flags if op != 'fdiv' else ''}double" for n, op in BINARY.items()}
+        self.binary = {number(n): f"{op} {flags if op != 'fdiv' else ''}{kind.name}" for n, op in BINARY.items()}
         self.calls = {number(n): call for n, call in (LIBM | INTRINSIC).items()}
-        self.templates = {number(n): text.replace("{flags}", flags) for n, text in TEMPLATES.items()}
+        words = {"flags": flags, "T": kind.name, "B": kind.condition}
+        values = {"one": 1.0, "zero": 0.0, "minus_one": -1.0, "minus_zero": -0.0}
+        words |= {name: kind.constant(value) for name, value in values.items()}
+        operands = {name: f"{{{name}}}" for name in "xyrt"}  # filled in for each instruction
+        self.templates = {number(n): text.format(**words, **operands) for n, text in TEMPLATES.items()}
+        self.kind = kind
 
     def texts(self, op, n, arguments, results, symbols):
         """The operation that defines so many values from number n on, a text for each, and what it calls added to `symbols`."""
@@ -121,8 +125,9 @@ class Table:
                 "compiled."
             )
         callee, arity = self.calls[op]
+        callee = self.kind.operation(callee)
         symbols.add((callee, arity))
-        return (f"%{n} = call double @{callee}({', '.join('double ' + x for x in arguments[:arity])})\n",)
+        return (self.kind.call(n, callee, arguments[:arity]),)
 
 
 @dataclass(frozen=True)
@@ -146,7 +151,7 @@ class Emitted:
 
 def emit(function, symbol, table, part):
     """Print `function` as the kernel `symbol`, in parts of about `part` lines."""
-    binary = table.binary
+    binary, kind = table.binary, table.kind
     lines: list[str] = []
     symbols: set[tuple[str, int]] = set()
     names: dict[int, str] = {}
@@ -166,11 +171,11 @@ def emit(function, symbol, table, part):
             slot = slots.setdefault(cell, len(slots))
             if source not in stored:
                 stored.add(source)
-                lines[source] += _store(lines[source], source, slot)
+                lines[source] += kind.store(_value_of(lines[source]), f"%s{source}", "%w", slot)
             source = "w", slot
         loads += 1
         names[cell] = name = f"%l{loads}"
-        lines.append(_load(name, loads, *source))
+        lines.append(kind.load(name, f"%p{loads}", f"%{source[0]}", source[1]))
         return name
 
     for k, (op, operand, result) in enumerate(walk(function)):
@@ -180,11 +185,11 @@ def emit(function, symbol, table, part):
             origin[cell] = f"a{operand[0]}", operand[1]
             continue
         if op == table.constant:
-            names[cell] = origin[cell] = hexadecimal(function.instruction_constant(k))
+            names[cell] = origin[cell] = kind.constant(function.instruction_constant(k))
             continue
         if op == table.output:
             x = names.get(operand[0]) or fetch(operand[0])
-            lines.append(f"%o{k} = getelementptr double, ptr %b{cell}, i64 {result[1]}\nstore double {x}, ptr %o{k}\n")
+            lines.append(kind.store(x, f"%o{k}", f"%b{cell}", result[1]))
         else:
             if op in binary:
                 x, y = operand
@@ -206,15 +211,9 @@ def emit(function, symbol, table, part):
     return Emitted(_definitions(function, symbol, bodies), symbols, len(slots), done + n)
 
 
-def _load(name, number, place, offset):
-    """Lines that bring in a number of an input or of work."""
-    return f"%p{number} = getelementptr double, ptr %{place}, i64 {offset}\n{name} = load double, ptr %p{number}\n"
-
-
-def _store(line, number, slot):
-    """Lines that keep the value which `line` defines in a slot of work."""
-    value = line.rsplit("\n", 2)[-2].split(" ", 1)[0]
-    return f"%s{number} = getelementptr double, ptr %w, i64 {slot}\nstore double {value}, ptr %s{number}\n"
+def _value_of(line):
+    """The name of the value that a line defines."""
+    return line.rsplit("\n", 2)[-2].split(" ", 1)[0]
 
 
 def _definitions(function, symbol, bodies):

@@ -54,10 +54,19 @@ class Plan:
 
 
 def lower_events(model, rows):
-    """The events of a model as a `Plan`.
+    """The events of a model as a `Plan`, which is computed once for a model and not changed.
 
     rows   labels of the constraint rows of the formulation, in order
     """
+    plans = model.derived.setdefault("event plans", {})
+    key = tuple(rows)
+    if key not in plans:
+        plans[key] = _lower_all(model, key)
+    return plans[key]
+
+
+def _lower_all(model, rows):
+    """The events of a model as a new `Plan`."""
     inputs = [*model.parameters.values(), *model.memories]
     places = {id(x): k for k, x in enumerate(inputs)}
     row = {label: k for k, label in enumerate(rows)}

@@ -26,8 +26,16 @@ class Backend(ABC):
     """A way to turn graphs into native code."""
 
     kind = "backend"
-    schedules = False  # whether it has code for schedules; else it is given their graphs
-    searches = False  # whether it has code for the search of tables, by places; else graphs have the numbers of tables
+
+    @property
+    def schedules(self):
+        """True if it has code for schedules; else it is given their graphs."""
+        return False
+
+    @property
+    def searches(self):
+        """True if it has code for the search of tables, by places; else graphs have the numbers of tables."""
+        return False
 
     @abstractmethod
     def compile(self, functions, seldom=()):

@@ -18,6 +18,7 @@ from ...registry import register
 from .. import erfinv, table_lookup, worker
 from ..emit import LIBM, Emitted, Table, emit
 from ..emit_schedule import emit_schedule
+from ..number_type import DOUBLE, NumberType
 from .base import Backend, Size
 
 # Parts are separate functions. Scheduling for the CPU's exact pipeline takes longer and does not run faster.
@@ -39,7 +40,7 @@ def usual_level():
 @register("llvm")
 @dataclass(frozen=True)
 class LLVM(Backend):
-    """Scalar code for the CPU of this machine.
+    """Code for the CPU of this machine.
 
     contract   sums may be fused with products: faster, and more accurate, but not the bits of CasADi's own evaluation
     level      effort of code generation, 0 to 3: 2, or what the user's environment says; 0 for what is called seldom: five times
@@ -47,19 +48,28 @@ class LLVM(Backend):
     part       lines of IR in one function; longer graphs are cut
     share      operations for which one more process is worth starting
     portion    characters of IR that are compiled in one go, without listening to Ctrl-C: about a tenth of a second
+    lanes      runs that a kernel evaluates together: every number of its arrays is a vector with a lane for each (`NumberType`)
     """
 
-    schedules = True
-    searches = True
     contract: bool = True
     level: int = field(default_factory=lambda: usual_level())
     part: int = 1500
     share: int = 8_000
     portion: int = 150_000
+    lanes: int = 1
+
+    @property
+    def schedules(self):
+        return self.lanes == 1
+
+    @property
+    def searches(self):
+        return self.lanes == 1
 
     def compile(self, functions, seldom=()):
         """Object code of all functions, and the size of each."""
-        table = Table(self.contract)
+        kind = NumberType(self.lanes)
+        table = Table(self.contract, kind)
         known: dict[str, Emitted] = {}
         emitted = [
             self._emit_schedule(f, f"k{i}", table, known) if f.is_a("Schedule") else emit(f, f"k{i}", table, self.part)
@@ -72,9 +82,9 @@ class LLVM(Backend):
         for level, chosen in ((self.level, set(range(len(emitted))) - {*seldom}), (0, seldom)):
             definitions = [d for i in sorted(chosen) for d in emitted[i].definitions]
             for group, share in zip(groups, share_out(definitions, processes)):
-                group += [(module(few, symbols), level) for few in portions(share, self.portion)]
+                group += [(module(few, symbols, kind), level) for few in portions(share, self.portion)]
         groups = [group for group in groups if group] or [[]]
-        return worker.compile_all(groups), [Size(e.work, e.instructions) for e in emitted]
+        return worker.compile_all(groups), [Size(self.lanes * e.work, e.instructions) for e in emitted]
 
     def _emit_schedule(self, schedule, symbol, table, known):
         """A schedule, with those of its classes that no other one has brought along: `known` holds them by their text."""
@@ -156,8 +166,8 @@ def portions(definitions, length):
     return found
 
 
-def module(definitions, symbols):
-    """The IR text of one module: declarations of what it calls, then its functions."""
+def module(definitions, symbols, kind=DOUBLE):
+    """The IR text of one module: declarations of what it calls, then its functions; kind: `NumberType` of the kernels."""
     symbols = set(symbols)
     inverse = ("erfinv", 1) in symbols
     if inverse:
@@ -165,7 +175,7 @@ def module(definitions, symbols):
     tables = table_lookup.declarations(symbols)
     symbols = {s for s in symbols | (table_lookup.SYMBOLS if tables else set()) if not table_lookup.is_lookup(s[0])}
     parts = [
-        f"declare double @{name}({', '.join(['double'] * arity)}) nounwind memory(none)\n"
+        f"declare {kind.type_of(name)} @{name}({', '.join([kind.type_of(name)] * arity)}) nounwind memory(none)\n"
         for name, arity in sorted(symbols)
     ]
     if inverse:

@@ -1,5 +1,5 @@
 """Fixed steps of explicit methods for several runs in parallel, with kernels that have a SIMD lane for each run
-(`kernels/lane_kernels.py`).
+(`kernels/number_type.py`).
 
 All runs of a group take the same steps: nothing is projected, no turns are counted, no pivots are watched, and steps end at outputs
 and where inputs change. Each run has the same bits as alone.

@@ -5,9 +5,8 @@ import time as clock
 import numpy as np
 
 from ... import kernels
-from ...kernels.backends.llvm import usual_level
+from ...kernels.backends.llvm import LLVM, usual_level
 from ...kernels.derivation_lock import DERIVING
-from ...kernels.lane_kernels import Lanes
 from ...kernels.loops import loops
 from ...methods.integrator import EXPLICIT_STEP
 from ...methods.run_records import Evaluation
@@ -47,7 +46,7 @@ def lane_library(derivation, choice):
 
     derivation   of the model (`prepare/derivation.py`)
     """
-    backend = Lanes(lanes=LANES)
+    backend = LLVM(lanes=LANES)
     key = kernels.cache.digest("lanes", derivation.key, repr(choice))
     with DERIVING:
         if key not in derivation.libraries:
