@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const PLACEHOLDER = '<script type="application/json" id="torsor-data">null</script>';
-const LARGEST = 800_000; // bytes
+const LARGEST = 900_000; // bytes
 
 // Shaders of three.js are indented text: tabs at the beginning of their lines are left out.
 const shadersWithoutIndents = {

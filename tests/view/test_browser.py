@@ -1,7 +1,6 @@
 """Pages in a real browser: they load, seek and play, and every body is where the data say it is."""
 
 import json
-import os
 
 import numpy as np
 import pytest
@@ -16,13 +15,19 @@ from torsor.viewer.viewer_page import escape, viewer_page
 
 
 @pytest.fixture(scope="module")
-def page():
+def page(tmp_path_factory):
+    """One page for all tests, which is opened as the file of a model."""
     try:
         viewer_page()
     except OptionError as error:
         pytest.skip(str(error))
+    file = tmp_path_factory.mktemp("pages") / "pendulum.html"
+    ts.save_html(ts.cases.load("pendulum"), file)
     with opened() as browser:
-        yield Watched(browser)
+        watched = Watched(browser)
+        watched.open(file.as_uri())
+        assert watched("() => window.torsor.pose('bob').p") == [1, 0, 0]
+        yield watched
 
 
 def short_run(name):
@@ -52,43 +57,42 @@ SHOW = """(text) => window.torsor.open(JSON.parse(text)).then(
     () => { window.torsor.seek(0.1); window.torsor.seek(1e9); return ""; }, (error) => error.message)"""
 
 
-def test_bodies_of_every_case_are_where_the_data_say(page, tmp_path):
-    """The first is opened as a file, others in the same page."""
-    for k, name in enumerate(ts.cases.names()):
+def show(page, what):
+    """Show something in the open page, with the text that a saved page has; returns the size of the text and what the page says."""
+    text = escape(data_of(what, "view"))
+    return len(text), page(SHOW, json.dumps(json.loads(text)))
+
+
+def test_bodies_of_every_case_are_where_the_data_say(page):
+    for name in ts.cases.names():
         if name == "satellite":  # the same as satellite-1
             continue
         data = short_run(name)
-        if k == 0:
-            ts.save_html(data, tmp_path / "case.html")
-            page.open((tmp_path / "case.html").as_uri())
-        text = escape(data_of(data, "view"))
-        assert len(text) + len(viewer_page()) < 2_000_000, name
-        assert page(SHOW, json.dumps(json.loads(text))) == "", name
+        size, said = show(page, data)
+        assert size + len(viewer_page()) < 2_000_000 and said == "", name
         for frame in (data.sizes["time"] - 1, 1):
             assert deviation(page, data, frame) < 1e-6, name
         assert page.sound(), (name, page.errors, page.requests)
 
 
 @pytest.mark.parametrize("name", ["panda_description/urdf/panda.urdf", "so_arm_description", "talos_data"])
-def test_robots_are_shown_with_their_meshes(page, tmp_path, name):
+def test_robots_are_shown_with_their_meshes(page, name):
     from exchange_robots import robot_file
 
     model = ts.read(robot_file(name)).model
-    ts.save_html(model, tmp_path / "robot.html")
-    page.open((tmp_path / "robot.html").as_uri())
+    assert show(page, model)[1] == ""
     state = ts.Simulation(model).state.motion
     for body, p in list(zip(model.bodies, state["position"]))[:6]:
         assert np.allclose(page("(n) => window.torsor.pose(n).p", body.name), p, atol=1e-6)
     assert page.sound(), (page.errors, page.requests)
 
 
-def test_a_run_plays_and_its_time_line_says_when_a_ball_rests(page, tmp_path):
+def test_a_run_plays_and_its_time_line_says_when_a_ball_rests(page):
     model = ts.Model("ball", gravity=(0, 0, -9.81))
     ball = model.body("ball", inertia=ts.inertia.sphere(1.0, 0.1), at=(0, 0, 1.0))
     model.add(ts.Contact("floor", model.ground, ball, radius=0.1, plane=(0, 0, 0), restitution=0.5))
     data = ts.simulate(model, 4.0, outputs=40)
-    ts.save_html(data, tmp_path / "ball.html")
-    page.open((tmp_path / "ball.html").as_uri())
+    assert show(page, data)[1] == ""
     engaged = "(t) => { window.torsor.seek(t); return window.torsor.rows(); }"
     for t, rests in ((0.2, False), (1.0, False), (2.0, True)):
         (row,) = page(engaged, t)
@@ -100,6 +104,7 @@ def test_a_run_plays_and_its_time_line_says_when_a_ball_rests(page, tmp_path):
 
 
 def test_clicks_and_keys_move_through_time_and_curves_are_saved(page, tmp_path):
+    """In a saved page that is opened in a larger window, where plots are visible from the start."""
     data = short_run("four-bar")
     ts.save_html(data, tmp_path / "four-bar.html")
     page.page.set_viewport_size({"width": 1000, "height": 600})
@@ -124,12 +129,12 @@ def test_clicks_and_keys_move_through_time_and_curves_are_saved(page, tmp_path):
 
 
 def test_odd_results_are_shown_or_refused_and_nothing_in_them_is_executed(page, tmp_path):
-    """The first is opened as a file, others in the same page. TORSOR_ODD_RESULTS=1000 tries more of them."""
+    """The first is opened as a file, others in the same page; `bench/viewer.py odd` tries a thousand."""
     plain = short_run("pendulum")
     ts.save_html(odd_result(plain, 0), tmp_path / "odd.html")
     page.open((tmp_path / "odd.html").as_uri())
-    for seed in range(1, int(os.environ.get("TORSOR_ODD_RESULTS", 8))):
-        said = page(SHOW, json.dumps(json.loads(escape(data_of(odd_result(plain, seed), "view")))))
+    for seed in range(1, 12):
+        _, said = show(page, odd_result(plain, seed))
         assert said == "" and not page.errors, (seed, said, page.errors)
     assert page("() => window.hacked === undefined && document.querySelectorAll('#app img, #app script').length === 0")
     assert page.sound(), (page.errors, page.requests)

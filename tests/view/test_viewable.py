@@ -105,16 +105,22 @@ def test_a_missing_mesh_is_a_box_and_is_reported_once(tmp_path):
     model = ts.Model("m")
     gone = ts.shapes.mesh(tmp_path / "gone.stl", scale=0.001)
     model.body("b", mass=1.0, inertia=(1, 1, 1), shape=[gone, gone])
+    torn = tmp_path / "torn.stl"
+    torn.write_text("solid torn\nouter loop\nvertex 0 0\nendloop\n")
+    model.body("c", mass=1.0, inertia=(1, 1, 1), shape=ts.shapes.mesh(torn))
     shown = data_of(model, "view")
     assert [s["kind"] for s in shown["bodies"][0]["shapes"]] == ["box", "box"] and not shown["meshes"]
     assert len([n for n in shown["info"]["notes"] if "gone.stl" in n]) == 1
+    assert len([n for n in shown["info"]["notes"] if "torn.stl" in n]) == 1
 
 
-def test_meshes_of_files_come_with_their_scale(tmp_path):
+@pytest.mark.parametrize("kind", ["stl", "stl_ascii", "obj"])
+def test_meshes_of_files_come_with_their_scale(tmp_path, kind):
     trimesh = pytest.importorskip("trimesh")
-    trimesh.creation.box((1.0, 2.0, 3.0)).export(tmp_path / "box.stl")
+    file = tmp_path / f"box.{kind[:3]}"
+    trimesh.creation.box((1.0, 2.0, 3.0)).export(file, file_type=kind)
     model = ts.Model("m")
-    model.body("b", mass=1.0, inertia=(1, 1, 1), shape=ts.shapes.mesh(tmp_path / "box.stl", scale=(2, 1, -1)))
+    model.body("b", mass=1.0, inertia=(1, 1, 1), shape=ts.shapes.mesh(file, scale=(2, 1, -1)))
     (mesh,) = data_of(model, "view")["meshes"]
     corners, faces = unpack(mesh["positions"]), unpack(mesh["indices"])
     assert np.allclose(np.ptp(corners, axis=0), (2, 2, 3), atol=1e-3) and len(faces) == 12

@@ -64,6 +64,7 @@ export class App {
   private readonly toolbar: Toolbar;
   private signals: Signals | null = null;
   private pointing: Pointing | null = null;
+  private stale: Mechanism | null = null; // what was shown before
   private modes: Mode[] = [];
   private mode = -1;
   private modeList: ModeList | null = null;
@@ -152,6 +153,7 @@ export class App {
     this.scene.frame(this.current, again);
     this.clock.seek(this.clock.time);
     this.stage?.draw();
+    this.disposeStale();
     this.stats.firstPictureMs ||= performance.now();
     await this.openPanels(data, again);
   }
@@ -172,10 +174,11 @@ export class App {
     const solids = data.bodies.reduce((sum, body) => sum + (body.shapes?.length ?? 0), (data.joints?.length ?? 0) * 3);
     const heavy = solids > 1500;
     const before = this.mechanism;
-    before?.dispose();
-    before?.geometries.dispose();
+    before?.remove();
+    this.stale = before;
     try {
-      if (!this.stage || !again) this.makeStage(data, heavy);
+      if (!this.stage?.suits(data.up ?? [0, 0, 1], heavy)) this.makeStage(data, heavy);
+      else if (!again) this.stage?.cameras.setOrthographic(false);
     } catch (error) {
       this.stage = null;
       this.triad.element.remove();
@@ -189,6 +192,13 @@ export class App {
     const mechanism = new Mechanism(data, geometries, stage.software || heavy, stage.scene);
     if (again && before) for (const layer of LAYERS) mechanism.parts.setVisible(layer, before.parts.isVisible(layer));
     this.scene.connect(stage, mechanism, () => this.current);
+  }
+
+  /** What was shown before is disposed of after the first picture: until then its shaders are compiled, and are used again. */
+  private disposeStale(): void {
+    this.stale?.dispose();
+    this.stale?.geometries.dispose();
+    this.stale = null;
   }
 
   private makeStage(data: ViewData, heavy: boolean): void {
@@ -231,7 +241,7 @@ export class App {
     this.toolbar.build(this.runs.map((run, i) => run.name || `run ${i + 1}`), this.run, FIRST_GHOSTS, data.views ?? [], this.stage !== null);
     if (again) await this.plots.rebuild();
     else await this.plotFirst();
-    if (!again && !this.runs.length && !this.modes.length) layout.right.open("Diagnosis"); // a model as it starts
+    if (!again && !this.modes.length) layout.right.open(this.runs.length ? "Plots" : "Diagnosis"); // Diagnosis: a model as it starts
     this.plots.others = [];
     if (this.runs.length > 1) await this.compare(FIRST_GHOSTS.filter((index) => index < this.runs.length));
     this.stage?.request();

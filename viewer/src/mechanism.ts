@@ -204,8 +204,13 @@ export class Mechanism {
     return this.parts.extent(SHOWN, box, points);
   }
 
-  dispose(): void {
+  /** Takes everything out of the scene. */
+  remove(): void {
     this.scene.remove(this.parts.group, ...this.frames.map((frame) => frame.group), ...this.ghosts.flat().map((frame) => frame.group));
+  }
+
+  dispose(): void {
+    this.remove();
     this.parts.dispose();
   }
 }

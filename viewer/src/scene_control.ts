@@ -37,6 +37,8 @@ export class SceneControl {
   connect(stage: Stage, mechanism: Mechanism, run: () => Playback | null): void {
     this.stage = stage;
     this.mechanism = mechanism;
+    this.clip = { axis: "", share: 0.5 };
+    stage.setClip(null);
     this.arrows = new Arrows(mechanism, "reactions");
     this.loads = new Arrows(mechanism, "loads");
     for (const arrows of this.allArrows) {

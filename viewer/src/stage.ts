@@ -90,6 +90,11 @@ export class Stage {
     this.coarseRatio = Math.min(1, Math.max(LEAST_RATIO, Math.sqrt(FIRST_PIXELS / pixels)));
   }
 
+  /** Whether data with this axis that points up can be shown here, too. */
+  suits(up: Vector, heavy: boolean): boolean {
+    return this.heavy === heavy && this.cameras.up.distanceTo(new THREE.Vector3(...up).normalize()) < 1e-9;
+  }
+
   private addLights(): void {
     this.sun.castShadow = !this.heavy;
     this.sun.shadow.mapSize.set(1024, 1024);

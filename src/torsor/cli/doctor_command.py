@@ -14,7 +14,7 @@ EXTRAS = {  # extra -> the modules it brings, and what needs them
     "mpi": (("mpi4py",), "several processes (MPI)"),
     "files": (("pyarrow", "scipy"), "results as Parquet and MAT files"),
     "dask": (("distributed",), "studies on clusters"),
-    "view": (("trimesh",), "meshes in the viewer"),
+    "view": (("trimesh",), "meshes other than STL in the viewer"),
     "docs": (("sphinx", "furo", "myst_parser"), "the documentation site"),
 }
 WIDTH = 12

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .pack import pack
+from .stl_files import read_stl
 
 MOST_TRIANGLES = 8_000  # of one mesh; larger ones are simplified to keep pages small
 FINEST = 128  # cells along the longest edge of a mesh that is simplified
@@ -49,19 +50,23 @@ def triangles(file: str | None, scale: tuple) -> tuple[np.ndarray, np.ndarray]:
 
     if not file or not os.path.isfile(file):
         raise OSError("there is no such file")
-    try:
-        import trimesh
-    except ImportError:
-        raise ImportError("reading meshes needs trimesh: pip install torsor[view]") from None
-    mesh: Any = trimesh.load(file, force="mesh", process=False)
-    if not len(getattr(mesh, "faces", ())):
-        raise ValueError("it contains no triangles")
-    corners = np.asarray(mesh.vertices, float) * scale
-    faces = np.asarray(mesh.faces)
+    corners, faces = read_stl(file) if file.lower().endswith(".stl") else _read_by_trimesh(file)
+    corners = corners * scale
     if np.prod(np.sign(scale)) < 0:
         faces = faces[:, ::-1]  # a mirrored mesh keeps its outside
     corners, faces = simplify(corners, faces)
     return corners.astype(np.float32), faces.astype(np.uint32)
+
+
+def _read_by_trimesh(file):
+    try:
+        import trimesh
+    except ImportError:
+        raise ImportError("reading meshes other than STL needs trimesh: pip install torsor[view]") from None
+    mesh: Any = trimesh.load(file, force="mesh", process=False)
+    if not len(getattr(mesh, "faces", ())):
+        raise ValueError("it contains no triangles")
+    return np.asarray(mesh.vertices, float), np.asarray(mesh.faces)
 
 
 def simplify(corners: np.ndarray, faces: np.ndarray, most: int = MOST_TRIANGLES) -> tuple[np.ndarray, np.ndarray]:
@@ -71,12 +76,17 @@ def simplify(corners: np.ndarray, faces: np.ndarray, most: int = MOST_TRIANGLES)
     given = corners, faces
     while len(faces) > most and cells >= 8 and extent > 0:
         places = np.floor((given[0] - low) / extent * cells).astype(np.int64)
-        _, cell = np.unique(places, axis=0, return_inverse=True)
-        cell = cell.reshape(-1)
+        cell = np.unique(_whole_number(places, cells + 1), return_inverse=True)[1].reshape(-1)
         count = np.bincount(cell)
         corners = np.column_stack([np.bincount(cell, given[0][:, k]) / count for k in range(3)])
         faces = cell[given[1]]
         whole = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
-        faces = np.unique(faces[whole], axis=0)
+        faces = faces[whole]
+        faces = faces[np.unique(_whole_number(faces, len(count)), return_index=True)[1]]
         cells = int(cells * 0.75)
     return corners, faces
+
+
+def _whole_number(rows, base):
+    """Rows of three whole numbers below a base as one number each."""
+    return (rows[:, 0] * base + rows[:, 1]) * base + rows[:, 2]

@@ -126,7 +126,8 @@ def _call(command, folder, environment):
         )
     except (OSError, subprocess.SubprocessError) as error:
         said = str(getattr(error, "stderr", "") or getattr(error, "stdout", "") or error).strip().splitlines()
-        last = said[-1] if said else "no message"
+        errors = [line for line in said if "error" in line.lower()]
+        last = (errors or said or ["no message"])[-1]
         raise OptionError(
             f"the viewer cannot be built: `{' '.join(command[-2:])}` failed: {last}; {WITHOUT_VIEWER}"
         ) from None
